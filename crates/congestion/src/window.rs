@@ -1,0 +1,83 @@
+//! The one trait of every window algorithm.
+
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+
+/// One packet that has just been acknowledged for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckedPacket {
+    /// When it was sent.
+    pub sent_at: Instant,
+    /// The ECN bits it carried when it reached the receiver, as far as the protocol reports them.
+    pub ecn: Ecn,
+}
+
+/// What one acknowledgement brought, after its packets were reported one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckSummary {
+    /// When the acknowledgement arrived.
+    pub now: Instant,
+    /// Data packets acknowledged for the first time.
+    pub newly_acked: u32,
+    /// Data packets in flight before the acknowledgement arrived.
+    pub flight_before: u32,
+    /// Data packets per acknowledgement that the receiver was asked for (DCCP's Ack Ratio; 1 for
+    /// TCP).
+    pub ack_ratio: u32,
+    /// A round-trip time sample, where the acknowledgement gave one.
+    pub rtt: Option<Duration>,
+    /// Whether the sender was held back by the application rather than by cwnd.
+    pub application_limited: bool,
+}
+
+/// A window algorithm: how much may be in flight.
+///
+/// It is told of packets sent and acknowledged one by one, of loss or marks at most once per
+/// window, and of timeouts; it answers with cwnd. Loss *detection* and *recovery* (Tahoe, Reno,
+/// NewReno, SACK; DCCP's pipe and Ack Vector) belong to the transports. So every transport runs
+/// with every algorithm.
+///
+/// Windows are real-valued and in packets (segments of full size for TCP).
+pub trait WindowControl {
+    /// A data packet leaves at `now`; `in_flight` counts it.
+    fn on_sent(&mut self, now: Instant, in_flight: u32) {
+        let _ = (now, in_flight);
+    }
+
+    /// A data packet was acknowledged for the first time. Called for each packet of an
+    /// acknowledgement, then [`WindowControl::on_ack`] once.
+    fn on_packet_acked(&mut self, packet: &AckedPacket) {
+        let _ = packet;
+    }
+
+    /// An acknowledgement has been taken in whole.
+    fn on_ack(&mut self, ack: &AckSummary);
+
+    /// Packets were lost or marked; called at most once per window of data. `in_flight` is the
+    /// number of data packets outstanding when it was noticed.
+    fn on_congestion(&mut self, now: Instant, in_flight: u32);
+
+    /// The retransmission timer (TCP) or the CCID's timeout expired.
+    fn on_timeout(&mut self, now: Instant, in_flight: u32);
+
+    /// The sender has been idle and starts afresh (RFC 5681 section 4.1).
+    fn on_restart(&mut self, now: Instant) {
+        let _ = now;
+    }
+
+    /// Congestion window, in packets.
+    fn cwnd(&self) -> f64;
+
+    /// Slow-start threshold, in packets; infinite where none has been set.
+    fn ssthresh(&self) -> f64;
+
+    /// Pacing: the earliest time at which the next data packet may leave; `None` for at once.
+    fn earliest_departure(&self) -> Option<Instant> {
+        None
+    }
+
+    /// How many packets may leave back to back.
+    fn send_quantum(&self) -> u32 {
+        u32::MAX
+    }
+}

@@ -1,0 +1,135 @@
+//! The line between a DCCP connection and its congestion control: two half-connections, each
+//! with a sender and a receiver of its own (RFC 4340 section 10).
+//!
+//! The connection owns sequence numbers, features, the Ack Vector buffer and the encoding of
+//! packets. A CCID decides *when* data may leave ([`HcSender`]) and *when* an acknowledgement is
+//! due ([`HcReceiver`]), and attaches options of its own.
+
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+use skywave_wire::dccp::{OptionList, SeqNo};
+
+/// Whether a data packet may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Permit {
+    /// Now.
+    Now,
+    /// Not before this time (pacing).
+    At(Instant),
+    /// Not until an acknowledgement or a timer changes something.
+    Blocked,
+}
+
+/// A packet of ours that has just left, data or not: each one uses a sequence number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SentPacket {
+    /// Its sequence number.
+    pub(crate) seq: SeqNo,
+    /// Bytes of application data; `None` where the packet cannot carry data.
+    pub(crate) data: Option<u32>,
+    /// The ECN bits it was sent with.
+    pub(crate) ecn: Ecn,
+    /// Whether more data was waiting behind it: false means that the application is the limit.
+    pub(crate) more_waiting: bool,
+}
+
+/// A sequence-valid packet of the peer's, as congestion control sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReceivedPacket<'a> {
+    /// Its sequence number, extended to 48 bits.
+    pub(crate) seq: SeqNo,
+    /// Its acknowledgement number, where it has one.
+    pub(crate) ack: Option<SeqNo>,
+    /// Bytes of application data; `None` where the type cannot carry data.
+    pub(crate) data: Option<u32>,
+    /// CCVal.
+    pub(crate) ccval: u8,
+    /// The ECN bits of its IP header.
+    pub(crate) ecn: Ecn,
+    /// NDP Count, where the packet carries one.
+    pub(crate) ndp_count: Option<u64>,
+    /// All its options, for the CCID's own ones and the Ack Vector.
+    pub(crate) options: &'a OptionList,
+}
+
+/// The data-sending half of a CCID.
+pub(crate) trait HcSender {
+    /// Whether one data packet of `bytes` may leave at `now`.
+    fn may_send(&self, now: Instant, bytes: u32) -> Permit;
+
+    /// CCVal for the next data packet.
+    fn ccval(&mut self, now: Instant) -> u8 {
+        let _ = now;
+        0
+    }
+
+    /// Adds the CCID's own options to a data packet that is about to leave.
+    fn data_options(&mut self, now: Instant, options: &mut OptionList) {
+        let _ = (now, options);
+    }
+
+    /// A packet has left.
+    fn on_sent(&mut self, now: Instant, packet: &SentPacket);
+
+    /// A packet has come: acknowledgement information in it, and, through its own sequence number
+    /// and ECN bits, the state of the path that acknowledgements take.
+    fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);
+
+    /// The smoothed round-trip time, once there is a sample.
+    fn srtt(&self) -> Option<Duration>;
+
+    /// The Ack Ratio that the sender would like its peer to use, where the CCID uses Ack Ratios.
+    /// The connection negotiates it, at most once per round-trip time.
+    fn ack_ratio(&self) -> Option<u16> {
+        None
+    }
+
+    /// The Sequence Window that fits the current rate (RFC 4340 section 7.5.2: about five times
+    /// the packets of a round-trip time). The connection negotiates it when it is too small.
+    fn sequence_window(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether the peer's acknowledgements should be acknowledged now, so that it can forget old
+    /// Ack Vector state (RFC 4341 section 6.2).
+    fn ack_of_ack_due(&self) -> bool {
+        false
+    }
+
+    /// The next timer.
+    fn deadline(&self) -> Option<Instant>;
+
+    /// Handles timers that are due.
+    fn expire(&mut self, now: Instant);
+}
+
+/// The data-receiving half of a CCID.
+pub(crate) trait HcReceiver {
+    /// A packet has come. Called after the Ack Vector buffer has taken it in.
+    fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);
+
+    /// The peer's Ack Ratio feature has a new value.
+    fn on_ack_ratio(&mut self, ratio: u16) {
+        let _ = ratio;
+    }
+
+    /// The smoothed round-trip time that the other half measures, when it knows one.
+    fn on_rtt(&mut self, rtt: Duration) {
+        let _ = rtt;
+    }
+
+    /// Whether an acknowledgement shall leave at once.
+    fn ack_due(&self) -> bool;
+
+    /// Adds the CCID's own options to a packet with an acknowledgement number.
+    fn ack_options(&mut self, now: Instant, options: &mut OptionList);
+
+    /// A packet with an acknowledgement number has left: what was due is done.
+    fn on_ack_sent(&mut self, now: Instant);
+
+    /// The next timer (a delayed acknowledgement).
+    fn deadline(&self) -> Option<Instant>;
+
+    /// Handles timers that are due; [`HcReceiver::ack_due`] may become true.
+    fn expire(&mut self, now: Instant);
+}

@@ -1,0 +1,119 @@
+//! The grammar that all quantities share: a decimal number, optional blanks, a unit.
+
+use core::fmt;
+
+/// A unit and how many base units it holds.
+pub(crate) struct Unit {
+    pub(crate) name: &'static str,
+    pub(crate) factor: u64,
+}
+
+/// Why a text is not a quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseQuantityError {
+    /// There is no number, or it is negative or malformed.
+    #[error("\"{text}\" is not {what}: write a number and a unit, as in \"{example}\"")]
+    Number {
+        /// What was given.
+        text: String,
+        /// What was expected.
+        what: &'static str,
+        /// A text that would be right.
+        example: &'static str,
+    },
+    /// The unit is missing or is not a unit of this quantity.
+    #[error("\"{text}\" is not {what}: {}; known units are {known}", unit_fault(.unit))]
+    Unit {
+        /// What was given.
+        text: String,
+        /// What was expected.
+        what: &'static str,
+        /// The unit that was given, empty where there is none.
+        unit: String,
+        /// The units that would be right.
+        known: String,
+    },
+    /// The value is larger, or finer, than can be held.
+    #[error("\"{text}\" cannot be held exactly: {reason}")]
+    Range {
+        /// What was given.
+        text: String,
+        /// Why it cannot.
+        reason: &'static str,
+    },
+}
+
+fn unit_fault(unit: &str) -> String {
+    if unit.is_empty() {
+        "the unit is missing".to_owned()
+    } else {
+        format!("the unit \"{unit}\" does not fit")
+    }
+}
+
+/// Reads `text` as a multiple of the base unit. The value must come out whole.
+pub(crate) fn parse(
+    text: &str,
+    what: &'static str,
+    example: &'static str,
+    units: &[Unit],
+) -> Result<u64, ParseQuantityError> {
+    let trimmed = text.trim();
+    let split = trimmed
+        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
+        .unwrap_or(trimmed.len());
+    let (number, unit) = (trimmed[..split].replace('_', ""), trimmed[split..].trim());
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    let malformed = whole.is_empty() || fraction.contains('.');
+    if malformed {
+        return Err(ParseQuantityError::Number { text: text.to_owned(), what, example });
+    }
+    let Some(unit) = units.iter().find(|known| known.name == unit) else {
+        let known = units.iter().map(|unit| unit.name).collect::<Vec<_>>().join(", ");
+        return Err(ParseQuantityError::Unit {
+            text: text.to_owned(),
+            what,
+            unit: unit.to_owned(),
+            known,
+        });
+    };
+    let range = |reason| ParseQuantityError::Range { text: text.to_owned(), reason };
+    let too_large = || range("it is too large");
+    let whole: u128 = whole.parse().map_err(|_| too_large())?;
+    // Digits beyond the eighteenth cannot make a whole number of any base unit.
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > 18 {
+        return Err(range("it has too many decimals"));
+    }
+    let scale = 10u128.pow(fraction.len() as u32);
+    let digits: u128 = if fraction.is_empty() { 0 } else { fraction.parse().unwrap_or(0) };
+    let scaled = whole
+        .checked_mul(scale)
+        .and_then(|whole| whole.checked_add(digits))
+        .and_then(|value| value.checked_mul(unit.factor.into()))
+        .ok_or_else(too_large)?;
+    if scaled % scale != 0 {
+        return Err(range("it is not a whole number of the smallest unit"));
+    }
+    u64::try_from(scaled / scale).map_err(|_| too_large())
+}
+
+/// Prints `value` in the largest unit that leaves at most three exact decimals.
+pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> fmt::Result {
+    let fits = |unit: &&Unit| value >= unit.factor && (value % unit.factor) * 1000 % unit.factor == 0;
+    let largest = &units[units.len() - 1];
+    let unit = match value {
+        0 if largest.factor == 1_000_000_000 && largest.name == "s" => largest,
+        0 => &units[0],
+        _ => units.iter().rev().find(fits).unwrap_or(&units[0]),
+    };
+    let (whole, thousandths) =
+        (value / unit.factor, (value % unit.factor) as u128 * 1000 / unit.factor as u128);
+    if thousandths == 0 {
+        write!(f, "{whole} {}", unit.name)
+    } else {
+        let decimals = format!("{thousandths:03}");
+        write!(f, "{whole}.{} {}", decimals.trim_end_matches('0'), unit.name)
+    }
+}

@@ -1,0 +1,294 @@
+//! Instants and durations, in whole nanoseconds.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+use core::str::FromStr;
+
+use crate::parse::{self, ParseQuantityError, Unit};
+
+const NANOS_PER_SEC: u64 = 1_000_000_000;
+
+const UNITS: &[Unit] = &[
+    Unit { name: "ns", factor: 1 },
+    Unit { name: "us", factor: 1_000 },
+    Unit { name: "µs", factor: 1_000 },
+    Unit { name: "ms", factor: 1_000_000 },
+    Unit { name: "s", factor: NANOS_PER_SEC },
+    Unit { name: "min", factor: 60 * NANOS_PER_SEC },
+    Unit { name: "h", factor: 3600 * NANOS_PER_SEC },
+];
+
+/// A length of time in nanoseconds, never negative; at most about 584 years.
+///
+/// Addition and multiplication saturate at [`Duration::MAX`], subtraction at zero: a timer that is
+/// too far away to express is a timer that never fires.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Duration(u64);
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// The longest duration that can be expressed.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// A duration of `nanos` nanoseconds.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// A duration of `micros` microseconds.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros.saturating_mul(1_000))
+    }
+
+    /// A duration of `millis` milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000_000))
+    }
+
+    /// A duration of `secs` seconds.
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs.saturating_mul(NANOS_PER_SEC))
+    }
+
+    /// A duration of `secs` seconds, rounded to the nearest nanosecond; negative values and NaN
+    /// become zero.
+    pub fn from_secs_f64(secs: f64) -> Self {
+        Self((secs * NANOS_PER_SEC as f64).round() as u64)
+    }
+
+    /// Whole nanoseconds.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Whole microseconds, rounded down.
+    pub const fn as_micros(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// Whole milliseconds, rounded down.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000_000
+    }
+
+    /// Seconds as a floating-point number.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SEC as f64
+    }
+
+    /// Whether this is no time at all.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// `self - other`, or zero where that would be negative.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    /// The distance between the two, whichever is longer.
+    pub const fn abs_diff(self, other: Self) -> Self {
+        Self(self.0.abs_diff(other.0))
+    }
+
+    /// `self` scaled by `factor`, rounded to the nearest nanosecond.
+    pub fn mul_f64(self, factor: f64) -> Self {
+        Self((self.0 as f64 * factor).round() as u64)
+    }
+
+    /// `self` rounded up to a whole multiple of `step`; `step` zero leaves it as it is.
+    pub const fn round_up_to(self, step: Self) -> Self {
+        if step.0 == 0 {
+            return self;
+        }
+        Self(self.0.div_ceil(step.0).saturating_mul(step.0))
+    }
+
+    /// `self` rounded down to a whole multiple of `step`; `step` zero leaves it as it is.
+    pub const fn round_down_to(self, step: Self) -> Self {
+        if step.0 == 0 {
+            return self;
+        }
+        Self(self.0 / step.0 * step.0)
+    }
+}
+
+impl Add for Duration {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Duration {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        self.saturating_sub(other)
+    }
+}
+
+impl SubAssign for Duration {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Self;
+    fn mul(self, factor: u64) -> Self {
+        Self(self.0.saturating_mul(factor))
+    }
+}
+
+impl Div<u64> for Duration {
+    type Output = Self;
+    fn div(self, divisor: u64) -> Self {
+        Self(self.0 / divisor)
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const PRINTED: &[Unit] = &[
+            Unit { name: "ns", factor: 1 },
+            Unit { name: "us", factor: 1_000 },
+            Unit { name: "ms", factor: 1_000_000 },
+            Unit { name: "s", factor: NANOS_PER_SEC },
+        ];
+        parse::print(f, self.0, PRINTED)
+    }
+}
+
+impl FromStr for Duration {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse::parse(text, "a duration", "300 ms", UNITS).map(Self)
+    }
+}
+
+/// A point in time: nanoseconds since an epoch that the driver chooses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(u64);
+
+impl Instant {
+    /// The epoch.
+    pub const ZERO: Self = Self(0);
+    /// The last instant that can be expressed; used for "never".
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The instant `nanos` nanoseconds after the epoch.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// Nanoseconds since the epoch.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the epoch, as a floating-point number.
+    pub fn as_secs_f64(self) -> f64 {
+        Duration(self.0).as_secs_f64()
+    }
+
+    /// Time since the epoch.
+    pub const fn since_epoch(self) -> Duration {
+        Duration(self.0)
+    }
+
+    /// Time from `earlier` to `self`; zero where `earlier` is later.
+    pub const fn saturating_since(self, earlier: Self) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Self;
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(duration.0))
+    }
+}
+
+impl AddAssign<Duration> for Instant {
+    fn add_assign(&mut self, duration: Duration) {
+        *self = *self + duration;
+    }
+}
+
+impl Sub<Duration> for Instant {
+    type Output = Self;
+    fn sub(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(duration.0))
+    }
+}
+
+impl Sub for Instant {
+    type Output = Duration;
+    fn sub(self, earlier: Self) -> Duration {
+        self.saturating_since(earlier)
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:09} s", self.0 / NANOS_PER_SEC, self.0 % NANOS_PER_SEC)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_unit() {
+        for (text, nanos) in [
+            ("0 s", 0),
+            ("300 ms", 300_000_000),
+            ("0.1ms", 100_000),
+            ("1.5 s", 1_500_000_000),
+            ("7 ns", 7),
+            ("2 us", 2_000),
+            ("2 min", 120 * NANOS_PER_SEC),
+            ("1 h", 3600 * NANOS_PER_SEC),
+        ] {
+            assert_eq!(text.parse(), Ok(Duration::from_nanos(nanos)), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_duration() {
+        for text in ["", "5", "-1 s", "1 Mbps", "s", "1e400 s", "nan s", "600 years"] {
+            assert!(text.parse::<Duration>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn prints_the_largest_unit_that_stays_exact() {
+        assert_eq!(Duration::from_millis(300).to_string(), "300 ms");
+        assert_eq!(Duration::from_micros(1500).to_string(), "1.5 ms");
+        assert_eq!(Duration::ZERO.to_string(), "0 s");
+        assert_eq!(Duration::from_secs(90).to_string(), "90 s");
+    }
+
+    #[test]
+    fn arithmetic_saturates() {
+        assert_eq!(Duration::from_secs(1) - Duration::from_secs(2), Duration::ZERO);
+        assert_eq!(Duration::MAX + Duration::from_nanos(1), Duration::MAX);
+        assert_eq!(Instant::ZERO - Instant::from_nanos(5), Duration::ZERO);
+    }
+
+    #[test]
+    fn rounds_to_a_step() {
+        let tick = Duration::from_millis(10);
+        assert_eq!(Duration::from_millis(101).round_up_to(tick), Duration::from_millis(110));
+        assert_eq!(Duration::from_millis(109).round_down_to(tick), Duration::from_millis(100));
+        assert_eq!(Duration::from_nanos(3).round_up_to(Duration::ZERO), Duration::from_nanos(3));
+    }
+}

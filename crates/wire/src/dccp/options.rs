@@ -1,0 +1,189 @@
+//! DCCP options as typed values (RFC 4340 section 5.8, RFC 4342, RFC 5622).
+
+use smallvec::SmallVec;
+
+/// The options of one packet, in order. Most packets have at most two.
+pub type OptionList = SmallVec<[DccpOption; 1]>;
+
+/// Bytes of a variable-length option value; at most 253.
+pub type OptionBytes = SmallVec<[u8; 16]>;
+
+/// Which half of a feature-negotiation pair an option belongs to (RFC 4340 section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FeatureSide {
+    /// L: the feature is located at the sender of the option.
+    Local,
+    /// R: the feature is located at the receiver of the option.
+    Remote,
+}
+
+/// The number of a feature (RFC 4340 section 6.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FeatureNumber(pub u8);
+
+impl FeatureNumber {
+    /// Congestion Control ID.
+    pub const CCID: Self = Self(1);
+    /// Allow Short Sequence Numbers.
+    pub const ALLOW_SHORT_SEQNOS: Self = Self(2);
+    /// Sequence Window.
+    pub const SEQUENCE_WINDOW: Self = Self(3);
+    /// ECN Incapable.
+    pub const ECN_INCAPABLE: Self = Self(4);
+    /// Ack Ratio.
+    pub const ACK_RATIO: Self = Self(5);
+    /// Send Ack Vector.
+    pub const SEND_ACK_VECTOR: Self = Self(6);
+    /// Send NDP Count.
+    pub const SEND_NDP_COUNT: Self = Self(7);
+    /// Minimum Checksum Coverage.
+    pub const MINIMUM_CHECKSUM_COVERAGE: Self = Self(8);
+    /// Check Data Checksum.
+    pub const CHECK_DATA_CHECKSUM: Self = Self(9);
+    /// Send Loss Event Rate (CCID 3 and 4; RFC 4342 section 8.4).
+    pub const SEND_LOSS_EVENT_RATE: Self = Self(192);
+}
+
+/// A DCCP option.
+///
+/// A value that does not fit its option (a Timestamp of three bytes, say) stays
+/// [`DccpOption::Other`], as does every type that is not known: nothing is lost between parsing
+/// and emitting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DccpOption {
+    /// Type 0: one byte of nothing.
+    Padding,
+    /// Type 1: the next option must be understood (section 5.8.2).
+    Mandatory,
+    /// Type 2: the receiver cannot keep up (section 11.6).
+    SlowReceiver,
+    /// Types 32 and 34: asks for a change of a feature (section 6.1).
+    Change {
+        /// L or R.
+        side: FeatureSide,
+        /// Which feature.
+        feature: FeatureNumber,
+        /// A preference list (server-priority) or one value (non-negotiable).
+        value: OptionBytes,
+    },
+    /// Types 33 and 35: answers a Change (section 6.2).
+    Confirm {
+        /// L or R.
+        side: FeatureSide,
+        /// Which feature.
+        feature: FeatureNumber,
+        /// The value agreed on, then the preference list; empty when refused.
+        value: OptionBytes,
+    },
+    /// Type 36: state that the server leaves with the client (section 8.1.4).
+    InitCookie(OptionBytes),
+    /// Type 37: non-data packets since the last data packet (section 7.7).
+    NdpCount {
+        /// The count, below 2^48.
+        count: u64,
+        /// Bytes that carry it: 1 to 6.
+        width: u8,
+    },
+    /// Types 38 and 39: what became of each packet, newest first (section 11.4).
+    AckVector {
+        /// The ECN nonce echo: type 39 where true.
+        nonce: bool,
+        /// Cells: two bits of state, six of run length.
+        cells: OptionBytes,
+    },
+    /// Type 40: which received packets were not delivered (section 11.7).
+    DataDropped(OptionBytes),
+    /// Type 41: the sender's clock, in units of 10 microseconds (section 13.1).
+    Timestamp(u32),
+    /// Type 42: returns a Timestamp (section 13.3).
+    TimestampEcho {
+        /// The Timestamp's value.
+        echo: u32,
+        /// Time between the Timestamp's arrival and this packet.
+        elapsed: Option<ElapsedTime>,
+    },
+    /// Type 43: time since the packet that is acknowledged arrived (section 13.2).
+    ElapsedTime(ElapsedTime),
+    /// Type 44: CRC-32c of the data (section 9.3).
+    DataChecksum(u32),
+    /// Type 192: CCID 3 and 4, 1/p as seen by the receiver; all ones where there was no loss
+    /// (RFC 4342 section 8.5).
+    LossEventRate(u32),
+    /// Type 193: CCID 3 and 4, the loss intervals, newest first (RFC 4342 section 8.6).
+    LossIntervals {
+        /// How many sequence numbers at the end belong to no interval yet.
+        skip_length: u8,
+        /// Up to 28 intervals.
+        intervals: SmallVec<[LossInterval; 1]>,
+    },
+    /// Type 194: CCID 3 and 4, bytes per second received (RFC 4342 section 8.3).
+    ReceiveRate(u32),
+    /// Type 195: CCID 4, packets dropped in each loss interval (RFC 5622 section 8.7). 24 bits
+    /// each.
+    DroppedPackets(SmallVec<[u32; 4]>),
+    /// Any other type, or a known type whose value has an impossible length.
+    Other {
+        /// Option type.
+        kind: u8,
+        /// Value; `None` for the single-byte options, types 0 to 31.
+        value: Option<OptionBytes>,
+    },
+}
+
+/// A time in units of 10 microseconds and the width it is written in (RFC 4340 section 13.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElapsedTime {
+    /// Two bytes: up to 0.65535 s.
+    Short(u16),
+    /// Four bytes: up to 12 hours.
+    Long(u32),
+}
+
+/// One loss interval of a Loss Intervals option (RFC 4342 section 8.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossInterval {
+    /// Sequence numbers in the lossless part. 24 bits.
+    pub lossless_length: u32,
+    /// The nonce echo of the lossless part.
+    pub nonce: bool,
+    /// Sequence numbers in the lossy part. 23 bits.
+    pub loss_length: u32,
+    /// Sequence numbers of the interval that carried data. 24 bits.
+    pub data_length: u32,
+}
+
+impl DccpOption {
+    /// The option's type number.
+    pub fn type_number(&self) -> u8 {
+        match self {
+            Self::Padding => 0,
+            Self::Mandatory => 1,
+            Self::SlowReceiver => 2,
+            Self::Change { side: FeatureSide::Local, .. } => 32,
+            Self::Confirm { side: FeatureSide::Local, .. } => 33,
+            Self::Change { side: FeatureSide::Remote, .. } => 34,
+            Self::Confirm { side: FeatureSide::Remote, .. } => 35,
+            Self::InitCookie(_) => 36,
+            Self::NdpCount { .. } => 37,
+            Self::AckVector { nonce: false, .. } => 38,
+            Self::AckVector { nonce: true, .. } => 39,
+            Self::DataDropped(_) => 40,
+            Self::Timestamp(_) => 41,
+            Self::TimestampEcho { .. } => 42,
+            Self::ElapsedTime(_) => 43,
+            Self::DataChecksum(_) => 44,
+            Self::LossEventRate(_) => 192,
+            Self::LossIntervals { .. } => 193,
+            Self::ReceiveRate(_) => 194,
+            Self::DroppedPackets(_) => 195,
+            Self::Other { kind, .. } => *kind,
+        }
+    }
+
+    /// Whether the option may stand on a DCCP-Data packet: the column "DCCP-Data?" of RFC 4340's
+    /// table 3. Where it may not, a receiver ignores it.
+    pub fn is_allowed_on_data(&self) -> bool {
+        !matches!(self.type_number(), 1 | 32..=36 | 38..=40 | 43 | 192..=195)
+    }
+}

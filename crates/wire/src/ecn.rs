@@ -1,0 +1,46 @@
+//! The ECN field of the IP header.
+
+/// The two ECN bits of an IP header (RFC 3168 section 5), all four values.
+///
+/// Load-factor schemes (VCP, MPCP) use the same four values with meanings of their own, so the
+/// code point is carried whole, never reduced to "marked or not".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Ecn {
+    /// `00`: not ECN-capable transport.
+    #[default]
+    NotEct = 0b00,
+    /// `01`: ECN-capable transport, ECT(1).
+    Ect1 = 0b01,
+    /// `10`: ECN-capable transport, ECT(0).
+    Ect0 = 0b10,
+    /// `11`: congestion experienced.
+    Ce = 0b11,
+}
+
+impl Ecn {
+    /// The code point in the two low bits of `bits`; the other bits are ignored.
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0b00 => Self::NotEct,
+            0b01 => Self::Ect1,
+            0b10 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+
+    /// The two bits.
+    pub const fn bits(self) -> u8 {
+        self as u8
+    }
+
+    /// Whether this is ECT(0), ECT(1) or CE.
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+
+    /// Whether this is CE.
+    pub const fn is_ce(self) -> bool {
+        matches!(self, Self::Ce)
+    }
+}

@@ -1,0 +1,92 @@
+//! TCP segments (RFC 9293) with the options that congestion control needs.
+
+use arrayvec::ArrayVec;
+
+use crate::Payload;
+
+/// A TCP segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Port of the sender.
+    pub source_port: u16,
+    /// Port of the receiver.
+    pub destination_port: u16,
+    /// Sequence number of the first byte (or of SYN).
+    pub seq: u32,
+    /// Acknowledgement number; meaningful where `flags` has ACK.
+    pub ack: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// Receive window, as in the header (not scaled).
+    pub window: u16,
+    /// Options.
+    pub options: TcpOptions,
+    /// Data.
+    pub payload: Payload,
+}
+
+/// The control bits of a TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement number is meaningful.
+    pub const ACK: Self = Self(0x10);
+    /// Urgent.
+    pub const URG: Self = Self(0x20);
+    /// ECN echo.
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(0x80);
+
+    /// Whether all bits of `other` are set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The bits of both.
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// The options of a segment, each at most once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TcpOptions {
+    /// Maximum segment size in bytes (RFC 9293 section 3.7.1).
+    pub mss: Option<u16>,
+    /// Window scale shift (RFC 7323 section 2).
+    pub window_scale: Option<u8>,
+    /// SACK is permitted (RFC 2018 section 2).
+    pub sack_permitted: bool,
+    /// SACK blocks, the most recent first (RFC 2018 section 3).
+    pub sack: ArrayVec<SackBlock, 4>,
+    /// Timestamps (RFC 7323 section 3).
+    pub timestamps: Option<Timestamps>,
+}
+
+/// A block of received bytes: from `left`, up to but not including `right` (RFC 2018).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First byte.
+    pub left: u32,
+    /// The byte after the last.
+    pub right: u32,
+}
+
+/// The timestamps option (RFC 7323 section 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps {
+    /// TSval: the sender's clock.
+    pub value: u32,
+    /// TSecr: the echo.
+    pub echo: u32,
+}
