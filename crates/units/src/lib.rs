@@ -10,6 +10,8 @@
 
 mod parse;
 mod rate;
+#[cfg(feature = "serde")]
+mod serde;
 mod size;
 mod time;
 

@@ -67,10 +67,18 @@ pub(crate) fn parse(
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
     let malformed = whole.is_empty() || fraction.contains('.');
     if malformed {
-        return Err(ParseQuantityError::Number { text: text.to_owned(), what, example });
+        return Err(ParseQuantityError::Number {
+            text: text.to_owned(),
+            what,
+            example,
+        });
     }
     let Some(unit) = units.iter().find(|known| known.name == unit) else {
-        let known = units.iter().map(|unit| unit.name).collect::<Vec<_>>().join(", ");
+        let known = units
+            .iter()
+            .map(|unit| unit.name)
+            .collect::<Vec<_>>()
+            .join(", ");
         return Err(ParseQuantityError::Unit {
             text: text.to_owned(),
             what,
@@ -78,7 +86,10 @@ pub(crate) fn parse(
             known,
         });
     };
-    let range = |reason| ParseQuantityError::Range { text: text.to_owned(), reason };
+    let range = |reason| ParseQuantityError::Range {
+        text: text.to_owned(),
+        reason,
+    };
     let too_large = || range("it is too large");
     let whole: u128 = whole.parse().map_err(|_| too_large())?;
     // Digits beyond the eighteenth cannot make a whole number of any base unit.
@@ -87,13 +98,17 @@ pub(crate) fn parse(
         return Err(range("it has too many decimals"));
     }
     let scale = 10u128.pow(fraction.len() as u32);
-    let digits: u128 = if fraction.is_empty() { 0 } else { fraction.parse().unwrap_or(0) };
+    let digits: u128 = if fraction.is_empty() {
+        0
+    } else {
+        fraction.parse().unwrap_or(0)
+    };
     let scaled = whole
         .checked_mul(scale)
         .and_then(|whole| whole.checked_add(digits))
         .and_then(|value| value.checked_mul(unit.factor.into()))
         .ok_or_else(too_large)?;
-    if scaled % scale != 0 {
+    if !scaled.is_multiple_of(scale) {
         return Err(range("it is not a whole number of the smallest unit"));
     }
     u64::try_from(scaled / scale).map_err(|_| too_large())
@@ -101,19 +116,28 @@ pub(crate) fn parse(
 
 /// Prints `value` in the largest unit that leaves at most three exact decimals.
 pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> fmt::Result {
-    let fits = |unit: &&Unit| value >= unit.factor && (value % unit.factor) * 1000 % unit.factor == 0;
+    let fits = |unit: &&Unit| {
+        value >= unit.factor && ((value % unit.factor) * 1000).is_multiple_of(unit.factor)
+    };
     let largest = &units[units.len() - 1];
     let unit = match value {
         0 if largest.factor == 1_000_000_000 && largest.name == "s" => largest,
         0 => &units[0],
         _ => units.iter().rev().find(fits).unwrap_or(&units[0]),
     };
-    let (whole, thousandths) =
-        (value / unit.factor, (value % unit.factor) as u128 * 1000 / unit.factor as u128);
+    let (whole, thousandths) = (
+        value / unit.factor,
+        (value % unit.factor) as u128 * 1000 / unit.factor as u128,
+    );
     if thousandths == 0 {
         write!(f, "{whole} {}", unit.name)
     } else {
         let decimals = format!("{thousandths:03}");
-        write!(f, "{whole}.{} {}", decimals.trim_end_matches('0'), unit.name)
+        write!(
+            f,
+            "{whole}.{} {}",
+            decimals.trim_end_matches('0'),
+            unit.name
+        )
     }
 }

@@ -7,10 +7,22 @@ use crate::Duration;
 use crate::parse::{self, ParseQuantityError, Unit};
 
 const UNITS: &[Unit] = &[
-    Unit { name: "bps", factor: 1 },
-    Unit { name: "kbps", factor: 1_000 },
-    Unit { name: "Mbps", factor: 1_000_000 },
-    Unit { name: "Gbps", factor: 1_000_000_000 },
+    Unit {
+        name: "bps",
+        factor: 1,
+    },
+    Unit {
+        name: "kbps",
+        factor: 1_000,
+    },
+    Unit {
+        name: "Mbps",
+        factor: 1_000_000,
+    },
+    Unit {
+        name: "Gbps",
+        factor: 1_000_000_000,
+    },
 ];
 
 /// A rate in bits per second.
@@ -83,10 +95,16 @@ mod tests {
     #[test]
     fn transmission_time_is_exact() {
         let two_megabit = Rate::from_bps(2_000_000);
-        assert_eq!(two_megabit.transmission_time(532), Duration::from_nanos(2_128_000));
+        assert_eq!(
+            two_megabit.transmission_time(532),
+            Duration::from_nanos(2_128_000)
+        );
         assert_eq!(Rate::from_bps(0).transmission_time(1), Duration::MAX);
         assert_eq!(Rate::from_bps(1).transmission_time(u64::MAX), Duration::MAX);
         let large = 5_000_000_000;
-        assert_eq!(Rate::from_bps(8_000_000_000).transmission_time(large), Duration::from_secs(5));
+        assert_eq!(
+            Rate::from_bps(8_000_000_000).transmission_time(large),
+            Duration::from_secs(5)
+        );
     }
 }

@@ -6,10 +6,22 @@ use core::str::FromStr;
 use crate::parse::{self, ParseQuantityError, Unit};
 
 const UNITS: &[Unit] = &[
-    Unit { name: "B", factor: 1 },
-    Unit { name: "kB", factor: 1_000 },
-    Unit { name: "MB", factor: 1_000_000 },
-    Unit { name: "GB", factor: 1_000_000_000 },
+    Unit {
+        name: "B",
+        factor: 1,
+    },
+    Unit {
+        name: "kB",
+        factor: 1_000,
+    },
+    Unit {
+        name: "MB",
+        factor: 1_000_000,
+    },
+    Unit {
+        name: "GB",
+        factor: 1_000_000_000,
+    },
 ];
 
 /// A number of bytes.

@@ -9,13 +9,34 @@ use crate::parse::{self, ParseQuantityError, Unit};
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 const UNITS: &[Unit] = &[
-    Unit { name: "ns", factor: 1 },
-    Unit { name: "us", factor: 1_000 },
-    Unit { name: "µs", factor: 1_000 },
-    Unit { name: "ms", factor: 1_000_000 },
-    Unit { name: "s", factor: NANOS_PER_SEC },
-    Unit { name: "min", factor: 60 * NANOS_PER_SEC },
-    Unit { name: "h", factor: 3600 * NANOS_PER_SEC },
+    Unit {
+        name: "ns",
+        factor: 1,
+    },
+    Unit {
+        name: "us",
+        factor: 1_000,
+    },
+    Unit {
+        name: "µs",
+        factor: 1_000,
+    },
+    Unit {
+        name: "ms",
+        factor: 1_000_000,
+    },
+    Unit {
+        name: "s",
+        factor: NANOS_PER_SEC,
+    },
+    Unit {
+        name: "min",
+        factor: 60 * NANOS_PER_SEC,
+    },
+    Unit {
+        name: "h",
+        factor: 3600 * NANOS_PER_SEC,
+    },
 ];
 
 /// A length of time in nanoseconds, never negative; at most about 584 years.
@@ -157,10 +178,22 @@ impl Div<u64> for Duration {
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const PRINTED: &[Unit] = &[
-            Unit { name: "ns", factor: 1 },
-            Unit { name: "us", factor: 1_000 },
-            Unit { name: "ms", factor: 1_000_000 },
-            Unit { name: "s", factor: NANOS_PER_SEC },
+            Unit {
+                name: "ns",
+                factor: 1,
+            },
+            Unit {
+                name: "us",
+                factor: 1_000,
+            },
+            Unit {
+                name: "ms",
+                factor: 1_000_000,
+            },
+            Unit {
+                name: "s",
+                factor: NANOS_PER_SEC,
+            },
         ];
         parse::print(f, self.0, PRINTED)
     }
@@ -238,7 +271,12 @@ impl Sub for Instant {
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:09} s", self.0 / NANOS_PER_SEC, self.0 % NANOS_PER_SEC)
+        write!(
+            f,
+            "{}.{:09} s",
+            self.0 / NANOS_PER_SEC,
+            self.0 % NANOS_PER_SEC
+        )
     }
 }
 
@@ -264,7 +302,16 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_a_duration() {
-        for text in ["", "5", "-1 s", "1 Mbps", "s", "1e400 s", "nan s", "600 years"] {
+        for text in [
+            "",
+            "5",
+            "-1 s",
+            "1 Mbps",
+            "s",
+            "1e400 s",
+            "nan s",
+            "600 years",
+        ] {
             assert!(text.parse::<Duration>().is_err(), "{text}");
         }
     }
@@ -279,7 +326,10 @@ mod tests {
 
     #[test]
     fn arithmetic_saturates() {
-        assert_eq!(Duration::from_secs(1) - Duration::from_secs(2), Duration::ZERO);
+        assert_eq!(
+            Duration::from_secs(1) - Duration::from_secs(2),
+            Duration::ZERO
+        );
         assert_eq!(Duration::MAX + Duration::from_nanos(1), Duration::MAX);
         assert_eq!(Instant::ZERO - Instant::from_nanos(5), Duration::ZERO);
     }
@@ -287,8 +337,17 @@ mod tests {
     #[test]
     fn rounds_to_a_step() {
         let tick = Duration::from_millis(10);
-        assert_eq!(Duration::from_millis(101).round_up_to(tick), Duration::from_millis(110));
-        assert_eq!(Duration::from_millis(109).round_down_to(tick), Duration::from_millis(100));
-        assert_eq!(Duration::from_nanos(3).round_up_to(Duration::ZERO), Duration::from_nanos(3));
+        assert_eq!(
+            Duration::from_millis(101).round_up_to(tick),
+            Duration::from_millis(110)
+        );
+        assert_eq!(
+            Duration::from_millis(109).round_down_to(tick),
+            Duration::from_millis(100)
+        );
+        assert_eq!(
+            Duration::from_nanos(3).round_up_to(Duration::ZERO),
+            Duration::from_nanos(3)
+        );
     }
 }

@@ -1,9 +1,21 @@
 //! DCCP packets (RFC 4340): typed values, and their bytes.
+//!
+//! [`Packet::parse`] and [`Packet::emit`] are the codec; [`Packet::encoded_len`] is the size on the
+//! wire without emitting; `Display` is one readable line.
 
+mod ack_vector;
+mod codec;
+mod data_checksum;
+mod display;
+mod error;
+mod option_codec;
 mod options;
 mod packet;
 mod sequence;
 
+pub use ack_vector::{AckState, AckVectorCell};
+pub use codec::IP_PROTOCOL;
+pub use error::{EmitError, ParseError};
 pub use options::{
     DccpOption, ElapsedTime, FeatureNumber, FeatureSide, LossInterval, OptionBytes, OptionList,
 };

@@ -1,11 +1,12 @@
 //! DCCP options as typed values (RFC 4340 section 5.8, RFC 4342, RFC 5622).
 
+use skywave_units::Duration;
 use smallvec::SmallVec;
 
 /// The options of one packet, in order. Most packets have at most two.
 pub type OptionList = SmallVec<[DccpOption; 1]>;
 
-/// Bytes of a variable-length option value; at most 253.
+/// Bytes of a variable-length option value; at most 253 fit into an option.
 pub type OptionBytes = SmallVec<[u8; 16]>;
 
 /// Which half of a feature-negotiation pair an option belongs to (RFC 4340 section 6).
@@ -53,6 +54,10 @@ impl FeatureNumber {
 #[non_exhaustive]
 pub enum DccpOption {
     /// Type 0: one byte of nothing.
+    ///
+    /// Only needed to place padding before or between options, as Linux does: what is missing at
+    /// the end to a 32-bit boundary is added when a packet is emitted, and left out again when it
+    /// is parsed.
     Padding,
     /// Type 1: the next option must be understood (section 5.8.2).
     Mandatory,
@@ -129,6 +134,9 @@ pub enum DccpOption {
         /// Value; `None` for the single-byte options, types 0 to 31.
         value: Option<OptionBytes>,
     },
+    /// The end of an option space from an option with a nonsensical length on, that option's type
+    /// included. It stands last, and a receiver ignores it (RFC 4340 section 5.8).
+    Malformed(OptionBytes),
 }
 
 /// A time in units of 10 microseconds and the width it is written in (RFC 4340 section 13.2).
@@ -138,6 +146,32 @@ pub enum ElapsedTime {
     Short(u16),
     /// Four bytes: up to 12 hours.
     Long(u32),
+}
+
+impl ElapsedTime {
+    /// `elapsed` in units of 10 microseconds, rounded down so that it is never overstated, and in
+    /// the short form where that holds it (at most 0.65535 s; section 13.2). From
+    /// 42949.67295 s on it is the greatest value, which stands for any longer time.
+    pub fn from_duration(elapsed: Duration) -> Self {
+        let units = elapsed.as_micros() / 10;
+        u16::try_from(units).map_or_else(
+            |_| Self::Long(u32::try_from(units).unwrap_or(u32::MAX)),
+            Self::Short,
+        )
+    }
+
+    /// The time.
+    pub fn as_duration(self) -> Duration {
+        Duration::from_micros(10 * u64::from(self.units()))
+    }
+
+    /// The time in units of 10 microseconds.
+    pub const fn units(self) -> u32 {
+        match self {
+            Self::Short(units) => units as u32,
+            Self::Long(units) => units,
+        }
+    }
 }
 
 /// One loss interval of a Loss Intervals option (RFC 4342 section 8.6).
@@ -154,16 +188,29 @@ pub struct LossInterval {
 }
 
 impl DccpOption {
-    /// The option's type number.
+    /// The option's type number; of [`DccpOption::Malformed`], the type of the option whose length
+    /// is wrong.
     pub fn type_number(&self) -> u8 {
         match self {
             Self::Padding => 0,
             Self::Mandatory => 1,
             Self::SlowReceiver => 2,
-            Self::Change { side: FeatureSide::Local, .. } => 32,
-            Self::Confirm { side: FeatureSide::Local, .. } => 33,
-            Self::Change { side: FeatureSide::Remote, .. } => 34,
-            Self::Confirm { side: FeatureSide::Remote, .. } => 35,
+            Self::Change {
+                side: FeatureSide::Local,
+                ..
+            } => 32,
+            Self::Confirm {
+                side: FeatureSide::Local,
+                ..
+            } => 33,
+            Self::Change {
+                side: FeatureSide::Remote,
+                ..
+            } => 34,
+            Self::Confirm {
+                side: FeatureSide::Remote,
+                ..
+            } => 35,
             Self::InitCookie(_) => 36,
             Self::NdpCount { .. } => 37,
             Self::AckVector { nonce: false, .. } => 38,
@@ -178,12 +225,104 @@ impl DccpOption {
             Self::ReceiveRate(_) => 194,
             Self::DroppedPackets(_) => 195,
             Self::Other { kind, .. } => *kind,
+            Self::Malformed(bytes) => bytes.first().copied().unwrap_or(0),
         }
+    }
+
+    /// An NDP Count in the fewest bytes, as section 7.7 asks for; a count of 2^48 or more becomes
+    /// the greatest that fits.
+    pub fn ndp_count(count: u64) -> Self {
+        let count = count.min((1 << 48) - 1);
+        let bits = u64::BITS - count.leading_zeros();
+        Self::NdpCount {
+            count,
+            width: bits.div_ceil(8).max(1) as u8,
+        }
+    }
+
+    /// A Timestamp for a clock that shows `since_start`: units of 10 microseconds, modulo 2^32
+    /// (section 13.1).
+    pub const fn timestamp(since_start: Duration) -> Self {
+        Self::Timestamp((since_start.as_micros() / 10) as u32)
     }
 
     /// Whether the option may stand on a DCCP-Data packet: the column "DCCP-Data?" of RFC 4340's
     /// table 3. Where it may not, a receiver ignores it.
     pub fn is_allowed_on_data(&self) -> bool {
-        !matches!(self.type_number(), 1 | 32..=36 | 38..=40 | 43 | 192..=195)
+        !matches!(self, Self::Malformed(_))
+            && !matches!(self.type_number(), 1 | 32..=36 | 38..=40 | 43 | 192..=195)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // D13-2
+    #[test]
+    fn d13_2_elapsed_time_is_rounded_down_and_as_short_as_it_can_be() {
+        for (nanos, expected) in [
+            (0, ElapsedTime::Short(0)),
+            (9_999, ElapsedTime::Short(0)),
+            (19_999, ElapsedTime::Short(1)),
+            (499_999_999, ElapsedTime::Short(49_999)),
+            (655_350_000, ElapsedTime::Short(65_535)),
+            (655_359_999, ElapsedTime::Short(65_535)),
+            (655_360_000, ElapsedTime::Long(65_536)),
+            (42_949_672_950_000, ElapsedTime::Long(u32::MAX)),
+            (u64::MAX, ElapsedTime::Long(u32::MAX)),
+        ] {
+            let elapsed = Duration::from_nanos(nanos);
+            assert_eq!(ElapsedTime::from_duration(elapsed), expected, "{nanos} ns");
+            assert!(
+                expected.as_duration() <= elapsed,
+                "{nanos} ns is overstated"
+            );
+        }
+    }
+
+    // D7.7-1 (smallest format)
+    #[test]
+    fn ndp_count_takes_the_fewest_bytes() {
+        for (count, width) in [
+            (0, 1),
+            (255, 1),
+            (256, 2),
+            (0xff_ffff, 3),
+            (1 << 24, 4),
+            ((1 << 48) - 1, 6),
+        ] {
+            assert_eq!(
+                DccpOption::ndp_count(count),
+                DccpOption::NdpCount { count, width }
+            );
+        }
+        assert_eq!(
+            DccpOption::ndp_count(u64::MAX),
+            DccpOption::ndp_count((1 << 48) - 1)
+        );
+    }
+
+    #[test]
+    fn timestamps_wrap() {
+        assert_eq!(
+            DccpOption::timestamp(Duration::from_micros(25)),
+            DccpOption::Timestamp(2)
+        );
+        let wrapped = Duration::from_micros(10 * ((1 << 32) + 7));
+        assert_eq!(DccpOption::timestamp(wrapped), DccpOption::Timestamp(7));
+    }
+
+    // D5.8-4: table 3 of RFC 4340.
+    #[test]
+    fn d5_8_4_data_packets_carry_few_options() {
+        let allowed = |kind: u8| {
+            let value = (kind >= 32).then(OptionBytes::new);
+            DccpOption::Other { kind, value }.is_allowed_on_data()
+        };
+        let refused: Vec<u8> = (0..=127).filter(|&kind| !allowed(kind)).collect();
+        assert_eq!(refused, [1, 32, 33, 34, 35, 36, 38, 39, 40, 43]);
+        assert!(!DccpOption::LossEventRate(1).is_allowed_on_data());
+        assert!(!DccpOption::Malformed(OptionBytes::new()).is_allowed_on_data());
     }
 }

@@ -210,6 +210,8 @@ impl ResetCode {
     pub const BAD_INIT_COOKIE: Self = Self(10);
     /// The peer was caught cheating.
     pub const AGGRESSION_PENALTY: Self = Self(11);
+    /// Another connection has taken over the encapsulating UDP ports (RFC 6773 section 3.8).
+    pub const ENCAPSULATED_PORT_REUSE: Self = Self(12);
 }
 
 impl fmt::Display for ResetCode {
@@ -227,6 +229,7 @@ impl fmt::Display for ResetCode {
             Self::TOO_BUSY => "too busy",
             Self::BAD_INIT_COOKIE => "bad init cookie",
             Self::AGGRESSION_PENALTY => "aggression penalty",
+            Self::ENCAPSULATED_PORT_REUSE => "encapsulated port reuse",
             _ => return write!(f, "code {}", self.0),
         };
         f.write_str(name)

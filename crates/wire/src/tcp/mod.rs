@@ -1,10 +1,22 @@
-//! TCP segments (RFC 9293) with the options that congestion control needs.
+//! TCP segments (RFC 9293) with the options that congestion control needs: typed values, and
+//! their bytes.
+//!
+//! [`Segment::parse`] and [`Segment::emit`] are the codec; [`Segment::encoded_len`] is the size on
+//! the wire without emitting; `Display` is one readable line.
 
 use arrayvec::ArrayVec;
 
 use crate::Payload;
 
+mod codec;
+mod display;
+
+pub use codec::{EmitError, IP_PROTOCOL, ParseError};
+
 /// A TCP segment.
+///
+/// The urgent pointer and the options that are not in [`TcpOptions`] are not kept, and the checksum
+/// is no field: it is computed when a segment is emitted and checked when it is parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Port of the sender.

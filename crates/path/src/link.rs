@@ -1,0 +1,196 @@
+//! A link: a queue, a rate, a delay and a loss model.
+
+use std::collections::VecDeque;
+
+use skywave_units::{Duration, Instant, Rate};
+
+use crate::{DropReason, Dropped, LossModel, Packet, Queue};
+
+/// A simplex link with its queue at the sending end.
+///
+/// The link is a FIFO, so whoever drives it needs one timer for it, not one for each packet in
+/// flight: [`Link::deadline`] is the next arrival at the far end, and [`Link::dequeue`] takes that
+/// packet out.
+///
+/// Transmissions are started lazily: each call first does what the link has done since the last
+/// one, in the order and at the times in which it happened, so the queue sees exactly the dequeue
+/// times that it would see if a timer fired at the end of each transmission.
+#[derive(Clone, Debug)]
+pub struct Link<P, Q> {
+    queue: Q,
+    rate: Rate,
+    delay: Duration,
+    loss: LossModel,
+    /// When the transmission in progress ends; the link is idle where this is not in the future.
+    free_at: Instant,
+    /// A size and the time that it takes. Most packets on a link have one size, and a division
+    /// costs as much as all the rest of a packet's work on a link.
+    serialisation: (u32, Duration),
+    /// Packets in transmission or propagation and when they arrive.
+    in_flight: VecDeque<(Instant, P)>,
+}
+
+impl<P: Packet, Q: Queue<P>> Link<P, Q> {
+    /// An idle link.
+    pub const fn new(queue: Q, rate: Rate, delay: Duration, loss: LossModel) -> Self {
+        Self {
+            queue,
+            rate,
+            delay,
+            loss,
+            free_at: Instant::ZERO,
+            serialisation: (0, Duration::ZERO),
+            in_flight: VecDeque::new(),
+        }
+    }
+
+    /// A packet arrives at the sending end. `Ok(true)` means that nothing was in flight before, so
+    /// that [`Link::deadline`] is new.
+    ///
+    /// # Errors
+    /// [`Dropped`]: the loss model took it or the queue refused it.
+    pub fn enqueue(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
+        if self.loss.takes_next() {
+            return Err(Dropped {
+                packet,
+                reason: DropReason::Loss,
+            });
+        }
+        self.expire(now);
+        let was_empty = self.in_flight.is_empty();
+        self.queue.enqueue(now, packet)?;
+        if self.free_at <= now {
+            self.start_next(now);
+        }
+        Ok(was_empty && !self.in_flight.is_empty())
+    }
+
+    /// Takes out the packet that has arrived at the far end by `now`.
+    pub fn dequeue(&mut self, now: Instant) -> Option<P> {
+        self.expire(now);
+        match self.in_flight.front() {
+            Some(&(arrival, _)) if arrival <= now => self.in_flight.pop_front().map(|(_, p)| p),
+            _ => None,
+        }
+    }
+
+    /// When the next packet arrives at the far end.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.in_flight.front().map(|&(arrival, _)| arrival)
+    }
+
+    /// Brings the link up to `now`: transmissions that have begun by then are begun.
+    pub fn expire(&mut self, now: Instant) {
+        while self.free_at <= now && self.start_next(self.free_at) {}
+    }
+
+    /// The queue, to look at; call [`Link::expire`] first to see it as it is now.
+    pub const fn queue(&self) -> &Q {
+        &self.queue
+    }
+
+    /// Bits per second.
+    pub const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Propagation delay.
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    fn start_next(&mut self, start: Instant) -> bool {
+        let Some(packet) = self.queue.dequeue(start) else {
+            return false;
+        };
+        let size = packet.size();
+        if self.serialisation.0 != size {
+            self.serialisation = (size, self.rate.transmission_time(u64::from(size)));
+        }
+        self.free_at = start + self.serialisation.1;
+        self.in_flight
+            .push_back((self.free_at + self.delay, packet));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Parcel;
+    use crate::{DropTail, Limit};
+
+    fn ms(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// 1000 bytes take 10 ms; propagation 100 ms.
+    fn link(limit: u32) -> Link<Parcel, DropTail<Parcel>> {
+        let queue = DropTail::new(Limit::Packets(limit));
+        Link::new(
+            queue,
+            Rate::from_bps(800_000),
+            Duration::from_millis(100),
+            LossModel::None,
+        )
+    }
+
+    #[test]
+    fn a_packet_takes_its_transmission_time_and_the_delay() {
+        let mut link = link(5);
+        assert_eq!(link.enqueue(ms(1), Parcel::new(1, 1000)), Ok(true));
+        assert_eq!(link.deadline(), Some(ms(111)));
+        assert_eq!(link.dequeue(ms(110)), None);
+        assert_eq!(link.dequeue(ms(111)).map(|parcel| parcel.id), Some(1));
+        assert_eq!(link.deadline(), None);
+    }
+
+    #[test]
+    fn packets_follow_each_other_at_the_rate() {
+        let mut link = link(5);
+        for id in 1..=3 {
+            assert_eq!(link.enqueue(ms(0), Parcel::new(id, 1000)), Ok(id == 1));
+        }
+        let mut arrivals = Vec::new();
+        while let Some(at) = link.deadline() {
+            arrivals.push((at, link.dequeue(at).unwrap().id));
+        }
+        assert_eq!(arrivals, [(ms(110), 1), (ms(120), 2), (ms(130), 3)]);
+    }
+
+    #[test]
+    fn the_packet_in_transmission_does_not_wait_in_the_queue() {
+        let mut link = link(1);
+        assert!(link.enqueue(ms(0), Parcel::new(1, 1000)).is_ok());
+        assert!(link.enqueue(ms(0), Parcel::new(2, 1000)).is_ok());
+        assert!(link.enqueue(ms(9), Parcel::new(3, 1000)).is_err());
+        // At the instant at which a transmission ends, its place is free.
+        assert!(link.enqueue(ms(10), Parcel::new(4, 1000)).is_ok());
+        assert_eq!(link.queue().packets(), 1);
+    }
+
+    #[test]
+    fn an_idle_link_sends_at_once() {
+        let mut link = link(1);
+        assert!(link.enqueue(ms(0), Parcel::new(1, 1000)).is_ok());
+        assert!(link.enqueue(ms(500), Parcel::new(2, 1000)).is_ok());
+        assert_eq!(link.dequeue(ms(500)).map(|parcel| parcel.id), Some(1));
+        assert_eq!(link.deadline(), Some(ms(610)));
+    }
+
+    #[test]
+    fn lost_packets_use_no_bandwidth() {
+        let queue = DropTail::new(Limit::Unlimited);
+        let loss = LossModel::named(vec![1]);
+        let mut link = Link::new(
+            queue,
+            Rate::from_bps(800_000),
+            Duration::from_millis(100),
+            loss,
+        );
+        let lost = link.enqueue(ms(0), Parcel::new(1, 1000)).unwrap_err();
+        assert_eq!(lost.reason, DropReason::Loss);
+        assert_eq!(link.enqueue(ms(0), Parcel::new(2, 1000)), Ok(true));
+        assert_eq!(link.deadline(), Some(ms(110)));
+    }
+}

@@ -1,0 +1,142 @@
+//! Why bytes are not a DCCP packet, or a packet cannot become bytes.
+
+use thiserror::Error;
+
+use super::PacketType;
+
+/// Why bytes are not a DCCP packet that an endpoint may process (RFC 4340 section 8.5, step 1).
+///
+/// A receiver drops such a packet silently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ParseError {
+    /// Fewer bytes than the shortest DCCP header.
+    #[error("a DCCP header takes at least 12 bytes, there are only {length}")]
+    TooShort {
+        /// Bytes that there are.
+        length: usize,
+    },
+    /// A reserved packet type (section 5.1).
+    #[error("packet type {number} is reserved")]
+    ReservedType {
+        /// The type's number, 11 to 15.
+        number: u8,
+    },
+    /// X = 0 on a type other than Data, Ack and DataAck (section 5.1).
+    #[error("a {packet_type} must have X = 1 (48-bit sequence numbers)")]
+    ShortNumbers {
+        /// The type.
+        packet_type: PacketType,
+    },
+    /// Data Offset is smaller than the fixed header of the type (section 5.1).
+    #[error("Data Offset is {offset} bytes, the header of a {packet_type} takes {minimum}")]
+    DataOffsetTooSmall {
+        /// The type.
+        packet_type: PacketType,
+        /// Data Offset in bytes.
+        offset: usize,
+        /// The least that the type needs, in bytes.
+        minimum: usize,
+    },
+    /// Data Offset points behind the end of the packet (section 5.1).
+    #[error("Data Offset is {offset} bytes, the packet has only {length}")]
+    DataOffsetTooLarge {
+        /// Data Offset in bytes.
+        offset: usize,
+        /// Bytes that there are.
+        length: usize,
+    },
+    /// CsCov promises to cover more data than there is (section 9.2).
+    #[error("CsCov {cscov} covers {covered} bytes of data, there are only {data}")]
+    Coverage {
+        /// The field.
+        cscov: u8,
+        /// Bytes that it stands for.
+        covered: usize,
+        /// Bytes of data that there are.
+        data: usize,
+    },
+    /// The checksum is wrong (section 9.1).
+    #[error("the checksum is {found:#06x}, should be {computed:#06x}")]
+    Checksum {
+        /// What the packet says.
+        found: u16,
+        /// What is right.
+        computed: u16,
+    },
+}
+
+impl ParseError {
+    /// Where in the packet the fault lies: bytes from the start of the DCCP header.
+    pub const fn offset(&self) -> usize {
+        match *self {
+            Self::TooShort { length } => length,
+            Self::ReservedType { .. } | Self::ShortNumbers { .. } => 8,
+            Self::DataOffsetTooSmall { .. } | Self::DataOffsetTooLarge { .. } => 4,
+            Self::Coverage { .. } => 5,
+            Self::Checksum { .. } => 6,
+        }
+    }
+}
+
+/// Why a typed packet has no bytes: a field holds what its place in the header cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum EmitError {
+    /// A number is too large for its field.
+    #[error("{field} is {value}, at most {maximum} fits")]
+    FieldTooLarge {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+        /// The greatest value that fits.
+        maximum: u64,
+    },
+    /// X = 0 on a type other than Data, Ack and DataAck (RFC 4340 section 5.1).
+    #[error("a {packet_type} must be sent with `extended` (48-bit sequence numbers)")]
+    ShortNumbers {
+        /// The type.
+        packet_type: PacketType,
+    },
+    /// CCVal or CsCov is set on a Listen (RFC 5596 section 2.2.1).
+    #[error("a DCCP-Listen must be sent with `ccval` 0 and `cscov` 0")]
+    ListenFields,
+    /// CsCov promises to cover more data than there is (section 9.2).
+    #[error("CsCov {cscov} covers {covered} bytes of data, there are only {data}")]
+    Coverage {
+        /// The field.
+        cscov: u8,
+        /// Bytes that it stands for.
+        covered: usize,
+        /// Bytes of data that there are.
+        data: usize,
+    },
+    /// The value of one option is longer than 253 bytes.
+    #[error(
+        "the value of an option of type {kind} takes {length} bytes, at most 253 fit; split it"
+    )]
+    OptionTooLong {
+        /// Option type.
+        kind: u8,
+        /// Bytes of the value.
+        length: usize,
+    },
+    /// All options together do not fit behind the fixed header (section 5.1: Data Offset has
+    /// eight bits).
+    #[error("the options take {length} bytes, a {packet_type} has room for {maximum}")]
+    OptionsTooLong {
+        /// The type.
+        packet_type: PacketType,
+        /// Bytes of all options, padding included.
+        length: usize,
+        /// Bytes that there is room for.
+        maximum: usize,
+    },
+    /// The packet is longer than an IP packet can carry.
+    #[error("the packet takes {length} bytes, IP carries at most 65535; send less data")]
+    PacketTooLong {
+        /// Bytes of the packet.
+        length: usize,
+    },
+}

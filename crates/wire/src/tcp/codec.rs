@@ -1,0 +1,464 @@
+//! TCP segments to bytes and back (RFC 9293 section 3.1).
+
+use arrayvec::ArrayVec;
+use bytes::Bytes;
+use etherparse::{TcpHeader, TcpHeaderSlice, TcpOptionElement, TcpOptionsIterator, err};
+use thiserror::Error;
+
+use super::{Flags, SackBlock, Segment, TcpOptions, Timestamps};
+use crate::Payload;
+use crate::checksum::{Checksum, internet_checksum};
+
+/// TCP's IP protocol number.
+pub const IP_PROTOCOL: u8 = 6;
+
+/// Bytes of the header without options.
+const FIXED_HEADER: usize = 20;
+/// Bytes that Data Offset leaves for options.
+const MAX_OPTIONS: usize = 40;
+/// Where the checksum stands.
+const CHECKSUM: usize = 16;
+/// The longest segment that the length fields of IP can describe.
+const MAX_SEGMENT: usize = 65535;
+
+/// Why bytes are not a TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ParseError {
+    /// Fewer bytes than the header says it has, or than any header has.
+    #[error("the TCP header takes {needed} bytes, there are only {length}")]
+    TooShort {
+        /// Bytes of the header.
+        needed: usize,
+        /// Bytes that there are.
+        length: usize,
+    },
+    /// Data Offset is smaller than the header without options.
+    #[error("Data Offset is {words} words, at least 5 are needed")]
+    DataOffset {
+        /// The field.
+        words: u8,
+    },
+    /// The checksum is wrong.
+    #[error("the checksum is {found:#06x}, which does not fit the segment")]
+    Checksum {
+        /// What the segment says.
+        found: u16,
+    },
+}
+
+impl ParseError {
+    /// Where in the segment the fault lies: bytes from the start of the TCP header.
+    pub const fn offset(&self) -> usize {
+        match *self {
+            Self::TooShort { length, .. } => length,
+            Self::DataOffset { .. } => 12,
+            Self::Checksum { .. } => CHECKSUM,
+        }
+    }
+}
+
+/// Why a typed segment has no bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum EmitError {
+    /// The options do not fit into a header.
+    #[error("the options take {length} bytes, at most 40 fit; send fewer SACK blocks")]
+    OptionsTooLong {
+        /// Bytes of all options.
+        length: usize,
+    },
+    /// The segment is longer than an IP packet can carry.
+    #[error("the segment takes {length} bytes, IP carries at most 65535; send less data")]
+    SegmentTooLong {
+        /// Bytes of the segment.
+        length: usize,
+    },
+}
+
+impl TcpOptions {
+    /// Bytes on the wire: a multiple of four.
+    ///
+    /// Options stand on 32-bit boundaries as Linux places them (timestamps take 12 bytes, three
+    /// SACK blocks 28), and close together only where they would not fit otherwise.
+    pub fn encoded_len(&self) -> usize {
+        let aligned = self.aligned_len();
+        if aligned <= MAX_OPTIONS {
+            aligned
+        } else {
+            self.packed_len().next_multiple_of(4)
+        }
+    }
+
+    fn aligned_len(&self) -> usize {
+        let mut length = 4 * usize::from(self.mss.is_some())
+            + 4 * usize::from(self.window_scale.is_some())
+            + 12 * usize::from(self.timestamps.is_some());
+        // SACK-permitted takes the place of the two NOPs before the timestamps.
+        if self.sack_permitted && self.timestamps.is_none() {
+            length += 4;
+        }
+        if !self.sack.is_empty() {
+            length += 4 + 8 * self.sack.len();
+        }
+        length
+    }
+
+    fn packed_len(&self) -> usize {
+        let mut length = 4 * usize::from(self.mss.is_some())
+            + 3 * usize::from(self.window_scale.is_some())
+            + 2 * usize::from(self.sack_permitted)
+            + 10 * usize::from(self.timestamps.is_some());
+        if !self.sack.is_empty() {
+            length += 2 + 8 * self.sack.len();
+        }
+        length
+    }
+
+    /// The options in the order in which they are sent, with the NOPs between them.
+    fn elements(&self) -> ArrayVec<TcpOptionElement, 16> {
+        let aligned = self.aligned_len() <= MAX_OPTIONS;
+        let mut elements = ArrayVec::new();
+        let align = |elements: &mut ArrayVec<_, 16>, count| {
+            for _ in 0..if aligned { count } else { 0 } {
+                elements.push(TcpOptionElement::Noop);
+            }
+        };
+        if let Some(mss) = self.mss {
+            elements.push(TcpOptionElement::MaximumSegmentSize(mss));
+        }
+        if self.sack_permitted {
+            if self.timestamps.is_none() {
+                align(&mut elements, 2);
+            }
+            elements.push(TcpOptionElement::SelectiveAcknowledgementPermitted);
+        }
+        if let Some(Timestamps { value, echo }) = self.timestamps {
+            if !self.sack_permitted {
+                align(&mut elements, 2);
+            }
+            elements.push(TcpOptionElement::Timestamp(value, echo));
+        }
+        if let Some(shift) = self.window_scale {
+            align(&mut elements, 1);
+            elements.push(TcpOptionElement::WindowScale(shift));
+        }
+        if let [first, others @ ..] = self.sack.as_slice() {
+            align(&mut elements, 2);
+            let mut more = [None; 3];
+            for (slot, block) in more.iter_mut().zip(others) {
+                *slot = Some((block.left, block.right));
+            }
+            elements.push(TcpOptionElement::SelectiveAcknowledgement(
+                (first.left, first.right),
+                more,
+            ));
+        }
+        elements
+    }
+
+    /// Reads an option space. Unknown options and such of an impossible length are skipped
+    /// (RFC 9293 section 3.1, MUST-6); where even the length byte makes no sense, the rest is.
+    fn parse(space: &[u8]) -> Self {
+        let mut options = Self::default();
+        let mut rest = space;
+        while !rest.is_empty() {
+            let mut elements = TcpOptionsIterator::from_slice(rest);
+            rest = match elements.next() {
+                Some(Ok(element)) => {
+                    options.set(&element);
+                    elements.rest()
+                }
+                Some(Err(_)) => {
+                    let length = rest.get(1).map_or(0, |&length| usize::from(length));
+                    match rest.get(length..) {
+                        Some(rest) if length >= 2 => rest,
+                        _ => break,
+                    }
+                }
+                None => break,
+            };
+        }
+        options
+    }
+
+    fn set(&mut self, element: &TcpOptionElement) {
+        match *element {
+            TcpOptionElement::Noop => {}
+            TcpOptionElement::MaximumSegmentSize(mss) => self.mss = Some(mss),
+            TcpOptionElement::WindowScale(shift) => self.window_scale = Some(shift),
+            TcpOptionElement::SelectiveAcknowledgementPermitted => self.sack_permitted = true,
+            TcpOptionElement::SelectiveAcknowledgement(first, others) => {
+                self.sack = core::iter::once(first)
+                    .chain(others.into_iter().flatten())
+                    .map(|(left, right)| SackBlock { left, right })
+                    .collect();
+            }
+            TcpOptionElement::Timestamp(value, echo) => {
+                self.timestamps = Some(Timestamps { value, echo });
+            }
+        }
+    }
+}
+
+impl Segment {
+    /// Bytes of the header: 20 and the options.
+    pub fn header_len(&self) -> usize {
+        FIXED_HEADER + self.options.encoded_len()
+    }
+
+    /// Bytes of the segment without IP: header and data.
+    pub fn encoded_len(&self) -> usize {
+        self.header_len() + self.payload.len()
+    }
+
+    /// Reads a segment, which must fill `bytes`; the payload shares them.
+    ///
+    /// With [`Checksum::Over`] the checksum is verified.
+    ///
+    /// # Errors
+    ///
+    /// The segment must be dropped: see [`ParseError`].
+    pub fn parse(bytes: &Bytes, checksum: Checksum) -> Result<Self, ParseError> {
+        let header = TcpHeaderSlice::from_slice(bytes).map_err(|error| match error {
+            err::tcp::HeaderSliceError::Len(error) => ParseError::TooShort {
+                needed: error.required_len,
+                length: error.len,
+            },
+            err::tcp::HeaderSliceError::Content(err::tcp::HeaderError::DataOffsetTooSmall {
+                data_offset,
+            }) => ParseError::DataOffset { words: data_offset },
+        })?;
+        if let Checksum::Over(addresses) = checksum
+            && internet_checksum(addresses, IP_PROTOCOL, bytes.len() as u32, bytes) != 0
+        {
+            return Err(ParseError::Checksum {
+                found: header.checksum(),
+            });
+        }
+        let data = header.slice().len();
+        Ok(Self {
+            source_port: header.source_port(),
+            destination_port: header.destination_port(),
+            seq: header.sequence_number(),
+            ack: header.acknowledgment_number(),
+            flags: flags(&header),
+            window: header.window_size(),
+            options: TcpOptions::parse(header.options()),
+            payload: if data == bytes.len() {
+                Payload::EMPTY
+            } else {
+                Payload::Bytes(bytes.slice(data..))
+            },
+        })
+    }
+
+    /// Appends the segment's bytes to `out`.
+    ///
+    /// # Errors
+    ///
+    /// The options or the data are too long; `out` is then as it was.
+    pub fn emit(&self, checksum: Checksum, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        let length = self.encoded_len();
+        if length > MAX_SEGMENT {
+            return Err(EmitError::SegmentTooLong { length });
+        }
+        let mut header = TcpHeader::new(
+            self.source_port,
+            self.destination_port,
+            self.seq,
+            self.window,
+        );
+        header.acknowledgment_number = self.ack;
+        set_flags(&mut header, self.flags);
+        header
+            .set_options(&self.options.elements())
+            .map_err(|_| EmitError::OptionsTooLong {
+                length: self.options.packed_len(),
+            })?;
+
+        let start = out.len();
+        out.reserve(length);
+        out.extend_from_slice(&header.to_bytes());
+        self.payload.emit(out);
+        if let Checksum::Over(addresses) = checksum {
+            let segment = &mut out[start..];
+            let sum = internet_checksum(addresses, IP_PROTOCOL, segment.len() as u32, segment);
+            segment[CHECKSUM..CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
+        }
+        Ok(())
+    }
+
+    /// The segment's bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Segment::emit`].
+    pub fn to_bytes(&self, checksum: Checksum) -> Result<Bytes, EmitError> {
+        let mut out = Vec::new();
+        self.emit(checksum, &mut out)?;
+        Ok(out.into())
+    }
+}
+
+fn flags(header: &TcpHeaderSlice<'_>) -> Flags {
+    // The low byte of the fourth word's upper half: CWR to FIN.
+    Flags(header.slice()[13])
+}
+
+fn set_flags(header: &mut TcpHeader, flags: Flags) {
+    header.fin = flags.contains(Flags::FIN);
+    header.syn = flags.contains(Flags::SYN);
+    header.rst = flags.contains(Flags::RST);
+    header.psh = flags.contains(Flags::PSH);
+    header.ack = flags.contains(Flags::ACK);
+    header.urg = flags.contains(Flags::URG);
+    header.ece = flags.contains(Flags::ECE);
+    header.cwr = flags.contains(Flags::CWR);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(options: TcpOptions) -> Segment {
+        Segment {
+            source_port: 49152,
+            destination_port: 80,
+            seq: 0xdead_beef,
+            ack: 17,
+            flags: Flags::ACK.union(Flags::PSH),
+            window: 0xffff,
+            options,
+            payload: Payload::Synthetic(3),
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_linux_and_ns2() {
+        let block = SackBlock { left: 1, right: 2 };
+        let timestamps = Some(Timestamps { value: 1, echo: 2 });
+        let blocks = |count: usize| core::iter::repeat_n(block, count).collect();
+        for (options, length) in [
+            (TcpOptions::default(), 20),
+            (
+                TcpOptions {
+                    timestamps,
+                    ..TcpOptions::default()
+                },
+                32,
+            ),
+            (
+                TcpOptions {
+                    sack: blocks(3),
+                    ..TcpOptions::default()
+                },
+                48,
+            ),
+            (
+                TcpOptions {
+                    timestamps,
+                    sack: blocks(3),
+                    ..TcpOptions::default()
+                },
+                60,
+            ),
+            (
+                TcpOptions {
+                    mss: Some(1460),
+                    window_scale: Some(7),
+                    sack_permitted: true,
+                    timestamps,
+                    ..TcpOptions::default()
+                },
+                40,
+            ),
+        ] {
+            let segment = segment(options);
+            assert_eq!(segment.header_len(), length);
+            assert_eq!(
+                segment.to_bytes(Checksum::Ignored).unwrap().len(),
+                length + 3
+            );
+        }
+    }
+
+    #[test]
+    fn options_that_only_fit_without_alignment_are_packed() {
+        let options = TcpOptions {
+            window_scale: Some(7),
+            sack_permitted: true,
+            sack: (0..4)
+                .map(|i| SackBlock {
+                    left: i,
+                    right: i + 1,
+                })
+                .collect(),
+            ..TcpOptions::default()
+        };
+        let segment = segment(options);
+        let bytes = segment.to_bytes(Checksum::Ignored).unwrap();
+        assert_eq!(bytes.len(), 63);
+        assert_eq!(Segment::parse(&bytes, Checksum::Ignored), Ok(segment));
+    }
+
+    #[test]
+    fn too_many_options_are_an_error() {
+        let options = TcpOptions {
+            timestamps: Some(Timestamps { value: 1, echo: 2 }),
+            sack: (0..4)
+                .map(|i| SackBlock {
+                    left: i,
+                    right: i + 1,
+                })
+                .collect(),
+            ..TcpOptions::default()
+        };
+        let mut out = vec![1];
+        let error = segment(options).emit(Checksum::Ignored, &mut out);
+        assert_eq!(error, Err(EmitError::OptionsTooLong { length: 44 }));
+        assert_eq!(out, [1]);
+    }
+
+    #[test]
+    fn unknown_options_are_skipped() {
+        // Fast open cookie, NOP, MSS of a wrong length, MSS, end, garbage.
+        let space = [34, 4, 9, 9, 1, 2, 3, 0, 2, 4, 5, 180, 0, 8, 10, 1];
+        let expected = TcpOptions {
+            mss: Some(1460),
+            ..TcpOptions::default()
+        };
+        assert_eq!(TcpOptions::parse(&space), expected);
+        for nonsense in [
+            &[3u8, 0, 2, 4][..],
+            &[253, 1, 1, 1],
+            &[253, 9, 1, 1],
+            &[253],
+        ] {
+            assert_eq!(TcpOptions::parse(nonsense), TcpOptions::default());
+        }
+    }
+
+    #[test]
+    fn faults_have_an_offset() {
+        let bytes = segment(TcpOptions::default())
+            .to_bytes(Checksum::Ignored)
+            .unwrap();
+        let short = Segment::parse(&bytes.slice(..19), Checksum::Ignored).unwrap_err();
+        assert_eq!(
+            short,
+            ParseError::TooShort {
+                needed: 20,
+                length: 19
+            }
+        );
+        assert_eq!(short.offset(), 19);
+        let mut wrong = bytes.to_vec();
+        wrong[12] = 0x40;
+        let error = Segment::parse(&wrong.into(), Checksum::Ignored).unwrap_err();
+        assert_eq!(
+            (error, error.offset()),
+            (ParseError::DataOffset { words: 4 }, 12)
+        );
+    }
+}

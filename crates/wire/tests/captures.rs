@@ -1,0 +1,351 @@
+//! What Linux's DCCP really sent: the golden captures in `validation/captures`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use skywave_units::{Duration, Instant};
+use skywave_wire::capture::{CaptureError, Frame, LinkType, Reader, Writer};
+use skywave_wire::dccp::{self, DccpOption, Kind, Packet, PacketType, ResetCode, ServiceCode};
+use skywave_wire::ip::IpPacket;
+use skywave_wire::{AddressPair, Checksum};
+
+/// Every capture, and how many packets tshark counts in it.
+const CAPTURES: [(&str, usize); 7] = [
+    ("ccid2-closereq", 64),
+    ("ccid2-cscov", 63),
+    ("ccid2-ipv6", 63),
+    ("ccid2-loss", 60),
+    ("ccid2", 63),
+    ("ccid3-loss", 200),
+    ("ccid3", 125),
+];
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../validation/captures")
+        .join(name)
+        .with_extension("pcapng")
+}
+
+fn bytes_of(name: &str) -> Bytes {
+    let path = path(name);
+    std::fs::read(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        .into()
+}
+
+fn frames(bytes: Bytes) -> Vec<Frame> {
+    Reader::new(bytes)
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap()
+}
+
+fn ip_packets(name: &str) -> Vec<IpPacket> {
+    let ip = |frame: Frame| IpPacket::parse(&frame.network_layer().unwrap()).unwrap();
+    frames(bytes_of(name)).into_iter().map(ip).collect()
+}
+
+fn packets(name: &str) -> Vec<Packet> {
+    ip_packets(name)
+        .iter()
+        .map(|ip| Packet::parse(&ip.payload, Checksum::Over(ip.addresses)).unwrap())
+        .collect()
+}
+
+// D5.1-7, D5.8-1
+#[test]
+fn all_packets_parse_with_good_checksums_and_come_back_byte_for_byte() {
+    for (name, count) in CAPTURES {
+        let ips = ip_packets(name);
+        assert_eq!(ips.len(), count, "{name}");
+        for (index, ip) in ips.iter().enumerate() {
+            assert_eq!(ip.protocol, dccp::IP_PROTOCOL);
+            let checksum = Checksum::Over(ip.addresses);
+            let packet = Packet::parse(&ip.payload, checksum)
+                .unwrap_or_else(|error| panic!("{name}, packet {index}: {error}"));
+            let again = packet.to_bytes(checksum).unwrap();
+            assert_eq!(again, ip.payload, "{name}, packet {index}: {packet}");
+            assert_eq!(packet.encoded_len(), again.len());
+            let known = |option: &DccpOption| {
+                !matches!(option, DccpOption::Other { .. } | DccpOption::Malformed(_))
+            };
+            assert!(
+                packet.options.iter().all(known),
+                "{name}, packet {index}: {packet}"
+            );
+        }
+    }
+}
+
+// D5.1-7, D9.1-1
+#[test]
+fn damaged_packets_are_refused() {
+    for ip in ip_packets("ccid2")
+        .into_iter()
+        .chain(ip_packets("ccid2-ipv6"))
+    {
+        for position in 0..ip.payload.len() {
+            let mut bytes = ip.payload.to_vec();
+            bytes[position] ^= 0x10;
+            let result = Packet::parse(&bytes.into(), Checksum::Over(ip.addresses));
+            assert!(result.is_err(), "byte {position} may be anything");
+        }
+    }
+}
+
+#[test]
+fn the_captures_say_what_their_readme_says() {
+    let types = |name| {
+        packets(name)
+            .iter()
+            .map(|p| p.kind.packet_type())
+            .collect::<BTreeSet<_>>()
+    };
+    use PacketType::{Ack, Close, CloseReq, Data, DataAck, Request, Reset, Response};
+    assert!(types("ccid2").is_superset(&[Request, Response, DataAck, Ack, Close, Reset].into()));
+    assert!(types("ccid2-closereq").contains(&CloseReq));
+    assert!(types("ccid3").contains(&Data));
+
+    let first = &packets("ccid2")[0];
+    assert_eq!(
+        first.kind,
+        Kind::Request {
+            service: ServiceCode(42)
+        }
+    );
+    assert_eq!(first.destination_port, 5001);
+    let last = packets("ccid2").pop().unwrap();
+    assert!(
+        matches!(
+            last.kind,
+            Kind::Reset {
+                code: ResetCode::CLOSED,
+                ..
+            }
+        ),
+        "{last}"
+    );
+
+    assert!(
+        packets("ccid2-cscov")
+            .iter()
+            .any(|packet| packet.cscov == 3)
+    );
+    let lost = |option: &DccpOption| matches!(option, DccpOption::AckVector { cells, .. } if cells.iter().any(|cell| cell >> 6 == 3));
+    assert!(
+        packets("ccid2-loss")
+            .iter()
+            .flat_map(|p| &p.options)
+            .any(lost)
+    );
+    let options: Vec<_> = packets("ccid3")
+        .into_iter()
+        .flat_map(|p| p.options)
+        .collect();
+    assert!(options.contains(&DccpOption::LossEventRate(u32::MAX)));
+    assert!(
+        options
+            .iter()
+            .any(|option| matches!(option, DccpOption::ReceiveRate(_)))
+    );
+    let rate = |option: &DccpOption| matches!(option, DccpOption::LossEventRate(10..=44));
+    assert!(
+        packets("ccid3-loss")
+            .iter()
+            .flat_map(|p| &p.options)
+            .any(rate)
+    );
+}
+
+#[test]
+fn times_are_those_of_the_capture() {
+    let frames = frames(bytes_of("ccid2"));
+    assert_eq!(frames[0].link, LinkType::ETHERNET);
+    // As tshark prints it.
+    assert_eq!(
+        frames[0].time,
+        Instant::from_nanos(1_795_225_493_335_496_000)
+    );
+    assert_eq!(frames[1].time - frames[0].time, Duration::from_micros(131));
+    assert!(frames.is_sorted_by_key(|frame| frame.time));
+    assert!(
+        frames
+            .iter()
+            .all(|frame| frame.original_len as usize == frame.bytes.len())
+    );
+}
+
+#[test]
+fn every_truncation_is_an_error_or_fewer_packets() {
+    for (name, count) in CAPTURES {
+        let whole = bytes_of(name);
+        for length in (0..whole.len()).step_by(7) {
+            let Ok(reader) = Reader::new(whole.slice(..length)) else {
+                continue;
+            };
+            let results: Vec<_> = reader.collect();
+            let good = results.iter().filter(|result| result.is_ok()).count();
+            assert!(
+                good < count || results.len() == count,
+                "{name} cut to {length}"
+            );
+            if let Some(Err(error)) = results.last() {
+                assert!(
+                    matches!(error, CaptureError::Truncated { offset, .. } if *offset <= length),
+                    "{name} cut to {length}: {error}"
+                );
+                assert_eq!(good, results.len() - 1, "an error ends the capture");
+            }
+        }
+    }
+}
+
+#[test]
+fn truncated_packets_are_errors() {
+    for ip in ip_packets("ccid3-loss") {
+        for length in 0..ip.payload.len() {
+            let cut = ip.payload.slice(..length);
+            assert!(Packet::parse(&cut, Checksum::Over(ip.addresses)).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_capture_can_be_written_again() {
+    for (name, _) in CAPTURES {
+        let packets = ip_packets(name);
+        let mut writer = Writer::new(Vec::new()).unwrap();
+        let links = [
+            writer.add_interface("there").unwrap(),
+            writer.add_interface("back").unwrap(),
+        ];
+        let mut written = Vec::new();
+        for (index, packet) in packets.iter().enumerate() {
+            let time = Instant::from_nanos(1_234_567_891 * index as u64);
+            let mut bytes = Vec::new();
+            packet.emit(&mut bytes).unwrap();
+            writer
+                .write(links[index % 2], time, &bytes, bytes.len() as u32)
+                .unwrap();
+            written.push((time, Bytes::from(bytes)));
+        }
+        let read: Vec<_> = frames(writer.into_inner().into())
+            .into_iter()
+            .inspect(|frame| assert_eq!(frame.link, LinkType::RAW_IP))
+            .map(|frame| (frame.time, frame.bytes))
+            .collect();
+        assert_eq!(read, written);
+        for ((_, bytes), packet) in read.iter().zip(&packets) {
+            assert_eq!(&IpPacket::parse(bytes).unwrap(), packet);
+        }
+    }
+}
+
+/// A classic pcap file of one record.
+fn classic(magic: [u8; 4], fraction: u32) -> Vec<u8> {
+    let little = magic[0] != 0xa1;
+    let word = |value: u32| {
+        if little {
+            value.to_le_bytes()
+        } else {
+            value.to_be_bytes()
+        }
+    };
+    let half = |value: u16| {
+        if little {
+            value.to_le_bytes()
+        } else {
+            value.to_be_bytes()
+        }
+    };
+    [
+        magic.as_slice(),
+        &half(2),
+        &half(4),
+        &word(0),
+        &word(0),
+        &word(65535),
+        &word(113),
+        &word(1_700_000_000),
+        &word(fraction),
+        &word(3),
+        &word(70_000), // longer than the snap length, as a cut-off frame is
+        b"abc",
+    ]
+    .concat()
+}
+
+#[test]
+fn classic_captures_have_four_forms() {
+    for (magic, nanos) in [
+        ([0xa1, 0xb2, 0xc3, 0xd4], 7_000),
+        ([0xd4, 0xc3, 0xb2, 0xa1], 7_000),
+        ([0xa1, 0xb2, 0x3c, 0x4d], 7),
+        ([0x4d, 0x3c, 0xb2, 0xa1], 7),
+    ] {
+        let bytes = classic(magic, 7);
+        let expected = Frame {
+            time: Instant::from_nanos(1_700_000_000_000_000_000 + nanos),
+            link: LinkType::LINUX_SLL,
+            original_len: 70_000,
+            bytes: Bytes::from_static(b"abc"),
+        };
+        assert_eq!(frames(bytes.clone().into()), [expected]);
+        for length in 0..bytes.len() {
+            let result =
+                Reader::new(bytes[..length].to_vec().into()).map(Iterator::collect::<Vec<_>>);
+            match result {
+                Ok(results) if length == 24 => assert!(results.is_empty()),
+                Ok(results) => {
+                    let expected = CaptureError::Truncated {
+                        offset: 24,
+                        length: length - 24,
+                    };
+                    assert_eq!(results, [Err(expected)]);
+                }
+                Err(error) => assert!(length < 24 && error.offset() == 0, "{length}: {error}"),
+            }
+        }
+        let nonsense = Reader::new(classic(magic, 1_000_000_000).into())
+            .unwrap()
+            .next();
+        assert!(matches!(
+            nonsense,
+            Some(Err(CaptureError::Corrupt { offset: 24, .. }))
+        ));
+    }
+}
+
+#[test]
+fn what_is_no_capture_is_an_error() {
+    for bytes in [b"".as_slice(), b"abc", b"\x7fELF and so on", &[0; 100]] {
+        assert_eq!(Reader::new(bytes.into()).unwrap_err(), CaptureError::Format);
+    }
+}
+
+#[test]
+fn corrupt_captures_never_panic() {
+    let whole = bytes_of("ccid2-loss");
+    for position in 0..2000 {
+        for value in [0, 1, 0x7f, 0xff] {
+            let mut bytes = whole.to_vec();
+            bytes[position] = value;
+            if let Ok(reader) = Reader::new(bytes.into()) {
+                for frame in reader.flatten() {
+                    let _ = frame.network_layer().map(|bytes| IpPacket::parse(&bytes));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_pseudo_header_is_that_of_the_capture() {
+    let v6 = |ip: &IpPacket| matches!(ip.addresses, AddressPair::V6 { .. });
+    assert!(ip_packets("ccid2-ipv6").iter().all(v6));
+    assert!(!ip_packets("ccid2").iter().any(v6));
+}
