@@ -65,6 +65,20 @@ pub trait WindowControl {
         let _ = now;
     }
 
+    /// The receiving host could not keep up, whatever the network did: leave slow start, and take
+    /// `dropped` packets off cwnd, one for each that it dropped in its buffer (RFC 4341 section
+    /// 5.2; zero for DCCP's Slow Receiver).
+    fn on_receiver_overload(&mut self, now: Instant, dropped: u32) {
+        let _ = (now, dropped);
+    }
+
+    /// Lowers cwnd to at most `limit` packets and leaves ssthresh as it is: a loss recovery has
+    /// ended with less in flight than cwnd allows, and the difference must not leave as a burst
+    /// (RFC 6582 section 3.2, step 3, full acknowledgments).
+    fn limit_cwnd(&mut self, limit: f64) {
+        let _ = limit;
+    }
+
     /// Congestion window, in packets.
     fn cwnd(&self) -> f64;
 

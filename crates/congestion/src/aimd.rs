@@ -1,0 +1,335 @@
+//! Additive increase, multiplicative decrease: the Reno family.
+//!
+//! What differs between TCP, CCID 2 and the simulators that the literature was written with is
+//! *how* the window grows and how a halved window is rounded. Each variant is a named law,
+//! [`GrowthLaw`] and [`DecreaseLaw`], so that a result can be traced to the document it follows.
+
+use skywave_units::Instant;
+
+use crate::{AckSummary, AckedPacket, WindowControl};
+
+/// How the window grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GrowthLaw {
+    /// RFC 5681 section 3.1: for each acknowledgement of new data, one packet in slow start and
+    /// 1/cwnd packets in congestion avoidance. ns-2's TCP does the same.
+    PerAck,
+    /// RFC 3465 (appropriate byte counting, in packets): slow start grows by the packets
+    /// acknowledged, at most `limit` per acknowledgement; congestion avoidance by one packet for
+    /// each cwnd of packets acknowledged.
+    PerPacket {
+        /// L of RFC 3465 section 2.2: 2 in that document.
+        limit: u32,
+    },
+    /// RFC 4341 section 5 (CCID 2): slow start grows by one packet for every two unmarked packets
+    /// acknowledged, at most Ack Ratio / 2 per acknowledgement; congestion avoidance by one packet
+    /// for each cwnd of packets acknowledged.
+    Rfc4341,
+    /// Mattsson's DCCP module for ns-2: slow start grows by the packets acknowledged, marked ones
+    /// included, at most Ack Ratio per acknowledgement; what exceeds ssthresh counts towards
+    /// congestion avoidance, which grows by one packet for each cwnd of packets acknowledged.
+    Ns2TcpLike,
+}
+
+/// What a loss, a mark or a timeout leaves of the window.
+///
+/// "Half" stands for the decrease factor of [`AimdConfig`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecreaseLaw {
+    /// RFC 5681 section 3.1, equation 4: ssthresh is half the flight, at least 2 packets, not
+    /// rounded. A second timeout in a row leaves ssthresh as it is.
+    Rfc5681,
+    /// ns-2's TCP: cwnd is half the *window*, ssthresh the same rounded down, at least 2. The
+    /// window is cwnd, its fraction included, or the flight where that leaves cwnd unused.
+    Ns2Tcp,
+    /// RFC 4341 section 5: cwnd is halved and rounded down, at least 1; ssthresh is the new cwnd,
+    /// at least 2. After a timeout ssthresh is half of cwnd, at least 2.
+    Rfc4341,
+    /// Mattsson's DCCP module for ns-2: as RFC 4341, but ssthresh may fall to 1.
+    Ns2TcpLike,
+}
+
+impl DecreaseLaw {
+    const fn min_ssthresh(self) -> f64 {
+        match self {
+            Self::Rfc5681 | Self::Ns2Tcp | Self::Rfc4341 => 2.0,
+            Self::Ns2TcpLike => 1.0,
+        }
+    }
+}
+
+/// Parameters of [`Aimd`]. Windows are in packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AimdConfig {
+    /// cwnd of a new connection, and the most that is left of it after an idle period.
+    pub initial_cwnd: f64,
+    /// ssthresh of a new connection; infinite for "arbitrarily high".
+    pub initial_ssthresh: f64,
+    /// How the window grows.
+    pub growth: GrowthLaw,
+    /// How the window shrinks.
+    pub decrease: DecreaseLaw,
+    /// What remains of the window after a loss or a mark: 0.5 in every standard. In (0, 1).
+    pub decrease_factor: f64,
+    /// cwnd after a timeout: 1 in every standard.
+    pub cwnd_after_timeout: f64,
+    /// Whether cwnd may grow while the application, not cwnd, is the limit. RFC 2861 and RFC 7661
+    /// say no; ns-2 does not ask.
+    pub grows_when_application_limited: bool,
+}
+
+impl AimdConfig {
+    /// TCP by RFC 5681 and RFC 3390 for segments of `mss` bytes.
+    pub fn rfc5681(mss: u32) -> Self {
+        Self {
+            initial_cwnd: rfc3390_window(mss),
+            initial_ssthresh: f64::INFINITY,
+            growth: GrowthLaw::PerAck,
+            decrease: DecreaseLaw::Rfc5681,
+            decrease_factor: 0.5,
+            cwnd_after_timeout: 1.0,
+            grows_when_application_limited: false,
+        }
+    }
+
+    /// ns-2's TCP with a receiver's window of `window` packets, which is its first ssthresh too.
+    pub fn ns2_tcp(window: u32) -> Self {
+        Self {
+            initial_cwnd: 2.0,
+            initial_ssthresh: f64::from(window),
+            growth: GrowthLaw::PerAck,
+            decrease: DecreaseLaw::Ns2Tcp,
+            decrease_factor: 0.5,
+            cwnd_after_timeout: 1.0,
+            grows_when_application_limited: true,
+        }
+    }
+
+    /// CCID 2 by RFC 4341, for packets of `packet_size` bytes.
+    pub fn rfc4341(packet_size: u32) -> Self {
+        Self {
+            initial_cwnd: rfc3390_window(packet_size),
+            initial_ssthresh: f64::INFINITY,
+            growth: GrowthLaw::Rfc4341,
+            decrease: DecreaseLaw::Rfc4341,
+            decrease_factor: 0.5,
+            cwnd_after_timeout: 1.0,
+            grows_when_application_limited: false,
+        }
+    }
+
+    /// Mattsson's TCP-like DCCP module for ns-2, as shipped with ns-2.35.
+    pub fn ns2_tcplike() -> Self {
+        Self {
+            initial_cwnd: 3.0,
+            initial_ssthresh: 65_535.0,
+            growth: GrowthLaw::Ns2TcpLike,
+            decrease: DecreaseLaw::Ns2TcpLike,
+            decrease_factor: 0.5,
+            cwnd_after_timeout: 1.0,
+            grows_when_application_limited: true,
+        }
+    }
+}
+
+/// The initial window of RFC 3390, in whole packets of `packet_size` bytes: 2 to 4.
+pub fn rfc3390_window(packet_size: u32) -> f64 {
+    let size = packet_size.max(1);
+    let bytes = (4 * u64::from(size)).min((2 * u64::from(size)).max(4380));
+    (bytes / u64::from(size)) as f64
+}
+
+/// A Reno-family window.
+#[derive(Clone, Debug)]
+pub struct Aimd {
+    config: AimdConfig,
+    cwnd: f64,
+    ssthresh: f64,
+    /// Packets acknowledged that have not yet made cwnd grow, for the laws that count packets.
+    /// In [`GrowthLaw::Rfc4341`]'s slow start it counts to two, else to cwnd.
+    credit: f64,
+    /// Marked packets among those of the acknowledgement that is being taken in.
+    marked: u32,
+    /// Whether nothing new has been acknowledged since the last timeout.
+    timed_out: bool,
+}
+
+impl Aimd {
+    /// A window at its initial size. Values of `config` outside their ranges are brought to the
+    /// nearest bound.
+    pub fn new(mut config: AimdConfig) -> Self {
+        let at_least = |value: f64, least: f64| if value >= least { value } else { least };
+        config.initial_cwnd = at_least(config.initial_cwnd, 1.0).min(f64::from(u32::MAX));
+        config.initial_ssthresh = at_least(config.initial_ssthresh, config.decrease.min_ssthresh());
+        config.cwnd_after_timeout =
+            at_least(config.cwnd_after_timeout, 1.0).min(f64::from(u32::MAX));
+        config.decrease_factor = at_least(config.decrease_factor, 0.01).min(0.99);
+        Self {
+            cwnd: config.initial_cwnd,
+            ssthresh: config.initial_ssthresh,
+            config,
+            credit: 0.0,
+            marked: 0,
+            timed_out: false,
+        }
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// One packet for each cwnd of packets acknowledged.
+    fn avoid_congestion(&mut self, acked: f64) {
+        self.credit += acked;
+        while self.credit >= self.cwnd {
+            self.credit -= self.cwnd;
+            self.cwnd += 1.0;
+        }
+    }
+
+    fn grow_by_ack(&mut self) {
+        self.cwnd += if self.in_slow_start() {
+            1.0
+        } else {
+            self.cwnd.recip()
+        };
+    }
+
+    fn grow_by_packets(&mut self, acked: f64, limit: f64) {
+        if self.in_slow_start() {
+            self.cwnd += acked.min(limit);
+        } else {
+            self.avoid_congestion(acked);
+        }
+    }
+
+    fn grow_as_rfc4341(&mut self, acked: f64, unmarked: f64, ack_ratio: f64) {
+        if !self.in_slow_start() {
+            return self.avoid_congestion(acked);
+        }
+        // "One packet for every two", at most Ack Ratio / 2: halves are carried over, since cwnd
+        // is whole.
+        self.credit += unmarked.min(ack_ratio);
+        while self.credit >= 2.0 && self.in_slow_start() {
+            self.credit -= 2.0;
+            self.cwnd += 1.0;
+        }
+        if !self.in_slow_start() {
+            self.credit = 0.0;
+        }
+    }
+
+    fn grow_as_ns2_tcplike(&mut self, acked: f64, ack_ratio: f64) {
+        let mut left = acked;
+        if self.in_slow_start() {
+            let step = left.min(ack_ratio);
+            self.cwnd += step;
+            left -= step;
+            if self.in_slow_start() {
+                return;
+            }
+            left += self.cwnd - self.ssthresh;
+            self.cwnd = self.ssthresh;
+            self.credit = 0.0;
+        }
+        self.avoid_congestion(left);
+    }
+
+    fn ssthresh_of(&self, half: f64) -> f64 {
+        let whole = if self.config.decrease == DecreaseLaw::Ns2Tcp {
+            half.floor()
+        } else {
+            half
+        };
+        whole.max(self.config.decrease.min_ssthresh())
+    }
+
+    /// Half of what the decrease law takes half of.
+    fn half(&self, in_flight: u32) -> f64 {
+        let factor = self.config.decrease_factor;
+        match self.config.decrease {
+            DecreaseLaw::Rfc5681 => f64::from(in_flight) * factor,
+            DecreaseLaw::Ns2Tcp if f64::from(in_flight) >= self.cwnd.floor() => self.cwnd * factor,
+            DecreaseLaw::Ns2Tcp => f64::from(in_flight) * factor,
+            DecreaseLaw::Rfc4341 | DecreaseLaw::Ns2TcpLike => (self.cwnd * factor).floor(),
+        }
+    }
+}
+
+impl WindowControl for Aimd {
+    fn on_packet_acked(&mut self, packet: &AckedPacket) {
+        if packet.ecn.is_ce() {
+            self.marked += 1;
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckSummary) {
+        let marked = core::mem::take(&mut self.marked);
+        if ack.newly_acked == 0 {
+            return;
+        }
+        self.timed_out = false;
+        if ack.application_limited && !self.config.grows_when_application_limited {
+            return;
+        }
+        let acked = f64::from(ack.newly_acked);
+        let unmarked = f64::from(ack.newly_acked.saturating_sub(marked));
+        let ack_ratio = f64::from(ack.ack_ratio.max(1));
+        match self.config.growth {
+            GrowthLaw::PerAck => self.grow_by_ack(),
+            GrowthLaw::PerPacket { limit } => self.grow_by_packets(acked, f64::from(limit)),
+            GrowthLaw::Rfc4341 => self.grow_as_rfc4341(acked, unmarked, ack_ratio),
+            GrowthLaw::Ns2TcpLike => self.grow_as_ns2_tcplike(acked, ack_ratio),
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Instant, in_flight: u32) {
+        let half = self.half(in_flight);
+        self.ssthresh = self.ssthresh_of(half);
+        self.cwnd = match self.config.decrease {
+            DecreaseLaw::Rfc5681 => self.ssthresh,
+            DecreaseLaw::Ns2Tcp | DecreaseLaw::Rfc4341 | DecreaseLaw::Ns2TcpLike => half.max(1.0),
+        };
+        self.credit = 0.0;
+    }
+
+    fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
+        if !(self.timed_out && self.config.decrease == DecreaseLaw::Rfc5681) {
+            self.ssthresh = self.ssthresh_of(self.half(in_flight));
+        }
+        self.cwnd = self.config.cwnd_after_timeout;
+        self.credit = 0.0;
+        self.timed_out = true;
+    }
+
+    fn on_restart(&mut self, _now: Instant) {
+        self.cwnd = self.cwnd.min(self.config.initial_cwnd);
+        self.credit = 0.0;
+    }
+
+    fn on_receiver_overload(&mut self, _now: Instant, dropped: u32) {
+        self.cwnd = (self.cwnd - f64::from(dropped)).max(1.0);
+        self.ssthresh = self
+            .ssthresh
+            .min(self.cwnd)
+            .max(self.config.decrease.min_ssthresh());
+        self.credit = 0.0;
+    }
+
+    fn limit_cwnd(&mut self, limit: f64) {
+        self.cwnd = self.cwnd.min(limit.max(1.0));
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+}
+
+#[cfg(test)]
+mod tests;

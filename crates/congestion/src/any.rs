@@ -1,0 +1,96 @@
+//! The built-in windows as one type.
+
+use core::fmt;
+
+use skywave_units::Instant;
+
+use crate::{AckSummary, AckedPacket, Aimd, WindowControl};
+
+/// A window algorithm chosen at run time: a built-in, called without indirection, or one of the
+/// user's own.
+#[non_exhaustive]
+pub enum Window {
+    /// The Reno family.
+    Aimd(Aimd),
+    /// Anything else.
+    Custom(Box<dyn WindowControl + Send>),
+}
+
+impl From<Aimd> for Window {
+    fn from(aimd: Aimd) -> Self {
+        Self::Aimd(aimd)
+    }
+}
+
+impl fmt::Debug for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Aimd(aimd) => aimd.fmt(f),
+            Self::Custom(window) => f
+                .debug_struct("Custom")
+                .field("cwnd", &window.cwnd())
+                .field("ssthresh", &window.ssthresh())
+                .finish_non_exhaustive(),
+        }
+    }
+}
+
+/// Calls the same method on whichever window this is.
+macro_rules! each {
+    ($window:expr, $inner:ident => $call:expr) => {
+        match $window {
+            Window::Aimd($inner) => $call,
+            Window::Custom($inner) => $call,
+        }
+    };
+}
+
+impl WindowControl for Window {
+    fn on_sent(&mut self, now: Instant, in_flight: u32) {
+        each!(self, window => window.on_sent(now, in_flight));
+    }
+
+    fn on_packet_acked(&mut self, packet: &AckedPacket) {
+        each!(self, window => window.on_packet_acked(packet));
+    }
+
+    fn on_ack(&mut self, ack: &AckSummary) {
+        each!(self, window => window.on_ack(ack));
+    }
+
+    fn on_congestion(&mut self, now: Instant, in_flight: u32) {
+        each!(self, window => window.on_congestion(now, in_flight));
+    }
+
+    fn on_timeout(&mut self, now: Instant, in_flight: u32) {
+        each!(self, window => window.on_timeout(now, in_flight));
+    }
+
+    fn on_restart(&mut self, now: Instant) {
+        each!(self, window => window.on_restart(now));
+    }
+
+    fn on_receiver_overload(&mut self, now: Instant, dropped: u32) {
+        each!(self, window => window.on_receiver_overload(now, dropped));
+    }
+
+    fn limit_cwnd(&mut self, limit: f64) {
+        each!(self, window => window.limit_cwnd(limit));
+    }
+
+    fn cwnd(&self) -> f64 {
+        each!(self, window => window.cwnd())
+    }
+
+    fn ssthresh(&self) -> f64 {
+        each!(self, window => window.ssthresh())
+    }
+
+    fn earliest_departure(&self) -> Option<Instant> {
+        each!(self, window => window.earliest_departure())
+    }
+
+    fn send_quantum(&self) -> u32 {
+        each!(self, window => window.send_quantum())
+    }
+}
