@@ -349,3 +349,19 @@ fn the_pseudo_header_is_that_of_the_capture() {
     assert!(ip_packets("ccid2-ipv6").iter().all(v6));
     assert!(!ip_packets("ccid2").iter().any(v6));
 }
+
+#[test]
+fn frames_decode_to_a_line_each() {
+    let bytes = std::fs::read(path("ccid2")).unwrap();
+    let lines: Vec<String> = Reader::new(Bytes::from(bytes))
+        .unwrap()
+        .map(|frame| frame.unwrap().decode().unwrap().to_string())
+        .collect();
+    assert!(
+        lines[0].starts_with("10.33.0.3 > 10.33.0.2: "),
+        "{}",
+        lines[0]
+    );
+    assert!(lines[0].contains("Request service SC=42"), "{}", lines[0]);
+    assert!(lines.last().unwrap().contains("Reset"), "{lines:?}");
+}

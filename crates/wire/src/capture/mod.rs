@@ -1,9 +1,10 @@
 //! Captures: pcapng and classic pcap files, read from memory and written.
 //!
-//! [`Reader`] gives [`Frame`]s one by one; [`Frame::network_layer`] peels off the link layer, and
-//! [`IpPacket::parse`](crate::ip::IpPacket::parse) goes on from there. [`Writer`] writes pcapng
+//! [`Reader`] gives [`Frame`]s one by one; [`Frame::decode`] gives the packet in a frame, layer by
+//! layer from [`Frame::network_layer`] up. [`Writer`] writes pcapng
 //! with raw IP packets and nanosecond times.
 
+mod decode;
 mod link;
 mod reader;
 mod writer;
@@ -12,6 +13,7 @@ use bytes::Bytes;
 use skywave_units::Instant;
 use thiserror::Error;
 
+pub use decode::{DecodeError, Decoded, Transport};
 pub use link::{LinkError, LinkType};
 pub use reader::Reader;
 pub use writer::{InterfaceId, Writer};
