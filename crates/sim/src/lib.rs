@@ -1,1 +1,50 @@
-//! x
+//! The packet-level simulator: protocols and paths on a virtual clock.
+//!
+//! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
+//! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
+//!   `host` (endpoints) and `application` (what they send).
+//! - `observe` is how a run is watched: `probes` measures, `record` writes it down for
+//!   [`physics`], which judges it, and `capture` writes pcapng.
+//! - [`Bench`] is the benchmark.
+//!
+//! ```
+//! use skywave_sim::{RunOptions, Scenario, run};
+//!
+//! let scenario = Scenario::from_toml(
+//!     r#"
+//!     name = "one file"
+//!     duration = "5 s"
+//!     dumbbell = { pairs = 1, rate = "2 Mbps", delay = "50 ms", access_rate = "10 Mbps", access_delays = ["1 ms"] }
+//!     flows = [{ name = "file", from = "s1", to = "d1", transport = { tcp = {} }, source = { ftp = {} } }]
+//!     "#,
+//! )?;
+//! let results = run(&scenario, RunOptions::default(), |_| true)?;
+//! assert!(results.summary.links[0].utilisation > 0.5);
+//! # Ok::<(), skywave_sim::RunError>(())
+//! ```
+
+mod application;
+mod bench;
+mod capture;
+mod engine;
+mod host;
+mod network;
+mod observe;
+mod packet;
+pub mod physics;
+mod probes;
+mod record;
+mod run;
+mod scenario;
+mod schedule;
+mod tables;
+mod wire_check;
+
+pub use bench::{Bench, BenchCounts, IdleFlows};
+pub use record::{Record, What};
+pub use run::{FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, run, run_many};
+pub use scenario::{
+    CbrSpec, DccpSpec, DropTailSpec, Dumbbell, FlowSpec, FtpSpec, Growth, LinkSpec, LossSpec,
+    Probes, Profile, QueueSpec, Scenario, ScenarioError, SourceSpec, TcpSpec, TransportSpec,
+};
+pub use wire_check::WireMismatch;

@@ -56,19 +56,35 @@ impl<E: Endpoint> Driven<E> {
     /// Hands a packet in.
     pub fn receive(&mut self, now: Instant, ecn: Ecn, packet: E::Packet) -> Drain<'_, E> {
         self.0.receive(now, ecn, packet);
-        Drain { endpoint: &mut self.0, now }
+        Drain {
+            endpoint: &mut self.0,
+            now,
+        }
     }
 
     /// Lets timers expire.
     pub fn expire(&mut self, now: Instant) -> Drain<'_, E> {
         self.0.expire(now);
-        Drain { endpoint: &mut self.0, now }
+        Drain {
+            endpoint: &mut self.0,
+            now,
+        }
     }
 
     /// Does something of the application's: sends, reads, closes.
-    pub fn apply<T>(&mut self, now: Instant, action: impl FnOnce(&mut E) -> T) -> (T, Drain<'_, E>) {
+    pub fn apply<T>(
+        &mut self,
+        now: Instant,
+        action: impl FnOnce(&mut E) -> T,
+    ) -> (T, Drain<'_, E>) {
         let answer = action(&mut self.0);
-        (answer, Drain { endpoint: &mut self.0, now })
+        (
+            answer,
+            Drain {
+                endpoint: &mut self.0,
+                now,
+            },
+        )
     }
 }
 

@@ -2,7 +2,11 @@
 //!
 //! [`Endpoint`] is the boundary: packets and times go in, packets and deadlines come out. The same
 //! endpoint runs in the simulator and on sockets.
+//!
+//! - [`dccp`]: the Datagram Congestion Control Protocol (RFC 4340) and its CCIDs.
 
+pub mod dccp;
 mod endpoint;
+pub mod tcp;
 
 pub use endpoint::{Drain, Driven, Endpoint, Transmit};

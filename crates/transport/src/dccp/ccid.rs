@@ -27,6 +27,8 @@ pub(crate) struct SentPacket {
     pub(crate) seq: SeqNo,
     /// Bytes of application data; `None` where the packet cannot carry data.
     pub(crate) data: Option<u32>,
+    /// Its acknowledgement number; `None` on the types without one.
+    pub(crate) ack: Option<SeqNo>,
     /// The ECN bits it was sent with.
     pub(crate) ecn: Ecn,
     /// Whether more data was waiting behind it: false means that the application is the limit.
@@ -43,6 +45,7 @@ pub(crate) struct ReceivedPacket<'a> {
     /// Bytes of application data; `None` where the type cannot carry data.
     pub(crate) data: Option<u32>,
     /// CCVal.
+    #[expect(dead_code, reason = "CCID 2 has no use for it")]
     pub(crate) ccval: u8,
     /// The ECN bits of its IP header.
     pub(crate) ecn: Ecn,

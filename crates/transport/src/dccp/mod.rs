@@ -1,3 +1,41 @@
 //! DCCP (RFC 4340): a full connection as a sans-IO endpoint.
+//!
+//! The way through it:
+//!
+//! - [`Connection`] is one end of a connection, [`Config`] what can be chosen about it; [`State`],
+//!   [`Event`] and [`Stats`] are what an application sees.
+//! - `connection::receive` reads like RFC 4340 section 8.5, one function per step; `sequence`
+//!   holds the windows of section 7, `features` the negotiation of section 6, `ackvec` the Ack
+//!   Vector of section 11.4, `data_dropped` the option of section 11.7.
+//! - `ccid` is the line to congestion control: what a half-connection's sender and receiver must
+//!   answer. `half` picks the CCID in force, `ccid2` is TCP-like congestion control (RFC 4341).
+//!
+//! Extensions beyond RFC 4340, and choices where it leaves one:
+//!
+//! - Data leaves in Data and DataAck packets only, never in a Request or Response; data of a
+//!   peer's Request or Response is delivered.
+//! - A datagram that arrives twice is delivered once.
+//! - A server acknowledges an Ack that shows its client to be in PARTOPEN, so that an idle
+//!   connection, too, leaves that state.
+//! - Close is repeated for [`Config::handshake_give_up`], then the connection is reset.
 
+mod ackvec;
 mod ccid;
+mod ccid2;
+mod checksum;
+mod config;
+mod connection;
+mod data_dropped;
+mod features;
+mod half;
+mod sequence;
+mod state;
+#[cfg(test)]
+mod tests;
+mod timer;
+mod timing;
+
+pub use ccid2::{AckOfAckRule, AckRatioRule, Config as Ccid2Config, IdleRule, RttSampling};
+pub use config::{Ccid, Config, ConfigError};
+pub use connection::Connection;
+pub use state::{Counters, Datagram, Event, Origin, Role, SendError, State, Stats};

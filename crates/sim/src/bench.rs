@@ -1,0 +1,193 @@
+//! The benchmark dumbbell: one piece of work that several simulators run side by side.
+
+use serde::Serialize;
+use skywave_units::{Bytes, Duration, Instant, Rate};
+
+use crate::engine::{Parts, Simulator};
+use crate::host::{Host, stream};
+use crate::observe::{Event, Observer};
+use crate::packet::{Frame, Parcel};
+use crate::run::Build;
+use crate::scenario::{
+    DropTailSpec, Dumbbell, FlowSpec, FtpSpec, Probes, Profile, QueueSpec, Scenario, ScenarioError,
+    SourceSpec, TcpSpec, TransportSpec,
+};
+use rand::RngExt;
+use slab::Slab;
+
+/// Hosts share this many access links on each side, and with them round-trip times.
+const SUBNETS: u32 = 10;
+/// Shortest and longest round-trip propagation time, in milliseconds.
+const RTT_MS: (f64, f64) = (60.0, 220.0);
+/// One-way propagation delay of the bottleneck.
+const BOTTLENECK_DELAY: Duration = Duration::from_millis(10);
+/// Data bytes of a segment: 1024 on the wire.
+const SEGMENT: Bytes = Bytes::new(984);
+/// Flows start at random times up to here, in seconds.
+const STAGGER_S: f64 = 0.1;
+
+/// The benchmark: N TCP NewReno flows without end over one drop-tail bottleneck, segments of 1024
+/// bytes on the wire, an acknowledgement for each, round-trip propagation times from 60 to 220 ms
+/// in ten steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bench {
+    /// TCP flows.
+    pub flows: u32,
+    /// Rate of the bottleneck.
+    pub rate: Rate,
+    /// Packets that the bottleneck's buffer holds, the one in transmission included (ns-2's
+    /// `queue-limit`).
+    pub buffer: u32,
+    /// Simulated time.
+    pub duration: Duration,
+    /// Rate of the access links.
+    pub access: Rate,
+}
+
+/// What a benchmark did; the time it took is measured by whoever runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct BenchCounts {
+    /// Events handled.
+    pub events: u64,
+    /// Packets that came to the bottleneck, forward.
+    pub bottleneck_arrivals: u64,
+    /// Packets lost there.
+    pub bottleneck_drops: u64,
+    /// Packets that left it.
+    pub bottleneck_departures: u64,
+    /// Packets carried over links, acknowledgements included.
+    pub packet_hops: u64,
+}
+
+#[derive(Default)]
+struct Counter {
+    counts: [u64; 3],
+    hops: u64,
+}
+
+/// The forward bottleneck is the dumbbell's first link.
+const BOTTLENECK: u32 = 0;
+
+impl Observer for Counter {
+    fn packet(&mut self, _now: Instant, event: Event, _frame: &Frame, _parcels: &Slab<Parcel>) {
+        match event {
+            Event::Enqueue { link: BOTTLENECK } => self.counts[0] += 1,
+            Event::Drop {
+                link: BOTTLENECK, ..
+            } => self.counts[1] += 1,
+            Event::Arrive { link } => {
+                self.hops += 1;
+                self.counts[2] += u64::from(link == BOTTLENECK);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Bench {
+    /// The scenario that the benchmark runs.
+    pub fn scenario(&self) -> Scenario {
+        let access_delays = (0..SUBNETS)
+            .map(|subnet| {
+                let (least, most) = RTT_MS;
+                let rtt = least + (most - least) * f64::from(subnet) / f64::from(SUBNETS - 1);
+                let one_way = Duration::from_secs_f64(rtt / 2000.0);
+                (one_way - BOTTLENECK_DELAY) / 2
+            })
+            .collect();
+        let mut starts = stream(1, "starts");
+        let flows = (0..self.flows)
+            .map(|flow| {
+                let subnet = flow % SUBNETS + 1;
+                FlowSpec {
+                    name: format!("tcp{}", flow + 1),
+                    from: format!("s{subnet}"),
+                    to: format!("d{subnet}"),
+                    start: Duration::from_secs_f64(STAGGER_S * starts.random::<f64>()),
+                    stop: None,
+                    transport: TransportSpec::Tcp(TcpSpec {
+                        profile: Profile::Ns2,
+                        segment: SEGMENT,
+                        receive_window: 1000,
+                        ..TcpSpec::default()
+                    }),
+                    source: SourceSpec::Ftp(FtpSpec {
+                        size: None,
+                        datagram: SEGMENT,
+                    }),
+                }
+            })
+            .collect();
+        Scenario {
+            name: "bench".to_owned(),
+            description: String::new(),
+            duration: self.duration,
+            seed: 1,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            dumbbell: Some(Dumbbell {
+                pairs: SUBNETS,
+                rate: self.rate,
+                delay: BOTTLENECK_DELAY,
+                queue: QueueSpec::DropTail(DropTailSpec {
+                    packets: Some(self.buffer.saturating_sub(1)),
+                    bytes: None,
+                }),
+                loss: None,
+                access_rate: self.access,
+                access_delays,
+            }),
+            flows,
+            probes: Probes::default(),
+            verify_wire: false,
+        }
+    }
+
+    /// Runs it on the calling thread. `progress` is told the fraction done now and then and
+    /// answers whether to go on.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] where a parameter is out of range.
+    pub fn run(&self, mut progress: impl FnMut(f64) -> bool) -> Result<BenchCounts, ScenarioError> {
+        let scenario = self.scenario();
+        scenario.validate()?;
+        let build = Build::new(&scenario)?;
+        let mut simulator = Simulator::new(Parts {
+            network: build.network,
+            hosts: build.hosts,
+            applications: build.applications,
+            routes: build.routes,
+            observer: Counter::default(),
+            sample_interval: None,
+            verify_wire: false,
+        });
+        let end = Instant::ZERO + self.duration;
+        // An interrupted run counts what it did.
+        let _stopped = simulator.run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()));
+        let events = simulator.events();
+        let Counter {
+            counts: [accepted, drops, departures],
+            hops,
+        } = simulator.into_observer();
+        Ok(BenchCounts {
+            events,
+            bottleneck_arrivals: accepted + drops,
+            bottleneck_drops: drops,
+            bottleneck_departures: departures,
+            packet_hops: hops,
+        })
+    }
+
+    /// Builds the hosts of `flows` idle flows and keeps them, so that the caller can see what they
+    /// cost in memory.
+    pub fn idle(&self) -> Result<IdleFlows, ScenarioError> {
+        Build::new(&self.scenario()).map(|build| IdleFlows {
+            _hosts: build.hosts,
+        })
+    }
+}
+
+/// Flows that exist and do nothing.
+pub struct IdleFlows {
+    _hosts: Vec<Host>,
+}

@@ -1,0 +1,384 @@
+//! The event loop.
+
+use skywave_transport::{Drain, Endpoint};
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+use slab::Slab;
+
+use crate::application::Application;
+use crate::host::Host;
+use crate::network::{Hop, Network};
+use crate::observe::{Event, Observer};
+use crate::packet::{Body, Frame, IP_HEADER, Parcel};
+use crate::schedule::Schedule;
+use crate::wire_check::{self, WireMismatch};
+
+/// How many events pass between two looks at the outside world.
+const EVENTS_PER_REPORT: u64 = 1 << 14;
+
+/// A simulation in progress.
+///
+/// Hosts come in pairs: flow `i` has its sender at index `2 i` and its receiver at `2 i + 1`.
+pub(crate) struct Simulator<O> {
+    hosts: Vec<Host>,
+    applications: Vec<Application>,
+    plane: Plane<O>,
+    sample_interval: Option<Duration>,
+    events: u64,
+}
+
+/// All that lies between hosts. Apart from them, so that a host can be drained into it.
+struct Plane<O> {
+    network: Network,
+    /// Start of each host's route to its peer in the network's table of hops.
+    routes: Vec<u32>,
+    /// Packets on their way.
+    parcels: Slab<Parcel>,
+    sent: u64,
+    schedule: Schedule,
+    actors: Actors,
+    observer: O,
+    verify_wire: bool,
+    mismatch: Option<WireMismatch>,
+}
+
+/// How actors of the schedule are numbered: links, hosts, applications (one a flow), the sampling
+/// clock.
+#[derive(Clone, Copy)]
+struct Actors {
+    links: u32,
+    hosts: u32,
+    applications: u32,
+}
+
+enum Actor {
+    Link(u32),
+    Host(u32),
+    Application(u32),
+    Sampler,
+}
+
+impl Actors {
+    const fn of(self, actor: u32) -> Actor {
+        if actor < self.links {
+            Actor::Link(actor)
+        } else if actor < self.application(0) {
+            Actor::Host(actor - self.links)
+        } else if actor < self.sampler() {
+            Actor::Application(actor - self.application(0))
+        } else {
+            Actor::Sampler
+        }
+    }
+
+    const fn host(self, host: u32) -> u32 {
+        self.links + host
+    }
+
+    const fn application(self, flow: u32) -> u32 {
+        self.links + self.hosts + flow
+    }
+
+    const fn sampler(self) -> u32 {
+        self.application(self.applications)
+    }
+}
+
+/// Why a run ended before its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The one who watches the progress said so.
+    Interrupted,
+    /// A packet did not survive the wire.
+    Wire(WireMismatch),
+}
+
+/// What a simulation is made of.
+pub(crate) struct Parts<O> {
+    pub(crate) network: Network,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) applications: Vec<Application>,
+    pub(crate) routes: Vec<u32>,
+    pub(crate) observer: O,
+    /// Distance between sampling times; none are taken where absent.
+    pub(crate) sample_interval: Option<Duration>,
+    pub(crate) verify_wire: bool,
+}
+
+impl<O: Observer> Simulator<O> {
+    /// A simulation at time zero.
+    pub(crate) fn new(parts: Parts<O>) -> Self {
+        let Parts {
+            network,
+            hosts,
+            applications,
+            routes,
+            observer,
+            ..
+        } = parts;
+        let actors = Actors {
+            links: network.links.len() as u32,
+            hosts: hosts.len() as u32,
+            applications: applications.len() as u32,
+        };
+        let mut schedule = Schedule::new(actors.links, actors.sampler() + 1 - actors.links);
+        for (application, flow) in applications.iter().zip(0..) {
+            if let Some(at) = application.next() {
+                schedule.set(actors.application(flow), at);
+            }
+        }
+        if let Some(interval) = parts.sample_interval {
+            schedule.set(actors.sampler(), Instant::ZERO + interval);
+        }
+        let plane = Plane {
+            network,
+            routes,
+            parcels: Slab::new(),
+            sent: 0,
+            schedule,
+            actors,
+            observer,
+            verify_wire: parts.verify_wire,
+            mismatch: None,
+        };
+        Self {
+            hosts,
+            applications,
+            plane,
+            sample_interval: parts.sample_interval,
+            events: 0,
+        }
+    }
+
+    /// Runs until `end`; events at `end` itself still happen. `progress` is told the time now and
+    /// then and answers whether to go on.
+    pub(crate) fn run(
+        &mut self,
+        end: Instant,
+        mut progress: impl FnMut(Instant) -> bool,
+    ) -> Result<(), Stop> {
+        while let Some((now, actor)) = self.plane.schedule.peek() {
+            if now > end {
+                break;
+            }
+            self.events += 1;
+            if self.events.is_multiple_of(EVENTS_PER_REPORT) && !progress(now) {
+                return Err(Stop::Interrupted);
+            }
+            match self.plane.actors.of(actor) {
+                Actor::Link(link) => {
+                    if let Some(frame) = self.plane.deliver(now, link) {
+                        self.host_receives(now, frame);
+                    }
+                }
+                Actor::Host(host) => {
+                    self.plane.schedule.cancel(actor);
+                    self.host_expires(now, host);
+                }
+                Actor::Application(flow) => self.application_acts(now, actor, flow),
+                Actor::Sampler => self.sample(now, actor),
+            }
+            if let Some(mismatch) = self.plane.mismatch.take() {
+                return Err(Stop::Wire(mismatch));
+            }
+        }
+        Ok(())
+    }
+
+    /// Events so far.
+    pub(crate) const fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The hosts.
+    pub(crate) fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// Ends the simulation and hands over the one who watched it.
+    pub(crate) fn into_observer(self) -> O {
+        self.plane.observer
+    }
+
+    fn host_receives(&mut self, now: Instant, frame: Frame) {
+        let plane = &mut self.plane;
+        plane
+            .observer
+            .packet(now, Event::Receive, &frame, &plane.parcels);
+        let body = plane.parcels.remove(frame.parcel as usize).body;
+        match (&mut self.hosts[frame.to as usize], body) {
+            (Host::TcpSender(sender), Body::Tcp(segment)) => {
+                plane.drain(now, frame.to, sender.receive(now, frame.ecn, segment));
+            }
+            (Host::TcpReceiver(receiver), Body::Tcp(segment)) => {
+                plane.drain(now, frame.to, receiver.receive(now, frame.ecn, segment));
+            }
+            (Host::Dccp(connection), Body::Dccp(packet)) => {
+                plane.drain(now, frame.to, connection.receive(now, frame.ecn, packet));
+            }
+            (Host::TcpSender(_) | Host::TcpReceiver(_), Body::Dccp(_))
+            | (Host::Dccp(_), Body::Tcp(_)) => {
+                unreachable!("both hosts of a flow speak its protocol")
+            }
+        }
+        self.settle(now, frame.to);
+    }
+
+    fn host_expires(&mut self, now: Instant, index: u32) {
+        let plane = &mut self.plane;
+        match &mut self.hosts[index as usize] {
+            Host::TcpSender(sender) => plane.drain(now, index, sender.expire(now)),
+            Host::TcpReceiver(receiver) => plane.drain(now, index, receiver.expire(now)),
+            Host::Dccp(connection) => plane.drain(now, index, connection.expire(now)),
+        }
+        self.settle(now, index);
+    }
+
+    fn application_acts(&mut self, now: Instant, actor: u32, flow: u32) {
+        let index = 2 * flow;
+        let application = &mut self.applications[flow as usize];
+        match &mut self.hosts[index as usize] {
+            Host::TcpSender(sender) => {
+                let ((), drain) = sender.apply(now, |sender| application.write(now, sender));
+                self.plane.drain(now, index, drain);
+            }
+            Host::Dccp(connection) => {
+                let ((), drain) = connection.apply(now, |connection| {
+                    application.send(now, connection);
+                });
+                self.plane.drain(now, index, drain);
+            }
+            Host::TcpReceiver(_) => unreachable!("a flow's even host is its sender"),
+        }
+        match application.next() {
+            Some(at) => self.plane.schedule.set(actor, at),
+            None => self.plane.schedule.cancel(actor),
+        }
+        self.settle(now, index);
+    }
+
+    /// After an input has been dealt with: the receiving application reads what has come, a
+    /// sending one that always has data fills the room that is free, and the observer looks on.
+    fn settle(&mut self, now: Instant, index: u32) {
+        let application = &mut self.applications[index as usize / 2];
+        let host = &mut self.hosts[index as usize];
+        if let Host::Dccp(connection) = host {
+            let is_sender = index.is_multiple_of(2);
+            loop {
+                let (filled, drain) = connection.apply(now, |connection| {
+                    while connection.recv().is_some() {}
+                    if is_sender {
+                        application.refill(connection)
+                    } else {
+                        0
+                    }
+                });
+                self.plane.drain(now, index, drain);
+                if filled == 0 {
+                    break;
+                }
+            }
+        }
+        self.plane.observer.settled(now, index, host);
+    }
+
+    fn sample(&mut self, now: Instant, actor: u32) {
+        self.plane
+            .observer
+            .sample(now, &mut self.plane.network, &self.hosts);
+        match self.sample_interval {
+            Some(interval) => self.plane.schedule.set(actor, now + interval),
+            None => self.plane.schedule.cancel(actor),
+        }
+    }
+}
+
+impl<O: Observer> Plane<O> {
+    /// Sends what an endpoint has to send and sets its timer.
+    fn drain<E>(&mut self, now: Instant, host: u32, mut drain: Drain<'_, E>)
+    where
+        E: Endpoint,
+        E::Packet: Into<Body>,
+    {
+        while let Some(transmit) = drain.transmit() {
+            self.send(now, host, transmit.ecn, transmit.packet.into());
+        }
+        if let Some(at) = drain.deadline() {
+            self.schedule.wake_by(self.actors.host(host), at);
+        }
+    }
+
+    fn send(&mut self, now: Instant, host: u32, ecn: Ecn, mut body: Body) {
+        let size = IP_HEADER + body.size();
+        if self.verify_wire {
+            match wire_check::round_trip(&body, ecn) {
+                Ok(parsed) => body = parsed,
+                Err(mismatch) => self.mismatch = Some(mismatch),
+            }
+        }
+        let parcel = self.parcels.insert(Parcel {
+            id: self.sent,
+            sent_at: now,
+            body,
+        }) as u32;
+        self.sent += 1;
+        let hop = self.routes[host as usize];
+        let frame = Frame {
+            parcel,
+            hop,
+            to: host ^ 1,
+            size,
+            ecn,
+        };
+        self.observer
+            .packet(now, Event::Send, &frame, &self.parcels);
+        let Hop::Link(link) = self.network.hop(hop) else {
+            unreachable!("the ends of a flow are different nodes")
+        };
+        self.enqueue(now, link, frame);
+    }
+
+    /// Takes the frame that has arrived at the end of a link and moves it on; gives it back where
+    /// it is at the end of its route.
+    fn deliver(&mut self, now: Instant, index: u32) -> Option<Frame> {
+        let link = &mut self.network.links[index as usize];
+        let mut frame = link
+            .dequeue(now)
+            .expect("a link's event is its next arrival");
+        match link.deadline() {
+            Some(at) => self.schedule.set(index, at),
+            None => self.schedule.cancel(index),
+        }
+        self.observer
+            .packet(now, Event::Arrive { link: index }, &frame, &self.parcels);
+        frame.hop += 1;
+        match self.network.hop(frame.hop) {
+            Hop::Host => Some(frame),
+            Hop::Link(next) => {
+                self.enqueue(now, next, frame);
+                None
+            }
+        }
+    }
+
+    fn enqueue(&mut self, now: Instant, index: u32, frame: Frame) {
+        let link = &mut self.network.links[index as usize];
+        match link.enqueue(now, frame) {
+            Ok(woken) => {
+                if woken && let Some(at) = link.deadline() {
+                    self.schedule.set(index, at);
+                }
+                self.observer
+                    .packet(now, Event::Enqueue { link: index }, &frame, &self.parcels);
+            }
+            Err(dropped) => {
+                let event = Event::Drop {
+                    link: index,
+                    reason: dropped.reason,
+                };
+                self.observer.packet(now, event, &frame, &self.parcels);
+                self.parcels.remove(frame.parcel as usize);
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The ends of a flow: transport endpoints, and the applications above them.
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_congestion::{Aimd, AimdConfig, Clocking, GrowthLaw, RtoConfig};
+use skywave_transport::{Driven, dccp, tcp};
+use skywave_units::{Duration, Instant};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::scenario::{DccpSpec, FlowSpec, Growth, Profile, SourceSpec, TcpSpec, TransportSpec};
+
+/// Port of every receiver; a flow's own port is told apart by its number.
+const RECEIVER_PORT: u16 = 5001;
+
+/// A transport endpoint. Boxed, so that an idle flow costs what it needs and no more.
+pub(crate) enum Host {
+    TcpSender(Box<Driven<tcp::Sender>>),
+    TcpReceiver(Box<Driven<tcp::Receiver>>),
+    Dccp(Box<Driven<dccp::Connection>>),
+}
+
+/// What the simulator reads off an endpoint of whatever kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HostStats {
+    pub(crate) packets_sent: u64,
+    pub(crate) bytes_sent: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) delivered_packets: u64,
+    pub(crate) delivered_bytes: u64,
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+    pub(crate) pipe: u32,
+    pub(crate) srtt: Option<Duration>,
+}
+
+/// The random stream of this name: independent of every other stream of the scenario.
+pub(crate) fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(name.as_bytes(), seed))
+}
+
+impl Host {
+    /// The sender and the receiver of a flow.
+    pub(crate) fn pair(flow: &FlowSpec, seed: u64) -> (Self, Self) {
+        let name = |end: &str| format!("{}/{end}", flow.name);
+        let start = Instant::ZERO + flow.start;
+        match &flow.transport {
+            TransportSpec::Tcp(spec) => {
+                let (local, remote) = (sender_port(), RECEIVER_PORT);
+                let isn = |end| xxh3_64_with_seed(name(end).as_bytes(), seed);
+                let sender = tcp::Sender::new(
+                    sender_config(spec),
+                    Aimd::new(tcp_window(spec)),
+                    tcp::Ports { local, remote },
+                    isn("sender"),
+                );
+                let receiver = tcp::Receiver::new(
+                    receiver_config(spec),
+                    tcp::Ports {
+                        local: remote,
+                        remote: local,
+                    },
+                    isn("receiver"),
+                );
+                (
+                    Self::TcpSender(Box::new(Driven::new(sender))),
+                    Self::TcpReceiver(Box::new(Driven::new(receiver))),
+                )
+            }
+            TransportSpec::Dccp(spec) => {
+                let config = std::sync::Arc::new(dccp_config(spec, datagram_size(&flow.source)));
+                let sender = dccp::Connection::client(
+                    std::sync::Arc::clone(&config),
+                    sender_port(),
+                    RECEIVER_PORT,
+                    start,
+                    stream(seed, &name("sender")),
+                );
+                let receiver = dccp::Connection::listen(
+                    config,
+                    RECEIVER_PORT,
+                    stream(seed, &name("receiver")),
+                );
+                (
+                    Self::Dccp(Box::new(Driven::new(sender))),
+                    Self::Dccp(Box::new(Driven::new(receiver))),
+                )
+            }
+        }
+    }
+
+    /// Counters and congestion state.
+    pub(crate) fn stats(&self) -> HostStats {
+        match self {
+            Self::TcpSender(sender) => {
+                let stats = sender.get().stats();
+                HostStats {
+                    packets_sent: stats.segments_sent,
+                    bytes_sent: stats.bytes_sent,
+                    retransmissions: stats.segments_retransmitted,
+                    timeouts: u64::from(stats.timeouts),
+                    cwnd: stats.cwnd,
+                    ssthresh: stats.ssthresh,
+                    pipe: stats.flight.div_ceil(sender.get().segment_size()) as u32,
+                    srtt: stats.srtt,
+                    ..HostStats::default()
+                }
+            }
+            Self::TcpReceiver(receiver) => {
+                let stats = receiver.get().stats();
+                HostStats {
+                    delivered_packets: stats.segments_received - stats.duplicates,
+                    delivered_bytes: stats.bytes_delivered,
+                    ..HostStats::default()
+                }
+            }
+            Self::Dccp(connection) => {
+                let stats = connection.get().stats();
+                HostStats {
+                    packets_sent: stats.counters.data_packets_sent,
+                    bytes_sent: stats.counters.bytes_sent,
+                    retransmissions: 0,
+                    timeouts: 0,
+                    delivered_packets: stats.counters.data_packets_received,
+                    delivered_bytes: stats.counters.bytes_received,
+                    cwnd: stats.cwnd,
+                    ssthresh: stats.ssthresh,
+                    pipe: stats.pipe,
+                    srtt: stats.srtt,
+                }
+            }
+        }
+    }
+}
+
+/// Client ports: the first of the dynamic range.
+const fn sender_port() -> u16 {
+    49_152
+}
+
+fn datagram_size(source: &SourceSpec) -> u64 {
+    match source {
+        SourceSpec::Ftp(ftp) => ftp.datagram.get(),
+        SourceSpec::Cbr(cbr) => cbr.datagram.get(),
+    }
+}
+
+/// ns-2 draws at random where in a tick each connection begins; half a tick is as good a draw as
+/// any, and keeps runs alike.
+const NS2_TICK_PHASE: Duration = Duration::from_millis(5);
+
+fn sender_config(spec: &TcpSpec) -> tcp::SenderConfig {
+    let base = match spec.profile {
+        Profile::Rfc => tcp::SenderConfig::default(),
+        Profile::Ns2 => {
+            let base = tcp::SenderConfig::ns2_newreno();
+            let rto = RtoConfig {
+                tick_phase: NS2_TICK_PHASE,
+                ..base.rto
+            };
+            tcp::SenderConfig { rto, ..base }
+        }
+    };
+    tcp::SenderConfig {
+        segment_size: spec.segment.get() as u16,
+        syn_options: has_syn_options(spec),
+        limited_transmit: spec.limited_transmit,
+        rto: rto_config(base.rto, spec.tick, spec.initial_rto, spec.min_rto),
+        ..base
+    }
+}
+
+/// ns-2's SYN is a bare header, and its windows have no limit; here a window of 64 KiB or more
+/// needs the window scale option, and the SYN grows by it.
+fn has_syn_options(spec: &TcpSpec) -> bool {
+    spec.profile == Profile::Rfc || window_bytes(spec) > u32::from(u16::MAX)
+}
+
+fn window_bytes(spec: &TcpSpec) -> u32 {
+    spec.receive_window * spec.segment.get() as u32
+}
+
+fn tcp_window(spec: &TcpSpec) -> AimdConfig {
+    let base = match spec.profile {
+        Profile::Rfc => AimdConfig::rfc5681(spec.segment.get() as u32),
+        Profile::Ns2 => AimdConfig::ns2_tcp(spec.receive_window),
+    };
+    AimdConfig {
+        initial_cwnd: spec.initial_cwnd.map_or(base.initial_cwnd, f64::from),
+        initial_ssthresh: spec
+            .initial_ssthresh
+            .map_or(base.initial_ssthresh, f64::from),
+        ..base
+    }
+}
+
+fn receiver_config(spec: &TcpSpec) -> tcp::ReceiverConfig {
+    tcp::ReceiverConfig {
+        max_segment_size: spec.segment.get() as u16,
+        window: window_bytes(spec),
+        syn_options: has_syn_options(spec),
+        delayed_ack: spec.delayed_ack,
+    }
+}
+
+/// ns-2's module has no timer in PARTOPEN; the shortest that no run here sees expire.
+const NS2_PARTOPEN_RETRY: Duration = Duration::from_secs(3);
+
+/// ns-2's module checks no Sequence Window. This one is wide enough never to be renegotiated, which
+/// would cost acknowledgements of its own.
+const NS2_SEQUENCE_WINDOW: u64 = 10_000;
+
+fn dccp_config(spec: &DccpSpec, datagram: u64) -> dccp::Config {
+    let base = match spec.profile {
+        Profile::Rfc => dccp::Config::default(),
+        Profile::Ns2 => dccp::Config {
+            ccid2: dccp::Ccid2Config::ns2(),
+            allow_short_seqnos: true,
+            send_queue: 1000,
+            partopen_retry: NS2_PARTOPEN_RETRY,
+            sequence_window: NS2_SEQUENCE_WINDOW,
+            ..dccp::Config::default()
+        },
+    };
+    let ccid2 = base.ccid2;
+    let growth = match spec.growth {
+        None => ccid2.growth,
+        Some(Growth::Rfc4341) => GrowthLaw::Rfc4341,
+        Some(Growth::Ns2TcpLike) => GrowthLaw::Ns2TcpLike,
+    };
+    dccp::Config {
+        ccid2: dccp::Ccid2Config {
+            initial_cwnd: spec.initial_cwnd.map(f64::from).or(ccid2.initial_cwnd),
+            initial_ssthresh: spec
+                .initial_ssthresh
+                .map_or(ccid2.initial_ssthresh, f64::from),
+            growth,
+            rto: rto_config(ccid2.rto, None, spec.initial_rto, spec.min_rto),
+            delayed_ack: spec.delayed_ack.unwrap_or(ccid2.delayed_ack),
+            immediate_acks: spec.immediate_acks.unwrap_or(ccid2.immediate_acks),
+            ..ccid2
+        },
+        allow_short_seqnos: spec.short_seqnos.unwrap_or(base.allow_short_seqnos),
+        ecn_incapable: !spec.ecn,
+        ack_ratio: spec.ack_ratio,
+        mps: datagram as u32,
+        send_queue: spec
+            .send_queue
+            .map_or(base.send_queue, |packets| packets as usize),
+        ..base
+    }
+}
+
+fn rto_config(
+    base: RtoConfig,
+    tick: Option<Duration>,
+    initial: Option<Duration>,
+    min: Option<Duration>,
+) -> RtoConfig {
+    RtoConfig {
+        clocking: tick.map_or(base.clocking, Clocking::Ticks),
+        initial: initial.unwrap_or(base.initial),
+        min: min.unwrap_or(base.min),
+        ..base
+    }
+}

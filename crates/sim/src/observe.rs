@@ -1,0 +1,85 @@
+//! What a run shows to those who watch it.
+
+use skywave_path::DropReason;
+use skywave_units::Instant;
+use slab::Slab;
+
+use crate::host::Host;
+use crate::network::Network;
+use crate::packet::{Frame, Parcel};
+
+/// What happens to a packet. From `Send` to `Receive` or `Drop`, each packet takes part in an
+/// `Enqueue` and an `Arrive` for every link of its route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// Its sender has sent it.
+    Send,
+    /// A link has taken it in.
+    Enqueue { link: u32 },
+    /// A link has lost it.
+    Drop { link: u32, reason: DropReason },
+    /// It has reached the far end of a link.
+    Arrive { link: u32 },
+    /// The host that it is addressed to has it, but has not looked at it yet.
+    Receive,
+}
+
+/// Watches a run. Observers see; they never change what happens.
+///
+/// Every method does nothing unless it is overridden, and a run that nobody watches (`()`)
+/// compiles to a run without observation.
+pub(crate) trait Observer {
+    /// Something happens to a packet; its body is in `parcels`.
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
+        let _ = (now, event, frame, parcels);
+    }
+
+    /// Host `index` has dealt with an input and sent what it had to send.
+    fn settled(&mut self, now: Instant, index: u32, host: &Host) {
+        let _ = (now, index, host);
+    }
+
+    /// A sampling time.
+    fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {
+        let _ = (now, network, hosts);
+    }
+}
+
+impl Observer for () {}
+
+impl<O: Observer> Observer for Option<O> {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
+        if let Some(observer) = self {
+            observer.packet(now, event, frame, parcels);
+        }
+    }
+
+    fn settled(&mut self, now: Instant, index: u32, host: &Host) {
+        if let Some(observer) = self {
+            observer.settled(now, index, host);
+        }
+    }
+
+    fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {
+        if let Some(observer) = self {
+            observer.sample(now, network, hosts);
+        }
+    }
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
+        self.0.packet(now, event, frame, parcels);
+        self.1.packet(now, event, frame, parcels);
+    }
+
+    fn settled(&mut self, now: Instant, index: u32, host: &Host) {
+        self.0.settled(now, index, host);
+        self.1.settled(now, index, host);
+    }
+
+    fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {
+        self.0.sample(now, network, hosts);
+        self.1.sample(now, network, hosts);
+    }
+}

@@ -1,0 +1,247 @@
+//! What is measured during a run, and the tables that it becomes.
+
+use skywave_path::Queue;
+use skywave_units::{Duration, Instant};
+use slab::Slab;
+
+use crate::host::{Host, HostStats};
+use crate::network::Network;
+use crate::observe::{Event, Observer};
+use crate::packet::{Frame, Parcel};
+use crate::scenario::Probes;
+use crate::tables::{DropRow, FlowRow, LinkFlowRow, LinkRow, PacketRow, TableSet, WindowRow};
+
+/// Samples flows and links, and counts for the summary.
+pub(crate) struct Sampler {
+    interval: Duration,
+    /// Whether each link is sampled.
+    sampled: Vec<bool>,
+    /// Whether a flow's packets, there or back, use a link: `[link][flow]`.
+    usage: Vec<Vec<bool>>,
+    windows: bool,
+    packets: bool,
+    links: Vec<PacketCount>,
+    /// Counts of flow f on link l at `l * flows + f`; only links that are sampled are counted.
+    link_flows: Vec<PacketCount>,
+    flows: Vec<FlowCount>,
+    pub(crate) tables: TableSet,
+    pub(crate) totals: Totals,
+}
+
+/// What a whole run adds up to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) links: Vec<LinkTotal>,
+    pub(crate) flow_drops: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LinkTotal {
+    pub(crate) arrivals: u64,
+    pub(crate) drops: u64,
+    pub(crate) delivered: u64,
+    pub(crate) delivered_bytes: u64,
+    pub(crate) queue_max_packets: u64,
+}
+
+/// Packets in the interval in progress.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PacketCount {
+    pub(crate) arrivals: u64,
+    pub(crate) drops: u64,
+    pub(crate) delivered: u64,
+    pub(crate) delivered_bytes: u64,
+}
+
+/// One flow in the interval in progress.
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowCount {
+    /// One-way delays of data packets.
+    delays: u64,
+    delay_sum: Duration,
+    delay_min: Option<Duration>,
+    delay_max: Option<Duration>,
+    /// The receiver's counts at the last sample.
+    delivered_packets: u64,
+    delivered_bytes: u64,
+    /// cwnd, ssthresh and pipe when last written down.
+    window: Option<(f64, f64, u32)>,
+}
+
+impl Sampler {
+    /// Samples the links for which `sampled` is true.
+    pub(crate) fn new(probes: &Probes, sampled: Vec<bool>, usage: Vec<Vec<bool>>) -> Self {
+        let links = sampled.len();
+        let flows = usage.first().map_or(0, Vec::len);
+        Self {
+            interval: probes.interval,
+            sampled,
+            usage,
+            windows: probes.windows,
+            packets: probes.packets,
+            links: vec![PacketCount::default(); links],
+            link_flows: vec![PacketCount::default(); links * flows],
+            flows: vec![FlowCount::default(); flows],
+            tables: TableSet::default(),
+            totals: Totals {
+                links: vec![LinkTotal::default(); links],
+                flow_drops: vec![0; flows],
+            },
+        }
+    }
+
+    fn count(&mut self, link: u32, frame: &Frame, add: impl Fn(&mut PacketCount)) {
+        add(&mut self.links[link as usize]);
+        let flow = frame.to as usize / 2;
+        add(&mut self.link_flows[link as usize * self.flows.len() + flow]);
+    }
+
+    fn data_received(&mut self, now: Instant, frame: &Frame, parcel: &Parcel) {
+        // Data goes to a flow's receiver, which is odd.
+        if frame.to.is_multiple_of(2) || parcel.body.data() == 0 {
+            return;
+        }
+        let delay = now - parcel.sent_at;
+        let flow = &mut self.flows[frame.to as usize / 2];
+        flow.delays += 1;
+        flow.delay_sum += delay;
+        flow.delay_min = Some(flow.delay_min.map_or(delay, |least| least.min(delay)));
+        flow.delay_max = Some(flow.delay_max.map_or(delay, |most| most.max(delay)));
+    }
+}
+
+impl Observer for Sampler {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
+        let parcel = &parcels[frame.parcel as usize];
+        match event {
+            Event::Send => {}
+            Event::Enqueue { link } => {
+                self.totals.links[link as usize].arrivals += 1;
+                self.count(link, frame, |count| count.arrivals += 1);
+            }
+            Event::Drop { link, reason } => {
+                let total = &mut self.totals.links[link as usize];
+                total.arrivals += 1;
+                total.drops += 1;
+                self.totals.flow_drops[frame.to as usize / 2] += 1;
+                self.count(link, frame, |count| {
+                    count.arrivals += 1;
+                    count.drops += 1;
+                });
+                self.tables.drops.push(DropRow {
+                    at: now,
+                    link,
+                    flow: frame.to / 2,
+                    kind: parcel.body.kind(),
+                    seq: parcel.body.seq(),
+                    bytes: frame.size,
+                    reason: reason.name(),
+                });
+            }
+            Event::Arrive { link } => {
+                let total = &mut self.totals.links[link as usize];
+                total.delivered += 1;
+                total.delivered_bytes += u64::from(frame.size);
+                self.count(link, frame, |count| {
+                    count.delivered += 1;
+                    count.delivered_bytes += u64::from(frame.size);
+                });
+            }
+            Event::Receive => self.data_received(now, frame, parcel),
+        }
+        if self.packets {
+            self.tables
+                .packets
+                .push(PacketRow::new(now, event, frame, parcel));
+        }
+    }
+
+    fn settled(&mut self, now: Instant, index: u32, host: &Host) {
+        if !self.windows || !index.is_multiple_of(2) {
+            return;
+        }
+        let flow = index / 2;
+        let HostStats {
+            cwnd,
+            ssthresh,
+            pipe,
+            ..
+        } = host.stats();
+        let window = (cwnd, ssthresh, pipe);
+        let last = &mut self.flows[flow as usize].window;
+        if *last != Some(window) {
+            *last = Some(window);
+            self.tables.windows.push(WindowRow {
+                at: now,
+                flow,
+                cwnd,
+                ssthresh,
+                pipe,
+            });
+        }
+    }
+
+    fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {
+        let seconds = self.interval.as_secs_f64();
+        let flows = self.flows.len();
+        for (index, link) in network.links.iter_mut().enumerate() {
+            link.expire(now);
+            let queue_packets = link.queue().packets() as u64;
+            let queue_bytes = link.queue().bytes();
+            let total = &mut self.totals.links[index];
+            total.queue_max_packets = total.queue_max_packets.max(queue_packets);
+            let count = std::mem::take(&mut self.links[index]);
+            if !self.sampled[index] {
+                continue;
+            }
+            let link = index as u32;
+            self.tables.links.push(LinkRow {
+                at: now,
+                link,
+                count,
+                seconds,
+                queue_packets,
+                queue_bytes,
+            });
+            for flow in 0..flows {
+                let count = std::mem::take(&mut self.link_flows[index * flows + flow]);
+                // A flow that does not use the link has no rows there.
+                if self.usage[index][flow] {
+                    let flow = flow as u32;
+                    self.tables.link_flows.push(LinkFlowRow {
+                        at: now,
+                        link,
+                        flow,
+                        count,
+                        seconds,
+                    });
+                }
+            }
+        }
+        for (flow, count) in self.flows.iter_mut().enumerate() {
+            let (sender, receiver) = (hosts[2 * flow].stats(), hosts[2 * flow + 1].stats());
+            let packets = receiver.delivered_packets - count.delivered_packets;
+            let bytes = receiver.delivered_bytes - count.delivered_bytes;
+            self.tables.flows.push(FlowRow {
+                at: now,
+                flow: flow as u32,
+                seconds,
+                delivered_packets: packets,
+                delivered_bytes: bytes,
+                delay_mean: (count.delays > 0).then(|| count.delay_sum / count.delays),
+                delay_min: count.delay_min,
+                delay_max: count.delay_max,
+                srtt: sender.srtt,
+                cwnd: sender.cwnd,
+                ssthresh: sender.ssthresh,
+                pipe: sender.pipe,
+            });
+            *count = FlowCount {
+                delivered_packets: receiver.delivered_packets,
+                delivered_bytes: receiver.delivered_bytes,
+                window: count.window,
+                ..FlowCount::default()
+            };
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A run written down, for those who check it and for those who compare runs.
+
+use skywave_path::DropReason;
+use skywave_units::Instant;
+use skywave_wire::Ecn;
+use slab::Slab;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::observe::{Event, Observer};
+use crate::packet::{Frame, Parcel};
+
+/// One line of a run's record: what happened to which packet, where and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When.
+    pub at: Instant,
+    /// The packet: the ordinal of its sending, from 0.
+    pub packet: u64,
+    /// What.
+    pub what: What,
+    /// Bytes on the link.
+    pub size: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+}
+
+/// What happens to a packet, and where: indices of hosts and of directed links. Flow `i` has its
+/// sender at host `2 i` and its receiver at host `2 i + 1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Its sender sends it.
+    Sent {
+        /// The sender.
+        host: u32,
+    },
+    /// A link takes it in.
+    Enqueued {
+        /// The link.
+        link: u32,
+    },
+    /// A link loses it.
+    Dropped {
+        /// The link.
+        link: u32,
+        /// Why.
+        reason: DropReason,
+    },
+    /// It reaches the far end of a link.
+    Arrived {
+        /// The link.
+        link: u32,
+    },
+    /// A host receives it.
+    Received {
+        /// The receiver.
+        host: u32,
+    },
+}
+
+impl Record {
+    pub(crate) fn new(at: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) -> Self {
+        let what = match event {
+            Event::Send => What::Sent { host: frame.to ^ 1 },
+            Event::Enqueue { link } => What::Enqueued { link },
+            Event::Drop { link, reason } => What::Dropped { link, reason },
+            Event::Arrive { link } => What::Arrived { link },
+            Event::Receive => What::Received { host: frame.to },
+        };
+        let packet = parcels[frame.parcel as usize].id;
+        Self {
+            at,
+            packet,
+            what,
+            size: frame.size,
+            ecn: frame.ecn,
+        }
+    }
+
+    /// The record as bytes, the same on every machine.
+    fn to_bytes(self) -> [u8; 26] {
+        let (code, place) = match self.what {
+            What::Sent { host } => (0, host),
+            What::Enqueued { link } => (1, link),
+            What::Dropped {
+                link,
+                reason: DropReason::Full,
+            } => (2, link),
+            What::Dropped {
+                link,
+                reason: DropReason::Loss,
+            } => (3, link),
+            What::Arrived { link } => (4, link),
+            What::Received { host } => (5, host),
+        };
+        let mut bytes = [0; 26];
+        bytes[..8].copy_from_slice(&self.at.as_nanos().to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.packet.to_le_bytes());
+        bytes[16..20].copy_from_slice(&place.to_le_bytes());
+        bytes[20..24].copy_from_slice(&self.size.to_le_bytes());
+        bytes[24] = code;
+        bytes[25] = self.ecn.bits();
+        bytes
+    }
+}
+
+/// Keeps the whole record of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    pub(crate) records: Vec<Record>,
+}
+
+impl Observer for Recorder {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
+        self.records.push(Record::new(now, event, frame, parcels));
+    }
+}
+
+/// The fingerprint of a run: a hash over its record and over the headers of the packets sent, so
+/// that any change of behaviour shows.
+#[derive(Clone)]
+pub(crate) struct Fingerprint(Xxh3Default);
+
+impl Fingerprint {
+    pub(crate) fn new() -> Self {
+        Self(Xxh3Default::new())
+    }
+
+    pub(crate) fn value(&self) -> u64 {
+        self.0.digest()
+    }
+}
+
+impl Observer for Fingerprint {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
+        self.0
+            .update(&Record::new(now, event, frame, parcels).to_bytes());
+        if event == Event::Send {
+            let body = &parcels[frame.parcel as usize].body;
+            self.0.update(&body.seq().to_le_bytes());
+            self.0.update(&body.ack().unwrap_or(u64::MAX).to_le_bytes());
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Running scenarios: one, many, and what comes out.
+
+use std::io::Write;
+
+use arrow_array::RecordBatch;
+use rayon::prelude::*;
+use serde::Serialize;
+use skywave_units::Instant;
+
+use crate::application::Application;
+use crate::capture::Captures;
+use crate::engine::{Parts, Simulator, Stop};
+use crate::host::Host;
+use crate::network::{Hop, Network};
+use crate::physics;
+use crate::probes::{Sampler, Totals};
+use crate::record::{Fingerprint, Recorder};
+use crate::scenario::{Scenario, ScenarioError, TransportSpec};
+use crate::tables::Names;
+use crate::wire_check::WireMismatch;
+
+/// What is done beside running.
+#[derive(Default)]
+pub struct RunOptions {
+    /// Links to capture, as `"r1->r2"`, and where their pcapng goes.
+    pub captures: Vec<(String, Box<dyn Write + Send>)>,
+    /// Whether the record of the run is kept and judged by [`physics::verify`].
+    pub verify_physics: bool,
+}
+
+/// What came of a run. The same scenario gives the same results to the last bit.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// Totals.
+    pub summary: Summary,
+    /// Tables by name: `flows`, `links`, `link_flows`, `drops`, and `windows` and `packets` where
+    /// the scenario asks for them.
+    pub tables: Vec<(&'static str, RecordBatch)>,
+    /// A hash over everything that happened to every packet.
+    pub fingerprint: u64,
+    /// What the physics verifier found; empty where all is well or it was not asked.
+    pub violations: Vec<String>,
+}
+
+/// The totals of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The scenario's name.
+    pub name: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Simulated time.
+    pub duration_s: f64,
+    /// Events that the simulator handled.
+    pub events: u64,
+    /// One entry for each flow.
+    pub flows: Vec<FlowSummary>,
+    /// One entry for each directed link.
+    pub links: Vec<LinkSummary>,
+}
+
+/// The totals of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowSummary {
+    /// Its name.
+    pub name: String,
+    /// `"tcp"` or `"dccp"`.
+    pub transport: &'static str,
+    /// Data packets that the sender sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Application bytes in them.
+    pub bytes_sent: u64,
+    /// Data packets that the receiver took in, duplicates not counted.
+    pub delivered_packets: u64,
+    /// Application bytes that the receiver got (in order, for TCP).
+    pub delivered_bytes: u64,
+    /// Delivered bytes over the run's duration, from time zero.
+    pub goodput_bps: f64,
+    /// Packets lost on links, in both directions.
+    pub drops: u64,
+    /// Data packets that the sender sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+}
+
+/// The totals of a directed link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkSummary {
+    /// `"r1->r2"`.
+    pub name: String,
+    /// Its rate.
+    pub rate_bps: u64,
+    /// Packets that came to it.
+    pub arrivals: u64,
+    /// Packets that it lost.
+    pub drops: u64,
+    /// Packets that reached the far end.
+    pub delivered: u64,
+    /// Bytes in them.
+    pub delivered_bytes: u64,
+    /// Their share of what the link could have carried.
+    pub utilisation: f64,
+    /// The longest queue at a sampling time.
+    pub queue_max_packets: u64,
+}
+
+/// Why there are no results.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Whoever watched the progress asked for an end.
+    #[error("the run was interrupted")]
+    Interrupted,
+    /// A packet was not the same after it had been on the wire (`verify_wire`).
+    #[error(transparent)]
+    Wire(#[from] WireMismatch),
+    /// A capture could not be written.
+    #[error("the capture of {link} could not be written: {reason}")]
+    Capture {
+        /// The link.
+        link: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// There is no such link to capture.
+    #[error("there is no link \"{link}\" to capture; links are {known}")]
+    UnknownLink {
+        /// The name that was given.
+        link: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// A table could not be made.
+    #[error("a table could not be made: {0}")]
+    Table(#[from] arrow_schema::ArrowError),
+}
+
+/// The network and the flows of a scenario, ready to run.
+pub(crate) struct Build {
+    pub(crate) network: Network,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) applications: Vec<Application>,
+    pub(crate) routes: Vec<u32>,
+}
+
+impl Build {
+    pub(crate) fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let mut network = Network::new(scenario);
+        let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
+        let mut routes = Vec::with_capacity(2 * scenario.flows.len());
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let node = |network: &Network, name: &str, key: &str| {
+                network.node(name).ok_or_else(|| {
+                    let field = format!("flows[{index}].{key}");
+                    ScenarioError::new(field, format!("there is no node \"{name}\""))
+                })
+            };
+            let from = node(&network, &flow.from, "from")?;
+            let to = node(&network, &flow.to, "to")?;
+            let field = format!("flows[{index}]");
+            routes.push(network.route(from, to, &field)?);
+            routes.push(network.route(to, from, &field)?);
+            let (sender, receiver) = Host::pair(flow, scenario.seed);
+            hosts.extend([sender, receiver]);
+        }
+        let applications = scenario.flows.iter().map(Application::new).collect();
+        Ok(Self {
+            network,
+            hosts,
+            applications,
+            routes,
+        })
+    }
+
+    /// Whether each flow's route, there or back, uses each link: `[link][flow]`.
+    fn usage(&self) -> Vec<Vec<bool>> {
+        let mut usage = vec![vec![false; self.hosts.len() / 2]; self.network.links.len()];
+        for (host, &start) in self.routes.iter().enumerate() {
+            let hops = (start..).map_while(|index| match self.network.hop(index) {
+                Hop::Link(link) => Some(link),
+                Hop::Host => None,
+            });
+            for link in hops {
+                usage[link as usize][host / 2] = true;
+            }
+        }
+        usage
+    }
+}
+
+/// Runs a scenario to its end. `progress` is told the fraction done now and then and answers
+/// whether to go on.
+///
+/// # Errors
+/// [`RunError`]; the scenario is validated first.
+pub fn run(
+    scenario: &Scenario,
+    options: RunOptions,
+    mut progress: impl FnMut(f64) -> bool,
+) -> Result<Results, RunError> {
+    scenario.validate()?;
+    let build = Build::new(scenario)?;
+    let links: Vec<String> = build
+        .network
+        .names
+        .iter()
+        .map(|link| link.name.clone())
+        .collect();
+    let flows: Vec<String> = scenario
+        .flows
+        .iter()
+        .map(|flow| flow.name.clone())
+        .collect();
+    let rates: Vec<u64> = build
+        .network
+        .links
+        .iter()
+        .map(|link| link.rate().as_bps())
+        .collect();
+    let probes = &scenario.probes;
+    for (index, link) in probes.links.iter().enumerate() {
+        if !links.contains(link) {
+            let message = format!(
+                "there is no link \"{link}\"; links are {}",
+                links.join(", ")
+            );
+            return Err(ScenarioError::new(format!("probes.links[{index}]"), message).into());
+        }
+    }
+    let sampled = links
+        .iter()
+        .map(|link| probes.links.is_empty() || probes.links.contains(link))
+        .collect();
+    let sampler = Sampler::new(probes, sampled, build.usage());
+    let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
+    let recorder = options.verify_physics.then(Recorder::default);
+    let mut simulator = Simulator::new(Parts {
+        network: build.network,
+        hosts: build.hosts,
+        applications: build.applications,
+        routes: build.routes,
+        observer: ((sampler, Fingerprint::new()), (recorder, captures)),
+        sample_interval: Some(probes.interval),
+        verify_wire: scenario.verify_wire,
+    });
+    let end = Instant::ZERO + scenario.duration;
+    let outcome = simulator.run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()));
+    match outcome {
+        Ok(()) => {}
+        Err(Stop::Interrupted) => return Err(RunError::Interrupted),
+        Err(Stop::Wire(mismatch)) => return Err(mismatch.into()),
+    }
+    let events = simulator.events();
+    let stats: Vec<_> = simulator.hosts().iter().map(Host::stats).collect();
+    let ((sampler, fingerprint), (recorder, captures)) = simulator.into_observer();
+    if let Some(captures) = captures {
+        captures.finish()?;
+    }
+    let duration_s = scenario.duration.as_secs_f64();
+    let Totals {
+        links: link_totals,
+        flow_drops,
+    } = sampler.totals;
+    let flow_summaries = scenario
+        .flows
+        .iter()
+        .zip(&flow_drops)
+        .zip(stats.chunks_exact(2));
+    let summary = Summary {
+        name: scenario.name.clone(),
+        seed: scenario.seed,
+        duration_s,
+        events,
+        flows: flow_summaries
+            .map(|((flow, &drops), hosts)| FlowSummary {
+                name: flow.name.clone(),
+                transport: match flow.transport {
+                    TransportSpec::Tcp(_) => "tcp",
+                    TransportSpec::Dccp(_) => "dccp",
+                },
+                packets_sent: hosts[0].packets_sent,
+                bytes_sent: hosts[0].bytes_sent,
+                delivered_packets: hosts[1].delivered_packets,
+                delivered_bytes: hosts[1].delivered_bytes,
+                goodput_bps: hosts[1].delivered_bytes as f64 * 8.0 / duration_s,
+                drops,
+                retransmissions: hosts[0].retransmissions,
+                timeouts: hosts[0].timeouts,
+            })
+            .collect(),
+        links: links
+            .iter()
+            .zip(&rates)
+            .zip(&link_totals)
+            .map(|((name, &rate_bps), total)| LinkSummary {
+                name: name.clone(),
+                rate_bps,
+                arrivals: total.arrivals,
+                drops: total.drops,
+                delivered: total.delivered,
+                delivered_bytes: total.delivered_bytes,
+                utilisation: total.delivered_bytes as f64 * 8.0 / (rate_bps as f64 * duration_s),
+                queue_max_packets: total.queue_max_packets,
+            })
+            .collect(),
+    };
+    let names = Names {
+        links: &links,
+        flows: &flows,
+    };
+    let tables = sampler
+        .tables
+        .into_batches(&names, probes.windows, probes.packets)?;
+    let violations = recorder
+        .map(|recorder| physics::verify(scenario, &recorder.records))
+        .unwrap_or_default();
+    Ok(Results {
+        summary,
+        tables,
+        fingerprint: fingerprint.value(),
+        violations,
+    })
+}
+
+/// Runs many scenarios on all cores; the results are in the order of the scenarios. `finished` is
+/// called after each one with how many are done and answers whether to go on.
+///
+/// # Errors
+/// The first [`RunError`], in the order of the scenarios.
+pub fn run_many(
+    scenarios: &[Scenario],
+    finished: impl Fn(usize) -> bool + Sync,
+) -> Result<Vec<Results>, RunError> {
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let interrupted = std::sync::atomic::AtomicBool::new(false);
+    use std::sync::atomic::Ordering::Relaxed;
+    let outcomes: Vec<_> = scenarios
+        .par_iter()
+        .map(|scenario| {
+            let results = run(scenario, RunOptions::default(), |_| {
+                !interrupted.load(Relaxed)
+            });
+            if !finished(done.fetch_add(1, Relaxed) + 1) {
+                interrupted.store(true, Relaxed);
+            }
+            results
+        })
+        .collect();
+    outcomes.into_iter().collect()
+}

@@ -1,0 +1,67 @@
+//! The classic topology: senders, a router, the bottleneck, a router, receivers.
+
+use serde::{Deserialize, Serialize};
+use skywave_units::{Duration, Rate};
+
+use super::{LinkSpec, LossSpec, QueueSpec};
+
+/// A dumbbell: hosts `s1`.. `sN` behind router `r1`, hosts `d1`.. `dN` behind router `r2`.
+///
+/// ```text
+///  s1 ─┐                 ┌─ d1
+///      r1 ─ bottleneck ─ r2
+///  s2 ─┘                 └─ d2
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dumbbell {
+    /// Hosts on each side.
+    pub pairs: u32,
+    /// Rate of the bottleneck.
+    pub rate: Rate,
+    /// Propagation delay of the bottleneck.
+    pub delay: Duration,
+    /// Queue of the bottleneck, both ways.
+    #[serde(default)]
+    pub queue: QueueSpec,
+    /// Losses of the bottleneck, forward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossSpec>,
+    /// Rate of the access links; their queues are unlimited.
+    pub access_rate: Rate,
+    /// Propagation delays of the access links: of pair 1, pair 2 and so on, from the beginning
+    /// again where there are more pairs than delays. Both sides of a pair have the same.
+    pub access_delays: Vec<Duration>,
+}
+
+impl Dumbbell {
+    /// The nodes and links that it stands for.
+    pub(crate) fn expand(&self) -> (Vec<String>, Vec<LinkSpec>) {
+        let mut nodes = vec!["r1".to_owned(), "r2".to_owned()];
+        let mut links = vec![LinkSpec {
+            from: "r1".to_owned(),
+            to: "r2".to_owned(),
+            rate: self.rate,
+            delay: self.delay,
+            queue: self.queue.clone(),
+            loss: self.loss.clone(),
+            one_way: false,
+        }];
+        let access = |from: &str, to: &str, delay| LinkSpec {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate: self.access_rate,
+            delay,
+            queue: QueueSpec::Unlimited,
+            loss: None,
+            one_way: false,
+        };
+        for (pair, &delay) in (1..=self.pairs).zip(self.access_delays.iter().cycle()) {
+            let (source, sink) = (format!("s{pair}"), format!("d{pair}"));
+            links.push(access(&source, "r1", delay));
+            links.push(access("r2", &sink, delay));
+            nodes.extend([source, sink]);
+        }
+        (nodes, links)
+    }
+}

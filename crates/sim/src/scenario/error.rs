@@ -1,0 +1,29 @@
+//! Scenario errors: one line, and the field that is wrong.
+
+/// Why a text is not a scenario, or a scenario cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", prefix(.field))]
+pub struct ScenarioError {
+    /// The path of the field (`flows[2].transport.dccp.ccid`); empty where the text as a whole is
+    /// not TOML or JSON.
+    pub field: String,
+    /// What is wrong with it and what to do.
+    pub message: String,
+}
+
+fn prefix(field: &str) -> String {
+    if field.is_empty() {
+        String::new()
+    } else {
+        format!("{field}: ")
+    }
+}
+
+impl ScenarioError {
+    pub(crate) fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            message: message.into(),
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! One flow over a deterministic bottleneck with named drops (after Fall and Floyd, 1996), against
+//! ns-2.35's traces of the same: `validation/ns2/README.md` lists what differs and why.
+//!
+//! ```text
+//! s1 --8 Mb/s, 0.1 ms-- r1 --0.8 Mb/s, 100 ms, 50 packets-- k1
+//! ```
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, UInt32Type, UInt64Type};
+use skywave_sim::{RunOptions, Scenario, run};
+
+/// A data packet that left its sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sent {
+    time_s: f64,
+    /// ns-2's number: for TCP the segment's (SYN is 0), for DCCP the ordinal of the data packet.
+    number: u64,
+}
+
+/// What a trace says.
+#[derive(Debug, Default)]
+struct Trace {
+    sent: Vec<Sent>,
+    /// (time, cwnd in packets) at each change.
+    cwnd: Vec<(f64, f64)>,
+}
+
+fn golden(name: &str) -> Trace {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../validation/ns2")
+        .join(name);
+    let text = std::fs::read_to_string(&path).expect("a golden trace of the repository");
+    let mut trace = Trace::default();
+    for line in text.lines().skip(1) {
+        let mut fields = line.split(',');
+        let event = fields.next().unwrap();
+        let mut number = || fields.next().unwrap().parse::<f64>().unwrap();
+        match event {
+            "S" => trace.sent.push(Sent {
+                time_s: number(),
+                number: number() as u64,
+            }),
+            "C" => trace.cwnd.push((number(), number())),
+            _ => {}
+        }
+    }
+    trace
+}
+
+fn scenario(transport: &str, source: &str, losses: &[u64]) -> Scenario {
+    let text = format!(
+        r#"
+        name = "canonical"
+        duration = "8 s"
+        nodes = ["s1", "r1", "k1"]
+        probes = {{ packets = true, windows = true }}
+
+        [[links]]
+        from = "s1"
+        to = "r1"
+        rate = "8 Mbps"
+        delay = "0.1 ms"
+
+        [[links]]
+        from = "r1"
+        to = "k1"
+        rate = "0.8 Mbps"
+        delay = "100 ms"
+        queue = {{ drop-tail = {{ packets = 49 }} }}
+        loss = {{ packets = {losses:?} }}
+
+        [[flows]]
+        name = "flow"
+        from = "s1"
+        to = "k1"
+        transport = {{ {transport} }}
+        source = {{ {source} }}
+        "#
+    );
+    Scenario::from_toml(&text).unwrap()
+}
+
+fn words<'a>(batch: &'a RecordBatch, column: &str) -> Vec<&'a str> {
+    let column = batch
+        .column_by_name(column)
+        .unwrap()
+        .as_dictionary::<Int32Type>();
+    let words = column.values().as_string::<i32>();
+    column
+        .keys()
+        .values()
+        .iter()
+        .map(|&key| words.value(key as usize))
+        .collect()
+}
+
+fn floats<'a>(batch: &'a RecordBatch, column: &str) -> &'a [f64] {
+    batch
+        .column_by_name(column)
+        .unwrap()
+        .as_primitive::<Float64Type>()
+        .values()
+}
+
+/// Runs the scenario and reads off it what a trace holds.
+fn ours(scenario: &Scenario) -> Trace {
+    let results = run(scenario, RunOptions::default(), |_| true).unwrap();
+    let table = |name: &str| {
+        results
+            .tables
+            .iter()
+            .find(|(table, _)| *table == name)
+            .map(|(_, batch)| batch)
+            .unwrap()
+    };
+    let packets = table("packets");
+    let (events, places, kinds) = (
+        words(packets, "event"),
+        words(packets, "place"),
+        words(packets, "kind"),
+    );
+    let times = floats(packets, "time_s");
+    let seqs = packets
+        .column_by_name("seq")
+        .unwrap()
+        .as_primitive::<UInt64Type>();
+    let bytes = packets
+        .column_by_name("bytes")
+        .unwrap()
+        .as_primitive::<UInt32Type>();
+    let mut trace = Trace::default();
+    let mut isn = 0;
+    let mut data_packets = 0;
+    for row in 0..packets.num_rows() {
+        if events[row] != "send" || places[row] != "flow sender" {
+            continue;
+        }
+        let time_s = times[row];
+        match kinds[row] {
+            "TCP SYN" => {
+                isn = seqs.value(row);
+                trace.sent.push(Sent { time_s, number: 0 });
+            }
+            "TCP data" => {
+                assert_eq!(bytes.value(row), 1040);
+                let offset = seqs.value(row).wrapping_sub(isn + 1) & 0xffff_ffff;
+                trace.sent.push(Sent {
+                    time_s,
+                    number: offset / 1000 + 1,
+                });
+            }
+            "DCCP-Data" | "DCCP-DataAck" => {
+                data_packets += 1;
+                trace.sent.push(Sent {
+                    time_s,
+                    number: data_packets,
+                });
+            }
+            _ => {}
+        }
+    }
+    let windows = table("windows");
+    let cwnd = floats(windows, "cwnd_packets").iter();
+    trace.cwnd = floats(windows, "time_s")
+        .iter()
+        .copied()
+        .zip(cwnd.copied())
+        .collect();
+    trace
+}
+
+/// The same packets in the same order, each at the same time within `tolerance_s`.
+#[track_caller]
+fn assert_same_packets(ours: &Trace, golden: &Trace, tolerance_s: f64) {
+    for (index, (our, their)) in ours.sent.iter().zip(&golden.sent).enumerate() {
+        assert_eq!(
+            our.number, their.number,
+            "packet {index}: {our:?}, ns-2 {their:?}"
+        );
+        let difference = (our.time_s - their.time_s).abs();
+        assert!(
+            difference <= tolerance_s,
+            "packet {index}: {our:?}, ns-2 {their:?}"
+        );
+    }
+    assert_eq!(ours.sent.len(), golden.sent.len());
+}
+
+/// cwnd at each of ns-2's changes is ours at that time, within `tolerance`.
+#[track_caller]
+fn assert_same_cwnd(ours: &Trace, golden: &Trace, slack_s: f64, tolerance: f64) {
+    for &(time, cwnd) in &golden.cwnd {
+        let near = ours
+            .cwnd
+            .iter()
+            .filter(|(at, _)| (at - time).abs() <= slack_s);
+        let matches = near.clone().any(|(_, our)| (our - cwnd).abs() <= tolerance);
+        assert!(
+            matches,
+            "at {time} s ns-2 has cwnd {cwnd}; ours {:?}",
+            near.collect::<Vec<_>>()
+        );
+    }
+}
+
+/// The drops of the traces, as ns-2 numbers data packets.
+const DROPS: [&[u64]; 5] = [&[], &[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28]];
+
+#[test]
+fn newreno_sends_what_ns2_sends() {
+    let transport = r#"tcp = { profile = "ns2", segment = "1000 B", receive_window = 28,
+        initial_ssthresh = 28, limited_transmit = false }"#
+        .replace('\n', " ");
+    for (index, drops) in DROPS.iter().enumerate() {
+        // The SYN is the first packet to arrive at the bottleneck.
+        let losses: Vec<u64> = drops.iter().map(|number| number + 1).collect();
+        let ours = ours(&scenario(&transport, "ftp = {}", &losses));
+        let golden = golden(&format!("canonical/Newreno_drop{index}.csv"));
+        assert_same_packets(&ours, &golden, 2e-6);
+        assert_same_cwnd(&ours, &golden, 2e-6, 6e-4);
+    }
+}
+
+#[test]
+fn newreno_with_delayed_acks_sends_what_ns2_sends() {
+    let transport = r#"tcp = { profile = "ns2", segment = "1000 B", receive_window = 28,
+        initial_ssthresh = 28, limited_transmit = false, delayed_ack = "100 ms" }"#
+        .replace('\n', " ");
+    let ours = ours(&scenario(&transport, "ftp = {}", &[]));
+    assert_same_packets(&ours, &golden("canonical_delack/Newreno_drop0.csv"), 2e-6);
+}
+
+#[test]
+fn ccid2_sends_what_ns2_sends() {
+    let transport = r#"dccp = { profile = "ns2", initial_ssthresh = 20, ecn = false }"#;
+    for (index, drops) in DROPS.iter().enumerate() {
+        // Request and Ack arrive at the bottleneck before the first data packet.
+        let losses: Vec<u64> = drops.iter().map(|number| number + 2).collect();
+        let ours = ours(&scenario(
+            transport,
+            "ftp = { datagram = \"1000 B\" }",
+            &losses,
+        ));
+        let golden = golden(&format!("canonical/dccp2_drop{index}.csv"));
+        assert_same_packets(&ours, &golden, 3e-3);
+    }
+}

@@ -1,0 +1,414 @@
+//! Ack Vectors (RFC 4340 section 11.4 and appendix A): what a receiver remembers of the packets
+//! that came, and what a sender reads out of an acknowledgement.
+
+use std::collections::VecDeque;
+
+use skywave_wire::Ecn;
+use skywave_wire::dccp::{DccpOption, OptionBytes, OptionList, SeqNo};
+
+/// Packets that one cell can describe: six bits of run length.
+const CELL_MAX: u64 = 64;
+
+/// Cells that fit one option (RFC 4340 section 5.8).
+const OPTION_MAX: usize = 253;
+
+/// Cells kept: three options. More would not leave a packet's 1020 bytes of header room for
+/// anything else. A peer that lets the vector grow to this does not acknowledge acknowledgements.
+const CELLS_MAX: usize = 3 * OPTION_MAX;
+
+/// Records of acknowledgements sent; enough for as many acknowledgements in one round-trip time.
+const RECORDS_MAX: usize = 1 << 16;
+
+/// What became of a packet (RFC 4340 table 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum PacketState {
+    /// State 0.
+    Received = 0,
+    /// State 1: with ECN Congestion Experienced.
+    Marked = 1,
+    /// State 2: no meaning yet.
+    Reserved = 2,
+    /// State 3.
+    NotReceived = 3,
+}
+
+impl PacketState {
+    const fn from_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0 => Self::Received,
+            1 => Self::Marked,
+            2 => Self::Reserved,
+            _ => Self::NotReceived,
+        }
+    }
+}
+
+/// The ECN nonce of a code point (RFC 4340 section 12.2).
+///
+/// That section calls code point 10 "the nonce"; RFC 3540, which RFC 4341 section 7 names as the
+/// rule to compute by, gives ECT(0), 10, the nonce 0 and ECT(1), 01, the nonce 1. With RFC 8311,
+/// by which DCCP sends ECT(0) only, every echo is then 0, as in Linux.
+pub(crate) const fn nonce_of(ecn: Ecn) -> bool {
+    matches!(ecn, Ecn::Ect1)
+}
+
+/// Packets of one state in a row, newest first: one byte of an Ack Vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cell {
+    state: PacketState,
+    /// 1 to 64.
+    len: u64,
+    /// ECN nonces of the packets, the newest in the lowest bit; zero unless `state` is
+    /// [`PacketState::Received`].
+    nonces: u64,
+}
+
+impl Cell {
+    const fn missing(len: u64) -> Self {
+        Self {
+            state: PacketState::NotReceived,
+            len,
+            nonces: 0,
+        }
+    }
+
+    const fn byte(self) -> u8 {
+        (self.state as u8) << 6 | (self.len - 1) as u8
+    }
+
+    /// The newest `len` packets of the cell.
+    const fn newest(self, len: u64) -> Self {
+        let mask = if len >= 64 { u64::MAX } else { (1 << len) - 1 };
+        Self {
+            len,
+            nonces: self.nonces & mask,
+            ..self
+        }
+    }
+
+    /// The packets of the cell but for the newest `skip`, of which there are fewer than `len`.
+    const fn without_newest(self, skip: u64) -> Self {
+        Self {
+            len: self.len - skip,
+            nonces: self.nonces >> skip,
+            ..self
+        }
+    }
+
+    /// `self` followed by the older packets of `older`, where one cell can hold both.
+    fn joined(self, older: Self) -> Option<Self> {
+        (self.state == older.state && self.len + older.len <= CELL_MAX).then(|| Self {
+            state: self.state,
+            len: self.len + older.len,
+            nonces: self.nonces | older.nonces << self.len,
+        })
+    }
+}
+
+/// An acknowledgement that has been sent and not been acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    /// The sequence number it was sent with.
+    own_seq: SeqNo,
+    /// Once it is acknowledged, the peer knows the state of all packets up to this one.
+    covers: SeqNo,
+}
+
+/// The receiver's record of which packets came (RFC 4340 appendix A).
+///
+/// The cells lie in memory as they do on the wire, so that emitting is a copy. Each keeps its
+/// packets' nonces, so that it can be cut anywhere and the Nonce Echo is always the parity of what
+/// is left; appendix A's bookkeeping of nonce sums is not needed.
+#[derive(Debug, Default)]
+pub(crate) struct AckVectorBuffer {
+    /// Newest first.
+    cells: VecDeque<Cell>,
+    /// The packet that the first cell starts with.
+    newest: SeqNo,
+    /// Packets in all cells.
+    span: u64,
+    /// Oldest first.
+    records: VecDeque<Record>,
+}
+
+impl AckVectorBuffer {
+    /// An empty buffer.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in a packet that has arrived, and says whether it was not known before. A duplicate
+    /// and a packet too old to be remembered are not new.
+    ///
+    /// An endpoint that is ECN incapable records every packet as [`Ecn::NotEct`] (RFC 4340 section
+    /// 12.2).
+    pub(crate) fn record(&mut self, seq: SeqNo, ecn: Ecn) -> bool {
+        let state = if ecn.is_ce() {
+            PacketState::Marked
+        } else {
+            PacketState::Received
+        };
+        let cell = Cell {
+            state,
+            len: 1,
+            nonces: nonce_of(ecn).into(),
+        };
+        if self.cells.is_empty() {
+            self.push(cell);
+            self.newest = seq;
+            return true;
+        }
+        match seq.distance_from(self.newest) {
+            ahead @ 1.. => {
+                self.push_missing(ahead as u64 - 1);
+                self.push(cell);
+                self.newest = seq;
+                self.bound();
+                true
+            }
+            behind => {
+                let replaced = self.replace(behind.unsigned_abs(), cell);
+                if replaced.is_some() {
+                    self.withhold(seq);
+                }
+                self.bound();
+                replaced == Some(PacketState::NotReceived)
+            }
+        }
+    }
+
+    /// Adds the Ack Vector to a packet that carries [`AckVectorBuffer::ack_number`] as its
+    /// acknowledgement number. A long vector takes several options.
+    pub(crate) fn options(&self, out: &mut OptionList) {
+        let mut cells = self.cells.iter();
+        while cells.len() > 0 {
+            let mut parity = 0;
+            let bytes: OptionBytes = cells
+                .by_ref()
+                .take(OPTION_MAX)
+                .map(|cell| {
+                    parity ^= cell.nonces;
+                    cell.byte()
+                })
+                .collect();
+            out.push(DccpOption::AckVector {
+                nonce: parity.count_ones() % 2 == 1,
+                cells: bytes,
+            });
+        }
+    }
+
+    /// The packet that the vector starts with, the newest that has come; `None` before there is
+    /// one.
+    pub(crate) fn ack_number(&self) -> Option<SeqNo> {
+        (!self.cells.is_empty()).then_some(self.newest)
+    }
+
+    /// A packet with the Ack Vector has left with our sequence number `own_seq`.
+    pub(crate) fn sent(&mut self, own_seq: SeqNo) {
+        if self.cells.is_empty() {
+            return;
+        }
+        if self.records.len() == RECORDS_MAX {
+            self.records.pop_front();
+        }
+        self.records.push_back(Record {
+            own_seq,
+            covers: self.newest,
+        });
+    }
+
+    /// The peer has acknowledged our packet `own_seq`: if it carried the Ack Vector, forgets what
+    /// the peer now knows.
+    pub(crate) fn acked(&mut self, own_seq: SeqNo) {
+        let newer = self
+            .records
+            .partition_point(|record| !record.own_seq.is_after(own_seq));
+        let Some(record) = newer.checked_sub(1).and_then(|last| self.records.get(last)) else {
+            return;
+        };
+        // A packet without a vector says nothing of the vectors before it: they may be lost.
+        if record.own_seq != own_seq {
+            return;
+        }
+        let covers = record.covers;
+        self.records.drain(..newer);
+        // The newest packet stays, so that what comes next has something to be counted from.
+        let kept = self.newest.distance_from(covers).max(1) as u64;
+        self.truncate(kept);
+    }
+
+    /// Cells, each of which takes one byte on the wire.
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Adds one packet to the newest end.
+    fn push(&mut self, cell: Cell) {
+        self.span += cell.len;
+        if let Some(front) = self.cells.front_mut()
+            && let Some(joined) = cell.joined(*front)
+        {
+            *front = joined;
+        } else {
+            self.cells.push_front(cell);
+        }
+    }
+
+    fn push_missing(&mut self, mut count: u64) {
+        // So large a hole pushes everything out; do not walk over it.
+        let most = CELLS_MAX as u64 * CELL_MAX;
+        if count > most {
+            self.cells.clear();
+            self.span = 0;
+            self.records.clear();
+            count = 0;
+        }
+        while count > 0 {
+            let len = count.min(CELL_MAX);
+            self.push(Cell::missing(len));
+            count -= len;
+        }
+    }
+
+    /// Merges a packet `age` before the newest by the table of RFC 4340 section 11.4.1, and returns
+    /// the state it had if that has changed. A packet that came both marked and unmarked is marked,
+    /// whichever came first.
+    fn replace(&mut self, age: u64, packet: Cell) -> Option<PacketState> {
+        if age >= self.span {
+            return None;
+        }
+        let mut skip = age;
+        let mut index = 0;
+        while let Some(cell) = self.cells.get(index)
+            && skip >= cell.len
+        {
+            skip -= cell.len;
+            index += 1;
+        }
+        let cell = *self.cells.get(index)?;
+        let is_new = cell.state == PacketState::NotReceived;
+        let gets_marked =
+            cell.state == PacketState::Received && packet.state == PacketState::Marked;
+        if !(is_new || gets_marked) {
+            return None;
+        }
+        let newer = (skip > 0).then(|| cell.newest(skip));
+        let older = (skip + 1 < cell.len).then(|| cell.without_newest(skip + 1));
+        self.cells[index] = packet;
+        if let Some(older) = older {
+            self.cells.insert(index + 1, older);
+        }
+        if let Some(newer) = newer {
+            self.cells.insert(index, newer);
+            index += 1;
+        }
+        self.join_with_next(index);
+        if index > 0 {
+            self.join_with_next(index - 1);
+        }
+        Some(cell.state)
+    }
+
+    fn join_with_next(&mut self, index: usize) {
+        if let (Some(&cell), Some(&older)) = (self.cells.get(index), self.cells.get(index + 1))
+            && let Some(joined) = cell.joined(older)
+        {
+            self.cells[index] = joined;
+            self.cells.remove(index + 1);
+        }
+    }
+
+    /// Acknowledgements that went out before the late packet `seq` came say that it did not: they
+    /// must not let it be forgotten (RFC 4340 appendix A.3).
+    fn withhold(&mut self, seq: SeqNo) {
+        for record in self.records.iter_mut().rev() {
+            if record.covers.is_before(seq) {
+                break;
+            }
+            record.covers = seq.previous();
+        }
+    }
+
+    /// Keeps the newest `count` packets, at least one.
+    fn truncate(&mut self, count: u64) {
+        while self.span > count {
+            let excess = self.span - count;
+            let Some(oldest) = self.cells.back_mut() else {
+                return;
+            };
+            if oldest.len > excess {
+                *oldest = oldest.newest(oldest.len - excess);
+                self.span -= excess;
+            } else {
+                self.span -= oldest.len;
+                self.cells.pop_back();
+            }
+        }
+    }
+
+    /// Forgets the oldest packets when there are too many cells.
+    fn bound(&mut self) {
+        while self.cells.len() > CELLS_MAX
+            && let Some(oldest) = self.cells.pop_back()
+        {
+            self.span -= oldest.len;
+        }
+    }
+}
+
+/// One byte of a received Ack Vector: packets in a row that share a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// The newest of them.
+    pub(crate) newest: SeqNo,
+    /// How many, 1 to 64.
+    pub(crate) len: u64,
+    /// What became of them.
+    pub(crate) state: PacketState,
+}
+
+impl Run {
+    /// The oldest of them.
+    pub(crate) const fn oldest(self) -> SeqNo {
+        self.newest.sub(self.len - 1)
+    }
+}
+
+/// The runs of one Ack Vector option, newest first.
+pub(crate) fn runs(newest: SeqNo, cells: &[u8]) -> impl Iterator<Item = Run> {
+    cells.iter().scan(newest, |next, byte| {
+        let len = u64::from(byte & 0x3f) + 1;
+        let run = Run {
+            newest: *next,
+            len,
+            state: PacketState::from_bits(byte >> 6),
+        };
+        *next = next.sub(len);
+        Some(run)
+    })
+}
+
+/// The Ack Vector options of a packet whose acknowledgement number is `ack`: where each starts,
+/// its Nonce Echo and its cells. Each option begins where the one before left off.
+pub(crate) fn vectors(
+    ack: SeqNo,
+    options: &OptionList,
+) -> impl Iterator<Item = (SeqNo, bool, &[u8])> {
+    options
+        .iter()
+        .filter_map(|option| match option {
+            DccpOption::AckVector { nonce, cells } => Some((*nonce, cells.as_slice())),
+            _ => None,
+        })
+        .scan(ack, |next, (nonce, cells)| {
+            let start = *next;
+            let covered: u64 = cells.iter().map(|byte| u64::from(byte & 0x3f) + 1).sum();
+            *next = next.sub(covered);
+            Some((start, nonce, cells))
+        })
+}
+
+#[cfg(test)]
+mod tests;

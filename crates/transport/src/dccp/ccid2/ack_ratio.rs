@@ -1,0 +1,168 @@
+//! Congestion control on acknowledgements: the Ack Ratio (RFC 4341 section 6.1).
+
+use skywave_wire::dccp::SeqNo;
+
+use super::AckRatioRule;
+use super::scoreboard::NUMDUPACK;
+use crate::dccp::ccid::ReceivedPacket;
+
+/// A packet of the peer's.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    seq: SeqNo,
+    ndp_count: u64,
+}
+
+/// The Ack Ratio that suits the reverse path.
+#[derive(Debug)]
+pub(super) struct AckRatio {
+    rule: AckRatioRule,
+    ratio: u16,
+    /// The peer's newest packets, newest first.
+    arrivals: [Option<Arrival>; NUMDUPACK + 1],
+    /// Whether the peer sends NDP Counts.
+    has_ndp_counts: bool,
+    /// Acknowledgements of packets before this one belong to a window that has been answered.
+    window_start: SeqNo,
+    /// Data packets acknowledged in the current window.
+    acked: f64,
+    /// Windows without loss or mark in a row.
+    clean_windows: u32,
+}
+
+impl AckRatio {
+    pub(super) const fn new(rule: AckRatioRule, initial: u16) -> Self {
+        Self {
+            rule,
+            ratio: if initial == 0 { 1 } else { initial },
+            arrivals: [None; NUMDUPACK + 1],
+            has_ndp_counts: false,
+            window_start: SeqNo::ZERO,
+            acked: 0.0,
+            clean_windows: 0,
+        }
+    }
+
+    pub(super) const fn get(&self) -> u16 {
+        self.ratio
+    }
+
+    /// The first packet that this end sends.
+    pub(super) const fn start(&mut self, first: SeqNo) {
+        self.window_start = first;
+    }
+
+    /// Takes note of a packet of the peer's, and says whether it shows that a packet without data
+    /// was lost or marked on the way here (section 6.1.1).
+    pub(super) fn observe(&mut self, packet: &ReceivedPacket<'_>) -> bool {
+        self.has_ndp_counts |= packet.ndp_count.is_some();
+        let is_marked = packet.data.is_none() && packet.ecn.is_ce();
+        let arrival = Arrival {
+            seq: packet.seq,
+            ndp_count: packet.ndp_count.unwrap_or(0),
+        };
+        let lost = self.insert(arrival) && self.has_lost_non_data();
+        is_marked || lost
+    }
+
+    /// Enters a packet in its order; false where it is a duplicate, or so late that it has already
+    /// been counted as lost.
+    fn insert(&mut self, arrival: Arrival) -> bool {
+        let newer =
+            |slot: &&Option<Arrival>| slot.is_some_and(|known| known.seq.is_after(arrival.seq));
+        let place = self.arrivals.iter().take_while(newer).count();
+        let is_duplicate = self
+            .arrivals
+            .get(place)
+            .is_some_and(|slot| slot.is_some_and(|known| known.seq == arrival.seq));
+        if place >= NUMDUPACK || is_duplicate {
+            return false;
+        }
+        self.arrivals[place..].rotate_right(1);
+        self.arrivals[place] = Some(arrival);
+        true
+    }
+
+    /// Whether the hole that has just got [`NUMDUPACK`] packets after it may contain a packet
+    /// without data.
+    fn has_lost_non_data(&self) -> bool {
+        let [.., Some(after), Some(before)] = self.arrivals else {
+            return false;
+        };
+        let missing = after.seq.distance_from(before.seq) - 1;
+        // With NDP Counts, a count of zero says that the packet just before carried data
+        // (RFC 4340 section 7.7). Otherwise a lost packet is assumed to have had none.
+        let was_data = self.has_ndp_counts && after.ndp_count == 0 && missing == 1;
+        missing > 0 && !was_data
+    }
+
+    /// An acknowledgement of our packet `ack` has brought `newly_acked` data packets and left a
+    /// window of `cwnd`. `congested` is what [`AckRatio::observe`] found; `next` the number of the
+    /// next packet.
+    pub(super) fn on_ack(
+        &mut self,
+        ack: SeqNo,
+        newly_acked: u32,
+        congested: bool,
+        cwnd: f64,
+        next: SeqNo,
+    ) {
+        let AckRatioRule::Adaptive { minimum } = self.rule else {
+            return;
+        };
+        if !ack.is_before(self.window_start) {
+            if congested {
+                self.ratio = self.ratio.saturating_mul(2);
+                self.start_window(next);
+            } else if self.ratio > minimum {
+                self.acked += f64::from(newly_acked);
+                self.count_clean_windows(cwnd);
+            }
+        }
+        self.bound(minimum, cwnd);
+    }
+
+    /// One less for each cwnd / (R^2 - R) clean windows (section 6.1.2, appendix A).
+    fn count_clean_windows(&mut self, cwnd: f64) {
+        if self.acked < cwnd {
+            return;
+        }
+        self.acked -= cwnd;
+        self.clean_windows += 1;
+        let ratio = f64::from(self.ratio);
+        if f64::from(self.clean_windows) * (ratio * ratio - ratio) >= cwnd {
+            self.ratio -= 1;
+            self.clean_windows = 0;
+        }
+    }
+
+    /// A timeout has shrunk the window to `cwnd`.
+    pub(super) fn on_timeout(&mut self, cwnd: f64, next: SeqNo) {
+        let AckRatioRule::Adaptive { minimum } = self.rule else {
+            return;
+        };
+        self.start_window(next);
+        self.bound(minimum, cwnd);
+    }
+
+    const fn start_window(&mut self, next: SeqNo) {
+        self.window_start = next;
+        self.acked = 0.0;
+        self.clean_windows = 0;
+    }
+
+    /// Section 6.1.2: at most cwnd / 2, rounded up, but 2 is always acceptable; at least 2 from a
+    /// cwnd of 4 on. A minimum of 1 does without the exception.
+    fn bound(&mut self, minimum: u16, cwnd: f64) {
+        let low = if cwnd >= 4.0 {
+            minimum.max(2)
+        } else {
+            minimum.max(1)
+        };
+        let high = ((cwnd / 2.0).ceil() as u16).max(low);
+        self.ratio = self.ratio.clamp(low, high);
+    }
+}
+
+#[cfg(test)]
+mod tests;

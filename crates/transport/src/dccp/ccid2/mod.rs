@@ -1,0 +1,171 @@
+//! CCID 2, TCP-like congestion control (RFC 4341).
+//!
+//! - [`Sender`] decides when data may leave: [`scoreboard`] knows what became of each packet, a
+//!   [`Window`](skywave_congestion::Window) how many may be out, and [`ack_ratio`] how many
+//!   acknowledgements the reverse path bears.
+//! - [`Receiver`] decides when to acknowledge.
+
+mod ack_ratio;
+mod data_dropped;
+mod receiver;
+mod scoreboard;
+mod sender;
+
+pub(crate) use receiver::Receiver;
+pub(crate) use sender::{Sender, Stats};
+
+use skywave_congestion::{AimdConfig, Clocking, DecreaseLaw, GrowthLaw, RtoConfig, rfc3390_window};
+use skywave_units::Duration;
+
+/// Which acknowledgements give a round-trip time sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RttSampling {
+    /// One in each window of data (RFC 4341 section 5): what RFC 6298's weights are made for.
+    OncePerWindow,
+    /// Each one, as ns-2 does.
+    EveryAck,
+}
+
+/// What happens to cwnd when no data was sent for longer than the RTO (RFC 4341 section 5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdleRule {
+    /// It falls back to its initial value, if it was above (RFC 5681 section 4.1).
+    Restart,
+    /// Nothing, as in ns-2.
+    Keep,
+}
+
+/// How the Ack Ratio follows the state of the reverse path (RFC 4341 section 6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AckRatioRule {
+    /// Doubled for each window with lost or marked acknowledgements, slowly reduced without.
+    Adaptive {
+        /// It is not reduced below this: 1 or 2 (section 6.1.2 allows a minimum of 2).
+        minimum: u16,
+    },
+    /// It stays at its initial value.
+    Fixed,
+}
+
+/// When a sender whose peer sends no data acknowledges the peer's acknowledgements (RFC 4341
+/// section 6.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AckOfAckRule {
+    /// Once for each cwnd of data packets.
+    OncePerWindow,
+    /// When cwnd changes outside of slow start, as ns-2 does.
+    OnWindowChange,
+}
+
+/// Parameters of CCID 2.
+///
+/// The default is RFC 4341; [`Config::ns2`] is the module that the DCCP literature simulated with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// cwnd of a new connection, in packets; `None` for RFC 3390's two to four, by packet size.
+    /// Default: `None`.
+    pub initial_cwnd: Option<f64>,
+    /// ssthresh of a new connection, in packets. Default: infinite.
+    pub initial_ssthresh: f64,
+    /// How cwnd grows. Default: [`GrowthLaw::Rfc4341`].
+    pub growth: GrowthLaw,
+    /// How cwnd shrinks. Default: [`DecreaseLaw::Rfc4341`].
+    pub decrease: DecreaseLaw,
+    /// Whether cwnd may grow while the application is the limit (RFC 4341 section 5.1 advises
+    /// against it). Default: no.
+    pub grows_when_application_limited: bool,
+    /// What an idle period does to cwnd. Default: [`IdleRule::Restart`].
+    pub idle: IdleRule,
+    /// The transmit timeout. Default: RFC 6298, but at least 200 ms instead of 1 s: RFC 4341
+    /// section 5 asks for no floor of 1 s, and a delayed acknowledgement takes 200 ms.
+    pub rto: RtoConfig,
+    /// Round-trip time samples. Default: [`RttSampling::OncePerWindow`].
+    pub rtt_sampling: RttSampling,
+    /// Ack Ratio. Default: adaptive, at least 2.
+    pub ack_ratio: AckRatioRule,
+    /// Acknowledgements of acknowledgements. Default: [`AckOfAckRule::OncePerWindow`].
+    pub ack_of_ack: AckOfAckRule,
+    /// Whether a wrong ECN Nonce Echo counts as a mark (RFC 4341 section 7). It has an effect only
+    /// while data is sent with ECT(1) as well as ECT(0), which RFC 8311 section 6 leaves to
+    /// experiments. Default: yes.
+    pub verify_nonce: bool,
+    /// The longest that a receiver delays an acknowledgement (RFC 4340 section 11.3). Default:
+    /// 200 ms.
+    pub delayed_ack: Duration,
+    /// Whether a receiver acknowledges marked packets, and packets out of order, at once (RFC 4340
+    /// section 11.3). Default: yes.
+    pub immediate_acks: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            initial_cwnd: None,
+            initial_ssthresh: f64::INFINITY,
+            growth: GrowthLaw::Rfc4341,
+            decrease: DecreaseLaw::Rfc4341,
+            grows_when_application_limited: false,
+            idle: IdleRule::Restart,
+            rto: RtoConfig {
+                min: Duration::from_millis(200),
+                ..RtoConfig::rfc6298()
+            },
+            rtt_sampling: RttSampling::OncePerWindow,
+            ack_ratio: AckRatioRule::Adaptive { minimum: 2 },
+            ack_of_ack: AckOfAckRule::OncePerWindow,
+            verify_nonce: true,
+            delayed_ack: Duration::from_millis(200),
+            immediate_acks: true,
+        }
+    }
+}
+
+impl Config {
+    /// Mattsson's TCP-like module, as shipped with ns-2.35.
+    pub fn ns2() -> Self {
+        let aimd = AimdConfig::ns2_tcplike();
+        Self {
+            initial_cwnd: Some(aimd.initial_cwnd),
+            initial_ssthresh: aimd.initial_ssthresh,
+            growth: aimd.growth,
+            decrease: aimd.decrease,
+            grows_when_application_limited: aimd.grows_when_application_limited,
+            idle: IdleRule::Keep,
+            rto: RtoConfig {
+                clocking: Clocking::Exact,
+                tick_phase: Duration::ZERO,
+                granularity: Duration::from_millis(10),
+                initial: Duration::from_secs(3),
+                min: Duration::from_secs(1),
+                max: Duration::MAX,
+            },
+            rtt_sampling: RttSampling::EveryAck,
+            ack_ratio: AckRatioRule::Adaptive { minimum: 1 },
+            ack_of_ack: AckOfAckRule::OnWindowChange,
+            verify_nonce: true,
+            delayed_ack: Duration::from_millis(200),
+            immediate_acks: false,
+        }
+    }
+
+    /// The window that these parameters describe, for packets of up to `packet_size` bytes.
+    fn window(&self, packet_size: u32) -> AimdConfig {
+        AimdConfig {
+            initial_cwnd: self
+                .initial_cwnd
+                .unwrap_or_else(|| rfc3390_window(packet_size)),
+            initial_ssthresh: self.initial_ssthresh,
+            growth: self.growth,
+            decrease: self.decrease,
+            grows_when_application_limited: self.grows_when_application_limited,
+            ..AimdConfig::rfc4341(packet_size)
+        }
+    }
+}
+
+#[cfg(test)]
+mod ns2_trace;

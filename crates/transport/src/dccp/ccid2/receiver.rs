@@ -1,0 +1,132 @@
+//! The data-receiving half of CCID 2: when to acknowledge (RFC 4340 section 11.3, RFC 4341
+//! section 6). What is acknowledged is the connection's Ack Vector.
+
+use skywave_units::{Duration, Instant};
+use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList, SeqNo};
+
+use super::Config;
+use crate::dccp::ccid::{HcReceiver, ReceivedPacket};
+
+/// The unit of Elapsed Time, in nanoseconds (RFC 4340 section 13.2).
+const ELAPSED_UNIT: u64 = 10_000;
+
+/// CCID 2's receiver: one acknowledgement for each Ack Ratio data packets, none later than the
+/// delayed-acknowledgement time.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    delayed_ack: Duration,
+    immediate_acks: bool,
+    ack_ratio: u16,
+    /// Data packets that no acknowledgement has covered.
+    unacked: u32,
+    is_due: bool,
+    /// When the oldest of them must be acknowledged.
+    timer: Option<Instant>,
+    /// The newest packet and when it came; Elapsed Time counts from there.
+    newest: Option<(SeqNo, Instant)>,
+    /// Until when marked packets do not cause another immediate acknowledgement.
+    marks_answered_until: Option<Instant>,
+    rtt: Duration,
+}
+
+impl Receiver {
+    /// A receiver whose peer's Ack Ratio is `ack_ratio`.
+    pub(crate) fn new(config: &Config, ack_ratio: u16) -> Self {
+        Self {
+            delayed_ack: config.delayed_ack,
+            immediate_acks: config.immediate_acks,
+            ack_ratio: ack_ratio.max(1),
+            unacked: 0,
+            is_due: false,
+            timer: None,
+            newest: None,
+            marks_answered_until: None,
+            // RFC 4340 section 3.4: where nothing better is known.
+            rtt: Duration::from_millis(200),
+        }
+    }
+
+    /// Whether the packet after `newest` has come. Duplicates are out of order too: their sender
+    /// may be missing the acknowledgement.
+    fn is_in_order(&self, seq: SeqNo) -> bool {
+        self.newest.is_none_or(|(newest, _)| seq == newest.next())
+    }
+
+    /// A mark is news once in each round-trip time (RFC 4340 section 11.3).
+    fn is_fresh_mark(&mut self, now: Instant) -> bool {
+        let is_fresh = self.marks_answered_until.is_none_or(|until| now >= until);
+        if is_fresh {
+            self.marks_answered_until = Some(now + self.rtt);
+        }
+        is_fresh
+    }
+}
+
+impl HcReceiver for Receiver {
+    fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
+        let is_in_order = self.is_in_order(packet.seq);
+        if self
+            .newest
+            .is_none_or(|(newest, _)| packet.seq.is_after(newest))
+        {
+            self.newest = Some((packet.seq, now));
+        }
+        if packet.data.is_none() {
+            return;
+        }
+        self.unacked = self.unacked.saturating_add(1);
+        self.timer.get_or_insert(now + self.delayed_ack);
+        self.is_due |= self.unacked >= self.ack_ratio.into();
+        if self.immediate_acks {
+            let is_marked = packet.ecn.is_ce() && self.is_fresh_mark(now);
+            self.is_due |= is_marked || !is_in_order;
+        }
+    }
+
+    fn on_ack_ratio(&mut self, ratio: u16) {
+        // Zero, "no Ack Ratio in use", is no way to run CCID 2: acknowledge each packet.
+        self.ack_ratio = ratio.max(1);
+        self.is_due |= self.unacked >= self.ack_ratio.into();
+    }
+
+    fn on_rtt(&mut self, rtt: Duration) {
+        self.rtt = rtt;
+    }
+
+    fn ack_due(&self) -> bool {
+        self.is_due
+    }
+
+    fn ack_options(&mut self, now: Instant, options: &mut OptionList) {
+        let Some((_, arrived)) = self.newest else {
+            return;
+        };
+        let units = (now - arrived).as_nanos() / ELAPSED_UNIT;
+        if units > 0 {
+            let elapsed = u16::try_from(units)
+                .map(ElapsedTime::Short)
+                .unwrap_or_else(|_| ElapsedTime::Long(units.try_into().unwrap_or(u32::MAX)));
+            options.push(DccpOption::ElapsedTime(elapsed));
+        }
+    }
+
+    fn on_ack_sent(&mut self, _now: Instant) {
+        self.unacked = 0;
+        self.is_due = false;
+        self.timer = None;
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.timer.filter(|_| !self.is_due)
+    }
+
+    fn expire(&mut self, now: Instant) {
+        if self.timer.is_some_and(|at| at <= now) {
+            self.timer = None;
+            self.is_due = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,386 @@
+//! What became of each packet that was sent: RFC 4341 section 5's pipe, and the loss inference.
+
+use std::collections::VecDeque;
+
+use skywave_congestion::AckedPacket;
+use skywave_units::Instant;
+use skywave_wire::Ecn;
+use skywave_wire::dccp::{OptionList, SeqNo};
+
+use crate::dccp::ackvec::{PacketState, Run, nonce_of, runs, vectors};
+use crate::dccp::ccid::SentPacket;
+
+/// Later packets that must have arrived before a packet counts as lost (RFC 4341 section 5).
+pub(super) const NUMDUPACK: usize = 3;
+
+/// Packets remembered at most: more than a window of 10 Gbit/s over 200 ms.
+const HISTORY_MAX: usize = 1 << 18;
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Instant,
+    ecn: Ecn,
+    is_data: bool,
+    state: PacketState,
+    /// Whether the peer has said that it dropped the data (RFC 4340 section 11.7).
+    dropped: bool,
+    /// Parity of the ECN nonces of all packets up to and including this one.
+    parity: bool,
+}
+
+/// What an acknowledgement has told that was not known before. Numbers are of data packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct News {
+    /// Reported received, marked or not, for the first time.
+    pub(super) newly_acked: u32,
+    /// The newest of them.
+    pub(super) newest_acked: Option<SeqNo>,
+    /// Reported marked for the first time.
+    pub(super) marked: u32,
+    /// Inferred lost.
+    pub(super) lost: u32,
+    /// The newest packet that was marked or lost, by which a congestion event is dated.
+    pub(super) newest_congested: Option<SeqNo>,
+    /// When the packet that the acknowledgement number names was sent: of data, and acknowledged
+    /// for the first time.
+    pub(super) sample: Option<Instant>,
+    /// Whether an Ack Vector's ECN Nonce Echo was wrong.
+    pub(super) bad_nonce: bool,
+}
+
+impl News {
+    /// Adds a packet that was lost or marked.
+    pub(super) fn congested(&mut self, seq: SeqNo) {
+        let newest = self.newest_congested.get_or_insert(seq);
+        *newest = newest.max(seq);
+    }
+}
+
+/// A ring of the packets that were sent, one entry for each sequence number.
+///
+/// Packets older than the third newest arrival are *decided*: received or lost, for good. Only what
+/// lies above is looked at when an acknowledgement comes, so the work is proportional to what is
+/// new in it, not to the window. Decided packets are kept only for the nonces, as long as the peer
+/// may still report them.
+#[derive(Debug)]
+pub(super) struct Scoreboard {
+    ring: VecDeque<Sent>,
+    /// Sequence number of the ring's first packet, or of the next to be sent.
+    first: SeqNo,
+    /// All packets up to this one are decided.
+    decided: SeqNo,
+    /// The newest packets reported received, newest first.
+    arrivals: [Option<SeqNo>; NUMDUPACK],
+    /// Data packets that are neither received nor lost.
+    undecided_data: u32,
+    pipe: u32,
+    /// Packets before this one are not in pipe: a timeout has emptied it.
+    pipe_start: SeqNo,
+    /// Parity of the nonces of all packets before the ring's first.
+    parity_before: bool,
+    /// Whether any packet was sent with a nonce of 1.
+    uses_nonces: bool,
+    /// The oldest packet that the last acknowledgement reported.
+    reported_from: SeqNo,
+}
+
+impl Scoreboard {
+    pub(super) const fn new() -> Self {
+        Self {
+            ring: VecDeque::new(),
+            first: SeqNo::ZERO,
+            decided: SeqNo::ZERO.previous(),
+            arrivals: [None; NUMDUPACK],
+            undecided_data: 0,
+            pipe: 0,
+            pipe_start: SeqNo::ZERO,
+            parity_before: false,
+            uses_nonces: false,
+            reported_from: SeqNo::ZERO,
+        }
+    }
+
+    /// Data packets outstanding.
+    pub(super) const fn pipe(&self) -> u32 {
+        self.pipe
+    }
+
+    /// The sequence number after the last packet sent.
+    pub(super) fn next(&self) -> SeqNo {
+        self.first.add(self.ring.len() as u64)
+    }
+
+    /// Enters a packet that has just left.
+    pub(super) fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
+        let is_data = packet.data.is_some();
+        if self.undecided_data == 0 && !is_data && !self.uses_nonces {
+            // Nothing depends on it.
+            return self.restart(packet.seq.next());
+        }
+        match packet.seq.distance_from(self.next()) {
+            0 => {}
+            // Packets that the connection sent on its own account.
+            skipped @ 1..1024 => {
+                for _ in 0..skipped {
+                    self.push(now, Ecn::NotEct, false);
+                }
+            }
+            _ => self.restart(packet.seq),
+        }
+        self.push(now, packet.ecn, is_data);
+        if is_data {
+            self.pipe += 1;
+            self.undecided_data += 1;
+        }
+        if self.ring.len() > HISTORY_MAX {
+            self.forget_first();
+        }
+    }
+
+    fn push(&mut self, at: Instant, ecn: Ecn, is_data: bool) {
+        self.uses_nonces |= nonce_of(ecn);
+        let before = self
+            .ring
+            .back()
+            .map_or(self.parity_before, |last| last.parity);
+        let parity = before ^ nonce_of(ecn);
+        let state = PacketState::NotReceived;
+        self.ring.push_back(Sent {
+            at,
+            ecn,
+            is_data,
+            state,
+            dropped: false,
+            parity,
+        });
+    }
+
+    /// Forgets everything; the next packet will be `next`.
+    fn restart(&mut self, next: SeqNo) {
+        self.ring.clear();
+        self.first = next;
+        self.decided = next.previous();
+        self.pipe_start = next;
+        self.arrivals = [None; NUMDUPACK];
+        self.undecided_data = 0;
+        self.pipe = 0;
+        self.parity_before = false;
+    }
+
+    /// The transmit timer has expired: nothing is taken to be in the network any more.
+    pub(super) fn on_timeout(&mut self) {
+        self.pipe = 0;
+        self.pipe_start = self.next();
+    }
+
+    /// Takes in an acknowledgement of `ack` with its Ack Vectors, and reports each data packet
+    /// acknowledged for the first time, newest first.
+    ///
+    /// Reports of packets that were never sent, or that are decided, are ignored.
+    pub(super) fn take_in(
+        &mut self,
+        ack: SeqNo,
+        options: &OptionList,
+        mut acked: impl FnMut(&AckedPacket),
+    ) -> News {
+        let mut news = News::default();
+        let mut vectors = vectors(ack, options).peekable();
+        if vectors.peek().is_none() {
+            // The number alone says that the packet came (RFC 4340 section 11.4).
+            self.receive(ack, PacketState::Received, &mut news, &mut acked);
+        }
+        self.reported_from = ack;
+        for (start, echo, cells) in vectors {
+            let mut parity = Some(false);
+            for run in runs(start, cells) {
+                if !self.uses_nonces && !run.newest.is_after(self.decided) {
+                    break;
+                }
+                self.reported_from = run.oldest();
+                self.receive_run(run, &mut news, &mut acked);
+                if run.state == PacketState::Received && self.uses_nonces {
+                    parity = parity.and_then(|parity| Some(parity ^ self.parity(run)?));
+                }
+            }
+            news.bad_nonce |= self.uses_nonces && parity.is_some_and(|parity| parity != echo);
+        }
+        if news.newest_acked == Some(ack) {
+            news.sample = self.entry(ack).map(|entry| entry.at);
+        }
+        self.decide(&mut news);
+        news
+    }
+
+    fn receive_run(&mut self, run: Run, news: &mut News, acked: &mut impl FnMut(&AckedPacket)) {
+        if !matches!(run.state, PacketState::Received | PacketState::Marked) {
+            return;
+        }
+        let mut seq = run.newest;
+        for _ in 0..run.len {
+            if !seq.is_after(self.decided) {
+                return;
+            }
+            self.receive(seq, run.state, news, acked);
+            seq = seq.previous();
+        }
+    }
+
+    /// Merges a report by the table of RFC 4340 section 11.4.1. A mark outlives a report without,
+    /// so the order of acknowledgements makes no difference.
+    fn receive(
+        &mut self,
+        seq: SeqNo,
+        state: PacketState,
+        news: &mut News,
+        acked: &mut impl FnMut(&AckedPacket),
+    ) {
+        if !seq.is_after(self.decided) {
+            return;
+        }
+        let pipe_start = self.pipe_start;
+        let Some(entry) = self.entry_mut(seq) else {
+            return;
+        };
+        let before = entry.state;
+        let is_first = before == PacketState::NotReceived;
+        let gets_marked = state == PacketState::Marked && before != PacketState::Marked;
+        if !(is_first || gets_marked) {
+            return;
+        }
+        entry.state = state;
+        let Sent {
+            at, ecn, is_data, ..
+        } = *entry;
+        if is_first {
+            self.arrived(seq);
+        }
+        if !is_data {
+            return;
+        }
+        if gets_marked {
+            news.marked += 1;
+            news.congested(seq);
+        }
+        if is_first {
+            news.newly_acked += 1;
+            let newest = news.newest_acked.get_or_insert(seq);
+            *newest = newest.max(seq);
+            self.undecided_data -= 1;
+            if !seq.is_before(pipe_start) {
+                self.pipe -= 1;
+            }
+            let ecn = if gets_marked { Ecn::Ce } else { ecn };
+            acked(&AckedPacket { sent_at: at, ecn });
+        }
+    }
+
+    /// Keeps the newest arrivals in order.
+    fn arrived(&mut self, seq: SeqNo) {
+        let mut seq = seq;
+        for slot in &mut self.arrivals {
+            match slot {
+                Some(newer) if !seq.is_after(*newer) => {}
+                Some(older) => core::mem::swap(older, &mut seq),
+                None => {
+                    *slot = Some(seq);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Counts as lost what has [`NUMDUPACK`] arrivals after it.
+    fn decide(&mut self, news: &mut News) {
+        let Some(limit) = self.arrivals[NUMDUPACK - 1] else {
+            return;
+        };
+        while limit.is_after(self.decided) {
+            self.decided = self.decided.next();
+            let seq = self.decided;
+            let in_pipe = !seq.is_before(self.pipe_start);
+            let Some(entry) = self.entry(seq) else {
+                continue;
+            };
+            if entry.state == PacketState::NotReceived && entry.is_data {
+                news.lost += 1;
+                news.congested(seq);
+                self.undecided_data -= 1;
+                if in_pipe {
+                    self.pipe -= 1;
+                }
+            }
+        }
+    }
+
+    /// Notes that the peer dropped the data of a packet that it received. True if the packet is
+    /// still remembered as received data, and this was not known.
+    pub(super) fn drop_data(&mut self, seq: SeqNo) -> bool {
+        let Some(entry) = self.entry_mut(seq) else {
+            return false;
+        };
+        let received = matches!(entry.state, PacketState::Received | PacketState::Marked);
+        let is_news = entry.is_data && received && !entry.dropped;
+        entry.dropped |= is_news;
+        is_news
+    }
+
+    /// Parity of the nonces of a run's packets, while all are remembered.
+    fn parity(&self, run: Run) -> Option<bool> {
+        let last = self.entry(run.newest)?.parity;
+        let oldest = run.oldest();
+        if oldest == self.first {
+            return Some(last ^ self.parity_before);
+        }
+        Some(last ^ self.entry(oldest.previous())?.parity)
+    }
+
+    /// Forgets the packets that are decided; where nonces are in use, only those that the last
+    /// acknowledgement did not report any more. Call it when all of an acknowledgement's options
+    /// have been taken in.
+    pub(super) fn forget_decided(&mut self) {
+        let limit = if self.uses_nonces {
+            self.reported_from
+        } else {
+            self.decided
+        };
+        while self.first.is_before(limit)
+            && !self.first.is_after(self.decided)
+            && !self.ring.is_empty()
+        {
+            self.forget_first();
+        }
+    }
+
+    fn forget_first(&mut self) {
+        let Some(entry) = self.ring.pop_front() else {
+            return;
+        };
+        self.parity_before = entry.parity;
+        let seq = self.first;
+        self.first = seq.next();
+        if seq.is_after(self.decided) {
+            self.decided = seq;
+            if entry.is_data && entry.state == PacketState::NotReceived {
+                self.undecided_data -= 1;
+                self.pipe -= u32::from(!seq.is_before(self.pipe_start));
+            }
+        }
+    }
+
+    fn index(&self, seq: SeqNo) -> Option<usize> {
+        usize::try_from(seq.distance_from(self.first)).ok()
+    }
+
+    fn entry(&self, seq: SeqNo) -> Option<&Sent> {
+        self.ring.get(self.index(seq)?)
+    }
+
+    fn entry_mut(&mut self, seq: SeqNo) -> Option<&mut Sent> {
+        let index = self.index(seq)?;
+        self.ring.get_mut(index)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,398 @@
+//! The data-sending half of CCID 2.
+
+use skywave_congestion::{AckSummary, Aimd, RttEstimator, Window, WindowControl};
+use skywave_units::{Duration, Instant};
+use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList, SeqNo};
+
+use super::ack_ratio::AckRatio;
+use super::data_dropped::{DropCode, dropped};
+use super::scoreboard::{News, Scoreboard};
+use super::{AckOfAckRule, Config, IdleRule, RttSampling};
+use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket};
+
+/// The round-trip time to assume before there is a sample (RFC 4340 section 3.4).
+const DEFAULT_RTT: Duration = Duration::from_millis(200);
+
+/// What can be read off a [`Sender`] at any time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stats {
+    /// Congestion window, in packets.
+    pub(crate) cwnd: f64,
+    /// Slow-start threshold, in packets.
+    pub(crate) ssthresh: f64,
+    /// Data packets outstanding.
+    pub(crate) pipe: u32,
+    /// Smoothed round-trip time.
+    pub(crate) srtt: Option<Duration>,
+    /// Transmit timeout, with back-off.
+    pub(crate) rto: Duration,
+    /// The Ack Ratio that the reverse path bears.
+    pub(crate) ack_ratio: u16,
+    /// What has happened so far.
+    pub(crate) counts: Counts,
+}
+
+/// What has happened to a [`Sender`]'s data so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Data packets acknowledged.
+    pub(crate) acked: u64,
+    /// Data packets inferred lost; those of a timeout are not among them.
+    pub(crate) lost: u64,
+    /// Data packets reported marked.
+    pub(crate) marked: u64,
+    /// Data packets that the peer received and dropped.
+    pub(crate) dropped_by_peer: u64,
+    /// Times that cwnd was reduced for loss or marks.
+    pub(crate) reductions: u64,
+    /// Transmit timeouts.
+    pub(crate) timeouts: u64,
+    /// Acknowledgements with a wrong ECN Nonce Echo.
+    pub(crate) bad_nonces: u64,
+}
+
+/// CCID 2's sender (RFC 4341 section 5): pipe against cwnd, one reduction for each congestion
+/// event, the transmit timeout, and the Ack Ratio.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    window: Window,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    ack_ratio: AckRatio,
+
+    sampling: RttSampling,
+    idle: IdleRule,
+    ack_of_ack: AckOfAckRule,
+    verify_nonce: bool,
+
+    /// The transmit timeout; runs while data is outstanding.
+    timeout: Option<Instant>,
+    /// Losses and marks of packets before this one belong to a congestion event that has been
+    /// answered.
+    event_start: SeqNo,
+    /// Only packets from this one on give a round-trip time sample.
+    sample_start: SeqNo,
+    /// The newest packet that filled cwnd: acknowledgements of later ones were limited by the
+    /// application.
+    last_full: Option<SeqNo>,
+    last_data_at: Option<Instant>,
+    /// A slow receiver forbids growth until then.
+    growth_held_until: Option<Instant>,
+    /// Whether the peer has said that it will read no more (Drop Code 1).
+    peer_is_deaf: bool,
+
+    /// Data packets sent since a packet of ours acknowledged anything.
+    data_since_ack: u32,
+    /// Whether the peer has acknowledged anything since then.
+    has_unacked_ack: bool,
+    /// Whether cwnd has changed since then ([`AckOfAckRule::OnWindowChange`]).
+    window_changed: bool,
+    /// When the peer last sent data, or its first packet.
+    peer_data_at: Option<Instant>,
+
+    counts: Counts,
+}
+
+impl Sender {
+    /// A sender for packets of up to `packet_size` bytes whose Ack Ratio starts at `ack_ratio`,
+    /// with the window that `config` describes.
+    pub(crate) fn new(config: &Config, packet_size: u32, ack_ratio: u16) -> Self {
+        Self::with_window(
+            config,
+            Aimd::new(config.window(packet_size)).into(),
+            ack_ratio,
+        )
+    }
+
+    /// A sender with a window of any kind; what `config` says of the window is ignored.
+    pub(crate) fn with_window(config: &Config, window: Window, ack_ratio: u16) -> Self {
+        Self {
+            window,
+            board: Scoreboard::new(),
+            rtt: RttEstimator::new(config.rto),
+            ack_ratio: AckRatio::new(config.ack_ratio, ack_ratio),
+            sampling: config.rtt_sampling,
+            idle: config.idle,
+            ack_of_ack: config.ack_of_ack,
+            verify_nonce: config.verify_nonce,
+            timeout: None,
+            event_start: SeqNo::ZERO,
+            sample_start: SeqNo::ZERO,
+            last_full: None,
+            last_data_at: None,
+            growth_held_until: None,
+            peer_is_deaf: false,
+            data_since_ack: 0,
+            has_unacked_ack: false,
+            window_changed: false,
+            peer_data_at: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// How things stand.
+    pub(crate) fn stats(&self) -> Stats {
+        Stats {
+            cwnd: self.window.cwnd(),
+            ssthresh: self.window.ssthresh(),
+            pipe: self.board.pipe(),
+            srtt: self.rtt.srtt(),
+            rto: self.rtt.rto(),
+            ack_ratio: self.ack_ratio.get(),
+            counts: self.counts,
+        }
+    }
+
+    /// Whether the peer's application reads no more, so that nothing will be permitted to leave
+    /// (RFC 4340 section 11.7.2, Drop Code 1).
+    pub(crate) const fn peer_is_deaf(&self) -> bool {
+        self.peer_is_deaf
+    }
+
+    /// Whether cwnd has room for no more packets.
+    fn is_full(&self) -> bool {
+        f64::from(self.board.pipe()) + 1.0 > self.window.cwnd()
+    }
+
+    /// The first packet sets what later ones are compared with.
+    fn start(&mut self, first: SeqNo) {
+        self.event_start = first;
+        self.sample_start = first;
+        self.ack_ratio.start(first);
+    }
+
+    fn on_data_sent(&mut self, now: Instant, seq: SeqNo) {
+        let pipe = self.board.pipe();
+        let is_first_out = pipe == 1;
+        let idle = self.last_data_at.map_or(Duration::ZERO, |last| now - last);
+        if is_first_out && self.idle == IdleRule::Restart && idle > self.rtt.rto() {
+            self.window.on_restart(now);
+        }
+        self.last_data_at = Some(now);
+        self.window.on_sent(now, pipe);
+        if self.is_full() {
+            self.last_full = Some(seq);
+        }
+        self.timeout.get_or_insert(now + self.rtt.rto());
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: SeqNo, packet: &ReceivedPacket<'_>, ack_lost: bool) {
+        self.has_unacked_ack = true;
+        let flight_before = self.board.pipe();
+        let window = &mut self.window;
+        let mut news = self
+            .board
+            .take_in(ack, packet.options, |acked| window.on_packet_acked(acked));
+        let buffer_drops = self.take_in_drops(ack, packet.options, &mut news);
+        self.board.forget_decided();
+        if news.bad_nonce && self.verify_nonce {
+            self.counts.bad_nonces += 1;
+            // "As if the receiver had reported one or more recent packets as ECN-marked" (RFC 4340
+            // section 12.3).
+            news.congested(ack);
+        }
+        self.counts.acked += u64::from(news.newly_acked);
+        self.counts.lost += u64::from(news.lost);
+        self.counts.marked += u64::from(news.marked);
+        let sample = self.sample(now, ack, &news, packet.options);
+
+        let cwnd_before = self.window.cwnd();
+        self.grow(now, flight_before, &news, sample);
+        self.reduce(now, flight_before, &news);
+        if buffer_drops > 0 {
+            self.window.on_receiver_overload(now, buffer_drops);
+        }
+        if packet.options.contains(&DccpOption::SlowReceiver) {
+            self.window.on_receiver_overload(now, 0);
+            self.growth_held_until = Some(now + self.rtt_or_default());
+        }
+        let cwnd = self.window.cwnd();
+        let has_changed = cwnd.floor() != cwnd_before.floor();
+        self.window_changed |=
+            has_changed && cwnd >= self.window.ssthresh() && self.peer_is_quiescent(now);
+
+        if self.board.pipe() == 0 {
+            self.timeout = None;
+        } else if news.newly_acked > 0 {
+            self.timeout = Some(now + self.rtt.rto());
+        }
+        let next = self.board.next();
+        self.ack_ratio
+            .on_ack(ack, news.newly_acked, ack_lost, cwnd, next);
+    }
+
+    /// Reads Data Dropped, adds what counts as a mark to `news`, and returns how many packets the
+    /// peer has newly dropped in its receive buffer.
+    fn take_in_drops(&mut self, ack: SeqNo, options: &OptionList, news: &mut News) -> u32 {
+        let mut buffer_drops = 0;
+        for (seq, code) in dropped(ack, options) {
+            if !self.board.drop_data(seq) {
+                continue;
+            }
+            self.counts.dropped_by_peer += 1;
+            match code {
+                DropCode::ProtocolConstraints => {}
+                DropCode::NotListening => self.peer_is_deaf = true,
+                DropCode::ReceiveBuffer => buffer_drops += 1,
+                DropCode::AsMarked => news.congested(seq),
+            }
+        }
+        buffer_drops
+    }
+
+    fn sample(
+        &mut self,
+        now: Instant,
+        ack: SeqNo,
+        news: &News,
+        options: &OptionList,
+    ) -> Option<Duration> {
+        let sent_at = news.sample?;
+        if self.sampling == RttSampling::OncePerWindow {
+            if ack.is_before(self.sample_start) {
+                return None;
+            }
+            self.sample_start = self.board.next();
+        }
+        let rtt = (now - sent_at) - elapsed(options);
+        self.rtt.on_sample(sent_at, rtt);
+        Some(rtt)
+    }
+
+    fn grow(&mut self, now: Instant, flight_before: u32, news: &News, rtt: Option<Duration>) {
+        if self.growth_held_until.is_some_and(|until| now >= until) {
+            self.growth_held_until = None;
+        }
+        let (Some(newest), None) = (news.newest_acked, self.growth_held_until) else {
+            return;
+        };
+        self.window.on_ack(&AckSummary {
+            now,
+            newly_acked: news.newly_acked,
+            flight_before,
+            ack_ratio: self.ack_ratio.get().into(),
+            rtt,
+            application_limited: self.last_full.is_none_or(|full| newest.is_after(full)),
+        });
+    }
+
+    /// One reduction for all that was lost or marked among packets sent before the first of it was
+    /// noticed.
+    fn reduce(&mut self, now: Instant, flight_before: u32, news: &News) {
+        if news
+            .newest_congested
+            .is_some_and(|seq| !seq.is_before(self.event_start))
+        {
+            self.window.on_congestion(now, flight_before);
+            self.event_start = self.board.next();
+            self.counts.reductions += 1;
+        }
+    }
+
+    fn rtt_or_default(&self) -> Duration {
+        self.rtt.srtt().unwrap_or(DEFAULT_RTT)
+    }
+
+    /// Whether the peer has sent no data for long enough (RFC 4341 section 6.2.1).
+    fn peer_is_quiescent(&self, now: Instant) -> bool {
+        let period = DEFAULT_RTT.max(self.rtt_or_default() * 2);
+        self.peer_data_at.is_some_and(|last| now - last >= period)
+    }
+}
+
+impl HcSender for Sender {
+    fn may_send(&self, now: Instant, _bytes: u32) -> Permit {
+        if self.peer_is_deaf || self.is_full() {
+            return Permit::Blocked;
+        }
+        match self.window.earliest_departure() {
+            Some(at) if at > now => Permit::At(at),
+            _ => Permit::Now,
+        }
+    }
+
+    fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
+        if self.last_data_at.is_none() {
+            self.start(packet.seq);
+        }
+        self.board.on_sent(now, packet);
+        if packet.data.is_some() {
+            self.data_since_ack = self.data_since_ack.saturating_add(1);
+            self.on_data_sent(now, packet.seq);
+        }
+        if packet.ack.is_some() {
+            self.data_since_ack = 0;
+            self.has_unacked_ack = false;
+            self.window_changed = false;
+        }
+    }
+
+    fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
+        let ack_lost = self.ack_ratio.observe(packet);
+        if packet.data.is_some() || self.peer_data_at.is_none() {
+            self.peer_data_at = Some(now);
+        }
+        if let Some(ack) = packet.ack {
+            self.on_ack(now, ack, packet, ack_lost);
+        }
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.rtt.srtt()
+    }
+
+    fn ack_ratio(&self) -> Option<u16> {
+        Some(self.ack_ratio.get())
+    }
+
+    /// Five times cwnd (RFC 4340 section 7.5.2), and never less than the feature's initial 100.
+    fn sequence_window(&self) -> Option<u64> {
+        Some((5 * self.window.cwnd() as u64).max(100))
+    }
+
+    fn ack_of_ack_due(&self) -> bool {
+        self.has_unacked_ack
+            && match self.ack_of_ack {
+                AckOfAckRule::OncePerWindow => f64::from(self.data_since_ack) >= self.window.cwnd(),
+                AckOfAckRule::OnWindowChange => self.window_changed,
+            }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.timeout
+    }
+
+    fn expire(&mut self, now: Instant) {
+        if self.timeout.is_none_or(|at| at > now) {
+            return;
+        }
+        self.timeout = None;
+        self.counts.timeouts += 1;
+        self.window.on_timeout(now, self.board.pipe());
+        self.rtt.back_off();
+        self.board.on_timeout();
+        let next = self.board.next();
+        self.event_start = next;
+        self.ack_ratio.on_timeout(self.window.cwnd(), next);
+    }
+}
+
+/// The peer's delay before it sent an acknowledgement, as it says itself (RFC 4340 section 13.2).
+fn elapsed(options: &OptionList) -> Duration {
+    let elapsed = options.iter().find_map(|option| match option {
+        DccpOption::ElapsedTime(elapsed)
+        | DccpOption::TimestampEcho {
+            elapsed: Some(elapsed),
+            ..
+        } => Some(*elapsed),
+        _ => None,
+    });
+    match elapsed {
+        Some(ElapsedTime::Short(units)) => Duration::from_micros(u64::from(units) * 10),
+        Some(ElapsedTime::Long(units)) => Duration::from_micros(u64::from(units) * 10),
+        None => Duration::ZERO,
+    }
+}
+
+#[cfg(test)]
+mod tests;

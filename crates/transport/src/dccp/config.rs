@@ -1,0 +1,296 @@
+//! What an application or an experiment can choose about a connection.
+
+use skywave_units::Duration;
+use skywave_wire::dccp::ServiceCode;
+use thiserror::Error;
+
+/// A congestion control mechanism (RFC 4340 section 10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Ccid {
+    /// CCID 2, TCP-like (RFC 4341).
+    TcpLike,
+}
+
+impl Ccid {
+    /// The number that stands for it in the CCID feature.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::TcpLike => 2,
+        }
+    }
+
+    /// The mechanism with this number, where this implementation has it.
+    pub const fn from_number(number: u8) -> Option<Self> {
+        match number {
+            2 => Some(Self::TcpLike),
+            _ => None,
+        }
+    }
+}
+
+/// The options of a connection; the same for a client and a server unless said otherwise.
+///
+/// A connection shares its configuration (`Arc<Config>`), so thousands of connections may use one.
+///
+/// ```
+/// use skywave_transport::dccp::Config;
+///
+/// let config = Config { allow_short_seqnos: true, send_queue: 16, ..Config::default() };
+/// assert!(config.check().is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// A client asks for the first one, a server accepts each of them (RFC 4340 section 8.1.2).
+    /// Default: one, [`ServiceCode::NONE`].
+    pub service_codes: Vec<ServiceCode>,
+    /// CCIDs for the data that this endpoint sends, the most preferred first (section 10).
+    /// Default: CCID 2.
+    pub sender_ccids: Vec<Ccid>,
+    /// CCIDs for the data that this endpoint receives, the most preferred first (section 10).
+    /// Default: CCID 2.
+    pub receiver_ccids: Vec<Ccid>,
+    /// Parameters of CCID 2 (RFC 4341).
+    pub ccid2: super::ccid2::Config,
+
+    /// Whether to send, and to let the peer send, 24-bit sequence numbers on Data, Ack and DataAck
+    /// packets (section 7.6.1). Default: no.
+    pub allow_short_seqnos: bool,
+    /// The Sequence Window of the packets that this endpoint sends, in packets (section 7.5.2): at
+    /// the start, and the least that a CCID may ask for later. From 32 to 2^46 - 1. Default: 100.
+    pub sequence_window: u64,
+    /// Whether ECN cannot be used here: incoming ECN bits cannot be read, and outgoing packets are
+    /// sent as not ECN-capable (section 12.1). Default: no.
+    pub ecn_incapable: bool,
+    /// Whether data packets carry a random ECN nonce, ECT(0) or ECT(1) (section 12.2). RFC 8311
+    /// section 6 has made that an experiment: otherwise they carry ECT(0). Default: no.
+    pub ecn_nonces: bool,
+    /// The Ack Ratio at the start, in data packets per acknowledgement (section 11.3); the CCID
+    /// may change it. At least 1. Default: 2.
+    pub ack_ratio: u16,
+    /// Whether to send Ack Vectors when the peer asks for them (section 11.5). CCID 2 cannot do
+    /// without. Default: yes.
+    pub send_ack_vector: bool,
+    /// Whether to ask the peer for NDP Counts (section 7.7.2). They are sent whenever the peer
+    /// asks. Default: no.
+    pub request_ndp_count: bool,
+
+    /// The Checksum Coverage of the packets that this endpoint sends (section 9.2): 0 covers all
+    /// data, n > 0 covers (n - 1) * 4 bytes. It is used once the peer has agreed, and full
+    /// coverage before. At most 15. Default: 0.
+    pub checksum_coverage: u8,
+    /// The smallest Checksum Coverage that is acceptable from the peer (section 9.2.1): 0 accepts
+    /// full coverage only. The data of other packets is dropped. At most 15. Default: 0.
+    pub minimum_checksum_coverage: u8,
+    /// Whether to send a Data Checksum with each data packet and to ask the peer to check it
+    /// (section 9.3). Default: no.
+    pub send_data_checksum: bool,
+    /// Whether to check received Data Checksums (section 9.3.1). Default: yes.
+    pub check_data_checksum: bool,
+    /// Whether data that fails its Data Checksum is delivered, marked as corrupted, rather than
+    /// dropped (section 9.3). Default: no.
+    pub deliver_corrupted: bool,
+
+    /// Maximum Packet Size: the most data that one datagram may carry, in bytes (section 14).
+    /// Default: 1400.
+    pub mps: u32,
+    /// Datagrams that may wait to be sent; more are refused with
+    /// [`SendError::QueueFull`](super::SendError::QueueFull). Default: 64.
+    pub send_queue: usize,
+    /// Datagrams that may wait to be read; more are dropped and reported to the peer with Drop
+    /// Code 2 (section 11.7). Default: 256.
+    pub receive_queue: usize,
+    /// Whether a server that closes keeps TIMEWAIT state itself (sends a Close), rather than
+    /// leaving it to the client (sends a CloseReq; section 8.3). Default: no.
+    pub server_holds_timewait: bool,
+
+    /// Time until the first retransmission of a Request (section 8.1.1); it doubles each time.
+    /// Default: 1 s.
+    pub request_retry: Duration,
+    /// The longest time between two retransmissions of a Request, a Change, a CloseReq or a Close
+    /// (sections 6.6.3, 8.1.1 and 8.3). Default: 64 s.
+    pub backoff_limit: Duration,
+    /// When a client in REQUEST gives up (section 8.1.1). Default: 3 min.
+    pub request_give_up: Duration,
+    /// When an endpoint in RESPOND, PARTOPEN, CLOSEREQ or CLOSING gives up: 4MSL (sections 8.1.3
+    /// and 8.1.5). Default: 8 min.
+    pub handshake_give_up: Duration,
+    /// Time until a client in PARTOPEN acknowledges again (section 8.1.5). Default: 200 ms.
+    pub partopen_retry: Duration,
+    /// How long TIMEWAIT lasts: 2MSL (section 8.3). Default: 4 min.
+    pub timewait: Duration,
+    /// How long `close` goes on sending datagrams that wait; then they are discarded. Default:
+    /// 60 s.
+    pub linger: Duration,
+    /// The most Syncs that are sent in answer to invalid packets, per second (section 7.5.4).
+    /// Default: 8.
+    pub syncs_per_second: u32,
+    /// The most Resets that are sent without a connection, per second (section 8.1.3). Default:
+    /// 1024.
+    pub resets_per_second: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            service_codes: vec![ServiceCode::NONE],
+            sender_ccids: vec![Ccid::TcpLike],
+            receiver_ccids: vec![Ccid::TcpLike],
+            ccid2: super::ccid2::Config::default(),
+            allow_short_seqnos: false,
+            sequence_window: 100,
+            ecn_incapable: false,
+            ecn_nonces: false,
+            ack_ratio: 2,
+            send_ack_vector: true,
+            request_ndp_count: false,
+            checksum_coverage: 0,
+            minimum_checksum_coverage: 0,
+            send_data_checksum: false,
+            check_data_checksum: true,
+            deliver_corrupted: false,
+            mps: 1400,
+            send_queue: 64,
+            receive_queue: 256,
+            server_holds_timewait: false,
+            request_retry: Duration::from_secs(1),
+            backoff_limit: Duration::from_secs(64),
+            request_give_up: Duration::from_secs(180),
+            handshake_give_up: Duration::from_secs(480),
+            partopen_retry: Duration::from_millis(200),
+            timewait: Duration::from_secs(240),
+            linger: Duration::from_secs(60),
+            syncs_per_second: 8,
+            resets_per_second: 1024,
+        }
+    }
+}
+
+/// A value of [`Config`] that RFC 4340 does not allow.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No Service Code.
+    #[error("service_codes is empty; give at least one, or ServiceCode::NONE")]
+    NoServiceCode,
+    /// Service Code 4294967295.
+    #[error("service code 4294967295 is invalid (RFC 4340 section 8.1.2); choose another")]
+    InvalidServiceCode,
+    /// An empty list of CCIDs.
+    #[error("{0} is empty; give at least one CCID")]
+    NoCcid(&'static str),
+    /// A Sequence Window out of range.
+    #[error("sequence_window {0} is out of range; give 32 to 2^46 - 1 packets")]
+    SequenceWindow(u64),
+    /// Ack Ratio zero.
+    #[error("ack_ratio is zero; give at least 1 data packet per acknowledgement")]
+    AckRatio,
+    /// A Checksum Coverage above 15.
+    #[error("{name} is {value}; checksum coverage is at most 15")]
+    ChecksumCoverage {
+        /// The field.
+        name: &'static str,
+        /// Its value.
+        value: u8,
+    },
+}
+
+impl Config {
+    /// Checks the ranges that RFC 4340 sets.
+    ///
+    /// # Errors
+    ///
+    /// The first field whose value is not allowed. A connection that is made with such a value all
+    /// the same is safe, but its peer will refuse it.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if self.service_codes.is_empty() {
+            return Err(ConfigError::NoServiceCode);
+        }
+        if self.service_codes.contains(&ServiceCode::INVALID) {
+            return Err(ConfigError::InvalidServiceCode);
+        }
+        for (name, list) in [
+            ("sender_ccids", &self.sender_ccids),
+            ("receiver_ccids", &self.receiver_ccids),
+        ] {
+            if list.is_empty() {
+                return Err(ConfigError::NoCcid(name));
+            }
+        }
+        if !(32..1 << 46).contains(&self.sequence_window) {
+            return Err(ConfigError::SequenceWindow(self.sequence_window));
+        }
+        if self.ack_ratio == 0 {
+            return Err(ConfigError::AckRatio);
+        }
+        for (name, value) in [
+            ("checksum_coverage", self.checksum_coverage),
+            ("minimum_checksum_coverage", self.minimum_checksum_coverage),
+        ] {
+            if value > 15 {
+                return Err(ConfigError::ChecksumCoverage { name, value });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_field_that_is_wrong() {
+        let cases = [
+            (
+                Config {
+                    service_codes: vec![],
+                    ..Config::default()
+                },
+                ConfigError::NoServiceCode,
+            ),
+            (
+                Config {
+                    service_codes: vec![ServiceCode(u32::MAX)],
+                    ..Config::default()
+                },
+                ConfigError::InvalidServiceCode,
+            ),
+            (
+                Config {
+                    sequence_window: 31,
+                    ..Config::default()
+                },
+                ConfigError::SequenceWindow(31),
+            ),
+            (
+                Config {
+                    sequence_window: 1 << 46,
+                    ..Config::default()
+                },
+                ConfigError::SequenceWindow(1 << 46),
+            ),
+            (
+                Config {
+                    ack_ratio: 0,
+                    ..Config::default()
+                },
+                ConfigError::AckRatio,
+            ),
+            (
+                Config {
+                    checksum_coverage: 16,
+                    ..Config::default()
+                },
+                ConfigError::ChecksumCoverage {
+                    name: "checksum_coverage",
+                    value: 16,
+                },
+            ),
+        ];
+        for (config, error) in cases {
+            assert_eq!(config.check(), Err(error));
+        }
+        assert_eq!(Config::default().check(), Ok(()));
+    }
+}

@@ -1,0 +1,284 @@
+//! How states begin and end: timers, the handshake's clock, resets (RFC 4340 sections 8.1 and
+//! 8.3).
+
+use skywave_units::{Duration, Instant};
+use skywave_wire::dccp::{Kind, Packet, ResetCode, SeqNo, ServiceCode};
+
+use super::transmit::Outbox;
+use super::{Connection, Role, State};
+use crate::dccp::ccid::{HcReceiver, HcSender};
+use crate::dccp::features::{Feature, Location};
+use crate::dccp::timer::Timer;
+use crate::dccp::{Event, Origin};
+
+/// The latest Request or Response, to take a first round-trip time from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Handshake {
+    last: Option<(SeqNo, Instant)>,
+    /// From the packet to its answer.
+    pub(super) rtt: Option<Duration>,
+}
+
+impl Handshake {
+    /// A Request or Response has left.
+    pub(super) const fn sent(&mut self, seq: SeqNo, now: Instant) {
+        self.last = Some((seq, now));
+    }
+
+    /// A packet came that acknowledges `ack`.
+    pub(super) fn sample(&mut self, ack: SeqNo, now: Instant) {
+        if let Some((seq, sent_at)) = self.last
+            && seq == ack
+        {
+            self.rtt = Some(now - sent_at);
+        }
+    }
+
+    /// Whether `ack` is the latest Request or Response.
+    pub(super) fn is_last(&self, ack: SeqNo) -> bool {
+        self.last.is_some_and(|(seq, _)| seq == ack)
+    }
+}
+
+impl Connection {
+    pub(super) fn enter_request(&mut self, now: Instant) {
+        self.state = State::Request;
+        self.outbox.request = true;
+        self.timers
+            .set(Timer::GiveUp, now + self.config.request_give_up);
+    }
+
+    pub(super) fn enter_respond(&mut self, now: Instant, remote_port: u16, service: ServiceCode) {
+        self.state = State::Respond;
+        self.remote_port = remote_port;
+        self.service = service;
+        self.timers
+            .set(Timer::GiveUp, now + self.config.handshake_give_up);
+    }
+
+    pub(super) fn enter_partopen(&mut self, now: Instant) {
+        self.state = State::PartOpen;
+        self.outbox.request = false;
+        self.backoff.reset();
+        self.timers
+            .set(Timer::GiveUp, now + self.config.handshake_give_up);
+        self.watch_negotiation(now);
+        self.events.push_back(Event::Connected);
+    }
+
+    pub(super) fn enter_open(&mut self, now: Instant) {
+        self.state = State::Open;
+        self.outbox.response = false;
+        self.cookies = Vec::new();
+        self.backoff.reset();
+        self.timers.stop(Timer::Retransmit);
+        self.timers.stop(Timer::GiveUp);
+        self.watch_negotiation(now);
+    }
+
+    /// The application wants to close: what waits to be sent goes first.
+    pub(super) fn request_close(&mut self, now: Instant) {
+        if self.closing {
+            return;
+        }
+        self.closing = true;
+        self.timers.set(Timer::Linger, now + self.config.linger);
+        self.close_when_empty(now);
+    }
+
+    /// Goes on with `close` once nothing waits to be sent.
+    pub(super) fn close_when_empty(&mut self, now: Instant) {
+        if !self.closing || !self.is_established() || !self.send_queue.is_empty() {
+            return;
+        }
+        if self.role == Role::Server && !self.config.server_holds_timewait {
+            self.enter_ending(now, State::CloseReq);
+        } else {
+            self.enter_ending(now, State::Closing);
+        }
+    }
+
+    /// Sends a Close, now.
+    pub(super) fn enter_closing(&mut self, now: Instant) {
+        self.enter_ending(now, State::Closing);
+    }
+
+    fn enter_ending(&mut self, now: Instant, state: State) {
+        self.state = state;
+        self.closing = true;
+        self.send_queue = Default::default();
+        self.outbox = Outbox {
+            ending: true,
+            sync_ack: self.outbox.sync_ack,
+            ..Outbox::default()
+        };
+        self.backoff.reset();
+        self.timers.stop_all();
+        self.timers
+            .set(Timer::GiveUp, now + self.config.handshake_give_up);
+    }
+
+    /// The peer's Reset has ended the connection.
+    pub(super) fn enter_timewait(&mut self, now: Instant) {
+        self.tear_down();
+        self.state = State::TimeWait;
+        self.timers.set(Timer::TimeWait, now + self.config.timewait);
+    }
+
+    /// There is no connection any more.
+    pub(super) fn enter_closed(&mut self) {
+        self.tear_down();
+        self.state = State::Closed;
+    }
+
+    fn tear_down(&mut self) {
+        self.closing = true;
+        self.send_queue = Default::default();
+        self.outbox = Outbox::default();
+        self.timers.stop_all();
+    }
+
+    /// Ends the connection with a Reset of ours.
+    pub(super) fn reset(&mut self, now: Instant, code: ResetCode, data: [u8; 3]) {
+        let reset = self.build_reset(now, code, data);
+        self.enter_closed();
+        self.outbox.reset = Some(reset);
+        self.events.push_back(Event::Closed {
+            code,
+            origin: Origin::Local,
+        });
+    }
+
+    /// Ends the connection for lack of progress, or because the application will have it so.
+    pub(super) fn give_up(&mut self, now: Instant) {
+        self.reset(now, ResetCode::ABORTED, [0; 3]);
+    }
+
+    /// Answers a packet that belongs to no connection (section 8.3.1).
+    pub(super) fn reset_stray(&mut self, now: Instant, packet: &Packet, code: ResetCode) {
+        if matches!(packet.kind, Kind::Reset { .. })
+            || !self.reset_limit.allows(now, self.config.resets_per_second)
+        {
+            return;
+        }
+        // Of short numbers only the low 24 bits are there: the upper ones stay zero.
+        let seq = packet.kind.ack().map_or(SeqNo::ZERO, SeqNo::next);
+        let seq = if packet.extended {
+            seq
+        } else {
+            SeqNo::new(seq.low24().into())
+        };
+        self.outbox.reset = Some(Self::bare_reset(packet, seq, code, [0; 3]));
+    }
+
+    /// Answers an unexpected packet in REQUEST state: the Reset acknowledges that packet, and
+    /// ends the peer's connection but not this one (section 7.5.6).
+    pub(super) fn challenge_with_reset(&mut self, now: Instant, packet: &Packet) {
+        if !self.reset_limit.allows(now, self.config.resets_per_second) {
+            return;
+        }
+        let seq = self.seq.take_next();
+        let data = [packet.kind.packet_type() as u8, 0, 0];
+        self.outbox.reset = Some(Self::bare_reset(packet, seq, ResetCode::PACKET_ERROR, data));
+    }
+
+    /// Asks for a Sync, if the rate limit allows one (section 7.5.4).
+    pub(super) fn send_sync(&mut self, now: Instant, ack: SeqNo) {
+        if self.sync_limit.allows(now, self.config.syncs_per_second) {
+            self.outbox.sync = Some(ack);
+        }
+    }
+
+    /// Keeps the retransmission timer of Change options in step with what is unanswered.
+    pub(super) fn watch_negotiation(&mut self, now: Instant) {
+        if !self.features.is_unanswered() {
+            self.timers.stop(Timer::Features);
+            self.feature_backoff.reset();
+        } else if self.is_established() && !self.timers.is_set(Timer::Features) {
+            self.rearm_negotiation(now);
+        }
+    }
+
+    fn rearm_negotiation(&mut self, now: Instant) {
+        // No less than a round-trip time, and time enough for a delayed acknowledgement.
+        let first = (self.rtt() * 2).max(self.config.partopen_retry);
+        let interval = self
+            .feature_backoff
+            .interval(first, self.config.backoff_limit);
+        self.timers.set(Timer::Features, now + interval);
+    }
+
+    /// Declares what the CCID wishes of the Ack Ratio and the Sequence Window, at most once in a
+    /// round-trip time and one at a time (sections 6.6.1 and 7.5.2, RFC 4341 section 6.1.2).
+    pub(super) fn declare_wishes(&mut self, now: Instant) {
+        let too_soon = self.last_declared.is_some_and(|at| now - at < self.rtt());
+        if !self.is_established() || too_soon {
+            return;
+        }
+        let here = &self.features.here;
+        let ratio = self
+            .sender
+            .ack_ratio()
+            .filter(|&ratio| ratio != here.ack_ratio);
+        // Every packet counts, acknowledgements too: a peer that acknowledges them only now and
+        // then must not fall out of the acknowledgement window.
+        let unacknowledged = self.seq.gss.distance_from(self.seq.gar).max(0) as u64;
+        let window = self
+            .sender
+            .sequence_window()
+            .unwrap_or(0)
+            .max(unacknowledged * 5);
+        let window = Some(window)
+            .filter(|&window| window > here.sequence_window)
+            .map(|window| window.next_power_of_two().min((1 << 46) - 1));
+        for (feature, wish) in [
+            (Feature::SequenceWindow, window),
+            (Feature::AckRatio, ratio.map(u64::from)),
+        ] {
+            if let Some(value) = wish
+                && self.features.is_stable(feature, Location::Here)
+            {
+                self.features.declare(feature, value);
+                self.last_declared = Some(now);
+            }
+        }
+    }
+
+    /// Handles all timers that are due.
+    pub(super) fn expire_timers(&mut self, now: Instant) {
+        while let Some(timer) = self.timers.take_due(now) {
+            match timer {
+                Timer::Retransmit => self.retransmit(),
+                Timer::GiveUp => self.give_up(now),
+                Timer::Features => {
+                    self.features.retransmit();
+                    self.feature_backoff.advance();
+                    self.rearm_negotiation(now);
+                }
+                Timer::TimeWait => self.enter_closed(),
+                Timer::Linger => {
+                    self.send_queue = Default::default();
+                    self.close_when_empty(now);
+                }
+            }
+        }
+        if self.is_established() {
+            self.sender.expire(now);
+            self.receiver.expire(now);
+            if self.paced_until.is_some_and(|at| at <= now) {
+                self.paced_until = None;
+            }
+        }
+    }
+
+    /// No answer came: sends the packet of this state again. The timer is set when it leaves.
+    fn retransmit(&mut self) {
+        self.backoff.advance();
+        match self.state {
+            State::Request => self.outbox.request = true,
+            State::PartOpen => self.outbox.ack = true,
+            State::CloseReq | State::Closing => self.outbox.ending = true,
+            _ => {}
+        }
+    }
+}

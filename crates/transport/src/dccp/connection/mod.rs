@@ -1,0 +1,357 @@
+//! One end of a DCCP connection.
+//!
+//! - this module: what a connection is, and what its application does with it;
+//! - [`receive`]: the sixteen steps of RFC 4340 section 8.5, in order;
+//! - [`options`]: step 8's options;
+//! - [`deliver`]: step 16, application data;
+//! - [`transmit`]: which packet leaves next, and what stands in it;
+//! - [`lifecycle`]: entering states, timers, the end.
+
+mod deliver;
+mod lifecycle;
+mod options;
+mod receive;
+mod transmit;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rand::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_units::{Duration, Instant};
+use skywave_wire::dccp::{OptionBytes, Packet, SeqNo, ServiceCode};
+use skywave_wire::{Ecn, Payload};
+
+use self::lifecycle::Handshake;
+use self::transmit::Outbox;
+use super::ackvec::AckVectorBuffer;
+use super::ccid::{HcReceiver, HcSender};
+use super::data_dropped::DataDropped;
+use super::features::Features;
+use super::half::{Receiver, Sender};
+use super::sequence::{SequenceNumbers, Windows};
+use super::timer::{Backoff, RateLimit, TimerTable};
+use super::timing::PendingEcho;
+use super::{Config, Counters, Datagram, Event, Role, SendError, State, Stats};
+use crate::{Endpoint, Transmit};
+
+/// The round-trip time to reckon with before there is a sample (RFC 4340 section 3.4).
+const DEFAULT_RTT: Duration = Duration::from_millis(200);
+
+/// Shorter round-trip times are taken for this, so that no timer fires again at once.
+const MIN_RTT: Duration = Duration::from_millis(1);
+
+/// One end of a DCCP connection (RFC 4340), client or server.
+///
+/// It is driven as an [`Endpoint`]; the application uses [`send`](Self::send),
+/// [`recv`](Self::recv), [`event`](Self::event) and [`close`](Self::close). A connection that is
+/// over goes on answering stray packets as RFC 4340 asks, until it is dropped.
+#[derive(Debug)]
+pub struct Connection {
+    config: Arc<Config>,
+    rng: Xoshiro256PlusPlus,
+    role: Role,
+    state: State,
+    local_port: u16,
+    /// Zero in LISTEN state.
+    remote_port: u16,
+    /// The Service Code of this connection.
+    service: ServiceCode,
+
+    seq: SequenceNumbers,
+    features: Features,
+    ack_vector: AckVectorBuffer,
+    /// Our latest packets with acknowledgement options, oldest first: once the peer has one, older
+    /// state need not be repeated.
+    carriers: VecDeque<SeqNo>,
+    sender: Sender,
+    receiver: Receiver,
+
+    outbox: Outbox,
+    timers: TimerTable,
+    backoff: Backoff,
+    feature_backoff: Backoff,
+    sync_limit: RateLimit,
+    reset_limit: RateLimit,
+    handshake: Handshake,
+    /// When the last valid packet came.
+    last_valid: Option<Instant>,
+    /// When the Ack Ratio or the Sequence Window was last declared.
+    last_declared: Option<Instant>,
+    /// When pacing lets the next datagram leave.
+    paced_until: Option<Instant>,
+
+    send_queue: VecDeque<Payload>,
+    receive_queue: VecDeque<Datagram>,
+    events: VecDeque<Event>,
+    /// Consecutive non-data packets sent last (section 7.7).
+    non_data_run: u64,
+    echo: Option<PendingEcho>,
+    /// Present once a datagram has been dropped.
+    dropped: Option<Box<DataDropped>>,
+    /// The Init Cookies of the latest Response (section 8.1.4).
+    cookies: Vec<OptionBytes>,
+    /// The application has asked to close.
+    closing: bool,
+    /// A datagram was refused for want of room.
+    was_full: bool,
+    peer_not_listening: bool,
+    /// Data of a Request or Response has been delivered: there is at most one.
+    handshake_data_delivered: bool,
+    counters: Counters,
+}
+
+impl Connection {
+    /// A client that connects to `remote_port`: its first packet is a Request.
+    ///
+    /// `rng` draws the initial sequence number and ECN nonces; seed it from a source that an
+    /// attacker cannot guess where there may be one (RFC 4340 section 7.2). Where the same ports
+    /// and addresses are used again within four minutes, an initial sequence number drawn at
+    /// random overlaps the old ones with a probability of about W / 2^47.
+    pub fn client(
+        config: impl Into<Arc<Config>>,
+        local_port: u16,
+        remote_port: u16,
+        now: Instant,
+        rng: Xoshiro256PlusPlus,
+    ) -> Self {
+        let mut client = Self::new(config.into(), Role::Client, local_port, rng);
+        client.remote_port = remote_port;
+        client.service = client
+            .config
+            .service_codes
+            .first()
+            .copied()
+            .unwrap_or_default();
+        client.enter_request(now);
+        client
+    }
+
+    /// A server in LISTEN state, which becomes the connection of the first valid Request that
+    /// comes. `rng` as for [`client`](Self::client).
+    pub fn listen(config: impl Into<Arc<Config>>, port: u16, rng: Xoshiro256PlusPlus) -> Self {
+        Self::new(config.into(), Role::Server, port, rng)
+    }
+
+    /// The server's end of the connection that `request` opens.
+    ///
+    /// Where `request` is refused, the connection stays in LISTEN state and has a Reset to send.
+    pub fn server(
+        config: impl Into<Arc<Config>>,
+        port: u16,
+        rng: Xoshiro256PlusPlus,
+        now: Instant,
+        ecn: Ecn,
+        request: Packet,
+    ) -> Self {
+        let mut server = Self::listen(config, port, rng);
+        server.receive(now, ecn, request);
+        server
+    }
+
+    fn new(config: Arc<Config>, role: Role, local_port: u16, mut rng: Xoshiro256PlusPlus) -> Self {
+        let iss = SeqNo::new(rng.next_u64());
+        Self {
+            features: Features::new(&config, iss),
+            sender: Sender::new(&config),
+            receiver: Receiver::new(&config, 2),
+            config,
+            rng,
+            role,
+            state: State::Listen,
+            local_port,
+            remote_port: 0,
+            service: ServiceCode::NONE,
+            seq: SequenceNumbers::new(iss),
+            ack_vector: AckVectorBuffer::new(),
+            carriers: VecDeque::new(),
+            outbox: Outbox::default(),
+            timers: TimerTable::new(),
+            backoff: Backoff::default(),
+            feature_backoff: Backoff::default(),
+            sync_limit: RateLimit::default(),
+            reset_limit: RateLimit::default(),
+            handshake: Handshake::default(),
+            last_valid: None,
+            last_declared: None,
+            paced_until: None,
+            send_queue: VecDeque::new(),
+            receive_queue: VecDeque::new(),
+            events: VecDeque::new(),
+            non_data_run: 0,
+            echo: None,
+            dropped: None,
+            cookies: Vec::new(),
+            closing: false,
+            was_full: false,
+            peer_not_listening: false,
+            handshake_data_delivered: false,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Queues a datagram to be sent as soon as the handshake and congestion control allow. It may
+    /// be queued before the connection is established.
+    ///
+    /// # Errors
+    ///
+    /// The datagram is not taken: the queue is full, it is too large, or the connection is over.
+    pub fn send(&mut self, datagram: Payload) -> Result<(), SendError> {
+        if self.closing || !(State::Listen..=State::Open).contains(&self.state) {
+            return Err(SendError::Closed);
+        }
+        if self.peer_not_listening {
+            return Err(SendError::PeerNotListening);
+        }
+        let (size, mps) = (datagram.len(), self.config.mps);
+        if size > mps as usize {
+            return Err(SendError::TooLarge { size, mps });
+        }
+        if self.send_queue.len() >= self.config.send_queue {
+            self.was_full = true;
+            return Err(SendError::QueueFull);
+        }
+        self.send_queue.push_back(datagram);
+        Ok(())
+    }
+
+    /// The next datagram from the peer, in the order of arrival.
+    pub fn recv(&mut self) -> Option<Datagram> {
+        self.receive_queue.pop_front()
+    }
+
+    /// The next event.
+    pub fn event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Ends the connection: takes no more datagrams, sends those that wait (for no longer than
+    /// [`Config::linger`]), then closes (RFC 4340 section 8.3). Before the connection is
+    /// established, this is [`abort`](Self::abort).
+    pub fn close(&mut self, now: Instant) {
+        match self.state {
+            State::PartOpen | State::Open => self.request_close(now),
+            State::Listen | State::Request | State::Respond => self.abort(now),
+            State::Closed | State::CloseReq | State::Closing | State::TimeWait => {}
+        }
+    }
+
+    /// Ends the connection at once with a Reset, code 2 ("Aborted"); what waits to be sent is
+    /// discarded.
+    pub fn abort(&mut self, now: Instant) {
+        match self.state {
+            State::Closed | State::TimeWait => {}
+            State::Listen => self.enter_closed(),
+            _ => self.give_up(now),
+        }
+    }
+
+    /// The state.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// Client or server.
+    pub const fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The local port.
+    pub const fn local_port(&self) -> u16 {
+        self.local_port
+    }
+
+    /// The peer's port; zero in LISTEN state.
+    pub const fn remote_port(&self) -> u16 {
+        self.remote_port
+    }
+
+    /// The Service Code of the connection.
+    pub const fn service_code(&self) -> ServiceCode {
+        self.service
+    }
+
+    /// The most data that one datagram may carry, in bytes (RFC 4340 section 14).
+    pub fn mps(&self) -> u32 {
+        self.config.mps
+    }
+
+    /// Datagrams that still find room in the send queue.
+    pub fn send_room(&self) -> usize {
+        self.config.send_queue.saturating_sub(self.send_queue.len())
+    }
+
+    /// Counters and the state of congestion control.
+    pub fn stats(&self) -> Stats {
+        let congestion = self.sender.stats();
+        Stats {
+            counters: self.counters,
+            queued: self.send_queue.len(),
+            cwnd: congestion.cwnd,
+            ssthresh: congestion.ssthresh,
+            pipe: congestion.pipe,
+            srtt: self.sender.srtt(),
+            lost: congestion.counts.lost,
+            marked: congestion.counts.marked,
+        }
+    }
+
+    /// The round-trip time to reckon with.
+    fn rtt(&self) -> Duration {
+        let known = self.sender.srtt().or(self.handshake.rtt);
+        known.unwrap_or(DEFAULT_RTT).max(MIN_RTT)
+    }
+
+    /// The windows of sequence-validity in force.
+    const fn windows(&self) -> Windows {
+        Windows {
+            sequence: self.features.peer.sequence_window,
+            acknowledgement: self.features.here.sequence_window,
+        }
+    }
+
+    /// The acknowledgement number of an ordinary packet: the greatest sequence number received on
+    /// an acknowledgeable packet (RFC 4340 section 7.4).
+    fn ack_number(&self) -> SeqNo {
+        self.ack_vector.ack_number().unwrap_or(self.seq.gsr)
+    }
+
+    /// Whether data, acknowledgements and negotiation flow.
+    const fn is_established(&self) -> bool {
+        matches!(self.state, State::PartOpen | State::Open)
+    }
+}
+
+impl Endpoint for Connection {
+    type Packet = Packet;
+
+    fn receive(&mut self, now: Instant, ecn: Ecn, packet: Packet) {
+        self.process(now, ecn, packet);
+    }
+
+    fn transmit(&mut self, now: Instant) -> Option<Transmit<Packet>> {
+        self.next_packet(now)
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let congestion = if self.is_established() {
+            let receiver = if self.receiver.ack_due() {
+                None
+            } else {
+                self.receiver.deadline()
+            };
+            [self.sender.deadline(), receiver, self.paced_until]
+        } else {
+            [None; 3]
+        };
+        congestion
+            .into_iter()
+            .flatten()
+            .chain(self.timers.next())
+            .min()
+    }
+
+    fn expire(&mut self, now: Instant) {
+        self.expire_timers(now);
+    }
+}

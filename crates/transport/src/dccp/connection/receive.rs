@@ -1,0 +1,387 @@
+//! A packet has come: the sixteen steps of RFC 4340 section 8.5, one function each.
+//!
+//! The comments in quotes are the pseudocode's. A step that ends with "drop packet and return"
+//! breaks; all others continue.
+
+use std::ops::ControlFlow;
+
+use skywave_units::Instant;
+use skywave_wire::Ecn;
+use skywave_wire::dccp::{Kind, OptionList, Packet, PacketType, ResetCode, SeqNo, ServiceCode};
+
+use super::{Connection, Role, State};
+use crate::dccp::ackvec::{PacketState, runs, vectors};
+use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedPacket};
+use crate::dccp::{Event, Origin};
+
+/// Whether the steps go on.
+pub(super) type Step = ControlFlow<()>;
+
+const CONTINUE: Step = ControlFlow::Continue(());
+pub(super) const DROP: Step = ControlFlow::Break(());
+
+impl Connection {
+    /// Takes a packet through all steps.
+    pub(super) fn process(&mut self, now: Instant, ecn: Ecn, packet: Packet) {
+        let _: Step = self.steps(now, ecn, packet);
+    }
+
+    fn steps(&mut self, now: Instant, ecn: Ecn, mut packet: Packet) -> Step {
+        // An endpoint that cannot read ECN bits does not look at them (section 12.1).
+        let ecn = if self.config.ecn_incapable {
+            Ecn::NotEct
+        } else {
+            ecn
+        };
+        self.step_1_check_header_basics(&packet)?;
+        self.step_2_check_ports_and_timewait(now, &packet)?;
+        self.step_3_process_listen(now, &packet)?;
+        self.step_4_prepare_request_numbers(now, &packet)?;
+        self.step_5_prepare_sync_numbers(now, &packet)?;
+        self.step_6_check_sequence_numbers(now, &mut packet)?;
+        self.step_7_check_unexpected_types(now, &packet)?;
+        let is_new = self.step_8_process_options(now, ecn, &packet)?;
+        self.step_9_process_reset(now, &packet)?;
+        self.step_10_finish_request(now, &packet);
+        self.step_11_process_respond(now, &packet);
+        self.step_12_process_partopen(now, &packet);
+        self.step_13_process_closereq(now, &packet);
+        self.step_14_process_close(now, &packet)?;
+        self.step_15_process_sync(&packet);
+        self.step_16_process_data(packet, is_new);
+        CONTINUE
+    }
+
+    /// "Step 1: Check header basics." Lengths and the checksum have been checked by whoever parsed
+    /// the packet.
+    fn step_1_check_header_basics(&mut self, packet: &Packet) -> Step {
+        let kind = packet.kind.packet_type();
+        let may_be_short = matches!(
+            kind,
+            PacketType::Data | PacketType::Ack | PacketType::DataAck
+        );
+        // Listen is for middleboxes; endpoints need not understand it (RFC 5596 section 2.2.3).
+        if kind == PacketType::Listen || !(packet.extended || may_be_short) {
+            return self.ignore();
+        }
+        CONTINUE
+    }
+
+    /// "Step 2: Check ports and process TIMEWAIT state."
+    fn step_2_check_ports_and_timewait(&mut self, now: Instant, packet: &Packet) -> Step {
+        let is_ours = packet.destination_port == self.local_port
+            && (self.state == State::Listen || packet.source_port == self.remote_port);
+        if is_ours && !matches!(self.state, State::Closed | State::TimeWait) {
+            return CONTINUE;
+        }
+        let nobody_listens = !is_ours && packet.kind.packet_type() == PacketType::Request;
+        let code = if nobody_listens {
+            ResetCode::CONNECTION_REFUSED
+        } else {
+            ResetCode::NO_CONNECTION
+        };
+        self.reset_stray(now, packet, code);
+        self.ignore()
+    }
+
+    /// "Step 3: Process LISTEN state."
+    fn step_3_process_listen(&mut self, now: Instant, packet: &Packet) -> Step {
+        if self.state != State::Listen {
+            return CONTINUE;
+        }
+        let Kind::Request { service } = packet.kind else {
+            self.reset_stray(now, packet, ResetCode::NO_CONNECTION);
+            return self.ignore();
+        };
+        if service == ServiceCode::INVALID || !self.config.service_codes.contains(&service) {
+            self.reset_stray(now, packet, ResetCode::BAD_SERVICE_CODE);
+            return self.ignore();
+        }
+        self.enter_respond(now, packet.source_port, service);
+        self.seq.start_receiving(packet.seq);
+        CONTINUE
+    }
+
+    /// "Step 4: Prepare sequence numbers in REQUEST."
+    fn step_4_prepare_request_numbers(&mut self, now: Instant, packet: &Packet) -> Step {
+        if self.state != State::Request {
+            return CONTINUE;
+        }
+        if let Kind::Response { ack, .. } | Kind::Reset { ack, .. } = packet.kind
+            && self.seq.ack_in_window(ack, self.windows())
+        {
+            self.seq.start_receiving(packet.seq);
+            return CONTINUE;
+        }
+        // "Only Response and Reset are valid in REQUEST state." The request itself goes on: the
+        // Reset clears away the peer's half-open connection (section 7.5.6).
+        self.challenge_with_reset(now, packet);
+        self.ignore()
+    }
+
+    /// "Step 5: Prepare sequence numbers for Sync."
+    fn step_5_prepare_sync_numbers(&mut self, now: Instant, packet: &Packet) -> Step {
+        let (Kind::Sync { ack } | Kind::SyncAck { ack }) = packet.kind else {
+            return CONTINUE;
+        };
+        // Section 7.5.3: a connection is active if it has received valid packets within the last
+        // three round-trip times.
+        let active = self.last_valid.is_some_and(|at| now - at <= self.rtt() * 3);
+        if !self
+            .seq
+            .sync_is_valid(packet.seq, ack, self.windows(), active)
+        {
+            return self.ignore();
+        }
+        self.seq.update_gsr(packet.seq);
+        CONTINUE
+    }
+
+    /// "Step 6: Check sequence numbers."
+    fn step_6_check_sequence_numbers(&mut self, now: Instant, packet: &mut Packet) -> Step {
+        if !packet.extended {
+            if !self.features.peer.allow_short_seqnos {
+                return self.ignore();
+            }
+            packet.seq = SeqNo::extend24(packet.seq.low24(), self.seq.gsr);
+            if let Kind::Ack { ack } | Kind::DataAck { ack } = &mut packet.kind {
+                *ack = SeqNo::extend24(ack.low24(), self.seq.gss);
+            }
+        }
+        let kind = packet.kind.packet_type();
+        let ack = packet.kind.ack();
+        let judged_in_step_5 = matches!(kind, PacketType::Sync | PacketType::SyncAck);
+        if !judged_in_step_5 && !self.seq.is_valid(kind, packet.seq, ack, self.windows()) {
+            let ack = if kind == PacketType::Reset {
+                self.seq.gsr
+            } else {
+                packet.seq
+            };
+            self.send_sync(now, ack);
+            return self.ignore();
+        }
+        self.seq.update_gsr(packet.seq);
+        if let Some(ack) = ack
+            && kind != PacketType::Sync
+        {
+            self.seq.update_gar(ack);
+        }
+        self.last_valid = Some(now);
+        CONTINUE
+    }
+
+    /// "Step 7: Check for unexpected packet types."
+    fn step_7_check_unexpected_types(&mut self, now: Instant, packet: &Packet) -> Step {
+        let after_handshake =
+            self.state >= State::Open && self.seq.osr.is_some_and(|osr| !packet.seq.is_before(osr));
+        let unexpected = match packet.kind.packet_type() {
+            PacketType::CloseReq => self.role == Role::Server,
+            PacketType::Response => self.role == Role::Server || after_handshake,
+            PacketType::Request => self.role == Role::Client || after_handshake,
+            PacketType::Data => self.state == State::Respond,
+            _ => false,
+        };
+        if unexpected {
+            self.send_sync(now, packet.seq);
+            return self.ignore();
+        }
+        CONTINUE
+    }
+
+    /// "Step 8: Process options and mark acknowledgeable." Says whether the packet had not been
+    /// received before.
+    fn step_8_process_options(
+        &mut self,
+        now: Instant,
+        ecn: Ecn,
+        packet: &Packet,
+    ) -> ControlFlow<(), bool> {
+        self.count_received(packet, ecn);
+        let digest = self.process_options(now, packet)?;
+        let is_new = self.ack_vector.record(packet.seq, ecn);
+        if !is_new {
+            self.counters.duplicates += 1;
+        }
+        // The acknowledgement number of a Sync tells nothing of what was received (section 5.7).
+        let ack = packet
+            .kind
+            .ack()
+            .filter(|_| packet.kind.packet_type() != PacketType::Sync);
+        if let Some(ack) = ack {
+            self.take_in_acks_of_acks(ack, &packet.options);
+        }
+        let received = ReceivedPacket {
+            seq: packet.seq,
+            ack,
+            data: carried_data(packet),
+            ccval: packet.ccval,
+            ecn,
+            ndp_count: digest.ndp_count,
+            options: &packet.options,
+        };
+        self.receiver.on_received(now, &received);
+        self.sender.on_received(now, &received);
+        if let Some(rtt) = self.sender.srtt() {
+            self.receiver.on_rtt(rtt);
+        }
+        if self.sender.peer_is_deaf() && !self.peer_not_listening {
+            self.peer_not_listening = true;
+            self.send_queue.clear();
+            self.events.push_back(Event::PeerNotListening);
+        }
+        self.declare_wishes(now);
+        ControlFlow::Continue(is_new)
+    }
+
+    /// "Step 9: Process Reset."
+    fn step_9_process_reset(&mut self, now: Instant, packet: &Packet) -> Step {
+        let Kind::Reset { code, .. } = packet.kind else {
+            return CONTINUE;
+        };
+        self.counters.resets_received += 1;
+        self.enter_timewait(now);
+        self.events.push_back(Event::Closed {
+            code,
+            origin: Origin::Remote,
+        });
+        DROP
+    }
+
+    /// "Step 10: Process REQUEST state (second part)."
+    fn step_10_finish_request(&mut self, now: Instant, packet: &Packet) {
+        if self.state == State::Request
+            && let Kind::Response { ack, .. } = packet.kind
+        {
+            self.handshake.sample(ack, now);
+            self.enter_partopen(now);
+        }
+    }
+
+    /// "Step 11: Process RESPOND state."
+    fn step_11_process_respond(&mut self, now: Instant, packet: &Packet) {
+        if self.state != State::Respond {
+            return;
+        }
+        if packet.kind.packet_type() == PacketType::Request {
+            self.outbox.response = true;
+            return;
+        }
+        if let Some(ack) = packet.kind.ack() {
+            self.handshake.sample(ack, now);
+        }
+        self.seq.osr = Some(packet.seq);
+        self.enter_open(now);
+        self.events.push_back(Event::Connected);
+    }
+
+    /// "Step 12: Process PARTOPEN state."
+    fn step_12_process_partopen(&mut self, now: Instant, packet: &Packet) {
+        let kind = packet.kind.packet_type();
+        if self.state == State::PartOpen {
+            match kind {
+                PacketType::Response => self.outbox.ack = true,
+                PacketType::Sync => {}
+                _ => {
+                    self.seq.osr = Some(packet.seq);
+                    self.enter_open(now);
+                }
+            }
+        } else if self.role == Role::Server
+            && self.state == State::Open
+            && kind == PacketType::Ack
+            && packet
+                .kind
+                .ack()
+                .is_some_and(|ack| self.handshake.is_last(ack))
+        {
+            // The client has seen nothing but our Response: it is in PARTOPEN and stays there
+            // until a packet of ours tells it that the handshake is complete.
+            self.outbox.ack = true;
+        }
+    }
+
+    /// "Step 13: Process CloseReq."
+    fn step_13_process_closereq(&mut self, now: Instant, packet: &Packet) {
+        if packet.kind.packet_type() == PacketType::CloseReq && self.state < State::CloseReq {
+            self.enter_closing(now);
+        }
+    }
+
+    /// "Step 14: Process Close."
+    fn step_14_process_close(&mut self, now: Instant, packet: &Packet) -> Step {
+        if packet.kind.packet_type() == PacketType::Close {
+            self.reset(now, ResetCode::CLOSED, [0; 3]);
+            return DROP;
+        }
+        CONTINUE
+    }
+
+    /// "Step 15: Process Sync."
+    fn step_15_process_sync(&mut self, packet: &Packet) {
+        if packet.kind.packet_type() == PacketType::Sync {
+            self.counters.syncs_received += 1;
+            self.outbox.sync_ack = Some(packet.seq);
+        }
+    }
+
+    /// "Step 16: Process data."
+    fn step_16_process_data(&mut self, packet: Packet, is_new: bool) {
+        self.accept_data(packet, is_new);
+    }
+
+    /// Forgets acknowledgement state that the peer has (section 11.1): it acknowledges, by number
+    /// or in its Ack Vector, a packet of ours that carried the state.
+    fn take_in_acks_of_acks(&mut self, ack: SeqNo, options: &OptionList) {
+        let newest_arrived = || {
+            vectors(ack, options)
+                .flat_map(|(start, _, cells)| runs(start, cells))
+                .find_map(|run| {
+                    let arrived = matches!(run.state, PacketState::Received | PacketState::Marked);
+                    let within = |carrier: &&SeqNo| carrier.is_within(run.oldest(), run.newest);
+                    self.carriers
+                        .iter()
+                        .rev()
+                        .find(within)
+                        .copied()
+                        .filter(|_| arrived)
+                })
+        };
+        let carrier = if self.carriers.is_empty() {
+            None
+        } else {
+            newest_arrived()
+        };
+        let carrier = carrier.unwrap_or(ack);
+        self.carriers.retain(|other| other.is_after(carrier));
+        self.ack_vector.acked(carrier);
+        if let Some(dropped) = &mut self.dropped {
+            dropped.acked(carrier);
+        }
+    }
+
+    /// Drops a packet that failed a check.
+    fn ignore(&mut self) -> Step {
+        self.counters.invalid_packets += 1;
+        DROP
+    }
+
+    fn count_received(&mut self, packet: &Packet, ecn: Ecn) {
+        self.counters.packets_received += 1;
+        self.counters.ce_received += u64::from(ecn.is_ce());
+        if let Some(bytes) = carried_data(packet) {
+            self.counters.data_packets_received += 1;
+            self.counters.bytes_received += u64::from(bytes);
+        }
+    }
+}
+
+/// Bytes of application data; `None` where there is no datagram. An empty data area is an empty
+/// datagram on Data and DataAck, and none on Request and Response (section 5.4).
+pub(super) fn carried_data(packet: &Packet) -> Option<u32> {
+    let length = u32::try_from(packet.payload.len()).unwrap_or(u32::MAX);
+    match packet.kind {
+        Kind::Data | Kind::DataAck { .. } => Some(length),
+        Kind::Request { .. } | Kind::Response { .. } if length > 0 => Some(length),
+        _ => None,
+    }
+}

@@ -1,0 +1,447 @@
+//! Which packet leaves next, and what stands in it.
+
+use rand::Rng;
+use skywave_units::Instant;
+use skywave_wire::dccp::{DccpOption, Kind, OptionList, Packet, PacketType, ResetCode, SeqNo};
+use skywave_wire::{Ecn, Payload};
+
+use super::{Connection, Event, State};
+use crate::Transmit;
+use crate::dccp::ccid::{HcReceiver, HcSender, Permit, SentPacket};
+use crate::dccp::checksum::data_checksum;
+use crate::dccp::timer::Timer;
+
+/// Bytes of acknowledgement options that ride on a datagram of the maximum size; a longer Ack
+/// Vector leaves in a packet of its own (RFC 4340 section 11.2).
+const PIGGYBACK_ROOM: usize = 56;
+
+/// Beyond this Sequence Window, 24-bit numbers are not used (section 7.6.2).
+const SHORT_SEQNOS_WINDOW: u64 = 1 << 16;
+
+/// Packets with acknowledgement options that are looked for in the peer's Ack Vectors. A sender of
+/// data acknowledges acknowledgements about once in a window, so these last for many windows; an
+/// endpoint that acknowledges more often has its packets acknowledged by number.
+const CARRIERS: usize = 16;
+
+/// Packets that shall leave as soon as the driver asks, at most one of each kind.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    /// Built already: the connection that its numbers come from may be gone.
+    pub(super) reset: Option<Box<Packet>>,
+    /// A Sync with this acknowledgement number.
+    pub(super) sync: Option<SeqNo>,
+    /// A SyncAck with this one.
+    pub(super) sync_ack: Option<SeqNo>,
+    /// A Request.
+    pub(super) request: bool,
+    /// A Response.
+    pub(super) response: bool,
+    /// The CloseReq or the Close, by state.
+    pub(super) ending: bool,
+    /// An Ack, unless data can take its place.
+    pub(super) ack: bool,
+}
+
+impl Connection {
+    /// The next packet that may leave at `now`.
+    pub(super) fn next_packet(&mut self, now: Instant) -> Option<Transmit<Packet>> {
+        if let Some(reset) = self.outbox.reset.take() {
+            self.counters.resets_sent += 1;
+            self.counters.packets_sent += 1;
+            return Some(Transmit {
+                ecn: self.ecn(false),
+                packet: *reset,
+            });
+        }
+        if core::mem::take(&mut self.outbox.request) {
+            return Some(self.request(now));
+        }
+        if core::mem::take(&mut self.outbox.response) {
+            let kind = Kind::Response {
+                ack: self.ack_number(),
+                service: self.service,
+            };
+            return Some(self.handshake_packet(now, kind));
+        }
+        if let Some(ack) = self.outbox.sync_ack.take() {
+            return Some(self.control(now, Kind::SyncAck { ack }));
+        }
+        if let Some(ack) = self.outbox.sync.take() {
+            self.counters.syncs_sent += 1;
+            return Some(self.control(now, Kind::Sync { ack }));
+        }
+        if core::mem::take(&mut self.outbox.ending) {
+            return Some(self.ending(now));
+        }
+        if !self.is_established() {
+            return None;
+        }
+        if self.state == State::PartOpen && self.outbox.ack {
+            // Step 12 of section 8.5: an Ack completes the handshake, data comes after it.
+            return Some(self.acknowledge(now));
+        }
+        let packet = self.data(now).or_else(|| self.pure_ack(now));
+        if packet.is_some() {
+            return packet;
+        }
+        self.close_when_empty(now);
+        core::mem::take(&mut self.outbox.ending).then(|| self.ending(now))
+    }
+
+    fn request(&mut self, now: Instant) -> Transmit<Packet> {
+        let interval = self
+            .backoff
+            .interval(self.config.request_retry, self.config.backoff_limit);
+        self.timers.set(Timer::Retransmit, now + interval);
+        self.handshake_packet(
+            now,
+            Kind::Request {
+                service: self.service,
+            },
+        )
+    }
+
+    /// A Request or Response: each one carries all Changes that have not been answered.
+    fn handshake_packet(&mut self, now: Instant, kind: Kind) -> Transmit<Packet> {
+        self.features.retransmit();
+        let sent = self.build(now, kind, Payload::EMPTY);
+        self.handshake.sent(sent.packet.seq, now);
+        sent
+    }
+
+    fn control(&mut self, now: Instant, kind: Kind) -> Transmit<Packet> {
+        self.build(now, kind, Payload::EMPTY)
+    }
+
+    /// The CloseReq or Close (section 8.3): again after two round-trip times, with back-off.
+    fn ending(&mut self, now: Instant) -> Transmit<Packet> {
+        let interval = self
+            .backoff
+            .interval(self.rtt() * 2, self.config.backoff_limit);
+        self.timers.set(Timer::Retransmit, now + interval);
+        let ack = self.ack_number();
+        let kind = match self.state {
+            State::CloseReq => Kind::CloseReq { ack },
+            _ => Kind::Close { ack },
+        };
+        self.build(now, kind, Payload::EMPTY)
+    }
+
+    /// A Data or DataAck packet, if a datagram waits and may leave.
+    fn data(&mut self, now: Instant) -> Option<Transmit<Packet>> {
+        let waiting = self.send_queue.front()?;
+        if self.sender.needs_ack_vector() && !self.features.peer.send_ack_vector {
+            return None;
+        }
+        let size = waiting.len();
+        self.paced_until = None;
+        match self
+            .sender
+            .may_send(now, u32::try_from(size).unwrap_or(u32::MAX))
+        {
+            Permit::Now => {}
+            Permit::At(at) => {
+                self.paced_until = Some(at);
+                return None;
+            }
+            Permit::Blocked => return None,
+        }
+        let mut acks = self.state == State::PartOpen;
+        if !acks {
+            let has_room = self.has_room_to_piggyback(size);
+            let is_due = self.ack_is_due() || self.sender.ack_of_ack_due();
+            if is_due && !has_room {
+                return Some(self.acknowledge(now));
+            }
+            // A delayed acknowledgement rides along before its time.
+            acks = is_due || (has_room && self.receiver.deadline().is_some());
+        }
+        let payload = self.send_queue.pop_front()?;
+        if core::mem::take(&mut self.was_full) {
+            self.events.push_back(Event::Writable);
+        }
+        let kind = if acks {
+            Kind::DataAck {
+                ack: self.ack_number(),
+            }
+        } else {
+            Kind::Data
+        };
+        Some(self.build(now, kind, payload))
+    }
+
+    fn has_room_to_piggyback(&self, size: usize) -> bool {
+        let options = if self.features.here.send_ack_vector {
+            self.ack_vector.len()
+        } else {
+            0
+        };
+        size + options <= self.config.mps as usize + PIGGYBACK_ROOM
+    }
+
+    /// Whether a packet with an acknowledgement number shall leave at once.
+    fn ack_is_due(&self) -> bool {
+        self.outbox.ack || self.receiver.ack_due() || self.features.is_due()
+    }
+
+    /// An Ack, if one is due.
+    fn pure_ack(&mut self, now: Instant) -> Option<Transmit<Packet>> {
+        self.ack_is_due().then(|| self.acknowledge(now))
+    }
+
+    fn acknowledge(&mut self, now: Instant) -> Transmit<Packet> {
+        self.build(
+            now,
+            Kind::Ack {
+                ack: self.ack_number(),
+            },
+            Payload::EMPTY,
+        )
+    }
+
+    /// Numbers a packet, adds its options and tells everybody that it leaves.
+    fn build(&mut self, now: Instant, kind: Kind, payload: Payload) -> Transmit<Packet> {
+        let seq = self.seq.take_next();
+        let packet_type = kind.packet_type();
+        let ack = kind.ack();
+        let data = match packet_type {
+            PacketType::Data | PacketType::DataAck => Some(payload.len() as u32),
+            _ => None,
+        };
+        let mut options = OptionList::new();
+        self.add_negotiation(now, packet_type, seq, &mut options);
+        self.add_common(now, &mut options);
+        options.extend(self.cookies.iter().cloned().map(DccpOption::InitCookie));
+        if let Some(ack) = ack {
+            self.add_acknowledgement(now, packet_type, seq, ack, &mut options);
+        }
+        let mut ccval = 0;
+        if data.is_some() {
+            ccval = self.sender.ccval(now);
+            self.sender.data_options(now, &mut options);
+            if self.config.send_data_checksum {
+                options.push(DccpOption::DataChecksum(data_checksum(&payload)));
+            }
+        }
+        let ecn = self.ecn(data.is_some());
+        self.count_sent(packet_type, data);
+        if self.state == State::PartOpen {
+            self.rearm_partopen(now);
+        }
+        self.sender.on_sent(
+            now,
+            &SentPacket {
+                seq,
+                data,
+                ack,
+                ecn,
+                more_waiting: !self.send_queue.is_empty(),
+            },
+        );
+        let cscov = if data.is_some() {
+            self.checksum_coverage(payload.len())
+        } else {
+            0
+        };
+        let mut packet = Packet {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            ccval,
+            cscov,
+            extended: true,
+            seq,
+            kind,
+            options,
+            payload,
+        };
+        if self.uses_short_numbers(packet_type) {
+            shorten(&mut packet);
+        }
+        Transmit { ecn, packet }
+    }
+
+    /// Change and Confirm, on packets of the types that flow in every connection; never on Data
+    /// (section 6).
+    fn add_negotiation(
+        &mut self,
+        now: Instant,
+        packet_type: PacketType,
+        seq: SeqNo,
+        options: &mut OptionList,
+    ) {
+        let has_ack = match packet_type {
+            PacketType::Request => false,
+            PacketType::Response | PacketType::Ack | PacketType::DataAck => true,
+            _ => return,
+        };
+        if self.features.is_due() {
+            self.features.emit(seq, has_ack, options);
+            self.watch_negotiation(now);
+        }
+    }
+
+    /// Options that every packet may carry: NDP Count and Timestamp Echo.
+    fn add_common(&mut self, now: Instant, options: &mut OptionList) {
+        if self.features.here.send_ndp_count && self.non_data_run > 0 {
+            let bits = u64::BITS - self.non_data_run.leading_zeros();
+            let width = bits.div_ceil(8).min(6) as u8;
+            options.push(DccpOption::NdpCount {
+                count: self.non_data_run,
+                width,
+            });
+        }
+        if let Some(echo) = self.echo.take() {
+            options.push(echo.option(now));
+        }
+    }
+
+    /// What goes with an acknowledgement number.
+    fn add_acknowledgement(
+        &mut self,
+        now: Instant,
+        packet_type: PacketType,
+        seq: SeqNo,
+        ack: SeqNo,
+        options: &mut OptionList,
+    ) {
+        // A Sync's and a SyncAck's number is not where an Ack Vector would start.
+        if matches!(packet_type, PacketType::Sync | PacketType::SyncAck) {
+            return;
+        }
+        if let Some(dropped) = &mut self.dropped {
+            options.extend(dropped.option(ack, seq));
+        }
+        if packet_type == PacketType::Response {
+            return;
+        }
+        if self.features.here.send_ack_vector {
+            self.ack_vector.options(options);
+            self.ack_vector.sent(seq);
+        }
+        if self.carriers.len() == CARRIERS {
+            self.carriers.pop_front();
+        }
+        self.carriers.push_back(seq);
+        if matches!(packet_type, PacketType::Ack | PacketType::DataAck) {
+            self.receiver.ack_options(now, options);
+            self.receiver.on_ack_sent(now);
+            self.outbox.ack = false;
+        }
+    }
+
+    /// The ECN bits of a packet (section 12): a nonce on data where that is wanted.
+    fn ecn(&mut self, is_data: bool) -> Ecn {
+        if self.config.ecn_incapable || self.features.peer.ecn_incapable {
+            Ecn::NotEct
+        } else if is_data && self.config.ecn_nonces && self.rng.next_u64() & 1 == 1 {
+            Ecn::Ect1
+        } else {
+            Ecn::Ect0
+        }
+    }
+
+    fn count_sent(&mut self, packet_type: PacketType, data: Option<u32>) {
+        self.counters.packets_sent += 1;
+        if let Some(bytes) = data {
+            self.counters.data_packets_sent += 1;
+            self.counters.bytes_sent += u64::from(bytes);
+        }
+        // Section 7.7: a Request or Response counts as a data packet, whatever it carries.
+        let counts_as_data = matches!(
+            packet_type,
+            PacketType::Request | PacketType::Response | PacketType::Data | PacketType::DataAck
+        );
+        self.non_data_run = if counts_as_data {
+            0
+        } else {
+            self.non_data_run + 1
+        };
+    }
+
+    /// Section 8.1.5: "a roughly 200-millisecond timer, set every time a packet is transmitted in
+    /// PARTOPEN".
+    fn rearm_partopen(&mut self, now: Instant) {
+        let interval = self
+            .backoff
+            .interval(self.config.partopen_retry, self.config.backoff_limit);
+        self.timers.set(Timer::Retransmit, now + interval);
+    }
+
+    /// CsCov of a data packet: partial only where the peer accepts it (section 9.2.1) and the
+    /// data is at least that long.
+    fn checksum_coverage(&self, size: usize) -> u8 {
+        let wanted = self.config.checksum_coverage;
+        let minimum = self.features.peer.minimum_checksum_coverage;
+        let accepted = wanted > 0 && minimum > 0 && wanted >= minimum;
+        let fits = (usize::from(wanted).saturating_sub(1)) * 4 <= size;
+        if accepted && fits { wanted } else { 0 }
+    }
+
+    fn uses_short_numbers(&self, packet_type: PacketType) -> bool {
+        matches!(
+            packet_type,
+            PacketType::Data | PacketType::Ack | PacketType::DataAck
+        ) && self.features.here.allow_short_seqnos
+            && self.features.here.sequence_window <= SHORT_SEQNOS_WINDOW
+            && self.features.peer.sequence_window <= SHORT_SEQNOS_WINDOW
+    }
+
+    /// A Reset of this connection, numbered now.
+    pub(super) fn build_reset(
+        &mut self,
+        now: Instant,
+        code: ResetCode,
+        data: [u8; 3],
+    ) -> Box<Packet> {
+        // Zero in REQUEST state, where there is nothing to acknowledge (section 8.1.1).
+        let ack = self.ack_number();
+        let seq = self.seq.take_next();
+        let mut options = OptionList::new();
+        self.add_common(now, &mut options);
+        options.extend(self.cookies.iter().cloned().map(DccpOption::InitCookie));
+        Box::new(Packet {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            ccval: 0,
+            cscov: 0,
+            extended: true,
+            seq,
+            kind: Kind::Reset { ack, code, data },
+            options,
+            payload: Payload::EMPTY,
+        })
+    }
+
+    /// A Reset that answers `packet` outside of any connection.
+    pub(super) fn bare_reset(
+        packet: &Packet,
+        seq: SeqNo,
+        code: ResetCode,
+        data: [u8; 3],
+    ) -> Box<Packet> {
+        Box::new(Packet {
+            source_port: packet.destination_port,
+            destination_port: packet.source_port,
+            ccval: 0,
+            cscov: 0,
+            extended: true,
+            seq,
+            kind: Kind::Reset {
+                ack: packet.seq,
+                code,
+                data,
+            },
+            options: OptionList::new(),
+            payload: Payload::EMPTY,
+        })
+    }
+}
+
+/// Leaves only the low 24 bits of the numbers (section 7.6).
+fn shorten(packet: &mut Packet) {
+    packet.extended = false;
+    packet.seq = SeqNo::new(packet.seq.low24().into());
+    if let Kind::Ack { ack } | Kind::DataAck { ack } = &mut packet.kind {
+        *ack = SeqNo::new(ack.low24().into());
+    }
+}

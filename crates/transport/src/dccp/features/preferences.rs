@@ -1,0 +1,116 @@
+//! What this endpoint wants of each feature, as its configuration has it.
+
+use skywave_wire::dccp::OptionBytes;
+
+use super::table::{Feature, Location};
+use crate::dccp::{Config, config};
+
+/// The values of a server-priority feature that this endpoint accepts, the most preferred first.
+pub(crate) fn preferences(config: &Config, feature: Feature, location: Location) -> OptionBytes {
+    let yes_or_no = |wanted| if wanted { &[1, 0][..] } else { &[0][..] };
+    let list: &[u8] = match (feature, location) {
+        (Feature::Ccid, Location::Here) => return ccids(&config.sender_ccids),
+        (Feature::Ccid, Location::Peer) => return ccids(&config.receiver_ccids),
+        (Feature::AllowShortSeqnos, _) => yes_or_no(config.allow_short_seqnos),
+        (Feature::EcnIncapable, Location::Here) => {
+            if config.ecn_incapable {
+                &[1]
+            } else {
+                &[0]
+            }
+        }
+        (Feature::EcnIncapable, Location::Peer) => &[0, 1],
+        (Feature::SendAckVector, Location::Here) => yes_or_no(config.send_ack_vector),
+        // CCID 2 cannot do without (RFC 4341 section 4).
+        (Feature::SendAckVector, Location::Peer) => &[1],
+        (Feature::SendNdpCount, Location::Here) => &[1, 0],
+        (Feature::SendNdpCount, Location::Peer) => {
+            if config.request_ndp_count {
+                &[1, 0]
+            } else {
+                &[0, 1]
+            }
+        }
+        (Feature::MinimumChecksumCoverage, location) => return coverages(config, location),
+        (Feature::CheckDataChecksum, Location::Here) => yes_or_no(config.check_data_checksum),
+        (Feature::CheckDataChecksum, Location::Peer) => &[1, 0],
+        (Feature::SequenceWindow | Feature::AckRatio, _) => &[],
+    };
+    list.iter().copied().collect()
+}
+
+fn ccids(list: &[config::Ccid]) -> OptionBytes {
+    list.iter().map(|ccid| ccid.number()).collect()
+}
+
+/// Values of Minimum Checksum Coverage. Here: no smaller coverage than the configured one. At the
+/// peer: whatever accepts the coverage that this endpoint sends comes first.
+fn coverages(config: &Config, location: Location) -> OptionBytes {
+    let list = match location {
+        Location::Here => match config.minimum_checksum_coverage {
+            0 => 1..1,
+            minimum => minimum..16,
+        },
+        Location::Peer => {
+            let sent = config.checksum_coverage;
+            return (1..=sent).rev().chain([0]).chain(sent + 1..16).collect();
+        }
+    };
+    list.chain([0]).collect()
+}
+
+/// The Changes to open a connection with: feature, location, value, and whether it is Mandatory.
+pub(crate) fn opening_changes(
+    wishes: &Config,
+) -> impl Iterator<Item = (Feature, Location, OptionBytes, bool)> + '_ {
+    use Feature::*;
+    use Location::*;
+    let default_ccid = [config::Ccid::TcpLike];
+    let negotiated = [
+        (Ccid, Here, wishes.sender_ccids != default_ccid),
+        (Ccid, Peer, wishes.receiver_ccids != default_ccid),
+        (AllowShortSeqnos, Here, wishes.allow_short_seqnos),
+        (EcnIncapable, Here, wishes.ecn_incapable),
+        (
+            SendAckVector,
+            Peer,
+            wishes.sender_ccids.contains(&config::Ccid::TcpLike),
+        ),
+        (SendNdpCount, Peer, wishes.request_ndp_count),
+        (
+            MinimumChecksumCoverage,
+            Here,
+            wishes.minimum_checksum_coverage > 0,
+        ),
+        (MinimumChecksumCoverage, Peer, wishes.checksum_coverage > 0),
+        (CheckDataChecksum, Peer, wishes.send_data_checksum),
+    ];
+    let declared = [
+        (
+            SequenceWindow,
+            wishes.sequence_window,
+            wishes.sequence_window != 100,
+        ),
+        (AckRatio, wishes.ack_ratio.into(), wishes.ack_ratio != 2),
+    ];
+    let negotiated =
+        negotiated
+            .into_iter()
+            .filter(|&(.., wanted)| wanted)
+            .map(move |(feature, location, _)| {
+                let list = preferences(wishes, feature, location);
+                // Where the value of table 4 will not do, the peer must agree or reset (sections 6.6.9
+                // and 12.1).
+                let mandatory = match feature {
+                    Ccid => !list.contains(&2),
+                    EcnIncapable | SendAckVector => true,
+                    _ => false,
+                };
+                (feature, location, list, mandatory)
+            });
+    let declared = declared
+        .into_iter()
+        .filter(|&(.., wanted)| wanted)
+        .map(|(feature, value, _)| (feature, Here, feature.write(value), false));
+    negotiated.chain(declared)
+}

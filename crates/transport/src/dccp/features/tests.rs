@@ -1,0 +1,463 @@
+//! The state machine of section 6.6, option by option.
+
+use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, OptionList, SeqNo};
+
+use super::{Changed, Feature, Features, Location, Received, Refusal};
+use crate::dccp::{Config, Role};
+
+const L: FeatureSide = FeatureSide::Local;
+const R: FeatureSide = FeatureSide::Remote;
+
+/// One endpoint's features, and options that come to it in packets 1, 2, 3 ...
+struct Endpoint {
+    config: Config,
+    role: Role,
+    features: Features,
+    next_seq: u64,
+}
+
+fn option(side: FeatureSide, number: u8, value: &[u8], is_change: bool) -> DccpOption {
+    let (feature, value) = (FeatureNumber(number), value.into());
+    if is_change {
+        DccpOption::Change {
+            side,
+            feature,
+            value,
+        }
+    } else {
+        DccpOption::Confirm {
+            side,
+            feature,
+            value,
+        }
+    }
+}
+
+fn change(side: FeatureSide, number: u8, value: &[u8]) -> DccpOption {
+    option(side, number, value, true)
+}
+
+fn confirm(side: FeatureSide, number: u8, value: &[u8]) -> DccpOption {
+    option(side, number, value, false)
+}
+
+impl Endpoint {
+    fn new(role: Role, config: Config) -> Self {
+        let features = Features::new(&config, SeqNo::new(100));
+        Self {
+            config,
+            role,
+            features,
+            next_seq: 1,
+        }
+    }
+
+    /// An endpoint of default wishes that has sent its first Changes.
+    fn quiet(role: Role) -> Self {
+        let mut endpoint = Self::new(role, Config::default());
+        endpoint.features.negotiations.clear();
+        endpoint
+    }
+
+    fn receive_at(
+        &mut self,
+        seq: u64,
+        ack: Option<u64>,
+        mandatory: bool,
+        option: &DccpOption,
+    ) -> Result<Option<Changed>, Refusal> {
+        let (DccpOption::Change {
+            side,
+            feature,
+            value,
+        }
+        | DccpOption::Confirm {
+            side,
+            feature,
+            value,
+        }) = option
+        else {
+            panic!("{option:?}")
+        };
+        let received = Received {
+            seq: SeqNo::new(seq),
+            ack: ack.map(SeqNo::new),
+            side: *side,
+            feature: *feature,
+            value,
+            mandatory,
+        };
+        let answer = match option {
+            DccpOption::Change { .. } => {
+                self.features.on_change(&self.config, self.role, &received)
+            }
+            _ => self.features.on_confirm(self.role, &received),
+        };
+        self.features.packet_processed(SeqNo::new(seq));
+        answer
+    }
+
+    fn receive(&mut self, option: &DccpOption) -> Result<Option<Changed>, Refusal> {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        self.receive_at(seq, Some(1_000), false, option)
+    }
+
+    /// What goes onto the next packet, an Ack with number `seq`.
+    fn emit(&mut self, seq: u64) -> Vec<DccpOption> {
+        let mut options = OptionList::new();
+        self.features.emit(SeqNo::new(seq), true, &mut options);
+        options.into_vec()
+    }
+}
+
+/// The examples of section 6.5, from the side that answers.
+#[test]
+fn answers_the_examples_of_section_6_5() {
+    // Ack Ratio: Change L(Ack Ratio, 3) -> Confirm R(Ack Ratio, 3).
+    let mut client = Endpoint::quiet(Role::Client);
+    let changed = client.receive(&change(L, 5, &[0, 3]));
+    assert_eq!(
+        changed,
+        Ok(Some(Changed {
+            feature: Feature::AckRatio,
+            location: Location::Peer
+        }))
+    );
+    assert_eq!(client.emit(200), [confirm(R, 5, &[0, 3])]);
+    assert_eq!(client.features.peer.ack_ratio, 3);
+    assert_eq!(
+        client.features.here.ack_ratio, 2,
+        "the other half has its own"
+    );
+    // Sequence Window 1024.
+    assert!(client.receive(&change(L, 3, &[0, 0, 0, 0, 4, 0])).is_ok());
+    assert_eq!(client.emit(201), [confirm(R, 3, &[0, 0, 0, 0, 4, 0])]);
+    assert_eq!(client.features.peer.sequence_window, 1024);
+    // An unknown feature: Empty Confirm L(126), Empty Confirm R(126).
+    assert_eq!(client.receive(&change(R, 126, &[1])), Ok(None));
+    assert_eq!(client.receive(&change(L, 126, &[1])), Ok(None));
+    assert_eq!(
+        client.emit(202),
+        [confirm(L, 126, &[]), confirm(R, 126, &[])]
+    );
+    // CCID: a peer that wants only what is not there keeps CCID 2.
+    assert_eq!(client.receive(&change(R, 1, &[3, 4])), Ok(None));
+    assert_eq!(client.emit(203), [confirm(L, 1, &[2, 2])]);
+    assert_eq!(client.receive(&change(L, 1, &[3, 2])), Ok(None));
+    assert_eq!(client.emit(204), [confirm(R, 1, &[2, 2])]);
+}
+
+/// D6-3: which value a Confirm selects, in both roles.
+#[test]
+fn reconciliation_table() {
+    let wants = || Config {
+        allow_short_seqnos: true,
+        ..Config::default()
+    };
+    for (role, theirs, selected) in [
+        (Role::Server, &[0, 1][..], 1),
+        (Role::Client, &[0, 1][..], 0),
+        (Role::Client, &[1, 0][..], 1),
+        (Role::Server, &[7, 0][..], 0),
+        (Role::Server, &[7][..], 0), // nothing shared: the value stays
+    ] {
+        let mut endpoint = Endpoint::new(role, wants());
+        endpoint.features.negotiations.clear();
+        assert!(endpoint.receive(&change(L, 2, theirs)).is_ok());
+        assert_eq!(
+            endpoint.emit(200),
+            [confirm(R, 2, &[selected, 1, 0])],
+            "{role:?} {theirs:?}"
+        );
+        assert_eq!(endpoint.features.peer.allow_short_seqnos, selected == 1);
+    }
+}
+
+/// D6-4, D6-14, D7.5-2, D11.3-1: invalid Changes get an empty Confirm, whatever is known already.
+#[test]
+fn invalid_changes_are_refused() {
+    for (side, number, value) in [
+        (L, 5, &[0, 0][..]),                // Ack Ratio zero
+        (L, 5, &[3][..]),                   // wrong length
+        (L, 3, &[0, 0, 0, 0, 0, 31][..]),   // below Wmin
+        (L, 3, &[0x40, 0, 0, 0, 0, 0][..]), // 2^46
+        (R, 3, &[0, 0, 0, 0, 4, 0][..]),    // Change R of a non-negotiable feature
+        (R, 5, &[0, 2][..]),
+        (L, 2, &[][..]), // no value
+    ] {
+        let mut endpoint = Endpoint::quiet(Role::Server);
+        assert_eq!(endpoint.receive(&change(side, number, value)), Ok(None));
+        let answer = if side == L { R } else { L };
+        assert_eq!(
+            endpoint.emit(200),
+            [confirm(answer, number, &[])],
+            "{number} {value:?}"
+        );
+        assert_eq!(endpoint.features.peer, Default::default());
+        // D6-15: with Mandatory, the connection is reset.
+        let mut endpoint = Endpoint::quiet(Role::Server);
+        let answer = endpoint.receive_at(1, None, true, &change(side, number, value));
+        assert_eq!(answer, Err(Refusal::MandatoryError), "{number} {value:?}");
+    }
+}
+
+/// D6-13, D6-15: Mandatory with an unknown feature, or with nothing shared.
+#[test]
+fn mandatory_changes() {
+    let mut endpoint = Endpoint::quiet(Role::Server);
+    for (seq, option) in [(1, change(L, 126, &[1])), (2, change(R, 1, &[3]))] {
+        let answer = endpoint.receive_at(seq, None, true, &option);
+        assert_eq!(answer, Err(Refusal::MandatoryError), "{option:?}");
+    }
+    let mut endpoint = Endpoint::quiet(Role::Server);
+    assert_eq!(
+        endpoint.receive_at(1, None, true, &change(R, 1, &[3, 2])),
+        Ok(None)
+    );
+    // Reordering protection comes first (section 6.6.9).
+    assert_eq!(
+        endpoint.receive_at(1, None, true, &change(R, 1, &[3])),
+        Ok(None)
+    );
+}
+
+/// D6-6, D6-8: CHANGING until the Confirm comes, and only then a new value.
+#[test]
+fn a_change_takes_effect_with_its_confirm() {
+    let mut endpoint = Endpoint::quiet(Role::Client);
+    endpoint.features.declare(Feature::AckRatio, 4);
+    assert!(endpoint.features.is_due());
+    assert_eq!(endpoint.emit(150), [change(L, 5, &[0, 4])]);
+    assert!(!endpoint.features.is_due() && endpoint.features.is_unanswered());
+    assert_eq!(endpoint.features.here.ack_ratio, 2);
+    let changed = endpoint.receive_at(1, Some(150), false, &confirm(R, 5, &[0, 4]));
+    assert!(matches!(changed, Ok(Some(_))));
+    assert_eq!(endpoint.features.here.ack_ratio, 4);
+    assert!(!endpoint.features.is_unanswered());
+    // STABLE ignores Confirms, even wrong ones.
+    assert_eq!(
+        endpoint.receive_at(2, Some(150), false, &confirm(R, 5, &[0, 9])),
+        Ok(None)
+    );
+    assert_eq!(endpoint.features.here.ack_ratio, 4);
+}
+
+/// D6-9: a retransmitted Change is the same, and does not move FGSS.
+#[test]
+fn retransmission() {
+    let mut endpoint = Endpoint::quiet(Role::Client);
+    endpoint.features.declare(Feature::AckRatio, 4);
+    let first = endpoint.emit(150);
+    endpoint.features.retransmit();
+    assert_eq!(endpoint.emit(160), first);
+    // The answer to the first is good.
+    let answer = endpoint.receive_at(1, Some(150), false, &confirm(R, 5, &[0, 4]));
+    assert!(matches!(answer, Ok(Some(_))));
+    endpoint.features.retransmit();
+    assert_eq!(endpoint.emit(170), []);
+}
+
+/// D6-10: the rules of section 6.6.4.
+#[test]
+fn reordered_options_are_ignored() {
+    let mut endpoint = Endpoint::quiet(Role::Client);
+    assert!(
+        endpoint
+            .receive_at(10, None, false, &change(L, 5, &[0, 5]))
+            .is_ok()
+    );
+    for seq in [9, 10] {
+        assert_eq!(
+            endpoint.receive_at(seq, None, false, &change(L, 5, &[0, 6])),
+            Ok(None)
+        );
+    }
+    assert_eq!(endpoint.features.peer.ack_ratio, 5);
+    endpoint.features.declare(Feature::AckRatio, 4);
+    endpoint.emit(150);
+    let good = confirm(R, 5, &[0, 4]);
+    for (seq, ack) in [(10, Some(150)), (11, None), (12, Some(149))] {
+        assert_eq!(
+            endpoint.receive_at(seq, ack, false, &good),
+            Ok(None),
+            "{seq} {ack:?}"
+        );
+        assert_eq!(endpoint.features.here.ack_ratio, 2);
+    }
+    assert!(matches!(
+        endpoint.receive_at(13, Some(150), false, &good),
+        Ok(Some(_))
+    ));
+}
+
+/// D6-11: preferences that change while CHANGING: UNSTABLE until the new Change is sent, and only
+/// the answer to that one counts.
+#[test]
+fn unstable() {
+    let mut endpoint = Endpoint::quiet(Role::Client);
+    endpoint.features.declare(Feature::AckRatio, 4);
+    endpoint.emit(150);
+    endpoint.features.declare(Feature::AckRatio, 8);
+    let early = endpoint.receive_at(1, Some(150), false, &confirm(R, 5, &[0, 4]));
+    assert_eq!(early, Ok(None), "ignored in UNSTABLE");
+    assert_eq!(endpoint.emit(160), [change(L, 5, &[0, 8])]);
+    let late = endpoint.receive_at(2, Some(159), false, &confirm(R, 5, &[0, 4]));
+    assert_eq!(late, Ok(None), "it answers the old Change");
+    assert_eq!(endpoint.features.here.ack_ratio, 2);
+    let answer = endpoint.receive_at(3, Some(160), false, &confirm(R, 5, &[0, 8]));
+    assert!(matches!(answer, Ok(Some(_))));
+    assert_eq!(endpoint.features.here.ack_ratio, 8);
+}
+
+/// D6-12: both sides change the same feature at once; both end with the server's choice.
+#[test]
+fn simultaneous_negotiation() {
+    let config = |list: &[u8]| {
+        let value: skywave_wire::dccp::OptionBytes = list.into();
+        move |endpoint: &mut Endpoint, location| {
+            endpoint
+                .features
+                .open(Feature::AllowShortSeqnos, location, value, false);
+        }
+    };
+    let mut client = Endpoint::quiet(Role::Client);
+    let mut server = Endpoint::quiet(Role::Server);
+    config(&[0, 1])(&mut client, Location::Peer);
+    config(&[1, 0])(&mut server, Location::Here);
+    let (from_client, from_server) = (client.emit(100), server.emit(100));
+    assert_eq!(from_client, [change(R, 2, &[0, 1])]);
+    assert_eq!(from_server, [change(L, 2, &[1, 0])]);
+    client.receive(&from_server[0]).unwrap();
+    server.receive(&from_client[0]).unwrap();
+    let (from_client, from_server) = (client.emit(101), server.emit(101));
+    assert_eq!(from_client, [confirm(R, 2, &[1, 0, 1])]);
+    assert_eq!(from_server, [confirm(L, 2, &[1, 1, 0])]);
+    client.receive(&from_server[0]).unwrap();
+    server.receive(&from_client[0]).unwrap();
+    assert!(client.features.peer.allow_short_seqnos);
+    assert!(server.features.here.allow_short_seqnos);
+    assert!(!client.features.is_unanswered() && !server.features.is_unanswered());
+}
+
+/// D6-13: an empty Confirm leaves the value; for a feature that must be understood it is an error.
+#[test]
+fn empty_confirms() {
+    let mut endpoint = Endpoint::quiet(Role::Client);
+    endpoint.features.declare(Feature::AckRatio, 4);
+    endpoint.emit(150);
+    assert_eq!(endpoint.receive(&confirm(R, 5, &[])), Ok(None));
+    assert_eq!(endpoint.features.here.ack_ratio, 2);
+    assert!(!endpoint.features.is_unanswered());
+    endpoint.features.declare(Feature::SequenceWindow, 500);
+    endpoint.emit(151);
+    assert_eq!(
+        endpoint.receive(&confirm(R, 3, &[])),
+        Err(Refusal::OptionError)
+    );
+}
+
+/// D6-14: Confirms that select a wrong value.
+#[test]
+fn invalid_confirms() {
+    for (role, list, value, is_valid) in [
+        (Role::Client, &[1, 0][..], &[1, 1][..], true),
+        (Role::Client, &[1, 0][..], &[1, 0, 1][..], false), // the server prefers 0
+        (Role::Server, &[1, 0][..], &[1, 0, 1][..], true),
+        (Role::Client, &[1, 0][..], &[1][..], true), // the list is optional
+        (Role::Client, &[1, 0][..], &[7][..], false),
+        (Role::Client, &[1][..], &[0, 0][..], true), // nothing shared: the old value
+        (Role::Client, &[1][..], &[1, 0][..], false),
+    ] {
+        let mut endpoint = Endpoint::quiet(role);
+        let feature = Feature::AllowShortSeqnos;
+        endpoint
+            .features
+            .open(feature, Location::Here, list.into(), false);
+        endpoint.emit(150);
+        let answer = endpoint.receive(&confirm(R, 2, value));
+        assert_eq!(answer.is_ok(), is_valid, "{role:?} {list:?} {value:?}");
+    }
+    let mut endpoint = Endpoint::quiet(Role::Client);
+    endpoint.features.declare(Feature::AckRatio, 4);
+    endpoint.emit(150);
+    assert_eq!(
+        endpoint.receive(&confirm(R, 5, &[0, 5])),
+        Err(Refusal::OptionError)
+    );
+}
+
+/// D6-2: no Confirm without a Change; one answer for the latest of several.
+#[test]
+fn confirms_answer_changes() {
+    let mut endpoint = Endpoint::quiet(Role::Server);
+    assert_eq!(endpoint.emit(100), []);
+    endpoint.receive(&change(L, 5, &[0, 3])).unwrap();
+    endpoint.receive(&change(L, 5, &[0, 4])).unwrap();
+    assert_eq!(endpoint.emit(101), [confirm(R, 5, &[0, 4])]);
+    assert_eq!(endpoint.emit(102), [], "Confirms are never repeated");
+    // Not without an acknowledgement number.
+    endpoint.receive(&change(L, 5, &[0, 5])).unwrap();
+    let mut options = OptionList::new();
+    endpoint.features.emit(SeqNo::new(103), false, &mut options);
+    assert!(options.is_empty());
+}
+
+/// A flood of unknown features is answered over several packets.
+#[test]
+fn answers_are_spread_over_packets() {
+    let mut endpoint = Endpoint::quiet(Role::Server);
+    for number in 10..=255 {
+        endpoint.receive(&change(L, number, &[0])).unwrap();
+    }
+    let mut packets = 0;
+    let mut answers = 0;
+    while endpoint.features.is_due() {
+        let options = endpoint.emit(200 + packets);
+        assert!(
+            !options.is_empty() && options.len() <= 32,
+            "{}",
+            options.len()
+        );
+        answers += options.len();
+        packets += 1;
+    }
+    assert_eq!(answers, 246);
+}
+
+/// What a connection asks for at its start.
+#[test]
+fn opening_wishes() {
+    let mandatory = DccpOption::Mandatory;
+    let mut plain = Endpoint::new(Role::Client, Config::default());
+    assert_eq!(plain.emit(100), [mandatory.clone(), change(R, 6, &[1])]);
+    let wishes = Config {
+        allow_short_seqnos: true,
+        sequence_window: 1024,
+        ecn_incapable: true,
+        ack_ratio: 3,
+        request_ndp_count: true,
+        checksum_coverage: 2,
+        minimum_checksum_coverage: 14,
+        send_data_checksum: true,
+        ..Config::default()
+    };
+    let mut endpoint = Endpoint::new(Role::Client, wishes);
+    let coverages = [2, 1, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    assert_eq!(
+        endpoint.emit(100),
+        [
+            change(L, 2, &[1, 0]),
+            mandatory.clone(), // D12.1-1
+            change(L, 4, &[1]),
+            mandatory,
+            change(R, 6, &[1]),
+            change(R, 7, &[1, 0]),
+            change(L, 8, &[14, 15, 0]),
+            change(R, 8, &coverages),
+            change(R, 9, &[1, 0]),
+            change(L, 3, &[0, 0, 0, 0, 4, 0]),
+            change(L, 5, &[0, 3]),
+        ]
+    );
+}

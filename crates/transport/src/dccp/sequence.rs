@@ -1,0 +1,314 @@
+//! Sequence and acknowledgement numbers of a connection, and which packets are sequence-valid
+//! (RFC 4340 section 7).
+
+use skywave_wire::dccp::{PacketType, SeqNo};
+
+/// Sequence windows stay below this (section 7.5.2: Wmax = 2^46 - 1), and a connection whose
+/// numbers have moved on by more than this is no longer "at the beginning".
+const LONG_WAY: i64 = 1 << 46;
+
+/// The sequence number variables of section 7.1, and OSR of section 8.5.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SequenceNumbers {
+    /// Initial Sequence Number Sent.
+    pub(crate) iss: SeqNo,
+    /// Initial Sequence Number Received.
+    pub(crate) isr: SeqNo,
+    /// Greatest Sequence Number Sent.
+    pub(crate) gss: SeqNo,
+    /// Greatest Sequence Number Received, on an acknowledgeable packet.
+    pub(crate) gsr: SeqNo,
+    /// Greatest Acknowledgement Number Received, on anything but a Sync.
+    pub(crate) gar: SeqNo,
+    /// First sequence number received in OPEN state.
+    pub(crate) osr: Option<SeqNo>,
+    /// Whether SWL is still kept from falling below ISR: only at the beginning (section 7.5.1).
+    clamp_to_isr: bool,
+    /// The same for AWL and ISS.
+    clamp_to_iss: bool,
+}
+
+/// The widths of the two windows, in packets (section 7.5.1).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Windows {
+    /// W, the peer's Sequence Window: how wide [SWL, SWH] is.
+    pub(crate) sequence: u64,
+    /// W', our own Sequence Window: how wide [AWL, AWH] is.
+    pub(crate) acknowledgement: u64,
+}
+
+impl SequenceNumbers {
+    /// Before the first packet is sent: it will carry `iss`.
+    pub(crate) const fn new(iss: SeqNo) -> Self {
+        Self {
+            iss,
+            isr: SeqNo::ZERO,
+            gss: iss.previous(),
+            gsr: SeqNo::ZERO,
+            gar: iss,
+            osr: None,
+            clamp_to_isr: true,
+            clamp_to_iss: true,
+        }
+    }
+
+    /// The peer's first sequence number is known (steps 3 and 4 of section 8.5): set so that its
+    /// packet passes the checks of step 6, a Reset too.
+    pub(crate) const fn start_receiving(&mut self, isr: SeqNo) {
+        self.isr = isr;
+        self.gsr = isr.previous();
+        self.clamp_to_isr = true;
+    }
+
+    /// Takes the next number for a packet to send: each packet, whatever its type, has one of its
+    /// own (section 7.1).
+    pub(crate) const fn take_next(&mut self) -> SeqNo {
+        self.gss = self.gss.next();
+        if self.gss.distance_from(self.iss) > LONG_WAY {
+            self.clamp_to_iss = false;
+        }
+        self.gss
+    }
+
+    /// SWL.
+    pub(crate) const fn swl(&self, windows: Windows) -> SeqNo {
+        let low = self.gsr.add(1).sub(windows.sequence / 4);
+        if self.clamp_to_isr {
+            low.max(self.isr)
+        } else {
+            low
+        }
+    }
+
+    /// SWH.
+    pub(crate) const fn swh(&self, windows: Windows) -> SeqNo {
+        // W <= 2^46 - 1, so 3W does not overflow; a wilder W saturates rather than wraps.
+        self.gsr.add(windows.sequence.saturating_mul(3).div_ceil(4))
+    }
+
+    /// AWL.
+    pub(crate) const fn awl(&self, windows: Windows) -> SeqNo {
+        let low = self.gss.add(1).sub(windows.acknowledgement);
+        if self.clamp_to_iss {
+            low.max(self.iss)
+        } else {
+            low
+        }
+    }
+
+    /// AWH.
+    pub(crate) const fn awh(&self) -> SeqNo {
+        self.gss
+    }
+
+    /// Whether `ack` lies in [AWL, AWH].
+    pub(crate) const fn ack_in_window(&self, ack: SeqNo, windows: Windows) -> bool {
+        is_between(ack, self.awl(windows), self.awh())
+    }
+
+    /// Step 5: whether a Sync or SyncAck is sequence-valid (section 7.5.3). Where the connection
+    /// is `active`, the second, more stringent table applies.
+    pub(crate) const fn sync_is_valid(
+        &self,
+        seq: SeqNo,
+        ack: SeqNo,
+        windows: Windows,
+        active: bool,
+    ) -> bool {
+        self.ack_in_window(ack, windows)
+            && !seq.is_before(self.swl(windows))
+            && (!active || !seq.is_after(self.swh(windows)))
+    }
+
+    /// Step 6: whether a packet of any type but Sync and SyncAck, which step 5 has judged, is
+    /// sequence-valid (section 7.5.3).
+    pub(crate) const fn is_valid(
+        &self,
+        packet: PacketType,
+        seq: SeqNo,
+        ack: Option<SeqNo>,
+        windows: Windows,
+    ) -> bool {
+        let ends_connection = matches!(
+            packet,
+            PacketType::CloseReq | PacketType::Close | PacketType::Reset
+        );
+        let (low, ack_low) = if ends_connection {
+            (self.gsr.next(), self.gar)
+        } else {
+            (self.swl(windows), self.awl(windows))
+        };
+        let seq_valid = is_between(seq, low, self.swh(windows));
+        match ack {
+            None => seq_valid,
+            Some(ack) => seq_valid && is_between(ack, ack_low, self.awh()),
+        }
+    }
+
+    /// Takes in the sequence number of a valid packet.
+    pub(crate) const fn update_gsr(&mut self, seq: SeqNo) {
+        self.gsr = self.gsr.max(seq);
+        if self.gsr.distance_from(self.isr) > LONG_WAY {
+            self.clamp_to_isr = false;
+        }
+    }
+
+    /// Takes in the acknowledgement number of a valid packet that is not a Sync.
+    pub(crate) const fn update_gar(&mut self, ack: SeqNo) {
+        self.gar = self.gar.max(ack);
+    }
+}
+
+/// `low <= number <= high` by circular comparison. An interval whose ends have crossed is empty.
+const fn is_between(number: SeqNo, low: SeqNo, high: SeqNo) -> bool {
+    !number.is_before(low) && !number.is_after(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const W100: Windows = Windows {
+        sequence: 100,
+        acknowledgement: 100,
+    };
+
+    fn at(gss: u64, gsr: u64) -> SequenceNumbers {
+        SequenceNumbers {
+            iss: SeqNo::new(1),
+            isr: SeqNo::new(1),
+            gss: SeqNo::new(gss),
+            gsr: SeqNo::new(gsr),
+            gar: SeqNo::new(gss - 10),
+            osr: None,
+            clamp_to_isr: true,
+            clamp_to_iss: true,
+        }
+    }
+
+    /// D7.5-1: the window formulas, rounding included, and the clamps.
+    #[test]
+    fn windows_follow_section_7_5_1() {
+        let numbers = at(5_000, 9_000);
+        for (w, w2, swl, swh, awl) in [
+            (100, 100, 8_976, 9_075, 4_901),
+            (101, 33, 8_976, 9_076, 4_968),
+            (102, 32, 8_976, 9_077, 4_969),
+            (103, 1_000, 8_976, 9_078, 4_001),
+            (32, 4_999, 8_993, 9_024, 2),
+            (40_000, 6_000, 1, 39_000, 1),
+        ] {
+            let windows = Windows {
+                sequence: w,
+                acknowledgement: w2,
+            };
+            assert_eq!(numbers.swl(windows).get(), swl, "SWL for W = {w}");
+            assert_eq!(numbers.swh(windows).get(), swh, "SWH for W = {w}");
+            assert_eq!(numbers.awl(windows).get(), awl, "AWL for W' = {w2}");
+            assert_eq!(numbers.awh().get(), 5_000);
+        }
+    }
+
+    /// D7.5-1: the clamps end with the beginning of the connection.
+    #[test]
+    fn a_long_connection_that_wraps_is_not_clamped() {
+        let mut numbers = SequenceNumbers::new(SeqNo::new(500));
+        numbers.start_receiving(SeqNo::new(500));
+        for step in 1..=8 {
+            numbers.update_gsr(SeqNo::new(500 + step * (1 << 45)));
+        }
+        numbers.update_gsr(SeqNo::new(510));
+        assert_eq!(numbers.gsr, SeqNo::new(510));
+        assert_eq!(
+            numbers.swl(W100),
+            SeqNo::new(486),
+            "below ISR = 500 once more"
+        );
+    }
+
+    /// D7.5-4: the validity table, each bound from both sides.
+    #[test]
+    fn validity_table_of_section_7_5_3() {
+        use PacketType::*;
+        // GSR 9000: SWL 8976, SWH 9075. GSS 5000: AWL 4901, AWH 5000. GAR 4990.
+        let numbers = at(5_000, 9_000);
+        let bounds = [
+            (Request, 8_976, None),
+            (Response, 8_976, Some(4_901)),
+            (Data, 8_976, None),
+            (Ack, 8_976, Some(4_901)),
+            (DataAck, 8_976, Some(4_901)),
+            (CloseReq, 9_001, Some(4_990)),
+            (Close, 9_001, Some(4_990)),
+            (Reset, 9_001, Some(4_990)),
+        ];
+        for (kind, low, ack_low) in bounds {
+            let valid = |seq: u64, ack: Option<u64>| {
+                numbers.is_valid(kind, SeqNo::new(seq), ack.map(SeqNo::new), W100)
+            };
+            let high_ack = ack_low.map(|_| 5_000);
+            assert!(valid(low, ack_low), "{kind:?}");
+            assert!(valid(9_075, high_ack), "{kind:?}");
+            assert!(!valid(low - 1, high_ack), "{kind:?}");
+            assert!(!valid(9_076, high_ack), "{kind:?}");
+            if let Some(ack_low) = ack_low {
+                assert!(!valid(low, Some(ack_low - 1)), "{kind:?}");
+                assert!(!valid(low, Some(5_001)), "{kind:?}");
+            }
+        }
+    }
+
+    /// D7.5-4: Syncs are checked loosely, and against SWH while the connection is active.
+    #[test]
+    fn sync_validity() {
+        let numbers = at(5_000, 9_000);
+        let valid = |seq: u64, ack: u64, active| {
+            numbers.sync_is_valid(SeqNo::new(seq), SeqNo::new(ack), W100, active)
+        };
+        assert!(valid(8_976, 4_901, true));
+        assert!(valid(9_075, 5_000, true));
+        assert!(!valid(8_975, 5_000, false));
+        assert!(!valid(9_076, 5_000, true), "beyond SWH while active");
+        assert!(
+            valid(1 << 40, 5_000, false),
+            "anything later when not active"
+        );
+        assert!(!valid(9_000, 4_900, false));
+        assert!(!valid(9_000, 5_001, false));
+    }
+
+    proptest! {
+        /// D3.1-3: all of it is circular: shifting every number changes no verdict.
+        #[test]
+        fn validity_does_not_depend_on_the_origin(
+            shift in 0..SeqNo::MODULUS,
+            seq in 8_900u64..9_200,
+            ack in 4_800u64..5_100,
+            w in 32u64..400,
+        ) {
+            let windows = Windows { sequence: w, acknowledgement: w };
+            let plain = at(5_000, 9_000);
+            let moved = SequenceNumbers {
+                iss: plain.iss.add(shift),
+                isr: plain.isr.add(shift),
+                gss: plain.gss.add(shift),
+                gsr: plain.gsr.add(shift),
+                gar: plain.gar.add(shift),
+                ..plain
+            };
+            let (seq, ack) = (SeqNo::new(seq), SeqNo::new(ack));
+            for kind in [PacketType::Ack, PacketType::Close] {
+                prop_assert_eq!(
+                    plain.is_valid(kind, seq, Some(ack), windows),
+                    moved.is_valid(kind, seq.add(shift), Some(ack.add(shift)), windows)
+                );
+            }
+            prop_assert_eq!(
+                plain.sync_is_valid(seq, ack, windows, true),
+                moved.sync_is_valid(seq.add(shift), ack.add(shift), windows, true)
+            );
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The states of a connection and what an application sees of them.
+
+use skywave_units::Duration;
+use skywave_wire::Payload;
+use skywave_wire::dccp::ResetCode;
+use thiserror::Error;
+
+/// The states of a connection, in the increasing order of RFC 4340 section 4.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// No connection.
+    Closed,
+    /// A server waits for a Request.
+    Listen,
+    /// A client has sent a Request.
+    Request,
+    /// A server has sent a Response.
+    Respond,
+    /// A client has had the Response and does not know yet whether the server knows.
+    PartOpen,
+    /// Data flows.
+    Open,
+    /// A server has asked its client to close.
+    CloseReq,
+    /// A Close has been sent.
+    Closing,
+    /// The connection is over and its ports are kept from being used again too soon.
+    TimeWait,
+}
+
+/// Which side of the handshake an endpoint is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Sends the Request.
+    Client,
+    /// Answers it.
+    Server,
+}
+
+/// Which endpoint ended a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// This one sent the Reset.
+    Local,
+    /// The peer sent it.
+    Remote,
+}
+
+/// Something that an application may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The handshake is complete.
+    Connected,
+    /// After a [`SendError::QueueFull`], there is room again.
+    Writable,
+    /// The peer's application reads no more data (Drop Code 1, RFC 4340 section 11.7.2); nothing
+    /// more will be sent.
+    PeerNotListening,
+    /// The connection is over.
+    Closed {
+        /// Why; [`ResetCode::CLOSED`] is the normal way.
+        code: ResetCode,
+        /// Who ended it.
+        origin: Origin,
+    },
+}
+
+/// Why [`Connection::send`](super::Connection::send) has not taken a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The send queue is full: wait for [`Event::Writable`], or drop data.
+    #[error("the send queue is full; wait until it is writable or drop the datagram")]
+    QueueFull,
+    /// Larger than the Maximum Packet Size (RFC 4340 section 14).
+    #[error("a datagram of {size} bytes is larger than the maximum packet size of {mps}; split it")]
+    TooLarge {
+        /// Bytes of the datagram.
+        size: usize,
+        /// Maximum Packet Size in bytes.
+        mps: u32,
+    },
+    /// The connection is closing or closed.
+    #[error("the connection is closed; open another one")]
+    Closed,
+    /// The peer's application reads no more data (Drop Code 1).
+    #[error("the peer's application no longer listens; close the connection")]
+    PeerNotListening,
+}
+
+/// A datagram from the peer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// The data; may be empty (RFC 4340 section 5.4).
+    pub payload: Payload,
+    /// Whether it failed its Data Checksum (section 9.3); only where
+    /// [`Config::deliver_corrupted`](super::Config::deliver_corrupted) asks for such data.
+    pub corrupted: bool,
+}
+
+/// What a connection has done, and how its congestion control stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Counters since the connection began.
+    pub counters: Counters,
+    /// Datagrams that wait to be sent.
+    pub queued: usize,
+    /// Congestion window in packets; zero before there is a connection.
+    pub cwnd: f64,
+    /// Slow-start threshold in packets; may be infinite.
+    pub ssthresh: f64,
+    /// Data packets outstanding, as the CCID estimates them.
+    pub pipe: u32,
+    /// Smoothed round-trip time, once there is a sample.
+    pub srtt: Option<Duration>,
+    /// Data packets that were sent and are known to be lost.
+    pub lost: u64,
+    /// Data packets that were sent and are known to have been marked (CE).
+    pub marked: u64,
+}
+
+/// Counters of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets sent, of every type.
+    pub packets_sent: u64,
+    /// Data packets among them.
+    pub data_packets_sent: u64,
+    /// Bytes of application data in them.
+    pub bytes_sent: u64,
+    /// Packets received that passed all checks, of every type.
+    pub packets_received: u64,
+    /// Data packets among them.
+    pub data_packets_received: u64,
+    /// Bytes of application data in them.
+    pub bytes_received: u64,
+    /// Datagrams given to the application's queue.
+    pub datagrams_delivered: u64,
+    /// Datagrams received but dropped, each reported to the peer with a Drop Code.
+    pub datagrams_dropped: u64,
+    /// Packets received with ECN Congestion Experienced.
+    pub ce_received: u64,
+    /// Packets that arrived twice.
+    pub duplicates: u64,
+    /// Packets ignored because a check failed (RFC 4340 section 8.5, steps 1 to 7).
+    pub invalid_packets: u64,
+    /// Syncs sent.
+    pub syncs_sent: u64,
+    /// Syncs received.
+    pub syncs_received: u64,
+    /// Resets sent.
+    pub resets_sent: u64,
+    /// Resets received.
+    pub resets_received: u64,
+    /// Packets with a Slow Receiver option received (section 11.6).
+    pub slow_receiver_reports: u64,
+}

@@ -1,0 +1,301 @@
+//! Data and acknowledgements (RFC 4340 sections 5.4, 8.2, 11 and 12; RFC 4341).
+
+use super::*;
+use crate::dccp::SendError;
+
+/// Queues that never overflow.
+fn roomy() -> Config {
+    Config {
+        send_queue: 10_000,
+        receive_queue: 10_000,
+        ..Config::default()
+    }
+}
+
+/// D5.4-1: datagrams of zero bytes are datagrams.
+#[test]
+fn empty_datagrams_are_delivered() {
+    let mut pair = Pair::opened();
+    for size in [0, 5, 0] {
+        pair.send(Client, size);
+    }
+    pair.run_for(secs(1));
+    assert_eq!(pair.received(Server), [0, 5, 0]);
+}
+
+/// D5.4-2: data on packets of the other types is ignored.
+#[test]
+fn padding_of_other_types_is_not_data() {
+    let mut pair = Pair::opened();
+    let (seq, ack) = (pair.gss(Client), SeqNo::new(pair.gss(Server)));
+    let kinds = [
+        Kind::Ack { ack },
+        Kind::Sync { ack },
+        Kind::SyncAck { ack },
+        Kind::Close { ack },
+    ];
+    for (index, kind) in kinds.into_iter().enumerate() {
+        pair.inject(
+            Server,
+            with_data(packet(Client, seq + 1 + index as u64, kind), 99),
+        );
+    }
+    assert_eq!(pair.received(Server), []);
+    assert_eq!(pair.get(Server).stats().counters.data_packets_received, 0);
+}
+
+/// One direction: Data packets one way, an Ack with an Ack Vector for each two of them the other
+/// way, and everything arrives.
+#[test]
+fn bulk_transfer() {
+    let mut pair = Pair::open(Config::default(), roomy());
+    let before = pair.log.len();
+    let mut queued = 0;
+    while queued < 1_000 {
+        if pair
+            .apply(Client, |client| client.send(Payload::Synthetic(1_000)))
+            .is_ok()
+        {
+            queued += 1;
+        } else {
+            pair.run_for(millis(20));
+        }
+    }
+    pair.run_for(secs(5));
+    let data = pair.sent_by(Client, before).len();
+    let acks = pair.sent_by(Server, before);
+    assert!(acks.iter().all(|sent| sent.kind() == PacketType::Ack));
+    assert!(acks.iter().all(|sent| sent.option(38).is_some()), "D11.5-1");
+    assert!(
+        (400..=600).contains(&acks.len()),
+        "{} acks for {data} packets",
+        acks.len()
+    );
+    // Acks of acks keep the vector short (C2-13).
+    let longest = acks.iter().filter_map(|sent| match sent.option(38)? {
+        DccpOption::AckVector { cells, .. } => Some(cells.len()),
+        _ => None,
+    });
+    // Two windows of at most 64 packets in a cell.
+    let longest = longest.max().unwrap();
+    assert!(
+        longest as f64 <= pair.get(Client).stats().cwnd * 2.0 / 64.0 + 2.0,
+        "{longest}"
+    );
+    let acks_of_acks = pair
+        .sent_by(Client, before)
+        .iter()
+        .filter(|sent| sent.packet.kind.ack().is_some())
+        .count();
+    assert!(
+        (5..200).contains(&acks_of_acks),
+        "{acks_of_acks} acks of acks"
+    );
+    assert_eq!(pair.received(Server).len(), 1_000);
+    let stats = pair.get(Client).stats();
+    assert_eq!(stats.counters.data_packets_sent, 1_000);
+    assert_eq!(stats.counters.bytes_sent, 1_000_000);
+    assert_eq!((stats.lost, stats.pipe, stats.queued), (0, 0, 0));
+    assert!(stats.cwnd > 10.0);
+    let srtt = stats.srtt.unwrap();
+    assert!(srtt >= millis(100) && srtt < millis(120), "{srtt}");
+}
+
+/// Both directions: acknowledgements ride on data.
+#[test]
+fn data_carries_acknowledgements() {
+    let mut pair = Pair::opened();
+    let before = pair.log.len();
+    for _ in 0..100 {
+        pair.send(Client, 500);
+        pair.send(Server, 500);
+        pair.run_for(millis(10));
+    }
+    let steady_from = pair.now - millis(200);
+    pair.run_for(secs(2));
+    // Once the window is large enough for the rate, no datagram waits, and none leaves without
+    // the acknowledgement that is due soon.
+    let steady = pair.log[before..]
+        .iter()
+        .filter(|sent| sent.at >= steady_from && !sent.packet.payload.is_empty());
+    let kinds: Vec<PacketType> = steady.map(Sent::kind).collect();
+    assert!(kinds.len() > 30);
+    assert!(
+        kinds.iter().all(|&kind| kind == PacketType::DataAck),
+        "{kinds:?}"
+    );
+}
+
+/// A lost packet halves cwnd; a marked one does, too, and is reported as marked.
+#[test]
+fn losses_and_marks_reach_congestion_control() {
+    for mark in [false, true] {
+        let mut pair = Pair::open(roomy(), roomy());
+        let mut count = 0;
+        pair.network = Box::new(move |sent| {
+            let hit = sent.from == Client && {
+                count += 1;
+                count == 60
+            };
+            match (hit, mark) {
+                (false, _) => Fate::Deliver,
+                (true, false) => Fate::Drop,
+                (true, true) => Fate::Mark,
+            }
+        });
+        for _ in 0..400 {
+            pair.send(Client, 500);
+        }
+        pair.run_for(secs(10));
+        let stats = pair.get(Client).stats();
+        assert_eq!(
+            (stats.lost, stats.marked),
+            if mark { (0, 1) } else { (1, 0) }
+        );
+        assert!(stats.ssthresh.is_finite());
+        assert_eq!(
+            pair.get(Server).stats().counters.ce_received,
+            u64::from(mark)
+        );
+    }
+}
+
+/// D12.2-1: with nonces, data carries ECT(0) and ECT(1) at random, the receiver's echo is right
+/// (a wrong one would count as a mark), and non-data carries ECT(0).
+#[test]
+fn ecn_nonces() {
+    let config = Config {
+        ecn_nonces: true,
+        ..roomy()
+    };
+    let mut pair = Pair::open(config, roomy());
+    let before = pair.log.len();
+    for _ in 0..400 {
+        pair.send(Client, 500);
+    }
+    pair.run_for(secs(10));
+    let sent = pair.sent_by(Client, before);
+    let ones = sent.iter().filter(|sent| sent.ecn == Ecn::Ect1).count();
+    assert!((120..280).contains(&ones), "{ones} of {}", sent.len());
+    assert!(
+        pair.sent_by(Server, before)
+            .iter()
+            .all(|sent| sent.ecn == Ecn::Ect0)
+    );
+    let stats = pair.get(Client).stats();
+    assert!(stats.ssthresh.is_infinite(), "no echo was found wrong");
+}
+
+/// A datagram that arrives twice is delivered once; one that arrives late is delivered.
+#[test]
+fn duplicates_and_reordering() {
+    let mut pair = Pair::opened();
+    let mut count = 0u32;
+    pair.network = Box::new(move |sent| {
+        if sent.from == Client {
+            count += 1;
+            if count.is_multiple_of(3) {
+                return Fate::Duplicate;
+            }
+            if count.is_multiple_of(5) {
+                return Fate::Delay(millis(15));
+            }
+        }
+        Fate::Deliver
+    });
+    for size in 0..50 {
+        pair.send(Client, size);
+        pair.run_for(millis(7));
+    }
+    pair.run_for(secs(5));
+    let mut received = pair.received(Server);
+    assert_ne!(
+        received,
+        (0..50).collect::<Vec<_>>(),
+        "nothing was reordered"
+    );
+    received.sort_unstable();
+    assert_eq!(received, (0..50).collect::<Vec<_>>());
+    assert!(pair.get(Server).stats().counters.duplicates >= 10);
+}
+
+#[test]
+fn send_errors() {
+    let config = Config {
+        send_queue: 2,
+        mps: 100,
+        ..Config::default()
+    };
+    let mut pair = Pair::new(config, Config::default());
+    let send =
+        |pair: &mut Pair, size| pair.apply(Client, |client| client.send(Payload::Synthetic(size)));
+    assert_eq!(
+        send(&mut pair, 101),
+        Err(SendError::TooLarge {
+            size: 101,
+            mps: 100
+        })
+    );
+    assert_eq!(send(&mut pair, 100), Ok(()));
+    assert_eq!(send(&mut pair, 0), Ok(()));
+    assert_eq!(send(&mut pair, 1), Err(SendError::QueueFull));
+    assert_eq!(pair.get(Client).send_room(), 0);
+    pair.run_for(secs(1));
+    assert_eq!(pair.events(Client), [Event::Connected, Event::Writable]);
+    assert_eq!(send(&mut pair, 1), Ok(()));
+}
+
+/// D11.7-2: a peer whose application has gone (Drop Code 1) is sent nothing more.
+#[test]
+fn peer_that_does_not_listen() {
+    let mut pair = Pair::opened();
+    pair.network = Box::new(|_| Fate::Drop);
+    pair.send(Client, 10);
+    pair.drain(Client);
+    let (gss, seq) = (pair.gss(Client), pair.gss(Server) + 1);
+    let options = [
+        DccpOption::AckVector {
+            nonce: false,
+            cells: [0][..].into(),
+        },
+        DccpOption::DataDropped([0x90][..].into()),
+    ];
+    let ack = packet(
+        Server,
+        seq,
+        Kind::Ack {
+            ack: SeqNo::new(gss),
+        },
+    );
+    pair.inject(Client, with_options(ack, &options));
+    assert_eq!(pair.events(Client), [Event::PeerNotListening]);
+    let refused = pair.apply(Client, |client| client.send(Payload::EMPTY));
+    assert_eq!(refused, Err(SendError::PeerNotListening));
+}
+
+/// A vector too long to ride on a full datagram leaves in a packet of its own (section 11.2).
+#[test]
+fn long_vectors_are_not_piggybacked() {
+    let mut pair = Pair::opened();
+    let (first, ack) = (pair.gss(Client) + 1, SeqNo::new(pair.gss(Server)));
+    let mut sent = Vec::new();
+    for index in 0..70 {
+        // Every other packet is missing: one cell each.
+        let data = with_data(packet(Client, first + 2 * index, Kind::DataAck { ack }), 10);
+        sent.extend(pair.inject(Server, data));
+    }
+    assert!(
+        sent.iter()
+            .all(|packet| packet.kind.packet_type() == PacketType::Ack)
+    );
+    pair.send(Server, 1_400);
+    let answer = pair.inject(
+        Server,
+        with_data(packet(Client, first + 140, Kind::Data), 10),
+    );
+    let kinds: Vec<PacketType> = answer
+        .iter()
+        .map(|packet| packet.kind.packet_type())
+        .collect();
+    assert_eq!(kinds, [PacketType::Ack, PacketType::Data]);
+}

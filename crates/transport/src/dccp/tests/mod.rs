@@ -1,0 +1,390 @@
+//! Two connections and a network between them, and packets made by hand.
+
+mod data;
+mod handshake;
+mod model;
+mod negotiation;
+mod options;
+mod random;
+mod sequences;
+mod termination;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use skywave_units::{Duration, Instant};
+use skywave_wire::dccp::{
+    DccpOption, FeatureNumber, FeatureSide, Kind, Packet, PacketType, ResetCode, SeqNo, ServiceCode,
+};
+use skywave_wire::{Ecn, Payload};
+
+use super::{Config, Connection, Event, State};
+use crate::{Driven, Transmit};
+
+const CLIENT_PORT: u16 = 40_000;
+const SERVER_PORT: u16 = 5_001;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Client,
+    Server,
+}
+
+use Side::{Client, Server};
+
+impl Side {
+    fn other(self) -> Self {
+        match self {
+            Client => Server,
+            Server => Client,
+        }
+    }
+}
+
+/// What the network does to a packet.
+enum Fate {
+    Deliver,
+    Drop,
+    Duplicate,
+    Delay(Duration),
+    Mark,
+}
+
+/// A packet that one side has sent.
+#[derive(Clone, Debug)]
+struct Sent {
+    at: Instant,
+    from: Side,
+    ecn: Ecn,
+    packet: Packet,
+}
+
+impl Sent {
+    fn kind(&self) -> PacketType {
+        self.packet.kind.packet_type()
+    }
+
+    fn option(&self, number: u8) -> Option<&DccpOption> {
+        self.packet
+            .options
+            .iter()
+            .find(|option| option.type_number() == number)
+    }
+}
+
+struct Flight {
+    arrival: Instant,
+    to: Side,
+    ecn: Ecn,
+    packet: Packet,
+}
+
+type Network = Box<dyn FnMut(&Sent) -> Fate>;
+
+/// A client and a server, `latency` apart, on a clock of their own.
+struct Pair {
+    client: Driven<Connection>,
+    server: Driven<Connection>,
+    now: Instant,
+    latency: Duration,
+    flights: Vec<Flight>,
+    network: Network,
+    /// Everything that was sent, lost or not.
+    log: Vec<Sent>,
+}
+
+fn rng(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+fn millis(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+fn secs(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+fn request(seq: u64) -> Packet {
+    packet(
+        Client,
+        seq,
+        Kind::Request {
+            service: ServiceCode::NONE,
+        },
+    )
+}
+
+/// A packet from `from`, with 48-bit numbers.
+fn packet(from: Side, seq: u64, kind: Kind) -> Packet {
+    let (source_port, destination_port) = match from {
+        Client => (CLIENT_PORT, SERVER_PORT),
+        Server => (SERVER_PORT, CLIENT_PORT),
+    };
+    Packet {
+        source_port,
+        destination_port,
+        ccval: 0,
+        cscov: 0,
+        extended: true,
+        seq: SeqNo::new(seq),
+        kind,
+        options: Default::default(),
+        payload: Payload::EMPTY,
+    }
+}
+
+fn with_options(mut packet: Packet, options: &[DccpOption]) -> Packet {
+    packet.options.extend(options.iter().cloned());
+    packet
+}
+
+fn with_data(mut packet: Packet, size: u32) -> Packet {
+    packet.payload = Payload::Synthetic(size);
+    packet
+}
+
+fn change(side: FeatureSide, feature: u8, value: &[u8]) -> DccpOption {
+    DccpOption::Change {
+        side,
+        feature: FeatureNumber(feature),
+        value: value.into(),
+    }
+}
+
+fn confirm(side: FeatureSide, feature: u8, value: &[u8]) -> DccpOption {
+    DccpOption::Confirm {
+        side,
+        feature: FeatureNumber(feature),
+        value: value.into(),
+    }
+}
+
+fn reset_code(packet: &Packet) -> Option<(ResetCode, [u8; 3])> {
+    match packet.kind {
+        Kind::Reset { code, data, .. } => Some((code, data)),
+        _ => None,
+    }
+}
+
+impl Pair {
+    fn new(client: Config, server: Config) -> Self {
+        Self {
+            client: Driven::new(Connection::client(
+                client,
+                CLIENT_PORT,
+                SERVER_PORT,
+                Instant::ZERO,
+                rng(1),
+            )),
+            server: Driven::new(Connection::listen(server, SERVER_PORT, rng(2))),
+            now: Instant::ZERO,
+            latency: millis(50),
+            flights: Vec::new(),
+            network: Box::new(|_| Fate::Deliver),
+            log: Vec::new(),
+        }
+    }
+
+    fn default() -> Self {
+        Self::new(Config::default(), Config::default())
+    }
+
+    /// Both sides OPEN and nothing in flight.
+    fn open(client: Config, server: Config) -> Self {
+        let mut pair = Self::new(client, server);
+        pair.run_for(secs(1));
+        assert_eq!(pair.states(), (State::Open, State::Open));
+        pair.events(Client);
+        pair.events(Server);
+        pair
+    }
+
+    fn opened() -> Self {
+        Self::open(Config::default(), Config::default())
+    }
+
+    fn driven(&mut self, side: Side) -> &mut Driven<Connection> {
+        match side {
+            Client => &mut self.client,
+            Server => &mut self.server,
+        }
+    }
+
+    fn get(&self, side: Side) -> &Connection {
+        match side {
+            Client => self.client.get(),
+            Server => self.server.get(),
+        }
+    }
+
+    fn states(&self) -> (State, State) {
+        (self.get(Client).state(), self.get(Server).state())
+    }
+
+    /// Lets `side` send what it has, into the network; its next deadline.
+    fn drain(&mut self, side: Side) -> Option<Instant> {
+        let now = self.now;
+        let (sent, deadline) = drain(self.driven(side), now);
+        for Transmit { ecn, packet } in sent {
+            let sent = Sent {
+                at: now,
+                from: side,
+                ecn,
+                packet,
+            };
+            self.log.push(sent.clone());
+            let to = side.other();
+            let mut fly = |ecn, delay| {
+                let arrival = now + delay;
+                self.flights.push(Flight {
+                    arrival,
+                    to,
+                    ecn,
+                    packet: sent.packet.clone(),
+                });
+            };
+            match (self.network)(&sent) {
+                Fate::Deliver => fly(ecn, self.latency),
+                Fate::Drop => {}
+                Fate::Duplicate => {
+                    fly(ecn, self.latency);
+                    fly(ecn, self.latency);
+                }
+                Fate::Delay(extra) => fly(ecn, self.latency + extra),
+                Fate::Mark => fly(Ecn::Ce, self.latency),
+            }
+        }
+        deadline
+    }
+
+    fn run_until(&mut self, end: Instant) {
+        let mut rounds = 0u32;
+        loop {
+            let mut next = [self.drain(Client), self.drain(Server)]
+                .into_iter()
+                .flatten()
+                .min();
+            if let Some(arrival) = self.flights.iter().map(|flight| flight.arrival).min() {
+                next = Some(next.map_or(arrival, |next| next.min(arrival)));
+            }
+            assert!(self.flights.len() < 1_000, "packets that breed packets");
+            let Some(next) = next.filter(|&next| next <= end) else {
+                break;
+            };
+            rounds = if next > self.now { 0 } else { rounds + 1 };
+            assert!(
+                rounds < 1_000,
+                "time stands still at {next}: {:?}",
+                self.client
+            );
+            self.now = self.now.max(next);
+            let now = self.now;
+            let mut index = 0;
+            while index < self.flights.len() {
+                if self.flights[index].arrival > now {
+                    index += 1;
+                    continue;
+                }
+                let flight = self.flights.remove(index);
+                self.receive(flight.to, flight.ecn, flight.packet);
+            }
+            for side in [Client, Server] {
+                let _ = self.driven(side).expire(now);
+                self.drain(side);
+            }
+        }
+        self.now = end;
+    }
+
+    fn run_for(&mut self, time: Duration) {
+        self.run_until(self.now + time);
+    }
+
+    fn receive(&mut self, to: Side, ecn: Ecn, packet: Packet) {
+        let now = self.now;
+        let _ = self.driven(to).receive(now, ecn, packet);
+        self.drain(to);
+    }
+
+    /// Hands `packet` to `side`; what it sends in answer does not reach the other side.
+    fn inject(&mut self, side: Side, packet: Packet) -> Vec<Packet> {
+        self.inject_ecn(side, Ecn::Ect0, packet)
+    }
+
+    fn inject_ecn(&mut self, side: Side, ecn: Ecn, packet: Packet) -> Vec<Packet> {
+        let now = self.now;
+        let _ = self.driven(side).receive(now, ecn, packet);
+        let (sent, _) = drain(self.driven(side), now);
+        sent.into_iter().map(|transmit| transmit.packet).collect()
+    }
+
+    fn apply<T>(&mut self, side: Side, action: impl FnOnce(&mut Connection) -> T) -> T {
+        let now = self.now;
+        let (answer, _) = self.driven(side).apply(now, action);
+        answer
+    }
+
+    fn send(&mut self, side: Side, size: u32) {
+        self.apply(side, |connection| connection.send(Payload::Synthetic(size)))
+            .unwrap();
+    }
+
+    fn close(&mut self, side: Side) {
+        let now = self.now;
+        self.apply(side, |connection| connection.close(now));
+    }
+
+    /// Sizes of the datagrams that `side` has received.
+    fn received(&mut self, side: Side) -> Vec<usize> {
+        self.apply(side, |connection| {
+            std::iter::from_fn(|| connection.recv())
+                .map(|data| data.payload.len())
+                .collect()
+        })
+    }
+
+    fn events(&mut self, side: Side) -> Vec<Event> {
+        self.apply(side, |connection| {
+            std::iter::from_fn(|| connection.event()).collect()
+        })
+    }
+
+    /// Sequence number of the last packet that `side` sent.
+    fn gss(&self, side: Side) -> u64 {
+        let mut sent = self.log.iter().rev().filter(|sent| sent.from == side);
+        let last = sent.next().expect("nothing sent yet");
+        assert!(
+            last.packet.extended,
+            "ask for gss only where numbers are long"
+        );
+        last.packet.seq.get()
+    }
+
+    /// The packets that `side` sent since the log had `from` entries.
+    fn sent_by(&self, side: Side, from: usize) -> Vec<&Sent> {
+        self.log[from..]
+            .iter()
+            .filter(|sent| sent.from == side)
+            .collect()
+    }
+
+    fn kinds(&self, side: Side) -> Vec<PacketType> {
+        self.sent_by(side, 0)
+            .iter()
+            .map(|sent| sent.kind())
+            .collect()
+    }
+}
+
+fn drain(
+    driven: &mut Driven<Connection>,
+    now: Instant,
+) -> (Vec<Transmit<Packet>>, Option<Instant>) {
+    let ((), mut drain) = driven.apply(now, |_| ());
+    let mut sent = Vec::new();
+    while let Some(transmit) = drain.transmit() {
+        sent.push(transmit);
+        assert!(sent.len() < 10_000, "an endpoint that never stops sending");
+    }
+    (sent, drain.deadline())
+}

@@ -1,0 +1,232 @@
+//! Feature negotiation between two connections (RFC 4340 section 6).
+
+use super::*;
+
+/// Every wish of both sides is granted, and nothing is left open.
+#[test]
+fn two_connections_agree() {
+    let wishes = Config {
+        allow_short_seqnos: true,
+        sequence_window: 1024,
+        ack_ratio: 3,
+        request_ndp_count: true,
+        minimum_checksum_coverage: 1,
+        checksum_coverage: 1,
+        send_data_checksum: true,
+        ..Config::default()
+    };
+    let mut pair = Pair::open(wishes.clone(), wishes);
+    // The server answers nine Changes. Two of its own are thereby settled: both sides had wishes
+    // for Minimum Checksum Coverage, at either end.
+    for (side, expected) in [(Server, 9), (Client, 7)] {
+        let confirms: usize = pair
+            .sent_by(side, 0)
+            .iter()
+            .flat_map(|sent| &sent.packet.options)
+            .filter(|option| matches!(option.type_number(), 33 | 35))
+            .count();
+        assert_eq!(confirms, expected, "{side:?}: one for each Change");
+    }
+    let before = pair.log.len();
+    pair.run_for(secs(200));
+    assert_eq!(pair.log.len(), before, "no Change is sent again");
+}
+
+/// C2-1: no data before the peer has agreed to send Ack Vectors, even when its Confirm is lost.
+#[test]
+fn data_waits_for_the_ack_vector() {
+    let mut pair = Pair::default();
+    pair.send(Server, 100);
+    let mut lost = false;
+    pair.network = Box::new(move |sent| {
+        // The client's Ack is the one with the Confirm.
+        if !lost && sent.from == Client && sent.kind() == PacketType::Ack {
+            lost = true;
+            return Fate::Drop;
+        }
+        Fate::Deliver
+    });
+    pair.run_for(secs(5));
+    let is_confirm = |sent: &&Sent| {
+        sent.from == Client && sent.option(35).is_none() && sent.option(33).is_some()
+    };
+    let confirms: Vec<Instant> = pair
+        .log
+        .iter()
+        .filter(is_confirm)
+        .map(|sent| sent.at)
+        .collect();
+    assert_eq!(
+        confirms.len(),
+        2,
+        "lost, and in answer to the Change that was sent again"
+    );
+    let first_data = pair
+        .log
+        .iter()
+        .find(|sent| sent.from == Server && sent.packet.payload.len() == 100)
+        .expect("the data leaves in the end");
+    assert_eq!(first_data.at, confirms[1] + pair.latency);
+    assert_eq!(pair.received(Client), [100]);
+}
+
+/// A peer that will not send Ack Vectors cannot be talked to with CCID 2.
+#[test]
+fn refused_ack_vector_resets() {
+    let refuses = Config {
+        send_ack_vector: false,
+        ..Config::default()
+    };
+    let mut pair = Pair::new(Config::default(), refuses);
+    pair.run_for(secs(1));
+    // D5.6-2: option 34 (Change R), then the feature's number and value.
+    let reset = pair.sent_by(Server, 0)[0].packet.clone();
+    assert_eq!(
+        reset_code(&reset),
+        Some((ResetCode::MANDATORY_ERROR, [34, 6, 1]))
+    );
+    assert_eq!(pair.states(), (State::TimeWait, State::Closed));
+}
+
+/// D6-1: negotiation on a Data packet is ignored, even if Mandatory and unknown.
+#[test]
+fn data_packets_do_not_negotiate() {
+    let mut pair = Pair::opened();
+    let seq = pair.gss(Client) + 1;
+    let options = [
+        change(FeatureSide::Local, 5, &[0, 9]),
+        DccpOption::Mandatory,
+        change(FeatureSide::Local, 126, &[1]),
+        DccpOption::Mandatory,
+    ];
+    let sent = pair.inject(
+        Server,
+        with_options(packet(Client, seq, Kind::Data), &options),
+    );
+    assert_eq!(pair.get(Server).state(), State::Open);
+    let answers = sent.iter().flat_map(|packet| &packet.options);
+    assert_eq!(
+        answers
+            .filter(|option| matches!(option.type_number(), 33 | 35))
+            .count(),
+        0
+    );
+}
+
+/// D6-1, D6-6: no Change on a Data packet is ever sent, and each Confirm has an acknowledgement
+/// number, over a long transfer that renegotiates Ack Ratio and Sequence Window.
+#[test]
+fn long_transfer_keeps_the_rules() {
+    let roomy = Config {
+        send_queue: 3_000,
+        receive_queue: 3_000,
+        ..Config::default()
+    };
+    let mut pair = Pair::open(roomy.clone(), roomy);
+    for _ in 0..3_000 {
+        pair.send(Client, 1000);
+    }
+    pair.run_for(secs(20));
+    assert_eq!(pair.received(Server).len(), 3_000);
+    let mut windows = Vec::new();
+    for sent in &pair.log {
+        for option in &sent.packet.options {
+            match option {
+                DccpOption::Change { feature, .. } => {
+                    assert_ne!(sent.kind(), PacketType::Data);
+                    if sent.from == Client && *feature == FeatureNumber::SEQUENCE_WINDOW {
+                        windows.push(sent.at);
+                    }
+                }
+                DccpOption::Confirm { .. } => assert!(sent.packet.kind.ack().is_some()),
+                _ => {}
+            }
+        }
+    }
+    // D7.5-3: the window follows the rate; D6-7: at most one Change in a round-trip time.
+    assert!(!windows.is_empty(), "Sequence Window was never declared");
+    for pair_of in windows.windows(2) {
+        assert!(pair_of[1] - pair_of[0] >= millis(100), "{windows:?}");
+    }
+    // The acknowledgements of the other direction have a Sequence Window of their own to keep.
+    for side in [Client, Server] {
+        assert_eq!(
+            pair.get(side).stats().counters.invalid_packets,
+            0,
+            "{side:?}"
+        );
+    }
+}
+
+/// D6-9: an unanswered Change is sent again, no sooner than a round-trip time, with back-off.
+#[test]
+fn changes_are_retransmitted_with_back_off() {
+    let mut pair = Pair::default();
+    // The server's Change R(Send Ack Vector) never gets its Confirm.
+    pair.network = Box::new(|_| Fate::Deliver);
+    pair.run_for(millis(60));
+    let hello = pair.log.last().unwrap().packet.clone();
+    assert_eq!(hello.kind.packet_type(), PacketType::Response);
+    let ack = Kind::Ack { ack: hello.seq };
+    let iss = pair.gss(Client);
+    pair.inject(Server, packet(Client, iss + 1, ack));
+    pair.flights.clear();
+    pair.network = Box::new(|_| Fate::Drop);
+    let before = pair.log.len();
+    pair.run_for(secs(300));
+    let times: Vec<u64> = pair
+        .sent_by(Server, before)
+        .iter()
+        .filter(|sent| sent.option(34).is_some())
+        .map(|sent| sent.at.since_epoch().as_millis())
+        .collect();
+    let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(gaps.len() >= 7, "{gaps:?}");
+    for (earlier, later) in gaps.iter().zip(&gaps[1..]) {
+        assert_eq!(*later, (earlier * 2).min(64_000), "{gaps:?}");
+    }
+}
+
+/// D12-1, D12.1-1: an ECN-incapable endpoint says so, and both sides then send no ECT.
+#[test]
+fn ecn_incapable() {
+    let incapable = Config {
+        ecn_incapable: true,
+        ..Config::default()
+    };
+    let mut pair = Pair::open(Config::default(), incapable);
+    let before = pair.log.len();
+    pair.send(Client, 100);
+    pair.send(Server, 100);
+    pair.run_for(secs(1));
+    assert!(
+        pair.log[before..]
+            .iter()
+            .all(|sent| sent.ecn == Ecn::NotEct)
+    );
+    assert_eq!(pair.received(Server), [100]);
+    let capable = Pair::opened();
+    assert!(capable.log.iter().all(|sent| sent.ecn == Ecn::Ect0));
+}
+
+/// D12.1-1: it takes no data before the peer has confirmed that.
+#[test]
+fn ecn_incapable_takes_no_data_before_it_is_confirmed() {
+    let incapable = Config {
+        ecn_incapable: true,
+        ..Config::default()
+    };
+    let mut pair = Pair::new(Config::default(), incapable);
+    let hello = pair.inject(Server, request(10)).remove(0);
+    let data = with_data(packet(Client, 11, Kind::DataAck { ack: hello.seq }), 50);
+    pair.inject(Server, data.clone());
+    assert_eq!(pair.received(Server), []);
+    assert_eq!(pair.get(Server).stats().counters.datagrams_dropped, 1);
+    let confirmed = confirm(FeatureSide::Remote, 4, &[1, 1]);
+    let data = Packet {
+        seq: SeqNo::new(12),
+        ..data
+    };
+    pair.inject(Server, with_options(data, &[confirmed]));
+    assert_eq!(pair.received(Server), [50]);
+}

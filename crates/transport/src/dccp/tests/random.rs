@@ -1,0 +1,245 @@
+//! Whatever comes, an endpoint neither panics nor gets stuck.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use skywave_wire::dccp::{ElapsedTime, LossInterval};
+
+use super::*;
+
+/// Numbers near the connection's own, and any others.
+fn number(near: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![
+        6 => (0u64..200).prop_map(move |offset| near.wrapping_sub(100) + offset),
+        1 => any::<u64>(),
+    ]
+}
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..12)
+}
+
+fn any_option() -> impl Strategy<Value = DccpOption> {
+    let feature = prop_oneof![4 => 0u8..11, 1 => any::<u8>()];
+    let side = prop_oneof![Just(FeatureSide::Local), Just(FeatureSide::Remote)];
+    let negotiation =
+        (any::<bool>(), side, feature, bytes()).prop_map(|(is_change, side, number, value)| {
+            if is_change {
+                change(side, number, &value)
+            } else {
+                confirm(side, number, &value)
+            }
+        });
+    prop_oneof![
+        1 => Just(DccpOption::Padding),
+        1 => Just(DccpOption::Mandatory),
+        1 => Just(DccpOption::SlowReceiver),
+        6 => negotiation,
+        1 => bytes().prop_map(|value| DccpOption::InitCookie(value.as_slice().into())),
+        1 => (any::<u32>(), 1u8..7)
+            .prop_map(|(count, width)| DccpOption::NdpCount { count: count.into(), width }),
+        4 => (any::<bool>(), vec(any::<u8>(), 0..40)).prop_map(|(nonce, cells)| {
+            DccpOption::AckVector { nonce, cells: cells.as_slice().into() }
+        }),
+        2 => bytes().prop_map(|blocks| DccpOption::DataDropped(blocks.as_slice().into())),
+        1 => any::<u32>().prop_map(DccpOption::Timestamp),
+        1 => any::<u32>().prop_map(|echo| DccpOption::TimestampEcho { echo, elapsed: None }),
+        1 => any::<u32>().prop_map(|time| DccpOption::ElapsedTime(ElapsedTime::Long(time))),
+        1 => any::<u32>().prop_map(DccpOption::DataChecksum),
+        1 => Just(DccpOption::LossIntervals {
+            skip_length: 1,
+            intervals: [LossInterval {
+                lossless_length: 1,
+                nonce: false,
+                loss_length: 0,
+                data_length: 1,
+            }][..].into(),
+        }),
+        1 => (any::<u8>(), bytes())
+            .prop_map(|(kind, value)| DccpOption::Other { kind, value: Some(value.as_slice().into()) }),
+    ]
+}
+
+#[derive(Clone, Debug)]
+enum Input {
+    /// A packet of this type for side, numbers relative to what is right.
+    Packet {
+        to_client: bool,
+        kind: u8,
+        seq: u64,
+        ack: u64,
+        options: Vec<DccpOption>,
+        size: u32,
+    },
+    Wait(u64),
+    Send {
+        client: bool,
+        size: u32,
+    },
+    Close {
+        client: bool,
+    },
+}
+
+/// Numbers in `Input::Packet` are relative to this; it stands for the receiver's own state.
+const NEAR: u64 = 1 << 40;
+
+fn input() -> impl Strategy<Value = Input> {
+    let options = vec(any_option(), 0..4);
+    prop_oneof![
+        12 => (any::<bool>(), 0u8..12, number(NEAR), number(NEAR), options, 0u32..2_000).prop_map(
+            |(to_client, kind, seq, ack, options, size)| Input::Packet {
+                to_client, kind, seq, ack, options, size
+            }
+        ),
+        3 => (0u64..3_000).prop_map(Input::Wait),
+        3 => (any::<bool>(), 0u32..1_500).prop_map(|(client, size)| Input::Send { client, size }),
+        1 => any::<bool>().prop_map(|client| Input::Close { client }),
+    ]
+}
+
+fn kind(number: u8, ack: SeqNo) -> Kind {
+    let service = ServiceCode::NONE;
+    match number {
+        0 => Kind::Request { service },
+        1 => Kind::Response { ack, service },
+        2 | 11 => Kind::Data,
+        3 => Kind::Ack { ack },
+        4 => Kind::DataAck { ack },
+        5 => Kind::CloseReq { ack },
+        6 => Kind::Close { ack },
+        7 => Kind::Reset {
+            ack,
+            code: ResetCode(3),
+            data: [0; 3],
+        },
+        8 => Kind::Sync { ack },
+        9 => Kind::SyncAck { ack },
+        _ => Kind::Listen { service },
+    }
+}
+
+fn side(is_client: bool) -> Side {
+    if is_client { Client } else { Server }
+}
+
+fn apply(pair: &mut Pair, input: Input) {
+    match input {
+        Input::Packet {
+            to_client,
+            kind: number,
+            seq,
+            ack,
+            options,
+            size,
+        } => {
+            let to = side(to_client);
+            let from = to.other();
+            let last = |side| {
+                let mut sent = pair.log.iter().rev().filter(|sent| sent.from == side);
+                sent.next().map_or(0, |sent| sent.packet.seq.get())
+            };
+            let shift = |number: u64, near: u64| number.wrapping_sub(NEAR).wrapping_add(near);
+            let ack = SeqNo::new(shift(ack, last(to)));
+            let packet = packet(from, 0, kind(number, ack));
+            let seq = SeqNo::new(shift(seq, last(from)));
+            let extended = number != 11;
+            let seq = if extended {
+                seq
+            } else {
+                SeqNo::new(seq.low24().into())
+            };
+            let packet = Packet {
+                seq,
+                extended,
+                ..with_data(packet, size)
+            };
+            let ecn = Ecn::from_bits(size as u8);
+            pair.receive(to, ecn, with_options(packet, &options));
+        }
+        Input::Wait(time) => pair.run_for(millis(time)),
+        Input::Send { client, size } => {
+            let _ = pair.apply(side(client), |c| c.send(Payload::Synthetic(size)));
+        }
+        Input::Close { client } => pair.close(side(client)),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Thousands of packets, near-valid and wild, in every state: no panic, no endless sending
+    /// (`drain` asserts that), and no timer in the past.
+    #[test]
+    fn nothing_panics(
+        short in any::<bool>(),
+        open_first in any::<bool>(),
+        inputs in vec(input(), 1..120),
+    ) {
+        let config = Config {
+            allow_short_seqnos: short,
+            request_ndp_count: short,
+            checksum_coverage: u8::from(short),
+            ..Config::default()
+        };
+        let mut pair = Pair::new(config.clone(), config);
+        if open_first {
+            pair.run_for(secs(1));
+        }
+        for input in inputs {
+            apply(&mut pair, input);
+            for side in [Client, Server] {
+                let now = pair.now;
+                let _ = pair.driven(side).expire(now);
+                let deadline = pair.drain(side);
+                prop_assert!(deadline.is_none_or(|at| at > now), "{:?} at {now}", deadline);
+            }
+        }
+    }
+
+    /// Over a network that loses, repeats and reorders, a connection is made, carries data and
+    /// ends, within the time that giving up takes.
+    #[test]
+    fn every_connection_ends(
+        seed in any::<u64>(),
+        loss in 0u64..60,
+        server_closes in any::<bool>(),
+        short in any::<bool>(),
+    ) {
+        use rand::Rng;
+        let config = Config { allow_short_seqnos: short, linger: secs(30), ..Config::default() };
+        let mut pair = Pair::new(config.clone(), config);
+        let mut rng = rng(seed);
+        pair.network = Box::new(move |_| match rng.next_u64() % 100 {
+            draw if draw < loss => Fate::Drop,
+            draw if draw < loss + 10 => Fate::Duplicate,
+            draw if draw < loss + 20 => Fate::Delay(millis(draw * 3)),
+            draw if draw < loss + 25 => Fate::Mark,
+            _ => Fate::Deliver,
+        });
+        for _ in 0..30 {
+            pair.send(Client, 500);
+            pair.send(Server, 500);
+        }
+        pair.run_for(secs(10));
+        let was_open = pair.states() == (State::Open, State::Open);
+        pair.run_for(secs(30));
+        pair.close(side(!server_closes));
+        pair.run_for(secs(1_500));
+        for side in [Client, Server] {
+            let state = pair.get(side).state();
+            prop_assert!(matches!(state, State::Closed | State::Listen), "{side:?}: {state:?}");
+        }
+        let (client, server) = (pair.received(Client).len(), pair.received(Server).len());
+        prop_assert!(client <= 30 && server <= 30, "delivered twice");
+        if loss < 10 && was_open {
+            prop_assert!(client + server >= 30, "{client} and {server} of 30 delivered");
+        }
+    }
+}
+
+/// Thousands of connections must fit: what one takes before it has data in flight.
+#[test]
+fn a_connection_is_small() {
+    let size = std::mem::size_of::<Connection>();
+    assert!(size <= 1_536, "{size} bytes");
+}

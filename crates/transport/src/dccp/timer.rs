@@ -1,0 +1,167 @@
+//! The timers of a connection: a small fixed table, and rate limits.
+
+use skywave_units::{Duration, Instant};
+
+/// What a timer is for. The CCIDs keep timers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// Sends the Request, the acknowledgement of PARTOPEN, the CloseReq or the Close again: one of
+    /// them at a time, by state.
+    Retransmit,
+    /// Gives up on the current state.
+    GiveUp,
+    /// Sends unanswered Change options again (RFC 4340 section 6.6.3).
+    Features,
+    /// Ends TIMEWAIT.
+    TimeWait,
+    /// Discards what `close` could not send.
+    Linger,
+}
+
+impl Timer {
+    const COUNT: usize = 5;
+    const ALL: [Self; Self::COUNT] = [
+        Self::Retransmit,
+        Self::GiveUp,
+        Self::Features,
+        Self::TimeWait,
+        Self::Linger,
+    ];
+}
+
+/// When each timer fires.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimerTable([Instant; Timer::COUNT]);
+
+impl TimerTable {
+    /// No timer is set.
+    pub(crate) const fn new() -> Self {
+        Self([Instant::MAX; Timer::COUNT])
+    }
+
+    /// Lets `timer` fire at `at`, whatever it was set to before.
+    pub(crate) const fn set(&mut self, timer: Timer, at: Instant) {
+        self.0[timer as usize] = at;
+    }
+
+    /// Stops `timer`.
+    pub(crate) const fn stop(&mut self, timer: Timer) {
+        self.0[timer as usize] = Instant::MAX;
+    }
+
+    /// Stops all timers.
+    pub(crate) const fn stop_all(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Whether `timer` is set.
+    pub(crate) fn is_set(&self, timer: Timer) -> bool {
+        self.0[timer as usize] != Instant::MAX
+    }
+
+    /// The earliest timer.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.0
+            .iter()
+            .copied()
+            .min()
+            .filter(|&at| at != Instant::MAX)
+    }
+
+    /// Takes one timer that is due at `now`.
+    pub(crate) fn take_due(&mut self, now: Instant) -> Option<Timer> {
+        let timer = Timer::ALL.into_iter().find(|&timer| {
+            let at = self.0[timer as usize];
+            at <= now && at != Instant::MAX
+        })?;
+        self.stop(timer);
+        Some(timer)
+    }
+}
+
+/// An interval that doubles each time, up to a limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Backoff(u8);
+
+impl Backoff {
+    /// The interval before the next try, where the first one was `first`; never longer than
+    /// `limit`, unless `first` is.
+    pub(crate) fn interval(self, first: Duration, limit: Duration) -> Duration {
+        (first * (1u64 << self.0.min(32))).min(limit.max(first))
+    }
+
+    /// A try has failed.
+    pub(crate) const fn advance(&mut self) {
+        self.0 = self.0.saturating_add(1);
+    }
+
+    /// Starts afresh.
+    pub(crate) const fn reset(&mut self) {
+        self.0 = 0;
+    }
+}
+
+/// At most so many events in each second.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RateLimit {
+    second: u64,
+    count: u32,
+}
+
+impl RateLimit {
+    /// Whether one more event may happen at `now`; counts it if so.
+    pub(crate) const fn allows(&mut self, now: Instant, per_second: u32) -> bool {
+        let second = now.as_nanos() / 1_000_000_000;
+        if second != self.second {
+            *self = Self { second, count: 0 };
+        }
+        if self.count >= per_second {
+            return false;
+        }
+        self.count += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_fire_once_and_in_time() {
+        let mut timers = TimerTable::new();
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        assert_eq!(timers.next(), None);
+        timers.set(Timer::GiveUp, at(30));
+        timers.set(Timer::Retransmit, at(20));
+        assert_eq!(timers.next(), Some(at(20)));
+        assert_eq!(timers.take_due(at(19)), None);
+        assert_eq!(timers.take_due(at(30)), Some(Timer::Retransmit));
+        assert_eq!(timers.take_due(at(30)), Some(Timer::GiveUp));
+        assert_eq!(timers.take_due(at(30)), None);
+        assert_eq!(timers.next(), None);
+    }
+
+    #[test]
+    fn backoff_doubles_up_to_the_limit() {
+        let mut backoff = Backoff::default();
+        let (first, limit) = (Duration::from_secs(1), Duration::from_secs(64));
+        let mut secs = Vec::new();
+        for _ in 0..9 {
+            secs.push(backoff.interval(first, limit).as_millis() / 1_000);
+            backoff.advance();
+        }
+        assert_eq!(secs, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
+    }
+
+    #[test]
+    fn rate_limit_starts_afresh_each_second() {
+        let mut limit = RateLimit::default();
+        let mut allowed = 0;
+        for tenth in 0..20 {
+            let now = Instant::ZERO + Duration::from_millis(tenth * 100);
+            allowed += u32::from(limit.allows(now, 8));
+        }
+        assert_eq!(allowed, 16);
+    }
+}

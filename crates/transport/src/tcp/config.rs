@@ -1,0 +1,91 @@
+//! What can be set on the two endpoints.
+
+use skywave_congestion::RtoConfig;
+use skywave_units::Duration;
+
+use super::{RecoveryAlgorithm, RecoveryExit};
+
+/// The ports of an endpoint and of its peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ports {
+    /// This endpoint's port.
+    pub local: u16,
+    /// The peer's port.
+    pub remote: u16,
+}
+
+/// Parameters of a [`super::Sender`]. The first and the largest window, and how it grows and
+/// shrinks, are the parameters of its [`skywave_congestion::Window`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderConfig {
+    /// Bytes of data in a full segment (SMSS), where the receiver's MSS option allows it.
+    pub segment_size: u16,
+    /// Whether the SYN carries options (MSS, window scale). Without them it is 40 bytes long,
+    /// windows are not scaled, and both ends are taken to agree on `segment_size`; with them a
+    /// receiver that sends no MSS gets 536 bytes (RFC 9293 section 3.7.1).
+    pub syn_options: bool,
+    /// How lost segments are found and sent again.
+    pub recovery: RecoveryAlgorithm,
+    /// What becomes of cwnd when a recovery ends.
+    pub recovery_exit: RecoveryExit,
+    /// Whether the first and second duplicate acknowledgement let a new segment out (RFC 3042).
+    pub limited_transmit: bool,
+    /// The retransmission timeout.
+    pub rto: RtoConfig,
+}
+
+impl Default for SenderConfig {
+    /// What the RFCs recommend, in segments of 1460 bytes.
+    fn default() -> Self {
+        Self {
+            segment_size: 1460,
+            syn_options: true,
+            recovery: RecoveryAlgorithm::NewReno,
+            recovery_exit: RecoveryExit::FlightSize,
+            limited_transmit: true,
+            rto: RtoConfig::rfc6298(),
+        }
+    }
+}
+
+impl SenderConfig {
+    /// `Agent/TCP/Newreno` of ns-2.35, with segments of 1000 bytes and `singledup_` 0; to be used
+    /// with [`skywave_congestion::AimdConfig::ns2_tcp`].
+    pub const fn ns2_newreno() -> Self {
+        Self {
+            segment_size: 1000,
+            syn_options: false,
+            recovery: RecoveryAlgorithm::NewReno,
+            recovery_exit: RecoveryExit::Deflated,
+            limited_transmit: false,
+            rto: RtoConfig::ns2_tcp(),
+        }
+    }
+}
+
+/// Parameters of a [`super::Receiver`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverConfig {
+    /// Largest segment that it accepts, in bytes of data; announced in the MSS option.
+    pub max_segment_size: u16,
+    /// Bytes that it accepts beyond those acknowledged, at most 2^30. Without window scaling no
+    /// more than 65535 are announced.
+    pub window: u32,
+    /// Whether the SYN-ACK carries options (MSS, and window scale where the SYN has it).
+    pub syn_options: bool,
+    /// How long the acknowledgement of a single segment may wait for a second one; `None`
+    /// acknowledges every segment at once. No more than 500 ms are taken (RFC 5681 section 4.2).
+    pub delayed_ack: Option<Duration>,
+}
+
+impl Default for ReceiverConfig {
+    /// Segments of 1460 bytes, a window of 4 MiB, acknowledgements delayed by up to 200 ms.
+    fn default() -> Self {
+        Self {
+            max_segment_size: 1460,
+            window: 4 << 20,
+            syn_options: true,
+            delayed_ack: Some(Duration::from_millis(200)),
+        }
+    }
+}

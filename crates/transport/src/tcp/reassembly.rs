@@ -1,0 +1,167 @@
+//! Which bytes have arrived: the receiver's cumulative point and what lies beyond it.
+
+use smallvec::SmallVec;
+
+/// Bytes from `start`, up to but not including `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+/// What a piece of data did to the [`Reassembly`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// Every byte of it had arrived before.
+    Duplicate,
+    /// It lies beyond a gap.
+    OutOfOrder,
+    /// It continues the stream, and nothing lay beyond it.
+    InOrder,
+    /// It filled a gap, or the first part of one.
+    FilledGap,
+}
+
+/// The bytes that have arrived, as ranges of offsets.
+///
+/// One range costs 16 bytes whatever it holds. Four are kept in place; more live in a buffer that
+/// is allocated once and grows to the largest number of gaps that the connection has seen, which
+/// the receive window bounds.
+#[derive(Clone, Debug)]
+pub(super) struct Reassembly {
+    /// The next byte expected (RCV.NXT).
+    next: u64,
+    /// What lies beyond `next`: ascending, neither touching nor overlapping.
+    beyond: SmallVec<[Range; 4]>,
+}
+
+impl Reassembly {
+    /// Nothing has arrived; `next` is expected first.
+    pub(super) fn new(next: u64) -> Self {
+        Self {
+            next,
+            beyond: SmallVec::new(),
+        }
+    }
+
+    /// The next byte expected (RCV.NXT).
+    pub(super) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes of heap in use.
+    pub(super) fn heap_size(&self) -> usize {
+        if self.beyond.spilled() {
+            self.beyond.capacity() * size_of::<Range>()
+        } else {
+            0
+        }
+    }
+
+    /// Takes in the bytes of `data`; an empty range counts as a duplicate.
+    pub(super) fn insert(&mut self, data: Range) -> Arrival {
+        let Range { start, end } = data;
+        if end <= self.next || start >= end {
+            return Arrival::Duplicate;
+        }
+        if start > self.next {
+            return self.insert_beyond(data);
+        }
+        self.next = end;
+        if self.beyond.is_empty() {
+            return Arrival::InOrder;
+        }
+        let reached = self
+            .beyond
+            .iter()
+            .take_while(|range| range.start <= end)
+            .count();
+        if let Some(last) = reached.checked_sub(1) {
+            self.next = end.max(self.beyond[last].end);
+            self.beyond.drain(..reached);
+        }
+        Arrival::FilledGap
+    }
+
+    fn insert_beyond(&mut self, data: Range) -> Arrival {
+        // The ranges that `data` touches are `first..last`. Data nearly always extend the last
+        // range or follow it, so the search starts at the end.
+        let last = self
+            .beyond
+            .iter()
+            .rposition(|range| range.start <= data.end)
+            .map_or(0, |i| i + 1);
+        let first = self.beyond[..last]
+            .iter()
+            .rposition(|range| range.end < data.start)
+            .map_or(0, |i| i + 1);
+        if first == last {
+            self.beyond.insert(first, data);
+            return Arrival::OutOfOrder;
+        }
+        let touched = Range {
+            start: self.beyond[first].start,
+            end: self.beyond[last - 1].end,
+        };
+        if last - first == 1 && touched.start <= data.start && data.end <= touched.end {
+            return Arrival::Duplicate;
+        }
+        self.beyond[first] = Range {
+            start: touched.start.min(data.start),
+            end: touched.end.max(data.end),
+        };
+        self.beyond.drain(first + 1..last);
+        Arrival::OutOfOrder
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn reports_what_arrived() {
+        let mut received = Reassembly::new(1);
+        let mut insert = |start, end| received.insert(Range { start, end });
+        assert_eq!(insert(1, 3), Arrival::InOrder);
+        assert_eq!(insert(5, 7), Arrival::OutOfOrder);
+        assert_eq!(insert(9, 11), Arrival::OutOfOrder);
+        assert_eq!(insert(5, 7), Arrival::Duplicate);
+        assert_eq!(insert(1, 3), Arrival::Duplicate);
+        assert_eq!(insert(3, 5), Arrival::FilledGap);
+        assert_eq!(insert(7, 9), Arrival::FilledGap);
+        assert_eq!(insert(11, 12), Arrival::InOrder);
+        assert_eq!(received.next(), 12);
+    }
+
+    proptest! {
+        /// Against the obvious version, which remembers every byte.
+        #[test]
+        fn agrees_with_a_set_of_bytes(
+            pieces in prop::collection::vec((0_u64..120, 0_u64..12), 1..80),
+        ) {
+            let mut received = Reassembly::new(0);
+            let mut bytes = BTreeSet::new();
+            for (start, length) in pieces {
+                let fresh = (start..start + length).any(|byte| !bytes.contains(&byte));
+                bytes.extend(start..start + length);
+                let arrival = received.insert(Range { start, end: start + length });
+                prop_assert_eq!(arrival != Arrival::Duplicate, fresh);
+                let next = (0..).find(|byte| !bytes.contains(byte)).unwrap();
+                prop_assert_eq!(received.next(), next);
+                let mut held = BTreeSet::new();
+                let mut end_of_previous = next;
+                for range in &received.beyond {
+                    prop_assert!(range.start > end_of_previous && range.end > range.start);
+                    end_of_previous = range.end;
+                    held.extend(range.start..range.end);
+                }
+                prop_assert!(held.iter().eq(bytes.range(next..)));
+            }
+        }
+    }
+}

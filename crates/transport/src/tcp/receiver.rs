@@ -1,0 +1,280 @@
+//! The receiving end: reassembly and acknowledgement.
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use skywave_units::{Duration, Instant};
+use skywave_wire::tcp::{Flags, Segment, TcpOptions};
+use skywave_wire::{Ecn, Payload};
+
+use super::reassembly::{Arrival, Range, Reassembly};
+use super::sequence::SequenceSpace;
+use super::timer::Timer;
+use super::{Ports, ReceiverConfig};
+use crate::{Endpoint, Transmit};
+
+/// The largest window that scaling can express (RFC 7323 section 2.3).
+const MAX_WINDOW: u32 = 1 << 30;
+/// The longest that an acknowledgement may wait (RFC 5681 section 4.2).
+const MAX_ACK_DELAY: Duration = Duration::from_millis(500);
+
+/// The receiving end of a TCP connection.
+///
+/// It accepts one connection, delivers the stream in order and acknowledges it: at once where
+/// something is out of order or a gap fills, otherwise every second segment (RFC 5681 section
+/// 4.2). The application takes everything at once, so the window never closes; what it receives
+/// is counted, not kept.
+#[derive(Debug)]
+pub struct Receiver {
+    config: ReceiverConfig,
+    ports: Ports,
+    /// Our own numbers: only a SYN is ever sent in this direction.
+    local: SequenceSpace,
+    connection: Option<Connection>,
+    /// The offset that follows the sender's FIN, once that has been seen.
+    end: Option<u64>,
+    due: Due,
+    delay: Timer,
+    stats: ReceiverStats,
+}
+
+#[derive(Debug)]
+struct Connection {
+    remote: SequenceSpace,
+    received: Reassembly,
+    /// By how much announced windows are shifted.
+    window_shift: u8,
+    /// Whether a segment has shown that our SYN-ACK arrived.
+    established: bool,
+}
+
+/// What is to be sent next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    Nothing,
+    SynAck,
+    Ack,
+}
+
+/// What a [`Receiver`] has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverStats {
+    /// Bytes delivered in order.
+    pub bytes_delivered: u64,
+    /// Segments with data or FIN that have arrived.
+    pub segments_received: u64,
+    /// Those that brought nothing new.
+    pub duplicates: u64,
+    /// Those that lay beyond a gap.
+    pub out_of_order: u64,
+    /// Acknowledgements sent, SYN-ACKs included.
+    pub acks_sent: u64,
+}
+
+impl Receiver {
+    /// An endpoint that listens. Its initial sequence number is drawn from `seed`.
+    pub fn new(mut config: ReceiverConfig, ports: Ports, seed: u64) -> Self {
+        config.window = config.window.min(MAX_WINDOW);
+        config.delayed_ack = config.delayed_ack.map(|delay| delay.min(MAX_ACK_DELAY));
+        Self {
+            config,
+            ports,
+            local: SequenceSpace::new(SplitMix64::seed_from_u64(seed).next_u32()),
+            connection: None,
+            end: None,
+            due: Due::Nothing,
+            delay: Timer::default(),
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// What has been counted so far.
+    pub const fn stats(&self) -> ReceiverStats {
+        self.stats
+    }
+
+    /// Whether the sender has closed and everything before its FIN has been delivered.
+    pub fn is_finished(&self) -> bool {
+        self.connection
+            .as_ref()
+            .is_some_and(|connection| self.end == Some(connection.received.next()))
+    }
+
+    /// Bytes of heap in use: none but for many gaps at a time.
+    pub fn heap_size(&self) -> usize {
+        self.connection
+            .as_ref()
+            .map_or(0, |connection| connection.received.heap_size())
+    }
+
+    /// RFC 9293 section 3.10.7.2: LISTEN.
+    fn accept(&mut self, syn: &Segment) {
+        // The smallest shift with which the whole window can be announced.
+        let shift = (0..14).find(|shift| self.config.window >> shift <= u32::from(u16::MAX));
+        let scaling = self.config.syn_options && syn.options.window_scale.is_some();
+        self.connection = Some(Connection {
+            remote: SequenceSpace::new(syn.seq),
+            received: Reassembly::new(1),
+            window_shift: if scaling { shift.unwrap_or(14) } else { 0 },
+            established: false,
+        });
+        self.due = Due::SynAck;
+    }
+
+    /// RFC 9293 section 3.10.7.4, for a receiver that sends no data.
+    fn on_segment(&mut self, now: Instant, segment: &Segment) {
+        let Some(connection) = &mut self.connection else {
+            return;
+        };
+        let next = connection.received.next();
+        let offset = connection.remote.offset(segment.seq, next);
+        if segment.flags.contains(Flags::RST) {
+            if offset == Some(next) {
+                self.connection = None;
+                self.end = None;
+                self.due = Due::Nothing;
+                self.delay.stop();
+            }
+            return;
+        }
+        if segment.flags.contains(Flags::SYN) {
+            // The sender has not got our SYN-ACK; or an old SYN strays, which a plain
+            // acknowledgement answers.
+            let repeated = offset == Some(0) && !connection.established;
+            self.due = if repeated { Due::SynAck } else { Due::Ack };
+            return;
+        }
+        if !segment.flags.contains(Flags::ACK) || segment.ack != self.local.wire(1) {
+            return;
+        }
+        connection.established = true;
+        let Some(start) = offset else { return };
+        let length = segment.payload.len() as u64;
+        let fin = segment.flags.contains(Flags::FIN);
+        if length == 0 && !fin {
+            // The end of the handshake; anything else of no length is a question for our state.
+            if start != next {
+                self.due = Due::Ack;
+            }
+            return;
+        }
+        self.stats.segments_received += 1;
+        let limit = next + u64::from(self.config.window);
+        let stop = start + length + u64::from(fin);
+        if fin && stop <= limit {
+            self.end = Some(stop);
+        }
+        let range = Range {
+            start,
+            end: stop.min(limit),
+        };
+        let arrival = connection.received.insert(range);
+        let finished = self.end == Some(connection.received.next());
+        let delivered = connection.received.next() - 1 - u64::from(finished);
+        self.stats.bytes_delivered = delivered;
+        match arrival {
+            Arrival::Duplicate => self.stats.duplicates += 1,
+            Arrival::OutOfOrder => self.stats.out_of_order += 1,
+            Arrival::InOrder | Arrival::FilledGap => {}
+        }
+        match self.config.delayed_ack {
+            Some(delay)
+                if arrival == Arrival::InOrder && !finished && self.delay.wake().is_none() =>
+            {
+                self.delay.restart(now + delay);
+            }
+            _ => self.due = Due::Ack,
+        }
+    }
+
+    /// The window to announce, as it stands in the header.
+    fn window_field(&self, shift: u8) -> u16 {
+        u16::try_from(self.config.window >> shift).unwrap_or(u16::MAX)
+    }
+
+    fn syn_ack(&self, connection: &Connection) -> Segment {
+        let options = if self.config.syn_options {
+            TcpOptions {
+                mss: Some(self.config.max_segment_size),
+                window_scale: (connection.window_shift > 0).then_some(connection.window_shift),
+                ..TcpOptions::default()
+            }
+        } else {
+            TcpOptions::default()
+        };
+        // RFC 7323 section 2.2: the window of a SYN is never scaled.
+        self.segment(
+            0,
+            connection.remote.wire(1),
+            Flags::SYN,
+            self.window_field(0),
+            options,
+        )
+    }
+
+    fn ack(&self, connection: &Connection) -> Segment {
+        let ack = connection.remote.wire(connection.received.next());
+        let window = self.window_field(connection.window_shift);
+        self.segment(1, ack, Flags::default(), window, TcpOptions::default())
+    }
+
+    fn segment(
+        &self,
+        seq: u64,
+        ack: u32,
+        flags: Flags,
+        window: u16,
+        options: TcpOptions,
+    ) -> Segment {
+        Segment {
+            source_port: self.ports.local,
+            destination_port: self.ports.remote,
+            seq: self.local.wire(seq),
+            ack,
+            flags: flags.union(Flags::ACK),
+            window,
+            options,
+            payload: Payload::EMPTY,
+        }
+    }
+}
+
+impl Endpoint for Receiver {
+    type Packet = Segment;
+
+    fn receive(&mut self, now: Instant, _ecn: Ecn, segment: Segment) {
+        if self.connection.is_some() {
+            self.on_segment(now, &segment);
+        } else if segment.flags.contains(Flags::SYN)
+            && !segment.flags.contains(Flags::ACK)
+            && !segment.flags.contains(Flags::RST)
+        {
+            self.accept(&segment);
+        }
+    }
+
+    fn transmit(&mut self, _now: Instant) -> Option<Transmit<Segment>> {
+        let connection = self.connection.as_ref()?;
+        let packet = match self.due {
+            Due::Nothing => return None,
+            Due::SynAck => self.syn_ack(connection),
+            Due::Ack => self.ack(connection),
+        };
+        self.due = Due::Nothing;
+        self.delay.stop();
+        self.stats.acks_sent += 1;
+        Some(Transmit {
+            ecn: Ecn::NotEct,
+            packet,
+        })
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.delay.wake()
+    }
+
+    fn expire(&mut self, now: Instant) {
+        if self.delay.fired(now) {
+            self.due = Due::Ack;
+        }
+    }
+}

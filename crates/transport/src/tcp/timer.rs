@@ -1,0 +1,95 @@
+//! A timer that is restarted far more often than it fires.
+
+use skywave_units::Instant;
+
+/// A lazy timer.
+///
+/// Every acknowledgement restarts the retransmission timer, nearly always to a later time. The
+/// wake-up that the driver knows is then left where it is: when it comes, the timer is found not
+/// to be due and asks for another. A driver with a heap of timers touches it about once per RTO
+/// instead of once per acknowledgement.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timer {
+    /// When the timer fires; `None` while it is off.
+    due: Option<Instant>,
+    /// When the driver has been asked to call; never later than `due`.
+    wake: Option<Instant>,
+}
+
+impl Timer {
+    /// Starts the timer, or starts it afresh, to fire at `due`.
+    pub(super) fn restart(&mut self, due: Instant) {
+        self.due = Some(due);
+        if self.wake.is_none_or(|wake| wake > due) {
+            self.wake = Some(due);
+        }
+    }
+
+    /// Starts the timer where it is off.
+    pub(super) fn start_if_off(&mut self, due: Instant) {
+        if self.due.is_none() {
+            self.restart(due);
+        }
+    }
+
+    /// Turns the timer off.
+    pub(super) fn stop(&mut self) {
+        *self = Self::default();
+    }
+
+    /// When [`Timer::fired`] must next be called: at or before the time at which the timer fires.
+    pub(super) const fn wake(&self) -> Option<Instant> {
+        self.wake
+    }
+
+    /// Whether the timer has fired by `now`; it is then off.
+    pub(super) fn fired(&mut self, now: Instant) -> bool {
+        match (self.due, self.wake) {
+            (Some(due), _) if due <= now => {
+                self.stop();
+                true
+            }
+            (due, Some(wake)) if wake <= now => {
+                self.wake = due;
+                false
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    #[test]
+    fn a_later_restart_leaves_the_wake_up_where_it_is() {
+        let mut timer = Timer::default();
+        timer.restart(at(10));
+        timer.restart(at(25));
+        assert_eq!(timer.wake(), Some(at(10)));
+        assert!(!timer.fired(at(10)));
+        assert_eq!(timer.wake(), Some(at(25)));
+        assert!(!timer.fired(at(24)));
+        assert!(timer.fired(at(25)));
+        assert_eq!(timer.wake(), None);
+        assert!(!timer.fired(at(30)));
+    }
+
+    #[test]
+    fn an_earlier_restart_moves_the_wake_up() {
+        let mut timer = Timer::default();
+        timer.restart(at(25));
+        timer.restart(at(10));
+        assert_eq!(timer.wake(), Some(at(10)));
+        timer.start_if_off(at(5));
+        assert!(!timer.fired(at(9)));
+        timer.stop();
+        assert_eq!(timer.wake(), None);
+        assert!(!timer.fired(at(99)));
+    }
+}

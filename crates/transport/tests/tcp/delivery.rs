@@ -1,0 +1,236 @@
+//! What holds whatever the network does: every byte arrives once and in order, and transfers end.
+
+use proptest::prelude::*;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use skywave_congestion::{Aimd, AimdConfig};
+use skywave_transport::tcp::{Event, Ports, Receiver, ReceiverConfig, Sender, SenderConfig};
+use skywave_units::{Duration, Instant};
+use skywave_wire::tcp::{Flags, Segment};
+
+use crate::network::{Direction, Fate, Link, Network, Seen};
+
+/// How a network mistreats segments: chances of 256.
+#[derive(Clone, Copy, Debug)]
+struct Mistreatment {
+    loss: u8,
+    duplication: u8,
+    delay: u8,
+}
+
+impl Mistreatment {
+    fn fate(self, random: &mut SplitMix64) -> Fate {
+        let mut chance = |of: u8| (random.next_u32() >> 24) < u32::from(of);
+        if chance(self.loss) {
+            return Fate::Drop;
+        }
+        let copies = if chance(self.duplication) { 2 } else { 1 };
+        let late = chance(self.delay);
+        let mut delay = || {
+            let spread = u64::from(random.next_u32() % 60_000);
+            if late {
+                Duration::from_micros(spread)
+            } else {
+                Duration::ZERO
+            }
+        };
+        Fate::Copies((0..copies).map(|_| delay()).collect())
+    }
+}
+
+/// What the receiver must have delivered, worked out from the segments that reached it.
+#[derive(Default)]
+struct Oracle {
+    initial: u32,
+    /// One flag for each offset of the sequence space, SYN and FIN included.
+    arrived: Vec<bool>,
+    /// The highest acknowledgement that has left the receiver, and the window with it.
+    allowed: u32,
+}
+
+impl Oracle {
+    fn offset(&self, segment: &Segment) -> usize {
+        segment.seq.wrapping_sub(self.initial) as usize
+    }
+
+    fn received(&mut self, segment: &Segment) {
+        let flags = segment.flags;
+        let extra =
+            usize::from(flags.contains(Flags::SYN)) + usize::from(flags.contains(Flags::FIN));
+        let start = self.offset(segment);
+        let stop = start + segment.payload.len() + extra;
+        if self.arrived.len() < stop {
+            self.arrived.resize(stop, false);
+        }
+        self.arrived[start..stop].fill(true);
+    }
+
+    fn next(&self) -> usize {
+        self.arrived
+            .iter()
+            .position(|arrived| !arrived)
+            .unwrap_or(self.arrived.len())
+    }
+}
+
+/// Sends `bytes` over a mistreating network; the time until the sender knew that all had arrived.
+fn transfer(
+    bytes: u64,
+    seed: u64,
+    mistreatment: Mistreatment,
+    sender: Sender,
+    receiver_config: ReceiverConfig,
+) -> Duration {
+    let receiver = Receiver::new(
+        receiver_config,
+        Ports {
+            local: 2,
+            remote: 1,
+        },
+        seed ^ 1,
+    );
+    let mut random = SplitMix64::seed_from_u64(seed);
+    let fate = |_: Direction, _, _: &_| mistreatment.fate(&mut random);
+    let link = |rate| Link::new(rate, "10 ms");
+    let mut network = Network::new(sender, receiver, link("10 Mbps"), link("2 Mbps"), fate);
+    let mut oracle = Oracle::default();
+    let mut completed = None;
+    let mut see = |now: Instant, seen: Seen<'_>| match seen {
+        Seen::Sent(segment) => {
+            if segment.flags.contains(Flags::SYN) {
+                oracle.initial = segment.seq;
+            } else if segment.payload.len() > 1 {
+                // A single byte may be the probe of a window that has no room.
+                let stop = oracle.offset(segment) + segment.payload.len();
+                assert!(
+                    stop <= oracle.allowed as usize,
+                    "beyond the receiver's window"
+                );
+            }
+        }
+        Seen::Received(segment) => oracle.received(segment),
+        Seen::Answered(segment) => {
+            let acked = segment.ack.wrapping_sub(oracle.initial);
+            assert_eq!(
+                acked as usize,
+                oracle.next(),
+                "an acknowledgement is cumulative"
+            );
+            oracle.allowed = oracle.allowed.max(acked + receiver_config.window);
+        }
+        Seen::Acknowledged(_) => {}
+        Seen::Settled(sender, receiver) => {
+            let delivered = oracle.next().saturating_sub(1).min(bytes as usize);
+            assert_eq!(receiver.get().stats().bytes_delivered, delivered as u64);
+            let stats = sender.get().stats();
+            assert!(stats.bytes_acked <= delivered as u64);
+            assert!(stats.cwnd >= 1.0 && stats.ssthresh >= 2.0);
+            let (events, drain) = sender.apply(now, |sender| {
+                std::iter::from_fn(|| sender.event()).collect::<Vec<_>>()
+            });
+            drop(drain);
+            if events.contains(&Event::AllAcknowledged) {
+                assert!(completed.is_none());
+                completed = Some(now - Instant::ZERO);
+            }
+        }
+    };
+    network.apply(&mut see, |sender| {
+        sender.write(bytes).unwrap();
+        sender.close();
+    });
+    network.run(Instant::ZERO + Duration::from_secs(1_000_000), &mut see);
+    assert!(network.receiver.get().is_finished());
+    assert_eq!(network.receiver.get().stats().bytes_delivered, bytes);
+    assert_eq!(network.sender.get().stats().bytes_acked, bytes);
+    completed.expect("the transfer completes")
+}
+
+fn sender(config: SenderConfig, seed: u64) -> Sender {
+    let window = Aimd::new(AimdConfig::rfc5681(u32::from(config.segment_size)));
+    Sender::new(
+        config,
+        window,
+        Ports {
+            local: 1,
+            remote: 2,
+        },
+        seed,
+    )
+}
+
+/// A sender whose sequence numbers wrap within 200 kB.
+fn wrapping_sender(config: SenderConfig) -> Sender {
+    let first_number = |seed| {
+        let mut random = SplitMix64::seed_from_u64(seed);
+        random.next_u32()
+    };
+    let seed = (0..)
+        .find(|&seed| first_number(seed) > u32::MAX - 200_000)
+        .unwrap();
+    sender(config, seed)
+}
+
+const UNTOUCHED: Mistreatment = Mistreatment {
+    loss: 0,
+    duplication: 0,
+    delay: 0,
+};
+
+#[test]
+fn sequence_numbers_wrap_in_the_middle_of_a_transfer() {
+    let mistreatment = Mistreatment {
+        loss: 8,
+        duplication: 8,
+        delay: 8,
+    };
+    for seed in 0..20 {
+        let sender = wrapping_sender(SenderConfig::default());
+        transfer(
+            400_000,
+            seed,
+            mistreatment,
+            sender,
+            ReceiverConfig::default(),
+        );
+    }
+}
+
+#[test]
+fn a_clean_path_is_filled_and_nothing_is_sent_twice() {
+    let config = SenderConfig::default();
+    let receiver = ReceiverConfig {
+        window: 100_000,
+        ..ReceiverConfig::default()
+    };
+    // 1 MB at 2 Mbps take 4.1 s with headers.
+    let taken = transfer(1_000_000, 0, UNTOUCHED, sender(config, 5), receiver).as_secs_f64();
+    assert!((4.1..4.6).contains(&taken), "{taken}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_byte_arrives_once_and_in_order(
+        bytes in 1_u64..120_000,
+        seed: u64,
+        (loss, duplication, delay) in (0_u8..80, 0_u8..60, 0_u8..120),
+        (limited_transmit, ns2, wraps) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        window in prop_oneof![300_u32..3000, 3000_u32..200_000],
+        delayed_ack in prop::option::of(0_u64..600),
+    ) {
+        let config = if ns2 {
+            SenderConfig::ns2_newreno()
+        } else {
+            SenderConfig { segment_size: 900, limited_transmit, ..SenderConfig::default() }
+        };
+        let sender = if wraps { wrapping_sender(config) } else { sender(config, seed) };
+        let receiver_config = ReceiverConfig {
+            window,
+            delayed_ack: delayed_ack.map(Duration::from_millis),
+            ..ReceiverConfig::default()
+        };
+        transfer(bytes, seed, Mistreatment { loss, duplication, delay }, sender, receiver_config);
+    }
+}

@@ -1,0 +1,233 @@
+//! A sender and a receiver on a virtual network: two links each way, and whatever else a test
+//! makes happen to a segment on the way.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use skywave_transport::tcp::{Receiver, Sender};
+use skywave_transport::{Driven, Endpoint, Transmit};
+use skywave_units::{Duration, Instant, Rate};
+use skywave_wire::Ecn;
+use skywave_wire::tcp::Segment;
+
+/// IPv4 and TCP headers without options, in bytes.
+const HEADERS: u64 = 40;
+
+/// A link with an unbounded FIFO queue.
+#[derive(Clone, Copy)]
+pub(crate) struct Link {
+    pub(crate) rate: Rate,
+    pub(crate) delay: Duration,
+    busy_until: Instant,
+}
+
+impl Link {
+    pub(crate) fn new(rate: &str, delay: &str) -> Self {
+        Self {
+            rate: rate.parse().unwrap(),
+            delay: delay.parse().unwrap(),
+            busy_until: Instant::ZERO,
+        }
+    }
+
+    fn carry(&mut self, now: Instant, segment: &Segment) -> Instant {
+        let size = HEADERS + segment.payload.len() as u64;
+        self.busy_until = self.busy_until.max(now) + self.rate.transmission_time(size);
+        self.busy_until + self.delay
+    }
+}
+
+/// What happens to a segment at the head of the second link.
+pub(crate) enum Fate {
+    /// It is carried.
+    Pass,
+    /// It is lost before it takes any of the link's capacity.
+    Drop,
+    /// It is carried this many times, each later than usual by the time given.
+    Copies(Vec<Duration>),
+}
+
+/// Where segments go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Direction {
+    Forward,
+    Backward,
+}
+
+/// What a test sees.
+pub(crate) enum Seen<'a> {
+    /// The sender has sent a segment.
+    Sent(&'a Segment),
+    /// The receiver has sent one.
+    Answered(&'a Segment),
+    /// A segment has arrived at the receiver.
+    Received(&'a Segment),
+    /// One has arrived at the sender; it has not been handed over yet.
+    Acknowledged(&'a Segment),
+    /// Something has been handed to an endpoint, and what it sent is on its way.
+    Settled(&'a mut Driven<Sender>, &'a Driven<Receiver>),
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Middle(Direction),
+    End(Direction),
+}
+
+/// The network. Segments that arrive at the same time are handled in the order of their
+/// scheduling.
+pub(crate) struct Network<F> {
+    pub(crate) now: Instant,
+    pub(crate) sender: Driven<Sender>,
+    pub(crate) receiver: Driven<Receiver>,
+    access: [Link; 2],
+    bottleneck: [Link; 2],
+    fate: F,
+    arrivals: BinaryHeap<Reverse<(Instant, u64, Place)>>,
+    segments: Vec<Segment>,
+    deadlines: [Option<Instant>; 2],
+}
+
+impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
+    /// `fate` is asked at the head of the bottleneck, with the ordinal of the arrival there.
+    pub(crate) fn new(
+        sender: Sender,
+        receiver: Receiver,
+        access: Link,
+        bottleneck: Link,
+        fate: F,
+    ) -> Self {
+        Self {
+            now: Instant::ZERO,
+            sender: Driven::new(sender),
+            receiver: Driven::new(receiver),
+            access: [access; 2],
+            bottleneck: [bottleneck; 2],
+            fate,
+            arrivals: BinaryHeap::new(),
+            segments: Vec::new(),
+            deadlines: [None; 2],
+        }
+    }
+
+    fn schedule(&mut self, at: Instant, place: Place, segment: Segment) {
+        self.arrivals
+            .push(Reverse((at, self.segments.len() as u64, place)));
+        self.segments.push(segment);
+    }
+
+    /// Applies `action` to the sender.
+    pub(crate) fn apply(
+        &mut self,
+        see: &mut impl FnMut(Instant, Seen<'_>),
+        action: impl FnOnce(&mut Sender),
+    ) {
+        let now = self.now;
+        let ((), drain) = self.sender.apply(now, action);
+        let (sent, deadline) = drained(drain);
+        self.launch_forward(sent, deadline, see);
+    }
+
+    fn launch_forward(
+        &mut self,
+        sent: Vec<Transmit<Segment>>,
+        deadline: Option<Instant>,
+        see: &mut impl FnMut(Instant, Seen<'_>),
+    ) {
+        self.deadlines[0] = deadline;
+        for transmit in sent {
+            see(self.now, Seen::Sent(&transmit.packet));
+            let at = self.access[0].carry(self.now, &transmit.packet);
+            self.schedule(at, Place::Middle(Direction::Forward), transmit.packet);
+        }
+        see(self.now, Seen::Settled(&mut self.sender, &self.receiver));
+    }
+
+    fn launch_backward(
+        &mut self,
+        sent: Vec<Transmit<Segment>>,
+        deadline: Option<Instant>,
+        see: &mut impl FnMut(Instant, Seen<'_>),
+    ) {
+        self.deadlines[1] = deadline;
+        for transmit in sent {
+            see(self.now, Seen::Answered(&transmit.packet));
+            let at = self.access[1].carry(self.now, &transmit.packet);
+            self.schedule(at, Place::Middle(Direction::Backward), transmit.packet);
+        }
+        see(self.now, Seen::Settled(&mut self.sender, &self.receiver));
+    }
+
+    fn cross_bottleneck(
+        &mut self,
+        ordinals: &mut [u64; 2],
+        direction: Direction,
+        segment: Segment,
+    ) {
+        let way = direction as usize;
+        ordinals[way] += 1;
+        let delays = match (self.fate)(direction, ordinals[way], &segment) {
+            Fate::Pass => vec![Duration::ZERO],
+            Fate::Drop => vec![],
+            Fate::Copies(delays) => delays,
+        };
+        for delay in delays {
+            let at = self.bottleneck[way].carry(self.now, &segment) + delay;
+            self.schedule(at, Place::End(direction), segment.clone());
+        }
+    }
+
+    /// Runs until nothing is left to happen before `end`.
+    pub(crate) fn run(&mut self, end: Instant, see: &mut impl FnMut(Instant, Seen<'_>)) {
+        let mut ordinals = [0; 2];
+        loop {
+            let arrival = self.arrivals.peek().map(|Reverse((at, ..))| *at);
+            let timer = self.deadlines.iter().flatten().min().copied();
+            let Some(next) = [arrival, timer].into_iter().flatten().min() else {
+                return;
+            };
+            if next >= end {
+                return;
+            }
+            self.now = self.now.max(next);
+            let now = self.now;
+            if arrival.is_none_or(|arrival| timer.is_some_and(|timer| timer < arrival)) {
+                if self.deadlines[0].is_some_and(|deadline| deadline <= now) {
+                    let (sent, deadline) = drained(self.sender.expire(now));
+                    self.launch_forward(sent, deadline, see);
+                } else {
+                    let (sent, deadline) = drained(self.receiver.expire(now));
+                    self.launch_backward(sent, deadline, see);
+                }
+                continue;
+            }
+            let Some(Reverse((_, index, place))) = self.arrivals.pop() else {
+                return;
+            };
+            let segment = self.segments[index as usize].clone();
+            match place {
+                Place::Middle(direction) => {
+                    self.cross_bottleneck(&mut ordinals, direction, segment)
+                }
+                Place::End(Direction::Forward) => {
+                    see(now, Seen::Received(&segment));
+                    let (sent, deadline) =
+                        drained(self.receiver.receive(now, Ecn::NotEct, segment));
+                    self.launch_backward(sent, deadline, see);
+                }
+                Place::End(Direction::Backward) => {
+                    see(now, Seen::Acknowledged(&segment));
+                    let (sent, deadline) = drained(self.sender.receive(now, Ecn::NotEct, segment));
+                    self.launch_forward(sent, deadline, see);
+                }
+            }
+        }
+    }
+}
+
+fn drained<E: Endpoint>(
+    mut drain: skywave_transport::Drain<'_, E>,
+) -> (Vec<Transmit<E::Packet>>, Option<Instant>) {
+    let sent = std::iter::from_fn(|| drain.transmit()).collect();
+    (sent, drain.deadline())
+}

@@ -1,0 +1,294 @@
+//! What the RFCs require of a receiver.
+
+use skywave_transport::Driven;
+use skywave_transport::tcp::{Ports, Receiver, ReceiverConfig};
+use skywave_units::{Duration, Instant};
+use skywave_wire::tcp::{Flags, Segment, TcpOptions};
+use skywave_wire::{Ecn, Payload};
+
+const INITIAL: u32 = u32::MAX - 1500;
+
+/// A receiver whose peer is played by the test.
+struct Script {
+    now: Instant,
+    receiver: Driven<Receiver>,
+    deadline: Option<Instant>,
+    peer_ack: u32,
+}
+
+impl Script {
+    fn new(config: ReceiverConfig) -> Self {
+        let ports = Ports {
+            local: 2,
+            remote: 1,
+        };
+        Self {
+            now: Instant::ZERO,
+            receiver: Driven::new(Receiver::new(config, ports, 3)),
+            deadline: None,
+            peer_ack: 0,
+        }
+    }
+
+    /// One that has been connected to.
+    fn connected(config: ReceiverConfig) -> Self {
+        let mut script = Self::new(config);
+        let answer = script.syn(Some(0));
+        assert_eq!(answer.len(), 1);
+        script
+    }
+
+    fn syn(&mut self, window_scale: Option<u8>) -> Vec<Segment> {
+        let options = TcpOptions {
+            mss: Some(1000),
+            window_scale,
+            ..TcpOptions::default()
+        };
+        let answer = self.receive(0, 0, Flags::SYN, options);
+        if let Some(syn_ack) = answer
+            .first()
+            .filter(|answer| answer.flags.contains(Flags::SYN))
+        {
+            self.peer_ack = syn_ack.seq.wrapping_add(1);
+        }
+        answer
+    }
+
+    fn receive(
+        &mut self,
+        offset: u32,
+        length: u32,
+        flags: Flags,
+        options: TcpOptions,
+    ) -> Vec<Segment> {
+        let segment = Segment {
+            source_port: 1,
+            destination_port: 2,
+            seq: INITIAL.wrapping_add(offset),
+            ack: self.peer_ack,
+            flags,
+            window: u16::MAX,
+            options,
+            payload: Payload::Synthetic(length),
+        };
+        let mut drain = self.receiver.receive(self.now, Ecn::NotEct, segment);
+        let sent = std::iter::from_fn(|| drain.transmit())
+            .map(|transmit| transmit.packet)
+            .collect();
+        self.deadline = drain.deadline();
+        sent
+    }
+
+    /// 1000 bytes from `offset` arrive; the offsets that are acknowledged in answer.
+    fn data(&mut self, offset: u32) -> Vec<u32> {
+        self.segment(offset, 1000, Flags::ACK)
+    }
+
+    fn segment(&mut self, offset: u32, length: u32, flags: Flags) -> Vec<u32> {
+        acked(&self.receive(offset, length, flags, TcpOptions::default()))
+    }
+
+    fn wait(&mut self, time: Duration) -> Vec<u32> {
+        self.now += time;
+        if self.deadline.is_none_or(|deadline| deadline > self.now) {
+            return Vec::new();
+        }
+        let mut drain = self.receiver.expire(self.now);
+        let sent: Vec<_> = std::iter::from_fn(|| drain.transmit())
+            .map(|transmit| transmit.packet)
+            .collect();
+        self.deadline = drain.deadline();
+        acked(&sent)
+    }
+
+    fn delivered(&self) -> u64 {
+        self.receiver.get().stats().bytes_delivered
+    }
+}
+
+fn acked(segments: &[Segment]) -> Vec<u32> {
+    segments
+        .iter()
+        .map(|segment| segment.ack.wrapping_sub(INITIAL))
+        .collect()
+}
+
+const fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn every_segment() -> ReceiverConfig {
+    ReceiverConfig {
+        delayed_ack: None,
+        ..ReceiverConfig::default()
+    }
+}
+
+#[test]
+fn rfc9293_3_5_a_syn_is_answered_and_answered_again() {
+    let mut script = Script::new(every_segment());
+    assert_eq!(script.data(1), [], "nothing is listening for that");
+    for _ in 0..2 {
+        let answer = script.syn(Some(0));
+        assert_eq!(answer.len(), 1);
+        assert_eq!(answer[0].flags, Flags::SYN.union(Flags::ACK));
+        assert_eq!(acked(&answer), [1]);
+        assert_eq!(answer[0].options.mss, Some(1460));
+    }
+    script.segment(1, 0, Flags::ACK);
+    // Now the connection stands: an old SYN gets a plain acknowledgement.
+    assert_eq!(script.syn(Some(0))[0].flags, Flags::ACK);
+}
+
+#[test]
+fn rfc7323_2_the_window_is_scaled_only_where_both_ends_agree() {
+    let config = ReceiverConfig {
+        window: 1 << 20,
+        ..every_segment()
+    };
+    for (offered, announced) in [(Some(0), 1 << 20), (None, 65_535)] {
+        let mut script = Script::new(config);
+        let syn_ack = script.syn(offered).remove(0);
+        assert_eq!(syn_ack.window, u16::MAX);
+        assert_eq!(syn_ack.options.window_scale.is_some(), offered.is_some());
+        let ack = script
+            .receive(1, 1000, Flags::ACK, TcpOptions::default())
+            .remove(0);
+        let shift = syn_ack.options.window_scale.unwrap_or(0);
+        assert_eq!(u32::from(ack.window) << shift, announced);
+    }
+}
+
+#[test]
+fn rfc5681_3_2_every_segment_out_of_order_is_answered_with_a_duplicate_acknowledgement() {
+    for config in [every_segment(), ReceiverConfig::default()] {
+        let mut script = Script::connected(config);
+        for offset in [1001, 3001, 2001, 6001] {
+            assert_eq!(script.data(offset), [1]);
+        }
+        assert_eq!(script.delivered(), 0);
+        assert_eq!(script.receiver.get().stats().out_of_order, 4);
+    }
+}
+
+#[test]
+fn rfc5681_4_2_filling_a_gap_is_acknowledged_at_once() {
+    let mut script = Script::connected(ReceiverConfig::default());
+    for offset in [1001, 2001, 5001] {
+        script.data(offset);
+    }
+    assert_eq!(script.data(1), [3001]);
+    assert_eq!(script.data(3001), [4001], "the first part of a gap");
+    assert_eq!(script.data(4001), [6001]);
+    assert_eq!(script.delivered(), 6000);
+    // In order again: the first one waits.
+    assert_eq!(script.data(6001), []);
+}
+
+#[test]
+fn rfc5681_4_2_in_order_every_second_segment_is_acknowledged() {
+    let mut script = Script::connected(ReceiverConfig::default());
+    let mut acks = Vec::new();
+    for index in 0..100 {
+        acks.extend(script.data(1 + 1000 * index));
+    }
+    let expected: Vec<u32> = (1..=50).map(|pair| 1 + 2000 * pair).collect();
+    assert_eq!(acks, expected);
+    assert_eq!(
+        script.wait(millis(10_000)),
+        [],
+        "nothing is left to acknowledge"
+    );
+}
+
+#[test]
+fn rfc5681_4_2_a_single_segment_is_acknowledged_within_half_a_second() {
+    for (configured, applied) in [(millis(200), 200), (millis(2000), 500)] {
+        let config = ReceiverConfig {
+            delayed_ack: Some(configured),
+            ..ReceiverConfig::default()
+        };
+        let mut script = Script::connected(config);
+        assert_eq!(script.data(1), []);
+        assert_eq!(script.wait(millis(applied - 1)), []);
+        assert_eq!(script.wait(millis(1)), [1001]);
+        assert_eq!(script.wait(millis(10_000)), []);
+    }
+}
+
+#[test]
+fn rfc9293_3_10_7_4_what_is_not_acceptable_is_answered_with_the_present_state() {
+    let mut script = Script::connected(ReceiverConfig {
+        window: 5000,
+        ..every_segment()
+    });
+    assert_eq!(script.data(1), [1001]);
+    assert_eq!(script.data(1), [1001], "a duplicate");
+    assert_eq!(
+        script.segment(1, 0, Flags::ACK),
+        [1001],
+        "an empty segment out of place"
+    );
+    assert_eq!(
+        script.segment(1001, 0, Flags::ACK),
+        [],
+        "and one in its place"
+    );
+    // The window ends at 6001: part of a segment is taken, then nothing.
+    assert_eq!(script.data(5501), [1001]);
+    assert_eq!(script.data(6001), [1001]);
+    for offset in [1001, 2001, 3001] {
+        script.data(offset);
+    }
+    assert_eq!(script.data(4001), [5001]);
+    assert_eq!(script.segment(5001, 500, Flags::ACK), [6001]);
+    assert_eq!(script.delivered(), 6000);
+    // Segments that acknowledge what was never sent, or nothing.
+    script.peer_ack = script.peer_ack.wrapping_add(1);
+    assert_eq!(script.data(6001), []);
+    assert_eq!(script.segment(6001, 1000, Flags::default()), []);
+    assert_eq!(script.delivered(), 6000);
+}
+
+#[test]
+fn rfc9293_3_6_a_fin_is_acknowledged_once_everything_before_it_has_come() {
+    let mut script = Script::connected(ReceiverConfig::default());
+    assert_eq!(
+        script.segment(1001, 1000, Flags::ACK.union(Flags::FIN)),
+        [1]
+    );
+    assert!(!script.receiver.get().is_finished());
+    assert_eq!(script.data(1), [2002]);
+    assert!(script.receiver.get().is_finished());
+    assert_eq!(script.delivered(), 2000);
+    assert_eq!(
+        script.segment(2001, 0, Flags::ACK.union(Flags::FIN)),
+        [2002],
+        "again"
+    );
+    assert_eq!(script.delivered(), 2000);
+}
+
+#[test]
+fn rfc9293_3_10_7_4_a_reset_in_its_place_ends_the_connection() {
+    let mut script = Script::connected(every_segment());
+    script.data(1);
+    script.segment(5001, 0, Flags::RST);
+    assert_eq!(script.data(1001), [2001]);
+    script.segment(2001, 0, Flags::RST);
+    assert_eq!(script.data(2001), []);
+}
+
+#[test]
+fn reassembly_uses_the_heap_only_for_many_gaps_and_keeps_what_it_has() {
+    let mut script = Script::connected(every_segment());
+    for gap in 0..4 {
+        script.data(1001 + 2000 * gap);
+    }
+    assert_eq!(script.receiver.get().heap_size(), 0);
+    for gap in 0..100 {
+        script.data(1001 + 2000 * gap);
+    }
+    let size = script.receiver.get().heap_size();
+    assert!(size <= 128 * 16, "{size}");
+}

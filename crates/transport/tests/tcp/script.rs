@@ -1,0 +1,185 @@
+//! A sender whose peer is played by the test, one segment at a time.
+
+use skywave_congestion::{Aimd, AimdConfig};
+use skywave_transport::tcp::{Event, Ports, Sender, SenderConfig, SenderStats};
+use skywave_transport::{Drain, Driven};
+use skywave_units::{Duration, Instant};
+use skywave_wire::tcp::{Flags, Segment, TcpOptions};
+use skywave_wire::{Ecn, Payload};
+
+/// The round-trip time that [`Script`] plays.
+pub(crate) const RTT: Duration = Duration::from_millis(100);
+/// Sequence number of the peer's SYN.
+const PEER_INITIAL: u32 = 4_000_000_000;
+
+/// What a sent segment was, in offsets from the SYN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) offset: u32,
+    pub(crate) length: u32,
+}
+
+/// A segment of 1000 bytes that starts at `offset`.
+pub(crate) const fn full(offset: u32) -> Sent {
+    Sent {
+        offset,
+        length: 1000,
+    }
+}
+
+pub(crate) struct Script {
+    pub(crate) now: Instant,
+    pub(crate) sender: Driven<Sender>,
+    /// The window field of the peer's segments.
+    pub(crate) window: u16,
+    /// All that the sender has sent since it was last looked at.
+    pub(crate) segments: Vec<Segment>,
+    deadline: Option<Instant>,
+    initial: u32,
+}
+
+/// Segments of 1000 bytes; what is not stated here is as the RFCs recommend.
+pub(crate) fn config() -> SenderConfig {
+    SenderConfig {
+        segment_size: 1000,
+        ..SenderConfig::default()
+    }
+}
+
+/// A window of RFC 5681 that starts with `initial` segments.
+pub(crate) fn window(initial: f64) -> AimdConfig {
+    AimdConfig {
+        initial_cwnd: initial,
+        ..AimdConfig::rfc5681(1000)
+    }
+}
+
+impl Script {
+    pub(crate) fn closed(config: SenderConfig, window: AimdConfig) -> Self {
+        let ports = Ports {
+            local: 1,
+            remote: 2,
+        };
+        Self {
+            now: Instant::ZERO,
+            sender: Driven::new(Sender::new(config, Aimd::new(window), ports, 1)),
+            window: u16::MAX,
+            segments: Vec::new(),
+            deadline: None,
+            initial: 0,
+        }
+    }
+
+    /// A sender with an endless stream whose SYN has just been acknowledged.
+    pub(crate) fn streaming(config: SenderConfig, window: AimdConfig) -> Self {
+        let mut script = Self::closed(config, window);
+        script.apply(|sender| sender.write_unlimited().unwrap());
+        script.accept();
+        script
+    }
+
+    /// Plays the SYN-ACK, one round-trip time after the SYN.
+    pub(crate) fn accept(&mut self) {
+        let options = TcpOptions {
+            mss: Some(1460),
+            window_scale: Some(0),
+            ..TcpOptions::default()
+        };
+        self.accept_with(options);
+    }
+
+    pub(crate) fn accept_with(&mut self, options: TcpOptions) {
+        assert!(self.segments[0].flags.contains(Flags::SYN));
+        self.segments.clear();
+        self.now += RTT;
+        self.receive(0, 1, Flags::SYN.union(Flags::ACK), options);
+    }
+
+    pub(crate) fn apply<T>(&mut self, action: impl FnOnce(&mut Sender) -> T) -> T {
+        let (answer, drain) = self.sender.apply(self.now, action);
+        let (sent, deadline) = drained(drain);
+        self.keep(sent, deadline);
+        answer
+    }
+
+    fn keep(&mut self, sent: Vec<Segment>, deadline: Option<Instant>) {
+        for segment in sent {
+            if segment.flags.contains(Flags::SYN) {
+                self.initial = segment.seq;
+            }
+            self.segments.push(segment);
+        }
+        self.deadline = deadline;
+    }
+
+    pub(crate) fn receive(&mut self, seq: u32, ack: u32, flags: Flags, options: TcpOptions) {
+        let segment = Segment {
+            source_port: 2,
+            destination_port: 1,
+            seq: PEER_INITIAL.wrapping_add(seq),
+            ack: self.initial.wrapping_add(ack),
+            flags,
+            window: self.window,
+            options,
+            payload: Payload::EMPTY,
+        };
+        let (sent, deadline) = drained(self.sender.receive(self.now, Ecn::NotEct, segment));
+        self.keep(sent, deadline);
+    }
+
+    /// Plays an acknowledgement of everything before `offset`; what it lets out.
+    pub(crate) fn ack(&mut self, offset: u32) -> Vec<Sent> {
+        self.receive(1, offset, Flags::ACK, TcpOptions::default());
+        self.sent()
+    }
+
+    /// Lets `time` pass, timers included; what they let out.
+    pub(crate) fn wait(&mut self, time: Duration) -> Vec<Sent> {
+        let until = self.now + time;
+        while let Some(deadline) = self.deadline.filter(|&deadline| deadline <= until) {
+            self.now = self.now.max(deadline);
+            let (sent, deadline) = drained(self.sender.expire(self.now));
+            self.keep(sent, deadline);
+        }
+        self.now = until;
+        self.sent()
+    }
+
+    /// Lets time pass until something is sent; how long that took, and what it was.
+    pub(crate) fn wait_for_segment(&mut self) -> (Duration, Vec<Sent>) {
+        let start = self.now;
+        for _ in 0..100 {
+            let step = self.deadline.expect("a timer is running") - self.now;
+            let sent = self.wait(step);
+            if !sent.is_empty() {
+                return (self.now - start, sent);
+            }
+        }
+        panic!("the timer fires and nothing is sent");
+    }
+
+    /// What has been sent since the last look.
+    pub(crate) fn sent(&mut self) -> Vec<Sent> {
+        let initial = self.initial;
+        let look = |segment: Segment| Sent {
+            offset: segment.seq.wrapping_sub(initial),
+            length: segment.payload.len() as u32,
+        };
+        self.segments.drain(..).map(look).collect()
+    }
+
+    pub(crate) fn stats(&self) -> SenderStats {
+        self.sender.get().stats()
+    }
+
+    pub(crate) fn events(&mut self) -> Vec<Event> {
+        self.apply(|sender| std::iter::from_fn(|| sender.event()).collect())
+    }
+}
+
+fn drained(mut drain: Drain<'_, Sender>) -> (Vec<Segment>, Option<Instant>) {
+    let sent = std::iter::from_fn(|| drain.transmit())
+        .map(|transmit| transmit.packet)
+        .collect();
+    (sent, drain.deadline())
+}

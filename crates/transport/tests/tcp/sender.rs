@@ -1,0 +1,683 @@
+//! What the RFCs require of a sender.
+
+use skywave_congestion::AimdConfig;
+use skywave_transport::tcp::{Event, Receiver, RecoveryExit, Sender, SenderConfig};
+use skywave_units::Duration;
+use skywave_wire::tcp::{Flags, TcpOptions};
+
+use crate::script::{RTT, Script, Sent, config, full, window};
+
+const fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+fn without_limited_transmit() -> SenderConfig {
+    SenderConfig {
+        limited_transmit: false,
+        ..config()
+    }
+}
+
+/// A sender in congestion avoidance with ten segments in flight: 1, 1001, .. 9001.
+fn ten_in_flight(config: SenderConfig) -> Script {
+    let mut script = Script::streaming(
+        config,
+        AimdConfig {
+            initial_ssthresh: 10.0,
+            ..window(10.0)
+        },
+    );
+    assert_eq!(script.sent().len(), 10);
+    script.now += RTT;
+    script
+}
+
+fn duplicates(script: &mut Script, una: u32, count: usize) -> Vec<Sent> {
+    (0..count).flat_map(|_| script.ack(una)).collect()
+}
+
+// The handshake.
+
+#[test]
+fn rfc9293_3_5_the_syn_announces_and_the_first_data_complete_the_handshake() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(|sender| sender.write(500)).unwrap();
+    let syn = script.segments[0].clone();
+    assert_eq!((syn.flags, syn.payload.len()), (Flags::SYN, 0));
+    assert_eq!(
+        (syn.options.mss, syn.options.window_scale),
+        (Some(1000), Some(0))
+    );
+    script.accept();
+    assert_eq!(script.segments.len(), 1);
+    assert!(script.segments[0].flags.contains(Flags::ACK));
+    assert_eq!(script.segments[0].ack, 4_000_000_001);
+    assert_eq!(
+        script.sent(),
+        [Sent {
+            offset: 1,
+            length: 500
+        }]
+    );
+    assert_eq!(script.events(), [Event::Connected]);
+}
+
+#[test]
+fn rfc9293_3_5_with_nothing_to_send_the_handshake_ends_with_an_acknowledgement() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(Sender::connect);
+    script.accept();
+    assert_eq!(
+        script.sent(),
+        [Sent {
+            offset: 1,
+            length: 0
+        }]
+    );
+    assert_eq!(script.wait(secs(100)), []);
+    // The SYN-ACK again: our acknowledgement was lost.
+    script.receive(0, 1, Flags::SYN.union(Flags::ACK), TcpOptions::default());
+    assert_eq!(
+        script.sent(),
+        [Sent {
+            offset: 1,
+            length: 0
+        }]
+    );
+}
+
+#[test]
+fn rfc9293_3_7_1_the_peers_mss_is_kept_and_536_where_it_sends_none() {
+    for (mss, expected) in [(Some(200), 200), (Some(1460), 1000), (None, 536)] {
+        let mut script = Script::closed(config(), window(1.0));
+        script.apply(|sender| sender.write_unlimited()).unwrap();
+        script.accept_with(TcpOptions {
+            mss,
+            ..TcpOptions::default()
+        });
+        assert_eq!(
+            script.sent(),
+            [Sent {
+                offset: 1,
+                length: expected
+            }]
+        );
+    }
+}
+
+#[test]
+fn without_options_the_syn_is_bare_and_the_segment_size_stands() {
+    let mut script = Script::closed(SenderConfig::ns2_newreno(), AimdConfig::ns2_tcp(20));
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    assert_eq!(script.segments[0].options, TcpOptions::default());
+    script.accept_with(TcpOptions::default());
+    assert_eq!(script.sent(), [full(1), full(1001)]);
+}
+
+#[test]
+fn rfc6298_5_5_and_5_7_a_lost_syn_backs_off_and_resets_the_rto_to_three_seconds() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.sent();
+    assert_eq!(script.wait_for_segment().0, secs(1));
+    assert_eq!(script.wait_for_segment().0, secs(2));
+    let (waited, _) = script.wait_for_segment();
+    assert_eq!(waited, secs(4));
+    script.receive(
+        0,
+        1,
+        Flags::SYN.union(Flags::ACK),
+        TcpOptions {
+            mss: Some(1460),
+            ..TcpOptions::default()
+        },
+    );
+    // RFC 5681 section 3.1: the initial window is then one segment. Karn: no sample.
+    assert_eq!(script.sent(), [full(1)]);
+    assert_eq!((script.stats().srtt, script.stats().rto), (None, secs(3)));
+    assert_eq!(script.stats().timeouts, 3);
+    assert_eq!(script.wait_for_segment(), (secs(3), vec![full(1)]));
+}
+
+// The window.
+
+#[test]
+fn rfc3390_the_initial_window_is_sent_at_once() {
+    let mut script = Script::streaming(config(), AimdConfig::rfc5681(1000));
+    assert_eq!(script.sent(), [full(1), full(1001), full(2001), full(3001)]);
+    assert_eq!(script.stats().flight, 4000);
+}
+
+#[test]
+fn rfc5681_3_1_slow_start_adds_a_segment_for_each_acknowledgement() {
+    let mut script = Script::streaming(config(), window(1.0));
+    assert_eq!(script.sent(), [full(1)]);
+    let mut una = 1;
+    for round in 0..6 {
+        script.now += RTT;
+        let mut sent = 0;
+        for _ in 0..1 << round {
+            una += 1000;
+            sent += script.ack(una).len();
+        }
+        assert_eq!(sent, 2 << round, "round {round}");
+    }
+    assert_eq!(script.stats().cwnd, 64.0);
+}
+
+#[test]
+fn rfc5681_3_1_congestion_avoidance_adds_about_a_segment_for_each_window() {
+    let mut script = ten_in_flight(config());
+    for round in 1..5_u32 {
+        let mut una = script.stats().bytes_acked as u32 + 1;
+        for _ in 0..script.stats().flight / 1000 {
+            una += 1000;
+            script.ack(una);
+        }
+        script.now += RTT;
+        let grown = script.stats().cwnd - 10.0;
+        assert!(
+            grown <= f64::from(round) && grown > 0.9 * f64::from(round),
+            "{grown}"
+        );
+    }
+}
+
+#[test]
+fn rfc5681_3_1_split_acknowledgements_do_not_speed_up_slow_start() {
+    let mut script = Script::streaming(config(), window(4.0));
+    for part in 1..=25 {
+        script.ack(1 + 100 * part);
+    }
+    assert_eq!(script.stats().cwnd, 6.0);
+}
+
+#[test]
+fn the_receivers_window_is_honoured_and_cwnd_does_not_outgrow_it() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.window = 6500;
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    let mut una = 1;
+    for _ in 0..40 {
+        una += 1000;
+        script.ack(una);
+        // RFC 9293 section 3.8.6.2.1: no small segment, though 500 bytes would fit.
+        assert!(script.stats().flight <= 6000);
+    }
+    assert_eq!(script.stats().flight, 6000);
+    assert_eq!(script.stats().cwnd, 7.0);
+}
+
+#[test]
+fn rfc7323_2_windows_are_scaled_except_that_of_the_syn() {
+    let mut script = Script::closed(config(), window(100.0));
+    script.window = 3000;
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept_with(TcpOptions {
+        mss: Some(1460),
+        window_scale: Some(3),
+        ..TcpOptions::default()
+    });
+    assert_eq!(script.sent().len(), 3);
+    script.ack(1001);
+    assert_eq!(script.stats().flight, 24_000);
+}
+
+#[test]
+fn rfc5681_4_1_after_an_idle_rto_the_window_starts_afresh() {
+    let mut script = Script::closed(config(), window(2.0));
+    script.apply(|sender| sender.write(20_000)).unwrap();
+    script.accept();
+    let mut una = 1;
+    while una < 20_001 {
+        una += 1000;
+        script.ack(una);
+    }
+    assert!(script.stats().cwnd > 10.0);
+    script.sent();
+    script.wait(Duration::from_millis(900));
+    script.apply(|sender| sender.write(1000)).unwrap();
+    assert!(script.stats().cwnd > 10.0, "not idle for an RTO yet");
+    script.ack(21_001);
+    script.wait(Duration::from_millis(1100));
+    script.sent();
+    script.apply(|sender| sender.write(50_000)).unwrap();
+    assert_eq!(script.sent(), [full(21_001), full(22_001)]);
+}
+
+// Fast retransmit and fast recovery.
+
+#[test]
+fn rfc5681_3_2_the_third_duplicate_retransmits_and_further_ones_inflate() {
+    let mut script = ten_in_flight(without_limited_transmit());
+    assert_eq!(duplicates(&mut script, 1, 2), []);
+    assert_eq!(script.ack(1), [full(1)]);
+    assert_eq!((script.stats().cwnd, script.stats().ssthresh), (5.0, 5.0));
+    assert_eq!(script.stats().fast_retransmits, 1);
+    // cwnd is 5 + 3; ten are in flight: two more duplicates for as many segments.
+    assert_eq!(duplicates(&mut script, 1, 2), []);
+    assert_eq!(
+        duplicates(&mut script, 1, 4),
+        [full(10_001), full(11_001), full(12_001), full(13_001)]
+    );
+    // Everything up to `recover`: the window deflates to ssthresh.
+    assert_eq!(script.ack(10_001), [full(14_001)]);
+    assert_eq!((script.stats().cwnd, script.stats().flight), (5.0, 5000));
+    assert_eq!(script.stats().segments_retransmitted, 1);
+}
+
+#[test]
+fn rfc5681_2_only_true_duplicates_count() {
+    let mut script = ten_in_flight(without_limited_transmit());
+    // A window update is not a duplicate.
+    for window in [60_000, 50_000, 40_000, 30_000] {
+        script.window = window;
+        assert_eq!(script.ack(1), []);
+    }
+    // Old acknowledgements are not duplicates; progress starts the count again.
+    script.ack(1);
+    script.ack(1);
+    script.ack(1001);
+    for _ in 0..5 {
+        assert_eq!(script.ack(1), []);
+    }
+    assert_eq!(duplicates(&mut script, 1001, 2), []);
+    assert_eq!(script.stats().fast_retransmits, 0);
+    assert_eq!(script.ack(1001), [full(1001)]);
+}
+
+#[test]
+fn rfc3042_the_first_two_duplicates_let_new_segments_out_which_do_not_count_for_ssthresh() {
+    let mut script = ten_in_flight(config());
+    assert_eq!(script.ack(1), [full(10_001)]);
+    assert_eq!(script.ack(1), [full(11_001)]);
+    assert_eq!(script.stats().cwnd, 10.0);
+    assert_eq!(script.ack(1), [full(1)]);
+    assert_eq!(script.stats().ssthresh, 5.0);
+}
+
+#[test]
+fn rfc6582_3_2_step_3_a_partial_acknowledgement_retransmits_the_next_hole() {
+    let mut script = ten_in_flight(without_limited_transmit());
+    duplicates(&mut script, 1, 8);
+    assert_eq!(script.stats().flight, 13_000);
+    script.now += RTT;
+    // 3001 was lost too. The window was 5 + 8; it loses 3 and gains 1: 11 from 3001 on.
+    assert_eq!(script.ack(3001), [full(3001), full(13_001)]);
+    script.now += RTT;
+    // It loses 5 and gains 1: 7 from 8001 on.
+    assert_eq!(script.ack(8001), [full(8001), full(14_001)]);
+    assert_eq!(
+        (script.stats().fast_retransmits, script.stats().ssthresh),
+        (1, 5.0)
+    );
+    script.now += RTT;
+    script.ack(10_001);
+    assert_eq!(script.stats().cwnd, 5.0);
+}
+
+#[test]
+fn rfc6582_3_2_step_3_the_first_partial_acknowledgement_alone_restarts_the_timer() {
+    let mut script = ten_in_flight(without_limited_transmit());
+    duplicates(&mut script, 1, 3);
+    script.wait(Duration::from_millis(600));
+    script.ack(2001);
+    script.wait(Duration::from_millis(600));
+    assert_eq!(script.stats().timeouts, 0);
+    assert_eq!(script.ack(3001)[0], full(3001));
+    // The timer was set at the first partial acknowledgement, 600 ms ago.
+    let (waited, sent) = script.wait_for_segment();
+    assert_eq!(
+        (waited, sent),
+        (Duration::from_millis(400), vec![full(3001)])
+    );
+    assert_eq!(script.stats().timeouts, 1);
+}
+
+#[test]
+fn rfc6582_3_2_step_3_recovery_ends_without_a_burst() {
+    let exits = [
+        // min(ssthresh, max(FlightSize, SMSS) + SMSS): nothing is in flight.
+        (RecoveryExit::FlightSize, 2.0),
+        (RecoveryExit::Ssthresh, 5.0),
+        (RecoveryExit::Deflated, 5.2),
+    ];
+    for (recovery_exit, cwnd) in exits {
+        let mut script = ten_in_flight(SenderConfig {
+            recovery_exit,
+            ..without_limited_transmit()
+        });
+        duplicates(&mut script, 1, 3);
+        let sent = script.ack(10_001).len();
+        assert_eq!(
+            (script.stats().cwnd, sent),
+            (cwnd, cwnd as usize),
+            "{recovery_exit:?}"
+        );
+    }
+}
+
+#[test]
+fn rfc6582_3_2_step_2_a_lost_first_segment_is_retransmitted_fast() {
+    let mut script = Script::streaming(without_limited_transmit(), window(4.0));
+    script.sent();
+    assert_eq!(duplicates(&mut script, 1, 3), [full(1), full(4001)]);
+}
+
+// The retransmission timer.
+
+#[test]
+fn rfc6298_2_the_rto_follows_the_samples_and_is_at_least_a_second() {
+    let mut script = Script::streaming(config(), window(1.0));
+    assert_eq!(
+        (script.stats().srtt, script.stats().rto),
+        (Some(RTT), secs(1))
+    );
+    // R' = 1.1 s: RTTVAR = 3/4 50 + 1/4 1000 = 287.5 ms, SRTT = 7/8 100 + 1/8 1100 = 225 ms.
+    script.now += Duration::from_millis(1100);
+    script.ack(1001);
+    assert_eq!(script.stats().srtt, Some(Duration::from_millis(225)));
+    assert_eq!(script.stats().rto, Duration::from_millis(225 + 1150));
+}
+
+#[test]
+fn rfc5681_3_1_and_rfc6298_5_a_timeout_goes_back_and_starts_slowly() {
+    let mut script = ten_in_flight(without_limited_transmit());
+    let (waited, sent) = script.wait_for_segment();
+    assert_eq!((waited, sent), (Duration::from_millis(900), vec![full(1)]));
+    assert_eq!((script.stats().cwnd, script.stats().ssthresh), (1.0, 5.0));
+    // RFC 6298 step 5.5; RFC 5681 section 3.1: ssthresh is held for the same segment.
+    assert_eq!(script.wait_for_segment(), (secs(2), vec![full(1)]));
+    assert_eq!(script.wait_for_segment(), (secs(4), vec![full(1)]));
+    assert_eq!((script.stats().cwnd, script.stats().ssthresh), (1.0, 5.0));
+    // Go back N: in slow start, from where the acknowledgement points.
+    assert_eq!(script.ack(1001), [full(1001), full(2001)]);
+    assert_eq!(script.ack(2001), [full(3001), full(4001)]);
+    // An acknowledgement beyond what has been sent again is not an error.
+    assert_eq!(script.ack(10_001).first(), Some(&full(10_001)));
+}
+
+#[test]
+fn rfc6298_5_5_the_rto_doubles_up_to_a_minute() {
+    let mut script = Script::streaming(config(), window(1.0));
+    script.sent();
+    let waits: Vec<_> = (0..9).map(|_| script.wait_for_segment().0).collect();
+    assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60].map(secs));
+}
+
+#[test]
+fn rfc6298_3_karn_a_retransmitted_segment_gives_no_sample_and_keeps_the_back_off() {
+    let mut script = Script::streaming(config(), window(1.0));
+    script.sent();
+    script.wait(secs(1));
+    assert_eq!(script.stats().rto, secs(2));
+    script.now += RTT;
+    script.ack(1001);
+    assert_eq!(
+        (script.stats().srtt, script.stats().rto),
+        (Some(RTT), secs(2))
+    );
+    // A new segment, sent once: the back-off ends.
+    script.now += RTT;
+    script.ack(2001);
+    assert_eq!(script.stats().rto, secs(1));
+}
+
+#[test]
+fn rfc6298_3_karn_a_fast_retransmit_spoils_the_sample_of_its_segment() {
+    let mut script = ten_in_flight(without_limited_transmit());
+    duplicates(&mut script, 1, 3);
+    script.now += Duration::from_millis(700);
+    script.ack(10_001);
+    assert_eq!(script.stats().srtt, Some(RTT));
+}
+
+#[test]
+fn rfc6298_5_2_and_5_3_progress_restarts_the_timer_and_the_end_stops_it() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(|sender| sender.write(3000)).unwrap();
+    script.accept();
+    script.sent();
+    for una in [1001, 2001] {
+        assert_eq!(script.wait(Duration::from_millis(900)), []);
+        script.ack(una);
+    }
+    assert_eq!(script.wait(Duration::from_millis(900)), []);
+    script.ack(3001);
+    assert_eq!(script.wait(secs(1000)), []);
+    assert_eq!(script.stats().timeouts, 0);
+}
+
+#[test]
+fn rfc6582_3_2_step_4_duplicates_caused_by_going_back_are_no_new_loss() {
+    let mut script = ten_in_flight(config());
+    script.wait(secs(1));
+    script.ack(10_001);
+    let ssthresh = script.stats().ssthresh;
+    for _ in 0..8 {
+        script.ack(10_001);
+    }
+    assert_eq!(
+        (script.stats().ssthresh, script.stats().fast_retransmits),
+        (ssthresh, 0)
+    );
+}
+
+// The closed window.
+
+#[test]
+fn rfc9293_3_8_6_1_a_closed_window_is_probed_ever_more_slowly_until_it_opens() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.window = 2000;
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    script.sent();
+    script.now += RTT;
+    script.window = 0;
+    assert_eq!(script.ack(2001), []);
+    let cwnd = script.stats().cwnd;
+    for waited in [1, 2, 4, 8, 16, 32, 60, 60] {
+        let probe = vec![Sent {
+            offset: 2001,
+            length: 1,
+        }];
+        assert_eq!(script.wait_for_segment(), (secs(waited), probe));
+        script.ack(2001);
+    }
+    assert_eq!(
+        (script.stats().timeouts, script.stats().fast_retransmits),
+        (0, 0)
+    );
+    assert_eq!(script.stats().cwnd, cwnd);
+    script.window = 2000;
+    assert_eq!(script.ack(2001), [full(2001), full(3001)]);
+}
+
+#[test]
+fn rfc6298_5_what_a_window_update_lets_out_has_a_whole_rto() {
+    // The window opens before the first probe, or between the first and the second.
+    for (closed, rto) in [(900, 1), (2900, 2)] {
+        let mut script = Script::closed(config(), window(4.0));
+        script.window = 2000;
+        script.apply(|sender| sender.write_unlimited()).unwrap();
+        script.accept();
+        script.sent();
+        script.window = 0;
+        script.ack(2001);
+        script.wait(Duration::from_millis(closed));
+        script.window = 2000;
+        assert_eq!(script.ack(2001), [full(2001), full(3001)]);
+        assert_eq!(script.wait_for_segment(), (secs(rto), vec![full(2001)]));
+    }
+}
+
+#[test]
+fn rfc9293_3_8_6_1_the_byte_of_a_probe_may_be_taken() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.window = 0;
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    assert_eq!(
+        script.sent(),
+        [Sent {
+            offset: 1,
+            length: 0
+        }]
+    );
+    script.wait_for_segment();
+    script.window = 3000;
+    assert_eq!(script.ack(2), [full(2), full(1002), full(2002)]);
+}
+
+#[test]
+fn rfc9293_3_8_6_2_1_a_window_smaller_than_a_segment_is_used_in_full() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.window = 600;
+    script.apply(|sender| sender.write(1000)).unwrap();
+    script.accept();
+    assert_eq!(
+        script.sent(),
+        [Sent {
+            offset: 1,
+            length: 600
+        }]
+    );
+    assert_eq!(
+        script.ack(601),
+        [Sent {
+            offset: 601,
+            length: 400
+        }]
+    );
+}
+
+// The application, and the end.
+
+#[test]
+fn a_file_is_reported_when_its_last_byte_is_acknowledged() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(|sender| sender.write(2500)).unwrap();
+    script.accept();
+    assert_eq!(
+        script.sent(),
+        [
+            full(1),
+            full(1001),
+            Sent {
+                offset: 2001,
+                length: 500
+            }
+        ]
+    );
+    script.ack(2001);
+    assert_eq!(script.events(), [Event::Connected]);
+    script.ack(2501);
+    assert_eq!(script.events(), [Event::AllAcknowledged]);
+    assert_eq!(script.stats().bytes_acked, 2500);
+    script.apply(|sender| sender.write(10)).unwrap();
+    script.ack(2511);
+    assert_eq!(script.events(), [Event::AllAcknowledged]);
+}
+
+#[test]
+fn rfc9293_3_6_a_fin_follows_the_data_and_is_sent_again_when_lost() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(|sender| {
+        sender.write(1500).unwrap();
+        sender.close();
+        assert!(sender.write(1).is_err());
+    });
+    script.accept();
+    assert!(!script.segments[0].flags.contains(Flags::FIN));
+    assert!(script.segments[1].flags.contains(Flags::FIN));
+    script.sent();
+    script.ack(1501);
+    assert_eq!(script.events(), [Event::Connected, Event::AllAcknowledged]);
+    assert_eq!(
+        script.wait_for_segment(),
+        (
+            secs(1),
+            vec![Sent {
+                offset: 1501,
+                length: 0
+            }]
+        )
+    );
+    script.ack(1502);
+    assert_eq!(script.events(), [Event::Closed]);
+    assert_eq!(script.stats().bytes_acked, 1500);
+    assert_eq!(script.wait(secs(100)), []);
+}
+
+#[test]
+fn rfc9293_3_4_a_fin_takes_room_in_the_window_and_probes_a_closed_one() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.window = 1000;
+    script.apply(|sender| {
+        sender.write(1000).unwrap();
+        sender.close();
+    });
+    script.accept();
+    assert!(!script.segments[0].flags.contains(Flags::FIN));
+    assert_eq!(script.sent(), [full(1)]);
+    script.window = 0;
+    let fin = vec![Sent {
+        offset: 1001,
+        length: 0,
+    }];
+    assert_eq!(script.ack(1001), fin);
+    assert_eq!(script.wait_for_segment(), (secs(1), fin.clone()));
+    assert_eq!(script.wait_for_segment(), (secs(2), fin));
+    script.ack(1002);
+    assert!(script.events().contains(&Event::Closed));
+}
+
+#[test]
+fn rfc9293_3_6_a_connection_that_is_idle_closes_with_a_fin_alone() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(|sender| sender.write(1000)).unwrap();
+    script.accept();
+    script.ack(1001);
+    script.sent();
+    script.apply(Sender::close);
+    assert!(script.segments[0].flags.contains(Flags::FIN));
+    assert_eq!(
+        script.sent(),
+        [Sent {
+            offset: 1001,
+            length: 0
+        }]
+    );
+    script.ack(1002);
+    assert!(script.events().contains(&Event::Closed));
+}
+
+#[test]
+fn rfc9293_3_10_7_4_a_reset_ends_the_connection_and_a_forged_one_does_not() {
+    let mut script = ten_in_flight(config());
+    script.receive(77, 1, Flags::RST, TcpOptions::default());
+    assert_eq!(script.events(), [Event::Connected]);
+    script.receive(1, 1, Flags::RST, TcpOptions::default());
+    assert_eq!(script.events(), [Event::Reset]);
+    assert_eq!(script.wait(secs(100)), []);
+}
+
+#[test]
+fn rfc9293_3_10_7_4_an_acknowledgement_of_unsent_data_is_answered_and_ignored() {
+    let mut script = ten_in_flight(config());
+    assert_eq!(
+        script.ack(10_002),
+        [Sent {
+            offset: 10_001,
+            length: 0
+        }]
+    );
+    assert_eq!(script.stats().bytes_acked, 0);
+}
+
+#[test]
+fn a_thousand_flows_fit_in_little_memory() {
+    // Neither allocates in steady state: what the types hold is all.
+    assert!(size_of::<Sender>() + size_of::<Receiver>() < 1024);
+}
