@@ -58,9 +58,10 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
         }
         self.expire(now);
         let was_empty = self.in_flight.is_empty();
-        self.queue.enqueue(now, packet)?;
-        if self.free_at <= now {
-            self.start_next(now);
+        if self.free_at > now {
+            self.queue.enqueue(now, packet)?;
+        } else if let Some(packet) = self.queue.pass(now, packet)? {
+            self.start(now, packet);
         }
         Ok(was_empty && !self.in_flight.is_empty())
     }
@@ -99,18 +100,23 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
         self.delay
     }
 
-    fn start_next(&mut self, start: Instant) -> bool {
-        let Some(packet) = self.queue.dequeue(start) else {
-            return false;
-        };
+    fn start_next(&mut self, now: Instant) -> bool {
+        let next = self.queue.dequeue(now);
+        let started = next.is_some();
+        if let Some(packet) = next {
+            self.start(now, packet);
+        }
+        started
+    }
+
+    fn start(&mut self, now: Instant, packet: P) {
         let size = packet.size();
         if self.serialisation.0 != size {
             self.serialisation = (size, self.rate.transmission_time(u64::from(size)));
         }
-        self.free_at = start + self.serialisation.1;
+        self.free_at = now + self.serialisation.1;
         self.in_flight
             .push_back((self.free_at + self.delay, packet));
-        true
     }
 }
 

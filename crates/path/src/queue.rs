@@ -50,6 +50,17 @@ pub trait Queue<P: Packet> {
     /// The next packet for the link, if one waits.
     fn dequeue(&mut self, now: Instant) -> Option<P>;
 
+    /// Takes `packet` in when nothing waits and the link is idle, and gives it out at once: what
+    /// [`Queue::enqueue`] and [`Queue::dequeue`] would do. `Ok(None)` where the discipline keeps
+    /// it.
+    ///
+    /// # Errors
+    /// As for [`Queue::enqueue`].
+    fn pass(&mut self, now: Instant, packet: P) -> Result<Option<P>, Dropped<P>> {
+        self.enqueue(now, packet)?;
+        Ok(self.dequeue(now))
+    }
+
     /// When [`Queue::expire`] must next be called: for disciplines that measure periodically.
     fn deadline(&self) -> Option<Instant> {
         None

@@ -1,1 +1,37 @@
-//! x
+//! `skywave._core`: the Rust side of the Python package, as thin as it can be.
+//!
+//! Scenarios come in as JSON, tables go out as Arrow record batches without a copy.
+
+mod bench;
+mod capture;
+mod run;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "A scenario is wrong. The text is one line: the field, and what is wrong with it."
+);
+create_exception!(
+    _core,
+    CaptureError,
+    PyValueError,
+    "A capture cannot be read. The text is one line with the byte offset."
+);
+
+/// The Rust core of Skywave.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("CaptureError", module.py().get_type::<CaptureError>())?;
+    module.add_class::<run::Run>()?;
+    module.add_function(wrap_pyfunction!(run::check_scenario, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run_many, module)?)?;
+    module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)
+}

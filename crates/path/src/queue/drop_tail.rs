@@ -37,17 +37,20 @@ impl<P> DropTail<P> {
             bytes: 0,
         }
     }
+
+    fn has_room_for(&self, size: u64) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => self.waiting.len() < limit as usize,
+            Limit::Bytes(limit) => self.bytes + size <= limit,
+            Limit::Unlimited => true,
+        }
+    }
 }
 
 impl<P: Packet> Queue<P> for DropTail<P> {
     fn enqueue(&mut self, _now: Instant, packet: P) -> Result<(), Dropped<P>> {
         let size = u64::from(packet.size());
-        let fits = match self.limit {
-            Limit::Packets(limit) => self.waiting.len() < limit as usize,
-            Limit::Bytes(limit) => self.bytes + size <= limit,
-            Limit::Unlimited => true,
-        };
-        if !fits {
+        if !self.has_room_for(size) {
             return Err(Dropped {
                 packet,
                 reason: DropReason::Full,
@@ -62,6 +65,17 @@ impl<P: Packet> Queue<P> for DropTail<P> {
         let packet = self.waiting.pop_front()?;
         self.bytes -= u64::from(packet.size());
         Some(packet)
+    }
+
+    fn pass(&mut self, _now: Instant, packet: P) -> Result<Option<P>, Dropped<P>> {
+        if self.has_room_for(u64::from(packet.size())) {
+            Ok(Some(packet))
+        } else {
+            Err(Dropped {
+                packet,
+                reason: DropReason::Full,
+            })
+        }
     }
 
     fn packets(&self) -> usize {

@@ -1,0 +1,41 @@
+//! The benchmark dumbbell.
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use skywave_sim::Bench;
+
+use crate::run::{Watch, scenario_error};
+
+/// Runs the benchmark dumbbell on this thread and gives its counts as a JSON object. The caller
+/// measures time and memory around it.
+#[pyfunction]
+#[pyo3(signature = (*, flows, rate, buffer, duration, access, progress=None))]
+pub(crate) fn bench(
+    py: Python<'_>,
+    flows: u32,
+    rate: &str,
+    buffer: u32,
+    duration: &str,
+    access: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let bench = Bench {
+        flows,
+        rate: quantity("rate", rate)?,
+        buffer,
+        duration: quantity("duration", duration)?,
+        access: quantity("access", access)?,
+    };
+    let watch = Watch::new(progress);
+    let outcome = py.detach(|| bench.run(|fraction| watch.report((fraction,))));
+    let counts = watch.finish(Ok(outcome))?.map_err(scenario_error)?;
+    serde_json::to_string(&counts).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+fn quantity<T>(field: &str, text: &str) -> PyResult<T>
+where
+    T: std::str::FromStr<Err = skywave_units::ParseQuantityError>,
+{
+    text.parse()
+        .map_err(|error| PyValueError::new_err(format!("{field}: {error}")))
+}

@@ -1,0 +1,174 @@
+//! Checking and running scenarios.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::sync::Mutex;
+
+use arrow_pyarrow::ToPyArrow;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use skywave_sim::{Results, RunError, RunOptions, Scenario};
+
+use crate::ScenarioError;
+
+/// The results of a run.
+#[pyclass(frozen, module = "skywave._core")]
+pub(crate) struct Run(Results);
+
+#[pymethods]
+impl Run {
+    /// Totals, as a JSON object.
+    #[getter]
+    fn summary(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.summary)
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Tables by name, as `pyarrow.RecordBatch`.
+    #[getter]
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = PyDict::new(py);
+        for (name, batch) in &self.0.tables {
+            tables.set_item(name, batch.to_pyarrow(py)?)?;
+        }
+        Ok(tables)
+    }
+
+    /// A hash over everything that happened, as 16 hexadecimal digits.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        format!("{:016x}", self.0.fingerprint)
+    }
+
+    /// What the physics verifier found.
+    #[getter]
+    fn violations(&self) -> Vec<String> {
+        self.0.violations.clone()
+    }
+}
+
+/// Reads a scenario ("toml" or "json"), checks it, and gives it back as JSON.
+#[pyfunction]
+pub(crate) fn check_scenario(text: &str, format: &str) -> PyResult<String> {
+    let scenario = match format {
+        "toml" => Scenario::from_toml(text),
+        "json" => Scenario::from_json(text),
+        _ => {
+            let message = format!("format: \"{format}\" is not a format: use \"toml\" or \"json\"");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    scenario
+        .map(|scenario| scenario.to_json())
+        .map_err(scenario_error)
+}
+
+/// Runs a scenario (JSON).
+#[pyfunction]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, verify_physics=false))]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &str,
+    progress: Option<Py<PyAny>>,
+    captures: Option<std::collections::BTreeMap<String, std::path::PathBuf>>,
+    verify_physics: bool,
+) -> PyResult<Run> {
+    let scenario = Scenario::from_json(scenario).map_err(scenario_error)?;
+    let captures = captures
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(link, path)| {
+            let file = File::create(&path).map_err(|error| {
+                PyOSError::new_err(format!("cannot write {}: {error}", path.display()))
+            })?;
+            Ok((
+                link,
+                Box::new(BufWriter::new(file)) as Box<dyn Write + Send>,
+            ))
+        })
+        .collect::<PyResult<Vec<_>>>()?;
+    let options = RunOptions {
+        captures,
+        verify_physics,
+    };
+    let watch = Watch::new(progress);
+    let outcome =
+        py.detach(|| skywave_sim::run(&scenario, options, |fraction| watch.report((fraction,))));
+    watch.finish(outcome).map(Run)
+}
+
+/// Runs scenarios (JSON) on all cores.
+#[pyfunction]
+#[pyo3(signature = (scenarios, *, progress=None))]
+pub(crate) fn run_many(
+    py: Python<'_>,
+    scenarios: Vec<String>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<Run>> {
+    let scenarios = scenarios
+        .iter()
+        .map(|text| Scenario::from_json(text).map_err(scenario_error))
+        .collect::<PyResult<Vec<_>>>()?;
+    let watch = Watch::new(progress);
+    let total = scenarios.len();
+    let outcome =
+        py.detach(|| skywave_sim::run_many(&scenarios, |done| watch.report((done, total))));
+    watch
+        .finish(outcome)
+        .map(|results| results.into_iter().map(Run).collect())
+}
+
+/// Reports progress to Python and keeps what Python raises: an exception, a signal.
+pub(crate) struct Watch {
+    progress: Option<Py<PyAny>>,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Watch {
+    pub(crate) const fn new(progress: Option<Py<PyAny>>) -> Self {
+        Self {
+            progress,
+            raised: Mutex::new(None),
+        }
+    }
+
+    /// Calls the callback and looks for signals; answers whether to go on.
+    pub(crate) fn report<A>(&self, arguments: A) -> bool
+    where
+        A: for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        let outcome = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.progress {
+                Some(progress) => progress.call1(py, arguments).map(drop),
+                None => Ok(()),
+            }
+        });
+        let Err(error) = outcome else {
+            return true;
+        };
+        if let Ok(mut raised) = self.raised.lock() {
+            raised.get_or_insert(error);
+        }
+        false
+    }
+
+    /// What Python raised comes before what the run says.
+    pub(crate) fn finish<T>(self, outcome: Result<T, RunError>) -> PyResult<T> {
+        if let Ok(Some(raised)) = self.raised.into_inner() {
+            return Err(raised);
+        }
+        outcome.map_err(|error| match error {
+            RunError::Scenario(error) => scenario_error(error),
+            RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
+            RunError::UnknownLink { .. } => PyValueError::new_err(error.to_string()),
+            RunError::Capture { .. } => PyOSError::new_err(error.to_string()),
+            _ => PyRuntimeError::new_err(error.to_string()),
+        })
+    }
+}
+
+pub(crate) fn scenario_error(error: skywave_sim::ScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
