@@ -1,0 +1,84 @@
+# Everything a newcomer needs: `make demo` and `make test`. `make help` lists the rest.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# rustup puts cargo here; a shell that was open before does not know it yet.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+
+REQUIREMENTS := $(VENV)/.requirements
+EXTENSION := $(VENV)/.extension
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+FUZZ_SECONDS ?= 60
+
+.PHONY: help setup demo test test-rust test-python lint format bench fuzz golden lock clean cargo
+.DEFAULT_GOAL := help
+
+help: ## List the targets.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+setup: $(EXTENSION) ## Create .venv, install what is locked, build the extension.
+
+$(REQUIREMENTS): requirements/dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'error: $(PYTHON) is not Python 3.11 or newer: name one, as in make PYTHON=python3.12' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	@touch $@
+
+$(EXTENSION): $(REQUIREMENTS) $(RUST_SOURCES) pyproject.toml | cargo
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+cargo:
+	@command -v cargo >/dev/null || \
+	  { echo 'error: Rust is missing: install it as https://rustup.rs says, then run make again' >&2; exit 1; }
+
+demo: $(EXTENSION) ## Reproduce the first paper into out/nor2011 and say where the report is.
+	$(BIN)/skywave reproduce nor2011 --out out/nor2011
+	@echo 'The report is $(CURDIR)/out/nor2011/report.html'
+
+test: test-rust test-python ## Run every test.
+
+test-rust: $(REQUIREMENTS) | cargo
+	cargo test --workspace --locked --quiet
+
+test-python: $(EXTENSION)
+	$(BIN)/pytest --quiet
+
+lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+
+format: $(REQUIREMENTS) | cargo ## Format Rust and Python.
+	cargo fmt --all
+	$(BIN)/ruff check --quiet --fix .
+	$(BIN)/ruff format --quiet .
+
+bench: $(EXTENSION) ## Measure the simulator, beside ns-2 where it is installed.
+	$(BIN)/skywave bench --standard
+
+fuzz: | cargo ## Run each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain).
+	@cargo fuzz --version >/dev/null 2>&1 || \
+	  { echo 'error: cargo-fuzz is missing: cargo install cargo-fuzz' >&2; exit 1; }
+	@for target in $$(cargo +nightly fuzz list); do \
+	  mkdir -p fuzz/corpus/$$target; \
+	  cargo +nightly fuzz run $$target fuzz/corpus/$$target $$(ls -d fuzz/seeds/$$target 2>/dev/null) \
+	    -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+
+golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
+	$(BIN)/python -m skywave.papers.nor2011.oracle
+
+lock: $(REQUIREMENTS) ## Lock the Python dependencies anew (needs uv).
+	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+	  --no-emit-index-url --all-extras pyproject.toml -o requirements/dev.txt
+
+clean: ## Remove what was built; reports in out/ stay.
+	rm -rf $(VENV) target fuzz/target dist .mypy_cache .ruff_cache .pytest_cache
+	find python -name '*.so' -delete

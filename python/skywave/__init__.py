@@ -1,0 +1,55 @@
+"""Skywave: a user-space DCCP transport and a congestion-control laboratory.
+
+Describe an experiment with :class:`Scenario`, run it with :func:`run`, read Arrow tables::
+
+    from skywave import Dccp, Scenario, run
+
+    scenario = Scenario.dumbbell("dccp", duration="60 s", rate="2 Mbps", delay="50 ms", queue=20)
+    results = run(scenario.add_flow("dccp", "s1", "d1", Dccp()))
+    print(results.flows)
+"""
+
+from skywave._core import CaptureError, ScenarioError
+from skywave.results import Results
+from skywave.scenario import (
+    Cbr,
+    Dccp,
+    DropTail,
+    Dumbbell,
+    Flow,
+    Ftp,
+    Link,
+    PacketLoss,
+    Probes,
+    Scenario,
+    Tcp,
+)
+from skywave.simulate import run, run_many
+
+__all__ = [
+    "CaptureError",
+    "Cbr",
+    "Dccp",
+    "DropTail",
+    "Dumbbell",
+    "Flow",
+    "Ftp",
+    "Link",
+    "PacketLoss",
+    "Probes",
+    "Results",
+    "Scenario",
+    "ScenarioError",
+    "Tcp",
+    "run",
+    "run_many",
+]
+
+
+def __getattr__(name: str) -> str:
+    """Look up ``__version__`` when it is asked for: that is slow beside the rest."""
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415
+
+        return version("skywave")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

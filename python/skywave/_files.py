@@ -1,0 +1,37 @@
+"""Output directories that are there whole, or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def replacing(directory: str | Path) -> Iterator[Path]:
+    """Give an empty directory to write into, and move what it holds into ``directory`` at the end.
+
+    Files of the same name are replaced and others stay. Where the block is left by an exception
+    (an interrupt too), ``directory`` is as it was.
+    """
+    directory = Path(directory)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    if directory.exists() and not directory.is_dir():
+        raise NotADirectoryError(f"{directory} is a file: give a directory")
+    partial = Path(tempfile.mkdtemp(prefix=f".{directory.name}.partial-", dir=directory.parent))
+    try:
+        yield partial
+        directory.mkdir(exist_ok=True)
+        for written in sorted(partial.rglob("*")):
+            target = directory / written.relative_to(partial)
+            if written.is_dir():
+                target.mkdir(exist_ok=True)
+            else:
+                written.replace(target)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,152 @@
+"""How fast the simulator is, with ns-2 beside it.
+
+The work is one dumbbell: TCP NewReno flows, FTP, 1024 bytes on the wire, 40-byte acknowledgements,
+drop-tail, round trips of 60 to 220 ms in ten steps. Both simulators are measured alike: a process
+of their own, its CPU seconds (user and system) and its peak resident memory, start-up included.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from skywave import _core, ns2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Work:
+    """One dumbbell to run; rates and the duration have units, the buffer is in packets."""
+
+    flows: int
+    rate: str
+    buffer: int
+    duration: str
+    access: str = "100 Mbps"
+
+
+STANDARD = (
+    Work(flows=200, rate="45 Mbps", buffer=800, duration="120 s"),
+    Work(flows=100, rate="100 Mbps", buffer=1000, duration="100 s"),
+    Work(flows=1000, rate="1000 Mbps", buffer=12500, duration="10 s", access="10000 Mbps"),
+)
+"""The three rows of ``make bench``."""
+
+
+class Row(TypedDict):
+    """One row: the core's counts, and what the processes used."""
+
+    work: dict[str, Any]
+    counts: dict[str, Any]
+    process_cpu_s: float
+    peak_memory_bytes: int
+    ns2: dict[str, Any] | None
+    ratios: dict[str, float] | None
+
+
+class BenchError(Exception):
+    """The work could not be run; the text is one line."""
+
+
+def measure(work: Work, *, beside_ns2: bool = False) -> Row:
+    """Run the work in a process of its own, and in ns-2 right after if asked.
+
+    Raises:
+        BenchError: where the work is wrong, or ns-2 fails.
+
+    """
+    program = "import sys; from skywave.bench import child; child(sys.argv[1])"
+    try:
+        output = ns2.run_measured([sys.executable, "-c", program, json.dumps(asdict(work))])
+        answer = json.loads(output.stdout.splitlines()[-1])
+        if "error" in answer:
+            raise BenchError(answer["error"])
+        row = Row(
+            work=asdict(work),
+            counts=answer,
+            process_cpu_s=output.cpu_s,
+            peak_memory_bytes=output.peak_memory_bytes,
+            ns2=None,
+            ratios=None,
+        )
+        if beside_ns2:
+            row["ns2"] = _measure_ns2(work)
+            row["ratios"] = _ratios(row)
+    except ns2.Ns2Error as error:
+        raise BenchError(str(error)) from error
+    return row
+
+
+def child(work: str) -> None:
+    """Run one piece of work in this process and print its counts, or what is wrong with it."""
+    start_s = time.process_time()
+    try:
+        counts = json.loads(_core.bench(**json.loads(work)))
+    except ValueError as error:
+        counts = {"error": str(error)}
+    else:
+        cpu_s = time.process_time() - start_s
+        counts["cpu_s"] = cpu_s
+        counts["events_per_s"] = counts["events"] / cpu_s
+        counts["packet_hops_per_s"] = counts["packet_hops"] / cpu_s
+    sys.stdout.write(json.dumps(counts) + "\n")
+
+
+def _measure_ns2(work: Work) -> dict[str, Any]:
+    """Run the same work in ns-2."""
+
+    def tcl(quantity: str) -> str:
+        return quantity.replace("bps", "b").replace(" ", "")
+
+    command = ns2.command(
+        "dumbbell.tcl",
+        n=work.flows,
+        bw=tcl(work.rate),
+        buf=work.buffer,
+        dur=tcl(work.duration).removesuffix("s"),
+        abw=tcl(work.access),
+    )
+    output = ns2.run_measured(command)
+    words = output.stdout.split()
+    printed = {name: value for name, _, value in (word.partition("=") for word in words)}
+    return {
+        "bottleneck_arrivals": int(printed["arrivals"]),
+        "bottleneck_departures": int(printed["departures"]),
+        "bottleneck_drops": int(printed["drops"]),
+        "process_cpu_s": output.cpu_s,
+        "peak_memory_bytes": output.peak_memory_bytes,
+    }
+
+
+def _ratios(row: Row) -> dict[str, float]:
+    """Return how much faster and leaner we are than ns-2, and how far the counts are apart."""
+    theirs = row["ns2"]
+    assert theirs is not None  # noqa: S101  (only called beside ns-2)
+    arrivals = theirs["bottleneck_arrivals"]
+    return {
+        "cpu_ns2_over_skywave": theirs["process_cpu_s"] / row["process_cpu_s"],
+        "memory_ns2_over_skywave": theirs["peak_memory_bytes"] / row["peak_memory_bytes"],
+        "arrivals_difference_percent": 100
+        * (row["counts"]["bottleneck_arrivals"] - arrivals)
+        / arrivals,
+    }
+
+
+def measure_standard(progress: Callable[[int, int], None]) -> list[Row]:
+    """Run the standard rows, beside ns-2 where it can be run."""
+    try:
+        ns2.find()
+        beside_ns2 = True
+    except ns2.Ns2Error:
+        beside_ns2 = False
+    rows = []
+    for done, work in enumerate(STANDARD):
+        progress(done, len(STANDARD))
+        rows.append(measure(work, beside_ns2=beside_ns2))
+    progress(len(STANDARD), len(STANDARD))
+    return rows

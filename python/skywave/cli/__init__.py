@@ -1,0 +1,66 @@
+"""The command ``skywave``.
+
+Results go to stdout, as tables or, with ``--json``, as one JSON document; progress and errors go to
+stderr. What is wrong with the input is one line, ``error: ...``, and exit status 2; an interrupt is
+130.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+import typer
+from typer.exceptions import TyperException
+
+from skywave import CaptureError, ScenarioError
+from skywave.bench import BenchError
+from skywave.cli import bench, decode, reproduce, scenario, version
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="skywave",
+    help="A congestion-control laboratory: run network experiments and reproduce papers.",
+    invoke_without_command=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command(name="run")(scenario.run)
+app.command(name="check")(scenario.check)
+app.command(name="reproduce")(reproduce.reproduce)
+app.command(name="bench")(bench.bench)
+app.command(name="decode")(decode.decode)
+app.command(name="version")(version.version)
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process with its status."""
+    try:
+        status = app(standalone_mode=False)
+    except TyperException as error:
+        _fail(error.format_message())
+    except (ScenarioError, CaptureError, BenchError) as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    if status == INTERRUPTED:
+        sys.stderr.write("interrupted\n")
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _fail(message: str) -> NoReturn:
+    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    sys.exit(BAD_INPUT)

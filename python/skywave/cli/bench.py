@@ -1,0 +1,118 @@
+"""``skywave bench``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from skywave.bench import Row, Work, measure, measure_standard
+from skywave.cli.console import JsonOption, out, print_json, progress_bar
+
+_NEEDED = "--flows, --rate, --buffer and --duration"
+
+
+def bench(
+    flows: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Long-lived TCP NewReno flows.")
+    ] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="R", help='Rate of the bottleneck, as "45 Mbps".')
+    ] = None,
+    buffer: Annotated[
+        int | None, typer.Option(metavar="P", min=1, help="Bottleneck buffer, in packets.")
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="S", help='Simulated time, as "120 s".')
+    ] = None,
+    access: Annotated[
+        str, typer.Option(metavar="R", help='Rate of the access links, as "100 Mbps".')
+    ] = "100 Mbps",
+    beside_ns2: Annotated[
+        bool, typer.Option("--ns2", help="Run the same work in ns-2 too and print the ratios.")
+    ] = False,
+    standard: Annotated[
+        bool,
+        typer.Option(
+            "--standard", help="Run the three standard rows, beside ns-2 where it is installed."
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure the simulator on one core: a dumbbell of TCP flows over one drop-tail bottleneck.
+
+    CPU seconds (user and system) and peak memory are those of a whole process, start-up included.
+    """
+    given = (flows, rate, buffer, duration)
+    with progress_bar() as show:
+        if standard:
+            if any(value is not None for value in given):
+                raise typer.BadParameter(f"--standard stands alone: leave out {_NEEDED}")
+            rows = measure_standard(lambda done, total: show("bench", done / total))
+        else:
+            if flows is None or rate is None or buffer is None or duration is None:
+                raise typer.BadParameter(f"give {_NEEDED}, or --standard")
+            show("bench", 0.0)
+            work = Work(flows=flows, rate=rate, buffer=buffer, duration=duration, access=access)
+            rows = [measure(work, beside_ns2=beside_ns2)]
+    if as_json:
+        print_json({"rows": rows} if standard else rows[0])
+    else:
+        out().print(_table(rows))
+
+
+def _table(rows: list[Row]) -> Table:
+    names = [
+        "work",
+        "CPU (s)",
+        "CPU of the simulation alone (s)",
+        "bottleneck arrivals (packets)",
+        "bottleneck drops (packets)",
+        "packets x hops (1/s)",
+        "events (1/s)",
+        "peak memory (MB)",
+    ]
+    lines = [_lines(row) for row in rows]
+    table = Table(title="Dumbbell of TCP NewReno flows, one core", title_justify="left")
+    table.add_column("")
+    for index in range(len(rows)):
+        table.add_column(f"row {index + 1}", justify="right")
+    if any(row["ns2"] for row in rows):
+        names += [
+            "ns-2 CPU (s)",
+            "ns-2 bottleneck arrivals (packets)",
+            "ns-2 bottleneck drops (packets)",
+            "ns-2 peak memory (MB)",
+            "CPU of ns-2 / ours",
+            "memory of ns-2 / ours",
+            "arrivals, difference to ns-2 (%)",
+        ]
+    for position, name in enumerate(names):
+        table.add_row(name, *(line[position] for line in lines))
+    return table
+
+
+def _lines(row: Row) -> list[str]:
+    work, counts, theirs, ratios = row["work"], row["counts"], row["ns2"], row["ratios"]
+    lines = [
+        f"{work['flows']} flows, {work['rate']}, {work['buffer']} packets, {work['duration']}",
+        f"{row['process_cpu_s']:.3f}",
+        f"{counts['cpu_s']:.3f}",
+        f"{counts['bottleneck_arrivals']:,}",
+        f"{counts['bottleneck_drops']:,}",
+        f"{counts['packet_hops_per_s']:,.0f}",
+        f"{counts['events_per_s']:,.0f}",
+        f"{row['peak_memory_bytes'] / 1e6:.1f}",
+    ]
+    if theirs is not None and ratios is not None:
+        lines += [
+            f"{theirs['process_cpu_s']:.3f}",
+            f"{theirs['bottleneck_arrivals']:,}",
+            f"{theirs['bottleneck_drops']:,}",
+            f"{theirs['peak_memory_bytes'] / 1e6:.1f}",
+            f"{ratios['cpu_ns2_over_skywave']:.1f}",
+            f"{ratios['memory_ns2_over_skywave']:.2f}",
+            f"{ratios['arrivals_difference_percent']:+.3f}",
+        ]
+    return lines

@@ -1,0 +1,59 @@
+"""What the commands print with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+WIDTH_OF_A_PIPE = 120
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document in place of tables.")
+]
+
+
+def out() -> Console:
+    """Return the console of results; a file or a pipe has room for whole tables."""
+    console = Console()
+    return console if console.is_terminal else Console(width=WIDTH_OF_A_PIPE)
+
+
+def print_json(document: Any) -> None:
+    """Print a document on stdout."""
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, float], None]]:
+    """Show a bar on stderr; the function takes the name of the stage and the fraction done.
+
+    Where stderr is no terminal, nothing is shown.
+    """
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    tasks: dict[str, Any] = {}
+
+    def show(stage: str, fraction: float) -> None:
+        if stage not in tasks:
+            tasks[stage] = bar.add_task(stage, total=1.0)
+        bar.update(tasks[stage], completed=fraction)
+
+    with bar:
+        yield show

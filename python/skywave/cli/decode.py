@@ -1,0 +1,29 @@
+"""``skywave decode``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from skywave import _core
+from skywave.cli.console import JsonOption, out, print_json
+
+
+def decode(
+    capture: Annotated[
+        Path, typer.Argument(metavar="FILE.pcapng", help="Capture file in the pcapng format.")
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Print the frames of a capture, one line each: time in s, protocol, bytes, contents."""
+    frames = _core.decode_capture(capture.read_bytes())
+    if as_json:
+        print_json({"file": str(capture), "frames": frames})
+        return
+    console = out()
+    for number, frame in enumerate(frames, start=1):
+        line = f"{number:5d} {frame['time_s']:.6f} s {frame['protocol']} {frame['bytes']} B"
+        console.print(f"{line}  {escape(frame['text'])}", highlight=False, soft_wrap=True)

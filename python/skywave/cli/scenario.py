@@ -1,0 +1,128 @@
+"""``skywave run`` and ``skywave check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from skywave import simulate
+from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.scenario import Scenario
+
+if TYPE_CHECKING:
+    from skywave.results import Results, Summary
+
+PHYSICS_VIOLATED = 1
+
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="SCENARIO", help="Scenario file, TOML or JSON (see examples/).")
+]
+
+
+def run(
+    scenario: ScenarioFile,
+    out_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Write every table as Parquet and CSV, and summary.json."
+        ),
+    ] = None,
+    verify_physics: Annotated[
+        bool,
+        typer.Option(
+            "--verify-physics",
+            help="Check the run afterwards: no packet lost from the books, reordered or faster "
+            "than its link. Exit status 1 if one was.",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a scenario and print what its flows and links did."""
+    experiment = Scenario.from_file(scenario)
+    with progress_bar() as show:
+        results = simulate.run(
+            experiment,
+            progress=lambda fraction: show(experiment.name, fraction),
+            verify_physics=verify_physics,
+        )
+    if out_dir is not None:
+        results.write(out_dir)
+    if as_json:
+        print_json(
+            {
+                **results.summary,
+                "fingerprint": results.fingerprint,
+                "violations": results.violations,
+                "out": None if out_dir is None else str(out_dir),
+            }
+        )
+    else:
+        _print_summary(results, out_dir)
+    if results.violations:
+        raise typer.Exit(PHYSICS_VIOLATED)
+
+
+def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
+    """Check a scenario and print it with every default filled in; nothing is run."""
+    document = Scenario.from_file(scenario).normalised()
+    if as_json:
+        print_json(document)
+    else:
+        console = out()
+        console.print(f"{scenario}: a good scenario; with every default filled in:", style="bold")
+        console.print_json(data=document)
+
+
+def _print_summary(results: Results, out_dir: Path | None) -> None:
+    console = out()
+    summary = results.summary
+    console.print(
+        f"[bold]{summary['name']}[/]: {summary['duration_s']:g} s simulated, "
+        f"{summary['events']:,} events, seed {summary['seed']}, fingerprint {results.fingerprint}"
+    )
+    console.print(_flow_table(summary))
+    console.print(_link_table(summary))
+    for violation in results.violations:
+        console.print(f"[red]physics:[/] {violation}", highlight=False)
+    if out_dir is not None:
+        console.print(f"Tables: {out_dir}")
+
+
+def _flow_table(summary: Summary) -> Table:
+    table = Table(title="Flows (counts are packets)", title_justify="left")
+    table.add_column("flow")
+    table.add_column("transport")
+    for column in ("goodput (Mbps)", "sent", "delivered", "dropped", "resent", "timeouts (events)"):
+        table.add_column(column, justify="right")
+    for flow in summary["flows"]:
+        table.add_row(
+            flow["name"],
+            flow["transport"],
+            f"{flow['goodput_bps'] / 1e6:.3f}",
+            f"{flow['packets_sent']:,}",
+            f"{flow['delivered_packets']:,}",
+            f"{flow['drops']:,}",
+            f"{flow['retransmissions']:,}",
+            f"{flow['timeouts']:,}",
+        )
+    return table
+
+
+def _link_table(summary: Summary) -> Table:
+    table = Table(title="Links (counts are packets)", title_justify="left")
+    table.add_column("link")
+    for column in ("rate (Mbps)", "used (%)", "arrived", "dropped", "longest queue"):
+        table.add_column(column, justify="right")
+    for link in summary["links"]:
+        table.add_row(
+            link["name"],
+            f"{link['rate_bps'] / 1e6:g}",
+            f"{100 * link['utilisation']:.1f}",
+            f"{link['arrivals']:,}",
+            f"{link['drops']:,}",
+            f"{link['queue_max_packets']:,}",
+        )
+    return table

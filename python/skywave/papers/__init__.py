@@ -1,0 +1,37 @@
+"""Published experiments, reproduced: each paper is a package of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skywave.papers.reproduction import Reproduction
+
+    Progress = Callable[[str, int, int], None]
+    """Told the stage, how many of its steps are done and how many there are."""
+
+PAPERS = {
+    "nor2011": "The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation"
+}
+"""Keys and titles of the papers that can be reproduced."""
+
+
+def reproduce(key: str, *, live_ns2: bool = True, progress: Progress | None = None) -> Reproduction:
+    """Run a paper's experiments and judge its published values.
+
+    Args:
+        key: one of ``PAPERS``.
+        live_ns2: run ns-2 too where it is installed; else its stored answers are used.
+        progress: told of every step.
+
+    Raises:
+        KeyError: where there is no such paper.
+
+    """
+    if key not in PAPERS:
+        raise KeyError(f"{key} is not a known paper; known are {', '.join(PAPERS)}")
+    from skywave.papers import nor2011  # noqa: PLC0415  (brings matplotlib)
+
+    return nor2011.reproduce(live_ns2=live_ns2, progress=progress)

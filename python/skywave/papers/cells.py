@@ -1,0 +1,166 @@
+"""Published values beside ours, and the rules that judge them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Verdict = Literal["match", "mismatch"]
+
+
+class Rule(Protocol):
+    """Says whether a value of ours agrees with a published one."""
+
+    @property
+    def text(self) -> str:
+        """The rule in words, as printed beside the verdict."""
+
+    def holds(self, published: float, ours: float) -> bool:
+        """Tell whether they agree."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Every printed digit is the same."""
+
+    decimals: int
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        return f"exact to {self.decimals} decimals"
+
+    def holds(self, published: float, ours: float) -> bool:
+        """Tell whether they agree."""
+        return round(ours, self.decimals) == round(published, self.decimals)
+
+
+@dataclass(frozen=True)
+class Within:
+    """Ours differs from the published value by at most so many percent of it."""
+
+    percent: float
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        return f"within {self.percent:g} %"
+
+    def holds(self, published: float, ours: float) -> bool:
+        """Tell whether they agree."""
+        return abs(ours - published) <= self.percent / 100 * abs(published)
+
+
+@dataclass(frozen=True)
+class SameOrder:
+    """Of two conditions, the one that is published as better is better, or neither is.
+
+    The values are by how much the one is better; up to ``resolution`` it is not.
+    """
+
+    resolution: float
+    unit: str
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        return f"same order, by more than {self.resolution:g} {self.unit}"
+
+    def holds(self, published: float, ours: float) -> bool:
+        """Tell whether they agree."""
+        return (published > self.resolution) == (ours > self.resolution)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One published value, with what it was measured under and how it is judged.
+
+    ``ours`` and ``ns2`` are None where the quantity did not occur or could not be run;
+    ``known_reason`` is why a mismatch is expected, written down before the run.
+    """
+
+    id: str
+    what: str
+    conditions: Mapping[str, str | float]
+    unit: str
+    published: float
+    ours: float | None
+    ns2: float | None
+    rule: Rule
+    known_reason: str | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the rule says; a value that is not there matches nothing."""
+        agrees = self.ours is not None and self.rule.holds(self.published, self.ours)
+        return "match" if agrees else "mismatch"
+
+    @property
+    def why(self) -> str | None:
+        """Why it does not match; None where it does."""
+        if self.verdict == "match":
+            return None
+        return self.known_reason or "not explained yet"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cell as it is printed by ``--json``."""
+        return {
+            "id": self.id,
+            "what": self.what,
+            "conditions": dict(self.conditions),
+            "unit": self.unit,
+            "published": self.published,
+            "ours": self.ours,
+            "ns2": self.ns2,
+            "rule": self.rule.text,
+            "verdict": self.verdict,
+            "why": self.why,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One quantity measured by us and by ns-2 under the same settings."""
+
+    quantity: str
+    conditions: Mapping[str, str | float]
+    unit: str
+    ours: float | None
+    ns2: float | None
+    limit_percent: float
+
+    @property
+    def difference_percent(self) -> float | None:
+        """How far ours is from ns-2's, in percent of ns-2's; None where it has no meaning."""
+        if self.ours is None or self.ns2 is None:
+            return None
+        if self.ours == self.ns2:
+            return 0.0
+        if self.ns2 == 0:
+            return None
+        return 100 * (self.ours - self.ns2) / self.ns2
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the difference is within the limit."""
+        if self.ours is None and self.ns2 is None:
+            return "match"
+        difference = self.difference_percent
+        within = difference is not None and abs(difference) <= self.limit_percent
+        return "match" if within else "mismatch"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as it is printed by ``--json``."""
+        return {
+            "quantity": self.quantity,
+            "conditions": dict(self.conditions),
+            "unit": self.unit,
+            "ours": self.ours,
+            "ns2": self.ns2,
+            "difference_percent": self.difference_percent,
+            "limit_percent": self.limit_percent,
+            "verdict": self.verdict,
+        }

@@ -1,0 +1,120 @@
+"""Nor et al. 2011: what the initial slow-start threshold of CCID 2 does on a long-delay link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skywave.papers.nor2011 import cells, figures, measures, oracle, setting
+from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
+from skywave.simulate import run_many
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skywave.papers import Progress
+    from skywave.papers.nor2011.measures import Series
+    from skywave.papers.nor2011.setting import Conditions
+
+PAPER = Paper(
+    key="nor2011",
+    title="The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation",
+    authors="S. A. Nor, S. Hassan, O. Ghazali, M. H. Omar",
+    year=2011,
+)
+
+
+def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
+    """Run both experiments and our own sections, and judge the published values."""
+    scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
+
+    def step(stage: str) -> Any:
+        return None if progress is None else lambda done, total: progress(stage, done, total)
+
+    results = dict(
+        zip(scenarios, run_many(scenarios.values(), progress=step("Skywave")), strict=True)
+    )
+    ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
+    answers = oracle.consult(live=live_ns2, progress=step("ns-2"))
+    return Reproduction(
+        paper=PAPER,
+        cells=cells.published_cells(ours, answers.series),
+        comparisons=cells.ns2_comparisons(ours, answers.series),
+        parameters=setting.PARAMETERS,
+        ns2=Ns2Source(answers.source, answers.remark),
+        figures=figures.draw(ours, answers.series),
+        scenarios={conditions.name: scenario for conditions, scenario in scenarios.items()},
+        results={conditions.name: run for conditions, run in results.items()},
+        sections=_sections(ours, answers.series),
+    )
+
+
+def _sections(
+    ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]
+) -> dict[str, Any]:
+    """Return the tables of the report's own sections."""
+    both = (("Skywave", ours), ("ns-2", ns2))
+    second = [setting.Conditions(ssthresh) for ssthresh in setting.PUBLISHED_SSTHRESH]
+    wide = _sharing(setting.WIDE_WINDOW, "Skywave", ours[setting.WIDE_WINDOW])
+    wide_mbps = {"DCCP": wide["dccp_mbps"], "TCP": wide["tcp_mbps"]}
+    return {
+        "readings": [
+            _readings(conditions, simulator, series[conditions])
+            for conditions in second
+            for simulator, series in both
+        ],
+        "send_queue": [
+            {
+                "ssthresh": conditions.ssthresh,
+                "send_queue": conditions.send_queue,
+                "simulator": simulator,
+                "published": cells.TABLE_1[conditions.ssthresh],
+                "loss": series[conditions].loss_percent_of_trace_lines(),
+                "arrivals_loss": series[conditions].loss_percent(),
+                "full_s": series[conditions].full_s(),
+            }
+            for conditions in (*second, *setting.SHORT_QUEUE)
+            for simulator, series in both
+        ],
+        "sharing": [
+            _sharing(conditions, simulator, series[conditions])
+            for conditions in (setting.EXPERIMENT_1, setting.WIDE_WINDOW)
+            for simulator, series in both
+        ],
+        "short_send_queue": setting.SHORT_SEND_QUEUE,
+        "paper_send_queue": setting.PAPER_SEND_QUEUE,
+        "paper_window": setting.PAPER_TCP_WINDOW,
+        "wide_window": setting.WIDE_TCP_WINDOW,
+        "wide_winner": max(wide_mbps, key=lambda flow: wide_mbps[flow]),
+        "wide_ratio": max(wide_mbps.values()) / min(wide_mbps.values()),
+        "sharing_from_s": measures.ZIGZAG_FROM_S,
+        "table_1_rule": cells.TABLE_1_RULE.text,
+    }
+
+
+def _readings(conditions: Conditions, simulator: str, series: Series) -> dict[str, Any]:
+    """Return Table 1 under each way to count."""
+    return {
+        "ssthresh": conditions.ssthresh,
+        "simulator": simulator,
+        "published": cells.TABLE_1[conditions.ssthresh],
+        "drops": int(series.dccp.drops.sum()),
+        "arrivals": int(series.dccp.arrivals.sum()),
+        "receive_events": series.receive_events,
+        "trace_lines": series.loss_percent_of_trace_lines(),
+        "whole_run": series.loss_percent(),
+        "window": series.loss_percent(*measures.LOSS_WINDOW_S),
+    }
+
+
+def _sharing(conditions: Conditions, simulator: str, series: Series) -> dict[str, Any]:
+    """Return who gets how much, and how evenly."""
+    period = (measures.ZIGZAG_FROM_S, float(conditions.duration_s))
+    dccp, tcp = (series.mean_bps(flow, *period) for flow in (series.dccp, series.tcp))
+    return {
+        "window": conditions.tcp_window,
+        "simulator": simulator,
+        "dccp_mbps": dccp / 1e6,
+        "tcp_mbps": tcp / 1e6,
+        # Jain's index of two shares: 1 is even, 1/2 is one flow with everything.
+        "jain": (dccp + tcp) ** 2 / (2 * (dccp**2 + tcp**2)),
+    }

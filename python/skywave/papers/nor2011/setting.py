@@ -1,0 +1,141 @@
+"""The experiments of Nor et al.: one parameter set for the whole paper, as scenarios.
+
+S. A. Nor, S. Hassan, O. Ghazali, M. H. Omar, "The Performance of DCCP TCP-like with Initial
+Slow-start Threshold Manipulation", 2011.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skywave.papers.reproduction import Parameter
+from skywave.scenario import Cbr, Dccp, DropTail, Ftp, Probes, Scenario, Tcp
+
+PUBLISHED_SSTHRESH = (20, 50, 100, 200)
+"""Initial slow-start thresholds of experiment 2, in packets."""
+
+BEYOND_SSTHRESH = (400, 65535)
+"""Thresholds for the claim that more than 200 packets give nothing."""
+
+PAPER_SEND_QUEUE = 1000
+"""ns-2's default send buffer, in packets: the one that is used for the paper's values."""
+
+SHORT_SEND_QUEUE = 15
+"""A send buffer, in packets, that leaves no backlog to burst: for the sensitivity section."""
+
+PAPER_TCP_WINDOW = 20
+"""ns-2's default window, in segments: it gives the 300 kbps that the paper saw."""
+
+WIDE_TCP_WINDOW = 1000
+"""A TCP window, in segments, that never limits: for the section on fair sharing."""
+
+DCCP_START_S = 10.0
+BOTTLENECK = "r1->r2"
+HOPS = ("s1->r1", "r1->r2", "r2->d1")
+"""The links that a packet of the DCCP flow crosses."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What varies between the runs: the paper's variable, and the two of our own sections."""
+
+    ssthresh: int
+    duration_s: int = 200
+    send_queue: int = PAPER_SEND_QUEUE
+    tcp_window: int = PAPER_TCP_WINDOW
+
+    @property
+    def name(self) -> str:
+        """A name for files: only what differs from the paper's experiment 2 is in it."""
+        name = "experiment1" if self.duration_s == 1000 else f"experiment2-ssthresh{self.ssthresh}"
+        if self.send_queue != PAPER_SEND_QUEUE:
+            name += f"-queue{self.send_queue}"
+        if self.tcp_window != PAPER_TCP_WINDOW:
+            name += f"-window{self.tcp_window}"
+        return name
+
+
+EXPERIMENT_1 = Conditions(ssthresh=20, duration_s=1000)
+EXPERIMENT_2 = tuple(Conditions(ssthresh) for ssthresh in PUBLISHED_SSTHRESH + BEYOND_SSTHRESH)
+SHORT_QUEUE = tuple(
+    Conditions(ssthresh, send_queue=SHORT_SEND_QUEUE) for ssthresh in PUBLISHED_SSTHRESH
+)
+WIDE_WINDOW = Conditions(ssthresh=20, duration_s=1000, tcp_window=WIDE_TCP_WINDOW)
+ALL_CONDITIONS = (EXPERIMENT_1, *EXPERIMENT_2, *SHORT_QUEUE, WIDE_WINDOW)
+
+
+def scenario(conditions: Conditions) -> Scenario:
+    """Return the scenario of one run, in ns-2's terms where the paper is silent."""
+    dumbbell = Scenario.dumbbell(
+        f"nor2011-{conditions.name}",
+        duration=f"{conditions.duration_s} s",
+        pairs=2,
+        rate="2 Mbps",
+        delay="300 ms",
+        queue=DropTail(packets=19),
+        access_rate="100 Mbps",
+        access_delays=("1 ms",),
+        probes=Probes(interval="1 s", links=HOPS),
+    )
+    dccp = Dccp(
+        ccid=2,
+        profile="ns2",
+        initial_cwnd=3,
+        initial_ssthresh=conditions.ssthresh,
+        growth="ns2-tcplike",
+        send_queue=conditions.send_queue,
+        short_seqnos=True,
+        ack_ratio=2,
+        immediate_acks=False,
+        delayed_ack="200 ms",
+        min_rto="1 s",
+        initial_rto="3 s",
+    )
+    tcp = Tcp(
+        profile="ns2",
+        segment="1000 B",
+        initial_cwnd=2,
+        initial_ssthresh=conditions.tcp_window,
+        receive_window=conditions.tcp_window,
+        tick="10 ms",
+        min_rto="200 ms",
+        initial_rto="3 s",
+        limited_transmit=True,
+    )
+    cbr = Cbr(rate="2 Mbps", datagram="500 B")
+    dumbbell.add_flow("dccp", "s1", "d1", dccp, cbr, start=f"{DCCP_START_S:g} s")
+    return dumbbell.add_flow("tcp", "s2", "d2", tcp, Ftp(), start="500 ms")
+
+
+PARAMETERS = (
+    Parameter("Topology", "dumbbell, 2 senders, 2 receivers", "paper"),
+    Parameter("Bottleneck r1-r2", "2 Mbps, 300 ms each way", "paper"),
+    Parameter(
+        "Queue at the bottleneck", "drop-tail, 20 packets (one of them on the wire)", "paper"
+    ),
+    Parameter("Access links", "100 Mbps, 1 ms, no drops", "paper"),
+    Parameter("DCCP application", "CBR 2 Mbps, 500 B datagrams, from 10 s", "paper"),
+    Parameter(
+        "DCCP packet on the wire", "532 B (IPv4 20 B, DCCP 12 B: short sequence numbers)", "ns-2"
+    ),
+    Parameter("DCCP congestion control", "CCID 2 (TCP-like), initial ssthresh as stated", "paper"),
+    Parameter(
+        "Slow start of CCID 2", "one packet per packet acknowledged (doubles each RTT)", "ns-2"
+    ),
+    Parameter("Initial cwnd of DCCP", "3 packets", "ns-2"),
+    Parameter("Send queue of DCCP", f"{PAPER_SEND_QUEUE} packets", "ns-2"),
+    Parameter("Ack Ratio", "2, delayed acknowledgement 200 ms", "ns-2"),
+    Parameter("RTO of DCCP", "3 s at first, 1 s at least", "ns-2"),
+    Parameter("TCP", "NewReno, FTP from 0.5 s", "paper"),
+    Parameter("TCP segment", "1000 B and 40 B of headers, no delayed acknowledgement", "ns-2"),
+    Parameter(
+        "TCP window",
+        f"{PAPER_TCP_WINDOW} segments, the initial ssthresh too",
+        "ns-2; gives the paper's 300 kbps",
+    ),
+    Parameter("Initial cwnd of TCP", "2 segments", "ns-2"),
+    Parameter("RTO of TCP", "3 s at first, 200 ms at least, clock of 10 ms", "ns-2"),
+    Parameter("Limited transmit (RFC 3042)", "on", "ns-2"),
+    Parameter("Duration", "experiment 1: 1000 s; experiment 2: 200 s", "paper"),
+)
+"""The whole parameter set; what the paper leaves open has the default of ns-2.35."""

@@ -1,0 +1,153 @@
+"""What a run measured, as Arrow tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from skywave._files import replacing
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from skywave import _core
+
+
+class FlowSummary(TypedDict):
+    """Totals of one flow."""
+
+    name: str
+    transport: str
+    packets_sent: int
+    bytes_sent: int
+    delivered_packets: int
+    delivered_bytes: int
+    goodput_bps: float
+    drops: int
+    retransmissions: int
+    timeouts: int
+
+
+class LinkSummary(TypedDict):
+    """Totals of one direction of a link."""
+
+    name: str
+    rate_bps: int
+    arrivals: int
+    drops: int
+    delivered: int
+    delivered_bytes: int
+    utilisation: float
+    queue_max_packets: int
+
+
+class Summary(TypedDict):
+    """Totals of a run."""
+
+    name: str
+    seed: int
+    duration_s: float
+    events: int
+    flows: list[FlowSummary]
+    links: list[LinkSummary]
+
+
+class Results:
+    """The tables of one run and its totals.
+
+    Times are in seconds of simulated time; a sample at ``time_s`` covers the probe interval that
+    ends there. ``tables`` holds all tables by name; those of probes that were off are not there.
+    """
+
+    def __init__(self, run: _core.Run) -> None:
+        """Wrap what the core returned."""
+        import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
+
+        self.tables: dict[str, pa.Table] = {
+            name: pa.Table.from_batches([batch]) for name, batch in run.tables.items()
+        }
+        self.summary: Summary = json.loads(run.summary)
+        self.fingerprint: str = run.fingerprint
+        self.violations: list[str] = list(run.violations)
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{name}: {table.num_rows}" for name, table in self.tables.items())
+        return f"<Results of {self.summary['name']!r}: rows of {rows}>"
+
+    @property
+    def flows(self) -> pa.Table:
+        """Goodput, delay, srtt, cwnd, ssthresh and pipe of each flow, sampled."""
+        return self.tables["flows"]
+
+    @property
+    def links(self) -> pa.Table:
+        """Arrivals, drops, deliveries, throughput and queue of each link, sampled."""
+        return self.tables["links"]
+
+    @property
+    def link_flows(self) -> pa.Table:
+        """Arrivals, drops, deliveries and throughput of each flow at each link, sampled."""
+        return self.tables["link_flows"]
+
+    @property
+    def windows(self) -> pa.Table:
+        """cwnd, ssthresh and pipe at each change (with ``Probes(windows=True)``)."""
+        return self._probed("windows")
+
+    @property
+    def drops(self) -> pa.Table:
+        """Every packet that was dropped."""
+        return self.tables["drops"]
+
+    @property
+    def packets(self) -> pa.Table:
+        """Every packet everywhere (with ``Probes(packets=True)``)."""
+        return self._probed("packets")
+
+    def _probed(self, name: str) -> pa.Table:
+        if name not in self.tables:
+            raise KeyError(f"{name}: not measured; set Probes({name}=True) in the scenario")
+        return self.tables[name]
+
+    def to_pandas(self) -> dict[str, pd.DataFrame]:
+        """Return the tables as pandas data frames (needs the extra ``skywave[pandas]``)."""
+        return {name: table.to_pandas() for name, table in self.tables.items()}
+
+    def to_polars(self) -> dict[str, pl.DataFrame]:
+        """Return the tables as polars data frames (needs the extra ``skywave[polars]``)."""
+        import polars as pl  # noqa: PLC0415  (an extra)
+
+        frames = {}
+        for name, table in self.tables.items():
+            frame = pl.from_arrow(table)
+            assert isinstance(frame, pl.DataFrame)  # noqa: S101  (a table is never a series)
+            frames[name] = frame
+        return frames
+
+    def write(self, directory: str | Path) -> Path:
+        """Write each table as Parquet and CSV, and ``summary.json``; return the directory.
+
+        Raises:
+            OSError: where the directory cannot be written; what was there before stays.
+
+        """
+        with replacing(directory) as partial:
+            self.write_tables(partial)
+            document = {**self.summary, "fingerprint": self.fingerprint}
+            text = json.dumps(document, indent=2) + "\n"
+            (partial / "summary.json").write_text(text, encoding="utf-8")
+        return Path(directory)
+
+    def write_tables(self, directory: Path, prefix: str = "") -> None:
+        """Write each table that holds something as Parquet and CSV into a directory."""
+        import pyarrow.csv  # noqa: PLC0415
+        import pyarrow.parquet  # noqa: PLC0415
+
+        for name, table in self.tables.items():
+            if table.num_rows == 0:
+                continue
+            pyarrow.parquet.write_table(table, directory / f"{prefix}{name}.parquet")
+            pyarrow.csv.write_csv(table, directory / f"{prefix}{name}.csv")

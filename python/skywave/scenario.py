@@ -1,0 +1,354 @@
+"""Builders of scenarios: typed mirrors of the schema that the core reads.
+
+A quantity is a text with its unit (``"300 ms"``, ``"2 Mbps"``, ``"500 B"``). A parameter that is
+``None`` has the core's default; ``skywave check`` shows a scenario with every default filled in.
+Nothing is validated here: the core does, and names the field that is wrong. ``from`` is a word of
+Python, so the schema's ``from`` is ``from_`` here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+
+from skywave import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, _Mirror):
+        return value.to_dict()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+class _Mirror:
+    """A part of a scenario; ``TAG`` names its variant where the schema has several."""
+
+    TAG: ClassVar[str | None] = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the form that the core reads, without what has its default."""
+        body = {
+            item.name.removesuffix("_"): _plain(value)
+            for item in dataclasses.fields(self)  # type: ignore[arg-type]
+            if (value := getattr(self, item.name)) is not None
+        }
+        return body if self.TAG is None else {self.TAG: body}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropTail(_Mirror):
+    """A first-in-first-out queue that drops what does not fit.
+
+    It holds ``packets``, or ``bytes`` (a text with a unit): give one of the two. The packet in
+    transmission does not count: an ns-2 ``queue-limit`` of 20 is 19 here.
+    """
+
+    TAG: ClassVar[str] = "drop-tail"
+    packets: int | None = None
+    bytes: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PacketLoss(_Mirror):
+    """Loses the packets with these arrival ordinals at the link, counted from 1."""
+
+    packets: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dumbbell(_Mirror):
+    """Hosts ``s1``.. ``sN`` behind router ``r1``, hosts ``d1``.. ``dN`` behind router ``r2``.
+
+    ``access_delays`` are those of pair 1, pair 2 and so on, from the beginning again where there
+    are more pairs than delays. The queue is that of the bottleneck, both ways; without one it is
+    unlimited.
+    """
+
+    pairs: int
+    rate: str
+    delay: str
+    access_rate: str
+    access_delays: tuple[str, ...]
+    queue: DropTail | None = None
+    loss: PacketLoss | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link(_Mirror):
+    """A link between two nodes, in both directions unless ``one_way``.
+
+    Without a queue it never drops. ``loss`` is that of the forward direction.
+    """
+
+    from_: str
+    to: str
+    rate: str
+    delay: str
+    queue: DropTail | None = None
+    loss: PacketLoss | None = None
+    one_way: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tcp(_Mirror):
+    """TCP's parameters; windows are in segments. ``profile`` says whose rules fill the rest."""
+
+    TAG: ClassVar[str] = "tcp"
+    profile: Literal["rfc", "ns2"] | None = None
+    segment: str | None = None
+    initial_cwnd: int | None = None
+    initial_ssthresh: int | None = None
+    receive_window: int | None = None
+    delayed_ack: str | None = None
+    limited_transmit: bool | None = None
+    tick: str | None = None
+    initial_rto: str | None = None
+    min_rto: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dccp(_Mirror):
+    """DCCP's parameters; windows and the send queue are in packets.
+
+    ``profile`` says whose rules fill the rest.
+    """
+
+    TAG: ClassVar[str] = "dccp"
+    ccid: int | None = None
+    profile: Literal["rfc", "ns2"] | None = None
+    initial_cwnd: int | None = None
+    initial_ssthresh: int | None = None
+    growth: Literal["rfc4341", "ns2-tcplike"] | None = None
+    send_queue: int | None = None
+    short_seqnos: bool | None = None
+    ecn: bool | None = None
+    ack_ratio: int | None = None
+    immediate_acks: bool | None = None
+    delayed_ack: str | None = None
+    initial_rto: str | None = None
+    min_rto: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ftp(_Mirror):
+    """Always has data, or ``size`` in all; ``datagram`` is for transports that carry datagrams."""
+
+    TAG: ClassVar[str] = "ftp"
+    size: str | None = None
+    datagram: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cbr(_Mirror):
+    """Datagrams of one size at a constant rate of application data."""
+
+    TAG: ClassVar[str] = "cbr"
+    rate: str
+    datagram: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flow(_Mirror):
+    """A flow from one node to another; ``start`` and ``stop`` are those of its application."""
+
+    name: str
+    from_: str
+    to: str
+    transport: Tcp | Dccp
+    source: Ftp | Cbr
+    start: str | None = None
+    stop: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probes(_Mirror):
+    """What is measured: samples each ``interval``, of all links or of those named.
+
+    ``windows`` records cwnd, ssthresh and pipe at each change; ``packets`` records every packet
+    everywhere, which is large.
+    """
+
+    interval: str | None = None
+    links: tuple[str, ...] | None = None
+    windows: bool | None = None
+    packets: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Scenario:
+    """An experiment: a network, the flows on it, what to measure, for how long.
+
+    ``bottleneck`` is the schema's ``dumbbell``; ``nodes`` and ``links`` come beside it.
+    """
+
+    name: str
+    duration: str
+    description: str | None = None
+    seed: int | None = None
+    bottleneck: Dumbbell | None = None
+    nodes: list[str] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
+    probes: Probes = field(default_factory=Probes)
+    verify_wire: bool = False
+
+    @classmethod
+    def dumbbell(
+        cls,
+        name: str,
+        *,
+        duration: str,
+        rate: str,
+        delay: str,
+        pairs: int = 1,
+        queue: DropTail | int | None = None,
+        loss: PacketLoss | None = None,
+        access_rate: str = "1 Gbps",
+        access_delays: tuple[str, ...] = ("1 ms",),
+        seed: int | None = None,
+        probes: Probes | None = None,
+    ) -> Self:
+        """Begin a scenario on the classic topology.
+
+        ``rate``, ``delay`` and ``queue`` are those of the bottleneck ``r1->r2``; an integer
+        ``queue`` is a drop-tail queue of so many packets.
+        """
+        bottleneck = Dumbbell(
+            pairs=pairs,
+            rate=rate,
+            delay=delay,
+            access_rate=access_rate,
+            access_delays=access_delays,
+            queue=DropTail(packets=queue) if isinstance(queue, int) else queue,
+            loss=loss,
+        )
+        return cls(
+            name=name,
+            duration=duration,
+            seed=seed,
+            bottleneck=bottleneck,
+            probes=probes or Probes(),
+        )
+
+    def add_flow(
+        self,
+        name: str,
+        from_: str,
+        to: str,
+        transport: Tcp | Dccp,
+        source: Ftp | Cbr | None = None,
+        *,
+        start: str | None = None,
+        stop: str | None = None,
+    ) -> Self:
+        """Add a flow and return the scenario; without a source it always has data."""
+        self.flows.append(
+            Flow(
+                name=name,
+                from_=from_,
+                to=to,
+                transport=transport,
+                source=source or Ftp(),
+                start=start,
+                stop=stop,
+            )
+        )
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the form that the core reads, without what has its default."""
+        given = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
+        given["dumbbell"] = given.pop("bottleneck")
+        plain = {name: _plain(value) for name, value in given.items()}
+        required = ("name", "duration", "flows")
+        return {
+            name: value
+            for name, value in plain.items()
+            if name in required or value not in (None, [], {}, False)
+        }
+
+    def to_json(self) -> str:
+        """Return the scenario as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def normalised(self) -> dict[str, Any]:
+        """Return the scenario with every default filled in.
+
+        Raises:
+            ScenarioError: with the field that is wrong.
+
+        """
+        document: dict[str, Any] = json.loads(_core.check_scenario(self.to_json(), "json"))
+        return document
+
+    @classmethod
+    def from_text(cls, text: str, syntax: Literal["toml", "json"]) -> Self:
+        """Read a scenario and check it.
+
+        Raises:
+            ScenarioError: with the field that is wrong.
+
+        """
+        return cls._from_dict(json.loads(_core.check_scenario(text, syntax)))
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """Read a scenario from a file: JSON if its name ends so, else TOML.
+
+        Raises:
+            ScenarioError: with the field that is wrong.
+            OSError: where the file cannot be read.
+
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise _core.ScenarioError(f"{path} is not a text file: {error.reason}") from error
+        return cls.from_text(text, "json" if path.suffix == ".json" else "toml")
+
+    @classmethod
+    def _from_dict(cls, document: Mapping[str, Any]) -> Self:
+        given = dict(document)
+        given["bottleneck"] = given.pop("dumbbell", None)
+        readers: dict[str, Callable[[Any], Any]] = {
+            "bottleneck": lambda value: _read(Dumbbell, value) if value else None,
+            "links": lambda values: [_read(Link, value) for value in values],
+            "flows": lambda values: [_read(Flow, value) for value in values],
+            "probes": lambda value: _read(Probes, value),
+        }
+        return cls(
+            **{
+                name: readers[name](value) if name in readers else value
+                for name, value in given.items()
+            }
+        )
+
+
+PartT = TypeVar("PartT", bound=_Mirror)
+
+
+def _read(mirror: type[PartT], document: Mapping[str, Any]) -> PartT:
+    """Read a part from the core's normalised JSON."""
+    tagged = {variant.TAG: variant for variant in (Tcp, Dccp, Ftp, Cbr, DropTail)}
+    values: dict[str, Any] = {}
+    for key, value in document.items():
+        if key in ("transport", "source", "queue"):
+            if value == "unlimited":
+                continue
+            ((tag, body),) = value.items()
+            values[key] = _read(tagged[tag], body)
+        elif key == "loss":
+            values[key] = _read(PacketLoss, value)
+        else:
+            name = "from_" if key == "from" else key
+            values[name] = tuple(value) if isinstance(value, list) else value
+    return mirror(**values)

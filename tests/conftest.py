@@ -1,0 +1,50 @@
+"""What several tests need: the command line, and one reproduction of the paper."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+CAPTURES = ROOT / "validation" / "captures"
+
+
+def run_cli(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-m", "skywave", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def assert_bad_input(done: subprocess.CompletedProcess[str], *names: str) -> None:
+    """Assert that the input was refused: status 2, one line on stderr that names these."""
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    for name in names:
+        assert name in done.stderr
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What ``skywave reproduce nor2011 --json`` printed, and where it wrote."""
+
+    document: dict[str, Any]
+    directory: Path
+
+
+@pytest.fixture(scope="session")
+def nor2011(tmp_path_factory: pytest.TempPathFactory) -> Reproduced:
+    """Reproduce the paper once, with ns-2's stored answers."""
+    directory = tmp_path_factory.mktemp("reproduce") / "nor2011"
+    done = run_cli("reproduce", "nor2011", "--json", "--stored-ns2", "--out", directory)
+    assert done.returncode == 0, done.stderr
+    return Reproduced(json.loads(done.stdout), directory)

@@ -1,0 +1,107 @@
+"""What is wrong with the input is one line that names the field, and exit status 2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import CAPTURES, EXAMPLES, assert_bad_input, run_cli
+from skywave import CaptureError, Dccp, Scenario, ScenarioError, _core, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = next(path for path in EXAMPLES if path.stem == "dccp").read_text()
+
+MISTAKES = {
+    "unknown key": ('delay = "50 ms"', 'dealy = "50 ms"', ["dumbbell", "dealy"]),
+    "negative rate": ('rate = "2 Mbps"', 'rate = "-2 Mbps"', ["dumbbell.rate", "-2 Mbps"]),
+    "missing node": ('to = "d1"', 'to = "d9"', ["flows[0].to", "d9"]),
+    "queue of 0": ("packets = 20", "packets = 0", ["dumbbell.queue", "packets"]),
+    "wrong unit": ('delay = "50 ms"', 'delay = "50 Mbps"', ["dumbbell.delay", "Mbps"]),
+    "no unit": ('rate = "2 Mbps"', 'rate = "2"', ["dumbbell.rate", "unit"]),
+    "number in place of a text": ('rate = "2 Mbps"', "rate = 2", ["dumbbell.rate"]),
+    "unknown CCID": ("ccid = 2", "ccid = 77", ["flows[0].transport", "ccid", "77"]),
+    "not TOML": ("[dumbbell]", "[dumbbell", ["line"]),
+}
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_wrong_scenario_is_one_line_that_names_the_field(
+    command: str, mistake: str, tmp_path: Path
+) -> None:
+    right, wrong, names = MISTAKES[mistake]
+    assert GOOD.count(right) == 1
+    path = tmp_path / "wrong.toml"
+    path.write_text(GOOD.replace(right, wrong))
+    assert_bad_input(run_cli(command, path), *names)
+
+
+def test_python_raises_what_the_command_prints() -> None:
+    scenario = Scenario.dumbbell("x", duration="1 s", rate="-2 Mbps", delay="1 ms")
+    scenario.add_flow("f", "s1", "d1", Dccp())
+    with pytest.raises(ScenarioError, match=r"^dumbbell\.rate: "):
+        run(scenario)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "nowhere.toml"],
+        ["run", "."],
+        ["run"],
+        ["run", EXAMPLES[0], "--nonsense"],
+        ["run", CAPTURES / "ccid2.pcapng"],
+        ["reproduce", "nobody1999"],
+        ["bench"],
+        ["bench", "--flows", "1", "--rate", "fast", "--buffer", "5", "--duration", "1 s"],
+        ["decode", "nowhere.pcapng"],
+        ["decode", "pyproject.toml"],
+        ["nonsense"],
+    ],
+    ids=lambda arguments: " ".join(str(argument) for argument in arguments)[-40:],
+)
+def test_a_wrong_command_line_is_one_line(arguments: list[object]) -> None:
+    assert_bad_input(run_cli(*arguments))
+
+
+def test_an_out_that_is_a_file_is_refused_and_kept(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    assert_bad_input(run_cli("run", EXAMPLES[0], "--out", taken), "taken")
+    assert taken.read_text() == "mine"
+
+
+@pytest.fixture(scope="module")
+def capture() -> bytes:
+    return (CAPTURES / "ccid2.pcapng").read_bytes()
+
+
+def test_a_capture_cut_short_tells_the_offset(capture: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "cut.pcapng"
+    path.write_bytes(capture[: len(capture) - 7])
+    done = run_cli("decode", path)
+    assert_bad_input(done, "byte")
+    offsets = [int(word.strip(":,.")) for word in done.stderr.split() if word[0].isdigit()]
+    assert any(0 < offset <= len(capture) for offset in offsets), done.stderr
+
+
+def test_every_cut_of_a_capture_decodes_or_is_a_capture_error(capture: bytes) -> None:
+    whole = len(_core.decode_capture(capture))
+    for length in range(0, len(capture), 37):
+        try:
+            frames = _core.decode_capture(capture[:length])
+        except CaptureError as error:  # a cut may also fall between two blocks
+            assert "byte" in str(error)  # noqa: PT017  (either outcome is right)
+        else:
+            assert len(frames) <= whole
+
+
+def test_a_corrupted_capture_is_a_capture_error(capture: bytes) -> None:
+    corrupted = bytearray(capture)
+    # The length of the first block, after its type.
+    corrupted[4:8] = b"\xff\xff\xff\xff"
+    with pytest.raises(CaptureError, match="byte"):
+        _core.decode_capture(bytes(corrupted))

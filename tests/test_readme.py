@@ -1,0 +1,54 @@
+"""What the README shows works as it stands there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import ROOT, run_cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_python_examples_run(block: str) -> None:
+    assert len(block.splitlines()) < 12
+    exec(compile(block, "README.md", "exec"), {})  # noqa: S102  (our own text)
+
+
+COMMANDS = [
+    line
+    for block in blocks("sh")
+    for line in block.splitlines()
+    if line.startswith("skywave ") and "reproduce" not in line
+]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_run(line: str, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "validation").symlink_to(ROOT / "validation")
+    words = shlex.split(line.split("#", maxsplit=1)[0])
+    done = run_cli(*words[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_are_examples_to_run() -> None:
+    assert blocks("python")
+    assert len(COMMANDS) >= 3
+
+
+def test_what_it_links_to_is_there() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        if not target.startswith("http"):
+            assert (ROOT / target).exists(), target

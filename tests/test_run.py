@@ -1,0 +1,164 @@
+"""Running scenarios: tables, totals, files, determinism, interrupts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet
+import pytest
+
+from conftest import EXAMPLES, run_cli
+from skywave import Probes, Results, Scenario, Tcp, run, run_many
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MIX = next(path for path in EXAMPLES if path.stem == "dumbbell-mix")
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    mix = Scenario.from_file(MIX)
+    mix.duration = "20 s"
+    mix.probes = Probes(interval="1 s", windows=True, packets=True)
+    return mix
+
+
+@pytest.fixture(scope="module")
+def results(scenario: Scenario) -> Results:
+    return run(scenario)
+
+
+def test_the_tables_and_the_totals_agree(results: Results) -> None:
+    links = results.links.to_pandas()
+    flows = results.flows.to_pandas()
+    assert set(results.tables) == {"flows", "links", "link_flows", "windows", "drops", "packets"}
+    for link in results.summary["links"]:
+        rows = links[links["link"] == link["name"]]
+        assert rows["arrivals"].sum() == link["arrivals"]
+        assert rows["drops"].sum() == link["drops"]
+        assert rows["delivered_bytes"].sum() == link["delivered_bytes"]
+        assert rows["throughput_bps"].max() <= link["rate_bps"] * 1.01
+    for flow in results.summary["flows"]:
+        rows = flows[flows["flow"] == flow["name"]]
+        assert list(rows["time_s"]) == [float(second) for second in range(1, 21)]
+        assert rows["delivered_bytes"].sum() == flow["delivered_bytes"]
+    assert results.drops.num_rows == sum(link["drops"] for link in results.summary["links"])
+
+
+def test_what_flows_carry_is_what_links_carry(results: Results) -> None:
+    by_flow = results.link_flows.to_pandas().groupby(["time_s", "link"], observed=True)
+    by_link = results.links.to_pandas().set_index(["time_s", "link"])
+    for column in ("arrivals", "drops", "delivered", "delivered_bytes"):
+        summed = by_flow[column].sum()
+        assert (summed == by_link.loc[summed.index, column]).all()
+
+
+def test_the_same_scenario_gives_the_same_results(scenario: Scenario, results: Results) -> None:
+    again = run(scenario)
+    assert again.fingerprint == results.fingerprint
+    assert again.summary == results.summary
+    for name, table in results.tables.items():
+        assert table.equals(again.tables[name]), name
+
+
+def test_many_runs_are_the_single_runs_in_order(scenario: Scenario, results: Results) -> None:
+    short = Scenario.from_text(scenario.to_json(), "json")
+    short.duration = "5 s"
+    steps: list[tuple[int, int]] = []
+    many = run_many([short, scenario, short], progress=lambda *step: steps.append(step))
+    assert [one.summary["duration_s"] for one in many] == [5.0, 20.0, 5.0]
+    assert many[1].fingerprint == results.fingerprint
+    assert many[0].fingerprint == many[2].fingerprint != results.fingerprint
+    assert sorted(steps) == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_pandas_and_polars_hold_what_arrow_holds(results: Results) -> None:
+    pandas, polars = results.to_pandas(), results.to_polars()
+    for name, table in results.tables.items():
+        assert list(pandas[name].columns) == table.column_names == polars[name].columns
+        assert len(pandas[name]) == table.num_rows == polars[name].height
+        assert polars[name]["time_s"].to_list() == table["time_s"].to_pylist()
+        assert pandas[name]["time_s"].tolist() == table["time_s"].to_pylist()
+
+
+def test_a_probe_that_was_off_says_how_to_turn_it_on() -> None:
+    scenario = Scenario.dumbbell("x", duration="1 s", rate="1 Mbps", delay="1 ms")
+    results = run(scenario.add_flow("f", "s1", "d1", Tcp()))
+    with pytest.raises(KeyError, match="Probes\\(packets=True\\)"):
+        _ = results.packets
+
+
+def test_progress_rises_and_may_stop_the_run(scenario: Scenario) -> None:
+    seen: list[float] = []
+    run(scenario, progress=seen.append)
+    assert seen == sorted(seen)
+    assert all(0 <= fraction <= 1 for fraction in seen)
+
+    def stop(_: float) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        run(scenario, progress=stop)
+
+
+def test_json_is_one_document_and_the_tables_are_written(tmp_path: Path) -> None:
+    directory = tmp_path / "deep" / "mix"
+    done = run_cli("run", MIX, "--json", "--out", directory)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    document = json.loads(done.stdout)
+    assert {flow["name"] for flow in document["flows"]} == {
+        "tcp-near",
+        "tcp-far",
+        "dccp-near",
+        "dccp-far",
+    }
+    assert document["violations"] == []
+    assert len(document["fingerprint"]) == 16
+    written = json.loads((directory / "summary.json").read_text())
+    assert written["fingerprint"] == document["fingerprint"]
+    flows = pyarrow.parquet.read_table(directory / "flows.parquet")
+    assert flows.num_rows == 4 * 120
+    assert (directory / "flows.csv").read_text().startswith('"time_s","flow"')
+    assert [path.name for path in directory.parent.iterdir()] == ["mix"]
+
+
+def test_writing_again_replaces_and_keeps_what_is_not_ours(
+    results: Results, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "summary.json").write_text("old")
+    results.write(tmp_path)
+    assert json.loads((tmp_path / "summary.json").read_text())["name"] == "dumbbell-mix"
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_tables_for_people_have_units(tmp_path: Path) -> None:
+    done = run_cli("run", MIX, "--out", tmp_path / "mix")
+    assert done.returncode == 0, done.stderr
+    for label in ("goodput (Mbps)", "used (%)", "counts are packets", "tcp-near", "r1->r2"):
+        assert label in done.stdout
+
+
+def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
+    """The scenario comes through a pipe, so that we know when the command has begun."""
+    text = MIX.read_text().replace('duration = "120 s"', 'duration = "1000000 s"')
+    pipe = tmp_path / "scenario.toml"
+    os.mkfifo(pipe)
+    directory = tmp_path / "out"
+    command = [sys.executable, "-m", "skywave", "run", str(pipe), "--out", str(directory)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        pipe.write_text(text)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr == "interrupted\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]

@@ -1,0 +1,136 @@
+"""The Python builders say what the files say."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import EXAMPLES, run_cli
+from skywave import (
+    Cbr,
+    Dccp,
+    DropTail,
+    Flow,
+    Ftp,
+    Link,
+    PacketLoss,
+    Probes,
+    Scenario,
+    Tcp,
+)
+from skywave.papers.nor2011 import setting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def everything() -> Scenario:
+    """Use every parameter that there is."""
+    tcp = Tcp(
+        profile="ns2",
+        segment="1 kB",
+        initial_cwnd=3,
+        initial_ssthresh=30,
+        receive_window=64,
+        delayed_ack="40 ms",
+        limited_transmit=False,
+        tick="10 ms",
+        initial_rto="2 s",
+        min_rto="300 ms",
+    )
+    dccp = Dccp(
+        ccid=2,
+        profile="ns2",
+        initial_cwnd=3,
+        initial_ssthresh=50,
+        growth="ns2-tcplike",
+        send_queue=7,
+        short_seqnos=True,
+        ecn=False,
+        ack_ratio=3,
+        immediate_acks=False,
+        delayed_ack="100 ms",
+        initial_rto="2 s",
+        min_rto="500 ms",
+    )
+    scenario = Scenario.dumbbell(
+        "everything",
+        duration="5 s",
+        rate="2 Mbps",
+        delay="10 ms",
+        pairs=2,
+        queue=DropTail(bytes="30 kB"),
+        loss=PacketLoss(packets=(3, 5)),
+        access_delays=("1 ms", "2 ms"),
+        seed=7,
+        probes=Probes(interval="500 ms", links=("r1->r2",), windows=True, packets=True),
+    )
+    scenario.description = "every parameter"
+    scenario.verify_wire = True
+    scenario.nodes.append("x")
+    loss = PacketLoss(packets=(9,))
+    scenario.links.append(
+        Link(
+            from_="x",
+            to="r1",
+            rate="1 Mbps",
+            delay="3 ms",
+            queue=DropTail(packets=4),
+            loss=loss,
+            one_way=True,
+        )
+    )
+    scenario.add_flow("tcp", "s1", "d1", tcp, Ftp(size="20 kB", datagram="700 B"), start="1 s")
+    return scenario.add_flow(
+        "dccp", "s2", "d2", dccp, Cbr(rate="1 Mbps", datagram="500 B"), stop="4 s"
+    )
+
+
+@pytest.mark.parametrize("scenario", [everything(), *map(setting.scenario, setting.ALL_CONDITIONS)])
+def test_a_scenario_survives_being_written_and_read(scenario: Scenario) -> None:
+    again = Scenario.from_text(scenario.to_json(), "json")
+    assert again.normalised() == scenario.normalised()
+    assert Scenario.from_text(again.to_json(), "json").to_json() == again.to_json()
+
+
+def test_every_parameter_reaches_the_core() -> None:
+    """The core's normalised form has no key that the builders do not know."""
+
+    def keys(document: object, path: str = "") -> set[str]:
+        if isinstance(document, dict):
+            below = {key: keys(value, f"{path}.{key}") for key, value in document.items()}
+            return {f"{path}.{key}" for key in document}.union(*below.values())
+        if isinstance(document, list):
+            return set().union(*(keys(item, path) for item in document))
+        return set()
+
+    given = everything()
+    assert keys(given.to_dict()) == keys(given.normalised())
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_reads_the_same_as_toml_and_json(example: Path, tmp_path: Path) -> None:
+    scenario = Scenario.from_file(example)
+    path = tmp_path / "again.json"
+    path.write_text(scenario.to_json())
+    assert Scenario.from_file(path).normalised() == scenario.normalised()
+
+
+def test_check_prints_the_defaults_too() -> None:
+    example = next(path for path in EXAMPLES if path.stem == "tcp")
+    done = run_cli("check", example, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document == Scenario.from_file(example).normalised()
+    assert document["flows"][0]["transport"]["tcp"]["receive_window"] == 1000
+    shown = run_cli("check", example)
+    assert shown.returncode == 0
+    assert "receive_window" in shown.stdout
+
+
+def test_a_flow_needs_no_source_to_have_data() -> None:
+    scenario = Scenario.dumbbell("x", duration="1 s", rate="1 Mbps", delay="1 ms")
+    scenario.add_flow("f", "s1", "d1", Tcp())
+    assert scenario.flows == [Flow(name="f", from_="s1", to="d1", transport=Tcp(), source=Ftp())]
