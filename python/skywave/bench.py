@@ -130,6 +130,7 @@ def _ratios(row: Row) -> dict[str, float]:
     arrivals = theirs["bottleneck_arrivals"]
     return {
         "cpu_ns2_over_skywave": theirs["process_cpu_s"] / row["process_cpu_s"],
+        "cpu_ns2_over_simulation": theirs["process_cpu_s"] / row["counts"]["cpu_s"],
         "memory_ns2_over_skywave": theirs["peak_memory_bytes"] / row["peak_memory_bytes"],
         "arrivals_difference_percent": 100
         * (row["counts"]["bottleneck_arrivals"] - arrivals)

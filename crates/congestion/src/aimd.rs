@@ -297,7 +297,15 @@ impl WindowControl for Aimd {
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
         if !(self.timed_out && self.config.decrease == DecreaseLaw::Rfc5681) {
-            self.ssthresh = self.ssthresh_of(self.half(in_flight));
+            // RFC 5681 section 3.1 asks for "no more than" half of FlightSize. A timeout in the
+            // middle of a fast recovery finds FlightSize swollen with segments that duplicate
+            // acknowledgements let out; cwnd is what the path has borne.
+            let borne = in_flight.min(self.cwnd.ceil() as u32);
+            let halved = match self.config.decrease {
+                DecreaseLaw::Rfc5681 => self.half(borne),
+                _ => self.half(in_flight),
+            };
+            self.ssthresh = self.ssthresh_of(halved);
         }
         self.cwnd = self.config.cwnd_after_timeout;
         self.credit = 0.0;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use skywave_units::{Bytes, Duration, Instant, Rate};
 
 use crate::engine::{Parts, Simulator};
-use crate::host::{Host, stream};
+use crate::host::stream;
 use crate::observe::{Event, Observer};
 use crate::packet::{Frame, Parcel};
 use crate::run::Build;
@@ -149,18 +149,7 @@ impl Bench {
     /// # Errors
     /// [`ScenarioError`] where a parameter is out of range.
     pub fn run(&self, mut progress: impl FnMut(f64) -> bool) -> Result<BenchCounts, ScenarioError> {
-        let scenario = self.scenario();
-        scenario.validate()?;
-        let build = Build::new(&scenario)?;
-        let mut simulator = Simulator::new(Parts {
-            network: build.network,
-            hosts: build.hosts,
-            applications: build.applications,
-            routes: build.routes,
-            observer: Counter::default(),
-            sample_interval: None,
-            verify_wire: false,
-        });
+        let mut simulator = self.simulator(&self.scenario())?;
         let end = Instant::ZERO + self.duration;
         // An interrupted run counts what it did.
         let _stopped = simulator.run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()));
@@ -178,16 +167,37 @@ impl Bench {
         })
     }
 
-    /// Builds the hosts of `flows` idle flows and keeps them, so that the caller can see what they
-    /// cost in memory.
+    /// Builds all that a run of the benchmark starts with, the scenario too, and keeps it, so that
+    /// the caller can see what idle flows cost in memory.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] where a parameter is out of range.
     pub fn idle(&self) -> Result<IdleFlows, ScenarioError> {
-        Build::new(&self.scenario()).map(|build| IdleFlows {
-            _hosts: build.hosts,
+        let scenario = self.scenario();
+        let simulator = self.simulator(&scenario)?;
+        Ok(IdleFlows {
+            _scenario: scenario,
+            _simulator: simulator,
         })
+    }
+
+    fn simulator(&self, scenario: &Scenario) -> Result<Simulator<Counter>, ScenarioError> {
+        scenario.validate()?;
+        let build = Build::new(scenario)?;
+        Ok(Simulator::new(Parts {
+            network: build.network,
+            hosts: build.hosts,
+            applications: build.applications,
+            routes: build.routes,
+            observer: Counter::default(),
+            sample_interval: None,
+            verify_wire: false,
+        }))
     }
 }
 
 /// Flows that exist and do nothing.
 pub struct IdleFlows {
-    _hosts: Vec<Host>,
+    _scenario: Scenario,
+    _simulator: Simulator<Counter>,
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use skywave_path::Packet;
 use skywave_units::Instant;
 use skywave_wire::capture::{InterfaceId, Writer};
 use slab::Slab;
@@ -107,11 +108,11 @@ impl Observer for Captures {
             .filter(|file| file.link == link && file.error.is_none())
         {
             let (from, to) = (
-                self.nodes[(frame.to ^ 1) as usize],
-                self.nodes[frame.to as usize],
+                self.nodes[(frame.to() ^ 1) as usize],
+                self.nodes[frame.to() as usize],
             );
-            let body = &parcels[frame.parcel as usize].body;
-            file.error = encode(body, frame.ecn, from, to)
+            let body = &parcels[frame.parcel()].body;
+            file.error = encode(body, frame.ecn(), from, to)
                 .map_err(|mismatch| mismatch.to_string())
                 .and_then(|bytes| {
                     file.writer

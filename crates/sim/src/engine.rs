@@ -1,5 +1,6 @@
 //! The event loop.
 
+use skywave_path::Packet;
 use skywave_transport::{Drain, Endpoint};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -205,23 +206,30 @@ impl<O: Observer> Simulator<O> {
         plane
             .observer
             .packet(now, Event::Receive, &frame, &plane.parcels);
-        let body = plane.parcels.remove(frame.parcel as usize).body;
-        match (&mut self.hosts[frame.to as usize], body) {
-            (Host::TcpSender(sender), Body::Tcp(segment)) => {
-                plane.drain(now, frame.to, sender.receive(now, frame.ecn, segment));
+        let (to, ecn) = (frame.to(), frame.ecn());
+        let body = plane.parcels.remove(frame.parcel()).body;
+        // Both hosts of a flow speak its protocol.
+        match &mut self.hosts[to as usize] {
+            Host::TcpSender(sender) => {
+                let Body::Tcp(segment) = body else {
+                    unreachable!("DCCP for a TCP sender")
+                };
+                plane.drain(now, to, sender.receive(now, ecn, segment));
             }
-            (Host::TcpReceiver(receiver), Body::Tcp(segment)) => {
-                plane.drain(now, frame.to, receiver.receive(now, frame.ecn, segment));
+            Host::TcpReceiver(receiver) => {
+                let Body::Tcp(segment) = body else {
+                    unreachable!("DCCP for a TCP receiver")
+                };
+                plane.drain(now, to, receiver.receive(now, ecn, segment));
             }
-            (Host::Dccp(connection), Body::Dccp(packet)) => {
-                plane.drain(now, frame.to, connection.receive(now, frame.ecn, packet));
-            }
-            (Host::TcpSender(_) | Host::TcpReceiver(_), Body::Dccp(_))
-            | (Host::Dccp(_), Body::Tcp(_)) => {
-                unreachable!("both hosts of a flow speak its protocol")
+            Host::Dccp(connection) => {
+                let Body::Dccp(packet) = body else {
+                    unreachable!("TCP for a DCCP connection")
+                };
+                plane.drain(now, to, connection.receive(now, ecn, packet));
             }
         }
-        self.settle(now, frame.to);
+        self.settle(now, frame.to());
     }
 
     fn host_expires(&mut self, now: Instant, index: u32) {
@@ -323,13 +331,7 @@ impl<O: Observer> Plane<O> {
         }) as u32;
         self.sent += 1;
         let hop = self.routes[host as usize];
-        let frame = Frame {
-            parcel,
-            hop,
-            to: host ^ 1,
-            size,
-            ecn,
-        };
+        let frame = Frame::new(parcel, hop, host ^ 1, size, ecn);
         self.observer
             .packet(now, Event::Send, &frame, &self.parcels);
         let Hop::Link(link) = self.network.hop(hop) else {
@@ -351,8 +353,8 @@ impl<O: Observer> Plane<O> {
         }
         self.observer
             .packet(now, Event::Arrive { link: index }, &frame, &self.parcels);
-        frame.hop += 1;
-        match self.network.hop(frame.hop) {
+        frame = frame.moved_on();
+        match self.network.hop(frame.hop()) {
             Hop::Host => Some(frame),
             Hop::Link(next) => {
                 self.enqueue(now, next, frame);
@@ -377,7 +379,7 @@ impl<O: Observer> Plane<O> {
                     reason: dropped.reason,
                 };
                 self.observer.packet(now, event, &frame, &self.parcels);
-                self.parcels.remove(frame.parcel as usize);
+                self.parcels.remove(frame.parcel());
             }
         }
     }

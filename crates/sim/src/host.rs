@@ -120,7 +120,7 @@ impl Host {
                     packets_sent: stats.counters.data_packets_sent,
                     bytes_sent: stats.counters.bytes_sent,
                     retransmissions: 0,
-                    timeouts: 0,
+                    timeouts: stats.timeouts,
                     delivered_packets: stats.counters.data_packets_received,
                     delivered_bytes: stats.counters.bytes_received,
                     cwnd: stats.cwnd,

@@ -1,6 +1,6 @@
 //! What is measured during a run, and the tables that it becomes.
 
-use skywave_path::Queue;
+use skywave_path::{Packet, Queue};
 use skywave_units::{Duration, Instant};
 use slab::Slab;
 
@@ -92,17 +92,17 @@ impl Sampler {
 
     fn count(&mut self, link: u32, frame: &Frame, add: impl Fn(&mut PacketCount)) {
         add(&mut self.links[link as usize]);
-        let flow = frame.to as usize / 2;
+        let flow = frame.to() as usize / 2;
         add(&mut self.link_flows[link as usize * self.flows.len() + flow]);
     }
 
     fn data_received(&mut self, now: Instant, frame: &Frame, parcel: &Parcel) {
         // Data goes to a flow's receiver, which is odd.
-        if frame.to.is_multiple_of(2) || parcel.body.data() == 0 {
+        if frame.to().is_multiple_of(2) || parcel.body.data() == 0 {
             return;
         }
         let delay = now - parcel.sent_at;
-        let flow = &mut self.flows[frame.to as usize / 2];
+        let flow = &mut self.flows[frame.to() as usize / 2];
         flow.delays += 1;
         flow.delay_sum += delay;
         flow.delay_min = Some(flow.delay_min.map_or(delay, |least| least.min(delay)));
@@ -112,7 +112,7 @@ impl Sampler {
 
 impl Observer for Sampler {
     fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
-        let parcel = &parcels[frame.parcel as usize];
+        let parcel = &parcels[frame.parcel()];
         match event {
             Event::Send => {}
             Event::Enqueue { link } => {
@@ -123,7 +123,7 @@ impl Observer for Sampler {
                 let total = &mut self.totals.links[link as usize];
                 total.arrivals += 1;
                 total.drops += 1;
-                self.totals.flow_drops[frame.to as usize / 2] += 1;
+                self.totals.flow_drops[frame.to() as usize / 2] += 1;
                 self.count(link, frame, |count| {
                     count.arrivals += 1;
                     count.drops += 1;
@@ -131,20 +131,20 @@ impl Observer for Sampler {
                 self.tables.drops.push(DropRow {
                     at: now,
                     link,
-                    flow: frame.to / 2,
+                    flow: frame.to() / 2,
                     kind: parcel.body.kind(),
                     seq: parcel.body.seq(),
-                    bytes: frame.size,
+                    bytes: frame.size(),
                     reason: reason.name(),
                 });
             }
             Event::Arrive { link } => {
                 let total = &mut self.totals.links[link as usize];
                 total.delivered += 1;
-                total.delivered_bytes += u64::from(frame.size);
+                total.delivered_bytes += u64::from(frame.size());
                 self.count(link, frame, |count| {
                     count.delivered += 1;
-                    count.delivered_bytes += u64::from(frame.size);
+                    count.delivered_bytes += u64::from(frame.size());
                 });
             }
             Event::Receive => self.data_received(now, frame, parcel),

@@ -1,6 +1,6 @@
 //! A run written down, for those who check it and for those who compare runs.
 
-use skywave_path::DropReason;
+use skywave_path::{DropReason, Packet};
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 use slab::Slab;
@@ -60,19 +60,21 @@ pub enum What {
 impl Record {
     pub(crate) fn new(at: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) -> Self {
         let what = match event {
-            Event::Send => What::Sent { host: frame.to ^ 1 },
+            Event::Send => What::Sent {
+                host: frame.to() ^ 1,
+            },
             Event::Enqueue { link } => What::Enqueued { link },
             Event::Drop { link, reason } => What::Dropped { link, reason },
             Event::Arrive { link } => What::Arrived { link },
-            Event::Receive => What::Received { host: frame.to },
+            Event::Receive => What::Received { host: frame.to() },
         };
-        let packet = parcels[frame.parcel as usize].id;
+        let packet = parcels[frame.parcel()].id;
         Self {
             at,
             packet,
             what,
-            size: frame.size,
-            ecn: frame.ecn,
+            size: frame.size(),
+            ecn: frame.ecn(),
         }
     }
 
@@ -135,7 +137,7 @@ impl Observer for Fingerprint {
         self.0
             .update(&Record::new(now, event, frame, parcels).to_bytes());
         if event == Event::Send {
-            let body = &parcels[frame.parcel as usize].body;
+            let body = &parcels[frame.parcel()].body;
             self.0.update(&body.seq().to_le_bytes());
             self.0.update(&body.ack().unwrap_or(u64::MAX).to_le_bytes());
         }

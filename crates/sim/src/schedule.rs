@@ -39,7 +39,7 @@ impl Schedule {
 
     /// The next event: when, and whose. It stays until its actor is set anew or cancelled.
     pub(crate) fn peek(&self) -> Option<(Instant, u32)> {
-        let ((busy, key), (calm, calm_key)) = (self.busy.winner(), self.calm.winner());
+        let ((busy, key), (calm, calm_key)) = (self.busy.root, self.calm.root);
         if key < calm_key {
             Some((due(key), busy))
         } else {
@@ -87,9 +87,11 @@ impl Schedule {
 struct Tournament {
     /// Each entrant's key; padded to a power of two with [`NEVER`].
     keys: Vec<Key>,
-    /// The winners: node 1 is the root, node `n` has children `2 n` and `2 n + 1`; nodes from
+    /// The winners: node 1 is the root (kept in `root`), node `n` has children `2 n` and `2 n + 1`; nodes from
     /// `keys.len()` on would be the leaves and are not stored.
     winners: Vec<u32>,
+    /// The winner of all, and its key: looked at before every event.
+    root: (u32, Key),
 }
 
 impl Tournament {
@@ -107,12 +109,8 @@ impl Tournament {
         Self {
             keys: vec![NEVER; leaves],
             winners,
+            root: (0, NEVER),
         }
-    }
-
-    fn winner(&self) -> (u32, Key) {
-        let entrant = self.winners[1];
-        (entrant, self.keys[entrant as usize])
     }
 
     /// Gives the entrant a new key and plays its matches again.
@@ -126,10 +124,11 @@ impl Tournament {
             let wins = other < best;
             winner = if wins { rival } else { winner };
             best = if wins { other } else { best };
-            self.winners[node] = winner;
             if node == 1 {
+                self.root = (winner, best);
                 return;
             }
+            self.winners[node] = winner;
             rival = self.winners[node ^ 1];
             node /= 2;
         }

@@ -8,6 +8,7 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::ArrowError;
+use skywave_path::Packet;
 use skywave_units::{Duration, Instant};
 
 use crate::observe::Event;
@@ -115,12 +116,12 @@ impl PacketRow {
             at,
             event,
             link,
-            to: frame.to,
+            to: frame.to(),
             kind: body.kind(),
             seq: body.seq(),
             ack: body.ack(),
-            bytes: frame.size,
-            ecn: frame.ecn.bits(),
+            bytes: frame.size(),
+            ecn: frame.ecn().bits(),
         }
     }
 }

@@ -238,6 +238,24 @@ fn config() -> impl Strategy<Value = AimdConfig> {
         )
 }
 
+// RFC 5681 section 3.1: ssthresh is no more than half of FlightSize. Duplicate acknowledgements
+// have let out far more than cwnd when a fast recovery ends in a timeout.
+#[test]
+fn a_timeout_in_a_swollen_flight_halves_what_the_path_has_borne() {
+    let mut window = Aimd::new(AimdConfig {
+        initial_cwnd: 66.0,
+        ..AimdConfig::rfc5681(1460)
+    });
+    window.on_timeout(Instant::ZERO, 791);
+    assert_eq!((window.ssthresh(), window.cwnd()), (33.0, 1.0));
+    let mut window = Aimd::new(AimdConfig {
+        initial_cwnd: 66.0,
+        ..AimdConfig::rfc5681(1460)
+    });
+    window.on_timeout(Instant::ZERO, 20);
+    assert_eq!(window.ssthresh(), 10.0);
+}
+
 proptest! {
     #[test]
     fn a_window_stays_finite_and_above_its_floors(
