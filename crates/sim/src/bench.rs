@@ -6,7 +6,7 @@ use skywave_units::{Bytes, Duration, Instant, Rate};
 use crate::engine::{Parts, Simulator};
 use crate::host::stream;
 use crate::observe::{Event, Observer};
-use crate::packet::{Frame, Parcel};
+use crate::packet::{Body, Frame};
 use crate::run::Build;
 use crate::scenario::{
     DropTailSpec, Dumbbell, FlowSpec, FtpSpec, Probes, Profile, QueueSpec, Scenario, ScenarioError,
@@ -69,7 +69,7 @@ struct Counter {
 const BOTTLENECK: u32 = 0;
 
 impl Observer for Counter {
-    fn packet(&mut self, _now: Instant, event: Event, _frame: &Frame, _parcels: &Slab<Parcel>) {
+    fn packet(&mut self, _now: Instant, event: Event, _frame: &Frame, _bodies: &Slab<Body>) {
         match event {
             Event::Enqueue { link: BOTTLENECK } => self.counts[0] += 1,
             Event::Drop {

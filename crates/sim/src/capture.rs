@@ -9,7 +9,7 @@ use slab::Slab;
 
 use crate::network::Network;
 use crate::observe::{Event, Observer};
-use crate::packet::{Frame, Parcel};
+use crate::packet::{Body, Frame};
 use crate::run::RunError;
 use crate::scenario::FlowSpec;
 use crate::wire_check::encode;
@@ -98,7 +98,7 @@ impl Captures {
 }
 
 impl Observer for Captures {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
         let Event::Arrive { link } = event else {
             return;
         };
@@ -111,7 +111,7 @@ impl Observer for Captures {
                 self.nodes[(frame.to() ^ 1) as usize],
                 self.nodes[frame.to() as usize],
             );
-            let body = &parcels[frame.parcel()].body;
+            let body = &bodies[frame.body()];
             file.error = encode(body, frame.ecn(), from, to)
                 .map_err(|mismatch| mismatch.to_string())
                 .and_then(|bytes| {

@@ -10,7 +10,7 @@ use crate::application::Application;
 use crate::host::Host;
 use crate::network::{Hop, Network};
 use crate::observe::{Event, Observer};
-use crate::packet::{Body, Frame, IP_HEADER, Parcel};
+use crate::packet::{Body, Frame, IP_HEADER};
 use crate::schedule::Schedule;
 use crate::wire_check::{self, WireMismatch};
 
@@ -34,8 +34,7 @@ struct Plane<O> {
     /// Start of each host's route to its peer in the network's table of hops.
     routes: Vec<u32>,
     /// Packets on their way.
-    parcels: Slab<Parcel>,
-    sent: u64,
+    bodies: Slab<Body>,
     schedule: Schedule,
     actors: Actors,
     observer: O,
@@ -134,8 +133,7 @@ impl<O: Observer> Simulator<O> {
         let plane = Plane {
             network,
             routes,
-            parcels: Slab::new(),
-            sent: 0,
+            bodies: Slab::new(),
             schedule,
             actors,
             observer,
@@ -205,9 +203,9 @@ impl<O: Observer> Simulator<O> {
         let plane = &mut self.plane;
         plane
             .observer
-            .packet(now, Event::Receive, &frame, &plane.parcels);
+            .packet(now, Event::Receive, &frame, &plane.bodies);
         let (to, ecn) = (frame.to(), frame.ecn());
-        let body = plane.parcels.remove(frame.parcel()).body;
+        let body = plane.bodies.remove(frame.body());
         // Both hosts of a flow speak its protocol.
         match &mut self.hosts[to as usize] {
             Host::TcpSender(sender) => {
@@ -324,16 +322,10 @@ impl<O: Observer> Plane<O> {
                 Err(mismatch) => self.mismatch = Some(mismatch),
             }
         }
-        let parcel = self.parcels.insert(Parcel {
-            id: self.sent,
-            sent_at: now,
-            body,
-        }) as u32;
-        self.sent += 1;
+        let body = self.bodies.insert(body) as u32;
         let hop = self.routes[host as usize];
-        let frame = Frame::new(parcel, hop, host ^ 1, size, ecn);
-        self.observer
-            .packet(now, Event::Send, &frame, &self.parcels);
+        let frame = Frame::new(body, hop, host ^ 1, size, ecn);
+        self.observer.packet(now, Event::Send, &frame, &self.bodies);
         let Hop::Link(link) = self.network.hop(hop) else {
             unreachable!("the ends of a flow are different nodes")
         };
@@ -352,7 +344,7 @@ impl<O: Observer> Plane<O> {
             None => self.schedule.cancel(index),
         }
         self.observer
-            .packet(now, Event::Arrive { link: index }, &frame, &self.parcels);
+            .packet(now, Event::Arrive { link: index }, &frame, &self.bodies);
         frame = frame.moved_on();
         match self.network.hop(frame.hop()) {
             Hop::Host => Some(frame),
@@ -371,15 +363,15 @@ impl<O: Observer> Plane<O> {
                     self.schedule.set(index, at);
                 }
                 self.observer
-                    .packet(now, Event::Enqueue { link: index }, &frame, &self.parcels);
+                    .packet(now, Event::Enqueue { link: index }, &frame, &self.bodies);
             }
             Err(dropped) => {
                 let event = Event::Drop {
                     link: index,
                     reason: dropped.reason,
                 };
-                self.observer.packet(now, event, &frame, &self.parcels);
-                self.parcels.remove(frame.parcel());
+                self.observer.packet(now, event, &frame, &self.bodies);
+                self.bodies.remove(frame.body());
             }
         }
     }

@@ -6,7 +6,7 @@ use slab::Slab;
 
 use crate::host::Host;
 use crate::network::Network;
-use crate::packet::{Frame, Parcel};
+use crate::packet::{Body, Frame};
 
 /// What happens to a packet. From `Send` to `Receive` or `Drop`, each packet takes part in an
 /// `Enqueue` and an `Arrive` for every link of its route.
@@ -29,9 +29,9 @@ pub(crate) enum Event {
 /// Every method does nothing unless it is overridden, and a run that nobody watches (`()`)
 /// compiles to a run without observation.
 pub(crate) trait Observer {
-    /// Something happens to a packet; its body is in `parcels`.
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
-        let _ = (now, event, frame, parcels);
+    /// Something happens to a packet; its body is in `bodies`.
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+        let _ = (now, event, frame, bodies);
     }
 
     /// Host `index` has dealt with an input and sent what it had to send.
@@ -48,9 +48,9 @@ pub(crate) trait Observer {
 impl Observer for () {}
 
 impl<O: Observer> Observer for Option<O> {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
         if let Some(observer) = self {
-            observer.packet(now, event, frame, parcels);
+            observer.packet(now, event, frame, bodies);
         }
     }
 
@@ -68,9 +68,9 @@ impl<O: Observer> Observer for Option<O> {
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
-        self.0.packet(now, event, frame, parcels);
-        self.1.packet(now, event, frame, parcels);
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+        self.0.packet(now, event, frame, bodies);
+        self.1.packet(now, event, frame, bodies);
     }
 
     fn settled(&mut self, now: Instant, index: u32, host: &Host) {

@@ -1,7 +1,6 @@
 //! Packets in the simulator: a small frame that travels, a body that stays where it is.
 
 use skywave_path::Packet;
-use skywave_units::Instant;
 use skywave_wire::{Ecn, dccp, tcp};
 
 /// Bytes of the IPv4 header that the simulator puts before every packet.
@@ -13,7 +12,7 @@ pub(crate) const IP_HEADER: u32 = 20;
 /// narrow and read wide, and a processor waits for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Low half: key of the [`Parcel`]. High half: where on its route it is.
+    /// Low half: key of the [`Body`]. High half: where on its route it is.
     place: u64,
     /// Low half: the host that it is addressed to. Then 30 bits of size and two of ECN.
     label: u64,
@@ -22,15 +21,15 @@ pub(crate) struct Frame {
 impl Frame {
     /// A frame of `size` bytes for host `to`, at `hop` of its route: an index into the network's
     /// hops.
-    pub(crate) const fn new(parcel: u32, hop: u32, to: u32, size: u32, ecn: Ecn) -> Self {
+    pub(crate) const fn new(body: u32, hop: u32, to: u32, size: u32, ecn: Ecn) -> Self {
         Self {
-            place: parcel as u64 | (hop as u64) << 32,
+            place: body as u64 | (hop as u64) << 32,
             label: to as u64 | (size as u64) << 32 | (ecn.bits() as u64) << 62,
         }
     }
 
-    /// Key of the [`Parcel`].
-    pub(crate) const fn parcel(self) -> usize {
+    /// Key of the [`Body`].
+    pub(crate) const fn body(self) -> usize {
         self.place as u32 as usize
     }
 
@@ -67,18 +66,8 @@ impl Packet for Frame {
     }
 }
 
-/// What a frame stands for, from the moment it is sent until it is received or dropped.
-#[derive(Debug)]
-pub(crate) struct Parcel {
-    /// Unique in the run: the ordinal of its sending, from 0.
-    pub(crate) id: u64,
-    /// When its sender sent it.
-    pub(crate) sent_at: Instant,
-    /// The packet.
-    pub(crate) body: Body,
-}
-
-/// A transport packet, typed.
+/// A transport packet, typed: what a frame stands for, from the moment it is sent until it is
+/// received or dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
     Tcp(tcp::Segment),
@@ -168,7 +157,7 @@ mod tests {
         frame.set_ecn(Ecn::Ce);
         let frame = frame.moved_on();
         assert_eq!(
-            (frame.parcel(), frame.hop(), frame.to()),
+            (frame.body(), frame.hop(), frame.to()),
             (u32::MAX as usize, 8, 9)
         );
         assert_eq!((frame.size(), frame.ecn()), (65_575, Ecn::Ce));
@@ -178,6 +167,6 @@ mod tests {
     #[test]
     fn packets_on_their_way_are_small() {
         assert!(size_of::<Frame>() <= 16);
-        assert!(size_of::<Parcel>() <= 128);
+        assert!(size_of::<Body>() <= 112);
     }
 }

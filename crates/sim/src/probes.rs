@@ -7,7 +7,7 @@ use slab::Slab;
 use crate::host::{Host, HostStats};
 use crate::network::Network;
 use crate::observe::{Event, Observer};
-use crate::packet::{Frame, Parcel};
+use crate::packet::{Body, Frame};
 use crate::scenario::Probes;
 use crate::tables::{DropRow, FlowRow, LinkFlowRow, LinkRow, PacketRow, TableSet, WindowRow};
 
@@ -24,6 +24,8 @@ pub(crate) struct Sampler {
     /// Counts of flow f on link l at `l * flows + f`; only links that are sampled are counted.
     link_flows: Vec<PacketCount>,
     flows: Vec<FlowCount>,
+    /// When each packet on its way was sent, by the key of its body.
+    sent_at: Vec<Instant>,
     pub(crate) tables: TableSet,
     pub(crate) totals: Totals,
 }
@@ -82,6 +84,7 @@ impl Sampler {
             links: vec![PacketCount::default(); links],
             link_flows: vec![PacketCount::default(); links * flows],
             flows: vec![FlowCount::default(); flows],
+            sent_at: Vec::new(),
             tables: TableSet::default(),
             totals: Totals {
                 links: vec![LinkTotal::default(); links],
@@ -96,12 +99,12 @@ impl Sampler {
         add(&mut self.link_flows[link as usize * self.flows.len() + flow]);
     }
 
-    fn data_received(&mut self, now: Instant, frame: &Frame, parcel: &Parcel) {
+    fn data_received(&mut self, now: Instant, frame: &Frame, body: &Body) {
         // Data goes to a flow's receiver, which is odd.
-        if frame.to().is_multiple_of(2) || parcel.body.data() == 0 {
+        if frame.to().is_multiple_of(2) || body.data() == 0 {
             return;
         }
-        let delay = now - parcel.sent_at;
+        let delay = now - self.sent_at[frame.body()];
         let flow = &mut self.flows[frame.to() as usize / 2];
         flow.delays += 1;
         flow.delay_sum += delay;
@@ -111,10 +114,15 @@ impl Sampler {
 }
 
 impl Observer for Sampler {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
-        let parcel = &parcels[frame.parcel()];
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+        let body = &bodies[frame.body()];
         match event {
-            Event::Send => {}
+            Event::Send => {
+                if frame.body() >= self.sent_at.len() {
+                    self.sent_at.resize(frame.body() + 1, Instant::ZERO);
+                }
+                self.sent_at[frame.body()] = now;
+            }
             Event::Enqueue { link } => {
                 self.totals.links[link as usize].arrivals += 1;
                 self.count(link, frame, |count| count.arrivals += 1);
@@ -132,8 +140,8 @@ impl Observer for Sampler {
                     at: now,
                     link,
                     flow: frame.to() / 2,
-                    kind: parcel.body.kind(),
-                    seq: parcel.body.seq(),
+                    kind: body.kind(),
+                    seq: body.seq(),
                     bytes: frame.size(),
                     reason: reason.name(),
                 });
@@ -147,12 +155,12 @@ impl Observer for Sampler {
                     count.delivered_bytes += u64::from(frame.size());
                 });
             }
-            Event::Receive => self.data_received(now, frame, parcel),
+            Event::Receive => self.data_received(now, frame, body),
         }
         if self.packets {
             self.tables
                 .packets
-                .push(PacketRow::new(now, event, frame, parcel));
+                .push(PacketRow::new(now, event, frame, body));
         }
     }
 

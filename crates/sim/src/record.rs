@@ -7,7 +7,7 @@ use slab::Slab;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::observe::{Event, Observer};
-use crate::packet::{Frame, Parcel};
+use crate::packet::{Body, Frame};
 
 /// One line of a run's record: what happened to which packet, where and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub enum What {
 }
 
 impl Record {
-    pub(crate) fn new(at: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) -> Self {
+    fn new(at: Instant, event: Event, frame: &Frame, packet: u64) -> Self {
         let what = match event {
             Event::Send => What::Sent {
                 host: frame.to() ^ 1,
@@ -68,7 +68,6 @@ impl Record {
             Event::Arrive { link } => What::Arrived { link },
             Event::Receive => What::Received { host: frame.to() },
         };
-        let packet = parcels[frame.parcel()].id;
         Self {
             at,
             packet,
@@ -105,41 +104,64 @@ impl Record {
     }
 }
 
+/// Numbers packets in the order in which they are sent.
+#[derive(Clone, Debug, Default)]
+struct Numbering {
+    sent: u64,
+    /// The number of each packet on its way, by the key of its body.
+    numbers: Vec<u64>,
+}
+
+impl Numbering {
+    fn record(&mut self, at: Instant, event: Event, frame: &Frame) -> Record {
+        let key = frame.body();
+        if event == Event::Send {
+            if key >= self.numbers.len() {
+                self.numbers.resize(key + 1, 0);
+            }
+            self.numbers[key] = self.sent;
+            self.sent += 1;
+        }
+        Record::new(at, event, frame, self.numbers[key])
+    }
+}
+
 /// Keeps the whole record of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     pub(crate) records: Vec<Record>,
+    numbering: Numbering,
 }
 
 impl Observer for Recorder {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
-        self.records.push(Record::new(now, event, frame, parcels));
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, _bodies: &Slab<Body>) {
+        self.records.push(self.numbering.record(now, event, frame));
     }
 }
 
 /// The fingerprint of a run: a hash over its record and over the headers of the packets sent, so
 /// that any change of behaviour shows.
-#[derive(Clone)]
-pub(crate) struct Fingerprint(Xxh3Default);
+#[derive(Clone, Default)]
+pub(crate) struct Fingerprint {
+    hash: Xxh3Default,
+    numbering: Numbering,
+}
 
 impl Fingerprint {
-    pub(crate) fn new() -> Self {
-        Self(Xxh3Default::new())
-    }
-
     pub(crate) fn value(&self) -> u64 {
-        self.0.digest()
+        self.hash.digest()
     }
 }
 
 impl Observer for Fingerprint {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, parcels: &Slab<Parcel>) {
-        self.0
-            .update(&Record::new(now, event, frame, parcels).to_bytes());
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+        self.hash
+            .update(&self.numbering.record(now, event, frame).to_bytes());
         if event == Event::Send {
-            let body = &parcels[frame.parcel()].body;
-            self.0.update(&body.seq().to_le_bytes());
-            self.0.update(&body.ack().unwrap_or(u64::MAX).to_le_bytes());
+            let body = &bodies[frame.body()];
+            self.hash.update(&body.seq().to_le_bytes());
+            self.hash
+                .update(&body.ack().unwrap_or(u64::MAX).to_le_bytes());
         }
     }
 }

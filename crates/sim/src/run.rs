@@ -243,7 +243,7 @@ pub fn run(
         hosts: build.hosts,
         applications: build.applications,
         routes: build.routes,
-        observer: ((sampler, Fingerprint::new()), (recorder, captures)),
+        observer: ((sampler, Fingerprint::default()), (recorder, captures)),
         sample_interval: Some(probes.interval),
         verify_wire: scenario.verify_wire,
     });

@@ -12,7 +12,7 @@ use skywave_path::Packet;
 use skywave_units::{Duration, Instant};
 
 use crate::observe::Event;
-use crate::packet::{Frame, Parcel};
+use crate::packet::{Body, Frame};
 use crate::probes::PacketCount;
 
 /// The rows of all tables of a run.
@@ -103,7 +103,7 @@ pub(crate) struct PacketRow {
 }
 
 impl PacketRow {
-    pub(crate) fn new(at: Instant, event: Event, frame: &Frame, parcel: &Parcel) -> Self {
+    pub(crate) fn new(at: Instant, event: Event, frame: &Frame, body: &Body) -> Self {
         let (event, link) = match event {
             Event::Send => ("send", None),
             Event::Enqueue { link } => ("enqueue", Some(link)),
@@ -111,7 +111,6 @@ impl PacketRow {
             Event::Arrive { link } => ("arrive", Some(link)),
             Event::Receive => ("receive", None),
         };
-        let body = &parcel.body;
         Self {
             at,
             event,
