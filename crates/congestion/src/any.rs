@@ -89,8 +89,4 @@ impl WindowControl for Window {
     fn earliest_departure(&self) -> Option<Instant> {
         each!(self, window => window.earliest_departure())
     }
-
-    fn send_quantum(&self) -> u32 {
-        each!(self, window => window.send_quantum())
-    }
 }

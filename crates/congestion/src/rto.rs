@@ -146,7 +146,9 @@ impl RttEstimator {
 
     /// The timeout.
     pub fn rto(&self) -> Duration {
-        let rto = (self.base.max(self.config.min) * self.back_off).min(self.config.max);
+        // A timeout of no time could not even be backed off.
+        let base = self.base.max(self.config.min).max(Duration::from_nanos(1));
+        let rto = (base * self.back_off).min(self.config.max);
         match self.config.clocking {
             Clocking::Exact => rto,
             Clocking::Ticks(tick) => rto.max(tick * 2),

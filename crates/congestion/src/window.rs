@@ -89,9 +89,4 @@ pub trait WindowControl {
     fn earliest_departure(&self) -> Option<Instant> {
         None
     }
-
-    /// How many packets may leave back to back.
-    fn send_quantum(&self) -> u32 {
-        u32::MAX
-    }
 }

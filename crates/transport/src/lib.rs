@@ -4,6 +4,7 @@
 //! endpoint runs in the simulator and on sockets.
 //!
 //! - [`dccp`]: the Datagram Congestion Control Protocol (RFC 4340) and its CCIDs.
+//! - [`tcp`]: one direction of TCP, to compare with.
 
 pub mod dccp;
 mod endpoint;

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 
 use skywave_wire::Ecn;
-use skywave_wire::dccp::{DccpOption, OptionBytes, OptionList, SeqNo};
+use skywave_wire::dccp::{AckState, AckVectorCell, DccpOption, OptionBytes, OptionList, SeqNo};
 
-/// Packets that one cell can describe: six bits of run length.
-const CELL_MAX: u64 = 64;
+/// Packets that one cell can describe.
+const CELL_MAX: u64 = AckVectorCell::MAX_PACKETS as u64;
 
 /// Cells that fit one option (RFC 4340 section 5.8).
 const OPTION_MAX: usize = 253;
@@ -19,29 +19,9 @@ const CELLS_MAX: usize = 3 * OPTION_MAX;
 /// Records of acknowledgements sent; enough for as many acknowledgements in one round-trip time.
 const RECORDS_MAX: usize = 1 << 16;
 
-/// What became of a packet (RFC 4340 table 6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum PacketState {
-    /// State 0.
-    Received = 0,
-    /// State 1: with ECN Congestion Experienced.
-    Marked = 1,
-    /// State 2: no meaning yet.
-    Reserved = 2,
-    /// State 3.
-    NotReceived = 3,
-}
-
-impl PacketState {
-    const fn from_bits(bits: u8) -> Self {
-        match bits & 0b11 {
-            0 => Self::Received,
-            1 => Self::Marked,
-            2 => Self::Reserved,
-            _ => Self::NotReceived,
-        }
-    }
+/// Whether the packet came, marked or not.
+pub(crate) const fn has_arrived(state: AckState) -> bool {
+    matches!(state, AckState::Received | AckState::ReceivedEcnMarked)
 }
 
 /// The ECN nonce of a code point (RFC 4340 section 12.2).
@@ -53,21 +33,21 @@ pub(crate) const fn nonce_of(ecn: Ecn) -> bool {
     matches!(ecn, Ecn::Ect1)
 }
 
-/// Packets of one state in a row, newest first: one byte of an Ack Vector.
+/// Packets of one state in a row, newest first: one byte of an Ack Vector, and their nonces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
-    state: PacketState,
+    state: AckState,
     /// 1 to 64.
     len: u64,
     /// ECN nonces of the packets, the newest in the lowest bit; zero unless `state` is
-    /// [`PacketState::Received`].
+    /// [`AckState::Received`].
     nonces: u64,
 }
 
 impl Cell {
     const fn missing(len: u64) -> Self {
         Self {
-            state: PacketState::NotReceived,
+            state: AckState::NotYetReceived,
             len,
             nonces: 0,
         }
@@ -145,9 +125,9 @@ impl AckVectorBuffer {
     /// 12.2).
     pub(crate) fn record(&mut self, seq: SeqNo, ecn: Ecn) -> bool {
         let state = if ecn.is_ce() {
-            PacketState::Marked
+            AckState::ReceivedEcnMarked
         } else {
-            PacketState::Received
+            AckState::Received
         };
         let cell = Cell {
             state,
@@ -173,7 +153,7 @@ impl AckVectorBuffer {
                     self.withhold(seq);
                 }
                 self.bound();
-                replaced == Some(PacketState::NotReceived)
+                replaced == Some(AckState::NotYetReceived)
             }
         }
     }
@@ -275,7 +255,7 @@ impl AckVectorBuffer {
     /// Merges a packet `age` before the newest by the table of RFC 4340 section 11.4.1, and returns
     /// the state it had if that has changed. A packet that came both marked and unmarked is marked,
     /// whichever came first.
-    fn replace(&mut self, age: u64, packet: Cell) -> Option<PacketState> {
+    fn replace(&mut self, age: u64, packet: Cell) -> Option<AckState> {
         if age >= self.span {
             return None;
         }
@@ -288,9 +268,9 @@ impl AckVectorBuffer {
             index += 1;
         }
         let cell = *self.cells.get(index)?;
-        let is_new = cell.state == PacketState::NotReceived;
+        let is_new = cell.state == AckState::NotYetReceived;
         let gets_marked =
-            cell.state == PacketState::Received && packet.state == PacketState::Marked;
+            cell.state == AckState::Received && packet.state == AckState::ReceivedEcnMarked;
         if !(is_new || gets_marked) {
             return None;
         }
@@ -366,7 +346,7 @@ pub(crate) struct Run {
     /// How many, 1 to 64.
     pub(crate) len: u64,
     /// What became of them.
-    pub(crate) state: PacketState,
+    pub(crate) state: AckState,
 }
 
 impl Run {
@@ -379,13 +359,13 @@ impl Run {
 /// The runs of one Ack Vector option, newest first.
 pub(crate) fn runs(newest: SeqNo, cells: &[u8]) -> impl Iterator<Item = Run> {
     cells.iter().scan(newest, |next, byte| {
-        let len = u64::from(byte & 0x3f) + 1;
+        let cell = AckVectorCell::from_byte(*byte);
         let run = Run {
             newest: *next,
-            len,
-            state: PacketState::from_bits(byte >> 6),
+            len: cell.packets().into(),
+            state: cell.state(),
         };
-        *next = next.sub(len);
+        *next = next.sub(run.len);
         Some(run)
     })
 }
@@ -404,8 +384,8 @@ pub(crate) fn vectors(
         })
         .scan(ack, |next, (nonce, cells)| {
             let start = *next;
-            let covered: u64 = cells.iter().map(|byte| u64::from(byte & 0x3f) + 1).sum();
-            *next = next.sub(covered);
+            let covered = |byte: &u8| u64::from(AckVectorCell::from_byte(*byte).packets());
+            *next = next.sub(cells.iter().map(covered).sum());
             Some((start, nonce, cells))
         })
 }

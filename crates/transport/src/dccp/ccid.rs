@@ -31,8 +31,6 @@ pub(crate) struct SentPacket {
     pub(crate) ack: Option<SeqNo>,
     /// The ECN bits it was sent with.
     pub(crate) ecn: Ecn,
-    /// Whether more data was waiting behind it: false means that the application is the limit.
-    pub(crate) more_waiting: bool,
 }
 
 /// A sequence-valid packet of the peer's, as congestion control sees it.

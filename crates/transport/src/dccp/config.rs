@@ -4,6 +4,9 @@ use skywave_units::Duration;
 use skywave_wire::dccp::ServiceCode;
 use thiserror::Error;
 
+/// The longest packet, less the longest header (RFC 4340 section 5.1).
+const MPS_MAX: u32 = 65_535 - 1_020;
+
 /// A congestion control mechanism (RFC 4340 section 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -182,6 +185,9 @@ pub enum ConfigError {
     /// A Sequence Window out of range.
     #[error("sequence_window {0} is out of range; give 32 to 2^46 - 1 packets")]
     SequenceWindow(u64),
+    /// A Maximum Packet Size beyond what a packet can carry.
+    #[error("mps {0} leaves no room for headers in a packet; give at most 64515 bytes")]
+    Mps(u32),
     /// Ack Ratio zero.
     #[error("ack_ratio is zero; give at least 1 data packet per acknowledgement")]
     AckRatio,
@@ -201,7 +207,7 @@ impl Config {
     /// # Errors
     ///
     /// The first field whose value is not allowed. A connection that is made with such a value all
-    /// the same is safe, but its peer will refuse it.
+    /// the same does no harm, but its peer may refuse it.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.service_codes.is_empty() {
             return Err(ConfigError::NoServiceCode);
@@ -222,6 +228,9 @@ impl Config {
         }
         if self.ack_ratio == 0 {
             return Err(ConfigError::AckRatio);
+        }
+        if self.mps > MPS_MAX {
+            return Err(ConfigError::Mps(self.mps));
         }
         for (name, value) in [
             ("checksum_coverage", self.checksum_coverage),
@@ -269,6 +278,13 @@ mod tests {
                     ..Config::default()
                 },
                 ConfigError::SequenceWindow(1 << 46),
+            ),
+            (
+                Config {
+                    mps: 64_516,
+                    ..Config::default()
+                },
+                ConfigError::Mps(64_516),
             ),
             (
                 Config {

@@ -1,9 +1,9 @@
-//! Data Dropped options (RFC 4340 section 11.7): which received packets did not give their data to
-//! the application.
+//! Data Dropped options (RFC 4340 section 11.7): what a receiver remembers of the packets whose
+//! data did not reach its application, and what a sender reads out of an acknowledgement.
 
 use std::collections::VecDeque;
 
-use skywave_wire::dccp::{DccpOption, OptionBytes, SeqNo};
+use skywave_wire::dccp::{DccpOption, OptionBytes, OptionList, SeqNo};
 
 /// Drops that are remembered until the peer knows of them. More than these at once are a peer
 /// that does not care for Drop Codes.
@@ -21,12 +21,30 @@ const OPTION_MAX: usize = 64;
 pub(crate) enum DropCode {
     /// Protocol constraints.
     ProtocolConstraints = 0,
+    /// The application does not read any more.
+    NotListening = 1,
     /// No room in the receive queue.
     ReceiveBuffer = 2,
     /// The Data Checksum was wrong.
     Corrupt = 3,
+    /// 4 to 6.
+    Reserved = 4,
     /// The Data Checksum was wrong and the data was delivered all the same.
     DeliveredCorrupt = 7,
+}
+
+impl DropCode {
+    /// The code of a Drop Block.
+    const fn of_block(block: u8) -> Self {
+        match block >> 4 & 0b111 {
+            0 => Self::ProtocolConstraints,
+            1 => Self::NotListening,
+            2 => Self::ReceiveBuffer,
+            3 => Self::Corrupt,
+            7 => Self::DeliveredCorrupt,
+            _ => Self::Reserved,
+        }
+    }
 }
 
 /// The drops that the peer has not yet been told of reliably.
@@ -107,6 +125,29 @@ impl DataDropped {
     }
 }
 
+/// The packets that the Data Dropped options of an acknowledgement of `ack` list, newest first.
+/// Each option begins where the one before left off.
+pub(crate) fn dropped(ack: SeqNo, options: &OptionList) -> impl Iterator<Item = (SeqNo, DropCode)> {
+    options
+        .iter()
+        .filter_map(|option| match option {
+            DccpOption::DataDropped(blocks) => Some(blocks),
+            _ => None,
+        })
+        .flatten()
+        .scan(ack, |next, &block| {
+            let start = *next;
+            let (code, len) = match block {
+                0..0x80 => (None, u64::from(block) + 1),
+                _ => (Some(DropCode::of_block(block)), u64::from(block & 0xf) + 1),
+            };
+            *next = start.sub(len);
+            Some((start, code, len))
+        })
+        .filter_map(|(start, code, len)| Some((start, code?, len)))
+        .flat_map(|(start, code, len)| (0..len).map(move |age| (start.sub(age), code)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,5 +210,31 @@ mod tests {
         );
         dropped.acked(SeqNo::new(10));
         assert_eq!(blocks(&mut dropped, 11, 11), []);
+    }
+
+    /// D11.7-1: the same example.
+    #[test]
+    fn reads_the_example_of_section_11_7() {
+        let options =
+            OptionList::from_iter([DccpOption::DataDropped([0u8, 160, 3, 162][..].into())]);
+        let list: Vec<_> = dropped(SeqNo::new(100), &options).collect();
+        let expected = [99, 94, 93, 92].map(|seq| (SeqNo::new(seq), DropCode::ReceiveBuffer));
+        assert_eq!(list, expected);
+    }
+
+    #[test]
+    fn a_second_option_begins_where_the_first_left_off() {
+        let options = OptionList::from_iter([
+            DccpOption::DataDropped([127u8][..].into()),
+            DccpOption::SlowReceiver,
+            DccpOption::DataDropped([0x90u8, 0xb0, 0x80][..].into()),
+        ]);
+        let list: Vec<_> = dropped(SeqNo::new(1000), &options).collect();
+        let expected = [
+            (SeqNo::new(872), DropCode::NotListening),
+            (SeqNo::new(871), DropCode::Corrupt),
+            (SeqNo::new(870), DropCode::ProtocolConstraints),
+        ];
+        assert_eq!(list, expected);
     }
 }

@@ -38,9 +38,9 @@ impl Sender {
     }
 
     /// Whether the peer's application reads no more data.
-    pub(crate) const fn peer_is_deaf(&self) -> bool {
+    pub(crate) const fn peer_stopped_listening(&self) -> bool {
         match self {
-            Self::TcpLike(sender) => sender.peer_is_deaf(),
+            Self::TcpLike(sender) => sender.peer_stopped_listening(),
         }
     }
 

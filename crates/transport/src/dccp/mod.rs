@@ -22,7 +22,6 @@
 mod ackvec;
 mod ccid;
 mod ccid2;
-mod checksum;
 mod config;
 mod connection;
 mod data_dropped;

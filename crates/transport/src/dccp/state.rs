@@ -118,6 +118,9 @@ pub struct Stats {
     pub lost: u64,
     /// Data packets that were sent and are known to have been marked (CE).
     pub marked: u64,
+    /// Transmit timeouts (RFC 4341 section 5). What was outstanding then is not among `lost` until
+    /// acknowledgements show it.
+    pub timeouts: u64,
 }
 
 /// Counters of a connection.

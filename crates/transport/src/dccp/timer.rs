@@ -79,14 +79,18 @@ impl TimerTable {
     }
 }
 
+/// The shortest interval: with none at all, time would not go on between two tries.
+const SHORTEST: Duration = Duration::from_millis(1);
+
 /// An interval that doubles each time, up to a limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Backoff(u8);
 
 impl Backoff {
     /// The interval before the next try, where the first one was `first`; never longer than
-    /// `limit`, unless `first` is.
+    /// `limit`, unless `first` is, and never shorter than 1 ms.
     pub(crate) fn interval(self, first: Duration, limit: Duration) -> Duration {
+        let first = first.max(SHORTEST);
         (first * (1u64 << self.0.min(32))).min(limit.max(first))
     }
 

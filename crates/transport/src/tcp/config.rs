@@ -29,6 +29,8 @@ pub struct SenderConfig {
     /// What becomes of cwnd when a recovery ends.
     pub recovery_exit: RecoveryExit,
     /// Whether the first and second duplicate acknowledgement let a new segment out (RFC 3042).
+    /// New data only: ns-2's `singledup_` lets retransmissions out as well while it goes back over
+    /// what was outstanding at a timeout.
     pub limited_transmit: bool,
     /// The retransmission timeout.
     pub rto: RtoConfig,

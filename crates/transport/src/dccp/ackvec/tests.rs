@@ -31,7 +31,7 @@ fn emitted(buffer: &AckVectorBuffer) -> Vec<(bool, Vec<u8>)> {
 }
 
 /// What an Ack Vector says of each packet, newest first.
-fn states(buffer: &AckVectorBuffer) -> Vec<(SeqNo, PacketState)> {
+fn states(buffer: &AckVectorBuffer) -> Vec<(SeqNo, AckState)> {
     let mut options = OptionList::new();
     buffer.options(&mut options);
     let Some(ack) = buffer.ack_number() else {
@@ -57,11 +57,11 @@ fn example() -> AckVectorBuffer {
 fn reads_the_example_of_section_11_4() {
     let list: Vec<_> = runs(seq(100), &[0, 192, 3, 64, 5]).collect();
     let expected = [
-        (100, 1, PacketState::Received),
-        (99, 1, PacketState::NotReceived),
-        (98, 4, PacketState::Received),
-        (94, 1, PacketState::Marked),
-        (93, 6, PacketState::Received),
+        (100, 1, AckState::Received),
+        (99, 1, AckState::NotYetReceived),
+        (98, 4, AckState::Received),
+        (94, 1, AckState::ReceivedEcnMarked),
+        (93, 6, AckState::Received),
     ];
     assert_eq!(
         list,
@@ -146,23 +146,20 @@ fn a_late_packet_is_kept_until_it_has_been_reported() {
     buffer.sent(seq(60));
     assert!(buffer.record(seq(9), Ecn::Ect0));
     buffer.acked(seq(60));
-    assert_eq!(
-        states(&buffer).last(),
-        Some(&(seq(9), PacketState::Received))
-    );
+    assert_eq!(states(&buffer).last(), Some(&(seq(9), AckState::Received)));
     buffer.sent(seq(61));
     buffer.acked(seq(61));
-    assert_eq!(states(&buffer), [(seq(10), PacketState::Received)]);
+    assert_eq!(states(&buffer), [(seq(10), AckState::Received)]);
 }
 
 // D11.4-4: the receiver's table; a packet both marked and not is marked.
 #[test]
 fn merges_duplicates_by_the_table_of_section_11_4_1() {
     for (first, second, state) in [
-        (Ecn::Ect1, Ecn::Ect1, PacketState::Received),
-        (Ecn::Ect1, Ecn::Ce, PacketState::Marked),
-        (Ecn::Ce, Ecn::Ect1, PacketState::Marked),
-        (Ecn::Ce, Ecn::Ce, PacketState::Marked),
+        (Ecn::Ect1, Ecn::Ect1, AckState::Received),
+        (Ecn::Ect1, Ecn::Ce, AckState::ReceivedEcnMarked),
+        (Ecn::Ce, Ecn::Ect1, AckState::ReceivedEcnMarked),
+        (Ecn::Ce, Ecn::Ce, AckState::ReceivedEcnMarked),
     ] {
         for newer in [false, true] {
             let mut buffer = buffer(&[(5, first)]);
@@ -171,7 +168,7 @@ fn merges_duplicates_by_the_table_of_section_11_4_1() {
             }
             assert!(!buffer.record(seq(5), second), "a duplicate is not new");
             assert_eq!(states(&buffer).last(), Some(&(seq(5), state)));
-            let nonce = state == PacketState::Received;
+            let nonce = state == AckState::Received;
             assert_eq!(
                 emitted(&buffer)[0].0,
                 nonce,
@@ -201,7 +198,7 @@ fn the_first_packet_is_the_oldest() {
     buffer.acked(seq(1));
     buffer.record(seq(70), Ecn::NotEct);
     assert!(!buffer.record(seq(69), Ecn::NotEct));
-    assert_eq!(states(&buffer), [(seq(70), PacketState::Received)]);
+    assert_eq!(states(&buffer), [(seq(70), AckState::Received)]);
 }
 
 // D11.4-1: a long vector takes several options, each with a Nonce Echo of its own.
@@ -245,14 +242,14 @@ fn memory_is_bounded() {
     assert_eq!(buffer.records.len(), RECORDS_MAX);
     assert_eq!(states(&buffer).len(), CELLS_MAX);
     buffer.record(seq(1 << 46), Ecn::Ect1);
-    assert_eq!(states(&buffer), [(seq(1 << 46), PacketState::Received)]);
+    assert_eq!(states(&buffer), [(seq(1 << 46), AckState::Received)]);
 }
 
 /// The same, by table.
 #[derive(Default)]
 struct Model {
     /// State and nonce of each packet; those not there are not received.
-    packets: BTreeMap<u64, (PacketState, bool)>,
+    packets: BTreeMap<u64, (AckState, bool)>,
     oldest: u64,
     newest: u64,
     records: Vec<(u64, u64)>,
@@ -270,14 +267,14 @@ impl Model {
         self.newest = self.newest.max(number);
         let before = self.packets.get(&number).map(|packet| packet.0);
         let after = match (before, ecn.is_ce()) {
-            (None, false) => PacketState::Received,
-            (None | Some(PacketState::Received), true) => PacketState::Marked,
+            (None, false) => AckState::Received,
+            (None | Some(AckState::Received), true) => AckState::ReceivedEcnMarked,
             (Some(state), _) => state,
         };
         if before == Some(after) {
             return false;
         }
-        let nonce = after == PacketState::Received && ecn == Ecn::Ect1;
+        let nonce = after == AckState::Received && ecn == Ecn::Ect1;
         self.packets.insert(number, (after, nonce));
         if is_late || before.is_some() {
             for record in &mut self.records {
@@ -297,14 +294,14 @@ impl Model {
         self.packets = self.packets.split_off(&self.oldest);
     }
 
-    fn states(&self) -> Vec<(SeqNo, PacketState)> {
+    fn states(&self) -> Vec<(SeqNo, AckState)> {
         (self.oldest..=self.newest)
             .rev()
             .map(|number| {
                 let state = self
                     .packets
                     .get(&number)
-                    .map_or(PacketState::NotReceived, |packet| packet.0);
+                    .map_or(AckState::NotYetReceived, |packet| packet.0);
                 (seq(number), state)
             })
             .collect()

@@ -6,7 +6,6 @@
 //! - [`Receiver`] decides when to acknowledge.
 
 mod ack_ratio;
-mod data_dropped;
 mod receiver;
 mod scoreboard;
 mod sender;

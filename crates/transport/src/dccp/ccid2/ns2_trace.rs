@@ -136,7 +136,6 @@ impl Run {
                 data: is_data.then_some(1000),
                 ack,
                 ecn: Ecn::NotEct,
-                more_waiting: true,
             },
         );
         if is_data {

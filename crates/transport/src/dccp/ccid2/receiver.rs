@@ -2,13 +2,11 @@
 //! section 6). What is acknowledged is the connection's Ack Vector.
 
 use skywave_units::{Duration, Instant};
-use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList, SeqNo};
+use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 
 use super::Config;
 use crate::dccp::ccid::{HcReceiver, ReceivedPacket};
-
-/// The unit of Elapsed Time, in nanoseconds (RFC 4340 section 13.2).
-const ELAPSED_UNIT: u64 = 10_000;
+use crate::dccp::timing::{DEFAULT_RTT, time_since};
 
 /// CCID 2's receiver: one acknowledgement for each Ack Ratio data packets, none later than the
 /// delayed-acknowledgement time.
@@ -41,8 +39,7 @@ impl Receiver {
             timer: None,
             newest: None,
             marks_answered_until: None,
-            // RFC 4340 section 3.4: where nothing better is known.
-            rtt: Duration::from_millis(200),
+            rtt: DEFAULT_RTT,
         }
     }
 
@@ -98,16 +95,10 @@ impl HcReceiver for Receiver {
     }
 
     fn ack_options(&mut self, now: Instant, options: &mut OptionList) {
-        let Some((_, arrived)) = self.newest else {
-            return;
-        };
-        let units = (now - arrived).as_nanos() / ELAPSED_UNIT;
-        if units > 0 {
-            let elapsed = u16::try_from(units)
-                .map(ElapsedTime::Short)
-                .unwrap_or_else(|_| ElapsedTime::Long(units.try_into().unwrap_or(u32::MAX)));
-            options.push(DccpOption::ElapsedTime(elapsed));
-        }
+        let elapsed = self
+            .newest
+            .and_then(|(_, arrived)| time_since(arrived, now));
+        options.extend(elapsed.map(DccpOption::ElapsedTime));
     }
 
     fn on_ack_sent(&mut self, _now: Instant) {
@@ -117,7 +108,7 @@ impl HcReceiver for Receiver {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.timer.filter(|_| !self.is_due)
+        self.timer
     }
 
     fn expire(&mut self, now: Instant) {

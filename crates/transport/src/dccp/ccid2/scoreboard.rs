@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use skywave_congestion::AckedPacket;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
-use skywave_wire::dccp::{OptionList, SeqNo};
+use skywave_wire::dccp::{AckState, OptionList, SeqNo};
 
-use crate::dccp::ackvec::{PacketState, Run, nonce_of, runs, vectors};
+use crate::dccp::ackvec::{Run, has_arrived, nonce_of, runs, vectors};
 use crate::dccp::ccid::SentPacket;
 
 /// Later packets that must have arrived before a packet counts as lost (RFC 4341 section 5).
@@ -22,7 +22,7 @@ struct Sent {
     at: Instant,
     ecn: Ecn,
     is_data: bool,
-    state: PacketState,
+    state: AckState,
     /// Whether the peer has said that it dropped the data (RFC 4340 section 11.7).
     dropped: bool,
     /// Parity of the ECN nonces of all packets up to and including this one.
@@ -145,7 +145,7 @@ impl Scoreboard {
             .back()
             .map_or(self.parity_before, |last| last.parity);
         let parity = before ^ nonce_of(ecn);
-        let state = PacketState::NotReceived;
+        let state = AckState::NotYetReceived;
         self.ring.push_back(Sent {
             at,
             ecn,
@@ -188,7 +188,7 @@ impl Scoreboard {
         let mut vectors = vectors(ack, options).peekable();
         if vectors.peek().is_none() {
             // The number alone says that the packet came (RFC 4340 section 11.4).
-            self.receive(ack, PacketState::Received, &mut news, &mut acked);
+            self.receive(ack, AckState::Received, &mut news, &mut acked);
         }
         self.reported_from = ack;
         for (start, echo, cells) in vectors {
@@ -199,7 +199,7 @@ impl Scoreboard {
                 }
                 self.reported_from = run.oldest();
                 self.receive_run(run, &mut news, &mut acked);
-                if run.state == PacketState::Received && self.uses_nonces {
+                if run.state == AckState::Received && self.uses_nonces {
                     parity = parity.and_then(|parity| Some(parity ^ self.parity(run)?));
                 }
             }
@@ -213,7 +213,7 @@ impl Scoreboard {
     }
 
     fn receive_run(&mut self, run: Run, news: &mut News, acked: &mut impl FnMut(&AckedPacket)) {
-        if !matches!(run.state, PacketState::Received | PacketState::Marked) {
+        if !has_arrived(run.state) {
             return;
         }
         let mut seq = run.newest;
@@ -231,7 +231,7 @@ impl Scoreboard {
     fn receive(
         &mut self,
         seq: SeqNo,
-        state: PacketState,
+        state: AckState,
         news: &mut News,
         acked: &mut impl FnMut(&AckedPacket),
     ) {
@@ -243,8 +243,9 @@ impl Scoreboard {
             return;
         };
         let before = entry.state;
-        let is_first = before == PacketState::NotReceived;
-        let gets_marked = state == PacketState::Marked && before != PacketState::Marked;
+        let is_first = before == AckState::NotYetReceived;
+        let gets_marked =
+            state == AckState::ReceivedEcnMarked && before != AckState::ReceivedEcnMarked;
         if !(is_first || gets_marked) {
             return;
         }
@@ -302,7 +303,7 @@ impl Scoreboard {
             let Some(entry) = self.entry(seq) else {
                 continue;
             };
-            if entry.state == PacketState::NotReceived && entry.is_data {
+            if entry.state == AckState::NotYetReceived && entry.is_data {
                 news.lost += 1;
                 news.congested(seq);
                 self.undecided_data -= 1;
@@ -319,8 +320,7 @@ impl Scoreboard {
         let Some(entry) = self.entry_mut(seq) else {
             return false;
         };
-        let received = matches!(entry.state, PacketState::Received | PacketState::Marked);
-        let is_news = entry.is_data && received && !entry.dropped;
+        let is_news = entry.is_data && has_arrived(entry.state) && !entry.dropped;
         entry.dropped |= is_news;
         is_news
     }
@@ -361,7 +361,7 @@ impl Scoreboard {
         self.first = seq.next();
         if seq.is_after(self.decided) {
             self.decided = seq;
-            if entry.is_data && entry.state == PacketState::NotReceived {
+            if entry.is_data && entry.state == AckState::NotYetReceived {
                 self.undecided_data -= 1;
                 self.pipe -= u32::from(!seq.is_before(self.pipe_start));
             }

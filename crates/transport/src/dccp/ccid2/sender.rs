@@ -2,16 +2,14 @@
 
 use skywave_congestion::{AckSummary, Aimd, RttEstimator, Window, WindowControl};
 use skywave_units::{Duration, Instant};
-use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList, SeqNo};
+use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 
 use super::ack_ratio::AckRatio;
-use super::data_dropped::{DropCode, dropped};
 use super::scoreboard::{News, Scoreboard};
 use super::{AckOfAckRule, Config, IdleRule, RttSampling};
 use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket};
-
-/// The round-trip time to assume before there is a sample (RFC 4340 section 3.4).
-const DEFAULT_RTT: Duration = Duration::from_millis(200);
+use crate::dccp::data_dropped::{DropCode, dropped};
+use crate::dccp::timing::DEFAULT_RTT;
 
 /// What can be read off a [`Sender`] at any time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +77,7 @@ pub(crate) struct Sender {
     /// A slow receiver forbids growth until then.
     growth_held_until: Option<Instant>,
     /// Whether the peer has said that it will read no more (Drop Code 1).
-    peer_is_deaf: bool,
+    peer_stopped_listening: bool,
 
     /// Data packets sent since a packet of ours acknowledged anything.
     data_since_ack: u32,
@@ -121,7 +119,7 @@ impl Sender {
             last_full: None,
             last_data_at: None,
             growth_held_until: None,
-            peer_is_deaf: false,
+            peer_stopped_listening: false,
             data_since_ack: 0,
             has_unacked_ack: false,
             window_changed: false,
@@ -145,8 +143,8 @@ impl Sender {
 
     /// Whether the peer's application reads no more, so that nothing will be permitted to leave
     /// (RFC 4340 section 11.7.2, Drop Code 1).
-    pub(crate) const fn peer_is_deaf(&self) -> bool {
-        self.peer_is_deaf
+    pub(crate) const fn peer_stopped_listening(&self) -> bool {
+        self.peer_stopped_listening
     }
 
     /// Whether cwnd has room for no more packets.
@@ -232,9 +230,11 @@ impl Sender {
             self.counts.dropped_by_peer += 1;
             match code {
                 DropCode::ProtocolConstraints => {}
-                DropCode::NotListening => self.peer_is_deaf = true,
+                DropCode::NotListening => self.peer_stopped_listening = true,
                 DropCode::ReceiveBuffer => buffer_drops += 1,
-                DropCode::AsMarked => news.congested(seq),
+                DropCode::Corrupt | DropCode::DeliveredCorrupt | DropCode::Reserved => {
+                    news.congested(seq);
+                }
             }
         }
         buffer_drops
@@ -302,7 +302,7 @@ impl Sender {
 
 impl HcSender for Sender {
     fn may_send(&self, now: Instant, _bytes: u32) -> Permit {
-        if self.peer_is_deaf || self.is_full() {
+        if self.peer_stopped_listening || self.is_full() {
             return Permit::Blocked;
         }
         match self.window.earliest_departure() {
@@ -347,7 +347,7 @@ impl HcSender for Sender {
 
     /// Five times cwnd (RFC 4340 section 7.5.2), and never less than the feature's initial 100.
     fn sequence_window(&self) -> Option<u64> {
-        Some((5 * self.window.cwnd() as u64).max(100))
+        Some((self.window.cwnd() as u64).saturating_mul(5).max(100))
     }
 
     fn ack_of_ack_due(&self) -> bool {
@@ -379,19 +379,12 @@ impl HcSender for Sender {
 
 /// The peer's delay before it sent an acknowledgement, as it says itself (RFC 4340 section 13.2).
 fn elapsed(options: &OptionList) -> Duration {
+    // Not that of a Timestamp Echo: it counts from the packet with the Timestamp.
     let elapsed = options.iter().find_map(|option| match option {
-        DccpOption::ElapsedTime(elapsed)
-        | DccpOption::TimestampEcho {
-            elapsed: Some(elapsed),
-            ..
-        } => Some(*elapsed),
+        DccpOption::ElapsedTime(elapsed) => Some(elapsed.as_duration()),
         _ => None,
     });
-    match elapsed {
-        Some(ElapsedTime::Short(units)) => Duration::from_micros(u64::from(units) * 10),
-        Some(ElapsedTime::Long(units)) => Duration::from_micros(u64::from(units) * 10),
-        None => Duration::ZERO,
-    }
+    elapsed.unwrap_or_default()
 }
 
 #[cfg(test)]

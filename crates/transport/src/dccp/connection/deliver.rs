@@ -5,7 +5,6 @@ use skywave_wire::dccp::{DccpOption, Packet, PacketType};
 
 use super::receive::carried_data;
 use super::{Connection, Datagram};
-use crate::dccp::checksum::data_checksum;
 use crate::dccp::data_dropped::DropCode;
 
 impl Connection {
@@ -54,7 +53,7 @@ impl Connection {
         self.checks_data()
             && packet.options.iter().any(|option| {
                 matches!(option, DccpOption::DataChecksum(sum)
-                    if *sum != data_checksum(&packet.payload))
+                    if *sum != packet.payload.crc32c())
             })
     }
 

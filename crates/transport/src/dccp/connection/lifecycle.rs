@@ -11,6 +11,9 @@ use crate::dccp::features::{Feature, Location};
 use crate::dccp::timer::Timer;
 use crate::dccp::{Event, Origin};
 
+/// The greatest Sequence Window (section 7.5.2).
+const SEQUENCE_WINDOW_MAX: u64 = (1 << 46) - 1;
+
 /// The latest Request or Response, to take a first round-trip time from.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
@@ -209,7 +212,7 @@ impl Connection {
     }
 
     /// Declares what the CCID wishes of the Ack Ratio and the Sequence Window, at most once in a
-    /// round-trip time and one at a time (sections 6.6.1 and 7.5.2, RFC 4341 section 6.1.2).
+    /// round-trip time (sections 6.6.1 and 7.5.2, RFC 4341 section 6.1.2).
     pub(super) fn declare_wishes(&mut self, now: Instant) {
         let too_soon = self.last_declared.is_some_and(|at| now - at < self.rtt());
         if !self.is_established() || too_soon {
@@ -228,9 +231,9 @@ impl Connection {
             .sequence_window()
             .unwrap_or(0)
             .max(unacknowledged * 5);
-        let window = Some(window)
-            .filter(|&window| window > here.sequence_window)
-            .map(|window| window.next_power_of_two().min((1 << 46) - 1));
+        let window = window.min(SEQUENCE_WINDOW_MAX);
+        let window = (window > here.sequence_window)
+            .then(|| window.next_power_of_two().min(SEQUENCE_WINDOW_MAX));
         for (feature, wish) in [
             (Feature::SequenceWindow, window),
             (Feature::AckRatio, ratio.map(u64::from)),

@@ -31,12 +31,9 @@ use super::features::Features;
 use super::half::{Receiver, Sender};
 use super::sequence::{SequenceNumbers, Windows};
 use super::timer::{Backoff, RateLimit, TimerTable};
-use super::timing::PendingEcho;
+use super::timing::{DEFAULT_RTT, PendingEcho};
 use super::{Config, Counters, Datagram, Event, Role, SendError, State, Stats};
 use crate::{Endpoint, Transmit};
-
-/// The round-trip time to reckon with before there is a sample (RFC 4340 section 3.4).
-const DEFAULT_RTT: Duration = Duration::from_millis(200);
 
 /// Shorter round-trip times are taken for this, so that no timer fires again at once.
 const MIN_RTT: Duration = Duration::from_millis(1);
@@ -290,9 +287,10 @@ impl Connection {
             cwnd: congestion.cwnd,
             ssthresh: congestion.ssthresh,
             pipe: congestion.pipe,
-            srtt: self.sender.srtt(),
+            srtt: congestion.srtt,
             lost: congestion.counts.lost,
             marked: congestion.counts.marked,
+            timeouts: congestion.counts.timeouts,
         }
     }
 
@@ -335,12 +333,11 @@ impl Endpoint for Connection {
 
     fn deadline(&self) -> Option<Instant> {
         let congestion = if self.is_established() {
-            let receiver = if self.receiver.ack_due() {
-                None
-            } else {
-                self.receiver.deadline()
-            };
-            [self.sender.deadline(), receiver, self.paced_until]
+            [
+                self.sender.deadline(),
+                self.receiver.deadline(),
+                self.paced_until,
+            ]
         } else {
             [None; 3]
         };

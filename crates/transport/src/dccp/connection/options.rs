@@ -7,28 +7,28 @@ use skywave_wire::dccp::{DccpOption, ElapsedTime, Packet, PacketType, ResetCode}
 
 use super::{Connection, State};
 use crate::dccp::ccid::HcReceiver;
-use crate::dccp::features::{Changed, Feature, Location, Received, Refusal};
+use crate::dccp::features::{Changed, Context, Feature, Location};
 use crate::dccp::timing::PendingEcho;
 
-/// What the options say to the rest of the connection.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Digest {
-    /// NDP Count.
-    pub(super) ndp_count: Option<u64>,
-}
+/// Bytes of Init Cookies that fit a packet beside all else that a client in PARTOPEN has to say:
+/// three options of the greatest length.
+const COOKIES_MAX: usize = 3 * 255;
 
 impl Connection {
-    /// Goes through the options in order. Breaks when one of them has reset the connection.
+    /// Goes through the options in order, and answers the NDP Count if there is one. Breaks when
+    /// one of them has reset the connection.
     pub(super) fn process_options(
         &mut self,
         now: Instant,
         packet: &Packet,
-    ) -> ControlFlow<(), Digest> {
+    ) -> ControlFlow<(), Option<u64>> {
         let kind = packet.kind.packet_type();
-        let mut digest = Digest::default();
+        let takes_cookies = kind == PacketType::Response && self.state < State::Open;
+        let mut ndp_count = None;
         let mut mandatory = false;
         let mut negotiated = false;
         let mut cookies = Vec::new();
+        let mut cookie_room = COOKIES_MAX;
         for option in &packet.options {
             if kind == PacketType::Data && !option.is_allowed_on_data() {
                 continue;
@@ -41,52 +41,35 @@ impl Connection {
                     mandatory = true;
                     continue;
                 }
-                DccpOption::Change {
-                    side,
-                    feature,
-                    value,
-                }
-                | DccpOption::Confirm {
-                    side,
-                    feature,
-                    value,
-                } => {
+                DccpOption::Change { .. } | DccpOption::Confirm { .. } => {
                     negotiated = true;
-                    let received = Received {
+                    let context = Context {
                         seq: packet.seq,
                         ack: packet.kind.ack(),
-                        side: *side,
-                        feature: *feature,
-                        value,
                         mandatory,
                     };
-                    let answer = match option {
-                        DccpOption::Change { .. } => {
-                            self.features.on_change(&self.config, self.role, &received)
-                        }
-                        _ => self.features.on_confirm(self.role, &received),
-                    };
+                    let answer = self
+                        .features
+                        .on_option(&self.config, self.role, context, option);
                     match answer {
                         Ok(Some(changed)) => self.feature_changed(changed),
                         Ok(None) => {}
-                        Err(Refusal::OptionError) => {
-                            return self.reset_for_option(now, ResetCode::OPTION_ERROR, option);
-                        }
-                        Err(Refusal::MandatoryError) => {
-                            return self.reset_for_option(now, ResetCode::MANDATORY_ERROR, option);
+                        Err(refusal) => {
+                            return self.reset_for_option(now, refusal.reset_code(), option);
                         }
                     }
                     true
                 }
-                DccpOption::InitCookie(cookie) => {
-                    let expected = kind == PacketType::Response && self.state < State::Open;
-                    if expected {
-                        cookies.push(cookie.clone());
-                    }
-                    expected
+                DccpOption::InitCookie(cookie) if takes_cookies => {
+                    let Some(rest) = cookie_room.checked_sub(option.encoded_len()) else {
+                        return self.reset_for_option(now, ResetCode::OPTION_ERROR, option);
+                    };
+                    cookie_room = rest;
+                    cookies.push(cookie.clone());
+                    true
                 }
                 DccpOption::NdpCount { count, .. } => {
-                    digest.ndp_count = Some(*count);
+                    ndp_count = Some(*count);
                     true
                 }
                 DccpOption::Timestamp(value) => {
@@ -106,7 +89,7 @@ impl Connection {
                 | DccpOption::ElapsedTime(_) => packet.kind.ack().is_some(),
                 DccpOption::DataChecksum(_) => self.checks_data(),
                 DccpOption::Padding | DccpOption::TimestampEcho { .. } => true,
-                // Options of other CCIDs, unknown types and impossible lengths.
+                // Options of other CCIDs, unknown types, impossible lengths, cookies out of place.
                 _ => false,
             };
             if mandatory && !understood {
@@ -122,10 +105,10 @@ impl Connection {
             self.features.packet_processed(packet.seq);
             self.watch_negotiation(now);
         }
-        if kind == PacketType::Response && self.state < State::Open {
+        if takes_cookies {
             self.cookies = cookies;
         }
-        ControlFlow::Continue(digest)
+        ControlFlow::Continue(ndp_count)
     }
 
     /// Whether received Data Checksums are checked (section 9.3.1).

@@ -10,15 +10,15 @@ use skywave_wire::Ecn;
 use skywave_wire::dccp::{Kind, OptionList, Packet, PacketType, ResetCode, SeqNo, ServiceCode};
 
 use super::{Connection, Role, State};
-use crate::dccp::ackvec::{PacketState, runs, vectors};
+use crate::dccp::ackvec::{has_arrived, runs, vectors};
 use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedPacket};
 use crate::dccp::{Event, Origin};
 
 /// Whether the steps go on.
-pub(super) type Step = ControlFlow<()>;
+type Step = ControlFlow<()>;
 
 const CONTINUE: Step = ControlFlow::Continue(());
-pub(super) const DROP: Step = ControlFlow::Break(());
+const DROP: Step = ControlFlow::Break(());
 
 impl Connection {
     /// Takes a packet through all steps.
@@ -197,7 +197,7 @@ impl Connection {
         packet: &Packet,
     ) -> ControlFlow<(), bool> {
         self.count_received(packet, ecn);
-        let digest = self.process_options(now, packet)?;
+        let ndp_count = self.process_options(now, packet)?;
         let is_new = self.ack_vector.record(packet.seq, ecn);
         if !is_new {
             self.counters.duplicates += 1;
@@ -216,7 +216,7 @@ impl Connection {
             data: carried_data(packet),
             ccval: packet.ccval,
             ecn,
-            ndp_count: digest.ndp_count,
+            ndp_count,
             options: &packet.options,
         };
         self.receiver.on_received(now, &received);
@@ -224,7 +224,7 @@ impl Connection {
         if let Some(rtt) = self.sender.srtt() {
             self.receiver.on_rtt(rtt);
         }
-        if self.sender.peer_is_deaf() && !self.peer_not_listening {
+        if self.sender.peer_stopped_listening() && !self.peer_not_listening {
             self.peer_not_listening = true;
             self.send_queue.clear();
             self.events.push_back(Event::PeerNotListening);
@@ -332,26 +332,16 @@ impl Connection {
     /// Forgets acknowledgement state that the peer has (section 11.1): it acknowledges, by number
     /// or in its Ack Vector, a packet of ours that carried the state.
     fn take_in_acks_of_acks(&mut self, ack: SeqNo, options: &OptionList) {
-        let newest_arrived = || {
-            vectors(ack, options)
-                .flat_map(|(start, _, cells)| runs(start, cells))
-                .find_map(|run| {
-                    let arrived = matches!(run.state, PacketState::Received | PacketState::Marked);
-                    let within = |carrier: &&SeqNo| carrier.is_within(run.oldest(), run.newest);
-                    self.carriers
-                        .iter()
-                        .rev()
-                        .find(within)
-                        .copied()
-                        .filter(|_| arrived)
-                })
-        };
-        let carrier = if self.carriers.is_empty() {
-            None
-        } else {
-            newest_arrived()
-        };
-        let carrier = carrier.unwrap_or(ack);
+        let carriers = &self.carriers;
+        let carrier = vectors(ack, options)
+            .take_while(|_| !carriers.is_empty())
+            .flat_map(|(start, _, cells)| runs(start, cells))
+            .filter(|run| has_arrived(run.state))
+            .find_map(|run| {
+                let in_run = |carrier: &&SeqNo| carrier.is_within(run.oldest(), run.newest);
+                carriers.iter().rev().find(in_run).copied()
+            })
+            .unwrap_or(ack);
         self.carriers.retain(|other| other.is_after(carrier));
         self.ack_vector.acked(carrier);
         if let Some(dropped) = &mut self.dropped {

@@ -8,7 +8,6 @@ use skywave_wire::{Ecn, Payload};
 use super::{Connection, Event, State};
 use crate::Transmit;
 use crate::dccp::ccid::{HcReceiver, HcSender, Permit, SentPacket};
-use crate::dccp::checksum::data_checksum;
 use crate::dccp::timer::Timer;
 
 /// Bytes of acknowledgement options that ride on a datagram of the maximum size; a longer Ack
@@ -22,6 +21,10 @@ const SHORT_SEQNOS_WINDOW: u64 = 1 << 16;
 /// data acknowledges acknowledgements about once in a window, so these last for many windows; an
 /// endpoint that acknowledges more often has its packets acknowledged by number.
 const CARRIERS: usize = 16;
+
+/// Bytes of options that fit a DataAck, the longest of the packets that carry a CCID's options:
+/// 255 words, less the header (sections 5.1 and 5.5).
+const OPTIONS_ROOM: usize = 1020 - 24;
 
 /// Packets that shall leave as soon as the driver asks, at most one of each kind.
 #[derive(Debug, Default)]
@@ -64,11 +67,11 @@ impl Connection {
             return Some(self.handshake_packet(now, kind));
         }
         if let Some(ack) = self.outbox.sync_ack.take() {
-            return Some(self.control(now, Kind::SyncAck { ack }));
+            return Some(self.without_data(now, Kind::SyncAck { ack }));
         }
         if let Some(ack) = self.outbox.sync.take() {
             self.counters.syncs_sent += 1;
-            return Some(self.control(now, Kind::Sync { ack }));
+            return Some(self.without_data(now, Kind::Sync { ack }));
         }
         if core::mem::take(&mut self.outbox.ending) {
             return Some(self.ending(now));
@@ -104,12 +107,12 @@ impl Connection {
     /// A Request or Response: each one carries all Changes that have not been answered.
     fn handshake_packet(&mut self, now: Instant, kind: Kind) -> Transmit<Packet> {
         self.features.retransmit();
-        let sent = self.build(now, kind, Payload::EMPTY);
+        let sent = self.without_data(now, kind);
         self.handshake.sent(sent.packet.seq, now);
         sent
     }
 
-    fn control(&mut self, now: Instant, kind: Kind) -> Transmit<Packet> {
+    fn without_data(&mut self, now: Instant, kind: Kind) -> Transmit<Packet> {
         self.build(now, kind, Payload::EMPTY)
     }
 
@@ -124,7 +127,7 @@ impl Connection {
             State::CloseReq => Kind::CloseReq { ack },
             _ => Kind::Close { ack },
         };
-        self.build(now, kind, Payload::EMPTY)
+        self.without_data(now, kind)
     }
 
     /// A Data or DataAck packet, if a datagram waits and may leave.
@@ -179,6 +182,15 @@ impl Connection {
         size + options <= self.config.mps as usize + PIGGYBACK_ROOM
     }
 
+    /// Whether the Ack Vector fits behind `options`. Without Init Cookies it always does: that is
+    /// what bounds its length.
+    fn has_room_for_vector(&self, options: &OptionList) -> bool {
+        // Elapsed Time and Data Checksum, and the type and length of the Ack Vector's options.
+        const OTHERS: usize = 6 + 6 + 3 * 2;
+        let used = || options.iter().map(DccpOption::encoded_len).sum::<usize>();
+        self.cookies.is_empty() || used() + self.ack_vector.len() + OTHERS <= OPTIONS_ROOM
+    }
+
     /// Whether a packet with an acknowledgement number shall leave at once.
     fn ack_is_due(&self) -> bool {
         self.outbox.ack || self.receiver.ack_due() || self.features.is_due()
@@ -190,13 +202,8 @@ impl Connection {
     }
 
     fn acknowledge(&mut self, now: Instant) -> Transmit<Packet> {
-        self.build(
-            now,
-            Kind::Ack {
-                ack: self.ack_number(),
-            },
-            Payload::EMPTY,
-        )
+        let ack = self.ack_number();
+        self.without_data(now, Kind::Ack { ack })
     }
 
     /// Numbers a packet, adds its options and tells everybody that it leaves.
@@ -220,7 +227,7 @@ impl Connection {
             ccval = self.sender.ccval(now);
             self.sender.data_options(now, &mut options);
             if self.config.send_data_checksum {
-                options.push(DccpOption::DataChecksum(data_checksum(&payload)));
+                options.push(DccpOption::DataChecksum(payload.crc32c()));
             }
         }
         let ecn = self.ecn(data.is_some());
@@ -235,7 +242,6 @@ impl Connection {
                 data,
                 ack,
                 ecn,
-                more_waiting: !self.send_queue.is_empty(),
             },
         );
         let cscov = if data.is_some() {
@@ -283,12 +289,7 @@ impl Connection {
     /// Options that every packet may carry: NDP Count and Timestamp Echo.
     fn add_common(&mut self, now: Instant, options: &mut OptionList) {
         if self.features.here.send_ndp_count && self.non_data_run > 0 {
-            let bits = u64::BITS - self.non_data_run.leading_zeros();
-            let width = bits.div_ceil(8).min(6) as u8;
-            options.push(DccpOption::NdpCount {
-                count: self.non_data_run,
-                width,
-            });
+            options.push(DccpOption::ndp_count(self.non_data_run));
         }
         if let Some(echo) = self.echo.take() {
             options.push(echo.option(now));
@@ -314,7 +315,7 @@ impl Connection {
         if packet_type == PacketType::Response {
             return;
         }
-        if self.features.here.send_ack_vector {
+        if self.features.here.send_ack_vector && self.has_room_for_vector(options) {
             self.ack_vector.options(options);
             self.ack_vector.sent(seq);
         }
@@ -370,7 +371,7 @@ impl Connection {
     /// CsCov of a data packet: partial only where the peer accepts it (section 9.2.1) and the
     /// data is at least that long.
     fn checksum_coverage(&self, size: usize) -> u8 {
-        let wanted = self.config.checksum_coverage;
+        let wanted = self.config.checksum_coverage.min(15);
         let minimum = self.features.peer.minimum_checksum_coverage;
         let accepted = wanted > 0 && minimum > 0 && wanted >= minimum;
         let fits = (usize::from(wanted).saturating_sub(1)) * 4 <= size;

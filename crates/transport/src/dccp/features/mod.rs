@@ -1,7 +1,7 @@
 //! Feature negotiation (RFC 4340 section 6): pure state, no clock and no packets.
 //!
 //! - [`table`]: the features, their rules and values.
-//! - [`preferences`]: what the configuration wants of each.
+//! - [`mod@preferences`]: what the configuration wants of each.
 //! - [`Features`]: the state machine of section 6.6.
 
 mod preferences;
@@ -9,7 +9,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, OptionBytes, OptionList, SeqNo};
+use skywave_wire::dccp::{
+    DccpOption, FeatureNumber, FeatureSide, OptionBytes, OptionList, ResetCode, SeqNo,
+};
 
 use super::{Config, Role};
 use preferences::{opening_changes, preferences};
@@ -62,21 +64,35 @@ enum NegotiationState {
     Unstable,
 }
 
-/// A negotiation option of a valid packet.
+/// Where an option stood.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Received<'a> {
-    /// Sequence number of the packet.
+pub(crate) struct Context {
+    /// Sequence number of the packet, which is valid.
     pub(crate) seq: SeqNo,
     /// Its acknowledgement number.
     pub(crate) ack: Option<SeqNo>,
-    /// L or R, as the peer has it.
-    pub(crate) side: FeatureSide,
-    /// Which feature.
-    pub(crate) feature: FeatureNumber,
-    /// Its values.
-    pub(crate) value: &'a [u8],
     /// Whether a Mandatory option stood before it.
     pub(crate) mandatory: bool,
+}
+
+/// A Change or Confirm option.
+#[derive(Clone, Copy, Debug)]
+struct Received<'a> {
+    context: Context,
+    /// L or R, as the peer has it.
+    side: FeatureSide,
+    feature: FeatureNumber,
+    value: &'a [u8],
+}
+
+impl Received<'_> {
+    /// The feature's location: what is local to the peer is remote here.
+    const fn location(&self) -> Location {
+        match self.side {
+            FeatureSide::Local => Location::Peer,
+            FeatureSide::Remote => Location::Here,
+        }
+    }
 }
 
 /// A feature has a new value.
@@ -95,6 +111,16 @@ pub(crate) enum Refusal {
     OptionError,
     /// Reset Code 6.
     MandatoryError,
+}
+
+impl Refusal {
+    /// The code to reset with.
+    pub(crate) const fn reset_code(self) -> ResetCode {
+        match self {
+            Self::OptionError => ResetCode::OPTION_ERROR,
+            Self::MandatoryError => ResetCode::MANDATORY_ERROR,
+        }
+    }
 }
 
 impl Features {
@@ -216,36 +242,63 @@ impl Features {
         self.fgsr = Some(self.fgsr.map_or(seq, |fgsr| fgsr.max(seq)));
     }
 
-    /// A Change option came (section 6.6.2, "first" to "third").
+    /// A Change or Confirm came; other options do not matter here.
     ///
     /// # Errors
     ///
     /// The connection must be reset.
-    pub(crate) fn on_change(
+    pub(crate) fn on_option(
+        &mut self,
+        config: &Config,
+        role: Role,
+        context: Context,
+        option: &DccpOption,
+    ) -> Result<Option<Changed>, Refusal> {
+        let (DccpOption::Change {
+            side,
+            feature,
+            value,
+        }
+        | DccpOption::Confirm {
+            side,
+            feature,
+            value,
+        }) = option
+        else {
+            return Ok(None);
+        };
+        let received = Received {
+            context,
+            side: *side,
+            feature: *feature,
+            value,
+        };
+        match option {
+            DccpOption::Change { .. } => self.on_change(config, role, &received),
+            _ => self.on_confirm(role, &received),
+        }
+    }
+
+    /// Section 6.6.2, "first" to "third".
+    fn on_change(
         &mut self,
         config: &Config,
         role: Role,
         option: &Received<'_>,
     ) -> Result<Option<Changed>, Refusal> {
+        let Context { seq, mandatory, .. } = option.context;
         // Unknown features (section 6.6.7); reordering counts for them, too (rule 1 of 6.6.4).
         let Some(feature) = Feature::from_number(option.feature) else {
-            return if option.mandatory {
-                Err(Refusal::MandatoryError)
-            } else {
-                if !self.is_reordered(option.seq) {
-                    self.confirm(option, OptionBytes::new());
-                }
-                Ok(None)
-            };
+            if self.is_reordered(seq) && !mandatory {
+                return Ok(None);
+            }
+            return self.refuse(option);
         };
-        let location = match option.side {
-            FeatureSide::Local => Location::Peer,
-            FeatureSide::Remote => Location::Here,
-        };
+        let location = option.location();
         let known = self.find(feature, location);
         let unstable =
             known.is_some_and(|known| self.negotiations[known].state == NegotiationState::Unstable);
-        if unstable || self.is_reordered(option.seq) {
+        if unstable || self.is_reordered(seq) {
             return Ok(None);
         }
         let (value, list) = match (feature.rule(), location) {
@@ -267,7 +320,7 @@ impl Features {
                 };
                 match agreed {
                     Some(value) => (value.into(), ours),
-                    None if option.mandatory => return Err(Refusal::MandatoryError),
+                    None if mandatory => return Err(Refusal::MandatoryError),
                     None => (self.values(location).get(feature), ours),
                 }
             }
@@ -286,25 +339,19 @@ impl Features {
         Ok(self.assign(feature, location, value))
     }
 
-    /// A Confirm option came (section 6.6.2, "fourth").
-    ///
-    /// # Errors
-    ///
-    /// The connection must be reset.
-    pub(crate) fn on_confirm(
+    /// Section 6.6.2, "fourth".
+    fn on_confirm(
         &mut self,
         role: Role,
         option: &Received<'_>,
     ) -> Result<Option<Changed>, Refusal> {
+        let Context { seq, ack, .. } = option.context;
         let Some(feature) = Feature::from_number(option.feature) else {
             return Ok(None);
         };
-        let location = match option.side {
-            FeatureSide::Local => Location::Peer,
-            FeatureSide::Remote => Location::Here,
-        };
-        let answers_latest = option.ack.is_some_and(|ack| !ack.is_before(self.fgss));
-        if !answers_latest || self.is_reordered(option.seq) {
+        let location = option.location();
+        let answers_latest = ack.is_some_and(|ack| !ack.is_before(self.fgss));
+        if !answers_latest || self.is_reordered(seq) {
             return Ok(None);
         }
         let Some(known) = self.find(feature, location) else {
@@ -374,9 +421,10 @@ impl Features {
         Some(Changed { feature, location })
     }
 
-    /// Answers an invalid Change: an empty Confirm, or a Reset where it was Mandatory.
+    /// Answers a Change that is invalid or not understood: an empty Confirm, or a Reset where it was
+    /// Mandatory.
     fn refuse(&mut self, option: &Received<'_>) -> Result<Option<Changed>, Refusal> {
-        if option.mandatory {
+        if option.context.mandatory {
             return Err(Refusal::MandatoryError);
         }
         self.confirm(option, OptionBytes::new());

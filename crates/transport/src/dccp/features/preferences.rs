@@ -39,24 +39,30 @@ pub(crate) fn preferences(config: &Config, feature: Feature, location: Location)
     list.iter().copied().collect()
 }
 
+/// Each CCID once, so that the list fits an option.
 fn ccids(list: &[config::Ccid]) -> OptionBytes {
-    list.iter().map(|ccid| ccid.number()).collect()
+    let mut numbers = OptionBytes::new();
+    for number in list.iter().map(|ccid| ccid.number()) {
+        if !numbers.contains(&number) {
+            numbers.push(number);
+        }
+    }
+    numbers
 }
 
 /// Values of Minimum Checksum Coverage. Here: no smaller coverage than the configured one. At the
 /// peer: whatever accepts the coverage that this endpoint sends comes first.
 fn coverages(config: &Config, location: Location) -> OptionBytes {
-    let list = match location {
+    match location {
         Location::Here => match config.minimum_checksum_coverage {
-            0 => 1..1,
-            minimum => minimum..16,
+            0 => OptionBytes::from_slice(&[0]),
+            minimum => (minimum..16).chain([0]).collect(),
         },
         Location::Peer => {
-            let sent = config.checksum_coverage;
-            return (1..=sent).rev().chain([0]).chain(sent + 1..16).collect();
+            let sent = config.checksum_coverage.min(15);
+            (1..=sent).rev().chain([0]).chain(sent + 1..16).collect()
         }
-    };
-    list.chain([0]).collect()
+    }
 }
 
 /// The Changes to open a connection with: feature, location, value, and whether it is Mandatory.

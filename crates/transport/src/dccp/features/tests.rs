@@ -1,8 +1,9 @@
 //! The state machine of section 6.6, option by option.
 
-use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, OptionList, SeqNo};
+use skywave_wire::dccp::{DccpOption, FeatureSide, OptionList, SeqNo};
 
-use super::{Changed, Feature, Features, Location, Received, Refusal};
+use super::{Changed, Context, Feature, Features, Location, Refusal};
+use crate::dccp::tests::{change, confirm};
 use crate::dccp::{Config, Role};
 
 const L: FeatureSide = FeatureSide::Local;
@@ -14,31 +15,6 @@ struct Endpoint {
     role: Role,
     features: Features,
     next_seq: u64,
-}
-
-fn option(side: FeatureSide, number: u8, value: &[u8], is_change: bool) -> DccpOption {
-    let (feature, value) = (FeatureNumber(number), value.into());
-    if is_change {
-        DccpOption::Change {
-            side,
-            feature,
-            value,
-        }
-    } else {
-        DccpOption::Confirm {
-            side,
-            feature,
-            value,
-        }
-    }
-}
-
-fn change(side: FeatureSide, number: u8, value: &[u8]) -> DccpOption {
-    option(side, number, value, true)
-}
-
-fn confirm(side: FeatureSide, number: u8, value: &[u8]) -> DccpOption {
-    option(side, number, value, false)
 }
 
 impl Endpoint {
@@ -66,34 +42,16 @@ impl Endpoint {
         mandatory: bool,
         option: &DccpOption,
     ) -> Result<Option<Changed>, Refusal> {
-        let (DccpOption::Change {
-            side,
-            feature,
-            value,
-        }
-        | DccpOption::Confirm {
-            side,
-            feature,
-            value,
-        }) = option
-        else {
-            panic!("{option:?}")
-        };
-        let received = Received {
-            seq: SeqNo::new(seq),
+        let seq = SeqNo::new(seq);
+        let context = Context {
+            seq,
             ack: ack.map(SeqNo::new),
-            side: *side,
-            feature: *feature,
-            value,
             mandatory,
         };
-        let answer = match option {
-            DccpOption::Change { .. } => {
-                self.features.on_change(&self.config, self.role, &received)
-            }
-            _ => self.features.on_confirm(self.role, &received),
-        };
-        self.features.packet_processed(SeqNo::new(seq));
+        let answer = self
+            .features
+            .on_option(&self.config, self.role, context, option);
+        self.features.packet_processed(seq);
         answer
     }
 
@@ -403,7 +361,8 @@ fn confirms_answer_changes() {
     assert!(options.is_empty());
 }
 
-/// A flood of unknown features is answered over several packets.
+/// D15-1, D6-13: unknown features get empty Confirms; a flood of them is answered over several
+/// packets.
 #[test]
 fn answers_are_spread_over_packets() {
     let mut endpoint = Endpoint::quiet(Role::Server);

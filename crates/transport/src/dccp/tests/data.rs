@@ -65,7 +65,8 @@ fn bulk_transfer() {
     let data = pair.sent_by(Client, before).len();
     let acks = pair.sent_by(Server, before);
     assert!(acks.iter().all(|sent| sent.kind() == PacketType::Ack));
-    assert!(acks.iter().all(|sent| sent.option(38).is_some()), "D11.5-1");
+    let have_vectors = acks.iter().all(|sent| sent.option(38).is_some());
+    assert!(have_vectors, "D11.5-1, C2-10");
     assert!(
         (400..=600).contains(&acks.len()),
         "{} acks for {data} packets",
@@ -160,6 +161,21 @@ fn losses_and_marks_reach_congestion_control() {
     }
 }
 
+/// With nothing coming back, the transmit timeout fires and is counted (C2-6).
+#[test]
+fn timeouts_are_counted() {
+    let mut pair = Pair::open(roomy(), roomy());
+    pair.network = Box::new(|_| Fate::Drop);
+    for _ in 0..5 {
+        pair.send(Client, 500);
+    }
+    assert_eq!(pair.get(Client).stats().timeouts, 0);
+    pair.run_for(secs(10));
+    let stats = pair.get(Client).stats();
+    // The RTO is 1 s before there is a sample, then twice that, four times ...
+    assert_eq!((stats.timeouts, stats.cwnd), (3, 1.0));
+}
+
 /// D12.2-1: with nonces, data carries ECT(0) and ECT(1) at random, the receiver's echo is right
 /// (a wrong one would count as a mark), and non-data carries ECT(0).
 #[test]
@@ -219,6 +235,7 @@ fn duplicates_and_reordering() {
     assert!(pair.get(Server).stats().counters.duplicates >= 10);
 }
 
+/// D14-1: what does not fit is refused, and the limit is known.
 #[test]
 fn send_errors() {
     let config = Config {
@@ -236,6 +253,7 @@ fn send_errors() {
             mps: 100
         })
     );
+    assert_eq!(pair.get(Client).mps(), 100);
     assert_eq!(send(&mut pair, 100), Ok(()));
     assert_eq!(send(&mut pair, 0), Ok(()));
     assert_eq!(send(&mut pair, 1), Err(SendError::QueueFull));

@@ -216,13 +216,42 @@ fn init_cookies_are_echoed() {
     assert!(sent.iter().all(|sent| cookies(&sent.packet).is_empty()));
 }
 
-/// D8.1-6: a cookie on a Request means nothing.
+/// D8.1-6, D11-1: a cookie on a Request means nothing, nor do acknowledgement options.
 #[test]
-fn init_cookie_on_a_request_is_ignored() {
+fn options_that_mean_nothing_on_a_request() {
     let mut pair = Pair::default();
-    let cookie = DccpOption::InitCookie([1, 2, 3][..].into());
-    let sent = pair.inject(Server, with_options(request(5), &[cookie]));
+    let options = [
+        DccpOption::InitCookie([1, 2, 3][..].into()),
+        DccpOption::AckVector {
+            nonce: true,
+            cells: [0, 0x40][..].into(),
+        },
+        DccpOption::DataDropped([0x90][..].into()),
+    ];
+    let sent = pair.inject(Server, with_options(request(5), &options));
     assert_eq!(sent[0].kind.packet_type(), PacketType::Response);
+    assert_eq!(pair.events(Server), []);
+    assert_eq!(pair.get(Server).stats().marked, 0);
+}
+
+/// D7.2-1: initial sequence numbers are the generator's, over all 48 bits, and the low 24 bits are
+/// spread as well.
+#[test]
+fn initial_sequence_numbers_are_random() {
+    let mut numbers: Vec<u64> = (0..200)
+        .map(|seed| {
+            let client = Connection::client(Config::default(), 1, 2, Instant::ZERO, rng(seed));
+            let (sent, _) = drain(&mut Driven::new(client), Instant::ZERO);
+            sent[0].packet.seq.get()
+        })
+        .collect();
+    for bit in 0..48 {
+        let ones = numbers.iter().filter(|&&seq| seq >> bit & 1 == 1).count();
+        assert!((60..=140).contains(&ones), "bit {bit}: {ones} of 200");
+    }
+    numbers.sort_unstable_by_key(|seq| seq & 0xff_ffff);
+    numbers.dedup_by_key(|seq| *seq & 0xff_ffff);
+    assert_eq!(numbers.len(), 200);
 }
 
 /// D4.3-1, D8.1-7: a client in PARTOPEN sends data in DataAck packets only, and acknowledges

@@ -2,6 +2,7 @@
 
 mod data;
 mod handshake;
+mod limits;
 mod model;
 mod negotiation;
 mod options;
@@ -15,7 +16,7 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{
     DccpOption, FeatureNumber, FeatureSide, Kind, Packet, PacketType, ResetCode, SeqNo, ServiceCode,
 };
-use skywave_wire::{Ecn, Payload};
+use skywave_wire::{Checksum, Ecn, Payload};
 
 use super::{Config, Connection, Event, State};
 use crate::{Driven, Transmit};
@@ -133,6 +134,28 @@ fn packet(from: Side, seq: u64, kind: Kind) -> Packet {
     }
 }
 
+/// The kind of packet with this type number; 10 and more are Listen.
+fn kind(number: u8, ack: SeqNo) -> Kind {
+    let service = ServiceCode::NONE;
+    match number {
+        0 => Kind::Request { service },
+        1 => Kind::Response { ack, service },
+        2 => Kind::Data,
+        3 => Kind::Ack { ack },
+        4 => Kind::DataAck { ack },
+        5 => Kind::CloseReq { ack },
+        6 => Kind::Close { ack },
+        7 => Kind::Reset {
+            ack,
+            code: ResetCode::CLOSED,
+            data: [0; 3],
+        },
+        8 => Kind::Sync { ack },
+        9 => Kind::SyncAck { ack },
+        _ => Kind::Listen { service },
+    }
+}
+
 fn with_options(mut packet: Packet, options: &[DccpOption]) -> Packet {
     packet.options.extend(options.iter().cloned());
     packet
@@ -143,7 +166,7 @@ fn with_data(mut packet: Packet, size: u32) -> Packet {
     packet
 }
 
-fn change(side: FeatureSide, feature: u8, value: &[u8]) -> DccpOption {
+pub(super) fn change(side: FeatureSide, feature: u8, value: &[u8]) -> DccpOption {
     DccpOption::Change {
         side,
         feature: FeatureNumber(feature),
@@ -151,12 +174,20 @@ fn change(side: FeatureSide, feature: u8, value: &[u8]) -> DccpOption {
     }
 }
 
-fn confirm(side: FeatureSide, feature: u8, value: &[u8]) -> DccpOption {
+pub(super) fn confirm(side: FeatureSide, feature: u8, value: &[u8]) -> DccpOption {
     DccpOption::Confirm {
         side,
         feature: FeatureNumber(feature),
         value: value.into(),
     }
+}
+
+/// Nonce Echo and cells of the packet's first Ack Vector.
+fn ack_vector(packet: &Packet) -> Option<(bool, &[u8])> {
+    packet.options.iter().find_map(|option| match option {
+        DccpOption::AckVector { nonce, cells } => Some((*nonce, cells.as_slice())),
+        _ => None,
+    })
 }
 
 fn reset_code(packet: &Packet) -> Option<(ResetCode, [u8; 3])> {
@@ -383,6 +414,10 @@ fn drain(
     let ((), mut drain) = driven.apply(now, |_| ());
     let mut sent = Vec::new();
     while let Some(transmit) = drain.transmit() {
+        // D5.8-1: whatever it is, it can be written down.
+        if let Err(error) = transmit.packet.to_bytes(Checksum::Ignored) {
+            panic!("{error}: {:?}", transmit.packet);
+        }
         sent.push(transmit);
         assert!(sent.len() < 10_000, "an endpoint that never stops sending");
     }

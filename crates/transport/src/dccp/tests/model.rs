@@ -130,26 +130,6 @@ fn input() -> impl Strategy<Value = (u8, i64, i64)> {
     (kind, seq, ack)
 }
 
-fn kind(number: u8, ack: SeqNo) -> Kind {
-    let service = ServiceCode::NONE;
-    match number {
-        0 => Kind::Request { service },
-        1 => Kind::Response { ack, service },
-        2 => Kind::Data,
-        3 => Kind::Ack { ack },
-        4 => Kind::DataAck { ack },
-        5 => Kind::CloseReq { ack },
-        6 => Kind::Close { ack },
-        7 => Kind::Reset {
-            ack,
-            code: ResetCode::CLOSED,
-            data: [0; 3],
-        },
-        8 => Kind::Sync { ack },
-        _ => Kind::SyncAck { ack },
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 

@@ -113,8 +113,9 @@ fn data_packets_do_not_negotiate() {
     );
 }
 
-/// D6-1, D6-6: no Change on a Data packet is ever sent, and each Confirm has an acknowledgement
-/// number, over a long transfer that renegotiates Ack Ratio and Sequence Window.
+/// D6-1, D6-6, D5.8-4, D5.8.2-2, D11.4-1, D13-2: over a long transfer that renegotiates Ack Ratio
+/// and Sequence Window, no option stands on a Data packet that may not, and each Confirm, Ack
+/// Vector and Elapsed Time has an acknowledgement number. D5.1-3: CCVal is zero.
 #[test]
 fn long_transfer_keeps_the_rules() {
     let roomy = Config {
@@ -130,15 +131,17 @@ fn long_transfer_keeps_the_rules() {
     assert_eq!(pair.received(Server).len(), 3_000);
     let mut windows = Vec::new();
     for sent in &pair.log {
+        assert_eq!(sent.packet.ccval, 0);
         for option in &sent.packet.options {
+            assert!(sent.kind() != PacketType::Data || option.is_allowed_on_data());
             match option {
-                DccpOption::Change { feature, .. } => {
-                    assert_ne!(sent.kind(), PacketType::Data);
-                    if sent.from == Client && *feature == FeatureNumber::SEQUENCE_WINDOW {
-                        windows.push(sent.at);
-                    }
-                }
-                DccpOption::Confirm { .. } => assert!(sent.packet.kind.ack().is_some()),
+                DccpOption::Change {
+                    feature: FeatureNumber::SEQUENCE_WINDOW,
+                    ..
+                } if sent.from == Client => windows.push(sent.at),
+                DccpOption::Confirm { .. }
+                | DccpOption::AckVector { .. }
+                | DccpOption::ElapsedTime(_) => assert!(sent.packet.kind.ack().is_some()),
                 _ => {}
             }
         }
@@ -148,6 +151,7 @@ fn long_transfer_keeps_the_rules() {
     for pair_of in windows.windows(2) {
         assert!(pair_of[1] - pair_of[0] >= millis(100), "{windows:?}");
     }
+    assert_within_sequence_window(&pair);
     // The acknowledgements of the other direction have a Sequence Window of their own to keep.
     for side in [Client, Server] {
         assert_eq!(
@@ -156,6 +160,29 @@ fn long_transfer_keeps_the_rules() {
             "{side:?}"
         );
     }
+}
+
+/// D7.5-3: in no round-trip time does the client send more packets than its Sequence Window, as
+/// the server last confirmed it.
+fn assert_within_sequence_window(pair: &Pair) {
+    let round_trip = pair.latency * 2;
+    let mut window = 100;
+    let mut recent = Vec::new();
+    let mut most = 0;
+    for sent in &pair.log {
+        if sent.from == Client {
+            recent.retain(|&at| sent.at - at < round_trip);
+            recent.push(sent.at);
+            most = most.max(recent.len());
+            assert!(recent.len() <= window, "{} of {window}", recent.len());
+        } else if let Some(DccpOption::Confirm { feature, value, .. }) = sent.option(35)
+            && *feature == FeatureNumber::SEQUENCE_WINDOW
+        {
+            let bytes = value.iter().map(|&byte| usize::from(byte));
+            window = bytes.fold(0, |value, byte| value << 8 | byte);
+        }
+    }
+    assert!(most > 100, "the initial window was never exceeded: {most}");
 }
 
 /// D6-9: an unanswered Change is sent again, no sooner than a round-trip time, with back-off.
@@ -207,6 +234,28 @@ fn ecn_incapable() {
     assert_eq!(pair.received(Server), [100]);
     let capable = Pair::opened();
     assert!(capable.log.iter().all(|sent| sent.ecn == Ecn::Ect0));
+}
+
+/// D12.1-1, D12.2-1: it does not look at ECN bits: no packet is reported as marked, and every nonce
+/// is zero.
+#[test]
+fn ecn_incapable_does_not_read_ecn() {
+    let incapable = Config {
+        ecn_incapable: true,
+        ..Config::default()
+    };
+    for (config, echo, is_marked) in [(incapable, false, false), (Config::default(), true, true)] {
+        let mut pair = Pair::open(Config::default(), config);
+        let (seq, ack) = (pair.gss(Client) + 1, SeqNo::new(pair.gss(Server)));
+        let data = |seq| with_data(packet(Client, seq, Kind::DataAck { ack }), 10);
+        let mut sent = pair.inject_ecn(Server, Ecn::Ce, data(seq));
+        sent.extend(pair.inject_ecn(Server, Ecn::Ect1, data(seq + 1)));
+        sent.extend(pair.inject_ecn(Server, Ecn::Ect0, data(seq + 2)));
+        sent.extend(pair.inject_ecn(Server, Ecn::Ect0, data(seq + 3)));
+        let (nonce, cells) = ack_vector(sent.last().unwrap()).unwrap();
+        assert_eq!(nonce, echo);
+        assert_eq!(cells.iter().any(|cell| cell >> 6 == 1), is_marked);
+    }
 }
 
 /// D12.1-1: it takes no data before the peer has confirmed that.

@@ -22,7 +22,7 @@ fn other(kind: u8, value: &[u8]) -> DccpOption {
     }
 }
 
-/// D5.8-3: unknown types and impossible lengths are ignored.
+/// D5.8-3, D15-1: unknown types and impossible lengths are ignored.
 #[test]
 fn unknown_options_are_ignored() {
     let (pair, _) = options_on_an_ack(&[
@@ -254,7 +254,8 @@ fn minimum_checksum_coverage() {
     }
 }
 
-/// A full receive queue: Drop Code 2.
+/// D11.4-2: a full receive queue: Drop Code 2, and still the packets are reported as received, with
+/// their nonces.
 #[test]
 fn full_receive_queue() {
     let config = Config {
@@ -264,6 +265,32 @@ fn full_receive_queue() {
     let (delivered, blocks) = dropped_by(config, with_data(request(0), 50));
     assert_eq!(delivered, [(50, false)]);
     assert_eq!(blocks, Some(vec![0xa0]));
+
+    for (ecn, echo) in [(Ecn::Ect0, false), (Ecn::Ect1, true)] {
+        let none = Config {
+            receive_queue: 0,
+            ..Config::default()
+        };
+        let mut pair = Pair::open(Config::default(), none);
+        let (seq, ack) = (pair.gss(Client) + 1, SeqNo::new(pair.gss(Server)));
+        let data = |seq| with_data(packet(Client, seq, Kind::DataAck { ack }), 50);
+        pair.inject_ecn(Server, Ecn::Ect0, data(seq));
+        let sent = pair.inject_ecn(Server, ecn, data(seq + 1));
+        let (nonce, cells) = ack_vector(&sent[0]).unwrap();
+        assert_eq!((nonce, cells[0] >> 6), (echo, 0));
+        assert!(cells[0] & 0x3f >= 1, "both packets");
+        assert_eq!(pair.get(Server).stats().counters.datagrams_dropped, 2);
+    }
+}
+
+/// D5.1-3: a CCVal says nothing to CCID 2.
+#[test]
+fn ccval_is_ignored() {
+    let data = Packet {
+        ccval: 9,
+        ..with_data(request(0), 50)
+    };
+    assert_eq!(dropped_by(Config::default(), data).0.len(), 2);
 }
 
 /// Partial coverage is used once the peer accepts it, and Data Checksums where asked for.

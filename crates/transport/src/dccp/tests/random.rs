@@ -97,27 +97,6 @@ fn input() -> impl Strategy<Value = Input> {
     ]
 }
 
-fn kind(number: u8, ack: SeqNo) -> Kind {
-    let service = ServiceCode::NONE;
-    match number {
-        0 => Kind::Request { service },
-        1 => Kind::Response { ack, service },
-        2 | 11 => Kind::Data,
-        3 => Kind::Ack { ack },
-        4 => Kind::DataAck { ack },
-        5 => Kind::CloseReq { ack },
-        6 => Kind::Close { ack },
-        7 => Kind::Reset {
-            ack,
-            code: ResetCode(3),
-            data: [0; 3],
-        },
-        8 => Kind::Sync { ack },
-        9 => Kind::SyncAck { ack },
-        _ => Kind::Listen { service },
-    }
-}
-
 fn side(is_client: bool) -> Side {
     if is_client { Client } else { Server }
 }
@@ -140,9 +119,11 @@ fn apply(pair: &mut Pair, input: Input) {
             };
             let shift = |number: u64, near: u64| number.wrapping_sub(NEAR).wrapping_add(near);
             let ack = SeqNo::new(shift(ack, last(to)));
+            // 11 stands for a Data packet with short numbers.
+            let extended = number != 11;
+            let number = if extended { number } else { 2 };
             let packet = packet(from, 0, kind(number, ack));
             let seq = SeqNo::new(shift(seq, last(from)));
-            let extended = number != 11;
             let seq = if extended {
                 seq
             } else {

@@ -1,4 +1,5 @@
 use skywave_wire::Ecn;
+use skywave_wire::dccp::ElapsedTime;
 
 use super::*;
 

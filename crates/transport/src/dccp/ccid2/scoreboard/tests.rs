@@ -18,7 +18,6 @@ fn send(board: &mut Scoreboard, number: u64, is_data: bool, ecn: Ecn) {
             data: is_data.then_some(1000),
             ack: None,
             ecn,
-            more_waiting: true,
         },
     );
 }
@@ -323,7 +322,7 @@ proptest! {
                 lost += u64::from(news.lost);
                 for (start, _, cells) in vectors(ack, &options) {
                     for run in runs(start, cells) {
-                        if run.state != PacketState::NotReceived {
+                        if run.state != AckState::NotYetReceived {
                             (0..run.len).for_each(|age| model.receive(run.newest.get() - age));
                         }
                     }

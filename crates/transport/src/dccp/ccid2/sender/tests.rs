@@ -1,5 +1,6 @@
 use skywave_congestion::{AckedPacket, GrowthLaw};
 use skywave_wire::Ecn;
+use skywave_wire::dccp::ElapsedTime;
 
 use super::*;
 use crate::dccp::ackvec::AckVectorBuffer;
@@ -44,7 +45,6 @@ impl Bench {
             data: is_data.then_some(1000),
             ack: ack.map(SeqNo::new),
             ecn: self.ecn,
-            more_waiting: true,
         };
         self.sender.on_sent(self.now, &packet);
         self.next += 1;
@@ -258,10 +258,17 @@ fn a_timeout_starts_over_and_backs_off() {
     assert_eq!(stats.pipe, 1);
 }
 
-// C2-6: one sample in a window of data, less the peer's delay.
+// C2-6: one sample in a window of data, less the peer's delay. What a Timestamp has waited for its
+// echo is no such delay.
 #[test]
 fn samples_the_round_trip_time_once_a_window() {
-    let elapsed = [DccpOption::ElapsedTime(ElapsedTime::Short(2_000))];
+    let elapsed = [
+        DccpOption::TimestampEcho {
+            echo: 0,
+            elapsed: Some(ElapsedTime::Short(9_000)),
+        },
+        DccpOption::ElapsedTime(ElapsedTime::Short(2_000)),
+    ];
     let mut bench = Bench::with_cwnd(4);
     bench.send(4);
     bench.now += MS * 120;
@@ -408,9 +415,9 @@ fn drop_code_1_stops_the_sender() {
     let mut bench = Bench::with_cwnd(20);
     bench.send(10);
     bench.arrive([100, 101]);
-    assert!(!bench.sender.peer_is_deaf());
+    assert!(!bench.sender.peer_stopped_listening());
     bench.acknowledged_with(&[data_dropped(&[0x90])]);
-    assert!(bench.sender.peer_is_deaf());
+    assert!(bench.sender.peer_stopped_listening());
     assert_eq!(bench.sender.may_send(bench.now, 1), Permit::Blocked);
 }
 
