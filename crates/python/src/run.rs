@@ -2,7 +2,11 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::sync::Mutex;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use arrow_pyarrow::ToPyArrow;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
@@ -112,11 +116,47 @@ pub(crate) fn run_many(
         .collect::<PyResult<Vec<_>>>()?;
     let watch = Watch::new(progress);
     let total = scenarios.len();
-    let outcome =
-        py.detach(|| skywave_sim::run_many(&scenarios, |done| watch.report((done, total))));
+    let outcome = py.detach(|| run_watched(&scenarios, |done| watch.report((done, total))));
     watch
         .finish(outcome)
         .map(|results| results.into_iter().map(Run).collect())
+}
+
+/// How often the thread that waits for a batch looks for signals.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Runs a batch on other threads, so that this one, the only one that Python tells of signals, is
+/// free to look for them and to report.
+fn run_watched(
+    scenarios: &[Scenario],
+    report: impl Fn(usize) -> bool,
+) -> Result<Vec<Results>, RunError> {
+    let interrupted = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        let batch = scope.spawn(|| {
+            // The receiver lives as long as this thread does.
+            let finished = |done| {
+                let _delivered = sender.send(done).is_ok();
+            };
+            let results =
+                skywave_sim::run_many(scenarios, finished, || !interrupted.load(Ordering::Relaxed));
+            drop(sender);
+            results
+        });
+        let mut done = 0;
+        loop {
+            match receiver.recv_timeout(SIGNAL_INTERVAL) {
+                Ok(finished) => done = finished,
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+            if !report(done) {
+                interrupted.store(true, Ordering::Relaxed);
+            }
+        }
+        batch.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
 }
 
 /// Reports progress to Python and keeps what Python raises: an exception, a signal.

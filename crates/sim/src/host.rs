@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::scenario::{DccpSpec, FlowSpec, Growth, Profile, SourceSpec, TcpSpec, TransportSpec};
 
-/// Port of every receiver; a flow's own port is told apart by its number.
+/// Port of every receiver.
 const RECEIVER_PORT: u16 = 5001;
 
 /// A transport endpoint. Boxed, so that an idle flow costs what it needs and no more.
@@ -41,12 +41,13 @@ pub(crate) fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
 
 impl Host {
     /// The sender and the receiver of a flow.
-    pub(crate) fn pair(flow: &FlowSpec, seed: u64) -> (Self, Self) {
+    pub(crate) fn pair(flow: &FlowSpec, index: usize, seed: u64) -> (Self, Self) {
         let name = |end: &str| format!("{}/{end}", flow.name);
         let start = Instant::ZERO + flow.start;
+        let sender_port = sender_port(index);
         match &flow.transport {
             TransportSpec::Tcp(spec) => {
-                let (local, remote) = (sender_port(), RECEIVER_PORT);
+                let (local, remote) = (sender_port, RECEIVER_PORT);
                 let isn = |end| xxh3_64_with_seed(name(end).as_bytes(), seed);
                 let sender = tcp::Sender::new(
                     sender_config(spec),
@@ -71,7 +72,7 @@ impl Host {
                 let config = std::sync::Arc::new(dccp_config(spec, datagram_size(&flow.source)));
                 let sender = dccp::Connection::client(
                     std::sync::Arc::clone(&config),
-                    sender_port(),
+                    sender_port,
                     RECEIVER_PORT,
                     start,
                     stream(seed, &name("sender")),
@@ -133,9 +134,10 @@ impl Host {
     }
 }
 
-/// Client ports: the first of the dynamic range.
-const fn sender_port() -> u16 {
-    49_152
+/// Client ports are the dynamic range, one for each flow until they begin again.
+const fn sender_port(flow: usize) -> u16 {
+    const FIRST: u16 = 49_152;
+    FIRST + (flow % (u16::MAX - FIRST) as usize) as u16
 }
 
 fn datagram_size(source: &SourceSpec) -> u64 {

@@ -1,6 +1,7 @@
 //! Running scenarios: one, many, and what comes out.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::RecordBatch;
 use rayon::prelude::*;
@@ -164,7 +165,7 @@ impl Build {
             let field = format!("flows[{index}]");
             routes.push(network.route(from, to, &field)?);
             routes.push(network.route(to, from, &field)?);
-            let (sender, receiver) = Host::pair(flow, scenario.seed);
+            let (sender, receiver) = Host::pair(flow, index, scenario.seed);
             hosts.extend([sender, receiver]);
         }
         let applications = scenario.flows.iter().map(Application::new).collect();
@@ -327,26 +328,21 @@ pub fn run(
 }
 
 /// Runs many scenarios on all cores; the results are in the order of the scenarios. `finished` is
-/// called after each one with how many are done and answers whether to go on.
+/// called after each one with how many are done; `go_on` is asked now and then.
 ///
 /// # Errors
 /// The first [`RunError`], in the order of the scenarios.
 pub fn run_many(
     scenarios: &[Scenario],
-    finished: impl Fn(usize) -> bool + Sync,
+    finished: impl Fn(usize) + Sync,
+    go_on: impl Fn() -> bool + Sync,
 ) -> Result<Vec<Results>, RunError> {
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let interrupted = std::sync::atomic::AtomicBool::new(false);
-    use std::sync::atomic::Ordering::Relaxed;
+    let done = AtomicUsize::new(0);
     let outcomes: Vec<_> = scenarios
         .par_iter()
         .map(|scenario| {
-            let results = run(scenario, RunOptions::default(), |_| {
-                !interrupted.load(Relaxed)
-            });
-            if !finished(done.fetch_add(1, Relaxed) + 1) {
-                interrupted.store(true, Relaxed);
-            }
+            let results = run(scenario, RunOptions::default(), |_| go_on());
+            finished(done.fetch_add(1, Ordering::Relaxed) + 1);
             results
         })
         .collect();

@@ -12,6 +12,8 @@ use super::{
 
 /// The longest run: beyond it the clock of 64-bit nanoseconds has no room for timers.
 const LONGEST_RUN: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+/// Samples of one run: beyond them tables no longer fit a memory.
+const MOST_SAMPLES: u64 = 10_000_000;
 /// Hosts of one dumbbell, a side.
 const MOST_PAIRS: u32 = 100_000;
 /// A datagram and its headers fit an IPv4 packet.
@@ -97,8 +99,13 @@ impl Scenario {
                 || format!("\"{}\" is the name of another flow too", flow.name),
             )?;
         }
-        check(!self.probes.interval.is_zero(), "probes.interval", || {
+        let interval = self.probes.interval;
+        check(!interval.is_zero(), "probes.interval", || {
             "0 s between samples: give a time above zero".to_owned()
+        })?;
+        let samples = self.duration.as_nanos() / interval.as_nanos();
+        check(samples <= MOST_SAMPLES, "probes.interval", || {
+            format!("{interval} gives {samples} samples: at most {MOST_SAMPLES}")
         })
     }
 
@@ -183,6 +190,18 @@ impl FlowSpec {
             }
             SourceSpec::Cbr(cbr) => {
                 check_rate(cbr.rate, &format!("{field}.source.cbr.rate"))?;
+                let interval = cbr.rate.transmission_time(cbr.datagram.get());
+                check(
+                    !interval.is_zero(),
+                    &format!("{field}.source.cbr.rate"),
+                    || {
+                        let datagram = cbr.datagram;
+                        format!(
+                            "{} is more than one datagram of {datagram} a nanosecond",
+                            cbr.rate
+                        )
+                    },
+                )?;
                 check_datagram(cbr.datagram.get(), &format!("{field}.source.cbr.datagram"))
             }
         }
@@ -447,6 +466,18 @@ mod tests {
                 "0 s is not a run",
             ),
             ("duration = \"10 s\"", "", "", "missing field `duration`"),
+            (
+                "rate = \"64 kbps\"",
+                "rate = \"10000 Gbps\"",
+                "flows[1].source.cbr.rate",
+                "10000 Gbps is more",
+            ),
+            (
+                "duration = \"10 s\"",
+                "duration = \"10 s\"\nprobes = { interval = \"1 ns\" }",
+                "probes.interval",
+                "1 ns gives 10000000000 samples",
+            ),
             (
                 "datagram = \"160 B\"",
                 "datagram = \"1 MB\"",
