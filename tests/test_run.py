@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet
 import pytest
 
-from conftest import EXAMPLES, run_cli
+from conftest import EXAMPLES, assert_bad_input, run_cli
 from skywave import Probes, Results, Scenario, Tcp, run, run_many
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MIX = next(path for path in EXAMPLES if path.stem == "dumbbell-mix")
+DCCP = next(path for path in EXAMPLES if path.stem == "dccp")
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +163,26 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert stderr == "interrupted\n"
     assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
+
+
+def test_a_captured_link_can_be_decoded(tmp_path: Path) -> None:
+    file = tmp_path / "bottleneck.pcapng"
+    done = run_cli("run", DCCP, "--capture", f"r1->r2={file}", "--json")
+    assert done.returncode == 0, done.stderr
+    link = next(link for link in json.loads(done.stdout)["links"] if link["name"] == "r1->r2")
+    frames = json.loads(run_cli("decode", file, "--json").stdout)["frames"]
+    assert len(frames) == link["delivered"]
+    assert {frame["protocol"] for frame in frames} == {"DCCP"}
+
+
+@pytest.mark.parametrize(
+    ("capture", "message"),
+    [("r1->r9={file}", 'there is no link "r1->r9"'), ("{file}", "is not LINK=FILE")],
+)
+def test_a_capture_that_cannot_be_made_is_one_line(
+    capture: str, message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "capture.pcapng"
+    done = run_cli("run", DCCP, "--capture", capture.format(file=file))
+    assert_bad_input(done, message)
+    assert not file.exists()

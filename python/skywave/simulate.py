@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave import _core
@@ -24,7 +25,7 @@ def run(
 
     Args:
         scenario: what to run.
-        progress: told the fraction done, 0 to 1, at most some 20 times a second. An exception that
+        progress: told the fraction done, 0 to 1, every 32,768 events. An exception that
             it raises stops the run.
         captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
         verify_physics: replay the run's record through the physics verifier; what it finds is in
@@ -35,14 +36,20 @@ def run(
         OSError: where a capture cannot be written.
 
     """
-    return Results(
-        _core.run(
+    files = dict(captures) if captures else {}
+    try:
+        finished = _core.run(
             scenario.to_json(),
             progress=progress,
-            captures=dict(captures) if captures else None,
+            captures=files or None,
             verify_physics=verify_physics,
         )
-    )
+    except BaseException:
+        # Half a capture is worse than none.
+        for file in files.values():
+            Path(file).unlink(missing_ok=True)
+        raise
+    return Results(finished)
 
 
 def run_many(

@@ -202,7 +202,7 @@ impl Watch {
         outcome.map_err(|error| match error {
             RunError::Scenario(error) => scenario_error(error),
             RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
-            RunError::UnknownLink { .. } => PyValueError::new_err(error.to_string()),
+            RunError::UnknownLink { .. } => ScenarioError::new_err(error.to_string()),
             RunError::Capture { .. } => PyOSError::new_err(error.to_string()),
             _ => PyRuntimeError::new_err(error.to_string()),
         })

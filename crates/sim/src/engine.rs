@@ -14,8 +14,8 @@ use crate::packet::{Body, Frame, IP_HEADER};
 use crate::schedule::Schedule;
 use crate::wire_check::{self, WireMismatch};
 
-/// How many events pass between two looks at the outside world.
-const EVENTS_PER_REPORT: u64 = 1 << 14;
+/// How many events pass between two looks at the outside world: some hundreds a second.
+const EVENTS_PER_REPORT: u64 = 1 << 15;
 
 /// A simulation in progress.
 ///

@@ -30,6 +30,14 @@ def run(
             "--out", metavar="DIR", help="Write every table as Parquet and CSV, and summary.json."
         ),
     ] = None,
+    capture: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LINK=FILE",
+            help='Write the packets of a link as pcapng for Wireshark, as "r1->r2=out.pcapng". '
+            "Can be given again for another link.",
+        ),
+    ] = None,
     verify_physics: Annotated[
         bool,
         typer.Option(
@@ -42,10 +50,12 @@ def run(
 ) -> None:
     """Run a scenario and print what its flows and links did."""
     experiment = Scenario.from_file(scenario)
+    captures = dict(_link_and_file(text) for text in capture or ())
     with progress_bar() as show:
         results = simulate.run(
             experiment,
             progress=lambda fraction: show(experiment.name, fraction),
+            captures=captures,
             verify_physics=verify_physics,
         )
     if out_dir is not None:
@@ -63,6 +73,13 @@ def run(
         _print_summary(results, out_dir)
     if results.violations:
         raise typer.Exit(PHYSICS_VIOLATED)
+
+
+def _link_and_file(text: str) -> tuple[str, str]:
+    link, separator, file = text.partition("=")
+    if not (link and separator and file):
+        raise typer.BadParameter(f'"{text}" is not LINK=FILE: write it as "r1->r2=out.pcapng"')
+    return link, file
 
 
 def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
