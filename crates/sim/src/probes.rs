@@ -39,14 +39,11 @@ pub(crate) struct Totals {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkTotal {
-    pub(crate) arrivals: u64,
-    pub(crate) drops: u64,
-    pub(crate) delivered: u64,
-    pub(crate) delivered_bytes: u64,
+    pub(crate) packets: PacketCount,
     pub(crate) queue_max_packets: u64,
 }
 
-/// Packets in the interval in progress.
+/// Packets of a link, or of one flow on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PacketCount {
     pub(crate) arrivals: u64,
@@ -94,6 +91,7 @@ impl Sampler {
     }
 
     fn count(&mut self, link: u32, frame: &Frame, add: impl Fn(&mut PacketCount)) {
+        add(&mut self.totals.links[link as usize].packets);
         add(&mut self.links[link as usize]);
         let flow = frame.to() as usize / 2;
         add(&mut self.link_flows[link as usize * self.flows.len() + flow]);
@@ -124,13 +122,9 @@ impl Observer for Sampler {
                 self.sent_at[frame.body()] = now;
             }
             Event::Enqueue { link } => {
-                self.totals.links[link as usize].arrivals += 1;
                 self.count(link, frame, |count| count.arrivals += 1);
             }
             Event::Drop { link, reason } => {
-                let total = &mut self.totals.links[link as usize];
-                total.arrivals += 1;
-                total.drops += 1;
                 self.totals.flow_drops[frame.to() as usize / 2] += 1;
                 self.count(link, frame, |count| {
                     count.arrivals += 1;
@@ -147,9 +141,6 @@ impl Observer for Sampler {
                 });
             }
             Event::Arrive { link } => {
-                let total = &mut self.totals.links[link as usize];
-                total.delivered += 1;
-                total.delivered_bytes += u64::from(frame.size());
                 self.count(link, frame, |count| {
                     count.delivered += 1;
                     count.delivered_bytes += u64::from(frame.size());

@@ -300,11 +300,12 @@ pub fn run(
             .map(|((name, &rate_bps), total)| LinkSummary {
                 name: name.clone(),
                 rate_bps,
-                arrivals: total.arrivals,
-                drops: total.drops,
-                delivered: total.delivered,
-                delivered_bytes: total.delivered_bytes,
-                utilisation: total.delivered_bytes as f64 * 8.0 / (rate_bps as f64 * duration_s),
+                arrivals: total.packets.arrivals,
+                drops: total.packets.drops,
+                delivered: total.packets.delivered,
+                delivered_bytes: total.packets.delivered_bytes,
+                utilisation: total.packets.delivered_bytes as f64 * 8.0
+                    / (rate_bps as f64 * duration_s),
                 queue_max_packets: total.queue_max_packets,
             })
             .collect(),
