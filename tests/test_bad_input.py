@@ -39,6 +39,24 @@ def test_a_wrong_scenario_is_one_line_that_names_the_field(
     assert_bad_input(run_cli(command, path), *names)
 
 
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_what_only_the_network_tells_is_said_before_the_run(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(GOOD.replace("[dumbbell]", '[probes]\nlinks = ["r1->r9"]\n\n[dumbbell]'))
+    assert_bad_input(run_cli(command, path), "probes.links[0]", "r1->r9")
+    apart = 'nodes = ["apart"]\n\n[dumbbell]'
+    path.write_text(GOOD.replace('to = "d1"', 'to = "apart"').replace("[dumbbell]", apart))
+    assert_bad_input(run_cli(command, path), "flows[0]", "no route")
+
+
+def test_names_are_printed_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "names.toml"
+    path.write_text(GOOD.replace('name = "', 'name = "[/b] '))
+    done = run_cli("run", path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("[/b] ") == 2
+
+
 def test_python_raises_what_the_command_prints() -> None:
     scenario = Scenario.dumbbell("x", duration="1 s", rate="-2 Mbps", delay="1 ms")
     scenario.add_flow("f", "s1", "d1", Dccp())
@@ -57,6 +75,8 @@ def test_python_raises_what_the_command_prints() -> None:
         ["reproduce", "nobody1999"],
         ["bench"],
         ["bench", "--flows", "1", "--rate", "fast", "--buffer", "5", "--duration", "1 s"],
+        ["bench", "--flows", "1", "--rate", "1 Mbps", "--buffer", "1", "--duration", "1 s"],
+        ["run", EXAMPLES[0], "--capture", "r1->r2=nowhere/x.pcapng"],
         ["decode", "nowhere.pcapng"],
         ["decode", "pyproject.toml"],
         ["nonsense"],

@@ -47,6 +47,7 @@ def test_bench_counts_what_it_did() -> None:
     row = json.loads(done.stdout)
     counts = row["counts"]
     assert row["work"]["flows"] == 5
+    assert (counts["rate_bps"], counts["duration_s"]) == (5_000_000, 10.0)
     # 10 s at 5 Mbps are 6103 packets of 1024 B.
     assert 5000 < counts["bottleneck_departures"] <= 6104
     assert counts["bottleneck_arrivals"] >= counts["bottleneck_departures"]

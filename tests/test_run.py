@@ -186,3 +186,18 @@ def test_a_capture_that_cannot_be_made_is_one_line(
     done = run_cli("run", DCCP, "--capture", capture.format(file=file))
     assert_bad_input(done, message)
     assert not file.exists()
+
+
+def test_a_run_that_fails_keeps_the_capture_that_was_there(tmp_path: Path) -> None:
+    file = tmp_path / "capture.pcapng"
+    file.write_text("mine")
+    assert_bad_input(run_cli("run", DCCP, "--capture", f"r1->r9={file}"), "r1->r9")
+    assert file.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_two_links_do_not_share_a_capture(tmp_path: Path) -> None:
+    file = tmp_path / "capture.pcapng"
+    both = ["--capture", f"r1->r2={file}", "--capture", f"r2->r1={file}"]
+    assert_bad_input(run_cli("run", DCCP, *both), "one file to a link")
+    assert not file.exists()

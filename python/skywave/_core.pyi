@@ -61,7 +61,7 @@ def bench(
     access: str,
     progress: Callable[[float], None] | None = None,
 ) -> str:
-    """Run the benchmark dumbbell on one core and return its counts, as JSON."""
+    """Run the benchmark dumbbell on one core and return its counts and plain numbers, as JSON."""
 
 def decode_capture(data: bytes) -> list[Frame]:
     """Decode the frames of a pcapng file."""

@@ -1,7 +1,8 @@
-"""Output directories that are there whole, or not at all."""
+"""Output files and directories that are there whole, or not at all."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -10,6 +11,29 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@contextmanager
+def replacing_file(file: str | Path) -> Iterator[Path]:
+    """Give a path to write to, and move what is there to ``file`` at the end.
+
+    Where the block is left by an exception (an interrupt too), ``file`` is as it was. A device or
+    a pipe is written to as it is.
+    """
+    file = Path(file)
+    if file.exists() and not file.is_file():
+        yield file
+        return
+    partial = file.with_name(f".{file.name}.partial-{os.getpid()}")
+    try:
+        partial.touch()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
+    try:
+        yield partial
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -75,7 +75,7 @@ def measure(work: Work, *, beside_ns2: bool = False) -> Row:
             ratios=None,
         )
         if beside_ns2:
-            row["ns2"] = _measure_ns2(work)
+            row["ns2"] = _measure_ns2(work, answer)
             row["ratios"] = _ratios(row)
     except ns2.Ns2Error as error:
         raise BenchError(str(error)) from error
@@ -97,19 +97,15 @@ def child(work: str) -> None:
     sys.stdout.write(json.dumps(counts) + "\n")
 
 
-def _measure_ns2(work: Work) -> dict[str, Any]:
-    """Run the same work in ns-2."""
-
-    def tcl(quantity: str) -> str:
-        return quantity.replace("bps", "b").replace(" ", "")
-
+def _measure_ns2(work: Work, counts: dict[str, Any]) -> dict[str, Any]:
+    """Run the same work in ns-2, which knows other units: it gets the core's plain numbers."""
     command = ns2.command(
         "dumbbell.tcl",
         n=work.flows,
-        bw=tcl(work.rate),
+        bw=counts["rate_bps"],
         buf=work.buffer,
-        dur=tcl(work.duration).removesuffix("s"),
-        abw=tcl(work.access),
+        dur=counts["duration_s"],
+        abw=counts["access_bps"],
     )
     output = ns2.run_measured(command)
     words = output.stdout.split()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from skywave import _core
+from skywave._files import replacing_file
 from skywave.results import Results
 
 if TYPE_CHECKING:
@@ -33,23 +34,23 @@ def run(
 
     Raises:
         ScenarioError: with the field that is wrong.
-        OSError: where a capture cannot be written.
+        OSError: where a capture cannot be written; what was there before stays.
 
     """
-    files = dict(captures) if captures else {}
-    try:
-        finished = _core.run(
-            scenario.to_json(),
-            progress=progress,
-            captures=files or None,
-            verify_physics=verify_physics,
-        )
-    except BaseException:
+    with ExitStack() as files:
         # Half a capture is worse than none.
-        for file in files.values():
-            Path(file).unlink(missing_ok=True)
-        raise
-    return Results(finished)
+        partial = {
+            link: str(files.enter_context(replacing_file(file)))
+            for link, file in (captures or {}).items()
+        }
+        return Results(
+            _core.run(
+                scenario.to_json(),
+                progress=progress,
+                captures=partial,
+                verify_physics=verify_physics,
+            )
+        )
 
 
 def run_many(

@@ -95,11 +95,6 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
         self.rate
     }
 
-    /// Propagation delay.
-    pub const fn delay(&self) -> Duration {
-        self.delay
-    }
-
     fn start_next(&mut self, now: Instant) -> bool {
         let next = self.queue.dequeue(now);
         let started = next.is_some();

@@ -61,16 +61,6 @@ pub trait Queue<P: Packet> {
         Ok(self.dequeue(now))
     }
 
-    /// When [`Queue::expire`] must next be called: for disciplines that measure periodically.
-    fn deadline(&self) -> Option<Instant> {
-        None
-    }
-
-    /// Handles what is due at `now`.
-    fn expire(&mut self, now: Instant) {
-        let _ = now;
-    }
-
     /// Packets that wait.
     fn packets(&self) -> usize;
 

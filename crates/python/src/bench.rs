@@ -6,8 +6,8 @@ use skywave_sim::Bench;
 
 use crate::run::{Watch, scenario_error};
 
-/// Runs the benchmark dumbbell on this thread and gives its counts as a JSON object. The caller
-/// measures time and memory around it.
+/// Runs the benchmark dumbbell on this thread and gives its counts as a JSON object, with the rates
+/// and the duration as plain numbers. The caller measures time and memory around it.
 #[pyfunction]
 #[pyo3(signature = (*, flows, rate, buffer, duration, access, progress=None))]
 pub(crate) fn bench(
@@ -29,7 +29,12 @@ pub(crate) fn bench(
     let watch = Watch::new(progress);
     let outcome = py.detach(|| bench.run(|fraction| watch.report((fraction,))));
     let counts = watch.finish(Ok(outcome))?.map_err(scenario_error)?;
-    serde_json::to_string(&counts).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    let mut answer =
+        serde_json::to_value(counts).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    answer["rate_bps"] = bench.rate.as_bps().into();
+    answer["access_bps"] = bench.access.as_bps().into();
+    answer["duration_s"] = bench.duration.as_secs_f64().into();
+    Ok(answer.to_string())
 }
 
 fn quantity<T>(field: &str, text: &str) -> PyResult<T>

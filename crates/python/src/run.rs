@@ -64,7 +64,7 @@ pub(crate) fn check_scenario(text: &str, format: &str) -> PyResult<String> {
         }
     };
     scenario
-        .map(|scenario| scenario.to_json())
+        .and_then(|scenario| skywave_sim::check(&scenario).map(|()| scenario.to_json()))
         .map_err(scenario_error)
 }
 
@@ -116,7 +116,12 @@ pub(crate) fn run_many(
         .collect::<PyResult<Vec<_>>>()?;
     let watch = Watch::new(progress);
     let total = scenarios.len();
-    let outcome = py.detach(|| run_watched(&scenarios, |done| watch.report((done, total))));
+    let outcome = py.detach(|| {
+        run_watched(&scenarios, |done| match done {
+            Some(done) => watch.report((done, total)),
+            None => watch.look(),
+        })
+    });
     watch
         .finish(outcome)
         .map(|results| results.into_iter().map(Run).collect())
@@ -126,18 +131,19 @@ pub(crate) fn run_many(
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs a batch on other threads, so that this one, the only one that Python tells of signals, is
-/// free to look for them and to report.
+/// free to look for them and to report. `report` is told of each run that is done, and `None` in
+/// between.
 fn run_watched(
     scenarios: &[Scenario],
-    report: impl Fn(usize) -> bool,
+    report: impl Fn(Option<usize>) -> bool,
 ) -> Result<Vec<Results>, RunError> {
     let interrupted = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let batch = scope.spawn(|| {
             // The receiver lives as long as this thread does.
-            let finished = |done| {
-                let _delivered = sender.send(done).is_ok();
+            let finished = |_done| {
+                let _delivered = sender.send(()).is_ok();
             };
             let results =
                 skywave_sim::run_many(scenarios, finished, || !interrupted.load(Ordering::Relaxed));
@@ -146,12 +152,15 @@ fn run_watched(
         });
         let mut done = 0;
         loop {
-            match receiver.recv_timeout(SIGNAL_INTERVAL) {
-                Ok(finished) => done = finished,
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            let go_on = match receiver.recv_timeout(SIGNAL_INTERVAL) {
+                Ok(()) => {
+                    done += 1;
+                    report(Some(done))
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => report(None),
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
-            }
-            if !report(done) {
+            };
+            if !go_on {
                 interrupted.store(true, Ordering::Relaxed);
             }
         }
@@ -178,14 +187,22 @@ impl Watch {
     where
         A: for<'py> pyo3::call::PyCallArgs<'py>,
     {
-        let outcome = Python::attach(|py| {
+        self.keep(|py| {
             py.check_signals()?;
             match &self.progress {
                 Some(progress) => progress.call1(py, arguments).map(drop),
                 None => Ok(()),
             }
-        });
-        let Err(error) = outcome else {
+        })
+    }
+
+    /// Looks for signals; answers whether to go on.
+    fn look(&self) -> bool {
+        self.keep(|py| py.check_signals())
+    }
+
+    fn keep(&self, ask: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
+        let Err(error) = Python::attach(ask) else {
             return true;
         };
         if let Ok(mut raised) = self.raised.lock() {

@@ -42,7 +42,9 @@ mod wire_check;
 
 pub use bench::{Bench, BenchCounts, IdleFlows};
 pub use record::{Record, What};
-pub use run::{FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, run, run_many};
+pub use run::{
+    FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, check, run, run_many,
+};
 pub use scenario::{
     CbrSpec, DccpSpec, DropTailSpec, Dumbbell, FlowSpec, FtpSpec, Growth, LinkSpec, LossSpec,
     Probes, Profile, QueueSpec, Scenario, ScenarioError, SourceSpec, TcpSpec, TransportSpec,

@@ -87,8 +87,8 @@ impl Schedule {
 struct Tournament {
     /// Each entrant's key; padded to a power of two with [`NEVER`].
     keys: Vec<Key>,
-    /// The winners: node 1 is the root (kept in `root`), node `n` has children `2 n` and `2 n + 1`; nodes from
-    /// `keys.len()` on would be the leaves and are not stored.
+    /// The winners: node 1 is the root (kept in `root`), node `n` has children `2 n` and
+    /// `2 n + 1`; nodes from `keys.len()` on would be the leaves and are not stored.
     winners: Vec<u32>,
     /// The winner of all, and its key: looked at before every event.
     root: (u32, Key),

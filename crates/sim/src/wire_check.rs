@@ -6,7 +6,7 @@ use bytes::Bytes;
 use skywave_wire::ip::{DEFAULT_HOP_LIMIT, IpPacket};
 use skywave_wire::{AddressPair, Checksum, Ecn, dccp, tcp};
 
-use crate::packet::Body;
+use crate::packet::{Body, IP_HEADER};
 
 /// A packet that was not the same after it had been encoded and parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,13 +63,20 @@ fn address(node: u32) -> Ipv4Addr {
 /// Encodes a packet, parses it and answers with what came out.
 ///
 /// # Errors
-/// [`WireMismatch`] where that is not the same packet.
+/// [`WireMismatch`] where that is not the same packet, or where links count another size.
 pub(crate) fn round_trip(body: &Body, ecn: Ecn) -> Result<Body, WireMismatch> {
     let mismatch = |reason: String| WireMismatch {
         packet: format!("{body:?}"),
         reason,
     };
     let bytes = encode(body, ecn, 0, 1)?;
+    let size = IP_HEADER + body.size();
+    if bytes.len() != size as usize {
+        return Err(mismatch(format!(
+            "links count {size} B, and it is {} B",
+            bytes.len()
+        )));
+    }
     let ip = IpPacket::parse(&bytes).map_err(|error| mismatch(error.to_string()))?;
     let checksum = Checksum::Over(ip.addresses);
     let parsed = match body {
@@ -84,4 +91,56 @@ pub(crate) fn round_trip(body: &Body, ecn: Ecn) -> Result<Body, WireMismatch> {
         return Err(mismatch(format!("it came out as {parsed:?}")));
     }
     Ok(parsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use skywave_wire::Payload;
+
+    use super::*;
+
+    fn segment(data: u32) -> Body {
+        Body::Tcp(tcp::Segment {
+            source_port: 49_152,
+            destination_port: 5001,
+            seq: u32::MAX,
+            ack: 7,
+            flags: tcp::Flags::ACK,
+            window: 1000,
+            options: tcp::TcpOptions::default(),
+            payload: Payload::Synthetic(data),
+        })
+    }
+
+    fn datagram(ccval: u8) -> Body {
+        Body::Dccp(dccp::Packet {
+            source_port: 49_152,
+            destination_port: 5001,
+            ccval,
+            cscov: 0,
+            extended: true,
+            seq: dccp::SeqNo::new(1 << 40),
+            kind: dccp::Kind::Data,
+            options: dccp::OptionList::default(),
+            payload: Payload::Synthetic(500),
+        })
+    }
+
+    #[test]
+    fn what_comes_off_the_wire_is_the_packet() {
+        for body in [segment(1000), segment(0), datagram(15)] {
+            for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+                assert_eq!(round_trip(&body, ecn).as_ref(), Ok(&body));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_header_cannot_hold_is_a_mismatch() {
+        // CCVal has four bits; an IPv4 packet has 65,535 bytes.
+        for body in [datagram(16), segment(65_500)] {
+            let mismatch = round_trip(&body, Ecn::NotEct).unwrap_err();
+            assert!(mismatch.to_string().contains("does not survive the wire"));
+        }
+    }
 }

@@ -119,12 +119,7 @@ pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> f
     let fits = |unit: &&Unit| {
         value >= unit.factor && ((value % unit.factor) * 1000).is_multiple_of(unit.factor)
     };
-    let largest = &units[units.len() - 1];
-    let unit = match value {
-        0 if largest.factor == 1_000_000_000 && largest.name == "s" => largest,
-        0 => &units[0],
-        _ => units.iter().rev().find(fits).unwrap_or(&units[0]),
-    };
+    let unit = units.iter().rev().find(fits).unwrap_or(&units[0]);
     let (whole, thousandths) = (
         value / unit.factor,
         (value % unit.factor) as u128 * 1000 / unit.factor as u128,

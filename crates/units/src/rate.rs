@@ -46,18 +46,18 @@ impl Rate {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        // Below 2^64 / 8e9 bytes (2.3 GB) the product fits 64 bits; a 128-bit division costs more
-        // than the rest of a packet's work on a link.
-        match bytes.checked_mul(8_000_000_000) {
-            Some(scaled) => Duration::from_nanos((scaled + self.0 / 2) / self.0),
-            None => {
-                let nanos = (bytes as u128 * 8_000_000_000 + self.0 as u128 / 2) / self.0 as u128;
-                if nanos > u64::MAX as u128 {
-                    return Duration::MAX;
-                }
-                Duration::from_nanos(nanos as u64)
-            }
+        // Packets fit 64 bits; a 128-bit division costs more than the rest of a packet's work on a
+        // link.
+        if let Some(scaled) = bytes.checked_mul(8_000_000_000)
+            && let Some(rounded) = scaled.checked_add(self.0 / 2)
+        {
+            return Duration::from_nanos(rounded / self.0);
         }
+        let nanos = (bytes as u128 * 8_000_000_000 + self.0 as u128 / 2) / self.0 as u128;
+        if nanos > u64::MAX as u128 {
+            return Duration::MAX;
+        }
+        Duration::from_nanos(nanos as u64)
     }
 }
 
@@ -101,6 +101,10 @@ mod tests {
         );
         assert_eq!(Rate::from_bps(0).transmission_time(1), Duration::MAX);
         assert_eq!(Rate::from_bps(1).transmission_time(u64::MAX), Duration::MAX);
+        assert_eq!(
+            Rate::from_bps(u64::MAX).transmission_time(u64::MAX / 8_000_000_000),
+            Duration::from_nanos(1)
+        );
         let large = 5_000_000_000;
         assert_eq!(
             Rate::from_bps(8_000_000_000).transmission_time(large),

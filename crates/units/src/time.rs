@@ -113,25 +113,12 @@ impl Duration {
         Self(self.0.abs_diff(other.0))
     }
 
-    /// `self` scaled by `factor`, rounded to the nearest nanosecond.
-    pub fn mul_f64(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor).round() as u64)
-    }
-
     /// `self` rounded up to a whole multiple of `step`; `step` zero leaves it as it is.
     pub const fn round_up_to(self, step: Self) -> Self {
         if step.0 == 0 {
             return self;
         }
         Self(self.0.div_ceil(step.0).saturating_mul(step.0))
-    }
-
-    /// `self` rounded down to a whole multiple of `step`; `step` zero leaves it as it is.
-    pub const fn round_down_to(self, step: Self) -> Self {
-        if step.0 == 0 {
-            return self;
-        }
-        Self(self.0 / step.0 * step.0)
     }
 }
 
@@ -195,6 +182,9 @@ impl fmt::Display for Duration {
                 factor: NANOS_PER_SEC,
             },
         ];
+        if self.is_zero() {
+            return f.write_str("0 s");
+        }
         parse::print(f, self.0, PRINTED)
     }
 }
@@ -340,10 +330,6 @@ mod tests {
         assert_eq!(
             Duration::from_millis(101).round_up_to(tick),
             Duration::from_millis(110)
-        );
-        assert_eq!(
-            Duration::from_millis(109).round_down_to(tick),
-            Duration::from_millis(100)
         );
         assert_eq!(
             Duration::from_nanos(3).round_up_to(Duration::ZERO),

@@ -10,18 +10,26 @@ from rich.table import Table
 from skywave.bench import Row, Work, measure, measure_standard
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 
+MOST = 1_000_000
 _NEEDED = "--flows, --rate, --buffer and --duration"
 
 
 def bench(
     flows: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Long-lived TCP NewReno flows.")
+        int | None,
+        typer.Option(metavar="N", min=1, max=MOST, help="Long-lived TCP NewReno flows."),
     ] = None,
     rate: Annotated[
         str | None, typer.Option(metavar="R", help='Rate of the bottleneck, as "45 Mbps".')
     ] = None,
     buffer: Annotated[
-        int | None, typer.Option(metavar="P", min=1, help="Bottleneck buffer, in packets.")
+        int | None,
+        typer.Option(
+            metavar="P",
+            min=2,
+            max=MOST,
+            help="Bottleneck buffer in packets, the one in transmission included.",
+        ),
     ] = None,
     duration: Annotated[
         str | None, typer.Option(metavar="S", help='Simulated time, as "120 s".')

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def progress_bar() -> Iterator[Callable[[str, float], None]]:
 
     def show(stage: str, fraction: float) -> None:
         if stage not in tasks:
-            tasks[stage] = bar.add_task(stage, total=1.0)
+            tasks[stage] = bar.add_task(escape(stage), total=1.0)
         bar.update(tasks[stage], completed=fraction)
 
     with bar:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from skywave import papers
@@ -66,7 +67,7 @@ def reproduce(
         f"Beside ns-2 ({reproduction.ns2.remark}): {close} of {len(reproduction.comparisons)} "
         "quantities within their limit."
     )
-    console.print(f"Report: {report}", soft_wrap=True)
+    console.print(f"Report: {escape(str(report))}", soft_wrap=True)
 
 
 def _cell_table(reproduction: Reproduction) -> Table:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from skywave import simulate
@@ -50,7 +51,7 @@ def run(
 ) -> None:
     """Run a scenario and print what its flows and links did."""
     experiment = Scenario.from_file(scenario)
-    captures = dict(_link_and_file(text) for text in capture or ())
+    captures = _captures(capture or [])
     with progress_bar() as show:
         results = simulate.run(
             experiment,
@@ -75,11 +76,16 @@ def run(
         raise typer.Exit(PHYSICS_VIOLATED)
 
 
-def _link_and_file(text: str) -> tuple[str, str]:
-    link, separator, file = text.partition("=")
-    if not (link and separator and file):
-        raise typer.BadParameter(f'"{text}" is not LINK=FILE: write it as "r1->r2=out.pcapng"')
-    return link, file
+def _captures(given: list[str]) -> dict[str, str]:
+    captures: dict[str, str] = {}
+    for text in given:
+        link, separator, file = text.partition("=")
+        if not (link and separator and file):
+            raise typer.BadParameter(f'"{text}" is not LINK=FILE: write it as "r1->r2=out.pcapng"')
+        if link in captures or file in captures.values():
+            raise typer.BadParameter(f'"{text}": one link to a file, and one file to a link')
+        captures[link] = file
+    return captures
 
 
 def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
@@ -89,7 +95,9 @@ def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
         print_json(document)
     else:
         console = out()
-        console.print(f"{scenario}: a good scenario; with every default filled in:", style="bold")
+        console.print(
+            f"{escape(str(scenario))}: a good scenario; with every default filled in:", style="bold"
+        )
         console.print_json(data=document)
 
 
@@ -97,15 +105,15 @@ def _print_summary(results: Results, out_dir: Path | None) -> None:
     console = out()
     summary = results.summary
     console.print(
-        f"[bold]{summary['name']}[/]: {summary['duration_s']:g} s simulated, "
+        f"[bold]{escape(summary['name'])}[/]: {summary['duration_s']:g} s simulated, "
         f"{summary['events']:,} events, seed {summary['seed']}, fingerprint {results.fingerprint}"
     )
     console.print(_flow_table(summary))
     console.print(_link_table(summary))
     for violation in results.violations:
-        console.print(f"[red]physics:[/] {violation}", highlight=False)
+        console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
     if out_dir is not None:
-        console.print(f"Tables: {out_dir}")
+        console.print(f"Tables: {escape(str(out_dir))}", soft_wrap=True)
 
 
 def _flow_table(summary: Summary) -> Table:
@@ -116,7 +124,7 @@ def _flow_table(summary: Summary) -> Table:
         table.add_column(column, justify="right")
     for flow in summary["flows"]:
         table.add_row(
-            flow["name"],
+            escape(flow["name"]),
             flow["transport"],
             f"{flow['goodput_bps'] / 1e6:.3f}",
             f"{flow['packets_sent']:,}",
@@ -131,11 +139,11 @@ def _flow_table(summary: Summary) -> Table:
 def _link_table(summary: Summary) -> Table:
     table = Table(title="Links (counts are packets)", title_justify="left")
     table.add_column("link")
-    for column in ("rate (Mbps)", "used (%)", "arrived", "dropped", "longest queue"):
+    for column in ("rate (Mbps)", "used (%)", "arrived", "dropped", "longest queue seen"):
         table.add_column(column, justify="right")
     for link in summary["links"]:
         table.add_row(
-            link["name"],
+            escape(link["name"]),
             f"{link['rate_bps'] / 1e6:g}",
             f"{100 * link['utilisation']:.1f}",
             f"{link['arrivals']:,}",

@@ -18,7 +18,7 @@ use skywave_units::{Bytes, Duration, Rate};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// A short name, used in file names and tables.
+    /// A short name, for summaries and reports.
     pub name: String,
     /// What the experiment shows.
     #[serde(default, skip_serializing_if = "String::is_empty")]

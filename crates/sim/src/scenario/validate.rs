@@ -12,12 +12,15 @@ use super::{
 
 /// The longest run: beyond it the clock of 64-bit nanoseconds has no room for timers.
 const LONGEST_RUN: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-/// Samples of one run: beyond them tables no longer fit a memory.
-const MOST_SAMPLES: u64 = 10_000_000;
+/// Rows of samples of one run: beyond them tables no longer fit a memory.
+const MOST_ROWS: u64 = 20_000_000;
 /// Hosts of one dumbbell, a side.
 const MOST_PAIRS: u32 = 100_000;
-/// A datagram and its headers fit an IPv4 packet.
-const LARGEST_DATAGRAM: u64 = 65_000;
+/// A datagram fits an IPv4 packet beside the longest headers: 65,535 bytes less 20 of IP and 1,020
+/// of DCCP, whose Data Offset counts up to 255 words (RFC 4340 section 5.1).
+const LARGEST_DATAGRAM: u64 = 65_535 - 20 - 255 * 4;
+/// Packets that may wait in a sender or leave it at once: all of them take memory at one instant.
+const MOST_PACKETS: u32 = 1_000_000;
 
 impl Scenario {
     /// Reads TOML.
@@ -83,9 +86,7 @@ impl Scenario {
             dumbbell.validate("dumbbell")?;
         }
         let nodes = self.all_nodes()?;
-        for (index, link) in self.links.iter().enumerate() {
-            link.validate(&format!("links[{index}]"), &nodes)?;
-        }
+        let links = self.all_links(&nodes)?;
         check(!self.flows.is_empty(), "flows", || {
             "there is no flow: add one".to_owned()
         })?;
@@ -103,10 +104,45 @@ impl Scenario {
         check(!interval.is_zero(), "probes.interval", || {
             "0 s between samples: give a time above zero".to_owned()
         })?;
+        for (index, link) in self.probes.links.iter().enumerate() {
+            check(
+                links.contains(link),
+                &format!("probes.links[{index}]"),
+                || format!("there is no link \"{link}\"; links are {}", list(&links)),
+            )?;
+        }
+        let sampled = match self.probes.links.len() {
+            0 => links.len(),
+            named => named,
+        };
         let samples = self.duration.as_nanos() / interval.as_nanos();
-        check(samples <= MOST_SAMPLES, "probes.interval", || {
-            format!("{interval} gives {samples} samples: at most {MOST_SAMPLES}")
+        let rows = samples.saturating_mul((sampled + self.flows.len()) as u64);
+        check(rows <= MOST_ROWS, "probes.interval", || {
+            format!(
+                "{interval} gives {samples} samples of {sampled} links and {} flows: at most \
+                 {MOST_ROWS} rows in all",
+                self.flows.len()
+            )
         })
+    }
+
+    /// The names of all directed links, those of the dumbbell included.
+    fn all_links(&self, nodes: &BTreeSet<String>) -> Result<BTreeSet<String>, ScenarioError> {
+        let mut names = BTreeSet::new();
+        if let Some(dumbbell) = &self.dumbbell {
+            names.extend(dumbbell.expand().1.iter().flat_map(LinkSpec::directions));
+        }
+        for (index, link) in self.links.iter().enumerate() {
+            let field = format!("links[{index}]");
+            link.validate(&field, nodes)?;
+            for name in link.directions() {
+                check(!names.contains(&name), &field, || {
+                    format!("there is a link \"{name}\" already, and packets would take that one")
+                })?;
+                names.insert(name);
+            }
+        }
+        Ok(names)
     }
 
     /// All nodes, those of the dumbbell included.
@@ -161,6 +197,12 @@ impl Dumbbell {
 }
 
 impl LinkSpec {
+    /// The names of its directions.
+    fn directions(&self) -> impl Iterator<Item = String> + use<> {
+        let back = (!self.one_way).then(|| format!("{}->{}", self.to, self.from));
+        std::iter::once(format!("{}->{}", self.from, self.to)).chain(back)
+    }
+
     fn validate(&self, field: &str, nodes: &BTreeSet<String>) -> Result<(), ScenarioError> {
         check_ends(&self.from, &self.to, field, nodes)?;
         check_rate(self.rate, &format!("{field}.rate"))?;
@@ -190,6 +232,7 @@ impl FlowSpec {
             }
             SourceSpec::Cbr(cbr) => {
                 check_rate(cbr.rate, &format!("{field}.source.cbr.rate"))?;
+                check_datagram(cbr.datagram.get(), &format!("{field}.source.cbr.datagram"))?;
                 let interval = cbr.rate.transmission_time(cbr.datagram.get());
                 check(
                     !interval.is_zero(),
@@ -201,8 +244,7 @@ impl FlowSpec {
                             cbr.rate
                         )
                     },
-                )?;
-                check_datagram(cbr.datagram.get(), &format!("{field}.source.cbr.datagram"))
+                )
             }
         }
     }
@@ -211,14 +253,8 @@ impl FlowSpec {
 impl TcpSpec {
     fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         check_datagram(self.segment.get(), &format!("{field}.segment"))?;
-        check_window(
-            self.initial_cwnd.unwrap_or(1),
-            &format!("{field}.initial_cwnd"),
-        )?;
-        check_window(
-            self.initial_ssthresh.unwrap_or(1),
-            &format!("{field}.initial_ssthresh"),
-        )?;
+        check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
+        check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
         // RFC 7323 section 2.3: a window of at most 2^30 bytes.
         let window = u64::from(self.receive_window) * self.segment.get();
         check(
@@ -241,19 +277,9 @@ impl DccpSpec {
         check(self.ccid == 2, &format!("{field}.ccid"), || {
             format!("{} is not a known CCID: use 2", self.ccid)
         })?;
-        check_window(
-            self.initial_cwnd.unwrap_or(1),
-            &format!("{field}.initial_cwnd"),
-        )?;
-        check_window(
-            self.initial_ssthresh.unwrap_or(1),
-            &format!("{field}.initial_ssthresh"),
-        )?;
-        check(
-            self.send_queue != Some(0),
-            &format!("{field}.send_queue"),
-            || "0 datagrams may wait: nothing could be sent; use 1 or more".to_owned(),
-        )?;
+        check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
+        check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
+        check_packets(self.send_queue, &format!("{field}.send_queue"))?;
         check(self.ack_ratio > 0, &format!("{field}.ack_ratio"), || {
             "an Ack Ratio of 0 is not allowed (RFC 4340 section 11.3): use 1 or more".to_owned()
         })?;
@@ -327,8 +353,19 @@ fn check_datagram(bytes: u64, field: &str) -> Result<(), ScenarioError> {
     })
 }
 
-fn check_window(packets: u32, field: &str) -> Result<(), ScenarioError> {
-    check(packets > 0, field, || "0 packets: use 1 or more".to_owned())
+/// Packets that are there at once.
+fn check_packets(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
+    let packets = packets.unwrap_or(1);
+    check((1..=MOST_PACKETS).contains(&packets), field, || {
+        format!("{packets} packets: between 1 and {MOST_PACKETS}")
+    })
+}
+
+/// A threshold, which may be as large as it likes.
+fn check_ssthresh(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
+    check(packets != Some(0), field, || {
+        "0 packets: use 1 or more".to_owned()
+    })
 }
 
 fn check_timer(timer: Option<Duration>, field: &str) -> Result<(), ScenarioError> {
@@ -364,6 +401,7 @@ mod tests {
         name = "two hosts"
         duration = "10 s"
         nodes = ["a", "b"]
+        probes = { interval = "1 ms", links = ["a->b"] }
 
         [[links]]
         from = "a"
@@ -473,8 +511,8 @@ mod tests {
                 "10000 Gbps is more",
             ),
             (
-                "duration = \"10 s\"",
-                "duration = \"10 s\"\nprobes = { interval = \"1 ns\" }",
+                "interval = \"1 ms\"",
+                "interval = \"1 ns\"",
                 "probes.interval",
                 "1 ns gives 10000000000 samples",
             ),
@@ -483,6 +521,42 @@ mod tests {
                 "datagram = \"1 MB\"",
                 "flows[1].source.cbr.datagram",
                 "1000000 B",
+            ),
+            (
+                "datagram = \"160 B\"",
+                "datagram = \"64496 B\"",
+                "flows[1].source.cbr.datagram",
+                "64496 B do not fit a packet",
+            ),
+            (
+                "interval = \"1 ms\"",
+                "interval = \"1 us\"",
+                "probes.interval",
+                "1 us gives 10000000 samples of 1 links and 2 flows",
+            ),
+            (
+                "links = [\"a->b\"]",
+                "links = [\"a->c\"]",
+                "probes.links[0]",
+                "there is no link \"a->c\"; links are a->b, b->a",
+            ),
+            (
+                "[[links]]",
+                "[[links]]\nfrom = \"b\"\nto = \"a\"\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\n[[links]]",
+                "links[1]",
+                "there is a link \"a->b\" already",
+            ),
+            (
+                "ccid = 2",
+                "send_queue = 4294967295",
+                "flows[1].transport.dccp.send_queue",
+                "4294967295 packets",
+            ),
+            (
+                "tcp = {}",
+                "tcp = { initial_cwnd = 4294967295 }",
+                "flows[0].transport.tcp.initial_cwnd",
+                "4294967295 packets",
             ),
             (
                 "tcp = {}",
