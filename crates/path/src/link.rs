@@ -68,11 +68,13 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
 
     /// Takes out the packet that has arrived at the far end by `now`.
     pub fn dequeue(&mut self, now: Instant) -> Option<P> {
-        self.expire(now);
-        match self.in_flight.front() {
-            Some(&(arrival, _)) if arrival <= now => self.in_flight.pop_front().map(|(_, p)| p),
-            _ => None,
+        self.in_flight.front().filter(|(arrival, _)| *arrival <= now)?;
+        let packet = self.in_flight.pop_front().map(|(_, packet)| packet);
+        if self.in_flight.is_empty() {
+            // What waits has begun its transmission by now, and its arrival is the next deadline.
+            self.expire(now);
         }
+        packet
     }
 
     /// When the next packet arrives at the far end.
