@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup demo test test-rust test-python lint format bench fuzz golden lock clean cargo
+.PHONY: help setup demo test test-rust test-python lint format conformance bench fuzz golden lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -55,11 +55,15 @@ lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
+	$(BIN)/python validation/conformance/table.py --check
 
 format: $(REQUIREMENTS) | cargo ## Format Rust and Python.
 	cargo fmt --all
 	$(BIN)/ruff check --quiet --fix .
 	$(BIN)/ruff format --quiet .
+
+conformance: $(REQUIREMENTS) ## Write docs/conformance.md from the ids that tests name.
+	$(BIN)/python validation/conformance/table.py
 
 bench: $(EXTENSION) ## Measure the simulator, beside ns-2 where it is installed.
 	$(BIN)/skywave bench --standard

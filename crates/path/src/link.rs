@@ -68,7 +68,9 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
 
     /// Takes out the packet that has arrived at the far end by `now`.
     pub fn dequeue(&mut self, now: Instant) -> Option<P> {
-        self.in_flight.front().filter(|(arrival, _)| *arrival <= now)?;
+        self.in_flight
+            .front()
+            .filter(|(arrival, _)| *arrival <= now)?;
         let packet = self.in_flight.pop_front().map(|(_, packet)| packet);
         if self.in_flight.is_empty() {
             // What waits has begun its transmission by now, and its arrival is the next deadline.

@@ -7,6 +7,12 @@ use thiserror::Error;
 /// The longest packet, less the longest header (RFC 4340 section 5.1).
 const MPS_MAX: u32 = 65_535 - 1_020;
 
+/// No path has a lower MTU, whatever an ICMP error says: an attacker may have sent it, and every
+/// host takes packets of this length (RFC 791 section 3.1).
+pub(crate) const PATH_MTU_MIN: u32 = 576;
+/// The longest packet that IP's length fields describe.
+const PATH_MTU_MAX: u32 = 65_535;
+
 /// A congestion control mechanism (RFC 4340 section 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -94,9 +100,16 @@ pub struct Config {
     /// dropped (section 9.3). Default: no.
     pub deliver_corrupted: bool,
 
-    /// Maximum Packet Size: the most data that one datagram may carry, in bytes (section 14).
-    /// Default: 1400.
+    /// The most data that one datagram may carry, in bytes, whatever the path takes: the upper limit
+    /// of [`Connection::mps`](super::Connection::mps). Default: 1400.
     pub mps: u32,
+    /// The MTU of the path as far as it is known at the start, which is that of the interface:
+    /// bytes of a packet with the headers of all layers (section 14.1). 576 to 65,535. Default:
+    /// 65,535, no limit.
+    pub path_mtu: u32,
+    /// Bytes of the headers before DCCP's own: 20 for IPv4, 40 for IPv6, and 8 more for UDP (RFC
+    /// 6773 section 3.7). Default: 20.
+    pub lower_headers: u32,
     /// Datagrams that may wait to be sent; more are refused with
     /// [`SendError::QueueFull`](super::SendError::QueueFull). Default: 64.
     pub send_queue: usize,
@@ -153,6 +166,8 @@ impl Default for Config {
             check_data_checksum: true,
             deliver_corrupted: false,
             mps: 1400,
+            path_mtu: PATH_MTU_MAX,
+            lower_headers: 20,
             send_queue: 64,
             receive_queue: 256,
             server_holds_timewait: false,
@@ -188,6 +203,9 @@ pub enum ConfigError {
     /// A Maximum Packet Size beyond what a packet can carry.
     #[error("mps {0} leaves no room for headers in a packet; give at most 64515 bytes")]
     Mps(u32),
+    /// A Path MTU that is none.
+    #[error("path_mtu {0} is out of range; give 576 to 65535 bytes")]
+    PathMtu(u32),
     /// Ack Ratio zero.
     #[error("ack_ratio is zero; give at least 1 data packet per acknowledgement")]
     AckRatio,
@@ -231,6 +249,9 @@ impl Config {
         }
         if self.mps > MPS_MAX {
             return Err(ConfigError::Mps(self.mps));
+        }
+        if !(PATH_MTU_MIN..=PATH_MTU_MAX).contains(&self.path_mtu) {
+            return Err(ConfigError::PathMtu(self.path_mtu));
         }
         for (name, value) in [
             ("checksum_coverage", self.checksum_coverage),
@@ -285,6 +306,13 @@ mod tests {
                     ..Config::default()
                 },
                 ConfigError::Mps(64_516),
+            ),
+            (
+                Config {
+                    path_mtu: 575,
+                    ..Config::default()
+                },
+                ConfigError::PathMtu(575),
             ),
             (
                 Config {

@@ -7,6 +7,8 @@
 //! - `connection::receive` reads like RFC 4340 section 8.5, one function per step; `sequence`
 //!   holds the windows of section 7, `features` the negotiation of section 6, `ackvec` the Ack
 //!   Vector of section 11.4, `data_dropped` the option of section 11.7.
+//! - [`Listener`] answers what belongs to no connection: Requests, with Init Cookies where there
+//!   are too many, and strays.
 //! - `ccid` is the line to congestion control: what a half-connection's sender and receiver must
 //!   answer. `half` picks the CCID in force, `ccid2` is TCP-like congestion control (RFC 4341).
 //!
@@ -27,8 +29,10 @@ mod connection;
 mod data_dropped;
 mod features;
 mod half;
+mod listener;
 mod sequence;
 mod state;
+mod stray;
 #[cfg(test)]
 mod tests;
 mod timer;
@@ -37,4 +41,6 @@ mod timing;
 pub use ccid2::{AckOfAckRule, AckRatioRule, Config as Ccid2Config, IdleRule, RttSampling};
 pub use config::{Ccid, Config, ConfigError};
 pub use connection::Connection;
+pub use listener::{Action, Listener, ListenerConfig, ListenerStats, OfferError, Secret};
 pub use state::{Counters, Datagram, Event, Origin, Role, SendError, State, Stats};
+pub use stray::Strays;

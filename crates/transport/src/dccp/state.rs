@@ -5,13 +5,18 @@ use skywave_wire::Payload;
 use skywave_wire::dccp::ResetCode;
 use thiserror::Error;
 
-/// The states of a connection, in the increasing order of RFC 4340 section 4.3.
+/// The states of a connection, in the increasing order of RFC 4340 section 4.3, and those that RFC
+/// 5596 section 2.2.2 puts beside LISTEN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// No connection.
     Closed,
     /// A server waits for a Request.
     Listen,
+    /// A server waits for the Request of one client, and invites it with Listen packets.
+    Invited,
+    /// A server waits for the Request of one client, and has stopped inviting it.
+    Listen1,
     /// A client has sent a Request.
     Request,
     /// A server has sent a Response.
@@ -26,6 +31,13 @@ pub enum State {
     Closing,
     /// The connection is over and its ports are kept from being used again too soon.
     TimeWait,
+}
+
+impl State {
+    /// Whether a server waits for a Request.
+    pub(crate) const fn is_passive(self) -> bool {
+        matches!(self, Self::Listen | Self::Invited | Self::Listen1)
+    }
 }
 
 /// Which side of the handshake an endpoint is on.
@@ -57,6 +69,13 @@ pub enum Event {
     /// The peer's application reads no more data (Drop Code 1, RFC 4340 section 11.7.2); nothing
     /// more will be sent.
     PeerNotListening,
+    /// The path takes packets of another size than before (section 14).
+    PathMtu {
+        /// The Maximum Packet Size now, in bytes of data.
+        mps: u32,
+        /// Datagrams that waited to be sent and were discarded, because they are larger.
+        discarded: usize,
+    },
     /// The connection is over.
     Closed {
         /// Why; [`ResetCode::CLOSED`] is the normal way.

@@ -11,6 +11,7 @@ mod error;
 mod option_codec;
 mod options;
 mod packet;
+mod quoted;
 mod sequence;
 
 pub use ack_vector::{AckState, AckVectorCell};
@@ -20,4 +21,5 @@ pub use options::{
     DccpOption, ElapsedTime, FeatureNumber, FeatureSide, LossInterval, OptionBytes, OptionList,
 };
 pub use packet::{Kind, Packet, PacketType, ResetCode, ServiceCode};
+pub use quoted::QuotedHeader;
 pub use sequence::SeqNo;

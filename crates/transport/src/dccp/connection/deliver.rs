@@ -27,11 +27,13 @@ impl Connection {
             packet.kind.packet_type(),
             PacketType::Request | PacketType::Response
         );
-        let may_not = (in_handshake && self.handshake_data_delivered)
+        let may_not = (in_handshake && self.handshake_data_settled)
             || !self.accepts_coverage(packet.cscov)
             || !self.ecn_is_settled();
         if may_not {
             self.drop_data(&packet, DropCode::ProtocolConstraints);
+        } else if !self.is_listening {
+            self.drop_data(&packet, DropCode::NotListening);
         } else if is_corrupted && !self.config.deliver_corrupted {
             self.drop_data(&packet, DropCode::Corrupt);
         } else if self.receive_queue.len() >= self.config.receive_queue {
@@ -40,7 +42,7 @@ impl Connection {
             if is_corrupted {
                 self.report(&packet, DropCode::DeliveredCorrupt);
             }
-            self.handshake_data_delivered |= in_handshake;
+            self.handshake_data_settled |= in_handshake;
             self.counters.datagrams_delivered += 1;
             self.receive_queue.push_back(Datagram {
                 payload: packet.payload,

@@ -2,14 +2,20 @@
 //! 8.3).
 
 use skywave_units::{Duration, Instant};
-use skywave_wire::dccp::{Kind, Packet, ResetCode, SeqNo, ServiceCode};
+use skywave_wire::dccp::{Packet, ResetCode, SeqNo, ServiceCode};
 
 use super::transmit::Outbox;
 use super::{Connection, Role, State};
 use crate::dccp::ccid::{HcReceiver, HcSender};
 use crate::dccp::features::{Feature, Location};
+use crate::dccp::stray::bare_reset;
 use crate::dccp::timer::Timer;
 use crate::dccp::{Event, Origin};
+
+/// Listens that a server sends (RFC 5596 section 2.2.2).
+const LISTENS: u8 = 3;
+/// Time from one Listen to the next, and from the last to LISTEN1 state (the same section).
+const LISTEN_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The greatest Sequence Window (section 7.5.2).
 const SEQUENCE_WINDOW_MAX: u64 = (1 << 46) - 1;
@@ -51,8 +57,30 @@ impl Connection {
             .set(Timer::GiveUp, now + self.config.request_give_up);
     }
 
+    pub(super) fn enter_invited(&mut self) {
+        self.state = State::Invited;
+        self.outbox.listen = true;
+    }
+
+    /// A Listen has left.
+    pub(super) fn listen_sent(&mut self, now: Instant) {
+        self.listens += 1;
+        self.timers.set(Timer::Retransmit, now + LISTEN_INTERVAL);
+    }
+
+    /// A server is about to open the connection that this client would open: the first Listen
+    /// makes it send its Request again at once (RFC 5596 section 2.2.3.1).
+    pub(super) fn obey_listen(&mut self) {
+        if self.state == State::Request && self.listens == 0 {
+            self.listens = 1;
+            self.retransmit();
+        }
+    }
+
     pub(super) fn enter_respond(&mut self, now: Instant, remote_port: u16, service: ServiceCode) {
         self.state = State::Respond;
+        self.outbox.listen = false;
+        self.timers.stop(Timer::Retransmit);
         self.remote_port = remote_port;
         self.service = service;
         self.timers
@@ -73,6 +101,7 @@ impl Connection {
         self.state = State::Open;
         self.outbox.response = false;
         self.cookies = Vec::new();
+        self.waits_for_open = false;
         self.backoff.reset();
         self.timers.stop(Timer::Retransmit);
         self.timers.stop(Timer::GiveUp);
@@ -159,30 +188,24 @@ impl Connection {
 
     /// Answers a packet that belongs to no connection (section 8.3.1).
     pub(super) fn reset_stray(&mut self, now: Instant, packet: &Packet, code: ResetCode) {
-        if matches!(packet.kind, Kind::Reset { .. })
-            || !self.reset_limit.allows(now, self.config.resets_per_second)
-        {
-            return;
+        let answer = self
+            .strays
+            .answer(now, packet, code, self.config.resets_per_second);
+        if let Some(reset) = answer {
+            self.outbox.reset = Some(Box::new(reset));
         }
-        // Of short numbers only the low 24 bits are there: the upper ones stay zero.
-        let seq = packet.kind.ack().map_or(SeqNo::ZERO, SeqNo::next);
-        let seq = if packet.extended {
-            seq
-        } else {
-            SeqNo::new(seq.low24().into())
-        };
-        self.outbox.reset = Some(Self::bare_reset(packet, seq, code, [0; 3]));
     }
 
     /// Answers an unexpected packet in REQUEST state: the Reset acknowledges that packet, and
     /// ends the peer's connection but not this one (section 7.5.6).
     pub(super) fn challenge_with_reset(&mut self, now: Instant, packet: &Packet) {
-        if !self.reset_limit.allows(now, self.config.resets_per_second) {
+        if !self.strays.allows(now, self.config.resets_per_second) {
             return;
         }
         let seq = self.seq.take_next();
         let data = [packet.kind.packet_type() as u8, 0, 0];
-        self.outbox.reset = Some(Self::bare_reset(packet, seq, ResetCode::PACKET_ERROR, data));
+        let reset = bare_reset(packet, seq, ResetCode::PACKET_ERROR, data);
+        self.outbox.reset = Some(Box::new(reset));
     }
 
     /// Asks for a Sync, if the rate limit allows one (section 7.5.4).
@@ -279,6 +302,8 @@ impl Connection {
         self.backoff.advance();
         match self.state {
             State::Request => self.outbox.request = true,
+            State::Invited if self.listens < LISTENS => self.outbox.listen = true,
+            State::Invited => self.state = State::Listen1,
             State::PartOpen => self.outbox.ack = true,
             State::CloseReq | State::Closing => self.outbox.ending = true,
             _ => {}

@@ -4,12 +4,14 @@
 //! - [`receive`]: the sixteen steps of RFC 4340 section 8.5, in order;
 //! - [`options`]: step 8's options;
 //! - [`deliver`]: step 16, application data;
+//! - [`path`]: its MTU, and its change;
 //! - [`transmit`]: which packet leaves next, and what stands in it;
 //! - [`lifecycle`]: entering states, timers, the end.
 
 mod deliver;
 mod lifecycle;
 mod options;
+mod path;
 mod receive;
 mod transmit;
 
@@ -23,6 +25,7 @@ use skywave_wire::dccp::{OptionBytes, Packet, SeqNo, ServiceCode};
 use skywave_wire::{Ecn, Payload};
 
 use self::lifecycle::Handshake;
+use self::path::EarlierPaths;
 use self::transmit::Outbox;
 use super::ackvec::AckVectorBuffer;
 use super::ccid::{HcReceiver, HcSender};
@@ -30,6 +33,7 @@ use super::data_dropped::DataDropped;
 use super::features::Features;
 use super::half::{Receiver, Sender};
 use super::sequence::{SequenceNumbers, Windows};
+use super::stray::Strays;
 use super::timer::{Backoff, RateLimit, TimerTable};
 use super::timing::{DEFAULT_RTT, PendingEcho};
 use super::{Config, Counters, Datagram, Event, Role, SendError, State, Stats};
@@ -52,7 +56,7 @@ pub struct Connection {
     local_port: u16,
     /// Zero in LISTEN state.
     remote_port: u16,
-    /// The Service Code of this connection.
+    /// The Service Code of this connection; none in LISTEN state.
     service: ServiceCode,
 
     seq: SequenceNumbers,
@@ -63,14 +67,20 @@ pub struct Connection {
     carriers: VecDeque<SeqNo>,
     sender: Sender,
     receiver: Receiver,
+    /// Present once the path has changed.
+    earlier_paths: Option<Box<EarlierPaths>>,
+    /// Bytes.
+    path_mtu: u32,
 
     outbox: Outbox,
     timers: TimerTable,
     backoff: Backoff,
     feature_backoff: Backoff,
     sync_limit: RateLimit,
-    reset_limit: RateLimit,
+    strays: Strays,
     handshake: Handshake,
+    /// Listens that a server has sent, or a client has obeyed (RFC 5596).
+    listens: u8,
     /// When the last valid packet came.
     last_valid: Option<Instant>,
     /// When the Ack Ratio or the Sequence Window was last declared.
@@ -93,9 +103,24 @@ pub struct Connection {
     /// A datagram was refused for want of room.
     was_full: bool,
     peer_not_listening: bool,
-    /// Data of a Request or Response has been delivered: there is at most one.
-    handshake_data_delivered: bool,
+    /// The application reads what comes.
+    is_listening: bool,
+    /// The application has trouble keeping up.
+    is_slow: bool,
+    /// Data of a Request or Response has been delivered, or shall not be: there is at most one.
+    handshake_data_settled: bool,
+    /// A datagram does not fit beside what a packet in PARTOPEN must carry.
+    waits_for_open: bool,
     counters: Counters,
+}
+
+/// What becomes of data on the Request that a server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dccp) enum RequestData {
+    /// The application gets it.
+    Take,
+    /// It is dropped, and reported with Drop Code 0 (section 8.1.3).
+    Refuse,
 }
 
 impl Connection {
@@ -110,24 +135,40 @@ impl Connection {
         local_port: u16,
         remote_port: u16,
         now: Instant,
-        rng: Xoshiro256PlusPlus,
+        mut rng: Xoshiro256PlusPlus,
     ) -> Self {
-        let mut client = Self::new(config.into(), Role::Client, local_port, rng);
+        let iss = SeqNo::new(rng.next_u64());
+        let mut client = Self::new(config.into(), Role::Client, local_port, iss, rng);
         client.remote_port = remote_port;
-        client.service = client
-            .config
-            .service_codes
-            .first()
-            .copied()
-            .unwrap_or_default();
+        client.service = client.first_service();
         client.enter_request(now);
         client
     }
 
     /// A server in LISTEN state, which becomes the connection of the first valid Request that
     /// comes. `rng` as for [`client`](Self::client).
-    pub fn listen(config: impl Into<Arc<Config>>, port: u16, rng: Xoshiro256PlusPlus) -> Self {
-        Self::new(config.into(), Role::Server, port, rng)
+    pub fn listen(config: impl Into<Arc<Config>>, port: u16, mut rng: Xoshiro256PlusPlus) -> Self {
+        let iss = SeqNo::new(rng.next_u64());
+        Self::new(config.into(), Role::Server, port, iss, rng)
+    }
+
+    /// A server for one client, whose port is known by other means (RFC 5596): it sends up to three
+    /// Listens, so that middleboxes let the client's Request through, and answers no other client.
+    /// The one service is the first of [`Config::service_codes`].
+    ///
+    /// An ICMP error in answer to a Listen is no reason to give up: the driver need not tell.
+    pub fn invite(
+        config: impl Into<Arc<Config>>,
+        local_port: u16,
+        remote_port: u16,
+        mut rng: Xoshiro256PlusPlus,
+    ) -> Self {
+        let iss = SeqNo::new(rng.next_u64());
+        let mut server = Self::new(config.into(), Role::Server, local_port, iss, rng);
+        server.remote_port = remote_port;
+        server.service = server.first_service();
+        server.enter_invited();
+        server
     }
 
     /// The server's end of the connection that `request` opens.
@@ -146,12 +187,35 @@ impl Connection {
         server
     }
 
-    fn new(config: Arc<Config>, role: Role, local_port: u16, mut rng: Xoshiro256PlusPlus) -> Self {
-        let iss = SeqNo::new(rng.next_u64());
+    /// As [`server`](Self::server), with the initial sequence number `iss`.
+    pub(in crate::dccp) fn respond(
+        config: Arc<Config>,
+        iss: SeqNo,
+        rng: Xoshiro256PlusPlus,
+        data: RequestData,
+        now: Instant,
+        ecn: Ecn,
+        request: Packet,
+    ) -> Self {
+        let mut server = Self::new(config, Role::Server, request.destination_port, iss, rng);
+        server.handshake_data_settled = data == RequestData::Refuse;
+        server.receive(now, ecn, request);
+        server
+    }
+
+    fn new(
+        config: Arc<Config>,
+        role: Role,
+        local_port: u16,
+        iss: SeqNo,
+        rng: Xoshiro256PlusPlus,
+    ) -> Self {
         Self {
             features: Features::new(&config, iss),
             sender: Sender::new(&config),
             receiver: Receiver::new(&config, 2),
+            path_mtu: config.path_mtu,
+            earlier_paths: None,
             config,
             rng,
             role,
@@ -167,8 +231,9 @@ impl Connection {
             backoff: Backoff::default(),
             feature_backoff: Backoff::default(),
             sync_limit: RateLimit::default(),
-            reset_limit: RateLimit::default(),
+            strays: Strays::default(),
             handshake: Handshake::default(),
+            listens: 0,
             last_valid: None,
             last_declared: None,
             paced_until: None,
@@ -182,7 +247,10 @@ impl Connection {
             closing: false,
             was_full: false,
             peer_not_listening: false,
-            handshake_data_delivered: false,
+            is_listening: true,
+            is_slow: false,
+            handshake_data_settled: false,
+            waits_for_open: false,
             counters: Counters::default(),
         }
     }
@@ -200,7 +268,7 @@ impl Connection {
         if self.peer_not_listening {
             return Err(SendError::PeerNotListening);
         }
-        let (size, mps) = (datagram.len(), self.config.mps);
+        let (size, mps) = (datagram.len(), self.mps());
         if size > mps as usize {
             return Err(SendError::TooLarge { size, mps });
         }
@@ -222,13 +290,30 @@ impl Connection {
         self.events.pop_front()
     }
 
+    /// Says whether the application has trouble keeping up with the peer's data. While it has, each
+    /// acknowledgement carries Slow Receiver, and the peer does not raise its rate (RFC 4340 section
+    /// 11.6). [`Counters::slow_receiver_reports`] counts what the peer says so.
+    pub const fn set_slow(&mut self, slow: bool) {
+        self.is_slow = slow;
+    }
+
+    /// The application reads no more, though it may go on sending: what waits to be read is
+    /// discarded, and data that comes from now on is dropped and reported with Drop Code 1
+    /// (section 11.7.2), at which the peer stops sending it.
+    pub fn stop_listening(&mut self) {
+        self.is_listening = false;
+        self.receive_queue = VecDeque::new();
+    }
+
     /// Ends the connection: takes no more datagrams, sends those that wait (for no longer than
     /// [`Config::linger`]), then closes (RFC 4340 section 8.3). Before the connection is
     /// established, this is [`abort`](Self::abort).
     pub fn close(&mut self, now: Instant) {
         match self.state {
             State::PartOpen | State::Open => self.request_close(now),
-            State::Listen | State::Request | State::Respond => self.abort(now),
+            State::Listen | State::Invited | State::Listen1 | State::Request | State::Respond => {
+                self.abort(now)
+            }
             State::Closed | State::CloseReq | State::Closing | State::TimeWait => {}
         }
     }
@@ -238,7 +323,7 @@ impl Connection {
     pub fn abort(&mut self, now: Instant) {
         match self.state {
             State::Closed | State::TimeWait => {}
-            State::Listen => self.enter_closed(),
+            state if state.is_passive() => self.enter_closed(),
             _ => self.give_up(now),
         }
     }
@@ -268,19 +353,20 @@ impl Connection {
         self.service
     }
 
-    /// The most data that one datagram may carry, in bytes (RFC 4340 section 14).
-    pub fn mps(&self) -> u32 {
-        self.config.mps
-    }
-
     /// Datagrams that still find room in the send queue.
     pub fn send_room(&self) -> usize {
         self.config.send_queue.saturating_sub(self.send_queue.len())
     }
 
+    /// Datagrams that wait to be read.
+    pub fn readable(&self) -> usize {
+        self.receive_queue.len()
+    }
+
     /// Counters and the state of congestion control.
     pub fn stats(&self) -> Stats {
         let congestion = self.sender.stats();
+        let earlier = self.earlier_paths.as_deref().copied().unwrap_or_default();
         Stats {
             counters: self.counters,
             queued: self.send_queue.len(),
@@ -288,10 +374,15 @@ impl Connection {
             ssthresh: congestion.ssthresh,
             pipe: congestion.pipe,
             srtt: congestion.srtt,
-            lost: congestion.counts.lost,
-            marked: congestion.counts.marked,
-            timeouts: congestion.counts.timeouts,
+            lost: earlier.lost + congestion.counts.lost,
+            marked: earlier.marked + congestion.counts.marked,
+            timeouts: earlier.timeouts + congestion.counts.timeouts,
         }
+    }
+
+    fn first_service(&self) -> ServiceCode {
+        let codes = &self.config.service_codes;
+        codes.first().copied().unwrap_or_default()
     }
 
     /// The round-trip time to reckon with.

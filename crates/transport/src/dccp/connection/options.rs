@@ -23,7 +23,9 @@ impl Connection {
         packet: &Packet,
     ) -> ControlFlow<(), Option<u64>> {
         let kind = packet.kind.packet_type();
-        let takes_cookies = kind == PacketType::Response && self.state < State::Open;
+        // Those of an earlier Response, come late, do not go with our acknowledgement number.
+        let takes_cookies =
+            kind == PacketType::Response && self.state < State::Open && packet.seq == self.seq.gsr;
         let mut ndp_count = None;
         let mut mandatory = false;
         let mut negotiated = false;

@@ -60,8 +60,7 @@ impl Connection {
             kind,
             PacketType::Data | PacketType::Ack | PacketType::DataAck
         );
-        // Listen is for middleboxes; endpoints need not understand it (RFC 5596 section 2.2.3).
-        if kind == PacketType::Listen || !(packet.extended || may_be_short) {
+        if !(packet.extended || may_be_short) {
             return self.ignore();
         }
         CONTINUE
@@ -71,6 +70,14 @@ impl Connection {
     fn step_2_check_ports_and_timewait(&mut self, now: Instant, packet: &Packet) -> Step {
         let is_ours = packet.destination_port == self.local_port
             && (self.state == State::Listen || packet.source_port == self.remote_port);
+        // In silence, but for a client in REQUEST state (RFC 5596 section 2.2.3); its options and
+        // data mean nothing.
+        if packet.kind.packet_type() == PacketType::Listen {
+            if is_ours {
+                self.obey_listen();
+            }
+            return self.ignore();
+        }
         if is_ours && !matches!(self.state, State::Closed | State::TimeWait) {
             return CONTINUE;
         }
@@ -84,16 +91,20 @@ impl Connection {
         self.ignore()
     }
 
-    /// "Step 3: Process LISTEN state."
+    /// "Step 3: Process LISTEN state", and steps 2a and 2b of RFC 5596 section 2.2.2.
     fn step_3_process_listen(&mut self, now: Instant, packet: &Packet) -> Step {
-        if self.state != State::Listen {
+        if !self.state.is_passive() {
             return CONTINUE;
         }
         let Kind::Request { service } = packet.kind else {
             self.reset_stray(now, packet, ResetCode::NO_CONNECTION);
             return self.ignore();
         };
-        if service == ServiceCode::INVALID || !self.config.service_codes.contains(&service) {
+        let is_offered = match self.state {
+            State::Listen => self.config.service_codes.contains(&service),
+            _ => service == self.service,
+        };
+        if service == ServiceCode::INVALID || !is_offered {
             self.reset_stray(now, packet, ResetCode::BAD_SERVICE_CODE);
             return self.ignore();
         }

@@ -5,14 +5,13 @@ use skywave_units::Instant;
 use skywave_wire::dccp::{DccpOption, Kind, OptionList, Packet, PacketType, ResetCode, SeqNo};
 use skywave_wire::{Ecn, Payload};
 
-use super::{Connection, Event, State};
+use super::{Connection, Event, State, path};
 use crate::Transmit;
 use crate::dccp::ccid::{HcReceiver, HcSender, Permit, SentPacket};
 use crate::dccp::timer::Timer;
 
-/// Bytes of acknowledgement options that ride on a datagram of the maximum size; a longer Ack
-/// Vector leaves in a packet of its own (RFC 4340 section 11.2).
-const PIGGYBACK_ROOM: usize = 56;
+/// Bytes of options that a data packet carries for its data: a Data Checksum, and a CCID's.
+const DATA_OPTIONS: usize = 6 + 10;
 
 /// Beyond this Sequence Window, 24-bit numbers are not used (section 7.6.2).
 const SHORT_SEQNOS_WINDOW: u64 = 1 << 16;
@@ -35,6 +34,8 @@ pub(super) struct Outbox {
     pub(super) sync: Option<SeqNo>,
     /// A SyncAck with this one.
     pub(super) sync_ack: Option<SeqNo>,
+    /// A Listen.
+    pub(super) listen: bool,
     /// A Request.
     pub(super) request: bool,
     /// A Response.
@@ -55,6 +56,9 @@ impl Connection {
                 ecn: self.ecn(false),
                 packet: *reset,
             });
+        }
+        if core::mem::take(&mut self.outbox.listen) {
+            return Some(self.listen_packet(now));
         }
         if core::mem::take(&mut self.outbox.request) {
             return Some(self.request(now));
@@ -89,6 +93,30 @@ impl Connection {
         }
         self.close_when_empty(now);
         core::mem::take(&mut self.outbox.ending).then(|| self.ending(now))
+    }
+
+    /// A Listen is outside of the sequence number space: its own number is zero (RFC 5596 section
+    /// 2.2.1).
+    fn listen_packet(&mut self, now: Instant) -> Transmit<Packet> {
+        self.listen_sent(now);
+        self.counters.packets_sent += 1;
+        let packet = Packet {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            ccval: 0,
+            cscov: 0,
+            extended: true,
+            seq: SeqNo::ZERO,
+            kind: Kind::Listen {
+                service: self.service,
+            },
+            options: OptionList::new(),
+            payload: Payload::EMPTY,
+        };
+        Transmit {
+            ecn: self.ecn(false),
+            packet,
+        }
     }
 
     fn request(&mut self, now: Instant) -> Transmit<Packet> {
@@ -133,6 +161,9 @@ impl Connection {
     /// A Data or DataAck packet, if a datagram waits and may leave.
     fn data(&mut self, now: Instant) -> Option<Transmit<Packet>> {
         let waiting = self.send_queue.front()?;
+        if self.state == State::PartOpen && self.waits_for_open {
+            return None;
+        }
         if self.sender.needs_ack_vector() && !self.features.peer.send_ack_vector {
             return None;
         }
@@ -160,9 +191,6 @@ impl Connection {
             acks = is_due || (has_room && self.receiver.deadline().is_some());
         }
         let payload = self.send_queue.pop_front()?;
-        if core::mem::take(&mut self.was_full) {
-            self.events.push_back(Event::Writable);
-        }
         let kind = if acks {
             Kind::DataAck {
                 ack: self.ack_number(),
@@ -170,7 +198,12 @@ impl Connection {
         } else {
             Kind::Data
         };
-        Some(self.build(now, kind, payload))
+        let packet = self.build(now, kind, payload);
+        if self.was_full && self.send_room() > 0 {
+            self.was_full = false;
+            self.events.push_back(Event::Writable);
+        }
+        Some(packet)
     }
 
     fn has_room_to_piggyback(&self, size: usize) -> bool {
@@ -179,7 +212,15 @@ impl Connection {
         } else {
             0
         };
-        size + options <= self.config.mps as usize + PIGGYBACK_ROOM
+        size + options <= (self.mps() + path::OPTIONS_ROOM) as usize
+    }
+
+    /// Whether the path takes a DataAck with `options` and that much data.
+    fn fits_path(&self, options: &OptionList, size: usize) -> bool {
+        let options: usize = options.iter().map(DccpOption::encoded_len).sum();
+        let header = PacketType::DataAck.fixed_header_len(true);
+        let length = header + (options + DATA_OPTIONS).next_multiple_of(4) + size;
+        length <= self.packet_limit()
     }
 
     /// Whether the Ack Vector fits behind `options`. Without Init Cookies it always does: that is
@@ -207,14 +248,10 @@ impl Connection {
     }
 
     /// Numbers a packet, adds its options and tells everybody that it leaves.
-    fn build(&mut self, now: Instant, kind: Kind, payload: Payload) -> Transmit<Packet> {
+    fn build(&mut self, now: Instant, mut kind: Kind, mut payload: Payload) -> Transmit<Packet> {
         let seq = self.seq.take_next();
         let packet_type = kind.packet_type();
         let ack = kind.ack();
-        let data = match packet_type {
-            PacketType::Data | PacketType::DataAck => Some(payload.len() as u32),
-            _ => None,
-        };
         let mut options = OptionList::new();
         self.add_negotiation(now, packet_type, seq, &mut options);
         self.add_common(now, &mut options);
@@ -222,6 +259,19 @@ impl Connection {
         if let Some(ack) = ack {
             self.add_acknowledgement(now, packet_type, seq, ack, &mut options);
         }
+        if let Kind::DataAck { ack } = kind
+            && !self.fits_path(&options, payload.len())
+        {
+            // The options leave at once, the data by itself (section 14).
+            self.send_queue.push_front(core::mem::take(&mut payload));
+            self.waits_for_open = self.state == State::PartOpen;
+            kind = Kind::Ack { ack };
+        }
+        let packet_type = kind.packet_type();
+        let data = match packet_type {
+            PacketType::Data | PacketType::DataAck => Some(payload.len() as u32),
+            _ => None,
+        };
         let mut ccval = 0;
         if data.is_some() {
             ccval = self.sender.ccval(now);
@@ -324,6 +374,9 @@ impl Connection {
         }
         self.carriers.push_back(seq);
         if matches!(packet_type, PacketType::Ack | PacketType::DataAck) {
+            if self.is_slow {
+                options.push(DccpOption::SlowReceiver);
+            }
             self.receiver.ack_options(now, options);
             self.receiver.on_ack_sent(now);
             self.outbox.ack = false;
@@ -409,30 +462,6 @@ impl Connection {
             seq,
             kind: Kind::Reset { ack, code, data },
             options,
-            payload: Payload::EMPTY,
-        })
-    }
-
-    /// A Reset that answers `packet` outside of any connection.
-    pub(super) fn bare_reset(
-        packet: &Packet,
-        seq: SeqNo,
-        code: ResetCode,
-        data: [u8; 3],
-    ) -> Box<Packet> {
-        Box::new(Packet {
-            source_port: packet.destination_port,
-            destination_port: packet.source_port,
-            ccval: 0,
-            cscov: 0,
-            extended: true,
-            seq,
-            kind: Kind::Reset {
-                ack: packet.seq,
-                code,
-                data,
-            },
-            options: OptionList::new(),
             payload: Payload::EMPTY,
         })
     }

@@ -291,6 +291,134 @@ fn peer_that_does_not_listen() {
     assert_eq!(refused, Err(SendError::PeerNotListening));
 }
 
+/// D11.7-2, D11.7-1: the application stops reading: data is dropped with Drop Code 1, the packets
+/// still count as received, and the peer stops sending it.
+#[test]
+fn application_that_stops_listening() {
+    let mut pair = Pair::open(roomy(), roomy());
+    pair.send(Client, 10);
+    pair.run_for(secs(1));
+    pair.apply(Server, Connection::stop_listening);
+    assert_eq!(pair.received(Server), [], "what waited is discarded");
+    for _ in 0..20 {
+        pair.send(Client, 10);
+    }
+    pair.send(Server, 30);
+    let from = pair.log.len();
+    pair.run_for(secs(2));
+    assert_eq!(pair.received(Server), []);
+    assert_eq!(pair.received(Client), [30], "it may still send");
+    let reports = pair
+        .sent_by(Server, from)
+        .iter()
+        .any(|sent| matches!(sent.option(40), Some(DccpOption::DataDropped(blocks)) if blocks[0] & 0xf0 == 0x90));
+    assert!(reports);
+    assert_eq!(pair.events(Client), [Event::PeerNotListening]);
+    let stats = pair.get(Client).stats();
+    assert_eq!((stats.lost, stats.marked, stats.queued), (0, 0, 0));
+    assert!(pair.get(Server).stats().counters.datagrams_dropped > 0);
+}
+
+/// D11.6-1: while an application says that it is slow, its acknowledgements carry Slow Receiver,
+/// the peer hears it and its window does not grow; when it no longer says so, the window grows
+/// again.
+#[test]
+fn slow_receiver() {
+    let mut pair = Pair::open(roomy(), roomy());
+    pair.apply(Server, |server| server.set_slow(true));
+    let load = |pair: &mut Pair| {
+        let before = pair.get(Client).stats();
+        let from = pair.log.len();
+        for _ in 0..60 {
+            pair.send(Client, 100);
+        }
+        pair.run_for(secs(4));
+        assert_eq!(pair.received(Server).len(), 60);
+        let slow = pair
+            .sent_by(Server, from)
+            .iter()
+            .filter(|sent| sent.kind() == PacketType::Ack)
+            .map(|sent| sent.option(2).is_some())
+            .collect::<Vec<_>>();
+        let after = pair.get(Client).stats();
+        let heard = after.counters.slow_receiver_reports - before.counters.slow_receiver_reports;
+        (slow, heard, before.cwnd, after.cwnd)
+    };
+    let (slow, heard, before, after) = load(&mut pair);
+    assert!(slow.len() > 10 && slow.iter().all(|&slow| slow));
+    assert_eq!(heard, slow.len() as u64);
+    // The first acknowledgement is what tells.
+    assert!(after <= before + 1.0, "{before} to {after}");
+    pair.apply(Server, |server| server.set_slow(false));
+    let (slow, heard, before, after) = load(&mut pair);
+    assert!(slow.iter().all(|&slow| !slow) && heard == 0);
+    assert!(after > before + 2.0, "{before} to {after}");
+}
+
+/// D12-1, D11-1: ECN works both ways at once: data leaves as ECT, a mark on either side's data is
+/// reported to it as such and halves its window, and nothing is lost.
+#[test]
+fn marks_both_ways() {
+    let mut pair = Pair::open(roomy(), roomy());
+    let mut marked = [false; 2];
+    pair.network = Box::new(move |sent| {
+        assert!(sent.ecn.is_capable());
+        let done = &mut marked[usize::from(sent.from == Server)];
+        if sent.packet.payload.is_empty() || std::mem::replace(done, true) {
+            return Fate::Deliver;
+        }
+        Fate::Mark
+    });
+    for _ in 0..100 {
+        pair.send(Client, 100);
+        pair.send(Server, 100);
+    }
+    pair.run_for(secs(10));
+    for side in [Client, Server] {
+        assert_eq!(pair.received(side).len(), 100);
+        let stats = pair.get(side).stats();
+        assert_eq!((stats.marked, stats.lost), (1, 0), "{side:?}");
+        assert_eq!(stats.counters.ce_received, 1, "{side:?}");
+        assert!(stats.ssthresh.is_finite(), "{side:?}");
+    }
+}
+
+/// D20-1, D11.4-5: an acknowledgement tells of everything whose report the peer may not have: while
+/// all of them are lost, each one reaches back to the first packet; once one is known to have
+/// come, they are short again.
+#[test]
+fn acknowledgements_carry_the_whole_buffer() {
+    let mut pair = Pair::opened();
+    let isr = pair.sent_by(Client, 0)[0].packet.seq;
+    let (first, ack) = (pair.gss(Client) + 1, SeqNo::new(pair.gss(Server)));
+    let covered = |sent: &[Packet]| {
+        let sent = sent.last().unwrap();
+        let (_, cells) = ack_vector(sent).unwrap();
+        let cells: u64 = cells.iter().map(|cell| u64::from(cell & 0x3f) + 1).sum();
+        (sent.kind.ack().unwrap().distance_from(isr) as u64, cells)
+    };
+    let mut last = None;
+    for index in 0..40 {
+        // Every third packet is missing.
+        let seq = first + index + index / 3;
+        let data = with_data(packet(Client, seq, Kind::DataAck { ack }), 10);
+        let sent = pair.inject(Server, data);
+        if let Some(answer) = sent.last() {
+            let (behind, cells) = covered(&sent);
+            // The report of the handshake's own packets is known to have come.
+            assert!(cells + 3 >= behind, "{cells} cells, {behind} packets");
+            last = Some(answer.seq);
+        }
+    }
+    let ack = last.unwrap();
+    let data = with_data(packet(Client, first + 60, Kind::DataAck { ack }), 10);
+    let mut sent = pair.inject(Server, data);
+    let data = with_data(packet(Client, first + 61, Kind::DataAck { ack }), 10);
+    sent.extend(pair.inject(Server, data));
+    let (behind, cells) = covered(&sent);
+    assert!(cells + 30 < behind, "{cells} cells, {behind} packets");
+}
+
 /// A vector too long to ride on a full datagram leaves in a packet of its own (section 11.2).
 #[test]
 fn long_vectors_are_not_piggybacked() {

@@ -126,6 +126,11 @@ fn wild_configurations_are_harmless() {
             ..Config::default()
         },
         Config {
+            path_mtu: 0,
+            lower_headers: u32::MAX,
+            ..Config::default()
+        },
+        Config {
             request_retry: Duration::ZERO,
             partopen_retry: Duration::ZERO,
             backoff_limit: Duration::ZERO,

@@ -2,10 +2,13 @@
 
 mod data;
 mod handshake;
+mod invitation;
 mod limits;
+mod listener;
 mod model;
 mod negotiation;
 mod options;
+mod path;
 mod random;
 mod sequences;
 mod termination;

@@ -1,4 +1,4 @@
-//! D8.5-1: the pseudocode of RFC 4340 section 8.5, written down a second time as plainly as it
+//! The pseudocode of RFC 4340 section 8.5, written down a second time as plainly as it
 //! stands there, and compared with a connection packet by packet.
 
 use proptest::collection::vec;
@@ -133,6 +133,7 @@ fn input() -> impl Strategy<Value = (u8, i64, i64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
+    /// D8.5-1: the same packets, the same answers and the same states.
     #[test]
     fn agrees_with_the_pseudocode(
         side in prop_oneof![Just(Client), Just(Server)],

@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use skywave_wire::dccp::{ElapsedTime, LossInterval};
+use skywave_wire::dccp::{ElapsedTime, LossInterval, QuotedHeader};
 
 use super::*;
 
@@ -78,6 +78,23 @@ enum Input {
     Close {
         client: bool,
     },
+    /// An ICMP report of a packet too big.
+    TooBig {
+        client: bool,
+        mtu: u32,
+        seq: u64,
+    },
+    /// Another path, with this MTU.
+    Path {
+        client: bool,
+        mtu: u32,
+    },
+    Slow {
+        client: bool,
+    },
+    StopListening {
+        client: bool,
+    },
 }
 
 /// Numbers in `Input::Packet` are relative to this; it stands for the receiver's own state.
@@ -94,6 +111,11 @@ fn input() -> impl Strategy<Value = Input> {
         3 => (0u64..3_000).prop_map(Input::Wait),
         3 => (any::<bool>(), 0u32..1_500).prop_map(|(client, size)| Input::Send { client, size }),
         1 => any::<bool>().prop_map(|client| Input::Close { client }),
+        1 => (any::<bool>(), 0u32..2_000, number(NEAR))
+            .prop_map(|(client, mtu, seq)| Input::TooBig { client, mtu, seq }),
+        1 => (any::<bool>(), 0u32..2_000).prop_map(|(client, mtu)| Input::Path { client, mtu }),
+        1 => any::<bool>().prop_map(|client| Input::Slow { client }),
+        1 => any::<bool>().prop_map(|client| Input::StopListening { client }),
     ]
 }
 
@@ -102,6 +124,11 @@ fn side(is_client: bool) -> Side {
 }
 
 fn apply(pair: &mut Pair, input: Input) {
+    let last = |pair: &Pair, side| {
+        let mut sent = pair.log.iter().rev().filter(|sent| sent.from == side);
+        sent.next().map_or(0, |sent| sent.packet.seq.get())
+    };
+    let shift = |number: u64, near: u64| number.wrapping_sub(NEAR).wrapping_add(near);
     match input {
         Input::Packet {
             to_client,
@@ -113,17 +140,12 @@ fn apply(pair: &mut Pair, input: Input) {
         } => {
             let to = side(to_client);
             let from = to.other();
-            let last = |side| {
-                let mut sent = pair.log.iter().rev().filter(|sent| sent.from == side);
-                sent.next().map_or(0, |sent| sent.packet.seq.get())
-            };
-            let shift = |number: u64, near: u64| number.wrapping_sub(NEAR).wrapping_add(near);
-            let ack = SeqNo::new(shift(ack, last(to)));
+            let ack = SeqNo::new(shift(ack, last(pair, to)));
             // 11 stands for a Data packet with short numbers.
             let extended = number != 11;
             let number = if extended { number } else { 2 };
             let packet = packet(from, 0, kind(number, ack));
-            let seq = SeqNo::new(shift(seq, last(from)));
+            let seq = SeqNo::new(shift(seq, last(pair, from)));
             let seq = if extended {
                 seq
             } else {
@@ -142,6 +164,22 @@ fn apply(pair: &mut Pair, input: Input) {
             let _ = pair.apply(side(client), |c| c.send(Payload::Synthetic(size)));
         }
         Input::Close { client } => pair.close(side(client)),
+        Input::TooBig { client, mtu, seq } => {
+            let mut ports = [CLIENT_PORT, SERVER_PORT];
+            if !client {
+                ports.reverse();
+            }
+            let quoted = QuotedHeader {
+                source_port: ports[0],
+                destination_port: ports[1],
+                extended: seq % 2 == 0,
+                seq: SeqNo::new(shift(seq, last(pair, side(client)))),
+            };
+            pair.apply(side(client), |end| end.on_too_big(mtu, quoted));
+        }
+        Input::Path { client, mtu } => pair.apply(side(client), |end| end.on_path_change(mtu)),
+        Input::Slow { client } => pair.apply(side(client), |end| end.set_slow(true)),
+        Input::StopListening { client } => pair.apply(side(client), Connection::stop_listening),
     }
 }
 
@@ -149,25 +187,43 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     /// Thousands of packets, near-valid and wild, in every state: no panic, no endless sending
-    /// (`drain` asserts that), and no timer in the past.
+    /// (`drain` asserts that), no timer in the past, and no data packet that is longer than the path
+    /// takes (D14-1).
     #[test]
     fn nothing_panics(
         short in any::<bool>(),
         open_first in any::<bool>(),
+        invited in any::<bool>(),
         inputs in vec(input(), 1..120),
     ) {
         let config = Config {
             allow_short_seqnos: short,
             request_ndp_count: short,
             checksum_coverage: u8::from(short),
+            send_data_checksum: !short,
+            path_mtu: 1_500,
             ..Config::default()
         };
         let mut pair = Pair::new(config.clone(), config);
+        if invited {
+            let server = Connection::invite(Config::default(), SERVER_PORT, CLIENT_PORT, rng(2));
+            pair.server = Driven::new(server);
+        }
         if open_first {
             pair.run_for(secs(1));
         }
         for input in inputs {
+            // A path change may raise the MTU: what was sent before was for the old one.
+            let limits = [Client, Server].map(|side| pair.get(side).path_mtu());
+            let from = pair.log.len();
             apply(&mut pair, input);
+            for (side, before) in [Client, Server].into_iter().zip(limits) {
+                let limit = before.max(pair.get(side).path_mtu()) as usize - 20;
+                for sent in pair.sent_by(side, from) {
+                    let is_data = matches!(sent.kind(), PacketType::Data | PacketType::DataAck);
+                    prop_assert!(!is_data || sent.packet.encoded_len() <= limit);
+                }
+            }
             for side in [Client, Server] {
                 let now = pair.now;
                 let _ = pair.driven(side).expire(now);

@@ -261,6 +261,26 @@ fn short_sequence_numbers() {
     assert_eq!(pair.states(), (State::TimeWait, State::Closed));
 }
 
+/// D5.1-6, D7.6-1: a connection whose windows allow for very high rates uses 48-bit numbers on every
+/// packet, agreed or not.
+#[test]
+fn high_rates_use_long_numbers() {
+    for (sequence_window, short) in [(1 << 16, true), ((1 << 16) + 1, false)] {
+        let config = Config {
+            allow_short_seqnos: true,
+            sequence_window,
+            ..Config::default()
+        };
+        let mut pair = Pair::open(config.clone(), config);
+        let from = pair.log.len();
+        pair.send(Client, 10);
+        pair.run_for(secs(1));
+        let sent = &pair.log[from..];
+        assert!(sent.iter().any(|sent| sent.kind() == PacketType::Data));
+        assert!(sent.iter().all(|sent| sent.packet.extended != short));
+    }
+}
+
 /// D7.6-1: extension works on both sides of the wrap of the low 24 bits.
 #[test]
 fn short_numbers_wrap() {

@@ -494,7 +494,7 @@ fn ns2_acknowledges_acknowledgements_of_a_quiescent_peer() {
     }
 }
 
-// C2-14: a receiver that conceals a mark has to guess a nonce; a wrong guess counts as a mark.
+// C2-14, D12.3-1: a receiver that conceals a mark has to guess a nonce; a wrong guess counts as a mark.
 #[test]
 fn a_wrong_nonce_echo_counts_as_a_mark() {
     for (verify_nonce, reductions) in [(true, 1), (false, 0)] {
