@@ -36,7 +36,12 @@ impl Strays {
         } else {
             SeqNo::new(seq.low24().into())
         };
-        Some(bare_reset(packet, seq, code, [0; 3]))
+        // A Packet Error names the type of the packet (section 5.6).
+        let data = match code {
+            ResetCode::PACKET_ERROR => [packet.kind.packet_type() as u8, 0, 0],
+            _ => [0; 3],
+        };
+        Some(bare_reset(packet, seq, code, data))
     }
 
     /// Whether one more Reset without a connection may leave; counts it if so.

@@ -8,7 +8,6 @@ use super::transmit::Outbox;
 use super::{Connection, Role, State};
 use crate::dccp::ccid::{HcReceiver, HcSender};
 use crate::dccp::features::{Feature, Location};
-use crate::dccp::stray::bare_reset;
 use crate::dccp::timer::Timer;
 use crate::dccp::{Event, Origin};
 
@@ -198,14 +197,12 @@ impl Connection {
 
     /// Answers an unexpected packet in REQUEST state: the Reset acknowledges that packet, and
     /// ends the peer's connection but not this one (section 7.5.6).
+    ///
+    /// It has the numbers of section 8.3.1, since none of ours would be in the window of a
+    /// half-open peer: that peer asks with a Sync that acknowledges its GSR, and takes the Reset
+    /// that answers it. Nor do these Resets push our Request out of our own window.
     pub(super) fn challenge_with_reset(&mut self, now: Instant, packet: &Packet) {
-        if !self.strays.allows(now, self.config.resets_per_second) {
-            return;
-        }
-        let seq = self.seq.take_next();
-        let data = [packet.kind.packet_type() as u8, 0, 0];
-        let reset = bare_reset(packet, seq, ResetCode::PACKET_ERROR, data);
-        self.outbox.reset = Some(Box::new(reset));
+        self.reset_stray(now, packet, ResetCode::PACKET_ERROR);
     }
 
     /// Asks for a Sync, if the rate limit allows one (section 7.5.4).

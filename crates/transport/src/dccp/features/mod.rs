@@ -374,10 +374,17 @@ impl Features {
         };
         let value = match feature.rule() {
             Rule::NonNegotiable => {
+                let value = feature.read(option.value);
                 if option.value != negotiation.value.as_slice() {
-                    return Err(Refusal::OptionError);
+                    // A Confirm of the value in force answers a repetition of the Change before
+                    // this one, which has overtaken it: not part of this negotiation.
+                    return if value == Some(self.values(location).get(feature)) {
+                        Ok(None)
+                    } else {
+                        Err(Refusal::OptionError)
+                    };
                 }
-                feature.read(option.value).ok_or(Refusal::OptionError)?
+                value.ok_or(Refusal::OptionError)?
             }
             Rule::ServerPriority => {
                 let ours = negotiation.value.as_slice();

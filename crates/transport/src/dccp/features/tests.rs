@@ -345,6 +345,32 @@ fn invalid_confirms() {
     );
 }
 
+/// A repeated packet with an old Change overtakes a new Change, and is confirmed by a packet that
+/// acknowledges a number after that of the new one: section 6.6.4's rules let the answer pass, but
+/// it is no reason to reset.
+#[test]
+fn a_confirm_of_the_value_in_force_answers_nothing() {
+    let mut endpoint = Endpoint::quiet(Role::Server);
+    endpoint.features.declare(Feature::AckRatio, 7);
+    endpoint.emit(150);
+    let confirmed = endpoint.receive_at(1, Some(150), false, &confirm(R, 5, &[0, 7]));
+    assert!(matches!(confirmed, Ok(Some(_))));
+    endpoint.features.declare(Feature::AckRatio, 2);
+    endpoint.emit(155);
+    let late = endpoint.receive_at(2, Some(161), false, &confirm(R, 5, &[0, 7]));
+    assert_eq!(late, Ok(None));
+    assert!(endpoint.features.is_unanswered());
+    // The real answer still counts, and a wrong one is still an error.
+    let mut other = endpoint.features.clone();
+    let answered = endpoint.receive_at(3, Some(161), false, &confirm(R, 5, &[0, 2]));
+    assert!(matches!(answered, Ok(Some(_))));
+    core::mem::swap(&mut other, &mut endpoint.features);
+    assert_eq!(
+        endpoint.receive_at(3, Some(161), false, &confirm(R, 5, &[0, 3])),
+        Err(Refusal::OptionError)
+    );
+}
+
 /// D6-2: no Confirm without a Change; one answer for the latest of several.
 #[test]
 fn confirms_answer_changes() {

@@ -309,7 +309,8 @@ fn idle_connection_leaves_partopen_despite_loss() {
 }
 
 /// D8.3-3, D7.5-6: anything but a Response or Reset in REQUEST state is answered with a Reset of
-/// code 4 that acknowledges it; the Request goes on (the last example of section 7.5.6).
+/// code 4 that acknowledges it, with the number after the one that it acknowledges; the Request
+/// goes on (the last example of section 7.5.6).
 #[test]
 fn half_open_connection_is_cleared() {
     let mut pair = Pair::default();
@@ -328,7 +329,7 @@ fn half_open_connection_is_cleared() {
             service: ServiceCode::NONE,
         },
     ];
-    for (index, kind) in kinds.into_iter().enumerate() {
+    for kind in kinds {
         let sent = pair.inject(Client, packet(Server, 11, kind));
         let expected = Kind::Reset {
             ack: SeqNo::new(11),
@@ -337,9 +338,18 @@ fn half_open_connection_is_cleared() {
         };
         assert_eq!(sent.len(), 1);
         assert_eq!(sent[0].kind, expected);
-        assert_eq!(sent[0].seq, SeqNo::new(iss + 1 + index as u64));
+        assert_eq!(sent[0].seq, kind.ack().map_or(SeqNo::ZERO, SeqNo::next));
         assert_eq!(pair.get(Client).state(), State::Request);
     }
+    // But no Reset answers a Reset: two clients would do so for ever.
+    let ack = SeqNo::new(iss + 50);
+    let reset = Kind::Reset {
+        ack,
+        code: ResetCode::CLOSED,
+        data: [0; 3],
+    };
+    assert_eq!(pair.inject(Client, packet(Server, 11, reset)), []);
+    assert_eq!(pair.get(Client).state(), State::Request);
 }
 
 /// D8.3-3: without a connection, a Reset's numbers come from the packet that it answers.

@@ -1,0 +1,316 @@
+//! A peer that lies in its acknowledgements, about its numbers and about time. The connection goes on
+//! or ends with a Reset; it does not panic, and is not talked into sending more than it should.
+
+use std::iter;
+
+use rand::{Rng, RngExt};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_transport::dccp::{Config, Event, SendError, State};
+use skywave_units::Duration;
+use skywave_wire::dccp::{
+    DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind, OptionBytes, PacketType, ResetCode,
+};
+use skywave_wire::{Ecn, Payload};
+
+use crate::network::seeded;
+use crate::victim::{MILLISECOND, Victim, change};
+
+/// Any option, with any contents.
+fn any_option(rng: &mut Xoshiro256PlusPlus) -> DccpOption {
+    let longest = if rng.random_ratio(1, 10) { 253 } else { 20 };
+    let mut value = vec![0; rng.random_range(0..=longest)];
+    rng.fill(&mut value[..]);
+    let value = OptionBytes::from_vec(value);
+    match rng.random_range(0..5) {
+        0 | 1 => DccpOption::AckVector {
+            nonce: rng.random(),
+            cells: value,
+        },
+        2 => DccpOption::DataDropped(value),
+        3 => DccpOption::Other {
+            kind: rng.random_range(32..=255),
+            value: Some(value),
+        },
+        _ => match rng.random_range(0..5) {
+            0 => DccpOption::ElapsedTime(ElapsedTime::Long(rng.random())),
+            1 => DccpOption::TimestampEcho {
+                echo: rng.random(),
+                elapsed: None,
+            },
+            2 => DccpOption::ndp_count(rng.next_u64() >> 16),
+            3 => DccpOption::SlowReceiver,
+            _ => DccpOption::Timestamp(rng.random()),
+        },
+    }
+}
+
+/// D7.5-5: an acknowledgement of what was not sent yet is not accepted, whatever stands in it.
+#[test]
+fn acknowledging_the_future_is_invalid() {
+    let mut victim = Victim::new(Config::default());
+    victim.send(3);
+    for ahead in [1, 2, 100, 1 << 24, 1 << 46, (1 << 47) - 1] {
+        victim.wait(Duration::from_secs(1));
+        let before = victim.end.get().stats();
+        let vector = DccpOption::AckVector {
+            nonce: false,
+            cells: [0x3f; 200].as_slice().into(),
+        };
+        let ack = victim.gss.add(ahead);
+        let sent = victim.say(Kind::Ack { ack }, &[vector]);
+        let syncs = sent
+            .iter()
+            .filter(|packet| packet.kind.packet_type() == PacketType::Sync);
+        assert_eq!(syncs.count(), 1, "{sent:?}");
+        let after = victim.end.get().stats();
+        assert_eq!(
+            after.counters.invalid_packets,
+            before.counters.invalid_packets + 1
+        );
+        assert_eq!((after.cwnd, after.pipe), (before.cwnd, before.pipe));
+    }
+    assert_eq!(victim.state(), State::Open);
+}
+
+/// D11.4-3: Ack Vectors that reach far below the first packet, with long runs, in as many options
+/// as fit: what was sent counts once, the rest not at all.
+#[test]
+fn acknowledging_more_than_was_sent_gains_nothing() {
+    let mut victim = Victim::new(Config::default());
+    for _ in 0..200 {
+        victim.send(40);
+        victim.wait(MILLISECOND);
+        for state in [0x00, 0x40, 0x80, 0xc0] {
+            let cells: OptionBytes = iter::repeat_n(state | 0x3f, 253).collect();
+            let vector = DccpOption::AckVector {
+                nonce: false,
+                cells,
+            };
+            victim.acknowledge(&[vector.clone(), vector.clone(), vector]);
+        }
+    }
+    let stats = victim.end.get().stats();
+    let sent = stats.counters.data_packets_sent as f64;
+    assert!(sent > 200.0);
+    assert!(
+        stats.cwnd <= 4.0 + sent / 2.0,
+        "{} after {sent} packets",
+        stats.cwnd
+    );
+    assert_eq!(victim.state(), State::Open);
+}
+
+/// The same with Ack Vectors at random, contradictory from one to the next, and with all else that
+/// an acknowledgement can say.
+#[test]
+fn contradictory_acknowledgements_leave_the_account_in_order() {
+    for (seed, nonces) in (0..40).map(|seed| (seed, seed % 2 == 0)) {
+        let mut rng = seeded(seed);
+        let mut victim = Victim::new(Config {
+            ecn_nonces: nonces,
+            ..Config::default()
+        });
+        for _ in 0..500 {
+            victim.send(rng.random_range(0..10));
+            victim.wait(MILLISECOND * rng.random_range(0..400));
+            let behind = victim.gss.distance_from(victim.iss).min(90) as u64;
+            let ack = victim.gss.sub(rng.random_range(0..=behind));
+            let options: Vec<_> = (0..rng.random_range(0..4))
+                .map(|_| any_option(&mut rng))
+                .collect();
+            victim.say(Kind::Ack { ack }, &options);
+            if victim.state() != State::Open {
+                break;
+            }
+        }
+    }
+}
+
+/// With nonces, acknowledging what one has not received is found out: cwnd does not grow
+/// (RFC 4340 section 12.2).
+#[test]
+fn a_receiver_that_guesses_nonces_is_not_given_more() {
+    let cwnd = |is_honest: bool| {
+        let mut victim = Victim::new(Config {
+            ecn_nonces: true,
+            ..Config::default()
+        });
+        for round in 0..300 {
+            victim.send(8);
+            let sent = std::mem::take(&mut victim.unreported);
+            let Some(last) = sent.len().checked_sub(1) else {
+                continue;
+            };
+            victim.wait(MILLISECOND * 20);
+            let parity = sent.iter().filter(|&&ecn| ecn == Ecn::Ect1).count() % 2 == 1;
+            let nonce = if is_honest { parity } else { round % 2 == 0 };
+            let cells = OptionBytes::from_slice(&[last as u8]);
+            victim.acknowledge(&[DccpOption::AckVector { nonce, cells }]);
+        }
+        victim.end.get().stats().cwnd
+    };
+    let (honest, liar) = (cwnd(true), cwnd(false));
+    assert!(honest >= 8.0, "{honest}");
+    assert!(liar <= 4.0, "{liar}");
+}
+
+/// D11.7-1, D11.7-2: Data Dropped of packets that were never sent is ignored; that the application
+/// does not listen counts once it is said of data that was sent.
+#[test]
+fn dropping_what_was_never_sent_means_nothing() {
+    let mut victim = Victim::new(Config::default());
+    let not_listening = |skip: u8| {
+        let blocks = OptionBytes::from_slice(&[skip, 0x9f]);
+        DccpOption::DataDropped(blocks)
+    };
+    victim.send(2);
+    let cells = OptionBytes::from_slice(&[1]);
+    let vector = DccpOption::AckVector {
+        nonce: false,
+        cells,
+    };
+    for skip in 0x10..0x80 {
+        victim.acknowledge(&[vector.clone(), not_listening(skip)]);
+    }
+    assert_eq!(victim.events(), [Event::Connected]);
+    victim.acknowledge(&[
+        vector,
+        DccpOption::DataDropped(OptionBytes::from_slice(&[0x90])),
+    ]);
+    // The latest packet may be an Ack; then it is not data that was dropped.
+    victim.send(1);
+    let ack = victim.gss;
+    let cells = OptionBytes::from_slice(&[0]);
+    let vector = DccpOption::AckVector {
+        nonce: false,
+        cells,
+    };
+    let dropped = DccpOption::DataDropped(OptionBytes::from_slice(&[0x90]));
+    victim.say(Kind::Ack { ack }, &[vector, dropped]);
+    assert_eq!(victim.events(), [Event::PeerNotListening]);
+    let (refused, _) = victim
+        .end
+        .apply(victim.now, |end| end.send(Payload::Synthetic(1)));
+    assert_eq!(refused, Err(SendError::PeerNotListening));
+}
+
+/// A peer declares the widest Sequence Window and then leaps ahead, again and again.
+#[test]
+fn leaps_within_a_huge_window_are_survived() {
+    let mut victim = Victim::new(Config::default());
+    let widest = ((1u64 << 46) - 1).to_be_bytes();
+    let feature = FeatureNumber::SEQUENCE_WINDOW.0;
+    victim.acknowledge(&[change(FeatureSide::Local, feature, &widest[2..])]);
+    let mut rng = seeded(5);
+    for _ in 0..2_000 {
+        victim.next = victim
+            .next
+            .add(rng.next_u64() % (1 << rng.random_range(1..45)));
+        let before = victim.end.get().stats().counters.packets_received;
+        victim.say(Kind::DataAck { ack: victim.gss }, &[]);
+        assert_eq!(
+            victim.end.get().stats().counters.packets_received,
+            before + 1
+        );
+        victim.end.apply(victim.now, |end| end.recv()).0.unwrap();
+        victim.wait(MILLISECOND);
+    }
+    assert_eq!(victim.state(), State::Open);
+}
+
+/// Whatever a peer says of times, timers do not run wild: Elapsed Times longer than the round trip,
+/// Timestamp Echoes of what was never sent, a clock that stands still.
+#[test]
+fn lies_about_time_do_not_speed_up_timers() {
+    let mut victim = Victim::new(Config::default());
+    let mut sent = 0;
+    for _ in 0..1_000 {
+        sent += victim.send(4).len();
+        let elapsed = DccpOption::ElapsedTime(ElapsedTime::Long(u32::MAX));
+        let echo = DccpOption::TimestampEcho {
+            echo: 7,
+            elapsed: Some(ElapsedTime::Long(u32::MAX)),
+        };
+        let cells = OptionBytes::from_slice(&[3]);
+        let vector = DccpOption::AckVector {
+            nonce: false,
+            cells,
+        };
+        sent += victim.acknowledge(&[vector, elapsed, echo]).len();
+    }
+    // No time has passed; acknowledgements let data out, and nothing else does.
+    assert!(sent <= 8_000, "{sent}");
+    // Nothing comes back any more: retransmission timers back off.
+    victim.send(50);
+    let sent = victim.wait(Duration::from_secs(60)).len();
+    assert!(sent < 400, "{sent} packets in a minute of silence");
+}
+
+/// Clocks that jump ahead, in every state, by hours and by centuries. What comes of it is a timer's work done once, and then an end or a timer that lies ahead.
+#[test]
+fn the_clock_jumps_ahead() {
+    let hour = Duration::from_secs(3_600);
+    for jump in [hour, hour * 24 * 366, hour * 24 * 366 * 500] {
+        for state in 0..6 {
+            let mut victim = match state {
+                0 => Victim::in_request(Config::default()),
+                _ => Victim::new(Config::default()),
+            };
+            victim.send(20);
+            let now = victim.now;
+            match state {
+                2 => victim.end.apply(victim.now, |end| end.close(now)).0,
+                3 => {
+                    victim.say(Kind::CloseReq { ack: victim.gss }, &[]);
+                }
+                4 => {
+                    let code = ResetCode::CLOSED;
+                    victim.say(
+                        Kind::Reset {
+                            ack: victim.gss,
+                            code,
+                            data: [0; 3],
+                        },
+                        &[],
+                    );
+                }
+                5 => victim.end.apply(victim.now, |end| end.abort(now)).0,
+                _ => {}
+            }
+            victim.drain();
+            victim.now += jump;
+            for _ in 0..10 {
+                let _ = victim.end.expire(victim.now);
+                let sent = victim.drain();
+                assert!(sent.len() <= 60, "{} packets at once", sent.len());
+                assert!(
+                    victim.deadline.is_none_or(|at| at > victim.now),
+                    "state {state}, {jump}, {:?} {}",
+                    victim.deadline,
+                    victim.now
+                );
+            }
+            // A packet from before the jump arrives.
+            victim.say(Kind::Ack { ack: victim.gss }, &[]);
+            victim.wait(Duration::from_secs(10_000));
+            if state != 1 {
+                assert_eq!(victim.state(), State::Closed, "state {state}, {jump}");
+                assert_eq!(victim.deadline, None);
+            }
+        }
+    }
+}
+
+/// Time stands still: to be woken early or many times at once changes nothing and sends nothing.
+#[test]
+fn waking_up_too_early_does_nothing() {
+    let mut victim = Victim::new(Config::default());
+    victim.send(20);
+    for _ in 0..1_000 {
+        let deadline = victim.deadline;
+        let _ = victim.end.expire(victim.now);
+        assert_eq!(victim.drain(), []);
+        assert_eq!(victim.deadline, deadline);
+    }
+    assert_eq!(victim.state(), State::Open);
+}

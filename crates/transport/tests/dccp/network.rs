@@ -1,0 +1,326 @@
+//! A client and a server with bytes between them: packets are written down, carried by two
+//! [`Path`]s, read again and dropped where their checksum says so, as a driver would.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_transport::dccp::{Config, Connection};
+use skywave_transport::{Driven, Endpoint};
+use skywave_units::{Duration, Instant};
+use skywave_wire::dccp::Packet;
+use skywave_wire::{AddressPair, Checksum, Ecn};
+
+use crate::path::Path;
+
+pub(crate) const CLIENT_PORT: u16 = 40_000;
+pub(crate) const SERVER_PORT: u16 = 5_001;
+
+/// One of the two ends; what is kept for each is indexed by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Side {
+    Client,
+    Server,
+}
+
+use Side::{Client, Server};
+
+impl Side {
+    pub(crate) const BOTH: [Self; 2] = [Client, Server];
+
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Client => Server,
+            Server => Client,
+        }
+    }
+
+    pub(crate) const fn port(self) -> u16 {
+        match self {
+            Client => CLIENT_PORT,
+            Server => SERVER_PORT,
+        }
+    }
+
+    /// The checksum of what this side sends.
+    pub(crate) fn checksum(self) -> Checksum {
+        let from_client = AddressPair::V4 {
+            source: [192, 0, 2, 1].into(),
+            destination: [198, 51, 100, 2].into(),
+        };
+        Checksum::Over(match self {
+            Client => from_client,
+            Server => from_client.reversed(),
+        })
+    }
+}
+
+pub(crate) fn seeded(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+/// A packet on its way.
+#[derive(Debug)]
+struct Flight {
+    arrival: Instant,
+    /// Of two that arrive at the same time, the one that left first is first.
+    ordinal: u64,
+    to: Side,
+    ecn: Ecn,
+    bytes: Vec<u8>,
+    is_altered: bool,
+}
+
+impl Ord for Flight {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.arrival, self.ordinal).cmp(&(other.arrival, other.ordinal))
+    }
+}
+
+impl PartialOrd for Flight {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Flight {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Flight {}
+
+/// A packet as an end has sent it.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) at: Instant,
+    pub(crate) from: Side,
+    pub(crate) ecn: Ecn,
+    pub(crate) packet: Packet,
+}
+
+pub(crate) struct Network {
+    pub(crate) now: Instant,
+    pub(crate) ends: [Driven<Connection>; 2],
+    /// How far each end's clock is ahead of `now`.
+    pub(crate) ahead: [Duration; 2],
+    /// What each end sends goes this way.
+    pub(crate) paths: [Path; 2],
+    /// When `expire` is due, by each end's own clock.
+    deadlines: [Option<Instant>; 2],
+    flights: BinaryHeap<Reverse<Flight>>,
+    launched: u64,
+    rng: Xoshiro256PlusPlus,
+    /// Everything that was sent, where it is recorded.
+    pub(crate) log: Option<Vec<Sent>>,
+    /// Whether to print every packet that is sent or arrives.
+    pub(crate) is_verbose: bool,
+    /// Packets that were handed to each side although the path had altered them.
+    pub(crate) altered: [Vec<Packet>; 2],
+    /// Packets that were altered and dropped for it, and those that were not.
+    pub(crate) caught: u64,
+    pub(crate) unseen: u64,
+    /// Things that have happened without time going on.
+    at_once: u32,
+}
+
+impl Network {
+    /// Client and server at time zero; the client's Request is on its way. `seed` is for the paths
+    /// and for both ends.
+    pub(crate) fn new([client, server]: [Arc<Config>; 2], paths: [Path; 2], seed: u64) -> Self {
+        let now = Instant::ZERO;
+        let mut rng = seeded(seed);
+        let client = Connection::client(
+            client,
+            CLIENT_PORT,
+            SERVER_PORT,
+            now,
+            Xoshiro256PlusPlus::from_rng(&mut rng),
+        );
+        let server =
+            Connection::listen(server, SERVER_PORT, Xoshiro256PlusPlus::from_rng(&mut rng));
+        Self {
+            now,
+            ends: [Driven::new(client), Driven::new(server)],
+            ahead: [Duration::ZERO; 2],
+            paths,
+            deadlines: [None; 2],
+            flights: BinaryHeap::new(),
+            launched: 0,
+            rng,
+            log: None,
+            is_verbose: false,
+            altered: [Vec::new(), Vec::new()],
+            caught: 0,
+            unseen: 0,
+            at_once: 0,
+        }
+    }
+
+    pub(crate) fn get(&self, side: Side) -> &Connection {
+        self.ends[side as usize].get()
+    }
+
+    /// The time by the clock of `side`.
+    pub(crate) fn clock(&self, side: Side) -> Instant {
+        self.now + self.ahead[side as usize]
+    }
+
+    /// Does something of the application's, given its clock.
+    pub(crate) fn apply<T>(
+        &mut self,
+        side: Side,
+        action: impl FnOnce(&mut Connection, Instant) -> T,
+    ) -> T {
+        let now = self.clock(side);
+        let (answer, _) = self.ends[side as usize].apply(now, |end| action(end, now));
+        self.drain(side);
+        answer
+    }
+
+    /// The clock of `side` jumps ahead, as that of a suspended machine does.
+    pub(crate) fn jump(&mut self, side: Side, time: Duration) {
+        self.ahead[side as usize] += time;
+    }
+
+    /// Hands a packet to `to`, whose answers go their way.
+    pub(crate) fn hand_over(&mut self, to: Side, ecn: Ecn, packet: Packet) {
+        let now = self.clock(to);
+        if self.is_verbose {
+            println!("{} {to:?} gets {packet}", self.now);
+        }
+        let _ = self.ends[to as usize].receive(now, ecn, packet);
+        self.drain(to);
+    }
+
+    /// Takes what `side` has to send, and its deadline.
+    pub(crate) fn drain(&mut self, side: Side) {
+        let now = self.clock(side);
+        let ((), mut drain) = self.ends[side as usize].apply(now, |_| ());
+        let mut sent = Vec::new();
+        while let Some(transmit) = drain.transmit() {
+            sent.push(transmit);
+            assert!(sent.len() < 20_000, "{side:?} never stops sending");
+        }
+        self.deadlines[side as usize] = drain.deadline();
+        for transmit in sent {
+            let packet = transmit.packet;
+            let bytes = match packet.to_bytes(side.checksum()) {
+                Ok(bytes) => bytes,
+                Err(error) => panic!("{side:?} sends what has no bytes: {error}: {packet}"),
+            };
+            let copies =
+                self.paths[side as usize].carry(self.now, transmit.ecn, &bytes, &mut self.rng);
+            for copy in copies {
+                self.launched += 1;
+                self.flights.push(Reverse(Flight {
+                    arrival: self.now + copy.delay,
+                    ordinal: self.launched,
+                    to: side.other(),
+                    ecn: copy.ecn,
+                    bytes: copy.bytes,
+                    is_altered: copy.is_altered,
+                }));
+            }
+            if self.is_verbose {
+                println!("{} {side:?} sends {packet}", self.now);
+            }
+            if let Some(log) = &mut self.log {
+                log.push(Sent {
+                    at: self.now,
+                    from: side,
+                    ecn: transmit.ecn,
+                    packet,
+                });
+            }
+        }
+        assert!(self.flights.len() < 20_000, "packets that breed packets");
+    }
+
+    /// When `side` wants to be woken, by the network's clock.
+    fn wake(&self, side: Side) -> Option<Instant> {
+        let at = self.deadlines[side as usize]?;
+        Some((at - self.ahead[side as usize]).max(self.now))
+    }
+
+    /// Handles what happens next, a packet or a timer; false where nothing does before `end`.
+    pub(crate) fn step(&mut self, end: Instant) -> bool {
+        let arrival = self.flights.peek().map(|Reverse(flight)| flight.arrival);
+        let timer = Side::BOTH
+            .into_iter()
+            .filter_map(|side| Some((self.wake(side)?, side)))
+            .min();
+        let next = [arrival, timer.map(|(at, _)| at)]
+            .into_iter()
+            .flatten()
+            .min();
+        let Some(next) = next.filter(|&next| next < end) else {
+            return false;
+        };
+        self.at_once = if next > self.now { 0 } else { self.at_once + 1 };
+        assert!(self.at_once < 20_000, "time stands still at {next}");
+        self.now = self.now.max(next);
+        if let Some((at, side)) = timer
+            && at <= next
+        {
+            let now = self.clock(side);
+            let _ = self.ends[side as usize].expire(now);
+            self.drain(side);
+            let deadline = self.deadlines[side as usize];
+            assert!(
+                deadline.is_none_or(|at| at > now),
+                "{side:?} has a timer at {deadline:?}, in the past at {now}"
+            );
+        } else if let Some(Reverse(flight)) = self.flights.pop() {
+            self.arrive(flight);
+        }
+        true
+    }
+
+    fn arrive(&mut self, flight: Flight) {
+        let to = flight.to;
+        match Packet::parse(&flight.bytes.into(), to.other().checksum()) {
+            Ok(packet) => {
+                if flight.is_altered {
+                    self.unseen += 1;
+                    self.altered[to as usize].push(packet.clone());
+                }
+                self.hand_over(to, flight.ecn, packet);
+            }
+            Err(_) => {
+                assert!(flight.is_altered, "an end sends what cannot be read");
+                self.caught += 1;
+            }
+        }
+    }
+
+    /// Runs until `end`, or until nothing is left to happen.
+    pub(crate) fn run_until(&mut self, end: Instant) {
+        while self.step(end) {}
+        self.now = self.now.max(end);
+    }
+
+    pub(crate) fn run_for(&mut self, time: Duration) {
+        self.run_until(self.now + time);
+    }
+
+    /// Whether neither packets nor timers are left.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.flights.is_empty() && self.deadlines == [None; 2]
+    }
+
+    /// Drains both ends: call it once before the first step.
+    pub(crate) fn start(&mut self) {
+        for side in Side::BOTH {
+            self.drain(side);
+        }
+    }
+
+    /// When each end wants to be woken: `None` where it has no timer.
+    pub(crate) fn deadline(&self, side: Side) -> Option<Instant> {
+        self.get(side).deadline()
+    }
+}

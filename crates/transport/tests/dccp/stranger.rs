@@ -1,0 +1,83 @@
+//! Two ends that talk, and what a stranger can send to them.
+
+use std::sync::Arc;
+
+use rand::{Rng, RngExt};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_transport::dccp::{Config, Event};
+use skywave_units::Duration;
+use skywave_wire::Payload;
+use skywave_wire::dccp::{Kind, Packet, ResetCode, SeqNo, ServiceCode};
+
+use crate::network::{Network, Side};
+use crate::path::Path;
+
+pub(crate) const MILLISECOND: Duration = Duration::from_millis(1);
+
+/// Two ends 20 ms apart, and everything that they send.
+pub(crate) fn recorded(config: Config, seed: u64) -> Network {
+    let config = Arc::new(config);
+    let path = Path::clean(Duration::from_millis(20));
+    let mut network = Network::new([config.clone(), config], [path.clone(), path], seed);
+    network.log = Some(Vec::new());
+    network.start();
+    network
+}
+
+pub(crate) fn kind(number: u32, ack: SeqNo) -> Kind {
+    let service = ServiceCode::NONE;
+    match number {
+        0 => Kind::Request { service },
+        1 => Kind::Response { ack, service },
+        2 => Kind::Data,
+        3 => Kind::Ack { ack },
+        4 => Kind::DataAck { ack },
+        5 => Kind::CloseReq { ack },
+        6 => Kind::Close { ack },
+        7 => Kind::Reset {
+            ack,
+            code: ResetCode::CLOSED,
+            data: [0; 3],
+        },
+        8 => Kind::Sync { ack },
+        9 => Kind::SyncAck { ack },
+        _ => Kind::Listen { service },
+    }
+}
+
+/// A packet of any type with any numbers, long or short, from where the peer of `to` is.
+pub(crate) fn blind(to: Side, rng: &mut Xoshiro256PlusPlus) -> Packet {
+    let kind = kind(rng.random_range(0..11), SeqNo::new(rng.next_u64()));
+    let packet_type = kind.packet_type();
+    let mut packet = Packet {
+        source_port: to.other().port(),
+        destination_port: to.port(),
+        ccval: 0,
+        cscov: 0,
+        extended: !packet_type.allows_short_numbers() || rng.random_ratio(2, 3),
+        seq: SeqNo::new(rng.next_u64()),
+        kind,
+        options: Default::default(),
+        payload: Payload::from(b"injected".to_vec()),
+    };
+    if !packet.extended {
+        packet.seq = SeqNo::new(packet.seq.low24().into());
+    }
+    packet
+}
+
+pub(crate) fn read_all(network: &mut Network, side: Side) -> Vec<Vec<u8>> {
+    network.apply(side, |end, _| {
+        std::iter::from_fn(|| end.recv())
+            .map(|datagram| datagram.payload.to_bytes().to_vec())
+            .collect()
+    })
+}
+
+pub(crate) fn datagram(from: Side, count: u32) -> Vec<u8> {
+    [&[from as u8][..], &count.to_be_bytes()].concat()
+}
+
+pub(crate) fn events(network: &mut Network, side: Side) -> Vec<Event> {
+    network.apply(side, |end, _| std::iter::from_fn(|| end.event()).collect())
+}

@@ -1,0 +1,168 @@
+//! What a hostile peer can make a connection remember. A test program of its own: it measures the
+//! memory of the whole process.
+
+use std::iter;
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_transport::Driven;
+use skywave_transport::dccp::{Config, Connection, State};
+use skywave_units::{Duration, Instant};
+use skywave_wire::dccp::{
+    DccpOption, FeatureNumber, FeatureSide, Kind, OptionBytes, OptionList, Packet, SeqNo,
+};
+use skywave_wire::{Ecn, Payload};
+
+const PORTS: [u16; 2] = [40_000, 5_001];
+
+/// Resident memory of this process in bytes, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// A client, and the server that it has and does not deserve.
+struct Pair {
+    client: Driven<Connection>,
+    now: Instant,
+    next: SeqNo,
+    gss: SeqNo,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let now = Instant::ZERO;
+        let client = Connection::client(Config::default(), PORTS[0], PORTS[1], now, rng);
+        let mut pair = Self {
+            client: Driven::new(client),
+            now,
+            next: SeqNo::new(1),
+            gss: SeqNo::ZERO,
+        };
+        pair.drain();
+        let agreed = DccpOption::Confirm {
+            side: FeatureSide::Local,
+            feature: FeatureNumber::SEND_ACK_VECTOR,
+            value: OptionBytes::from_slice(&[1]),
+        };
+        let service = Default::default();
+        let ack = pair.gss;
+        pair.say(Kind::Response { ack, service }, iter::once(agreed), 0);
+        let ack = pair.gss;
+        pair.say(Kind::Ack { ack }, iter::empty(), 0);
+        pair
+    }
+
+    fn drain(&mut self) {
+        let ((), mut drain) = self.client.apply(self.now, |_| ());
+        while let Some(transmit) = drain.transmit() {
+            self.gss = transmit.packet.seq;
+        }
+        drain.deadline();
+    }
+
+    fn say(&mut self, kind: Kind, options: impl Iterator<Item = DccpOption>, size: u32) {
+        let packet = Packet {
+            source_port: PORTS[1],
+            destination_port: PORTS[0],
+            ccval: 0,
+            cscov: 0,
+            extended: true,
+            seq: self.next,
+            kind,
+            options: options.collect::<OptionList>(),
+            payload: Payload::Synthetic(size),
+        };
+        self.next = self.next.next();
+        let _ = self.client.receive(self.now, Ecn::Ect0, packet);
+        self.drain();
+    }
+}
+
+fn random_bytes(rng: &mut Xoshiro256PlusPlus, most: usize) -> OptionBytes {
+    let mut bytes = vec![0; rng.random_range(0..=most)];
+    rng.fill(&mut bytes[..]);
+    OptionBytes::from_vec(bytes)
+}
+
+/// A million packets with all numbers right, which leave holes, negotiate nonsense, lie about
+/// everything, and for a long time acknowledge nothing: memory is bounded. What is allowed is mostly
+/// the records of 65,536 acknowledgements.
+#[test]
+fn lies_do_not_pile_up() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+    let mut pair = Pair::new();
+    let old = pair.gss;
+    let Some(before) = resident_bytes() else {
+        eprintln!("skipped: this system does not tell resident memory in /proc");
+        return;
+    };
+    for count in 0..1_000_000u64 {
+        if pair.client.get().state() != State::Open {
+            pair = Pair::new();
+        }
+        // Holes, and repetitions of old numbers.
+        pair.next = match count % 7 {
+            0 => pair.next.add(rng.next_u64() % 20),
+            1 => pair.next.sub(rng.next_u64() % 10),
+            _ => pair.next,
+        };
+        let behind = pair.gss.distance_from(old).clamp(0, 60) as u64;
+        let ack = pair.gss.sub(rng.next_u64() % (behind + 1));
+        let option = match count % 5 {
+            0 => DccpOption::AckVector {
+                nonce: rng.random(),
+                cells: random_bytes(&mut rng, 30),
+            },
+            1 => {
+                // Never code 1, after which nothing would be sent to lie about.
+                let blocks = random_bytes(&mut rng, 10)
+                    .into_iter()
+                    .map(|byte| byte & 0xef);
+                DccpOption::DataDropped(blocks.collect())
+            }
+            2 => DccpOption::Change {
+                side: FeatureSide::Local,
+                feature: FeatureNumber(rng.random_range(10..=255)),
+                value: random_bytes(&mut rng, 200),
+            },
+            3 => DccpOption::DataChecksum(rng.random()),
+            _ => DccpOption::Timestamp(rng.random()),
+        };
+        let kind = if count < 300_000 {
+            Kind::Data
+        } else if rng.random() {
+            Kind::DataAck { ack }
+        } else {
+            Kind::Ack { ack }
+        };
+        pair.say(kind, iter::once(option), 500);
+        let (_, _) = pair
+            .client
+            .apply(pair.now, |client| client.send(Payload::Synthetic(1_000)));
+        pair.drain();
+        if count % 16 == 0 {
+            pair.now += Duration::from_millis(rng.next_u64() % 300);
+            let _ = pair.client.expire(pair.now);
+            pair.drain();
+        }
+        if count % 4 == 0 {
+            let (_, _) = pair.client.apply(pair.now, |client| client.recv());
+        }
+        if count % 1_000 == 0 {
+            let (_, _) = pair.client.apply(pair.now, |client| {
+                iter::from_fn(|| client.event()).for_each(drop);
+            });
+        }
+    }
+    let stats = pair.client.get().stats();
+    let grown = resident_bytes().unwrap_or(u64::MAX).saturating_sub(before);
+    println!("{grown} bytes after {:?}", stats.counters);
+    assert!(stats.counters.packets_received > 10_000, "{stats:?}");
+    assert!(grown < 8 << 20, "{grown} bytes");
+}
