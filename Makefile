@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup demo test test-rust test-python lint format conformance bench fuzz golden lock clean cargo
+.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz golden lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -47,6 +47,13 @@ test-rust: $(REQUIREMENTS) | cargo
 
 test-python: $(EXTENSION)
 	$(BIN)/pytest --quiet
+
+# The guests need root. -B leaves no root-owned __pycache__ behind.
+SUDO := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env=HOME)
+
+interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's DCCP (installs by apt).
+	@$(SUDO) $(BIN)/python -B -m validation.linux install
+	@$(SUDO) $(BIN)/python -B -m validation.linux matrix
 
 lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
 	cargo fmt --all --check

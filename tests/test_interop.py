@@ -1,0 +1,248 @@
+"""The Linux kernel's DCCP as peer: the short matrix, and that its judge condemns what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import CAPTURES, ROOT, run_cli
+from validation.linux import capture, machine
+from validation.linux.cases import DATAGRAMS, Case, Ending, Flow, Role, matrix, short
+from validation.linux.ends import Report, words
+from validation.linux.verdict import Evidence, judge, reset_was_lost
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WE, KERNEL = "10.33.0.1", "10.33.0.2"
+SENT = tuple(f"{index:016x}" for index in range(DATAGRAMS))
+
+
+def clean_case(role: Role = Role.CONNECT, ending: Ending = Ending.WE_CLOSE) -> Case:
+    return Case("uml", role, 2, "IPv4", "clean", ending, Flow.TO_KERNEL)
+
+
+def right_evidence() -> Evidence:
+    """What a connection leaves that we open, send on and close."""
+    packets = [
+        capture.Packet(1, WE, "Request"),
+        capture.Packet(2, KERNEL, "Response"),
+        *(capture.Packet(3 + i, WE, "DataAck", digest=digest) for i, digest in enumerate(SENT)),
+        capture.Packet(100, WE, "Close"),
+        capture.Packet(101, KERNEL, "Reset", reset_code=1),
+    ]
+    return Evidence(
+        ours=Report(None, (2, 2), sent=SENT, end=("local", 1)),
+        kernel=Report(None, (2, 2), received=SENT, end=("remote", 1)),
+        packets=tuple(packets),
+        our_address=WE,
+    )
+
+
+def kernel_received(*digests: str) -> Evidence:
+    right = right_evidence()
+    return replace(right, kernel=replace(right.kernel, received=digests))
+
+
+def with_packets(*last: capture.Packet) -> Evidence:
+    """The same connection, with another end on the wire."""
+    right = right_evidence()
+    return replace(right, packets=(*right.packets[:-2], *last))
+
+
+CLOSE = capture.Packet(100, WE, "Close")
+COMPLAINT = capture.Packet(9, KERNEL, "Ack", complaints=("its checksum is wrong",))
+
+WRONG = {
+    "a datagram altered": (
+        kernel_received("f" * 16, *SENT[1:]),
+        "to kernel, received: 1 datagrams that were never sent",
+    ),
+    "a datagram twice": (
+        kernel_received(*SENT[:-1], SENT[0]),
+        "to kernel, received: 1 datagrams twice",
+    ),
+    "a datagram lost on a clean path": (
+        kernel_received(*SENT[1:]),
+        f"to kernel: {DATAGRAMS - 1} datagrams arrived of {DATAGRAMS}",
+    ),
+    "out of order on a clean path": (
+        kernel_received(*reversed(SENT)),
+        "to kernel: datagrams out of order",
+    ),
+    "received, but never on the wire": (
+        replace(right_evidence(), packets=right_evidence().packets[40:]),
+        "received that the capture has not",
+    ),
+    "another Reset code": (
+        with_packets(CLOSE, capture.Packet(101, KERNEL, "Reset", reset_code=2)),
+        "ended by >Close <Reset 2, not >Close <Reset 1",
+    ),
+    "closed by the other side": (
+        with_packets(
+            capture.Packet(100, KERNEL, "Close"),
+            capture.Packet(101, WE, "Reset", reset_code=1),
+        ),
+        "ended by <Close >Reset 1, not >Close <Reset 1",
+    ),
+    "a Close never answered": (with_packets(CLOSE), "ended by >Close, not"),
+    "an end that says it ended otherwise": (
+        replace(right_evidence(), ours=replace(right_evidence().ours, end=("remote", 1))),
+        "we: ended ('remote', 1), not ('local', 1)",
+    ),
+    "another CCID": (
+        replace(right_evidence(), kernel=replace(right_evidence().kernel, ccid=(2, 3))),
+        "kernel: CCIDs (2, 3)",
+    ),
+    "an end that fails": (
+        replace(right_evidence(), kernel=Report(error="TimeoutError")),
+        "kernel: TimeoutError",
+    ),
+    "a packet that tshark complains of": (
+        replace(right_evidence(), packets=(*right_evidence().packets, COMPLAINT)),
+        "packet 9, kernel's Ack: its checksum is wrong",
+    ),
+    "nothing captured": (replace(right_evidence(), packets=()), "nothing captured"),
+}
+
+
+def test_right_evidence_passes() -> None:
+    assert judge(clean_case(), right_evidence()) == []
+
+
+@pytest.mark.parametrize(("evidence", "reason"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_evidence_fails(evidence: Evidence, reason: str) -> None:
+    reasons = judge(clean_case(), evidence)
+    assert any(reason in each for each in reasons), reasons
+
+
+def test_what_comes_after_the_end_may_be_answered() -> None:
+    late = [
+        capture.Packet(102 + i, who, "Reset", reset_code=3) for i, who in enumerate((WE, KERNEL))
+    ]
+    right = right_evidence()
+    assert judge(clean_case(), replace(right, packets=(*right.packets, *late))) == []
+    assert judge(clean_case(), with_packets(CLOSE, *late))
+
+
+def test_a_lossy_path_may_lose_but_not_alter() -> None:
+    lossy = replace(clean_case(), path_name="loss")
+    assert judge(lossy, kernel_received(*SENT[5:])) == []
+    assert judge(lossy, kernel_received(*SENT[5:], "f" * 16))
+    assert judge(lossy, kernel_received(*SENT[30:]))
+
+
+def test_only_a_path_that_loses_excuses_a_missing_reset() -> None:
+    unanswered = with_packets(CLOSE)
+    assert reset_was_lost(replace(clean_case(), path_name="loss"), unanswered)
+    assert not reset_was_lost(clean_case(), unanswered)
+    assert not reset_was_lost(replace(clean_case(), path_name="loss"), right_evidence())
+
+
+def test_each_end_is_told_its_part() -> None:
+    case = Case("qemu", Role.LISTEN, 3, "IPv6", "clean", Ending.KERNEL_RESETS, Flow.FROM_KERNEL)
+    ours = words(case, ours=True, peer="fd33::3", own="fd33::1", port=5001)
+    kernel = words(case, ours=False, peer="fd33::1", own="fd33::3", port=5001)
+    assert ours[:4] == ["listen", "[fd33::1]:5001", "--ccid", "3"]
+    assert kernel[:2] == ["send", "[fd33::1]:5001"]
+    assert ours[-2:] == ["--close", "await"]
+    assert kernel[-2:] == ["--close", "reset"]
+    assert ours[ours.index("--count") + 1] == "0"
+
+
+def test_the_matrix_has_every_combination_once() -> None:
+    cases = matrix()
+    assert len(set(cases)) == len(cases)
+    product = {(case.role, case.ccid, case.family, case.path_name, case.ending) for case in cases}
+    assert len(product) == 2 * 2 * 2 * 5 * 4
+    assert set(short()) <= {replace(case, guest="uml") for case in cases}
+
+
+@pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+def test_tshark_reads_a_good_capture_and_finds_a_changed_byte(tmp_path: Path) -> None:
+    golden = CAPTURES / "ccid2-closereq.pcapng"
+    packets = capture.read(golden, 5001)
+    assert len(packets) == 64
+    assert not [packet for packet in packets if packet.complaints]
+    assert [packet.type for packet in packets[-3:]] == ["CloseReq", "Close", "Reset"]
+    assert packets[-1].reset_code == 1
+    assert sum(packet.digest is not None for packet in packets) == 30
+
+    altered = bytearray(golden.read_bytes())
+    altered[altered.index(b"KDP1") + 20] ^= 1
+    (tmp_path / "altered.pcapng").write_bytes(altered)
+    [bad] = [p for p in capture.read(tmp_path / "altered.pcapng", 5001) if p.complaints]
+    assert "its checksum is wrong" in bad.complaints
+
+
+@pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+def test_tshark_finds_a_bad_option_length(tmp_path: Path) -> None:
+    golden = (CAPTURES / "ccid2.pcapng").read_bytes()
+    # The Request's Change L(ECN Incapable): type 32, length 4, feature 4, value 1.
+    altered = golden.replace(b"\x20\x04\x04\x01", b"\x20\xff\x04\x01", 1)
+    assert altered != golden
+    (tmp_path / "altered.pcapng").write_bytes(altered)
+    complaints = [c for p in capture.read(tmp_path / "altered.pcapng", 5001) for c in p.complaints]
+    assert any("expert" in complaint or "malformed" in complaint for complaint in complaints)
+
+
+def test_a_machine_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "root" in str(machine.lacking("uml"))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setenv("PATH", "/nowhere")
+    reason = str(machine.lacking("qemu"))
+    assert reason.startswith("ip, busybox, ")
+    assert "qemu-system-x86" in reason
+
+
+@pytest.fixture(scope="module")
+def user_mode_linux() -> None:
+    """Skip, with the reason, where the guest cannot run."""
+    machine.find_system_programs()
+    reason = machine.lacking("uml")
+    if reason:
+        pytest.skip(reason)
+
+
+def run_matrix(*options: str, command: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | ({"SKYWAVE_COMMAND": command} if command else {})
+    return subprocess.run(
+        [sys.executable, "-m", "validation.linux", "matrix", *options],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+        check=False,
+    )
+
+
+@pytest.mark.usefixtures("user_mode_linux")
+def test_skywave_and_linux_understand_each_other(tmp_path: Path) -> None:
+    if run_cli("send", "--help").returncode:
+        pytest.skip("this skywave has no command send yet")
+    done = run_matrix("--short", "--keep", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == f"{len(short())} passed, 0 failed, 0 skipped"
+
+
+@pytest.mark.usefixtures("user_mode_linux")
+def test_two_kernels_pass_and_a_liar_fails(tmp_path: Path) -> None:
+    one = ["--short", "--only", "we connect", "--only", "both ways", "--json"]
+    right = json.loads(run_matrix(*one, "--kernel", "--keep", str(tmp_path)).stdout)
+    assert right["summary"] == "1 passed, 0 failed, 0 skipped"
+
+    # A program that says nothing of what it should.
+    wrong = run_matrix(*one, "--keep", str(tmp_path), command="echo {}")
+    assert wrong.returncode == 1
+    document = json.loads(wrong.stdout)
+    assert document["summary"] == "0 passed, 1 failed, 0 skipped"
+    assert any(re.match("we: status 0, no report", r) for r in document["cases"][0]["reasons"])

@@ -1,0 +1,115 @@
+"""Runs many cases: one process for each kind of guest, which is booted once for all of its cases.
+
+Each process has a namespace of its own, so that raw sockets of one connection's endpoint never see
+the packets of another's.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from queue import Empty
+from typing import TYPE_CHECKING, NoReturn
+
+from validation.linux.lab import Result, lab
+from validation.linux.machine import lacking
+from validation.linux.namespace import LabError
+from validation.linux.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from multiprocessing.context import SpawnProcess
+    from multiprocessing.queues import Queue
+    from types import FrameType
+
+    from validation.linux.cases import Case
+    from validation.linux.guests import Kind
+    from validation.linux.lab import Plan
+
+FIRST_PORT = 33_000
+"""Each case has a port of its own, so that what is late for one is not taken for another's."""
+
+
+def run(cases: list[Case], plan: Plan, tell: Callable[[Result], None]) -> list[Result]:
+    """Run cases and return their results in the same order, telling of each as it ends.
+
+    An interrupt takes everything down before it is raised.
+    """
+    results: dict[Case, Result] = {}
+
+    def note(result: Result) -> None:
+        results[result.case] = result
+        tell(result)
+
+    spawn = multiprocessing.get_context("spawn")
+    queue: Queue[Result] = spawn.Queue()
+    processes = []
+    for kind in dict.fromkeys(case.guest for case in cases):
+        chosen = [case for case in cases if case.guest == kind]
+        reason = lacking(kind)
+        if reason:
+            for case in chosen:
+                note(Result(case, Outcome.SKIPPED, (reason,)))
+        else:
+            processes.append(spawn.Process(target=_run_kind, args=(kind, chosen, plan, queue)))
+    try:
+        for process in processes:
+            process.start()
+        for result in _results(queue, processes):
+            note(result)
+    finally:
+        for process in processes:
+            if process.is_alive():
+                process.terminate()
+        for process in processes:
+            process.join()
+    died = ("the runner of this guest died",)
+    return [results.get(case, Result(case, Outcome.FAILED, died)) for case in cases]
+
+
+def _results(queue: Queue[Result], processes: list[SpawnProcess]) -> Iterator[Result]:
+    """Yield results until the processes have ended and nothing is left of what they said."""
+    while True:
+        alive = any(process.is_alive() for process in processes)
+        try:
+            yield queue.get(timeout=0.1)
+        except Empty:
+            if not alive:
+                return
+
+
+def _run_kind(kind: Kind, cases: list[Case], plan: Plan, queue: Queue[Result]) -> None:
+    """Run the cases of one kind of guest, in a process of its own.
+
+    A guest that dies fails the case under which it did, and is booted anew for the rest.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent turns it into SIGTERM
+    signal.signal(signal.SIGTERM, _interrupt)
+    left = list(enumerate(cases, FIRST_PORT))
+    try:
+        while left and _parent_lives():
+            before = len(left)
+            try:
+                with lab(kind, plan) as booted:
+                    while left and _parent_lives():
+                        port, case = left[0]
+                        queue.put(booted.run(case, port))
+                        left.pop(0)
+            except LabError as error:
+                lost = left if len(left) == before else left[:1]
+                for _, case in lost:
+                    queue.put(Result(case, Outcome.FAILED, (str(error),)))
+                left = left[len(lost) :]
+    except KeyboardInterrupt:
+        os._exit(1)  # all is down; what waits in the queue is of no use
+
+
+def _parent_lives() -> bool:
+    parent = multiprocessing.parent_process()
+    return parent is not None and parent.is_alive()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - signal's
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt

@@ -1,0 +1,186 @@
+"""Whether the evidence of a case shows what it should.
+
+Three witnesses are heard: each end about what it sent and received, and the capture about what was
+on the wire. Neither end is believed alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from validation.linux.cases import Ending, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from validation.linux.capture import Packet
+    from validation.linux.cases import Case
+    from validation.linux.ends import Report
+
+# Reset Codes (RFC 4340 section 5.6).
+CLOSED = 1
+ABORTED = 2
+NO_CONNECTION = 3
+
+ENDINGS = ("CloseReq", "Close", "Reset")
+
+
+class Outcome(StrEnum):
+    """What became of a case."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the witnesses say."""
+
+    ours: Report
+    kernel: Report
+    packets: tuple[Packet, ...]
+    our_address: str
+
+    def is_ours(self, packet: Packet) -> bool:
+        """Return whether we sent a packet."""
+        return packet.source == self.our_address
+
+    def datagrams(self, ours: bool) -> list[str]:
+        """Return the digests of the datagrams of one end that the capture saw."""
+        return [p.digest for p in self.packets if p.digest and self.is_ours(p) == ours]
+
+    def closing(self) -> list[tuple[bool, str]]:
+        """Return the packets that ended the connection, each with whether it is ours.
+
+        A packet sent again stands once.
+        """
+        seen: list[tuple[bool, str]] = []
+        for packet in self.packets:
+            if packet.type not in ENDINGS:
+                continue
+            code = f" {packet.reset_code}" if packet.type == "Reset" else ""
+            entry = (self.is_ours(packet), packet.type + code)
+            if entry not in seen:
+                seen.append(entry)
+        return seen
+
+
+def judge(case: Case, evidence: Evidence) -> list[str]:
+    """Return what is wrong, in words; nothing where the case passes."""
+    return [
+        *_ends(case, evidence),
+        *_data(case, evidence, ours=True),
+        *_data(case, evidence, ours=False),
+        *_closing(case, evidence),
+        *_capture(evidence),
+    ]
+
+
+def reset_was_lost(case: Case, evidence: Evidence) -> bool:
+    """Return whether the path has lost the Reset that was to end the connection.
+
+    A Reset is sent once and by itself: its receiver then ends otherwise, by timeout or by a Reset
+    "No Connection", and the case shows nothing.
+    """
+    if not case.path.loses:
+        return False
+    by_us, reset = closings(case)[0][-1]
+    if by_us:
+        return case.ending.is_reset and evidence.kernel.end != ("remote", ABORTED)
+    return (by_us, reset) not in evidence.closing()
+
+
+def _ends(case: Case, evidence: Evidence) -> Iterator[str]:
+    code = ABORTED if case.ending.is_reset else CLOSED
+    for name, report, ours in (("we", evidence.ours, True), ("kernel", evidence.kernel, False)):
+        if report.error is not None:
+            yield f"{name}: {report.error}"
+            continue
+        if report.ccid != (case.ccid, case.ccid):
+            yield f"{name}: CCIDs {report.ccid}"
+        origin = "local" if case.ending.ours == ours else "remote"
+        if report.end != (origin, code):
+            yield f"{name}: ended {report.end}, not {(origin, code)}"
+
+
+def _data(case: Case, evidence: Evidence, *, ours: bool) -> Iterator[str]:
+    sender, receiver = evidence.ours, evidence.kernel
+    way = "to kernel"
+    if not ours:
+        sender, receiver, way = receiver, sender, "from kernel"
+    sent, received, captured = sender.sent, receiver.received, evidence.datagrams(ours)
+    asked = case.sends(ours)
+    if len(sent) != asked:
+        yield f"{way}: {len(sent)} datagrams sent of {asked}"
+    if len(set(sent)) != len(sent):
+        yield f"{way}: the sender's datagrams are not distinct, so nothing can be shown"
+    for place, arrived in (("received", received), ("captured", captured)):
+        yield from _subset(f"{way}, {place}", arrived, sent)
+    if set(received) - set(captured):
+        yield f"{way}: {len(set(received) - set(captured))} received that the capture has not"
+    if len(received) < case.least_share * asked:
+        yield f"{way}: {len(received)} datagrams arrived of {asked}"
+    if case.in_order and received != sent and len(received) == len(sent):
+        yield f"{way}: datagrams out of order"
+
+
+def _subset(place: str, arrived: Sequence[str], sent: Sequence[str]) -> Iterator[str]:
+    invented = set(arrived) - set(sent)
+    if invented:
+        yield f"{place}: {len(invented)} datagrams that were never sent"
+    repeated = [digest for digest, times in Counter(arrived).items() if times > 1]
+    if repeated:
+        yield f"{place}: {len(repeated)} datagrams twice"
+
+
+def closings(case: Case) -> list[list[tuple[bool, str]]]:
+    """Return the ways in which a case may end, each as packets with whether they are ours.
+
+    RFC 4340 section 8.3: who closes sends Close and gets a Reset "Closed"; a server may send
+    CloseReq first, so that the client holds TIMEWAIT. Linux's servers always do.
+    """
+    closer = case.ending.ours
+    if case.ending.is_reset:
+        return [[(closer, f"Reset {ABORTED}")]]
+    plain = [(closer, "Close"), (not closer, f"Reset {CLOSED}")]
+    asked = [(closer, "CloseReq"), (not closer, "Close"), (closer, f"Reset {CLOSED}")]
+    if case.role is (Role.CONNECT if closer else Role.LISTEN):
+        return [plain]
+    return [asked] if case.ending is Ending.KERNEL_CLOSES else [asked, plain]
+
+
+def _closing(case: Case, evidence: Evidence) -> Iterator[str]:
+    seen = evidence.closing()
+    if _without_late(seen) not in closings(case):
+        expected = " or ".join(show(way) for way in closings(case))
+        yield f"ended by {show(seen) or 'nothing'}, not {expected}"
+
+
+def _without_late(closing: list[tuple[bool, str]]) -> list[tuple[bool, str]]:
+    """Return the packets without the answers to what came after the end.
+
+    A packet that was under way meets no connection any more, and a Reset that says so (RFC 4340
+    section 8.5 step 2).
+    """
+    kept = list(closing)
+    while len(kept) > 1 and kept[-1][1] == f"Reset {NO_CONNECTION}":
+        kept.pop()
+    return kept
+
+
+def show(closing: list[tuple[bool, str]]) -> str:
+    """Return packets that ended a connection in one line: > is ours, < the kernel's."""
+    return " ".join(f"{'>' if ours else '<'}{what}" for ours, what in closing)
+
+
+def _capture(evidence: Evidence) -> Iterator[str]:
+    if not evidence.packets:
+        yield "nothing captured"
+    for packet in evidence.packets:
+        for complaint in packet.complaints:
+            who = "our" if evidence.is_ours(packet) else "kernel's"
+            yield f"packet {packet.number}, {who} {packet.type}: {complaint}"
