@@ -21,7 +21,7 @@ use skywave_wire::{Checksum, Ecn, Payload};
 const PORTS: [u16; 2] = [40_000, 5_001];
 
 /// The CCIDs that are tried.
-const CCIDS: &[Ccid] = &[Ccid::TcpLike];
+const CCIDS: &[Ccid] = &[Ccid::TcpLike, Ccid::Tfrc, Ccid::TfrcSp];
 
 /// Packets in flight at most; the oldest is lost.
 const FLIGHTS_MAX: usize = 64;
@@ -303,9 +303,15 @@ impl World {
     fn check(&self, side: Side) {
         let connection = self.ends[side as usize].get();
         let stats = connection.stats();
-        assert!(u64::from(stats.pipe) <= stats.counters.data_packets_sent);
+        if let Some(window) = stats.congestion.window() {
+            assert!(u64::from(window.pipe) <= stats.counters.data_packets_sent);
+            assert!(window.cwnd >= 0.0, "{}", window.cwnd);
+        }
+        if let Some(rate) = stats.congestion.rate() {
+            let p = rate.loss_event_rate;
+            assert!((0.0..=1.0).contains(&p), "{p}");
+        }
         assert!(stats.counters.datagrams_delivered <= stats.counters.data_packets_received);
-        assert!(!stats.cwnd.is_nan() && stats.cwnd >= 0.0, "{}", stats.cwnd);
         if connection.state() == State::Closed {
             assert_eq!(connection.deadline(), None, "a timer is left");
         }

@@ -3,11 +3,13 @@
 //! - [`WindowControl`] is what every window algorithm is; [`Window`] is one of them, chosen at run
 //!   time.
 //! - [`Aimd`] is the Reno family: TCP, CCID 2 and their ns-2 counterparts.
+//! - [`tfrc`] is control by rate instead of by window: RFC 5348.
 //! - [`RttEstimator`] is RFC 6298.
 
 mod aimd;
 mod any;
 mod rto;
+pub mod tfrc;
 mod window;
 
 pub use aimd::{Aimd, AimdConfig, DecreaseLaw, GrowthLaw, rfc3390_window};

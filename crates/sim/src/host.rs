@@ -117,6 +117,8 @@ impl Host {
             }
             Self::Dccp(connection) => {
                 let stats = connection.get().stats();
+                // A rate has no window: its columns stay zero.
+                let window = stats.congestion.window().copied().unwrap_or_default();
                 HostStats {
                     packets_sent: stats.counters.data_packets_sent,
                     bytes_sent: stats.counters.bytes_sent,
@@ -124,9 +126,9 @@ impl Host {
                     timeouts: stats.timeouts,
                     delivered_packets: stats.counters.data_packets_received,
                     delivered_bytes: stats.counters.bytes_received,
-                    cwnd: stats.cwnd,
-                    ssthresh: stats.ssthresh,
-                    pipe: stats.pipe,
+                    cwnd: window.cwnd,
+                    ssthresh: window.ssthresh,
+                    pipe: window.pipe,
                     srtt: stats.srtt,
                 }
             }
@@ -230,7 +232,14 @@ fn dccp_config(spec: &DccpSpec, datagram: u64) -> dccp::Config {
         Some(Growth::Rfc4341) => GrowthLaw::Rfc4341,
         Some(Growth::Ns2TcpLike) => GrowthLaw::Ns2TcpLike,
     };
+    let ccids = vec![dccp::Ccid::from_number(spec.ccid).unwrap_or(dccp::Ccid::TcpLike)];
     dccp::Config {
+        sender_ccids: ccids.clone(),
+        receiver_ccids: ccids,
+        tfrc: match spec.profile {
+            Profile::Rfc => dccp::TfrcConfig::rfc5348(),
+            Profile::Ns2 => dccp::TfrcConfig::rfc3448(),
+        },
         ccid2: dccp::Ccid2Config {
             initial_cwnd: spec.initial_cwnd.map(f64::from).or(ccid2.initial_cwnd),
             initial_ssthresh: spec

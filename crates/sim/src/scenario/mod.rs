@@ -241,7 +241,8 @@ pub enum Profile {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DccpSpec {
-    /// Congestion control: 2.
+    /// Congestion control: 2 (TCP-like), 3 (TFRC; `ns2` has its rules from RFC 3448) or 4 (TFRC for
+    /// small packets).
     pub ccid: u8,
     /// Whose rules.
     pub profile: Profile,

@@ -274,9 +274,11 @@ impl TcpSpec {
 
 impl DccpSpec {
     fn validate(&self, field: &str) -> Result<(), ScenarioError> {
-        check(self.ccid == 2, &format!("{field}.ccid"), || {
-            format!("{} is not a known CCID: use 2", self.ccid)
-        })?;
+        check(
+            (2..=4).contains(&self.ccid),
+            &format!("{field}.ccid"),
+            || format!("{} is not a known CCID: use 2, 3 or 4", self.ccid),
+        )?;
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
         check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
         check_packets(self.send_queue, &format!("{field}.send_queue"))?;

@@ -38,12 +38,13 @@ pub(crate) struct SentPacket {
 pub(crate) struct ReceivedPacket<'a> {
     /// Its sequence number, extended to 48 bits.
     pub(crate) seq: SeqNo,
+    /// Whether it has not come before.
+    pub(crate) is_new: bool,
     /// Its acknowledgement number, where it has one.
     pub(crate) ack: Option<SeqNo>,
     /// Bytes of application data; `None` where the type cannot carry data.
     pub(crate) data: Option<u32>,
     /// CCVal.
-    #[expect(dead_code, reason = "CCID 2 has no use for it")]
     pub(crate) ccval: u8,
     /// The ECN bits of its IP header.
     pub(crate) ecn: Ecn,
@@ -67,6 +68,11 @@ pub(crate) trait HcSender {
     /// Adds the CCID's own options to a data packet that is about to leave.
     fn data_options(&mut self, now: Instant, options: &mut OptionList) {
         let _ = (now, options);
+    }
+
+    /// The handshake has taken this round-trip time.
+    fn on_handshake_rtt(&mut self, rtt: Duration) {
+        let _ = rtt;
     }
 
     /// A packet has left.
@@ -114,13 +120,27 @@ pub(crate) trait HcReceiver {
         let _ = ratio;
     }
 
-    /// The smoothed round-trip time that the other half measures, when it knows one.
+    /// The peer wants, or no longer wants, Loss Event Rate options (RFC 4342 section 8.4).
+    fn on_send_loss_event_rate(&mut self, wanted: bool) {
+        let _ = wanted;
+    }
+
+    /// The peer sends, or no longer sends, its round-trip time (RFC 6323).
+    fn on_send_rtt_estimate(&mut self, is_sent: bool) {
+        let _ = is_sent;
+    }
+
+    /// The smoothed round-trip time that the other half measures, when it knows one, or that of the
+    /// handshake.
     fn on_rtt(&mut self, rtt: Duration) {
         let _ = rtt;
     }
 
     /// Whether an acknowledgement shall leave at once.
     fn ack_due(&self) -> bool;
+
+    /// Bytes of options that [`HcReceiver::ack_options`] adds at most.
+    fn ack_options_len(&self) -> usize;
 
     /// Adds the CCID's own options to a packet with an acknowledgement number.
     fn ack_options(&mut self, now: Instant, options: &mut OptionList);

@@ -19,6 +19,10 @@ const PATH_MTU_MAX: u32 = 65_535;
 pub enum Ccid {
     /// CCID 2, TCP-like (RFC 4341).
     TcpLike,
+    /// CCID 3, TCP-Friendly Rate Control (RFC 4342).
+    Tfrc,
+    /// CCID 4, TCP-Friendly Rate Control for small packets (RFC 5622).
+    TfrcSp,
 }
 
 impl Ccid {
@@ -26,6 +30,8 @@ impl Ccid {
     pub const fn number(self) -> u8 {
         match self {
             Self::TcpLike => 2,
+            Self::Tfrc => 3,
+            Self::TfrcSp => 4,
         }
     }
 
@@ -33,6 +39,8 @@ impl Ccid {
     pub const fn from_number(number: u8) -> Option<Self> {
         match number {
             2 => Some(Self::TcpLike),
+            3 => Some(Self::Tfrc),
+            4 => Some(Self::TfrcSp),
             _ => None,
         }
     }
@@ -61,6 +69,9 @@ pub struct Config {
     pub receiver_ccids: Vec<Ccid>,
     /// Parameters of CCID 2 (RFC 4341).
     pub ccid2: super::ccid2::Config,
+    /// Parameters of CCID 3 and CCID 4 (RFC 5348, RFC 4342, RFC 5622). What concerns small packets
+    /// follows from the CCID. Default: RFC 5348.
+    pub tfrc: skywave_congestion::tfrc::Config,
 
     /// Whether to send, and to let the peer send, 24-bit sequence numbers on Data, Ack and DataAck
     /// packets (section 7.6.1). Default: no.
@@ -83,6 +94,10 @@ pub struct Config {
     /// Whether to ask the peer for NDP Counts (section 7.7.2). They are sent whenever the peer
     /// asks. Default: no.
     pub request_ndp_count: bool,
+    /// Whether to ask the peer for its round-trip time with each data packet that comes under CCID 3
+    /// or 4 (RFC 6323), rather than to infer it from window counters. It is sent whenever the peer
+    /// asks. Default: no.
+    pub request_rtt_estimate: bool,
 
     /// The Checksum Coverage of the packets that this endpoint sends (section 9.2): 0 covers all
     /// data, n > 0 covers (n - 1) * 4 bytes. It is used once the peer has agreed, and full
@@ -153,6 +168,7 @@ impl Default for Config {
             sender_ccids: vec![Ccid::TcpLike],
             receiver_ccids: vec![Ccid::TcpLike],
             ccid2: super::ccid2::Config::default(),
+            tfrc: skywave_congestion::tfrc::Config::default(),
             allow_short_seqnos: false,
             sequence_window: 100,
             ecn_incapable: false,
@@ -160,6 +176,7 @@ impl Default for Config {
             ack_ratio: 2,
             send_ack_vector: true,
             request_ndp_count: false,
+            request_rtt_estimate: false,
             checksum_coverage: 0,
             minimum_checksum_coverage: 0,
             send_data_checksum: false,

@@ -10,7 +10,8 @@
 //! - [`Listener`] answers what belongs to no connection: Requests, with Init Cookies where there
 //!   are too many, and strays.
 //! - `ccid` is the line to congestion control: what a half-connection's sender and receiver must
-//!   answer. `half` picks the CCID in force, `ccid2` is TCP-like congestion control (RFC 4341).
+//!   answer. `half` picks the CCID in force, `ccid2` is TCP-like congestion control (RFC 4341),
+//!   `ccid3` TCP-Friendly Rate Control (RFC 4342), `ccid4` the same for small packets (RFC 5622).
 //!
 //! Extensions beyond RFC 4340, and choices where it leaves one:
 //!
@@ -24,6 +25,8 @@
 mod ackvec;
 mod ccid;
 mod ccid2;
+mod ccid3;
+mod ccid4;
 mod config;
 mod connection;
 mod data_dropped;
@@ -42,5 +45,9 @@ pub use ccid2::{AckOfAckRule, AckRatioRule, Config as Ccid2Config, IdleRule, Rtt
 pub use config::{Ccid, Config, ConfigError};
 pub use connection::Connection;
 pub use listener::{Action, Listener, ListenerConfig, ListenerStats, OfferError, Secret};
-pub use state::{Counters, Datagram, Event, Origin, Role, SendError, State, Stats};
+pub use skywave_congestion::tfrc::Config as TfrcConfig;
+pub use state::{
+    Congestion, Counters, Datagram, Event, Origin, RateStats, Role, SendError, State, Stats,
+    WindowStats,
+};
 pub use stray::Strays;

@@ -1,6 +1,6 @@
 //! The states of a connection and what an application sees of them.
 
-use skywave_units::Duration;
+use skywave_units::{Duration, Rate};
 use skywave_wire::Payload;
 use skywave_wire::dccp::ResetCode;
 use thiserror::Error;
@@ -125,21 +125,78 @@ pub struct Stats {
     pub counters: Counters,
     /// Datagrams that wait to be sent.
     pub queued: usize,
+    /// Smoothed round-trip time, once there is a sample.
+    pub srtt: Option<Duration>,
+    /// Times that no answer came for too long: transmit timeouts (RFC 4341 section 5), or those of
+    /// the nofeedback timer that lowered the rate (RFC 5348 section 4.4).
+    pub timeouts: u64,
+    /// What limits the data that this endpoint sends.
+    pub congestion: Congestion,
+}
+
+/// The state of congestion control for the data that an endpoint sends, by the kind of its CCID.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Congestion {
+    /// A window: CCID 2.
+    Window(WindowStats),
+    /// A rate: CCID 3 and 4.
+    Rate(RateStats),
+}
+
+impl Default for Congestion {
+    fn default() -> Self {
+        Self::Window(WindowStats::default())
+    }
+}
+
+impl Congestion {
+    /// The window, where there is one.
+    pub const fn window(&self) -> Option<&WindowStats> {
+        match self {
+            Self::Window(window) => Some(window),
+            Self::Rate(_) => None,
+        }
+    }
+
+    /// The rate, where that is the limit.
+    pub const fn rate(&self) -> Option<&RateStats> {
+        match self {
+            Self::Window(_) => None,
+            Self::Rate(rate) => Some(rate),
+        }
+    }
+}
+
+/// How a window stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WindowStats {
     /// Congestion window in packets; zero before there is a connection.
     pub cwnd: f64,
     /// Slow-start threshold in packets; may be infinite.
     pub ssthresh: f64,
     /// Data packets outstanding, as the CCID estimates them.
     pub pipe: u32,
-    /// Smoothed round-trip time, once there is a sample.
-    pub srtt: Option<Duration>,
-    /// Data packets that were sent and are known to be lost.
+    /// Data packets that were sent and are known to be lost. What was outstanding at a timeout is
+    /// not among them until acknowledgements show it.
     pub lost: u64,
     /// Data packets that were sent and are known to have been marked (CE).
     pub marked: u64,
-    /// Transmit timeouts (RFC 4341 section 5). What was outstanding then is not among `lost` until
-    /// acknowledgements show it.
-    pub timeouts: u64,
+}
+
+/// How a rate stands (RFC 5348). The sender is told of loss events, not of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RateStats {
+    /// X: how much data may leave, headers not counted.
+    pub rate: Rate,
+    /// X_recv: how much arrived, by the peer's latest report.
+    pub receive_rate: Rate,
+    /// p, the loss event rate; zero before there was a loss.
+    pub loss_event_rate: f64,
+    /// Reports of the peer's.
+    pub reports: u64,
+    /// Loss events that they told of.
+    pub loss_events: u64,
 }
 
 /// Counters of a connection.

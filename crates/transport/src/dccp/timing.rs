@@ -1,7 +1,7 @@
 //! What is known of time: the round-trip time to start from, and a Timestamp to echo.
 
 use skywave_units::{Duration, Instant};
-use skywave_wire::dccp::{DccpOption, ElapsedTime};
+use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList};
 
 /// The round-trip time to reckon with before there is a sample (RFC 4340 section 3.4).
 pub(crate) const DEFAULT_RTT: Duration = Duration::from_millis(200);
@@ -28,6 +28,16 @@ impl PendingEcho {
 /// The Elapsed Time from `then` to `now` (section 13.2); `None` where it is less than one unit.
 pub(crate) fn time_since(then: Instant, now: Instant) -> Option<ElapsedTime> {
     Some(ElapsedTime::from_duration(now - then)).filter(|elapsed| elapsed.units() > 0)
+}
+
+/// The peer's delay before it sent an acknowledgement, as it says itself (RFC 4340 section 13.2).
+pub(crate) fn elapsed(options: &OptionList) -> Duration {
+    // Not that of a Timestamp Echo: it counts from the packet with the Timestamp.
+    let elapsed = options.iter().find_map(|option| match option {
+        DccpOption::ElapsedTime(elapsed) => Some(elapsed.as_duration()),
+        _ => None,
+    });
+    elapsed.unwrap_or_default()
 }
 
 #[cfg(test)]

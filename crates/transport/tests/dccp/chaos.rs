@@ -168,12 +168,18 @@ impl Run {
     fn check(&self) {
         for side in Side::BOTH {
             let stats = self.network.get(side).stats();
-            assert!(
-                u64::from(stats.pipe) <= stats.counters.data_packets_sent,
-                "{side:?} has a pipe of {} packets and has sent {:?}",
-                stats.pipe,
-                stats.counters
-            );
+            if let Some(window) = stats.congestion.window() {
+                assert!(
+                    u64::from(window.pipe) <= stats.counters.data_packets_sent,
+                    "{side:?} has a pipe of {} packets and has sent {:?}",
+                    window.pipe,
+                    stats.counters
+                );
+            }
+            if let Some(rate) = stats.congestion.rate() {
+                let p = rate.loss_event_rate;
+                assert!((0.0..=1.0).contains(&p), "{side:?} has p = {p}");
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 use std::iter;
 
 use skywave_transport::Driven;
-use skywave_transport::dccp::{Config, Connection, Event, State};
+use skywave_transport::dccp::{Config, Connection, Event, State, Stats, WindowStats};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, Kind, Packet, ResetCode, SeqNo};
 use skywave_wire::{Checksum, Ecn, Payload};
@@ -171,10 +171,16 @@ impl Victim {
     fn check(&self) {
         let stats = self.end.get().stats();
         let sent = stats.counters.data_packets_sent;
-        assert!(u64::from(stats.pipe) <= sent, "{stats:?}");
-        assert!(stats.cwnd <= 4.0 + sent as f64, "{stats:?}");
-        assert!(stats.lost <= sent && stats.marked <= sent, "{stats:?}");
+        let window = window(&stats);
+        assert!(u64::from(window.pipe) <= sent, "{stats:?}");
+        assert!(window.cwnd <= 4.0 + sent as f64, "{stats:?}");
+        assert!(window.lost <= sent && window.marked <= sent, "{stats:?}");
     }
+}
+
+/// The window of a victim: all of them run CCID 2.
+pub(crate) fn window(stats: &Stats) -> WindowStats {
+    *stats.congestion.window().unwrap()
 }
 
 pub(crate) fn reset_code(sent: &[Packet]) -> Option<ResetCode> {

@@ -183,6 +183,7 @@ impl fmt::Display for DccpOption {
             }
             Self::ElapsedTime(elapsed) => write!(f, "Elapsed Time {elapsed}"),
             Self::DataChecksum(crc) => write!(f, "Data Checksum {crc:#010x}"),
+            Self::RttEstimate { micros, .. } => write!(f, "RTT Estimate {micros} us"),
             Self::LossEventRate(u32::MAX) => f.write_str("Loss Event Rate 0"),
             Self::LossEventRate(inverse) => write!(f, "Loss Event Rate 1/{inverse}"),
             Self::LossIntervals {

@@ -122,6 +122,10 @@ fn with_value(kind: u8, value: &[u8]) -> Option<DccpOption> {
         }
         43 => DccpOption::ElapsedTime(elapsed_time(value)?),
         44 => DccpOption::DataChecksum(u32_of(value)?),
+        128 if (1..=3).contains(&value.len()) => DccpOption::RttEstimate {
+            micros: number(value) as u32,
+            width: value.len() as u8,
+        },
         192 => DccpOption::LossEventRate(u32_of(value)?),
         193 => {
             let (&skip_length, intervals) = value.split_first()?;
@@ -209,6 +213,7 @@ impl DccpOption {
             Self::Change { value, .. } | Self::Confirm { value, .. } => 1 + value.len(),
             Self::InitCookie(value) | Self::DataDropped(value) => value.len(),
             Self::NdpCount { width, .. } => ndp_width(*width),
+            Self::RttEstimate { width, .. } => rtt_width(*width),
             Self::AckVector { cells, .. } => cells.len(),
             Self::TimestampEcho { elapsed, .. } => 4 + elapsed.map_or(0, ElapsedTime::width),
             Self::ElapsedTime(elapsed) => elapsed.width(),
@@ -253,6 +258,9 @@ impl DccpOption {
             Self::NdpCount { count, width } => {
                 emit_number("NDP Count", *count, ndp_width(*width), out)?;
             }
+            Self::RttEstimate { micros, width } => {
+                emit_number("RTT Estimate", (*micros).into(), rtt_width(*width), out)?;
+            }
             Self::AckVector { cells, .. } => out.extend_from_slice(cells),
             Self::TimestampEcho { echo, elapsed } => {
                 out.extend_from_slice(&echo.to_be_bytes());
@@ -287,6 +295,11 @@ impl DccpOption {
 /// An NDP Count takes one to six bytes, whatever `width` says.
 fn ndp_width(width: u8) -> usize {
     usize::from(width.clamp(1, 6))
+}
+
+/// An RTT Estimate takes one to three bytes, whatever `width` says.
+fn rtt_width(width: u8) -> usize {
+    usize::from(width.clamp(1, 3))
 }
 
 fn emit_loss_interval(interval: &LossInterval, out: &mut Vec<u8>) -> Result<(), EmitError> {

@@ -41,6 +41,8 @@ impl FeatureNumber {
     pub const MINIMUM_CHECKSUM_COVERAGE: Self = Self(8);
     /// Check Data Checksum.
     pub const CHECK_DATA_CHECKSUM: Self = Self(9);
+    /// Send RTT Estimate (CCID 3 and 4; RFC 6323 section 3.2.2).
+    pub const SEND_RTT_ESTIMATE: Self = Self(128);
     /// Send Loss Event Rate (CCID 3 and 4; RFC 4342 section 8.4).
     pub const SEND_LOSS_EVENT_RATE: Self = Self(192);
 }
@@ -112,6 +114,13 @@ pub enum DccpOption {
     ElapsedTime(ElapsedTime),
     /// Type 44: CRC-32c of the data (section 9.3).
     DataChecksum(u32),
+    /// Type 128: CCID 3 and 4, the sender's round-trip time (RFC 6323 section 3.2.1).
+    RttEstimate {
+        /// Microseconds; 0 where there is none, [`DccpOption::RTT_SPIKE`] above 16.7 s. 24 bits.
+        micros: u32,
+        /// Bytes that carry it: 1 to 3.
+        width: u8,
+    },
     /// Type 192: CCID 3 and 4, 1/p as seen by the receiver; all ones where there was no loss
     /// (RFC 4342 section 8.5).
     LossEventRate(u32),
@@ -220,6 +229,7 @@ impl DccpOption {
             Self::TimestampEcho { .. } => 42,
             Self::ElapsedTime(_) => 43,
             Self::DataChecksum(_) => 44,
+            Self::RttEstimate { .. } => 128,
             Self::LossEventRate(_) => 192,
             Self::LossIntervals { .. } => 193,
             Self::ReceiveRate(_) => 194,
@@ -236,6 +246,26 @@ impl DccpOption {
         let bits = u64::BITS - count.leading_zeros();
         Self::NdpCount {
             count,
+            width: bits.div_ceil(8).max(1) as u8,
+        }
+    }
+
+    /// The value of an RTT Estimate that stands for more than it can express (RFC 6323 section 3.2.1).
+    pub const RTT_SPIKE: u32 = 0xff_ffff;
+
+    /// An RTT Estimate in the fewest bytes, rounded up to whole microseconds (RFC 6323 section
+    /// 3.2.1).
+    pub fn rtt_estimate(rtt: Option<Duration>) -> Self {
+        let micros = rtt.map_or(0, |rtt| {
+            let micros = rtt
+                .as_nanos()
+                .div_ceil(1_000)
+                .clamp(1, Self::RTT_SPIKE.into());
+            micros as u32
+        });
+        let bits = u32::BITS - micros.leading_zeros();
+        Self::RttEstimate {
+            micros,
             width: bits.div_ceil(8).max(1) as u8,
         }
     }
@@ -301,6 +331,28 @@ mod tests {
             DccpOption::ndp_count(u64::MAX),
             DccpOption::ndp_count((1 << 48) - 1)
         );
+    }
+
+    // E-1
+    #[test]
+    fn e_1_rtt_estimates_are_rounded_up_and_as_short_as_they_can_be() {
+        for (nanos, micros, width) in [
+            (None, 0, 1),
+            (Some(0), 1, 1),
+            (Some(1), 1, 1),
+            (Some(255_000), 255, 1),
+            (Some(255_001), 256, 2),
+            (Some(65_536_000), 65_536, 3),
+            (Some(16_777_214_000), 0xff_fffe, 3),
+            (Some(16_777_214_001), DccpOption::RTT_SPIKE, 3),
+            (Some(u64::MAX), DccpOption::RTT_SPIKE, 3),
+        ] {
+            assert_eq!(
+                DccpOption::rtt_estimate(nanos.map(Duration::from_nanos)),
+                DccpOption::RttEstimate { micros, width },
+                "{nanos:?} ns"
+            );
+        }
     }
 
     #[test]

@@ -190,6 +190,13 @@ fn options_look_as_in_the_rfc() {
         (DccpOption::DataDropped(smallvec![0xb0]), &[40, 3, 0xb0]),
         (DccpOption::Timestamp(0x0102_0304), &[41, 6, 1, 2, 3, 4]),
         (
+            DccpOption::RttEstimate {
+                micros: 0x01_0203,
+                width: 3,
+            },
+            &[128, 5, 1, 2, 3],
+        ),
+        (
             DccpOption::LossEventRate(u32::MAX),
             &[192, 6, 255, 255, 255, 255],
         ),

@@ -88,6 +88,11 @@ pub(crate) fn dccp_option() -> impl Strategy<Value = DccpOption> {
             .prop_map(|(echo, elapsed)| DccpOption::TimestampEcho { echo, elapsed }),
         elapsed().prop_map(DccpOption::ElapsedTime),
         any::<u32>().prop_map(DccpOption::DataChecksum),
+        (0..1u32 << 24).prop_map(|micros| DccpOption::RttEstimate { micros, width: 3 }),
+        any::<u8>().prop_map(|micros| DccpOption::RttEstimate {
+            micros: micros.into(),
+            width: 1,
+        }),
         any::<u32>().prop_map(DccpOption::LossEventRate),
         (any::<u8>(), vec(loss_interval(), 1..=28)).prop_map(|(skip_length, intervals)| {
             DccpOption::LossIntervals {
@@ -98,7 +103,7 @@ pub(crate) fn dccp_option() -> impl Strategy<Value = DccpOption> {
         any::<u32>().prop_map(DccpOption::ReceiveRate),
         vec(0..1u32 << 24, 1..=84).prop_map(|counts| DccpOption::DroppedPackets(counts.into())),
         (3..32u8).prop_map(|kind| DccpOption::Other { kind, value: None }),
-        (prop_oneof![45..=191u8, 196..=255u8], value(30)).prop_map(|(kind, value)| {
+        (prop_oneof![45..=127u8, 129..=191u8, 196..=255u8], value(30)).prop_map(|(kind, value)| {
             DccpOption::Other {
                 kind,
                 value: Some(value),

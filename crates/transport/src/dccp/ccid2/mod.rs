@@ -11,7 +11,7 @@ mod scoreboard;
 mod sender;
 
 pub(crate) use receiver::Receiver;
-pub(crate) use sender::{Sender, Stats};
+pub(crate) use sender::Sender;
 
 use skywave_congestion::{AimdConfig, Clocking, DecreaseLaw, GrowthLaw, RtoConfig, rfc3390_window};
 use skywave_units::Duration;

@@ -29,6 +29,7 @@ impl Packet {
     fn seen(&self) -> ReceivedPacket<'_> {
         ReceivedPacket {
             seq: self.seq,
+            is_new: true,
             ack: self.ack,
             data: self.data.map(|_| 1000),
             ccval: 0,

@@ -8,6 +8,9 @@ use super::Config;
 use crate::dccp::ccid::{HcReceiver, ReceivedPacket};
 use crate::dccp::timing::{DEFAULT_RTT, time_since};
 
+/// Bytes of an Elapsed Time option.
+const ELAPSED_TIME: usize = 6;
+
 /// CCID 2's receiver: one acknowledgement for each Ack Ratio data packets, none later than the
 /// delayed-acknowledgement time.
 #[derive(Debug)]
@@ -92,6 +95,10 @@ impl HcReceiver for Receiver {
 
     fn ack_due(&self) -> bool {
         self.is_due
+    }
+
+    fn ack_options_len(&self) -> usize {
+        ELAPSED_TIME
     }
 
     fn ack_options(&mut self, now: Instant, options: &mut OptionList) {

@@ -9,7 +9,7 @@ use super::scoreboard::{News, Scoreboard};
 use super::{AckOfAckRule, Config, IdleRule, RttSampling};
 use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket};
 use crate::dccp::data_dropped::{DropCode, dropped};
-use crate::dccp::timing::DEFAULT_RTT;
+use crate::dccp::timing::{DEFAULT_RTT, elapsed};
 
 /// What can be read off a [`Sender`] at any time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -375,16 +375,6 @@ impl HcSender for Sender {
         self.event_start = next;
         self.ack_ratio.on_timeout(self.window.cwnd(), next);
     }
-}
-
-/// The peer's delay before it sent an acknowledgement, as it says itself (RFC 4340 section 13.2).
-fn elapsed(options: &OptionList) -> Duration {
-    // Not that of a Timestamp Echo: it counts from the packet with the Timestamp.
-    let elapsed = options.iter().find_map(|option| match option {
-        DccpOption::ElapsedTime(elapsed) => Some(elapsed.as_duration()),
-        _ => None,
-    });
-    elapsed.unwrap_or_default()
 }
 
 #[cfg(test)]

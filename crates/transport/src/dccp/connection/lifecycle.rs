@@ -49,6 +49,16 @@ impl Handshake {
 }
 
 impl Connection {
+    /// The answer to a Request or Response may have come: its round-trip time is what congestion
+    /// control can start from.
+    pub(super) fn sample_handshake(&mut self, ack: SeqNo, now: Instant) {
+        self.handshake.sample(ack, now);
+        if let Some(rtt) = self.handshake.rtt {
+            self.sender.on_handshake_rtt(rtt);
+            self.receiver.on_rtt(rtt);
+        }
+    }
+
     pub(super) fn enter_request(&mut self, now: Instant) {
         self.state = State::Request;
         self.outbox.request = true;
@@ -99,7 +109,7 @@ impl Connection {
     pub(super) fn enter_open(&mut self, now: Instant) {
         self.state = State::Open;
         self.outbox.response = false;
-        self.cookies = Vec::new();
+        self.cookies = Box::default();
         self.waits_for_open = false;
         self.backoff.reset();
         self.timers.stop(Timer::Retransmit);

@@ -36,7 +36,7 @@ use super::sequence::{SequenceNumbers, Windows};
 use super::stray::Strays;
 use super::timer::{Backoff, RateLimit, TimerTable};
 use super::timing::{DEFAULT_RTT, PendingEcho};
-use super::{Config, Counters, Datagram, Event, Role, SendError, State, Stats};
+use super::{Ccid, Config, Counters, Datagram, Event, Role, SendError, State, Stats};
 use crate::{Endpoint, Transmit};
 
 /// Shorter round-trip times are taken for this, so that no timer fires again at once.
@@ -97,7 +97,7 @@ pub struct Connection {
     /// Present once a datagram has been dropped.
     dropped: Option<Box<DataDropped>>,
     /// The Init Cookies of the latest Response (section 8.1.4).
-    cookies: Vec<OptionBytes>,
+    cookies: Box<[OptionBytes]>,
     /// The application has asked to close.
     closing: bool,
     /// A datagram was refused for want of room.
@@ -243,7 +243,7 @@ impl Connection {
             non_data_run: 0,
             echo: None,
             dropped: None,
-            cookies: Vec::new(),
+            cookies: Box::default(),
             closing: false,
             was_full: false,
             peer_not_listening: false,
@@ -353,6 +353,12 @@ impl Connection {
         self.service
     }
 
+    /// The congestion control in force for what this end sends, and for what it receives.
+    pub fn ccids(&self) -> [Ccid; 2] {
+        [&self.features.here, &self.features.peer]
+            .map(|features| Ccid::from_number(features.ccid).unwrap_or(Ccid::TcpLike))
+    }
+
     /// Datagrams that still find room in the send queue.
     pub fn send_room(&self) -> usize {
         self.config.send_queue.saturating_sub(self.send_queue.len())
@@ -365,18 +371,13 @@ impl Connection {
 
     /// Counters and the state of congestion control.
     pub fn stats(&self) -> Stats {
-        let congestion = self.sender.stats();
         let earlier = self.earlier_paths.as_deref().copied().unwrap_or_default();
         Stats {
             counters: self.counters,
             queued: self.send_queue.len(),
-            cwnd: congestion.cwnd,
-            ssthresh: congestion.ssthresh,
-            pipe: congestion.pipe,
-            srtt: congestion.srtt,
-            lost: earlier.lost + congestion.counts.lost,
-            marked: earlier.marked + congestion.counts.marked,
-            timeouts: earlier.timeouts + congestion.counts.timeouts,
+            srtt: self.sender.srtt(),
+            timeouts: earlier.timeouts + self.sender.timeouts(),
+            congestion: earlier.and_now(self.sender.congestion()),
         }
     }
 

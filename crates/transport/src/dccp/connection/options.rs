@@ -6,8 +6,10 @@ use skywave_units::Instant;
 use skywave_wire::dccp::{DccpOption, ElapsedTime, Packet, PacketType, ResetCode};
 
 use super::{Connection, State};
-use crate::dccp::ccid::HcReceiver;
+use crate::dccp::Ccid;
+use crate::dccp::ccid::{HcReceiver, HcSender};
 use crate::dccp::features::{Changed, Context, Feature, Location};
+use crate::dccp::half::{Receiver, Sender};
 use crate::dccp::timing::PendingEcho;
 
 /// Bytes of Init Cookies that fit a packet beside all else that a client in PARTOPEN has to say:
@@ -89,6 +91,20 @@ impl Connection {
                 DccpOption::AckVector { .. }
                 | DccpOption::DataDropped(_)
                 | DccpOption::ElapsedTime(_) => packet.kind.ack().is_some(),
+                DccpOption::RttEstimate { .. } => self.features.peer.send_rtt_estimate,
+                DccpOption::Other {
+                    kind: 128,
+                    value: Some(value),
+                } if self.features.peer.send_rtt_estimate => {
+                    // RFC 6323 section 3.3: Data 1 to 3 are the option's first bytes.
+                    let length = option.encoded_len() as u8;
+                    let data = [128, length, value.first().copied().unwrap_or_default()];
+                    self.reset(now, ResetCode::OPTION_ERROR, data);
+                    return ControlFlow::Break(());
+                }
+                option if is_ccid_specific(option) => {
+                    packet.kind.ack().is_some() && self.sender.reads(option)
+                }
                 DccpOption::DataChecksum(_) => self.checks_data(),
                 DccpOption::Padding | DccpOption::TimestampEcho { .. } => true,
                 // Options of other CCIDs, unknown types, impossible lengths, cookies out of place.
@@ -105,10 +121,11 @@ impl Connection {
         }
         if negotiated {
             self.features.packet_processed(packet.seq);
+            self.features.ask_for_ccids(&self.config);
             self.watch_negotiation(now);
         }
         if takes_cookies {
-            self.cookies = cookies;
+            self.cookies = cookies.into();
         }
         ControlFlow::Continue(ndp_count)
     }
@@ -119,12 +136,44 @@ impl Connection {
     }
 
     fn feature_changed(&mut self, changed: Changed) {
-        if let Changed {
-            feature: Feature::AckRatio,
-            location: Location::Peer,
-        } = changed
-        {
-            self.receiver.on_ack_ratio(self.features.peer.ack_ratio);
+        let Changed { feature, location } = changed;
+        match (feature, location) {
+            (Feature::AckRatio, Location::Peer) => {
+                self.receiver.on_ack_ratio(self.features.peer.ack_ratio);
+            }
+            (Feature::SendLossEventRate, Location::Here) => {
+                let wanted = self.features.here.send_loss_event_rate;
+                self.receiver.on_send_loss_event_rate(wanted);
+            }
+            (Feature::SendRttEstimate, Location::Peer) => {
+                let is_sent = self.features.peer.send_rtt_estimate;
+                self.receiver.on_send_rtt_estimate(is_sent);
+            }
+            (Feature::Ccid, Location::Here) => self.change_sender(),
+            (Feature::Ccid, Location::Peer) => self.change_receiver(),
+            _ => {}
+        }
+    }
+
+    /// Congestion control of the data sent from here begins afresh, with the CCID in force.
+    pub(super) fn change_sender(&mut self) {
+        if let Some(ccid) = Ccid::from_number(self.features.here.ccid) {
+            self.sender = Sender::of(ccid, &self.config);
+        }
+        if let Some(rtt) = self.handshake.rtt {
+            self.sender.on_handshake_rtt(rtt);
+        }
+    }
+
+    /// Congestion control of the peer's data begins afresh, with the CCID in force.
+    pub(super) fn change_receiver(&mut self) {
+        if let Some(ccid) = Ccid::from_number(self.features.peer.ccid) {
+            self.receiver = Receiver::of(ccid, &self.config, self.features.peer.ack_ratio);
+            let wanted = self.features.here.send_loss_event_rate;
+            self.receiver.on_send_loss_event_rate(wanted);
+        }
+        if let Some(rtt) = self.handshake.rtt {
+            self.receiver.on_rtt(rtt);
         }
     }
 
@@ -140,6 +189,12 @@ impl Connection {
         self.reset(now, code, [option.type_number(), first, second]);
         ControlFlow::Break(())
     }
+}
+
+/// Whether the option is for whatever CCID is in force, from the receiving half at the peer to the
+/// sending half here (section 10.3).
+fn is_ccid_specific(option: &DccpOption) -> bool {
+    option.type_number() >= 192
 }
 
 /// The first two bytes of an option's data, zero where it has fewer.

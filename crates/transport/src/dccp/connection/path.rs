@@ -5,15 +5,14 @@ use skywave_wire::dccp::{QuotedHeader, SeqNo};
 
 use super::Connection;
 use crate::dccp::config::PATH_MTU_MIN;
-use crate::dccp::half::{Receiver, Sender};
-use crate::dccp::{Event, State};
+use crate::dccp::{Congestion, Event, State};
 
 /// The header of a DataAck with 48-bit numbers, the longest that data stands behind.
 const DATA_ACK_HEADER: u32 = 24;
 
 /// Bytes of options that find room beside a datagram of the maximum size. A longer Ack Vector
 /// leaves in a packet of its own (section 11.2).
-pub(super) const OPTIONS_ROOM: u32 = 56;
+pub(super) const OPTIONS_ROOM: u32 = 62;
 
 /// MTUs of links in common use, from RFC 1191 section 7.1: what to try next where a router does not
 /// tell its own.
@@ -28,12 +27,27 @@ const PLATEAUS: [u32; 8] = [
     PATH_MTU_MIN,
 ];
 
-/// Packets that congestion control has known as lost or marked, and its timeouts, on earlier paths.
+/// What congestion control has counted on earlier paths.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EarlierPaths {
-    pub(super) lost: u64,
-    pub(super) marked: u64,
+    lost: u64,
+    marked: u64,
+    loss_events: u64,
     pub(super) timeouts: u64,
+}
+
+impl EarlierPaths {
+    /// The state of congestion control on the path of now, with the counts of all paths.
+    pub(super) const fn and_now(self, mut now: Congestion) -> Congestion {
+        match &mut now {
+            Congestion::Window(window) => {
+                window.lost += self.lost;
+                window.marked += self.marked;
+            }
+            Congestion::Rate(rate) => rate.loss_events += self.loss_events,
+        }
+        now
+    }
 }
 
 impl Connection {
@@ -94,14 +108,18 @@ impl Connection {
     /// The connection takes another path from now on, whose first link has this MTU: congestion
     /// control and the round-trip time begin anew (section 10.5), and so does the Path MTU.
     pub fn on_path_change(&mut self, mtu: u32) {
-        let counts = self.sender.stats().counts;
         let earlier = self.earlier_paths.get_or_insert_default();
-        earlier.lost += counts.lost;
-        earlier.marked += counts.marked;
-        earlier.timeouts += counts.timeouts;
-        self.sender = Sender::new(&self.config);
-        self.receiver = Receiver::new(&self.config, self.features.peer.ack_ratio);
+        earlier.timeouts += self.sender.timeouts();
+        match self.sender.congestion() {
+            Congestion::Window(window) => {
+                earlier.lost += window.lost;
+                earlier.marked += window.marked;
+            }
+            Congestion::Rate(rate) => earlier.loss_events += rate.loss_events,
+        }
         self.handshake.rtt = None;
+        self.change_sender();
+        self.change_receiver();
         self.paced_until = None;
         self.set_path_mtu(mtu.max(PATH_MTU_MIN));
     }

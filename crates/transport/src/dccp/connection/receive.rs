@@ -223,6 +223,7 @@ impl Connection {
         }
         let received = ReceivedPacket {
             seq: packet.seq,
+            is_new,
             ack,
             data: carried_data(packet),
             ccval: packet.ccval,
@@ -263,7 +264,7 @@ impl Connection {
         if self.state == State::Request
             && let Kind::Response { ack, .. } = packet.kind
         {
-            self.handshake.sample(ack, now);
+            self.sample_handshake(ack, now);
             self.enter_partopen(now);
         }
     }
@@ -278,7 +279,7 @@ impl Connection {
             return;
         }
         if let Some(ack) = packet.kind.ack() {
-            self.handshake.sample(ack, now);
+            self.sample_handshake(ack, now);
         }
         self.seq.osr = Some(packet.seq);
         self.enter_open(now);

@@ -8,6 +8,7 @@ use skywave_wire::{Ecn, Payload};
 use super::{Connection, Event, State, path};
 use crate::Transmit;
 use crate::dccp::ccid::{HcReceiver, HcSender, Permit, SentPacket};
+use crate::dccp::features::{Feature, Location};
 use crate::dccp::timer::Timer;
 
 /// Bytes of options that a data packet carries for its data: a Data Checksum, and a CCID's.
@@ -164,7 +165,9 @@ impl Connection {
         if self.state == State::PartOpen && self.waits_for_open {
             return None;
         }
-        if self.sender.needs_ack_vector() && !self.features.peer.send_ack_vector {
+        let has_ccid = self.features.is_stable(Feature::Ccid, Location::Here);
+        let lacks_vectors = self.sender.needs_ack_vector() && !self.features.peer.send_ack_vector;
+        if !has_ccid || lacks_vectors {
             return None;
         }
         let size = waiting.len();
@@ -207,11 +210,12 @@ impl Connection {
     }
 
     fn has_room_to_piggyback(&self, size: usize) -> bool {
-        let options = if self.features.here.send_ack_vector {
+        let vector = if self.features.here.send_ack_vector {
             self.ack_vector.len()
         } else {
             0
         };
+        let options = vector + self.receiver.ack_options_len();
         size + options <= (self.mps() + path::OPTIONS_ROOM) as usize
     }
 
@@ -223,13 +227,13 @@ impl Connection {
         length <= self.packet_limit()
     }
 
-    /// Whether the Ack Vector fits behind `options`. Without Init Cookies it always does: that is
-    /// what bounds its length.
+    /// Whether the Ack Vector fits behind `options`, together with what the CCID will add.
     fn has_room_for_vector(&self, options: &OptionList) -> bool {
-        // Elapsed Time and Data Checksum, and the type and length of the Ack Vector's options.
-        const OTHERS: usize = 6 + 6 + 3 * 2;
-        let used = || options.iter().map(DccpOption::encoded_len).sum::<usize>();
-        self.cookies.is_empty() || used() + self.ack_vector.len() + OTHERS <= OPTIONS_ROOM
+        // Data Checksum, and the type and length of the Ack Vector's options.
+        const OTHERS: usize = 6 + 3 * 2;
+        let used = options.iter().map(DccpOption::encoded_len).sum::<usize>();
+        let others = OTHERS + self.receiver.ack_options_len();
+        used + self.ack_vector.len() + others <= OPTIONS_ROOM
     }
 
     /// Whether a packet with an acknowledgement number shall leave at once.
@@ -279,6 +283,10 @@ impl Connection {
             if self.config.send_data_checksum {
                 options.push(DccpOption::DataChecksum(payload.crc32c()));
             }
+        }
+        let is_sync = matches!(packet_type, PacketType::Sync | PacketType::SyncAck);
+        if self.features.here.send_rtt_estimate && (data.is_some() || is_sync) {
+            options.push(DccpOption::rtt_estimate(self.sender.srtt()));
         }
         let ecn = self.ecn(data.is_some());
         self.count_sent(packet_type, data);

@@ -14,7 +14,7 @@ use skywave_wire::dccp::{
 };
 
 use super::{Config, Role};
-use preferences::{opening_changes, preferences};
+use preferences::{changes_for_ccid, opening_changes, preferences};
 pub(crate) use table::{Feature, Location, Values};
 use table::{Rule, reconcile};
 
@@ -38,6 +38,9 @@ pub(crate) struct Features {
     fgsr: Option<SeqNo>,
     /// Feature Greatest Sequence Number Sent.
     fgss: SeqNo,
+    /// The CCID that the features of its own have been asked for: of the data sent from here, and
+    /// from the peer.
+    asked_for: [Option<u8>; 2],
 }
 
 /// A feature that is not STABLE, or will not be once its Change is sent.
@@ -134,11 +137,63 @@ impl Features {
             confirms: Vec::new(),
             fgsr: None,
             fgss: iss,
+            asked_for: [None; 2],
         };
         for (feature, location, value, mandatory) in opening_changes(config) {
             features.open(feature, location, value, mandatory);
         }
+        // What goes with CCID 2 alone is among them.
+        for location in [Location::Here, Location::Peer] {
+            if features.is_stable(Feature::Ccid, location) {
+                features.asked_for[location as usize] = Some(2);
+            }
+        }
         features
+    }
+
+    /// Asks for what the CCIDs in force need of the peer, once each of them is settled.
+    pub(crate) fn ask_for_ccids(&mut self, config: &Config) {
+        for location in [Location::Here, Location::Peer] {
+            let ccid = self.values(location).ccid;
+            let asked_for = &mut self.asked_for[location as usize];
+            if *asked_for == Some(ccid) || self.find(Feature::Ccid, location).is_some() {
+                continue;
+            }
+            self.asked_for[location as usize] = Some(ccid);
+            for &(feature, at, mandatory) in changes_for_ccid(ccid, location) {
+                let value = preferences(config, feature, at, self.here.ccid);
+                let is_so = Some(self.values(at).get(feature)) == value.first().map(|&v| v.into());
+                if !is_so && self.is_stable(feature, at) {
+                    self.open(feature, at, value, mandatory);
+                }
+            }
+        }
+    }
+
+    /// Whether the feature means anything under the CCIDs in force.
+    fn is_in_force(&self, feature: Feature, location: Location) -> bool {
+        feature
+            .ccid_location(location)
+            .is_none_or(|ccid| self.values(ccid).is_tfrc())
+    }
+
+    /// Another CCID is in force for the data sent from `location`: features of its own begin with
+    /// their initial values.
+    fn restart_ccid_features(&mut self, location: Location) {
+        for feature in Feature::OF_CCIDS {
+            for at in [Location::Here, Location::Peer] {
+                if feature.ccid_location(at) != Some(location) {
+                    continue;
+                }
+                self.negotiations
+                    .retain(|other| (other.feature, other.location) != (feature, at));
+                let values = match at {
+                    Location::Here => &mut self.here,
+                    Location::Peer => &mut self.peer,
+                };
+                values.set(feature, 0);
+            }
+        }
     }
 
     /// Declares a new value of a non-negotiable feature of this endpoint.
@@ -288,7 +343,9 @@ impl Features {
     ) -> Result<Option<Changed>, Refusal> {
         let Context { seq, mandatory, .. } = option.context;
         // Unknown features (section 6.6.7); reordering counts for them, too (rule 1 of 6.6.4).
-        let Some(feature) = Feature::from_number(option.feature) else {
+        let known = Feature::from_number(option.feature)
+            .filter(|&feature| self.is_in_force(feature, option.location()));
+        let Some(feature) = known else {
             if self.is_reordered(seq) && !mandatory {
                 return Ok(None);
             }
@@ -312,7 +369,7 @@ impl Features {
             (Rule::ServerPriority, _) => {
                 let ours = match known {
                     Some(known) => self.negotiations[known].value.clone(),
-                    None => preferences(config, feature, location),
+                    None => preferences(config, feature, location, self.here.ccid),
                 };
                 let agreed = match role {
                     Role::Server => reconcile(&ours, option.value),
@@ -363,8 +420,8 @@ impl Features {
         }
         let Some((&selected, theirs)) = option.value.split_first() else {
             // Refused (section 6.6.7). CCID 2 depends on the peer's Ack Vectors.
-            let needed = feature.is_required()
-                || (feature, location) == (Feature::SendAckVector, Location::Peer);
+            let is_vector = (feature, location) == (Feature::SendAckVector, Location::Peer);
+            let needed = feature.is_required() || (is_vector && self.here.ccid == 2);
             self.negotiations.swap_remove(known);
             return if needed {
                 Err(Refusal::OptionError)
@@ -425,6 +482,9 @@ impl Features {
             return None;
         }
         values.set(feature, value);
+        if feature == Feature::Ccid {
+            self.restart_ccid_features(location);
+        }
         Some(Changed { feature, location })
     }
 

@@ -5,8 +5,14 @@ use skywave_wire::dccp::OptionBytes;
 use super::table::{Feature, Location};
 use crate::dccp::{Config, config};
 
-/// The values of a server-priority feature that this endpoint accepts, the most preferred first.
-pub(crate) fn preferences(config: &Config, feature: Feature, location: Location) -> OptionBytes {
+/// The values of a server-priority feature that this endpoint accepts, the most preferred first,
+/// where `ccid` is in force for the data that it sends.
+pub(crate) fn preferences(
+    config: &Config,
+    feature: Feature,
+    location: Location,
+    ccid: u8,
+) -> OptionBytes {
     let yes_or_no = |wanted| if wanted { &[1, 0][..] } else { &[0][..] };
     let list: &[u8] = match (feature, location) {
         (Feature::Ccid, Location::Here) => return ccids(&config.sender_ccids),
@@ -21,11 +27,25 @@ pub(crate) fn preferences(config: &Config, feature: Feature, location: Location)
         }
         (Feature::EcnIncapable, Location::Peer) => &[0, 1],
         (Feature::SendAckVector, Location::Here) => yes_or_no(config.send_ack_vector),
-        // CCID 2 cannot do without (RFC 4341 section 4).
-        (Feature::SendAckVector, Location::Peer) => &[1],
+        // CCID 2 cannot do without (RFC 4341 section 4), CCID 3 and 4 have no use for it.
+        (Feature::SendAckVector, Location::Peer) => {
+            if ccid == 2 {
+                &[1]
+            } else {
+                &[0, 1]
+            }
+        }
+        (Feature::SendLossEventRate, _) | (Feature::SendRttEstimate, Location::Here) => &[1, 0],
+        (Feature::SendRttEstimate, Location::Peer) => {
+            if config.request_rtt_estimate {
+                &[1, 0]
+            } else {
+                &[0, 1]
+            }
+        }
         (Feature::SendNdpCount, Location::Here) => &[1, 0],
         (Feature::SendNdpCount, Location::Peer) => {
-            if config.request_ndp_count {
+            if config.request_ndp_count || receives_tfrc(config) {
                 &[1, 0]
             } else {
                 &[0, 1]
@@ -37,6 +57,13 @@ pub(crate) fn preferences(config: &Config, feature: Feature, location: Location)
         (Feature::SequenceWindow | Feature::AckRatio, _) => &[],
     };
     list.iter().copied().collect()
+}
+
+/// Whether the peer's data may come under a CCID that counts lost data packets by their sequence
+/// numbers.
+fn receives_tfrc(config: &Config) -> bool {
+    let is_tfrc = |ccid: &config::Ccid| *ccid != config::Ccid::TcpLike;
+    config.receiver_ccids.iter().any(is_tfrc)
 }
 
 /// Each CCID once, so that the list fits an option.
@@ -77,11 +104,7 @@ pub(crate) fn opening_changes(
         (Ccid, Peer, wishes.receiver_ccids != default_ccid),
         (AllowShortSeqnos, Here, wishes.allow_short_seqnos),
         (EcnIncapable, Here, wishes.ecn_incapable),
-        (
-            SendAckVector,
-            Peer,
-            wishes.sender_ccids.contains(&config::Ccid::TcpLike),
-        ),
+        (SendAckVector, Peer, wishes.sender_ccids == default_ccid),
         (SendNdpCount, Peer, wishes.request_ndp_count),
         (
             MinimumChecksumCoverage,
@@ -104,7 +127,7 @@ pub(crate) fn opening_changes(
             .into_iter()
             .filter(|&(.., wanted)| wanted)
             .map(move |(feature, location, _)| {
-                let list = preferences(wishes, feature, location);
+                let list = preferences(wishes, feature, location, 2);
                 // Where the value of table 4 will not do, the peer must agree or reset (sections 6.6.9
                 // and 12.1).
                 let mandatory = match feature {
@@ -119,4 +142,20 @@ pub(crate) fn opening_changes(
         .filter(|&(.., wanted)| wanted)
         .map(|(feature, value, _)| (feature, Here, feature.write(value), false));
     negotiated.chain(declared)
+}
+
+/// The Changes to go on with once it is settled which CCIDs are in force: those for the CCID of the
+/// data that is sent from `location`. Before, they could be taken for another CCID's (section 10.3).
+pub(crate) fn changes_for_ccid(
+    ccid: u8,
+    location: Location,
+) -> &'static [(Feature, Location, bool)] {
+    use Feature::*;
+    use Location::*;
+    match (ccid, location) {
+        (2, Here) => &[(SendAckVector, Peer, true)],
+        (3 | 4, Here) => &[(SendLossEventRate, Peer, false)],
+        (3 | 4, Peer) => &[(SendNdpCount, Peer, false), (SendRttEstimate, Peer, false)],
+        _ => &[],
+    }
 }

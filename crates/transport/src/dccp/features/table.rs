@@ -1,4 +1,5 @@
-//! The features of RFC 4340 section 6.4 (table 4): what each one is and which values it takes.
+//! The features of RFC 4340 section 6.4 (table 4), and those of CCID 3 and 4: what each one is and
+//! which values it takes.
 
 use skywave_wire::dccp::FeatureNumber;
 
@@ -23,6 +24,10 @@ pub(crate) enum Feature {
     MinimumChecksumCoverage,
     /// Check Data Checksum (section 9.3.1).
     CheckDataChecksum,
+    /// Send Loss Event Rate of CCID 3 and 4 (RFC 4342 section 8.4).
+    SendLossEventRate,
+    /// Send RTT Estimate of CCID 3 and 4 (RFC 6323 section 3.2.2).
+    SendRttEstimate,
 }
 
 /// How two endpoints agree on a value (section 6.3).
@@ -44,7 +49,20 @@ pub(crate) enum Location {
     Peer,
 }
 
+impl Location {
+    /// The other endpoint.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Here => Self::Peer,
+            Self::Peer => Self::Here,
+        }
+    }
+}
+
 impl Feature {
+    /// The features that only some CCIDs have.
+    pub(crate) const OF_CCIDS: [Self; 2] = [Self::SendLossEventRate, Self::SendRttEstimate];
+
     /// The feature with this number, where it is understood.
     pub(crate) const fn from_number(number: FeatureNumber) -> Option<Self> {
         Some(match number {
@@ -57,6 +75,8 @@ impl Feature {
             FeatureNumber::SEND_NDP_COUNT => Self::SendNdpCount,
             FeatureNumber::MINIMUM_CHECKSUM_COVERAGE => Self::MinimumChecksumCoverage,
             FeatureNumber::CHECK_DATA_CHECKSUM => Self::CheckDataChecksum,
+            FeatureNumber::SEND_LOSS_EVENT_RATE => Self::SendLossEventRate,
+            FeatureNumber::SEND_RTT_ESTIMATE => Self::SendRttEstimate,
             _ => return None,
         })
     }
@@ -73,6 +93,19 @@ impl Feature {
             Self::SendNdpCount => FeatureNumber::SEND_NDP_COUNT,
             Self::MinimumChecksumCoverage => FeatureNumber::MINIMUM_CHECKSUM_COVERAGE,
             Self::CheckDataChecksum => FeatureNumber::CHECK_DATA_CHECKSUM,
+            Self::SendLossEventRate => FeatureNumber::SEND_LOSS_EVENT_RATE,
+            Self::SendRttEstimate => FeatureNumber::SEND_RTT_ESTIMATE,
+        }
+    }
+
+    /// Where the CCID is located that the feature is part of, seen from `location` of the feature
+    /// itself; `None` for features of all CCIDs. Those of the receiving half belong to the CCID of
+    /// the data that the other endpoint sends (section 10.3).
+    pub(crate) const fn ccid_location(self, location: Location) -> Option<Location> {
+        match self {
+            Self::SendLossEventRate => Some(location.other()),
+            Self::SendRttEstimate => Some(location),
+            _ => None,
         }
     }
 
@@ -139,6 +172,10 @@ pub(crate) struct Values {
     pub(crate) minimum_checksum_coverage: u8,
     /// Zero or one.
     pub(crate) check_data_checksum: bool,
+    /// Zero or one.
+    pub(crate) send_loss_event_rate: bool,
+    /// Zero or one.
+    pub(crate) send_rtt_estimate: bool,
 }
 
 impl Default for Values {
@@ -153,6 +190,8 @@ impl Default for Values {
             send_ndp_count: false,
             minimum_checksum_coverage: 0,
             check_data_checksum: false,
+            send_loss_event_rate: false,
+            send_rtt_estimate: false,
         }
     }
 }
@@ -170,7 +209,14 @@ impl Values {
             Feature::SendNdpCount => self.send_ndp_count as u64,
             Feature::MinimumChecksumCoverage => self.minimum_checksum_coverage as u64,
             Feature::CheckDataChecksum => self.check_data_checksum as u64,
+            Feature::SendLossEventRate => self.send_loss_event_rate as u64,
+            Feature::SendRttEstimate => self.send_rtt_estimate as u64,
         }
+    }
+
+    /// Whether the CCID is one of those with TFRC.
+    pub(crate) const fn is_tfrc(&self) -> bool {
+        matches!(self.ccid, 3 | 4)
     }
 
     /// Sets the value of `feature`, which the caller has found valid.
@@ -185,6 +231,8 @@ impl Values {
             Feature::SendNdpCount => self.send_ndp_count = value != 0,
             Feature::MinimumChecksumCoverage => self.minimum_checksum_coverage = value as u8,
             Feature::CheckDataChecksum => self.check_data_checksum = value != 0,
+            Feature::SendLossEventRate => self.send_loss_event_rate = value != 0,
+            Feature::SendRttEstimate => self.send_rtt_estimate = value != 0,
         }
     }
 }
@@ -214,7 +262,8 @@ mod tests {
         }
     }
 
-    /// D6-5: numbers, rules, widths and initial values of table 4.
+    /// D6-5: numbers, rules, widths and initial values of table 4, of RFC 4342's table 2 and RFC
+    /// 6323's.
     #[test]
     fn table_4() {
         let rows = [
@@ -227,6 +276,8 @@ mod tests {
             (7, Rule::ServerPriority, 0, false),
             (8, Rule::ServerPriority, 0, false),
             (9, Rule::ServerPriority, 0, false),
+            (128, Rule::ServerPriority, 0, false),
+            (192, Rule::ServerPriority, 0, false),
         ];
         for (number, rule, initial, required) in rows {
             let feature = Feature::from_number(FeatureNumber(number)).unwrap();
@@ -235,7 +286,7 @@ mod tests {
             assert_eq!(Values::default().get(feature), initial, "{number}");
             assert_eq!(feature.is_required(), required, "{number}");
         }
-        for unknown in [0, 10, 127, 128, 192, 255] {
+        for unknown in [0, 10, 127, 129, 191, 193, 255] {
             assert_eq!(Feature::from_number(FeatureNumber(unknown)), None);
         }
     }

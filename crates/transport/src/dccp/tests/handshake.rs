@@ -231,7 +231,7 @@ fn options_that_mean_nothing_on_a_request() {
     let sent = pair.inject(Server, with_options(request(5), &options));
     assert_eq!(sent[0].kind.packet_type(), PacketType::Response);
     assert_eq!(pair.events(Server), []);
-    assert_eq!(pair.get(Server).stats().marked, 0);
+    assert_eq!(pair.window(Server).marked, 0);
 }
 
 /// D7.2-1: initial sequence numbers are the generator's, over all 48 bits, and the low 24 bits are

@@ -12,6 +12,7 @@ mod path;
 mod random;
 mod sequences;
 mod termination;
+mod tfrc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -21,7 +22,7 @@ use skywave_wire::dccp::{
 };
 use skywave_wire::{Checksum, Ecn, Payload};
 
-use super::{Config, Connection, Event, State};
+use super::{Config, Connection, Event, RateStats, State, Stats, WindowStats};
 use crate::{Driven, Transmit};
 
 const CLIENT_PORT: u16 = 40_000;
@@ -34,6 +35,11 @@ enum Side {
 }
 
 use Side::{Client, Server};
+
+/// The window of an endpoint that runs CCID 2.
+fn window(stats: &Stats) -> WindowStats {
+    *stats.congestion.window().unwrap()
+}
 
 impl Side {
     fn other(self) -> Self {
@@ -249,6 +255,14 @@ impl Pair {
             Client => self.client.get(),
             Server => self.server.get(),
         }
+    }
+
+    fn window(&self, side: Side) -> WindowStats {
+        window(&self.get(side).stats())
+    }
+
+    fn rate(&self, side: Side) -> RateStats {
+        *self.get(side).stats().congestion.rate().unwrap()
     }
 
     fn states(&self) -> (State, State) {

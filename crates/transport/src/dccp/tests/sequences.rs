@@ -175,7 +175,7 @@ fn sync_does_not_acknowledge() {
     pair.send(Client, 100);
     pair.drain(Client);
     let (gss, seq) = (pair.gss(Client), pair.gss(Server) + 1);
-    assert_eq!(pair.get(Client).stats().pipe, 1);
+    assert_eq!(pair.window(Client).pipe, 1);
     let lie = DccpOption::AckVector {
         nonce: false,
         cells: [0][..].into(),
@@ -188,7 +188,7 @@ fn sync_does_not_acknowledge() {
         },
     );
     pair.inject(Client, with_options(sync, std::slice::from_ref(&lie)));
-    assert_eq!(pair.get(Client).stats().pipe, 1);
+    assert_eq!(pair.window(Client).pipe, 1);
     let ack = packet(
         Server,
         seq + 1,
@@ -197,7 +197,7 @@ fn sync_does_not_acknowledge() {
         },
     );
     pair.inject(Client, with_options(ack, &[lie]));
-    assert_eq!(pair.get(Client).stats().pipe, 0);
+    assert_eq!(pair.window(Client).pipe, 0);
 }
 
 /// The first example of section 7.5.6: a burst of loss longer than the window is recovered from.

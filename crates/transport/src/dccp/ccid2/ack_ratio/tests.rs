@@ -8,6 +8,7 @@ fn observe(ratio: &mut AckRatio, number: u64, data: bool, ecn: Ecn, ndp: Option<
     let options = OptionList::new();
     ratio.observe(&ReceivedPacket {
         seq: SeqNo::new(number),
+        is_new: true,
         ack: Some(SeqNo::new(1)),
         data: data.then_some(100),
         ccval: 0,

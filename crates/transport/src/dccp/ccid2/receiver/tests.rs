@@ -16,6 +16,7 @@ fn come(receiver: &mut Receiver, millis: u64, number: u64, is_data: bool, ecn: E
         at(millis),
         &ReceivedPacket {
             seq: SeqNo::new(number),
+            is_new: true,
             ack: None,
             data: is_data.then_some(1000),
             ccval: 0,

@@ -86,6 +86,7 @@ impl Bench {
             self.now,
             &ReceivedPacket {
                 seq: SeqNo::new(self.peer_next),
+                is_new: true,
                 ack: None,
                 data: Some(1000),
                 ccval: 0,
@@ -102,6 +103,7 @@ impl Bench {
             self.now,
             &ReceivedPacket {
                 seq: SeqNo::new(self.peer_next),
+                is_new: true,
                 ack: self.peer.ack_number(),
                 data: None,
                 ccval: 0,

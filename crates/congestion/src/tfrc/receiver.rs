@@ -1,0 +1,237 @@
+//! The receiver (RFC 5348 section 6, RFC 4342 section 10.3): when to report, and what.
+
+use skywave_units::{Duration, Instant};
+
+use super::counter::CounterClock;
+use super::equation;
+use super::history::{Arrival, Clock, History};
+use super::interval::{Averaging, LossInterval};
+use super::receive_rate::ReceiveRate;
+use super::{Config, DEFAULT_RTT, FeedbackSchedule, FirstInterval};
+
+/// Counts of the window counter from one report to the next: a round-trip time.
+const REPORT_COUNTS: u64 = 4;
+
+/// Packets per round-trip time that the first loss interval stands for at least (section 6.3.1).
+const LEAST_FIRST_RATE: f64 = 0.5;
+
+/// What a receiver says in a report, beside its loss intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// X_recv in bytes per second; zero in the first report.
+    pub receive_rate: f64,
+    /// p; zero before there was a loss event.
+    pub loss_event_rate: f64,
+}
+
+/// A TFRC receiver.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    schedule: FeedbackSchedule,
+    first_interval: FirstInterval,
+    averaging: Averaging,
+    /// From the first packet on.
+    history: Option<History>,
+    counter: CounterClock,
+    newest_data: Option<u64>,
+    rate: ReceiveRate,
+    /// The greatest rate reported so far in packets per second, for the first loss interval.
+    greatest_rate: f64,
+    /// The round-trip time as it is known from elsewhere.
+    known_rtt: Option<Duration>,
+    /// The sender's own, which goes before any other.
+    sender_rtt: Option<Duration>,
+    reported: Option<Reported>,
+    /// There is something to report: data has arrived since then, or losses were found.
+    is_fresh: bool,
+    is_due: bool,
+    timer: Option<Instant>,
+}
+
+/// The latest report.
+#[derive(Clone, Copy, Debug)]
+struct Reported {
+    at: Instant,
+    /// Where the window counter stood.
+    count: u64,
+    p: f64,
+}
+
+impl Receiver {
+    /// A receiver that has seen nothing yet.
+    pub fn new(config: &Config) -> Self {
+        Self {
+            schedule: config.feedback,
+            first_interval: config.first_interval,
+            averaging: Averaging {
+                discounting: config.discounting,
+                counts_losses: config.small_packets.is_some(),
+            },
+            history: None,
+            counter: CounterClock::default(),
+            newest_data: None,
+            rate: ReceiveRate::default(),
+            greatest_rate: 0.0,
+            known_rtt: None,
+            sender_rtt: None,
+            reported: None,
+            is_fresh: false,
+            is_due: false,
+            timer: None,
+        }
+    }
+
+    /// The round-trip time, measured by other means than this connection's data: by what goes the
+    /// other way, or when the connection was set up.
+    pub fn on_rtt(&mut self, rtt: Duration) {
+        self.known_rtt = Some(rtt);
+    }
+
+    /// The sender says which round-trip time it reckons with: as long as it does, no other holds (RFC
+    /// 6323 section 3.3).
+    pub const fn on_sender_rtt(&mut self, rtt: Option<Duration>) {
+        self.sender_rtt = rtt;
+    }
+
+    /// The round-trip time that this receiver reckons with.
+    pub fn rtt(&self) -> Duration {
+        self.sender_rtt
+            .or(self.counter.rtt())
+            .or(self.known_rtt)
+            .unwrap_or(DEFAULT_RTT)
+    }
+
+    /// A packet has arrived for the first time. Packets without data matter, too: they take sequence
+    /// numbers.
+    pub fn on_arrival(&mut self, arrival: &Arrival) {
+        let averaging = self.averaging;
+        let history = self
+            .history
+            .get_or_insert_with(|| History::new(arrival.seq, averaging));
+        let had_data = history.has_data();
+        if let Some(bytes) = arrival.data {
+            self.is_fresh = true;
+            self.rate.on_arrival(arrival.at, bytes);
+            if self.newest_data.is_none_or(|newest| arrival.seq > newest) {
+                self.newest_data = Some(arrival.seq);
+                self.counter.on_arrival(arrival.at, arrival.counter);
+            }
+        }
+        let rtt = self.rtt();
+        let clock = self
+            .sender_rtt
+            .map_or(Clock::WindowCounter, Clock::Arrivals);
+        let Some(history) = &mut self.history else {
+            return;
+        };
+        let news = history.on_arrival(clock, arrival);
+        if news.first_loss_event {
+            let length = self.first_length(arrival.at, had_data);
+            if let Some(history) = &mut self.history {
+                history.seed(length);
+            }
+        }
+        self.is_fresh |= news.losses;
+        self.is_due |= news.loss_event
+            || news.removed_event
+            || (news.losses && self.loss_event_rate() > self.reported.map_or(0.0, |last| last.p));
+        if arrival.data.is_some() {
+            self.schedule_report(arrival.at, rtt);
+        }
+    }
+
+    /// The length of the first loss interval (section 6.3.1).
+    fn first_length(&self, now: Instant, had_data: bool) -> f64 {
+        let rtt = self.rtt();
+        let now = self.rate.rates(now, rtt).packets;
+        let rate = match self.first_interval {
+            _ if !had_data => 0.0,
+            FirstInterval::GreatestReceiveRate => now.max(self.greatest_rate),
+            FirstInterval::LatestReceiveRate => now,
+        };
+        let packets = (rate * rtt.as_secs_f64()).max(LEAST_FIRST_RATE);
+        1.0 / equation::loss_event_rate(packets)
+    }
+
+    fn schedule_report(&mut self, now: Instant, rtt: Duration) {
+        let Some(last) = self.reported else {
+            // Section 6.3: the first data packet is reported at once.
+            self.is_due = true;
+            return;
+        };
+        // A round-trip time from the sender itself goes before its window counter, here, too.
+        match self.schedule.interval(rtt).or(self.sender_rtt) {
+            None => self.is_due |= self.counter.count() >= last.count + REPORT_COUNTS,
+            Some(interval) => {
+                let at = last.at + interval;
+                self.is_due |= at <= now;
+                self.timer = (!self.is_due).then_some(at);
+            }
+        }
+    }
+
+    /// Whether a report shall leave at once.
+    pub const fn report_due(&self) -> bool {
+        self.is_due
+    }
+
+    /// The report to send at `now`; `None` where no data has arrived and no loss was found since the
+    /// last one: then there is nothing to report (section 6.2).
+    pub fn report(&mut self, now: Instant) -> Option<Report> {
+        self.is_due = false;
+        self.timer = None;
+        if !core::mem::take(&mut self.is_fresh) {
+            return None;
+        }
+        let rtt = self.rtt();
+        let rates = self.rate.rates(now, rtt);
+        self.rate.forget(now, rtt);
+        self.rate.mark(now);
+        let is_first = self.reported.is_none();
+        let report = Report {
+            receive_rate: if is_first { 0.0 } else { rates.bytes },
+            loss_event_rate: self.loss_event_rate(),
+        };
+        if !is_first {
+            self.greatest_rate = self.greatest_rate.max(rates.packets);
+        }
+        self.reported = Some(Reported {
+            at: now,
+            count: self.counter.count(),
+            p: report.loss_event_rate,
+        });
+        Some(report)
+    }
+
+    /// p; zero before there was a loss event.
+    pub fn loss_event_rate(&self) -> f64 {
+        self.history.as_ref().map_or(0.0, History::loss_event_rate)
+    }
+
+    /// The loss intervals, the newest first; none before the first packet.
+    pub fn intervals(&self) -> impl Iterator<Item = &LossInterval> {
+        self.history.iter().flat_map(History::intervals)
+    }
+
+    /// The last sequence number that belongs to an interval: later ones may belong to a loss event
+    /// that is not certain yet.
+    pub fn settled(&self) -> Option<u64> {
+        self.history.as_ref().map(History::settled)
+    }
+
+    /// When [`Receiver::expire`] must be called.
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.timer
+    }
+
+    /// The feedback timer: a report is due if data has arrived.
+    pub fn expire(&mut self, now: Instant) {
+        if self.timer.is_some_and(|at| at <= now) {
+            self.timer = None;
+            self.is_due |= self.is_fresh;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+use core::num::NonZeroU32;
+
+use super::*;
+
+const MS: Duration = Duration::from_millis(1);
+const RTT: Duration = Duration::from_millis(100);
+
+struct Bench {
+    receiver: Receiver,
+    now: Instant,
+    seq: u64,
+    counter: u8,
+}
+
+impl Bench {
+    fn new(config: &Config) -> Self {
+        let mut receiver = Receiver::new(config);
+        receiver.on_rtt(RTT);
+        Self {
+            receiver,
+            now: Instant::ZERO + MS * 1_000,
+            seq: 0,
+            counter: 0,
+        }
+    }
+
+    fn arrive(&mut self, marked: bool) {
+        self.seq += 1;
+        self.receiver.on_arrival(&Arrival {
+            seq: self.seq,
+            at: self.now,
+            data: Some(1_000),
+            marked,
+            nonce: false,
+            counter: self.counter,
+            non_data_before: 0,
+        });
+    }
+
+    /// A packet, `after` the one before; what is reported, if anything.
+    fn next(&mut self, after: u64, counter: u8) -> Option<Report> {
+        self.now += MS * after;
+        self.counter = counter;
+        self.arrive(false);
+        self.take()
+    }
+
+    fn take(&mut self) -> Option<Report> {
+        let due = self.receiver.report_due();
+        due.then(|| self.receiver.report(self.now)).flatten()
+    }
+}
+
+/// T-15: the first data packet is reported at once, with X_recv = 0 and p = 0; a packet without data
+/// before it is not.
+#[test]
+fn t_15_first_packet() {
+    let mut bench = Bench::new(&Config::rfc5348());
+    bench.receiver.on_arrival(&Arrival {
+        seq: 0,
+        at: bench.now,
+        data: None,
+        marked: false,
+        nonce: false,
+        counter: 0,
+        non_data_before: 0,
+    });
+    assert!(!bench.receiver.report_due());
+    assert_eq!(bench.receiver.report(bench.now), None);
+    let first = Report {
+        receive_rate: 0.0,
+        loss_event_rate: 0.0,
+    };
+    assert_eq!(bench.next(10, 0), Some(first));
+    assert!(!bench.receiver.report_due());
+}
+
+/// T-13, C3-16: a report for each four counts; where each packet has five more, for each packet.
+#[test]
+fn c3_16_reports_follow_the_window_counter() {
+    let mut bench = Bench::new(&Config::rfc5348());
+    let mut reported = Vec::new();
+    for quarter in 0..20u8 {
+        for _ in 0..3 {
+            if bench.next(8, quarter & 0xf).is_some() {
+                reported.push(quarter);
+            }
+        }
+    }
+    assert_eq!(reported, [0, 4, 8, 12, 16]);
+    for step in 1..10u8 {
+        assert!(bench.next(2_000, (16 + 5 * step) & 0xf).is_some());
+    }
+}
+
+/// T-14, C3-13: X_recv covers the time since the last report or a round-trip time, whichever is
+/// longer.
+#[test]
+fn t_14_receive_rate_covers_a_round_trip_time() {
+    let mut bench = Bench::new(&Config::rfc5348());
+    bench.next(0, 0);
+    // Nine more in 90 ms; the tenth, with counter 4, at 100 ms. All but the first count: 10 packets
+    // in 100 ms.
+    let mut report = None;
+    for index in 1..=10u8 {
+        report = bench.next(10, if index < 10 { 1 } else { 4 });
+    }
+    assert_eq!(report.map(|report| report.receive_rate), Some(100_000.0));
+    // A mark after 20 ms more: of the reports, that of 100 ms before counts. 12 packets in 120 ms.
+    bench.next(10, 5);
+    bench.now += MS * 10;
+    bench.arrive(true);
+    let report = bench.take().map(|report| report.receive_rate);
+    assert_eq!(report, Some(100_000.0));
+    // Half a second without anything: two packets in 500 ms.
+    bench.now += MS * 490;
+    bench.arrive(false);
+    let report = bench.next(10, 10).map(|report| report.receive_rate);
+    assert_eq!(report, Some(4_000.0));
+}
+
+/// T-13: a new loss event is reported at once.
+#[test]
+fn t_13_loss_events_are_reported_at_once() {
+    let mut bench = Bench::new(&Config::rfc5348());
+    bench.next(0, 0);
+    for _ in 0..5 {
+        assert_eq!(bench.next(1, 1), None);
+    }
+    bench.seq += 1;
+    assert_eq!(bench.next(1, 1), None);
+    assert_eq!(bench.next(1, 1), None);
+    let report = bench.next(1, 1).expect("a loss event");
+    assert!(report.loss_event_rate > 0.0);
+    // Another loss of the same event is none.
+    bench.seq += 1;
+    for _ in 0..3 {
+        assert_eq!(bench.next(1, 1), None);
+    }
+}
+
+/// T-16: the first interval gives, by the equation, the greatest X_recv so far (RFC 3448: the
+/// latest), at least half a packet in a round-trip time.
+#[test]
+fn t_16_first_interval() {
+    let rate_after = |config: &Config| {
+        let mut bench = Bench::new(config);
+        bench.next(0, 0);
+        // 10 packets in a round-trip time, then 2.
+        for index in 1..=10u8 {
+            bench.next(10, if index < 10 { 1 } else { 4 });
+        }
+        bench.next(50, 6);
+        bench.next(50, 8);
+        bench.now += MS * 50;
+        bench.arrive(false);
+        bench.now += MS * 50;
+        bench.arrive(true);
+        let p = bench.take().expect("a loss event").loss_event_rate;
+        1.0 / equation::response(p)
+    };
+    let close = |rate: f64, packets: f64| {
+        assert!((rate / packets - 1.0).abs() < 1e-6, "{rate}, not {packets}");
+    };
+    close(rate_after(&Config::rfc5348()), 10.0);
+    close(rate_after(&Config::rfc3448()), 2.0);
+
+    let mut bench = Bench::new(&Config::rfc5348());
+    bench.arrive(true);
+    let p = bench.take().expect("the first packet").loss_event_rate;
+    // f(p) = 2: a packet in two round-trip times.
+    close(1.0 / equation::response(p), 0.5);
+}
+
+/// T-14: more than one report in a round-trip time by a timer, each over a whole one; none where
+/// nothing arrives.
+#[test]
+fn several_reports_in_a_round_trip_time() {
+    let mut bench = Bench::new(&Config {
+        feedback: FeedbackSchedule::PerRoundTrip(NonZeroU32::new(4).unwrap()),
+        ..Config::rfc5348()
+    });
+    let mut rates = Vec::new();
+    for _ in 0..100 {
+        rates.extend(bench.next(5, 0).map(|report| report.receive_rate));
+    }
+    assert_eq!(rates.len(), 20, "500 ms, a report for each 25 ms");
+    assert!(
+        rates[5..].iter().all(|&rate| rate == 200_000.0),
+        "{rates:?}"
+    );
+    // The timer, for what has arrived since.
+    assert!(bench.next(5, 0).is_some());
+    bench.next(5, 0);
+    let deadline = bench.receiver.deadline().expect("something to report");
+    bench.receiver.expire(deadline);
+    bench.now = deadline;
+    assert!(bench.take().is_some());
+    assert_eq!(bench.receiver.deadline(), None);
+}
+
+/// E-3: the sender's own round-trip time goes before any other.
+#[test]
+fn e_3_the_senders_round_trip_time_goes_first() {
+    let mut bench = Bench::new(&Config::rfc5348());
+    for quarter in 0..8 {
+        bench.next(10, quarter);
+    }
+    assert_eq!(bench.receiver.rtt(), MS * 40, "by the counter");
+    bench.receiver.on_sender_rtt(Some(MS * 70));
+    assert_eq!(bench.receiver.rtt(), MS * 70);
+}

@@ -1,0 +1,415 @@
+//! The sender's allowed rate (RFC 5348 and RFC 3448, sections 4.2 to 4.5).
+
+use skywave_units::{Duration, Instant, Rate};
+
+use super::data_limited::DataLimited;
+use super::pacing::{Pace, Pacing};
+use super::receive_set::ReceiveSet;
+use super::segment_size::SegmentSizes;
+use super::{Config, InitialWindow, SenderRules, T_MBI, equation};
+
+/// The nofeedback timer before there is feedback (section 4.2).
+const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Shorter round-trip times are taken for this: a rate is a number of packets divided by it.
+const MIN_RTT: Duration = Duration::from_micros(10);
+
+/// RFC 3448 section 4.4: "X_recv is less than four packets per round-trip time".
+const RFC3448_IDLE_PACKETS: f64 = 4.0;
+
+/// What a report says to the sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// When the newest packet that the receiver had was sent.
+    pub sent_at: Instant,
+    /// t_delay: how long the receiver has had it.
+    pub delay: Duration,
+    /// X_recv in bytes per second.
+    pub receive_rate: f64,
+    /// p; zero before there was a loss event.
+    pub loss_event_rate: f64,
+    /// Whether the report tells of a loss event that no earlier one told of. A rising p tells so,
+    /// too.
+    pub loss_event: bool,
+    /// Whether `receive_rate` was lowered for the sake of a receiver that cannot keep up: then it
+    /// stands for all earlier ones.
+    pub receiver_limited: bool,
+}
+
+/// How a [`Sender`] stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stats {
+    /// X: the allowed rate; with `oscillation_prevention`, the one at this instant.
+    pub rate: Rate,
+    /// X_recv: the latest rate of arrival that was reported.
+    pub receive_rate: Rate,
+    /// p.
+    pub loss_event_rate: f64,
+    /// R.
+    pub rtt: Option<Duration>,
+    /// Reports that were taken in.
+    pub reports: u64,
+    /// Reports that told of a new loss event.
+    pub loss_events: u64,
+    /// Times that the nofeedback timer expired and lowered the rate.
+    pub timeouts: u64,
+}
+
+/// A TFRC sender: what may leave when.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    config: Config,
+    sizes: SegmentSizes,
+    pacing: Pacing,
+    limited: DataLimited,
+    /// X, in bytes per second; `None` as long as it is the initial rate.
+    x: Option<f64>,
+    /// X_inst / X (section 4.5).
+    slowdown: f64,
+    /// R, and the mean of the samples' square roots, in seconds.
+    rtt: Option<f64>,
+    sqrt_rtt: Option<f64>,
+    /// X_recv_set; from the first data packet on.
+    receive_set: Option<ReceiveSet>,
+    /// As reported.
+    receive_rate: f64,
+    p: f64,
+    /// tld.
+    doubled_at: Option<Instant>,
+    /// The nofeedback timer.
+    timer: Option<Instant>,
+    /// Whether data has left since it was set.
+    sent_since_timer: bool,
+    reports: u64,
+    loss_events: u64,
+    timeouts: u64,
+}
+
+impl Sender {
+    /// A sender that has sent nothing yet.
+    pub const fn new(config: Config) -> Self {
+        Self {
+            sizes: SegmentSizes::new(config.segment_size),
+            config,
+            pacing: Pacing::new(),
+            limited: DataLimited::new(),
+            x: None,
+            slowdown: 1.0,
+            rtt: None,
+            sqrt_rtt: None,
+            receive_set: None,
+            receive_rate: 0.0,
+            p: 0.0,
+            doubled_at: None,
+            timer: None,
+            sent_since_timer: false,
+            reports: 0,
+            loss_events: 0,
+            timeouts: 0,
+        }
+    }
+
+    /// How things stand.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            rate: rate(self.x_inst()),
+            receive_rate: rate(self.receive_rate),
+            loss_event_rate: self.p,
+            rtt: self.rtt(),
+            reports: self.reports,
+            loss_events: self.loss_events,
+            timeouts: self.timeouts,
+        }
+    }
+
+    /// R; `None` before there is a sample.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rtt.map(Duration::from_secs_f64)
+    }
+
+    /// Data packets that the allowed rate puts into a round-trip time.
+    pub fn packets_per_rtt(&self) -> f64 {
+        self.x_inst() * self.rtt.unwrap_or(0.0) / self.sizes.mean()
+    }
+
+    /// The size of the packets that are sent, in bytes.
+    pub fn segment_size(&self) -> f64 {
+        self.sizes.mean()
+    }
+
+    /// A round-trip time was measured while the connection was set up: the rate need not be one
+    /// packet per second until there is feedback (section 4.2).
+    pub fn on_handshake_rtt(&mut self, rtt: Duration) {
+        if self.config.uses_handshake_rtt && self.reports == 0 {
+            self.rtt = Some(rtt.max(MIN_RTT).as_secs_f64());
+        }
+    }
+
+    /// When the next data packet may leave; `now` or earlier for at once.
+    pub fn earliest_departure(&self, now: Instant) -> Instant {
+        self.pacing.next(now, self.pace())
+    }
+
+    /// A data packet of `bytes` leaves.
+    pub fn on_sent(&mut self, now: Instant, bytes: u32) {
+        self.sizes.on_sent(bytes);
+        if self.receive_set.is_none() {
+            self.start(now);
+        }
+        if self.pacing.on_sent(now, self.pace()) {
+            self.limited.on_all_sent(now);
+        }
+        if self.timer.is_none() {
+            self.set_timer(now);
+        }
+        self.sent_since_timer = true;
+    }
+
+    fn start(&mut self, now: Instant) {
+        self.receive_set = Some(ReceiveSet::new(now));
+        if self.rtt.is_some() {
+            self.doubled_at = Some(now);
+        }
+    }
+
+    /// A report has come: the steps of section 4.3. One that comes before any data has left tells
+    /// nothing.
+    pub fn on_feedback(&mut self, now: Instant, report: &Feedback) {
+        if self.receive_set.is_none() {
+            return;
+        }
+        let sample = (now - report.sent_at).saturating_sub(report.delay);
+        let had_rtt = self.rtt.is_some();
+        self.sample_rtt(sample.max(MIN_RTT).as_secs_f64());
+        let loss_event = report.loss_event || report.loss_event_rate > self.p;
+        if loss_event {
+            self.loss_events += 1;
+            self.sizes.on_loss_event();
+        }
+        self.reports += 1;
+        self.p = report.loss_event_rate.clamp(0.0, 1.0);
+        self.receive_rate = report.receive_rate.max(0.0);
+        let limit = self.take_in_receive_rate(now, report, loss_event);
+        self.update_rate(now, limit, !had_rtt);
+        self.set_timer(now);
+    }
+
+    /// Steps 1 and 2, and section 4.5.
+    fn sample_rtt(&mut self, sample: f64) {
+        let average = |mean: f64, weight: f64, sample: f64| weight * mean + (1.0 - weight) * sample;
+        let known = self.rtt.filter(|_| self.reports > 0);
+        self.rtt = Some(known.map_or(sample, |mean| average(mean, self.config.rtt_weight, sample)));
+        if let Some(weight) = self.config.oscillation_prevention {
+            let root = sample.sqrt();
+            let mean = self
+                .sqrt_rtt
+                .map_or(root, |mean| average(mean, weight, root));
+            self.sqrt_rtt = Some(mean);
+            self.slowdown = mean / root;
+        }
+    }
+
+    /// The first half of step 4: recv_limit.
+    fn take_in_receive_rate(&mut self, now: Instant, report: &Feedback, loss_event: bool) -> f64 {
+        let rtt = self.rtt().unwrap_or_default();
+        let was_limited = self.limited.on_feedback(now, report.sent_at, rtt);
+        let rate = self.receive_rate;
+        let Some(set) = &mut self.receive_set else {
+            return f64::INFINITY;
+        };
+        if report.receiver_limited || self.config.rules == SenderRules::Rfc3448 {
+            set.replace(now, rate);
+        } else if was_limited && rate > 0.0 {
+            if loss_event {
+                set.halve();
+                set.maximize(now, 0.85 * rate);
+                return set.max();
+            }
+            set.maximize(now, rate);
+        } else {
+            set.update(now, rtt, rate);
+        }
+        2.0 * set.max()
+    }
+
+    /// The second half of step 4: X.
+    fn update_rate(&mut self, now: Instant, recv_limit: f64, first_rtt: bool) {
+        let rtt = self.rtt().unwrap_or_default();
+        let x = self.x();
+        let x = if self.p > 0.0 {
+            self.x_equation().min(recv_limit).max(self.least_rate())
+        } else if first_rtt && self.config.rules == SenderRules::Rfc5348 {
+            self.doubled_at = Some(now);
+            self.initial_rate()
+        } else if self.doubled_at.is_none_or(|at| now - at >= rtt) {
+            self.doubled_at = Some(now);
+            (2.0 * x).min(recv_limit).max(self.initial_rate())
+        } else {
+            x
+        };
+        self.x = Some(self.cap(x));
+    }
+
+    /// When [`Sender::expire`] must be called.
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.timer
+    }
+
+    /// The nofeedback timer (section 4.4).
+    pub fn expire(&mut self, now: Instant) {
+        if self.timer.is_none_or(|at| at > now) {
+            return;
+        }
+        self.timer = None;
+        if self.is_idle_and_slow() {
+            // Nothing would change as long as nothing is sent: the timer begins again with that.
+            return;
+        }
+        self.timeouts += 1;
+        match self.config.rules {
+            _ if self.reports == 0 => self.halve(),
+            SenderRules::Rfc5348 => self.on_timeout(now),
+            SenderRules::Rfc3448 => self.on_timeout_rfc3448(now),
+        }
+        self.set_timer(now);
+    }
+
+    /// Whether the sender has been idle and its rate is not above what an idle period leaves.
+    fn is_idle_and_slow(&self) -> bool {
+        if self.sent_since_timer {
+            return false;
+        }
+        let Some(rtt) = self.rtt else {
+            return true;
+        };
+        let recover_rate = self.initial_rate();
+        let receive_rate = self.receive_set.as_ref().map_or(0.0, ReceiveSet::max);
+        match self.config.rules {
+            SenderRules::Rfc5348 if self.p > 0.0 => receive_rate < recover_rate,
+            SenderRules::Rfc5348 => self.x() < 2.0 * recover_rate,
+            SenderRules::Rfc3448 => receive_rate < RFC3448_IDLE_PACKETS * self.sizes.mean() / rtt,
+        }
+    }
+
+    fn halve(&mut self) {
+        self.x = Some((self.x() / 2.0).max(self.least_rate()));
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        if self.p <= 0.0 {
+            self.halve();
+            return;
+        }
+        let equation = self.x_equation();
+        let least = self.least_rate();
+        let Some(set) = &mut self.receive_set else {
+            return;
+        };
+        // Update_Limits.
+        let receive_rate = set.max();
+        let limit = if equation > 2.0 * receive_rate {
+            receive_rate
+        } else {
+            equation / 2.0
+        };
+        let limit = limit.max(least);
+        set.replace(now, limit / 2.0);
+        self.update_rate(now, limit, false);
+    }
+
+    fn on_timeout_rfc3448(&mut self, now: Instant) {
+        let equation = self.x_equation();
+        let least = self.least_rate();
+        let Some(set) = &mut self.receive_set else {
+            return;
+        };
+        let receive_rate = set.latest();
+        let receive_rate = if equation > 2.0 * receive_rate {
+            (receive_rate / 2.0).max(least / 2.0)
+        } else {
+            equation / 4.0
+        };
+        set.replace(now, receive_rate);
+        self.update_rate(now, 2.0 * receive_rate, false);
+    }
+
+    /// max(4 R, 2 s / X).
+    fn set_timer(&mut self, now: Instant) {
+        let two_packets = Duration::from_secs_f64(2.0 * self.sizes.mean() / self.x());
+        let after = if self.reports == 0 {
+            two_packets.max(FIRST_TIMEOUT)
+        } else {
+            two_packets.max(self.rtt().unwrap_or_default() * 4)
+        };
+        self.timer = Some(now + after);
+        self.sent_since_timer = false;
+    }
+
+    /// X before the reduction of section 4.5: s per second while nothing is known.
+    fn x(&self) -> f64 {
+        self.x
+            .unwrap_or_else(|| self.cap(self.initial_rate()))
+            .max(self.least_rate())
+    }
+
+    /// X_inst.
+    fn x_inst(&self) -> f64 {
+        (self.x() * self.slowdown).max(self.least_rate())
+    }
+
+    /// initial_rate (section 4.2); one packet per second before there is a round-trip time.
+    fn initial_rate(&self) -> f64 {
+        let Some(rtt) = self.rtt else {
+            return self.sizes.mean();
+        };
+        let s = self.sizes.largest();
+        let window = match self.config.initial_window {
+            InitialWindow::Rfc3390 => (4.0 * s).min((2.0 * s).max(4380.0)),
+            InitialWindow::Packets(packets) => f64::from(packets.max(1)) * s,
+        };
+        window / rtt
+    }
+
+    /// X_Bps; infinite while there is no loss.
+    fn x_equation(&self) -> f64 {
+        let s = self.sizes.mean();
+        let rtt = self.rtt.unwrap_or_default();
+        match self.config.small_packets {
+            None => equation::throughput(s, rtt, self.p),
+            Some(small) => {
+                let headers = s / (s + f64::from(small.header));
+                equation::throughput(small.nominal_size.into(), rtt, self.p) * headers
+            }
+        }
+    }
+
+    /// s / t_mbi: one packet in 64 seconds.
+    fn least_rate(&self) -> f64 {
+        self.sizes.mean() / T_MBI
+    }
+
+    fn cap(&self, x: f64) -> f64 {
+        let max_rate = self.config.max_rate;
+        max_rate.map_or(x, |max| x.min(max.as_bps() as f64 / 8.0))
+    }
+
+    fn pace(&self) -> Pace {
+        let credit = self.config.max_credit.clamp(0.0, 1.0) * self.rtt.unwrap_or(0.0);
+        Pace {
+            interval: Duration::from_secs_f64(self.sizes.mean() / self.x_inst()),
+            credit: Duration::from_secs_f64(credit),
+            min_interval: self
+                .config
+                .small_packets
+                .map_or(Duration::ZERO, |small| small.min_interval),
+        }
+    }
+}
+
+/// Bytes per second as a rate.
+fn rate(bytes: f64) -> Rate {
+    Rate::from_bps((bytes * 8.0).round() as u64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,422 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const MS: Duration = Duration::from_millis(1);
+const SIZE: u32 = 1_000;
+/// initial_rate for 1000-byte packets and a round-trip time of 100 ms: 4 * 1000 / 0.1.
+const INITIAL: f64 = 40_000.0;
+
+/// A sender on a path of 100 ms whose reports are made up.
+struct Bench {
+    sender: Sender,
+    now: Instant,
+}
+
+impl Bench {
+    fn new(config: Config) -> Self {
+        Self {
+            sender: Sender::new(config),
+            now: Instant::ZERO + MS * 5_000,
+        }
+    }
+
+    /// After the first packet and the first report, in slow start.
+    fn started(config: Config) -> Self {
+        let mut bench = Self::new(config);
+        bench.send();
+        bench.after(100);
+        bench.report(0.0, 0.0);
+        bench
+    }
+
+    fn after(&mut self, millis: u64) {
+        self.now += MS * millis;
+    }
+
+    /// Sends all that may leave.
+    fn send(&mut self) -> u32 {
+        let mut count = 0;
+        while self.sender.earliest_departure(self.now) <= self.now {
+            self.sender.on_sent(self.now, SIZE);
+            count += 1;
+        }
+        count
+    }
+
+    fn send_one(&mut self) {
+        self.sender.on_sent(self.now, SIZE);
+    }
+
+    /// A report on a packet that left `age` ms ago.
+    fn report_on(&mut self, age: u64, receive_rate: f64, p: f64) {
+        let feedback = Feedback {
+            sent_at: self.now - MS * age,
+            delay: Duration::ZERO,
+            receive_rate,
+            loss_event_rate: p,
+            loss_event: false,
+            receiver_limited: false,
+        };
+        self.sender.on_feedback(self.now, &feedback);
+    }
+
+    fn report(&mut self, receive_rate: f64, p: f64) {
+        self.report_on(100, receive_rate, p);
+    }
+
+    /// Keeps to the rate for a round-trip time, then has a report on the newest packet of the one
+    /// before.
+    fn round(&mut self, receive_rate: f64, p: f64) {
+        for _ in 0..100 {
+            self.after(1);
+            self.send();
+        }
+        self.report(receive_rate, p);
+    }
+
+    fn x(&self) -> f64 {
+        self.sender.x()
+    }
+
+    fn timeout(&mut self) {
+        self.now = self.sender.deadline().expect("a nofeedback timer");
+        self.sender.expire(self.now);
+    }
+}
+
+fn assert_close(value: f64, wanted: f64) {
+    assert!((value / wanted - 1.0).abs() < 1e-9, "{value}, not {wanted}");
+}
+
+/// T-4: a packet per second until there is a round-trip time, 2 s for the first report, then W_init
+/// per round-trip time.
+#[test]
+fn t_4_start() {
+    let mut bench = Bench::new(Config::rfc5348());
+    assert_eq!(bench.send(), 1);
+    assert_eq!(bench.x(), 1_000.0);
+    assert_eq!(
+        bench.sender.earliest_departure(bench.now),
+        bench.now + MS * 1_000
+    );
+    assert_eq!(bench.sender.deadline(), Some(bench.now + MS * 2_000));
+    bench.after(100);
+    bench.report(0.0, 0.0);
+    assert_close(bench.x(), INITIAL);
+    // max(4 R, 2 s / X) = max(400 ms, 50 ms).
+    assert_eq!(bench.sender.deadline(), Some(bench.now + MS * 400));
+
+    for (size, window) in [
+        (80, 320.0),
+        (1_000, 4_000.0),
+        (1_460, 4_380.0),
+        (3_000, 6_000.0),
+    ] {
+        let mut sender = Sender::new(Config::rfc5348());
+        sender.on_handshake_rtt(MS * 100);
+        sender.on_sent(Instant::ZERO, size);
+        assert_close(sender.x(), window / 0.1);
+    }
+}
+
+/// T-4: a round-trip time of the handshake starts RFC 5348's sender, and not RFC 3448's, which goes
+/// on with a packet per round-trip time.
+#[test]
+fn t_4_handshake_and_rfc_3448() {
+    let mut bench = Bench::new(Config::rfc5348());
+    bench.sender.on_handshake_rtt(MS * 100);
+    bench.send();
+    assert_close(bench.x(), INITIAL);
+    let mut bench = Bench::new(Config::rfc3448());
+    bench.sender.on_handshake_rtt(MS * 100);
+    bench.send();
+    assert_eq!(bench.x(), 1_000.0);
+    bench.after(100);
+    bench.report(0.0, 0.0);
+    assert_close(bench.x(), 10_000.0);
+}
+
+/// T-6: without loss the rate doubles in each round-trip time, at most to twice what arrived.
+#[test]
+fn t_6_slow_start_doubles() {
+    let mut bench = Bench::started(Config::rfc5348());
+    let mut rate = INITIAL;
+    for _ in 0..6 {
+        bench.round(rate, 0.0);
+        rate *= 2.0;
+        assert_close(bench.x(), rate);
+        // Another report in the same round-trip time changes nothing.
+        bench.after(10);
+        bench.report(rate, 0.0);
+        assert_close(bench.x(), rate);
+        bench.now = bench.now - MS * 10;
+    }
+    for _ in 0..3 {
+        bench.round(300_000.0, 0.0);
+    }
+    // The rates of earlier rounds are more than two round-trip times old.
+    assert_close(bench.x(), 600_000.0);
+}
+
+/// T-5, T-6: after a loss event the equation rules, and twice X_recv.
+#[test]
+fn t_6_loss_event() {
+    let mut bench = Bench::started(Config::rfc5348());
+    for rate in [40_000.0, 80_000.0, 160_000.0] {
+        bench.round(rate, 0.0);
+    }
+    bench.round(160_000.0, 0.01);
+    // 1000 / (0.1 * 0.0890216): the equation's own test has f(0.01).
+    assert!((bench.x() - 112_332.0).abs() < 1.0, "{}", bench.x());
+    for _ in 0..3 {
+        bench.round(20_000.0, 0.01);
+    }
+    assert_close(bench.x(), 40_000.0);
+    bench.round(200_000.0, 1.0);
+    assert_close(bench.x(), equation::throughput(1_000.0, 0.1, 1.0));
+    assert_eq!(bench.sender.stats().loss_events, 2);
+}
+
+/// T-5: q = 0.9, and the receiver's delay is not part of the round-trip time.
+#[test]
+fn t_5_round_trip_time() {
+    let mut bench = Bench::new(Config::rfc5348());
+    bench.send();
+    bench.after(250);
+    let mut feedback = Feedback {
+        sent_at: bench.now - MS * 250,
+        delay: MS * 150,
+        receive_rate: 0.0,
+        loss_event_rate: 0.0,
+        loss_event: false,
+        receiver_limited: false,
+    };
+    bench.sender.on_feedback(bench.now, &feedback);
+    assert_eq!(bench.sender.rtt(), Some(MS * 100));
+    feedback.delay = MS * 50;
+    bench.sender.on_feedback(bench.now, &feedback);
+    assert_eq!(bench.sender.rtt(), Some(MS * 110), "0.9 * 100 + 0.1 * 200");
+    feedback.delay = Duration::MAX;
+    bench.sender.on_feedback(bench.now, &feedback);
+    assert!(bench.sender.rtt() > Some(MS * 98), "a delay that cannot be");
+}
+
+/// T-5: what an application-limited interval reports does not lower the limit; a loss in it halves
+/// what is remembered.
+#[test]
+fn t_5_data_limited() {
+    let slow_rounds = |config: Config, p: [f64; 3]| {
+        let mut bench = Bench::started(config);
+        for rate in [40_000.0, 80_000.0, 160_000.0] {
+            bench.round(rate, 0.000_1);
+        }
+        for p in p {
+            // Two packets in a round-trip time, where many more may leave.
+            for _ in 0..2 {
+                bench.after(50);
+                bench.send_one();
+            }
+            bench.report_on(100, 20_000.0, p);
+        }
+        bench.x()
+    };
+    let quiet = [0.000_1; 3];
+    assert_close(slow_rounds(Config::rfc5348(), quiet), 320_000.0);
+    assert_close(slow_rounds(Config::rfc3448(), quiet), 40_000.0);
+    // A loss event in the last of them: half of 160000, which is more than 0.85 * 20000.
+    let loss = [0.000_1, 0.000_1, 0.000_2];
+    assert_close(slow_rounds(Config::rfc5348(), loss), 80_000.0);
+}
+
+/// T-7: without a round-trip time the rate is halved each time, down to a packet in 64 s.
+#[test]
+fn t_7_no_feedback_at_all() {
+    let mut bench = Bench::new(Config::rfc5348());
+    let mut rates = Vec::new();
+    for _ in 0..9 {
+        bench.send_one();
+        bench.timeout();
+        rates.push(bench.x());
+    }
+    let halves = [
+        500.0, 250.0, 125.0, 62.5, 31.25, 15.625, 15.625, 15.625, 15.625,
+    ];
+    assert_eq!(rates, halves);
+    assert_eq!(bench.sender.deadline(), Some(bench.now + MS * 128_000));
+}
+
+/// T-7: the cases of section 4.4 with a round-trip time.
+#[test]
+fn t_7_timeouts() {
+    // Slow start, not idle: halved.
+    let mut bench = Bench::started(Config::rfc5348());
+    bench.round(40_000.0, 0.0);
+    bench.send_one();
+    bench.timeout();
+    assert_close(bench.x(), 40_000.0);
+
+    // p > 0, limited by X_recv (50000, X_Bps 112332): halved to X_recv; and again.
+    let limited = |receive_rate: f64| {
+        let mut bench = Bench::started(Config::rfc5348());
+        for _ in 0..4 {
+            bench.round(receive_rate, 0.01);
+        }
+        bench.send_one();
+        bench
+    };
+    let mut bench = limited(50_000.0);
+    assert_close(bench.x(), 100_000.0);
+    bench.timeout();
+    assert_close(bench.x(), 50_000.0);
+    bench.send_one();
+    bench.timeout();
+    assert_close(bench.x(), 25_000.0);
+
+    // p > 0, limited by the equation: halved, too.
+    let mut bench = limited(90_000.0);
+    let equation = bench.x();
+    assert!(equation < 180_000.0);
+    bench.timeout();
+    assert_close(bench.x(), equation / 2.0);
+    // With reports again, the rate may double in each.
+    bench.round(equation / 2.0, 0.01);
+    assert_close(bench.x(), equation);
+}
+
+/// T-7, C3-2: an idle period does not take the rate below the initial rate, and ends with the timer
+/// off.
+#[test]
+fn t_7_c3_2_idle() {
+    for p in [0.0, 0.000_1] {
+        let mut bench = Bench::started(Config::rfc5348());
+        for rate in [40_000.0, 80_000.0, 160_000.0, 320_000.0] {
+            bench.round(rate, p);
+        }
+        assert_close(bench.x(), 640_000.0);
+        let mut timeouts = 0;
+        while bench.sender.deadline().is_some() {
+            bench.timeout();
+            timeouts += 1;
+            assert!(timeouts < 20, "an idle sender's timer goes on for ever");
+        }
+        assert!(bench.x() >= INITIAL, "{}", bench.x());
+        assert!(bench.x() < 2.0 * INITIAL, "{}", bench.x());
+        bench.after(10_000);
+        bench.send();
+        assert!(
+            bench.sender.deadline().is_some(),
+            "with data, it begins again"
+        );
+    }
+}
+
+/// T-7 under RFC 3448: X_recv is halved; four packets per round-trip time are left by an idle period.
+#[test]
+fn t_7_rfc_3448() {
+    let mut bench = Bench::started(Config::rfc3448());
+    for rate in [10_000.0, 20_000.0, 40_000.0, 80_000.0] {
+        bench.round(rate, 0.000_1);
+    }
+    bench.send_one();
+    assert_close(bench.x(), 160_000.0);
+    bench.timeout();
+    assert_close(bench.x(), 80_000.0);
+    while bench.sender.deadline().is_some() {
+        bench.timeout();
+    }
+    // X_recv of 40000 is not less than 4 packets per round-trip time, of 20000 it is: X = 40000.
+    assert_close(bench.x(), 40_000.0);
+}
+
+/// T-8: with sqrt(R) above its mean packets leave more slowly, and without section 4.5 they do not.
+#[test]
+fn t_8_oscillation_prevention() {
+    let mut bench = Bench::started(Config::rfc5348());
+    bench.round(40_000.0, 0.0);
+    assert_close(bench.sender.x_inst(), bench.x());
+    bench.after(300);
+    bench.report_on(400, 40_000.0, 0.0);
+    // Mean of the roots: 0.9 sqrt(0.1) + 0.1 sqrt(0.4), over sqrt(0.4): 0.45 + 0.1.
+    assert_close(bench.sender.x_inst(), 0.55 * bench.x());
+    let mut bench = Bench::started(Config::rfc5348().without_oscillation_prevention());
+    bench.report_on(400, 40_000.0, 0.0);
+    assert_close(bench.sender.x_inst(), bench.x());
+    assert_eq!(
+        bench.sender.rtt(),
+        Some(MS * 370),
+        "a low weight of the past"
+    );
+}
+
+/// C4-1, C4-2: the equation with 1460 bytes, less the share of headers.
+#[test]
+fn c4_1_c4_2_small_packets() {
+    let small_packets = Some(super::super::SmallPackets {
+        header: 36,
+        ..super::super::SmallPackets::rfc4828()
+    });
+    let mut sender = Sender::new(Config {
+        small_packets,
+        ..Config::rfc5348()
+    });
+    sender.on_sent(Instant::ZERO, 100);
+    let now = Instant::ZERO + MS * 100;
+    let feedback = Feedback {
+        sent_at: Instant::ZERO,
+        delay: Duration::ZERO,
+        receive_rate: 1e9,
+        loss_event_rate: 0.01,
+        loss_event: true,
+        receiver_limited: false,
+    };
+    sender.on_feedback(now, &feedback);
+    assert!((sender.x() / (164_005.0 * 100.0 / 136.0) - 1.0).abs() < 1e-5);
+    // 1206 packets per second would be 0.8 ms apart.
+    sender.on_sent(now, 100);
+    assert_eq!(sender.earliest_departure(now), now + MS * 10);
+}
+
+/// A limit of the user's own holds always.
+#[test]
+fn max_rate() {
+    let mut bench = Bench::started(Config {
+        max_rate: Some(Rate::from_bps(480_000)),
+        ..Config::rfc5348()
+    });
+    for _ in 0..5 {
+        bench.round(1e9, 0.0);
+    }
+    assert_eq!(bench.x(), 60_000.0);
+}
+
+proptest! {
+    /// Whatever reports say and whenever they come: rates are finite and positive, at least a packet in
+    /// 64 s, and the timer is set while data is out.
+    #[test]
+    fn any_report_leaves_a_rate(
+        steps in prop::collection::vec(
+            (0u64..5_000, 0u64..10_000, 0u64..1 << 40, 0.0f64..1.0, 0u8..6),
+            1..200,
+        ),
+        rfc3448 in any::<bool>(),
+    ) {
+        let config = if rfc3448 { Config::rfc3448() } else { Config::rfc5348() };
+        let mut bench = Bench::new(config);
+        for (after, age, receive_rate, p, action) in steps {
+            bench.after(after);
+            match action {
+                0 | 1 => bench.send_one(),
+                2 => bench.sender.expire(bench.now),
+                3 => bench.report_on(age, receive_rate as f64, 0.0),
+                _ => bench.report_on(age, receive_rate as f64, p * p * p),
+            }
+            let least = bench.sender.least_rate();
+            prop_assert!(bench.x().is_finite() && bench.x() >= least, "X = {}", bench.x());
+            prop_assert!(bench.sender.x_inst() >= least);
+            if action < 2 {
+                prop_assert!(bench.sender.deadline().is_some());
+            }
+        }
+    }
+}

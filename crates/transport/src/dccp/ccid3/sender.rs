@@ -1,0 +1,207 @@
+//! The data-sending half of CCID 3 and 4.
+
+use skywave_congestion::tfrc::{self, Feedback, WindowCounter};
+use skywave_units::{Duration, Instant};
+use skywave_wire::dccp::{DccpOption, SeqNo};
+
+use super::report::{KnownIntervals, Report};
+use super::sent::{Sent, SentLog};
+use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket};
+use crate::dccp::data_dropped::{DropCode, dropped};
+use crate::dccp::timing::{DEFAULT_RTT, elapsed};
+
+/// A loss interval of at most so many round-trip times counts each loss (RFC 5622 section 5).
+const SHORT_INTERVAL: f64 = 2.0;
+
+/// The least Sequence Window to ask for: the feature's initial value (RFC 4340 section 7.5.2).
+const LEAST_WINDOW: u64 = 100;
+
+/// CCID 3's sender: data leaves at the rate that the receiver's reports allow (RFC 4342 section 5).
+#[derive(Debug)]
+pub(crate) struct Sender {
+    tfrc: tfrc::Sender,
+    /// CCID 4.
+    counts_losses: bool,
+    counter: WindowCounter,
+    sent: SentLog,
+    /// CCVal of the data packet that is about to leave.
+    next_counter: u8,
+    intervals: KnownIntervals,
+    /// The newest packet whose Drop Code has been taken in.
+    newest_drop: Option<SeqNo>,
+    peer_stopped_listening: bool,
+    /// When a packet of ours last acknowledged anything.
+    acked_at: Option<Instant>,
+    ack_of_ack_due: bool,
+}
+
+impl Sender {
+    /// A sender with these parameters.
+    pub(crate) fn new(config: tfrc::Config) -> Self {
+        Self {
+            counts_losses: config.small_packets.is_some(),
+            tfrc: tfrc::Sender::new(config),
+            counter: WindowCounter::default(),
+            sent: SentLog::default(),
+            next_counter: 0,
+            intervals: KnownIntervals::default(),
+            newest_drop: None,
+            peer_stopped_listening: false,
+            acked_at: None,
+            ack_of_ack_due: false,
+        }
+    }
+
+    /// How things stand.
+    pub(crate) fn stats(&self) -> tfrc::Stats {
+        self.tfrc.stats()
+    }
+
+    /// Whether the peer's application reads no more (RFC 4340 section 11.7.2, Drop Code 1).
+    pub(crate) const fn peer_stopped_listening(&self) -> bool {
+        self.peer_stopped_listening
+    }
+
+    fn rtt(&self) -> Duration {
+        self.tfrc.rtt().unwrap_or(DEFAULT_RTT)
+    }
+
+    /// Packets newly dropped in the peer's receive buffer.
+    fn take_in_drops(&mut self, ack: SeqNo, packet: &ReceivedPacket<'_>) -> u32 {
+        let known = self.newest_drop;
+        let mut buffer_drops = 0;
+        for (seq, code) in dropped(ack, packet.options) {
+            if known.is_some_and(|known| !seq.is_after(known)) {
+                continue;
+            }
+            self.newest_drop = Some(self.newest_drop.map_or(seq, |newest| newest.max(seq)));
+            match code {
+                DropCode::NotListening => self.peer_stopped_listening = true,
+                DropCode::ReceiveBuffer => buffer_drops += 1,
+                _ => {}
+            }
+        }
+        buffer_drops
+    }
+
+    /// X_recv after what the receiving host could not cope with (RFC 4342 section 5.2); `None`
+    /// where it could.
+    fn receiver_limit(&self, receive_rate: f64, drops: u32, is_slow: bool) -> Option<f64> {
+        if drops == 0 && !is_slow {
+            return None;
+        }
+        let packet = self.tfrc.segment_size() / self.rtt().as_secs_f64().max(1e-9);
+        let x_drop = (receive_rate - f64::from(drops) * packet).max(receive_rate.min(packet));
+        Some(receive_rate.min(x_drop / 2.0))
+    }
+
+    fn feedback(
+        &mut self,
+        ack: SeqNo,
+        packet: &ReceivedPacket<'_>,
+        sent: Sent,
+        drops: u32,
+    ) -> Option<Feedback> {
+        let short = SHORT_INTERVAL * self.tfrc.packets_per_rtt();
+        let short = self.counts_losses.then_some(short);
+        let Report {
+            receive_rate,
+            loss_event_rate,
+            loss_event,
+        } = self.intervals.read(ack, packet.options, short)?;
+        let is_slow = packet.options.contains(&DccpOption::SlowReceiver);
+        let limited = self.receiver_limit(receive_rate, drops, is_slow);
+        Some(Feedback {
+            sent_at: sent.at,
+            delay: elapsed(packet.options),
+            receive_rate: limited.unwrap_or(receive_rate),
+            loss_event_rate,
+            loss_event,
+            receiver_limited: limited.is_some(),
+        })
+    }
+}
+
+impl HcSender for Sender {
+    fn may_send(&self, now: Instant, _bytes: u32) -> Permit {
+        if self.peer_stopped_listening {
+            return Permit::Blocked;
+        }
+        match self.tfrc.earliest_departure(now) {
+            at if at > now => Permit::At(at),
+            _ => Permit::Now,
+        }
+    }
+
+    fn ccval(&mut self, now: Instant) -> u8 {
+        let rtt = self.rtt();
+        self.next_counter = self.counter.on_send(now, rtt);
+        self.next_counter
+    }
+
+    fn on_handshake_rtt(&mut self, rtt: Duration) {
+        self.tfrc.on_handshake_rtt(rtt);
+    }
+
+    fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
+        let counter = packet.data.map(|_| self.next_counter);
+        self.sent.on_sent(packet.seq, Sent { at: now, counter });
+        if let Some(bytes) = packet.data {
+            self.tfrc.on_sent(now, bytes);
+        }
+        if packet.ack.is_some() {
+            self.acked_at = Some(now);
+            self.ack_of_ack_due = false;
+        }
+    }
+
+    fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
+        let Some(ack) = packet.ack else {
+            return;
+        };
+        // Section 6.3: only what a receiver holds until then calls for acknowledgements of them.
+        let is_held = packet.options.iter().any(|option| {
+            matches!(
+                option,
+                DccpOption::AckVector { .. } | DccpOption::DataDropped(_)
+            )
+        });
+        let rtt = self.rtt();
+        self.ack_of_ack_due |= is_held && self.acked_at.is_none_or(|at| now - at >= rtt);
+        let drops = self.take_in_drops(ack, packet);
+        let Some(sent) = self.sent.on_ack(ack) else {
+            return;
+        };
+        if let Some(counter) = sent.counter {
+            self.counter.on_ack(counter);
+        }
+        if let Some(feedback) = self.feedback(ack, packet, sent, drops) {
+            self.tfrc.on_feedback(now, &feedback);
+        }
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.tfrc.rtt()
+    }
+
+    /// Five times the packets of a round-trip time (RFC 4340 section 7.5.2).
+    fn sequence_window(&self) -> Option<u64> {
+        Some(
+            (self.tfrc.packets_per_rtt() as u64)
+                .saturating_mul(5)
+                .max(LEAST_WINDOW),
+        )
+    }
+
+    fn ack_of_ack_due(&self) -> bool {
+        self.ack_of_ack_due
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.tfrc.deadline()
+    }
+
+    fn expire(&mut self, now: Instant) {
+        self.tfrc.expire(now);
+    }
+}
