@@ -1,0 +1,138 @@
+//! Packets that leave in one system call.
+
+use skywave_wire::dccp::{EmitError, Packet};
+use skywave_wire::{Checksum, Ecn};
+
+/// The most bytes of one batch: what a UDP datagram over IPv4 can carry, as the system makes one
+/// of the batch first.
+const CAPACITY: usize = 65_507;
+
+/// Consecutive packets of one connection that segmentation offload takes in one call: of one size,
+/// but for a shorter last one, and with the same ECN bits.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    bytes: Vec<u8>,
+    segment: usize,
+    ecn: Ecn,
+    count: usize,
+    /// The last packet is shorter than the others: it ends the batch.
+    has_tail: bool,
+}
+
+impl Batch {
+    /// Appends `packet`; `Ok(false)` where it does not fit and must wait for the next batch.
+    pub(crate) fn push(
+        &mut self,
+        packet: &Packet,
+        ecn: Ecn,
+        checksum: Checksum,
+        max_count: usize,
+    ) -> Result<bool, EmitError> {
+        let length = packet.encoded_len();
+        if self.count > 0 {
+            let fits = self.ecn == ecn
+                && length <= self.segment
+                && !self.has_tail
+                && self.count < max_count
+                && self.bytes.len() + length <= CAPACITY;
+            if !fits {
+                return Ok(false);
+            }
+        }
+        packet.emit(checksum, &mut self.bytes)?;
+        if self.count == 0 {
+            self.segment = length;
+            self.ecn = ecn;
+        }
+        self.has_tail = length < self.segment;
+        self.count += 1;
+        Ok(true)
+    }
+
+    /// Empties the batch and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.count = 0;
+        self.has_tail = false;
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Packets.
+    pub(crate) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The packets, one after the other.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bytes of each packet but the last.
+    pub(crate) const fn segment(&self) -> usize {
+        self.segment
+    }
+
+    pub(crate) const fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skywave_wire::Payload;
+    use skywave_wire::dccp::{Kind, OptionList, SeqNo};
+
+    use super::*;
+
+    fn data(size: u32) -> Packet {
+        Packet {
+            source_port: 1,
+            destination_port: 2,
+            ccval: 0,
+            cscov: 0,
+            extended: true,
+            seq: SeqNo::new(7),
+            kind: Kind::Data,
+            options: OptionList::new(),
+            payload: Payload::Synthetic(size),
+        }
+    }
+
+    fn push(batch: &mut Batch, size: u32, ecn: Ecn) -> bool {
+        batch.push(&data(size), ecn, Checksum::Ignored, 64).unwrap()
+    }
+
+    #[test]
+    fn one_size_and_one_mark_but_for_a_shorter_tail() {
+        let mut batch = Batch::default();
+        assert!(push(&mut batch, 100, Ecn::Ect0));
+        assert!(push(&mut batch, 100, Ecn::Ect0));
+        assert!(!push(&mut batch, 100, Ecn::Ect1), "another mark");
+        assert!(!push(&mut batch, 101, Ecn::Ect0), "longer");
+        assert!(push(&mut batch, 7, Ecn::Ect0));
+        assert!(!push(&mut batch, 7, Ecn::Ect0), "behind the tail");
+        assert_eq!((batch.count(), batch.segment()), (3, 116));
+        assert_eq!(batch.bytes().len(), 116 * 2 + 23);
+        batch.clear();
+        assert!(push(&mut batch, 101, Ecn::Ect1));
+    }
+
+    #[test]
+    fn no_more_than_the_system_takes() {
+        let mut batch = Batch::default();
+        let mut taken = 0;
+        while push(&mut batch, 1200, Ecn::Ect0) {
+            taken += 1;
+        }
+        assert_eq!(taken, 65_507 / 1216);
+        batch.clear();
+        taken = 0;
+        while push(&mut batch, 10, Ecn::Ect0) {
+            taken += 1;
+        }
+        assert_eq!(taken, 64);
+    }
+}

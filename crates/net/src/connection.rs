@@ -1,0 +1,322 @@
+//! What an application does with a connection.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use skywave_transport::dccp::{self, Ccid, State, Stats};
+use skywave_wire::dccp::ServiceCode;
+
+use crate::error::{ConnectionError, SendError, TrySendError};
+use crate::flow::Flow;
+
+/// A datagram from the peer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// The data; may be empty.
+    pub data: Bytes,
+    /// Whether it failed its Data Checksum (RFC 4340 section 9.3); only where
+    /// [`dccp::Config::deliver_corrupted`] asks for such data.
+    pub corrupted: bool,
+}
+
+/// The application's hold on a connection: when the last one goes, the connection is closed.
+#[derive(Debug)]
+struct Hold(Arc<Flow>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// A DCCP connection: unreliable datagrams under congestion control.
+///
+/// It can be cloned and used from several tasks. When the last clone is dropped, the connection is
+/// closed as by [`close`](Self::close), in the background; what waits to be sent is sent first.
+#[derive(Clone, Debug)]
+pub struct Connection(Arc<Hold>);
+
+impl Connection {
+    pub(crate) fn new(flow: Arc<Flow>) -> Self {
+        Self(Arc::new(Hold(flow)))
+    }
+
+    fn flow(&self) -> &Arc<Flow> {
+        &self.0.0
+    }
+
+    /// Waits until the handshake is complete.
+    pub(crate) async fn established(&self) -> Result<(), ConnectionError> {
+        let flow = self.flow();
+        loop {
+            let changed = flow.changed.notified();
+            if flow.is_established() {
+                return Ok(());
+            }
+            if let Some(end) = flow.end() {
+                return Err(end);
+            }
+            changed.await;
+        }
+    }
+
+    /// Sends a datagram; waits while the send queue ([`dccp::Config::send_queue`]) is full. It
+    /// leaves when congestion control allows, and may be lost.
+    ///
+    /// Cancelling is safe: the datagram has then not been taken.
+    ///
+    /// # Errors
+    ///
+    /// The datagram is too large, or the connection is over: see [`SendError`].
+    pub async fn send(&self, datagram: impl Into<Bytes>) -> Result<(), SendError> {
+        let datagram = datagram.into();
+        // A task that sends without end lets others run now and then.
+        tokio::task::coop::consume_budget().await;
+        loop {
+            let writable = self.flow().writable.notified();
+            match self.try_send(datagram.clone()) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Failed(error)) => return Err(error),
+                Err(TrySendError::Full) => writable.await,
+            }
+        }
+    }
+
+    /// Sends a datagram, or says at once that the queue is full.
+    ///
+    /// # Errors
+    ///
+    /// The datagram is not taken: see [`TrySendError`].
+    pub fn try_send(&self, datagram: impl Into<Bytes>) -> Result<(), TrySendError> {
+        let datagram = datagram.into();
+        let (flow, size) = (self.flow(), datagram.len());
+        let sent = flow.offer(size, |connection| connection.send(datagram.into()));
+        Err(match sent {
+            Ok(()) => return Ok(()),
+            Err(dccp::SendError::QueueFull) => TrySendError::Full,
+            Err(dccp::SendError::TooLarge { size, mps }) => SendError::TooLarge {
+                size,
+                maximum: mps as usize,
+            }
+            .into(),
+            Err(dccp::SendError::PeerNotListening) => SendError::PeerNotListening.into(),
+            Err(_) => SendError::Connection(flow.end().unwrap_or(ConnectionError::Closed)).into(),
+        })
+    }
+
+    /// The next datagram from the peer, in the order of arrival; waits for one. `None` once the
+    /// connection has been closed in the normal way and everything has been read.
+    ///
+    /// Cancelling is safe: no datagram is lost.
+    ///
+    /// # Errors
+    ///
+    /// The connection has ended in another way, and everything has been read.
+    pub async fn recv(&self) -> Result<Option<Datagram>, ConnectionError> {
+        tokio::task::coop::consume_budget().await;
+        let flow = self.flow();
+        if let Some(datagram) = self.try_recv() {
+            return Ok(Some(datagram));
+        }
+        loop {
+            let readable = flow.readable.notified();
+            // Asked first: what arrives between the two questions is not missed.
+            let end = flow.end();
+            if let Some(datagram) = self.try_recv() {
+                return Ok(Some(datagram));
+            }
+            match end {
+                None => readable.await,
+                Some(ConnectionError::Closed) => return Ok(None),
+                Some(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The next datagram from the peer if there is one already.
+    pub fn try_recv(&self) -> Option<Datagram> {
+        let datagram = self.flow().read()?;
+        Some(Datagram {
+            data: datagram.payload.to_bytes(),
+            corrupted: datagram.corrupted,
+        })
+    }
+
+    /// Waits until everything queued has left. Cancelling is safe.
+    ///
+    /// # Errors
+    ///
+    /// The connection ended first.
+    pub async fn flush(&self) -> Result<(), ConnectionError> {
+        let flow = self.flow();
+        loop {
+            let sent = flow.writable.notified();
+            if flow.is_flushed() {
+                return Ok(());
+            }
+            if let Some(end) = flow.end() {
+                return Err(end);
+            }
+            sent.await;
+        }
+    }
+
+    /// Closes the connection: takes no more datagrams, sends those that wait (for no longer than
+    /// [`dccp::Config::linger`]), and waits for the peer. Datagrams that have arrived can still be
+    /// read. Cancelling leaves the close going on.
+    ///
+    /// # Errors
+    ///
+    /// The connection ended in another way, before or during the close.
+    pub async fn close(&self) -> Result<(), ConnectionError> {
+        let flow = self.flow();
+        flow.close();
+        match self.closed().await {
+            ConnectionError::Closed => Ok(()),
+            error => Err(error),
+        }
+    }
+
+    /// Waits until the connection is over; [`ConnectionError::Closed`] is the normal end.
+    pub async fn closed(&self) -> ConnectionError {
+        let flow = self.flow();
+        loop {
+            let changed = flow.changed.notified();
+            if let Some(end) = flow.end() {
+                return end;
+            }
+            changed.await;
+        }
+    }
+
+    /// Why the connection is over; `None` while it is not.
+    pub fn end(&self) -> Option<ConnectionError> {
+        self.flow().end()
+    }
+
+    /// Ends the connection at once with a Reset, "Aborted"; what waits to be sent is discarded.
+    pub fn abort(&self) {
+        self.flow().abort(ConnectionError::Aborted);
+    }
+
+    /// A half for a task that sends and one for a task that receives. The connection is closed when
+    /// both are dropped.
+    pub fn split(self) -> (SendHalf, RecvHalf) {
+        (SendHalf(self.clone()), RecvHalf(self))
+    }
+
+    /// Counters and the state of congestion control.
+    pub fn stats(&self) -> Stats {
+        self.flow().look(dccp::Connection::stats)
+    }
+
+    /// The congestion control of what this end sends, and of what it receives.
+    pub fn ccids(&self) -> [Ccid; 2] {
+        self.flow().look(dccp::Connection::ccids)
+    }
+
+    /// The state of the connection (RFC 4340 section 4.3).
+    pub fn state(&self) -> State {
+        self.flow().look(dccp::Connection::state)
+    }
+
+    /// The most data that a datagram may carry, in bytes (RFC 4340 section 14): what
+    /// [`dccp::Config::mps`] and the path allow. It can shrink while the connection lasts.
+    pub fn max_datagram_size(&self) -> usize {
+        self.flow().max_datagram()
+    }
+
+    /// Datagrams that find room in the send queue now.
+    pub fn send_room(&self) -> usize {
+        self.flow().look(dccp::Connection::send_room)
+    }
+
+    /// The Service Code of the connection.
+    pub fn service_code(&self) -> ServiceCode {
+        self.flow().look(dccp::Connection::service_code)
+    }
+
+    /// The peer's IP address and UDP port; the port is 0 over IP.
+    pub fn peer_address(&self) -> SocketAddr {
+        self.flow().key.path.peer
+    }
+
+    /// The peer's DCCP port.
+    pub fn peer_port(&self) -> u16 {
+        self.flow().key.remote_port
+    }
+
+    /// The IP address of this end.
+    pub fn local_ip(&self) -> IpAddr {
+        self.flow().key.path.local
+    }
+
+    /// The DCCP port of this end.
+    pub fn local_port(&self) -> u16 {
+        self.flow().key.local_port
+    }
+}
+
+/// The sending half of a [`Connection`].
+#[derive(Debug)]
+pub struct SendHalf(Connection);
+
+impl SendHalf {
+    /// As [`Connection::send`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Connection::send`].
+    pub async fn send(&mut self, datagram: impl Into<Bytes>) -> Result<(), SendError> {
+        self.0.send(datagram).await
+    }
+
+    /// As [`Connection::try_send`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Connection::try_send`].
+    pub fn try_send(&mut self, datagram: impl Into<Bytes>) -> Result<(), TrySendError> {
+        self.0.try_send(datagram)
+    }
+
+    /// As [`Connection::close`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Connection::close`].
+    pub async fn close(&mut self) -> Result<(), ConnectionError> {
+        self.0.close().await
+    }
+
+    /// The connection, for everything else.
+    pub const fn connection(&self) -> &Connection {
+        &self.0
+    }
+}
+
+/// The receiving half of a [`Connection`].
+#[derive(Debug)]
+pub struct RecvHalf(Connection);
+
+impl RecvHalf {
+    /// As [`Connection::recv`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Connection::recv`].
+    pub async fn recv(&mut self) -> Result<Option<Datagram>, ConnectionError> {
+        self.0.recv().await
+    }
+
+    /// As [`Connection::try_recv`].
+    pub fn try_recv(&mut self) -> Option<Datagram> {
+        self.0.try_recv()
+    }
+
+    /// The connection, for everything else.
+    pub const fn connection(&self) -> &Connection {
+        &self.0
+    }
+}

@@ -1,0 +1,67 @@
+//! Counters of an endpoint, which any thread may count up.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::config::EndpointStats;
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    packets_sent: AtomicU64,
+    send_calls: AtomicU64,
+    send_errors: AtomicU64,
+    packets_received: AtomicU64,
+    malformed: AtomicU64,
+    strays: AtomicU64,
+    too_busy: AtomicU64,
+    network_errors: AtomicU64,
+}
+
+impl Counters {
+    /// One call has sent so many packets.
+    pub(crate) fn sent(&self, packets: usize) {
+        self.packets_sent.fetch_add(packets as u64, Relaxed);
+        self.send_calls.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn send_errors(&self, packets: u64) {
+        if packets > 0 {
+            self.send_errors.fetch_add(packets, Relaxed);
+        }
+    }
+
+    pub(crate) fn received(&self, packets: u64) {
+        self.packets_received.fetch_add(packets, Relaxed);
+    }
+
+    pub(crate) fn malformed(&self) {
+        self.malformed.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn stray(&self) {
+        self.strays.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn too_busy(&self) {
+        self.too_busy.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn network_error(&self) {
+        self.network_errors.fetch_add(1, Relaxed);
+    }
+
+    /// The counters as they stand, beside what the table counts.
+    pub(crate) fn stats(&self, connections: usize, time_waits: usize) -> EndpointStats {
+        EndpointStats {
+            connections,
+            time_waits,
+            packets_sent: self.packets_sent.load(Relaxed),
+            send_calls: self.send_calls.load(Relaxed),
+            packets_received: self.packets_received.load(Relaxed),
+            malformed: self.malformed.load(Relaxed),
+            strays: self.strays.load(Relaxed),
+            too_busy: self.too_busy.load(Relaxed),
+            send_errors: self.send_errors.load(Relaxed),
+            network_errors: self.network_errors.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! A socket, and the connections over it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rand::Rng as _;
+use skywave_transport::dccp;
+
+use crate::alarm::Alarm;
+use crate::clock::Clock;
+use crate::config::{EndpointConfig, EndpointStats, Peer};
+use crate::connection::Connection;
+use crate::driver::Driver;
+use crate::error::{ConnectError, ConnectionError, ListenError, OpenError};
+use crate::flow::Flow;
+use crate::listener::{Listener, Mailbox};
+use crate::locked;
+use crate::path::{Key, Path, route};
+use crate::shared::{Shared, random_generator};
+use crate::socket::{Encapsulation, Socket};
+use crate::timers::Timers;
+
+/// What keeps the driver running, beside connections.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.is_orphaned.store(true, Ordering::Release);
+        self.shared.wake_driver();
+    }
+}
+
+/// One UDP or raw socket with the DCCP connections over it, of which it may both open and accept
+/// thousands.
+///
+/// It can be cloned. Dropping it ends no connection: the socket lives until the last connection is
+/// over and the last listener dropped.
+#[derive(Clone, Debug)]
+pub struct Endpoint(Arc<Handle>);
+
+impl Endpoint {
+    /// DCCP over UDP (RFC 6773) at `address`. The IPv6 address `::` takes IPv4 as well. Servers for
+    /// all of a host listen on UDP port [`DCCP_PORT`](skywave_wire::udp::DCCP_PORT), others on a
+    /// port of their choice; for port 0 the system chooses.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`]; a tokio runtime must be there, which then drives the endpoint.
+    pub fn udp(address: SocketAddr, config: EndpointConfig) -> Result<Self, OpenError> {
+        Self::new(config, |config| Socket::udp(address, config))
+    }
+
+    /// DCCP as IP protocol 33 at `address`, which decides the IP version. It takes the right to open
+    /// raw sockets.
+    ///
+    /// # Errors
+    ///
+    /// As [`udp`](Self::udp), and [`OpenError::Permission`].
+    pub fn raw(address: IpAddr, config: EndpointConfig) -> Result<Self, OpenError> {
+        Self::new(config, |config| Socket::raw(address, config))
+    }
+
+    fn new(
+        config: EndpointConfig,
+        open: impl FnOnce(&EndpointConfig) -> Result<Socket, OpenError>,
+    ) -> Result<Self, OpenError> {
+        let runtime = tokio::runtime::Handle::try_current().map_err(|_| OpenError::NoRuntime)?;
+        let socket = open(&config)?;
+        let clock = Clock::new();
+        let timers = Timers::new(clock, Alarm::new()?);
+        let shared = Arc::new(Shared::new(clock, socket, timers, config));
+        runtime.spawn(Driver::new(Arc::clone(&shared), &runtime).run());
+        Ok(Self(Arc::new(Handle { shared })))
+    }
+
+    /// Listens on a DCCP port, for the Service Codes that `config` lists.
+    ///
+    /// # Errors
+    ///
+    /// See [`ListenError`].
+    pub fn listen(
+        &self,
+        port: u16,
+        config: impl Into<Arc<dccp::Config>>,
+    ) -> Result<Listener, ListenError> {
+        let config = config.into();
+        config.check()?;
+        if port == 0 {
+            return Err(ListenError::PortZero);
+        }
+        let mailbox = Arc::new(Mailbox::new(config));
+        let mut table = locked(&self.0.shared.table);
+        if table.is_closing() {
+            return Err(ListenError::EndpointClosed);
+        }
+        if !table.listen(port, &mailbox) {
+            return Err(ListenError::PortInUse(port));
+        }
+        drop(table);
+        Ok(Listener {
+            handle: Arc::clone(&self.0),
+            mailbox,
+            port,
+        })
+    }
+
+    /// Connects to `peer`, for the first Service Code of `config`, and waits for the end of the
+    /// handshake. Cancelling aborts it.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConnectError`].
+    pub async fn connect(
+        &self,
+        peer: Peer,
+        config: impl Into<Arc<dccp::Config>>,
+    ) -> Result<Connection, ConnectError> {
+        let connection = self.start_connecting(peer, config.into())?;
+        connection.established().await?;
+        Ok(connection)
+    }
+
+    fn start_connecting(
+        &self,
+        peer: Peer,
+        config: Arc<dccp::Config>,
+    ) -> Result<Connection, ConnectError> {
+        config.check()?;
+        let shared = &self.0.shared;
+        let address = self.reachable(peer.address)?;
+        let route =
+            route(shared.socket.bound(), address).map_err(|source| ConnectError::NoRoute {
+                peer: peer.address,
+                source,
+            })?;
+        let path = Path {
+            local: shared.socket.bound().unwrap_or(route.source),
+            peer: address,
+        };
+        let mut rng = random_generator().map_err(ConnectError::Random)?;
+        let random = rng.next_u64();
+        let now = shared.clock.now();
+
+        let mut table = locked(&shared.table);
+        if table.is_closing() {
+            return Err(ConnectionError::EndpointClosed.into());
+        }
+        table.expire(now);
+        let local_port = table
+            .free_port(path, peer.port, random)
+            .ok_or(ConnectError::NoPort { peer: peer.address })?;
+        let key = Key {
+            path,
+            local_port,
+            remote_port: peer.port,
+        };
+        let client = dccp::Connection::client(config, local_port, peer.port, now, rng);
+        let max_datagram = path.max_datagram(route.mtu, shared.socket.encapsulation);
+        let flow = Flow::new(shared, key, None, client, max_datagram);
+        table.insert(Arc::clone(&flow));
+        drop(table);
+
+        flow.flush(now);
+        Ok(Connection::new(flow))
+    }
+
+    /// The address of a peer as the socket writes it.
+    fn reachable(&self, peer: SocketAddr) -> Result<SocketAddr, ConnectError> {
+        let socket = &self.0.shared.socket;
+        let mut address = match peer {
+            SocketAddr::V4(v4) if socket.is_dual => {
+                SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port())
+            }
+            other => other,
+        };
+        if address.is_ipv4() != socket.local.is_ipv4() {
+            return Err(ConnectError::AddressFamily { peer });
+        }
+        if socket.encapsulation == Encapsulation::Ip {
+            address.set_port(0);
+        }
+        Ok(address)
+    }
+
+    /// Closes all connections and waits until the last one is over. Listeners accept nothing more.
+    ///
+    /// It takes as long as peers take to answer, up to [`dccp::Config::linger`] and
+    /// [`dccp::Config::handshake_give_up`] where one does not. Cancelling leaves it going on.
+    pub async fn shutdown(&self) {
+        let shared = &self.0.shared;
+        let (listeners, flows) = {
+            let mut table = locked(&shared.table);
+            (table.close(), table.flows())
+        };
+        for mailbox in listeners {
+            mailbox.close();
+        }
+        for flow in flows {
+            flow.close();
+        }
+        loop {
+            let fewer = shared.fewer.notified();
+            if locked(&shared.table).live() == 0 {
+                return;
+            }
+            fewer.await;
+        }
+    }
+
+    /// Ends all connections at once with Resets, "Aborted".
+    pub fn abort(&self) {
+        let (listeners, flows) = {
+            let mut table = locked(&self.0.shared.table);
+            (table.close(), table.flows())
+        };
+        for mailbox in listeners {
+            mailbox.close();
+        }
+        for flow in flows {
+            flow.abort(ConnectionError::Aborted);
+        }
+    }
+
+    /// The address of the socket; the port is 0 over IP.
+    pub fn local_address(&self) -> SocketAddr {
+        self.0.shared.socket.local
+    }
+
+    /// What the endpoint has done beside its connections.
+    pub fn stats(&self) -> EndpointStats {
+        self.0.shared.stats()
+    }
+}

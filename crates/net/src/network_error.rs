@@ -1,0 +1,106 @@
+//! Errors that the network reports (ICMP), from the socket's error queue (RFC 4340 section 14.1,
+//! RFC 6773 section 3.6).
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
+
+/// Bytes of the packet in question that are looked at: its DCCP ports.
+const QUOTE: usize = 4;
+
+/// What the network, or this host's own interface, said about a packet that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NetworkError {
+    /// Where the packet was sent to.
+    pub(crate) peer: SocketAddr,
+    /// What happened to it.
+    pub(crate) kind: NetworkErrorKind,
+    /// The start of the packet, as far as the report quotes it.
+    pub(crate) quote: Option<Quote>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NetworkErrorKind {
+    /// No such host, port, protocol or network, or a filter.
+    Unreachable,
+    /// Larger than the path takes: the greatest IP packet that fits, in bytes.
+    TooBig(usize),
+    /// Anything else.
+    Other,
+}
+
+/// The DCCP ports of the packet that an error is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quote {
+    pub(crate) source_port: u16,
+    pub(crate) destination_port: u16,
+}
+
+/// The next error from the queue of `socket`.
+pub(crate) fn next(socket: &OwnedFd) -> io::Result<Option<NetworkError>> {
+    loop {
+        let mut quote = [0; QUOTE];
+        let mut control = cmsg_space!(libc::sock_extended_err, libc::sockaddr_in6, [u8; 128]);
+        let mut slices = [IoSliceMut::new(&mut quote)];
+        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+        let read =
+            recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut slices, Some(&mut control), flags);
+        let message = match read {
+            Ok(message) => message,
+            Err(Errno::EAGAIN) => return Ok(None),
+            Err(Errno::EINTR) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let length = message.bytes;
+        let peer = message.address.as_ref().and_then(socket_address);
+        let kind = message.cmsgs().ok().and_then(|mut cmsgs| {
+            cmsgs.find_map(|cmsg| match cmsg {
+                ControlMessageOwned::Ipv4RecvErr(error, _)
+                | ControlMessageOwned::Ipv6RecvErr(error, _) => Some(kind(&error)),
+                _ => None,
+            })
+        });
+        if let (Some(peer), Some(kind)) = (peer, kind) {
+            let quote = ports(&quote[..length.min(QUOTE)]);
+            return Ok(Some(NetworkError { peer, kind, quote }));
+        }
+    }
+}
+
+fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
+    if let Some(v4) = address.as_sockaddr_in() {
+        return Some(SocketAddr::new(IpAddr::V4(v4.ip()), v4.port()));
+    }
+    let v6 = *address.as_sockaddr_in6()?;
+    Some(SocketAddr::V6(v6.into()))
+}
+
+fn kind(error: &libc::sock_extended_err) -> NetworkErrorKind {
+    let mtu = usize::try_from(error.ee_info).unwrap_or(usize::MAX);
+    match i32::try_from(error.ee_errno) {
+        Ok(libc::EMSGSIZE) => NetworkErrorKind::TooBig(mtu),
+        Ok(
+            libc::ECONNREFUSED
+            | libc::EHOSTUNREACH
+            | libc::ENETUNREACH
+            | libc::ENOPROTOOPT
+            | libc::EACCES
+            | libc::EHOSTDOWN,
+        ) => NetworkErrorKind::Unreachable,
+        _ => NetworkErrorKind::Other,
+    }
+}
+
+/// DCCP's ports are the first four bytes of its header.
+fn ports(quote: &[u8]) -> Option<Quote> {
+    let (&[s0, s1, d0, d1], _) = quote.split_first_chunk()?;
+    Some(Quote {
+        source_port: u16::from_be_bytes([s0, s1]),
+        destination_port: u16::from_be_bytes([d0, d1]),
+    })
+}

@@ -1,0 +1,122 @@
+//! Between which addresses a connection runs, and what fits through.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use skywave_wire::{AddressPair, Checksum};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::socket::Encapsulation;
+
+/// Room for the DCCP header of a data packet with its options, in bytes: a DataAck's 24, an Ack
+/// Vector of 56, and a few small options.
+const DCCP_HEADER: usize = 100;
+
+/// Addresses of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Path {
+    /// The address that this host uses.
+    pub(crate) local: IpAddr,
+    /// The peer's address and UDP port; zero over IP.
+    pub(crate) peer: SocketAddr,
+}
+
+/// What tells connections apart: RFC 6773's 6-tuple, the local UDP port being the endpoint's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key {
+    pub(crate) path: Path,
+    /// Local DCCP port.
+    pub(crate) local_port: u16,
+    /// The peer's DCCP port.
+    pub(crate) remote_port: u16,
+}
+
+impl Path {
+    /// What becomes of the DCCP checksum of packets that leave (RFC 6773 section 3.3).
+    pub(crate) fn checksum(&self, encapsulation: Encapsulation) -> Checksum {
+        match encapsulation {
+            Encapsulation::Udp => Checksum::Ignored,
+            Encapsulation::Ip => AddressPair::new(self.local, self.peer.ip())
+                .map_or(Checksum::Ignored, Checksum::Over),
+        }
+    }
+
+    /// The most data that fits a packet where the network takes IP packets of `mtu` bytes (RFC 4340
+    /// section 14, RFC 6773 section 3.7).
+    pub(crate) fn max_datagram(&self, mtu: usize, encapsulation: Encapsulation) -> usize {
+        let ip = match self.peer.ip().to_canonical() {
+            IpAddr::V4(_) => 20,
+            IpAddr::V6(_) => 40,
+        };
+        let udp = match encapsulation {
+            Encapsulation::Udp => 8,
+            Encapsulation::Ip => 0,
+        };
+        mtu.saturating_sub(ip + udp + DCCP_HEADER)
+    }
+}
+
+/// What the system knows of the way to a peer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route {
+    /// The address that packets to the peer leave from.
+    pub(crate) source: IpAddr,
+    /// The largest IP packet, in bytes, as far as is known.
+    pub(crate) mtu: usize,
+}
+
+/// Asks the system for the way from `local` to `peer`: nothing is sent.
+pub(crate) fn route(local: Option<IpAddr>, peer: SocketAddr) -> io::Result<Route> {
+    let probe = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
+    if let Some(local) = local {
+        probe.bind(&SocketAddr::new(local, 0).into())?;
+    }
+    let mut target = peer;
+    if target.port() == 0 {
+        target.set_port(skywave_wire::udp::DCCP_PORT);
+    }
+    probe.connect(&target.into())?;
+    let source = probe
+        .local_addr()?
+        .as_socket()
+        .map_or(Ipv4Addr::UNSPECIFIED.into(), |address| address.ip());
+    let is_v4 = peer.ip().to_canonical().is_ipv4();
+    let mtu = if is_v4 {
+        rustix::net::sockopt::ip_mtu(&probe)?
+    } else {
+        rustix::net::sockopt::ipv6_mtu(&probe)?
+    };
+    Ok(Route {
+        source,
+        mtu: usize::try_from(mtu).unwrap_or(usize::MAX),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // U-6: the encapsulation's eight bytes come off the maximum packet size.
+    #[test]
+    fn headers_come_off_the_mtu() {
+        let path = |peer: &str| Path {
+            local: Ipv4Addr::LOCALHOST.into(),
+            peer: peer.parse().unwrap(),
+        };
+        let udp = Encapsulation::Udp;
+        assert_eq!(path("192.0.2.1:1").max_datagram(1500, udp), 1372);
+        assert_eq!(
+            path("192.0.2.1:0").max_datagram(1500, Encapsulation::Ip),
+            1380
+        );
+        assert_eq!(path("[2001:db8::1]:1").max_datagram(1500, udp), 1352);
+        assert_eq!(path("[::ffff:192.0.2.1]:1").max_datagram(1500, udp), 1372);
+    }
+
+    #[test]
+    fn the_way_to_this_host_is_known() {
+        let route = route(None, "127.0.0.1:9".parse().unwrap()).unwrap();
+        assert_eq!(route.source, IpAddr::from(Ipv4Addr::LOCALHOST));
+        assert!(route.mtu >= 1500, "{}", route.mtu);
+    }
+}

@@ -1,0 +1,137 @@
+//! How packets get into the socket.
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use skywave_transport::Transmit;
+use skywave_wire::dccp::Packet;
+
+use crate::batch::Batch;
+use crate::counters::Counters;
+use crate::locked;
+use crate::path::Path;
+use crate::socket::Socket;
+
+/// Batches that are kept to be filled again.
+const SPARE: usize = 8;
+
+/// Sends batches, from any thread; keeps what the socket has no room for.
+#[derive(Debug, Default)]
+pub(crate) struct Sender {
+    spare: Mutex<Vec<Batch>>,
+    /// Batches that found the socket full, oldest first. Nothing overtakes them.
+    backlog: Mutex<VecDeque<(Path, Batch)>>,
+    /// Whether there is a backlog.
+    is_blocked: AtomicBool,
+}
+
+impl Sender {
+    /// Sends all that `next` gives; `false` where the socket has become full before that.
+    pub(crate) fn send_all(
+        &self,
+        socket: &Socket,
+        path: &Path,
+        counters: &Counters,
+        mut next: impl FnMut() -> Option<Transmit<Packet>>,
+    ) -> bool {
+        if self.is_blocked.load(Ordering::Acquire) {
+            return false;
+        }
+        let Some(mut first) = next() else {
+            return true;
+        };
+        let checksum = path.checksum(socket.encapsulation);
+        let max_segments = socket.max_segments();
+        let mut batch = locked(&self.spare).pop().unwrap_or_default();
+        let drained = loop {
+            match batch.push(&first.packet, first.ecn, checksum, max_segments) {
+                Ok(true) => {}
+                Ok(false) => {
+                    if !self.send(socket, path, counters, &mut batch) {
+                        // The packet in hand opens the batch that waits next.
+                        let refused = batch
+                            .push(&first.packet, first.ecn, checksum, max_segments)
+                            .is_err();
+                        counters.send_errors(u64::from(refused));
+                        self.hold(path, core::mem::take(&mut batch));
+                        return false;
+                    }
+                    continue;
+                }
+                // A packet that has no bytes: what its peer sees is a loss.
+                Err(_) => counters.send_errors(1),
+            }
+            match next() {
+                Some(transmit) => first = transmit,
+                None => break self.send(socket, path, counters, &mut batch),
+            }
+        };
+        let mut spare = locked(&self.spare);
+        if spare.len() < SPARE {
+            spare.push(batch);
+        }
+        drained
+    }
+
+    /// Sends `batch` and empties it; `false` where it had to be put behind the backlog.
+    fn send(&self, socket: &Socket, path: &Path, counters: &Counters, batch: &mut Batch) -> bool {
+        if batch.is_empty() {
+            return true;
+        }
+        // An error that an earlier packet has caused may come up instead of this packet's own.
+        let result = match socket.send(path, batch) {
+            Err(error) if error.kind() != ErrorKind::WouldBlock => socket.send(path, batch),
+            result => result,
+        };
+        match result {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                self.hold(path, core::mem::take(batch));
+                return false;
+            }
+            Err(_) if batch.count() > 1 => {
+                // Perhaps it was the segmentation that could not be done.
+                counters.send_errors(socket.send_singly(path, batch));
+            }
+            Err(_) => counters.send_errors(1),
+            Ok(()) => {}
+        }
+        counters.sent(batch.count());
+        batch.clear();
+        true
+    }
+
+    fn hold(&self, path: &Path, batch: Batch) {
+        let mut backlog = locked(&self.backlog);
+        if !batch.is_empty() {
+            backlog.push_back((*path, batch));
+        }
+        self.is_blocked.store(true, Ordering::Release);
+    }
+
+    /// Sends the backlog as the socket gets room; ready when there is none.
+    pub(crate) fn poll_backlog(
+        &self,
+        context: &mut Context<'_>,
+        socket: &Socket,
+        counters: &Counters,
+    ) -> Poll<()> {
+        if !self.is_blocked.load(Ordering::Acquire) {
+            return Poll::Ready(());
+        }
+        let mut backlog = locked(&self.backlog);
+        while let Some((path, batch)) = backlog.front() {
+            match socket.poll_send(context, path, batch) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(_)) => counters.send_errors(socket.send_singly(path, batch)),
+            }
+            counters.sent(batch.count());
+            backlog.pop_front();
+        }
+        self.is_blocked.store(false, Ordering::Release);
+        Poll::Ready(())
+    }
+}

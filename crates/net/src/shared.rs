@@ -1,0 +1,266 @@
+//! What the driver, the handles and the connections of one endpoint share.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_transport::Transmit;
+use skywave_transport::dccp::{Connection, State, Strays};
+use skywave_units::Instant;
+use skywave_wire::Ecn;
+use skywave_wire::dccp::{Packet, PacketType, ResetCode};
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+use crate::config::{EndpointConfig, EndpointStats};
+use crate::counters::Counters;
+use crate::error::ConnectionError;
+use crate::flow::Flow;
+use crate::listener::Mailbox;
+use crate::locked;
+use crate::network_error::{NetworkError, NetworkErrorKind};
+use crate::path::{Key, Path, route};
+use crate::sender::Sender;
+use crate::socket::Socket;
+use crate::table::{Found, Table};
+use crate::timers::Timers;
+
+/// Locks are taken in this order: a flow's, then any other; of those one at a time.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) clock: Clock,
+    pub(crate) socket: Socket,
+    pub(crate) config: EndpointConfig,
+    pub(crate) timers: Timers,
+    pub(crate) sender: Sender,
+    pub(crate) counters: Counters,
+    pub(crate) table: Mutex<Table>,
+    /// Connections that leave to the driver what they have to send.
+    pending: Mutex<Vec<Arc<Flow>>>,
+    strays: Mutex<Strays>,
+    driver: Mutex<Option<Waker>>,
+    /// No handle of the endpoint is left.
+    pub(crate) is_orphaned: AtomicBool,
+    /// A connection has left the table.
+    pub(crate) fewer: Notify,
+    ids: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        clock: Clock,
+        socket: Socket,
+        timers: Timers,
+        config: EndpointConfig,
+    ) -> Self {
+        Self {
+            clock,
+            socket,
+            config,
+            timers,
+            sender: Sender::default(),
+            counters: Counters::default(),
+            table: Mutex::default(),
+            pending: Mutex::default(),
+            strays: Mutex::default(),
+            driver: Mutex::default(),
+            is_orphaned: AtomicBool::new(false),
+            fewer: Notify::new(),
+            ids: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Lets the driver send what `flow` has.
+    pub(crate) fn defer(&self, flow: Arc<Flow>) {
+        let mut pending = locked(&self.pending);
+        pending.push(flow);
+        let is_first = pending.len() == 1;
+        drop(pending);
+        if is_first {
+            self.wake_driver();
+        }
+    }
+
+    /// Takes the connections that have been left to the driver.
+    pub(crate) fn take_pending(&self, into: &mut Vec<Arc<Flow>>) {
+        core::mem::swap(&mut *locked(&self.pending), into);
+    }
+
+    pub(crate) fn has_pending(&self) -> bool {
+        !locked(&self.pending).is_empty()
+    }
+
+    pub(crate) fn wake_driver(&self) {
+        if let Some(waker) = &*locked(&self.driver) {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Whom to wake from now on.
+    pub(crate) fn driven_by(&self, waker: &Waker) {
+        let mut driver = locked(&self.driver);
+        if !driver.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            *driver = Some(waker.clone());
+        }
+    }
+
+    /// Hands packets that arrived one after the other to the connection that they are for.
+    pub(crate) fn dispatch(
+        self: &Arc<Self>,
+        now: Instant,
+        key: Key,
+        packets: &mut Vec<(Ecn, Packet)>,
+    ) {
+        while let Some((_, first)) = packets.first() {
+            let is_request = first.kind.packet_type() == PacketType::Request;
+            let found = locked(&self.table).find(&key, is_request);
+            match found {
+                Found::Flow(flow) => flow.receive(now, packets),
+                Found::Listener(mailbox) => {
+                    let (ecn, request) = packets.remove(0);
+                    self.admit(now, key, ecn, request, &mailbox);
+                }
+                Found::Nobody => {
+                    let (_, stray) = packets.remove(0);
+                    let code = if is_request {
+                        ResetCode::CONNECTION_REFUSED
+                    } else {
+                        ResetCode::NO_CONNECTION
+                    };
+                    self.answer_stray(now, &key.path, &stray, code);
+                }
+            }
+        }
+    }
+
+    /// A Request for somebody who listens.
+    ///
+    /// Each one takes up state, within the backlog. A listener without state per Request (RFC 4340
+    /// section 8.1.4, Init Cookies) answers here, and makes the connection when the cookie is back.
+    fn admit(
+        self: &Arc<Self>,
+        now: Instant,
+        key: Key,
+        ecn: Ecn,
+        request: Packet,
+        mailbox: &Arc<Mailbox>,
+    ) {
+        if !mailbox.enter(self.config.backlog) {
+            self.counters.too_busy();
+            self.answer_stray(now, &key.path, &request, ResetCode::TOO_BUSY);
+            return;
+        }
+        let Ok(rng) = random_generator() else {
+            mailbox.leave();
+            return;
+        };
+        let config = Arc::clone(&mailbox.config);
+        let stray = request.clone();
+        let server = Connection::server(config, key.local_port, rng, now, ecn, request);
+        if server.state() == State::Listen {
+            mailbox.leave();
+            self.answer_stray(now, &key.path, &stray, ResetCode::BAD_SERVICE_CODE);
+            return;
+        }
+        let max_datagram = self.max_datagram(&key.path);
+        let flow = Flow::new(self, key, Some(Arc::clone(mailbox)), server, max_datagram);
+        locked(&self.table).insert(Arc::clone(&flow));
+        flow.flush(now);
+    }
+
+    /// The most data that a datagram on `path` may carry, in bytes.
+    fn max_datagram(&self, path: &Path) -> usize {
+        let encapsulation = self.socket.encapsulation;
+        route(self.socket.bound(), path.peer).map_or(usize::MAX, |route| {
+            path.max_datagram(route.mtu, encapsulation)
+        })
+    }
+
+    /// Answers a packet of no connection (RFC 4340 section 8.3.1).
+    fn answer_stray(&self, now: Instant, path: &Path, stray: &Packet, code: ResetCode) {
+        self.counters.stray();
+        if !self.config.reset_strays {
+            return;
+        }
+        let limit = self.config.resets_per_second;
+        let mut reset = locked(&self.strays)
+            .answer(now, stray, code, limit)
+            .map(|packet| Transmit {
+                ecn: Ecn::NotEct,
+                packet,
+            });
+        // A full socket has more important things to send: the peer will ask again.
+        let _is_sent = self
+            .sender
+            .send_all(&self.socket, path, &self.counters, || reset.take());
+    }
+
+    /// Takes a connection that is over out of the table.
+    pub(crate) fn forget(&self, key: Key, time_wait: Option<Instant>) {
+        let mut table = locked(&self.table);
+        table.expire(self.clock.now());
+        table.remove(key, time_wait);
+        let is_last = table.live() == 0;
+        drop(table);
+        self.fewer.notify_waiters();
+        if is_last {
+            self.wake_driver();
+        }
+    }
+
+    /// The network has reported an error (RFC 4340 section 14.1, RFC 6773 section 3.6).
+    ///
+    /// It says more than that a packet is lost in two cases only: the path takes no packets of that
+    /// size, or a connection that has heard nothing from its peer yet cannot reach it. An attacker
+    /// can forge such reports, so that an established connection survives them.
+    pub(crate) fn network_error(&self, error: &NetworkError) {
+        self.counters.network_error();
+        let flows = locked(&self.table).flows();
+        let concerned = flows.iter().filter(|flow| {
+            let Key {
+                path,
+                local_port,
+                remote_port,
+            } = flow.key;
+            // What this host's own IPv4 says of a packet that is too large names no port.
+            path.peer.ip() == error.peer.ip()
+                && [0, path.peer.port()].contains(&error.peer.port())
+                && error.quote.is_none_or(|quote| {
+                    (quote.source_port, quote.destination_port) == (local_port, remote_port)
+                })
+        });
+        for flow in concerned {
+            match error.kind {
+                NetworkErrorKind::TooBig(mtu) => {
+                    let encapsulation = self.socket.encapsulation;
+                    flow.lower_max_datagram(flow.key.path.max_datagram(mtu, encapsulation));
+                }
+                NetworkErrorKind::Unreachable => {
+                    if flow.look(|connection| connection.state() == State::Request) {
+                        flow.abort(ConnectionError::Unreachable);
+                    }
+                }
+                NetworkErrorKind::Other => {}
+            }
+        }
+    }
+
+    pub(crate) fn stats(&self) -> EndpointStats {
+        let mut table = locked(&self.table);
+        table.expire(self.clock.now());
+        self.counters.stats(table.live(), table.time_waits())
+    }
+}
+
+/// A generator that nobody can predict (RFC 4340 section 7.2).
+pub(crate) fn random_generator() -> Result<Xoshiro256PlusPlus, getrandom::Error> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed)?;
+    Ok(Xoshiro256PlusPlus::from_seed(seed))
+}

@@ -1,0 +1,299 @@
+//! The socket under an endpoint: DCCP over UDP (RFC 6773) or as IP protocol 33.
+//!
+//! quinn-udp's calls serve both. They carry the ECN bits in and out, give the address that a packet
+//! was sent to, set Don't Fragment, and read in batches; over UDP they also segment (GSO) and join
+//! (GRO). A raw IPv4 socket shows the IP header of what it receives, a raw IPv6 socket does not.
+
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::task::{Context, Poll, ready};
+
+use nix::sys::socket::{setsockopt, sockopt};
+use quinn_udp::{EcnCodepoint, Transmit, UdpSocketState};
+use skywave_wire::{Ecn, dccp};
+use socket2::{Domain, Protocol, Socket as System, Type};
+use tokio::io::unix::AsyncFd;
+use tokio::io::{Interest, Ready};
+
+use crate::batch::Batch;
+use crate::config::EndpointConfig;
+use crate::error::OpenError;
+use crate::incoming::Incoming;
+use crate::network_error::{self, NetworkError};
+use crate::path::Path;
+use crate::registered::registered;
+
+/// What DCCP packets travel in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encapsulation {
+    /// UDP datagrams.
+    Udp,
+    /// IP packets.
+    Ip,
+}
+
+/// A socket on the runtime.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    io: AsyncFd<OwnedFd>,
+    state: UdpSocketState,
+    pub(crate) encapsulation: Encapsulation,
+    pub(crate) local: SocketAddr,
+    /// Whether the socket is IPv6 and takes IPv4 as well.
+    pub(crate) is_dual: bool,
+    max_segments: usize,
+}
+
+impl Socket {
+    pub(crate) fn udp(address: SocketAddr, config: &EndpointConfig) -> Result<Self, OpenError> {
+        let domain = Domain::for_address(address);
+        let system = System::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+        let is_dual = address.is_ipv6() && address.ip().is_unspecified();
+        if address.is_ipv6() {
+            system.set_only_v6(!is_dual)?;
+        }
+        system
+            .bind(&address.into())
+            .map_err(|source| OpenError::Bind { address, source })?;
+        Self::new(system, Encapsulation::Udp, is_dual, config)
+    }
+
+    pub(crate) fn raw(address: IpAddr, config: &EndpointConfig) -> Result<Self, OpenError> {
+        let bound = SocketAddr::new(address, 0);
+        let domain = Domain::for_address(bound);
+        let protocol = Protocol::from(i32::from(dccp::IP_PROTOCOL));
+        let system =
+            System::new(domain, Type::RAW, Some(protocol)).map_err(|error| match error.kind() {
+                ErrorKind::PermissionDenied => OpenError::Permission { address },
+                _ => OpenError::Socket(error),
+            })?;
+        system
+            .bind(&bound.into())
+            .map_err(|source| OpenError::Bind {
+                address: bound,
+                source,
+            })?;
+        Self::new(system, Encapsulation::Ip, false, config)
+    }
+
+    fn new(
+        system: System,
+        encapsulation: Encapsulation,
+        is_dual: bool,
+        config: &EndpointConfig,
+    ) -> Result<Self, OpenError> {
+        let state = UdpSocketState::new((&system).into())?;
+        let local = system
+            .local_addr()?
+            .as_socket()
+            .ok_or_else(|| io::Error::from(ErrorKind::AddrNotAvailable))?;
+        // quinn-udp 0.6.3 asks for timestamps, and has no room for them beside the size of joined
+        // packets: the system then leaves out the ECN bits.
+        setsockopt(&system, sockopt::ReceiveTimestampns, &false).map_err(io::Error::from)?;
+        // The system grants what it allows, to a privileged process more; less is no error.
+        if let Some(size) = config.send_buffer
+            && setsockopt(&system, sockopt::SndBufForce, &size).is_err()
+        {
+            state.set_send_buffer_size((&system).into(), size)?;
+        }
+        if let Some(size) = config.receive_buffer
+            && setsockopt(&system, sockopt::RcvBufForce, &size).is_err()
+        {
+            state.set_recv_buffer_size((&system).into(), size)?;
+        }
+        if encapsulation == Encapsulation::Udp && !config.receive_offload {
+            setsockopt(&system, sockopt::UdpGroSegment, &false).map_err(io::Error::from)?;
+        }
+        if local.is_ipv4() || is_dual {
+            setsockopt(&system, sockopt::Ipv4RecvErr, &true).map_err(io::Error::from)?;
+        }
+        if local.is_ipv6() {
+            setsockopt(&system, sockopt::Ipv6RecvErr, &true).map_err(io::Error::from)?;
+        }
+        let max_segments = if encapsulation == Encapsulation::Udp && config.send_offload {
+            state.max_gso_segments()
+        } else {
+            1
+        };
+        let interest = Interest::READABLE | Interest::WRITABLE | Interest::ERROR;
+        Ok(Self {
+            io: registered(system.into(), interest)?,
+            state,
+            encapsulation,
+            local,
+            is_dual,
+            max_segments,
+        })
+    }
+
+    /// The address that the endpoint is bound to; `None` for all of them.
+    pub(crate) fn bound(&self) -> Option<IpAddr> {
+        Some(self.local.ip()).filter(|address| !address.is_unspecified())
+    }
+
+    /// Packets that one call may send.
+    pub(crate) fn max_segments(&self) -> usize {
+        // quinn-udp turns segmentation off when the interface cannot do it.
+        self.max_segments.min(self.state.max_gso_segments())
+    }
+
+    /// Sends `batch` now or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::WouldBlock`] where the socket is full, or what the system says.
+    pub(crate) fn send(&self, path: &Path, batch: &Batch) -> io::Result<()> {
+        self.send_bytes(path, batch.ecn(), batch.bytes(), batch.segment())
+    }
+
+    /// Sends the packets of `batch` one by one, and says how many the system refused.
+    pub(crate) fn send_singly(&self, path: &Path, batch: &Batch) -> u64 {
+        let segments = batch.bytes().chunks(batch.segment().max(1));
+        let refused = segments
+            .filter(|segment| {
+                self.send_bytes(path, batch.ecn(), segment, segment.len())
+                    .is_err()
+            })
+            .count();
+        refused as u64
+    }
+
+    fn send_bytes(&self, path: &Path, ecn: Ecn, bytes: &[u8], segment: usize) -> io::Result<()> {
+        let transmit = Transmit {
+            destination: path.peer,
+            ecn: EcnCodepoint::from_bits(ecn.bits()),
+            contents: bytes,
+            segment_size: (segment < bytes.len()).then_some(segment),
+            src_ip: self.local.ip().is_unspecified().then_some(path.local),
+        };
+        self.state.try_send(self.io.get_ref().into(), &transmit)
+    }
+
+    /// As [`send`](Self::send), waiting for room.
+    pub(crate) fn poll_send(
+        &self,
+        context: &mut Context<'_>,
+        path: &Path,
+        batch: &Batch,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            let mut guard = ready!(self.io.poll_write_ready(context))?;
+            if let Ok(result) = guard.try_io(|_| self.send(path, batch)) {
+                return Poll::Ready(result);
+            }
+        }
+    }
+
+    /// Reads what has arrived, at least one buffer full.
+    pub(crate) fn poll_receive(
+        &self,
+        context: &mut Context<'_>,
+        incoming: &mut Incoming,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            let mut guard = ready!(self.io.poll_read_ready(context))?;
+            let read = guard.try_io(|io| {
+                incoming.fill(|buffers, metas| self.state.recv(io.get_ref().into(), buffers, metas))
+            });
+            if let Ok(result) = read {
+                return Poll::Ready(result);
+            }
+        }
+    }
+
+    /// Waits until the network has reported errors, and hands each to `report`.
+    pub(crate) async fn network_errors(
+        &self,
+        mut report: impl FnMut(NetworkError),
+    ) -> io::Result<()> {
+        let mut guard = self.io.ready(Interest::ERROR).await?;
+        while let Some(error) = network_error::next(self.io.get_ref())? {
+            report(error);
+        }
+        guard.clear_ready_matching(Ready::ERROR);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use skywave_wire::dccp::{Kind, OptionList, Packet, SeqNo};
+    use skywave_wire::{Checksum, Payload};
+
+    use super::*;
+
+    /// A packet whose sequence number says how it was marked.
+    fn marked(index: u64, size: u32) -> (Ecn, Packet) {
+        let packet = Packet {
+            source_port: 1,
+            destination_port: 2,
+            ccval: 0,
+            cscov: 0,
+            extended: true,
+            seq: SeqNo::new(index),
+            kind: Kind::Data,
+            options: OptionList::new(),
+            payload: Payload::Synthetic(size),
+        };
+        (mark(index), packet)
+    }
+
+    /// Alternating marks at first, then runs of one mark that make batches.
+    fn mark(index: u64) -> Ecn {
+        let turn = if index < 200 { index } else { index / 10 };
+        Ecn::from_bits((turn % 4) as u8)
+    }
+
+    // D12.1-1, U-4: all four ECN code points of each packet pass, out and in, also where packets
+    // leave and arrive in batches. Linux joins packets of one mark only.
+    #[tokio::test]
+    async fn u_4_every_packet_keeps_its_mark() {
+        const COUNT: u64 = 1_000;
+        let (v4, v6) = (
+            IpAddr::from(Ipv4Addr::LOCALHOST),
+            Ipv6Addr::LOCALHOST.into(),
+        );
+        let any = IpAddr::from(Ipv6Addr::UNSPECIFIED);
+        for (from, to, ip) in [(v4, v4, v4), (v6, v6, v6), (v4, any, v4), (v6, any, v6)] {
+            let config = EndpointConfig::default();
+            let open = |ip| Socket::udp(SocketAddr::new(ip, 0), &config).unwrap();
+            let (here, there) = (open(from), open(to));
+            let path = Path {
+                local: from,
+                peer: SocketAddr::new(ip, there.local.port()),
+            };
+            let mut incoming = Incoming::new();
+            let (mut sent, mut arrived, mut largest) = (0, 0, 0);
+            while arrived < COUNT {
+                let mut batch = Batch::default();
+                while sent < COUNT {
+                    let (ecn, packet) = marked(sent, 1_000);
+                    let max = here.max_segments();
+                    if !batch.push(&packet, ecn, Checksum::Ignored, max).unwrap() {
+                        break;
+                    }
+                    sent += 1;
+                }
+                largest = largest.max(batch.count());
+                if !batch.is_empty() {
+                    here.send(&path, &batch).unwrap();
+                }
+                poll_fn(|context| there.poll_receive(context, &mut incoming))
+                    .await
+                    .unwrap();
+                incoming.for_each(&there, |arrival| {
+                    let packet = Packet::parse(&arrival.packet, Checksum::Ignored).unwrap();
+                    assert_eq!(arrival.ecn, mark(packet.seq.get()), "{packet}");
+                    assert_eq!(arrival.path.local.to_canonical(), ip);
+                    assert_eq!(packet.seq.get(), arrived);
+                    arrived += 1;
+                });
+            }
+            assert_eq!(largest, here.max_segments().min(10));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Which connection a packet belongs to.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
+
+use skywave_units::Instant;
+
+use crate::flow::Flow;
+use crate::listener::Mailbox;
+use crate::path::{Key, Path};
+
+/// Where ports for clients are taken from (RFC 4340 section 19.9: the dynamic range).
+const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
+
+/// All connections of an endpoint, and who listens.
+///
+/// RFC 6773 section 3.8 leaves two methods: this is the second, several connections over the same
+/// UDP ports, told apart by the 6-tuple.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    slots: HashMap<Key, Slot>,
+    listeners: HashMap<u16, Arc<Mailbox>>,
+    time_waits: BinaryHeap<Reverse<(Instant, Key)>>,
+    is_closing: bool,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Live(Arc<Flow>),
+    /// The connection is over, and its ports are kept from being used again too soon.
+    TimeWait,
+}
+
+/// What the table says about a packet.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Flow(Arc<Flow>),
+    Listener(Arc<Mailbox>),
+    Nobody,
+}
+
+impl Table {
+    /// Whom a packet with `key` is for; only a Request is for a listener.
+    pub(crate) fn find(&self, key: &Key, is_request: bool) -> Found {
+        match self.slots.get(key) {
+            Some(Slot::Live(flow)) => Found::Flow(Arc::clone(flow)),
+            Some(Slot::TimeWait) => Found::Nobody,
+            None => match self.listeners.get(&key.local_port) {
+                Some(mailbox) if is_request => Found::Listener(Arc::clone(mailbox)),
+                _ => Found::Nobody,
+            },
+        }
+    }
+
+    pub(crate) fn insert(&mut self, flow: Arc<Flow>) {
+        self.slots.insert(flow.key, Slot::Live(flow));
+    }
+
+    /// Forgets a connection that is over; its ports rest until `time_wait`.
+    pub(crate) fn remove(&mut self, key: Key, time_wait: Option<Instant>) {
+        match time_wait {
+            Some(until) => {
+                self.slots.insert(key, Slot::TimeWait);
+                self.time_waits.push(Reverse((until, key)));
+            }
+            None => {
+                self.slots.remove(&key);
+            }
+        }
+    }
+
+    /// Ends what TIMEWAIT has lasted long enough.
+    pub(crate) fn expire(&mut self, now: Instant) {
+        while let Some(Reverse((until, key))) = self.time_waits.peek().copied()
+            && until <= now
+        {
+            self.time_waits.pop();
+            if matches!(self.slots.get(&key), Some(Slot::TimeWait)) {
+                self.slots.remove(&key);
+            }
+        }
+    }
+
+    /// A DCCP port for a client, looked for from a random one on.
+    pub(crate) fn free_port(&self, path: Path, remote_port: u16, random: u64) -> Option<u16> {
+        let first = *EPHEMERAL.start();
+        let count = EPHEMERAL.len() as u64;
+        (0..count)
+            .map(|step| first + ((random % count + step) % count) as u16)
+            .find(|&local_port| {
+                let key = Key {
+                    path,
+                    local_port,
+                    remote_port,
+                };
+                !self.slots.contains_key(&key) && !self.listeners.contains_key(&local_port)
+            })
+    }
+
+    /// Whether the port was free.
+    pub(crate) fn listen(&mut self, port: u16, mailbox: &Arc<Mailbox>) -> bool {
+        if self.listeners.contains_key(&port) {
+            return false;
+        }
+        self.listeners.insert(port, Arc::clone(mailbox));
+        true
+    }
+
+    pub(crate) fn stop_listening(&mut self, port: u16, mailbox: &Arc<Mailbox>) {
+        if self
+            .listeners
+            .get(&port)
+            .is_some_and(|listening| Arc::ptr_eq(listening, mailbox))
+        {
+            self.listeners.remove(&port);
+        }
+    }
+
+    /// Takes no new connections from now on; says who listened.
+    pub(crate) fn close(&mut self) -> Vec<Arc<Mailbox>> {
+        self.is_closing = true;
+        self.listeners.drain().map(|(_, mailbox)| mailbox).collect()
+    }
+
+    pub(crate) const fn is_closing(&self) -> bool {
+        self.is_closing
+    }
+
+    pub(crate) fn flows(&self) -> Vec<Arc<Flow>> {
+        let live = |slot: &Slot| match slot {
+            Slot::Live(flow) => Some(Arc::clone(flow)),
+            Slot::TimeWait => None,
+        };
+        self.slots.values().filter_map(live).collect()
+    }
+
+    pub(crate) fn live(&self) -> usize {
+        self.slots.len() - self.time_waits.len()
+    }
+
+    pub(crate) fn time_waits(&self) -> usize {
+        self.time_waits.len()
+    }
+}

@@ -1,0 +1,92 @@
+//! When each connection must be called next.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use skywave_units::Instant;
+
+use crate::alarm::Alarm;
+use crate::clock::Clock;
+use crate::flow::Flow;
+use crate::locked;
+
+/// The deadlines of all connections, at most one entry each, and the alarm for the earliest.
+///
+/// Most deadlines move away before they come, a retransmission timer with each acknowledgement. An
+/// entry is therefore left standing when its connection's deadline becomes later; whoever is called
+/// too early asks for another entry.
+#[derive(Debug)]
+pub(crate) struct Timers {
+    clock: Clock,
+    alarm: Alarm,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Debug)]
+struct Entries {
+    by_time: BTreeMap<(Instant, u64), Arc<Flow>>,
+    /// When the alarm will fire; `Instant::MAX` for never.
+    armed: Instant,
+}
+
+impl Timers {
+    pub(crate) fn new(clock: Clock, alarm: Alarm) -> Self {
+        Self {
+            clock,
+            alarm,
+            entries: Mutex::new(Entries {
+                by_time: BTreeMap::new(),
+                armed: Instant::MAX,
+            }),
+        }
+    }
+
+    /// Has `flow` called at `at` rather than at `before`.
+    pub(crate) fn set(&self, flow: &Arc<Flow>, before: Option<Instant>, at: Option<Instant>) {
+        let mut entries = locked(&self.entries);
+        if let Some(before) = before {
+            entries.by_time.remove(&(before, flow.id));
+        }
+        if let Some(at) = at {
+            entries.by_time.insert((at, flow.id), Arc::clone(flow));
+            self.arm(&mut entries);
+        }
+    }
+
+    /// Forgets all deadlines.
+    pub(crate) fn clear(&self) {
+        locked(&self.entries).by_time.clear();
+    }
+
+    /// Ready when some deadline may have come.
+    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.alarm.poll_fired(context)
+    }
+
+    /// Takes the flows that are due at `now`, and sets the alarm for the others.
+    pub(crate) fn take_due(&self, now: Instant, due: &mut Vec<Arc<Flow>>) {
+        let mut entries = locked(&self.entries);
+        while let Some(first) = entries.by_time.first_entry() {
+            if first.key().0 > now {
+                break;
+            }
+            due.push(first.remove());
+        }
+        if entries.armed <= now {
+            entries.armed = Instant::MAX;
+        }
+        self.arm(&mut entries);
+    }
+
+    fn arm(&self, entries: &mut Entries) {
+        let Some((&(first, _), _)) = entries.by_time.first_key_value() else {
+            return;
+        };
+        // It cannot fail with the arguments that `set` gives; if it did, the next event would try
+        // again.
+        if first < entries.armed && self.alarm.set(first - self.clock.now()).is_ok() {
+            entries.armed = first;
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! DCCP as IP protocol 33.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, OpenError, Peer};
+use skywave_transport::dccp::Config;
+use skywave_wire::dccp::ServiceCode;
+
+use crate::{PORT, config, in_namespace};
+
+fn open(address: IpAddr) -> Endpoint {
+    Endpoint::raw(address, EndpointConfig::default()).unwrap()
+}
+
+/// An echo, errors and a close, from `client` to `server`.
+async fn exchange(client: IpAddr, server: IpAddr, to: IpAddr) {
+    let (here, there) = (open(client), open(server));
+    let nonces = Config {
+        ecn_nonces: true,
+        ..config()
+    };
+    let listener = there.listen(PORT, nonces.clone()).unwrap();
+    let peer = Peer {
+        address: (to, 0).into(),
+        port: PORT,
+    };
+    let (connected, accepted) = tokio::join!(here.connect(peer, nonces), listener.accept());
+    let (connected, accepted) = (connected.unwrap(), accepted.unwrap());
+    assert_eq!(accepted.local_ip(), to);
+    for index in 0..200u32 {
+        let data = vec![index as u8; 5 * index as usize];
+        connected.send(data.clone()).await.unwrap();
+        let there = accepted.recv().await.unwrap().unwrap();
+        assert_eq!(there.data, data);
+        accepted.send(there.data).await.unwrap();
+        assert_eq!(connected.recv().await.unwrap().unwrap().data, data);
+    }
+    // ECT(0) and ECT(1) at random: what the receivers saw is what was sent.
+    for connection in [&connected, &accepted] {
+        let stats = connection.stats();
+        let window = stats.congestion.window().unwrap();
+        assert_eq!((window.lost, window.marked), (0, 0), "{stats:?}");
+        assert_eq!(stats.counters.invalid_packets, 0);
+    }
+
+    let nobody = Peer {
+        port: PORT + 1,
+        ..peer
+    };
+    let error = here.connect(nobody, config()).await.unwrap_err();
+    assert!(
+        matches!(error, ConnectError::Connection(ConnectionError::Refused)),
+        "{error}"
+    );
+    let other = Config {
+        service_codes: vec![ServiceCode(9)],
+        ..config()
+    };
+    let error = here.connect(peer, other).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ConnectError::Connection(ConnectionError::BadServiceCode)
+        ),
+        "{error}"
+    );
+
+    let (closed, last) = tokio::join!(connected.close(), accepted.recv());
+    closed.unwrap();
+    assert_eq!(last, Ok(None));
+    // Every packet passed the checksum over its pseudo-header, or it would have been malformed.
+    for endpoint in [&here, &there] {
+        assert_eq!(endpoint.stats().malformed, 0);
+        assert_eq!(endpoint.stats().send_errors, 0);
+    }
+}
+
+#[test]
+fn over_ipv4() {
+    in_namespace(&["192.0.2.1/32", "192.0.2.2/32"], || async {
+        let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|ip| ip.parse().unwrap());
+        exchange(one, two, two).await;
+    });
+}
+
+#[test]
+fn over_ipv6() {
+    in_namespace(&["2001:db8::1/128", "2001:db8::2/128"], || async {
+        let [one, two] = ["2001:db8::1", "2001:db8::2"].map(|ip| ip.parse().unwrap());
+        exchange(one, two, two).await;
+    });
+}
+
+/// One socket for all addresses, which answers from the one that was asked.
+#[test]
+fn wildcard_addresses() {
+    in_namespace(&["192.0.2.1/32", "2001:db8::1/128"], || async {
+        for (any, ip) in [
+            (IpAddr::from(Ipv4Addr::UNSPECIFIED), "192.0.2.1"),
+            (Ipv6Addr::UNSPECIFIED.into(), "2001:db8::1"),
+        ] {
+            let endpoint = open(any);
+            let listener = endpoint.listen(PORT, config()).unwrap();
+            let ip: IpAddr = ip.parse().unwrap();
+            let peer = Peer {
+                address: (ip, 0).into(),
+                port: PORT,
+            };
+            let (connected, accepted) =
+                tokio::join!(endpoint.connect(peer, config()), listener.accept());
+            let (connected, accepted) = (connected.unwrap(), accepted.unwrap());
+            connected.send("hello").await.unwrap();
+            assert_eq!(accepted.recv().await.unwrap().unwrap().data, "hello");
+            assert_eq!(connected.local_ip(), ip);
+        }
+    });
+}
+
+/// A host without DCCP says so (ICMP "protocol unreachable").
+#[test]
+fn u_5_no_dccp_there() {
+    in_namespace(&["192.0.2.1/32", "192.0.2.2/32"], || async {
+        let endpoint = open("192.0.2.1".parse().unwrap());
+        let peer = Peer {
+            address: "192.0.2.2:0".parse().unwrap(),
+            port: PORT,
+        };
+        let error = endpoint.connect(peer, config()).await.unwrap_err();
+        assert!(
+            matches!(
+                error,
+                ConnectError::Connection(ConnectionError::Unreachable)
+            ),
+            "{error}"
+        );
+    });
+}
+
+/// Without the right to raw sockets, the error says how to get it.
+#[tokio::test]
+async fn without_permission() {
+    match Endpoint::raw(Ipv4Addr::LOCALHOST.into(), EndpointConfig::default()) {
+        Err(error @ OpenError::Permission { .. }) => {
+            assert!(error.to_string().contains("cap_net_raw"), "{error}");
+        }
+        Ok(_) => eprintln!("skipped: this process may open raw sockets"),
+        Err(other) => panic!("{other}"),
+    }
+}

@@ -1,0 +1,254 @@
+//! Datagrams, and waiting for them.
+
+use bytes::Bytes;
+use skywave_net::{Connection, SendError, TrySendError};
+use skywave_transport::dccp::Config;
+
+use crate::{pair, quick, soon};
+
+/// Datagram `index` of a stream: its number, then bytes that follow from it.
+fn numbered(index: u32, size: usize) -> Bytes {
+    let mut data: Vec<u8> = (0..size).map(|at| (at as u32 ^ index) as u8).collect();
+    data[..4].copy_from_slice(&index.to_be_bytes());
+    data.into()
+}
+
+/// Sends so many datagrams as fast as the connection takes them.
+async fn send_all(connection: &Connection, count: u32, size: usize) {
+    for index in 0..count {
+        connection.send(numbered(index, size)).await.unwrap();
+    }
+    connection.close().await.unwrap();
+}
+
+/// Receives until the end; checks every byte, and says how many came.
+async fn receive_all(connection: &Connection, size: usize) -> u32 {
+    let (mut count, mut last) = (0, None);
+    while let Some(datagram) = connection.recv().await.unwrap() {
+        let index = u32::from_be_bytes(datagram.data[..4].try_into().unwrap());
+        assert_eq!(datagram.data, numbered(index, size));
+        assert!(last < Some(index), "{index} came after {last:?}");
+        last = Some(index);
+        count += 1;
+    }
+    count
+}
+
+#[tokio::test]
+async fn echo() {
+    let pair = pair(quick()).await;
+    for index in 0..100 {
+        let data = numbered(index, 4 + index as usize);
+        pair.client.send(data.clone()).await.unwrap();
+        let there = soon(pair.server.recv()).await.unwrap().unwrap();
+        pair.server.send(there.data).await.unwrap();
+        let back = soon(pair.client.recv()).await.unwrap().unwrap();
+        assert_eq!(back.data, data);
+    }
+    pair.client.send(Bytes::new()).await.unwrap();
+    let empty = soon(pair.server.recv()).await.unwrap().unwrap();
+    assert!(empty.data.is_empty());
+}
+
+/// A megabyte each way at once. On one host nothing is lost as long as the reader keeps up, which it
+/// is given the room for.
+async fn megabyte_both_ways() {
+    const COUNT: u32 = 1_000;
+    const SIZE: usize = 1_000;
+    let config = Config {
+        receive_queue: COUNT as usize,
+        ..quick()
+    };
+    let pair = pair(config).await;
+    let (up, down) = soon(async {
+        tokio::join!(
+            async {
+                let receive = receive_all(&pair.client, SIZE);
+                let send = async {
+                    for index in 0..COUNT {
+                        pair.client.send(numbered(index, SIZE)).await.unwrap();
+                    }
+                };
+                let (received, ()) = tokio::join!(receive, send);
+                received
+            },
+            async {
+                let mut count = 0;
+                let receive = async {
+                    while count < COUNT {
+                        let datagram = pair.server.recv().await.unwrap().unwrap();
+                        assert_eq!(datagram.data, numbered(count, SIZE));
+                        count += 1;
+                    }
+                };
+                let send = async {
+                    for index in 0..COUNT {
+                        pair.server.send(numbered(index, SIZE)).await.unwrap();
+                    }
+                };
+                tokio::join!(receive, send);
+                pair.server.close().await.unwrap();
+                count
+            }
+        )
+    })
+    .await;
+    assert_eq!((up, down), (COUNT, COUNT));
+    let stats = pair.endpoints[0].stats();
+    assert_eq!((stats.malformed, stats.send_errors), (0, 0));
+}
+
+#[tokio::test]
+async fn a_megabyte_both_ways_on_one_thread() {
+    megabyte_both_ways().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_megabyte_both_ways_on_several_threads() {
+    megabyte_both_ways().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_reader_loses_datagrams_and_slows_the_sender_down() {
+    const SIZE: usize = 500;
+    let config = Config {
+        receive_queue: 8,
+        send_queue: 4,
+        ..quick()
+    };
+    let pair = pair(config).await;
+    // Nobody reads: the sender goes on, for congestion control is about the network, but each
+    // datagram beyond the reader's queue is dropped and reported as such.
+    soon(async {
+        for index in 0..40 {
+            pair.client.send(numbered(index, SIZE)).await.unwrap();
+        }
+    })
+    .await;
+    let (_, received) =
+        soon(async { tokio::join!(pair.client.close(), receive_all(&pair.server, SIZE)) }).await;
+    let counters = pair.server.stats().counters;
+    assert_eq!(u64::from(received), counters.datagrams_delivered);
+    assert!(counters.datagrams_dropped > 0, "{counters:?}");
+    assert!(
+        counters.datagrams_dropped + counters.datagrams_delivered <= 40,
+        "{counters:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_full_queue_makes_the_sender_wait() {
+    let config = Config {
+        send_queue: 4,
+        ..quick()
+    };
+    let pair = pair(config).await;
+    // On one thread nobody drives the endpoint in between.
+    let mut taken = 0;
+    let refused = loop {
+        match pair.client.try_send(numbered(taken, 100)) {
+            Ok(()) => taken += 1,
+            Err(error) => break error,
+        }
+        assert!(taken < 1_000, "there is no end to the queue");
+    };
+    assert_eq!(refused, TrySendError::Full);
+    assert_eq!(pair.client.send_room(), 0);
+    soon(pair.client.send(numbered(taken, 100))).await.unwrap();
+    for index in 0..=taken {
+        let datagram = soon(pair.server.recv()).await.unwrap().unwrap();
+        assert_eq!(datagram.data, numbered(index, 100));
+    }
+}
+
+#[tokio::test]
+async fn halves_close_when_both_are_gone() {
+    let pair = pair(quick()).await;
+    let (mut sender, mut receiver) = pair.client.split();
+    sender.send("one").await.unwrap();
+    let server = pair.server.clone();
+    let echo = tokio::spawn(async move {
+        let datagram = server.recv().await.unwrap().unwrap();
+        server.send(datagram.data).await.unwrap();
+        server.recv().await
+    });
+    drop(sender);
+    let back = soon(receiver.recv()).await.unwrap().unwrap();
+    assert_eq!(back.data, "one");
+    drop(receiver);
+    assert_eq!(soon(echo).await.unwrap(), Ok(None));
+}
+
+#[tokio::test]
+async fn a_cancelled_send_or_recv_loses_nothing() {
+    const COUNT: u32 = 500;
+    let config = Config {
+        send_queue: 2,
+        receive_queue: COUNT as usize,
+        ..quick()
+    };
+    let pair = pair(config).await;
+    let (client, server) = (pair.client, pair.server);
+    let mut turn = 0u32;
+    let mut cancel = move || {
+        turn = turn.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        turn >> 30
+    };
+    let sender = async {
+        for index in 0..COUNT {
+            // Cancelled at every await point that it reaches; then again, until it is taken.
+            loop {
+                let yields = cancel();
+                let attempt = client.send(numbered(index, 50));
+                tokio::select! {
+                    biased;
+                    result = attempt => { result.unwrap(); break }
+                    () = after(yields) => {}
+                }
+            }
+        }
+    };
+    let receiver = async {
+        let mut next = 0;
+        while next < COUNT {
+            tokio::select! {
+                biased;
+                datagram = server.recv() => {
+                    let datagram = datagram.unwrap().unwrap();
+                    assert_eq!(datagram.data, numbered(next, 50));
+                    next += 1;
+                }
+                () = after(1) => {}
+            }
+        }
+    };
+    soon(async { tokio::join!(sender, receiver) }).await;
+}
+
+/// Lets other tasks run so many times.
+async fn after(yields: u32) {
+    for _ in 0..=yields {
+        tokio::task::yield_now().await;
+    }
+}
+
+// D14-1: what does not fit the path is refused, and the application can ask what fits.
+#[tokio::test]
+async fn d14_1_too_large_a_datagram_is_refused() {
+    let pair = pair(quick()).await;
+    let maximum = pair.client.max_datagram_size();
+    assert_eq!(maximum, Config::default().mps as usize);
+    pair.client.send(vec![1; maximum]).await.unwrap();
+    let error = pair.client.send(vec![1; maximum + 1]).await.unwrap_err();
+    assert_eq!(
+        error,
+        SendError::TooLarge {
+            size: maximum + 1,
+            maximum
+        }
+    );
+    let datagram = soon(pair.server.recv()).await.unwrap().unwrap();
+    assert_eq!(datagram.data.len(), maximum);
+    send_all(&pair.client, 3, 10).await;
+    assert_eq!(receive_all(&pair.server, 10).await, 3);
+}

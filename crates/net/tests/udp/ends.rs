@@ -1,0 +1,153 @@
+//! How connections and endpoints end.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, ListenError, Peer};
+use skywave_transport::dccp::State;
+
+use crate::{PORT, pair, peer, quick, soon};
+
+#[tokio::test]
+async fn either_side_closes() {
+    for server_closes in [false, true] {
+        let pair = pair(quick()).await;
+        let (closer, other) = if server_closes {
+            (&pair.server, &pair.client)
+        } else {
+            (&pair.client, &pair.server)
+        };
+        closer.send("last words").await.unwrap();
+        let (closed, last) = soon(async { tokio::join!(closer.close(), other.recv()) }).await;
+        closed.unwrap();
+        assert_eq!(last.unwrap().unwrap().data, "last words");
+        assert_eq!(soon(other.recv()).await, Ok(None));
+        assert_eq!(soon(other.closed()).await, ConnectionError::Closed);
+        let error = other.send("too late").await.unwrap_err();
+        assert_eq!(error, ConnectionError::Closed.into());
+        assert!(matches!(closer.state(), State::Closed | State::TimeWait));
+    }
+}
+
+#[tokio::test]
+async fn dropping_closes() {
+    let pair = pair(quick()).await;
+    pair.client.send("last words").await.unwrap();
+    drop(pair.client);
+    assert_eq!(
+        soon(pair.server.recv()).await.unwrap().unwrap().data,
+        "last words"
+    );
+    assert_eq!(soon(pair.server.recv()).await, Ok(None));
+}
+
+#[tokio::test]
+async fn shutdown_ends_every_connection_and_loses_nothing() {
+    let pair = pair(quick()).await;
+    for index in 0..50u8 {
+        pair.client.send(vec![index]).await.unwrap();
+    }
+    let reader = async {
+        let mut next = 0;
+        while let Some(datagram) = pair.server.recv().await.unwrap() {
+            assert_eq!(datagram.data[..], [next]);
+            next += 1;
+        }
+        next
+    };
+    let (read, ()) = soon(async { tokio::join!(reader, pair.endpoints[0].shutdown()) }).await;
+    assert_eq!(read, 50);
+    assert_eq!(pair.endpoints[0].stats().connections, 0);
+    let again = pair.endpoints[0].connect(peer(&pair.endpoints[1]), quick());
+    let error = again.await.unwrap_err();
+    assert!(matches!(
+        error,
+        ConnectError::Connection(ConnectionError::EndpointClosed)
+    ));
+
+    let (accepted, ()) =
+        soon(async { tokio::join!(pair.listener.accept(), pair.endpoints[1].shutdown()) }).await;
+    assert_eq!(accepted.unwrap_err(), ConnectionError::EndpointClosed);
+    let error = pair.endpoints[1].listen(PORT + 1, quick()).unwrap_err();
+    assert_eq!(error, ListenError::EndpointClosed);
+}
+
+#[tokio::test]
+async fn connections_outlive_the_endpoint_handle() {
+    let pair = pair(quick()).await;
+    drop((pair.endpoints, pair.listener));
+    pair.client.send("still there").await.unwrap();
+    let datagram = soon(pair.server.recv()).await.unwrap().unwrap();
+    assert_eq!(datagram.data, "still there");
+}
+
+#[test]
+fn the_runtime_goes_down() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+    };
+    let first = runtime();
+    let pair = first.block_on(pair(quick()));
+    drop(first);
+    let ended = runtime().block_on(soon(pair.client.recv()));
+    assert_eq!(ended, Err(ConnectionError::EndpointClosed));
+}
+
+// D8.3-2: the ports of an ended connection rest in TIMEWAIT, then they are free.
+#[tokio::test]
+async fn d8_3_2_time_wait() {
+    let pair = pair(quick()).await;
+    soon(pair.client.close()).await.unwrap();
+    let stats = pair.endpoints[0].stats();
+    assert_eq!((stats.connections, stats.time_waits), (0, 1));
+    soon(async {
+        while pair.endpoints[0].stats().time_waits > 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_listener_that_is_dropped_refuses() {
+    let pair = pair(quick()).await;
+    drop(pair.listener);
+    let error = soon(pair.endpoints[0].connect(peer(&pair.endpoints[1]), quick()))
+        .await
+        .unwrap_err();
+    assert!(matches!(
+        error,
+        ConnectError::Connection(ConnectionError::Refused)
+    ));
+    pair.client.send("still there").await.unwrap();
+    assert!(soon(pair.server.recv()).await.unwrap().is_some());
+}
+
+/// A server at `::` is reached over IPv6 and IPv4, and answers from the address that was asked.
+#[tokio::test]
+async fn both_ip_versions() {
+    let any = (Ipv6Addr::UNSPECIFIED, 0).into();
+    let server = Endpoint::udp(any, EndpointConfig::default()).unwrap();
+    let listener = server.listen(PORT, quick()).unwrap();
+    let port = server.local_address().port();
+    for ip in [
+        IpAddr::from(Ipv4Addr::LOCALHOST),
+        Ipv4Addr::new(127, 0, 0, 9).into(),
+        Ipv6Addr::LOCALHOST.into(),
+    ] {
+        let target = Peer {
+            address: (ip, port).into(),
+            port: PORT,
+        };
+        let (connected, accepted) =
+            soon(async { tokio::join!(server.connect(target, quick()), listener.accept()) }).await;
+        let (connected, accepted) = (connected.unwrap(), accepted.unwrap());
+        connected.send("hello").await.unwrap();
+        let datagram = soon(accepted.recv()).await.unwrap().unwrap();
+        assert_eq!(datagram.data, "hello");
+        assert_eq!(accepted.local_ip().to_canonical(), ip);
+        assert_eq!(connected.peer_address().ip().to_canonical(), ip);
+    }
+}

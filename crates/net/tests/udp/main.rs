@@ -1,0 +1,78 @@
+//! Two endpoints over UDP on this host.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod data;
+mod ends;
+mod errors;
+mod many;
+mod relay;
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use skywave_net::{Connection, Endpoint, EndpointConfig, Listener, Peer};
+use skywave_transport::dccp::Config;
+use skywave_units::Duration as Span;
+
+/// The DCCP port that servers listen on.
+const PORT: u16 = 5001;
+
+/// Longer than anything may take: what is waited for comes much earlier.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn endpoint() -> Endpoint {
+    endpoint_with(EndpointConfig::default())
+}
+
+fn endpoint_with(config: EndpointConfig) -> Endpoint {
+    Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap()
+}
+
+fn peer(endpoint: &Endpoint) -> Peer {
+    Peer {
+        address: endpoint.local_address(),
+        port: PORT,
+    }
+}
+
+/// Timers of a network without delay.
+fn quick() -> Config {
+    Config {
+        request_retry: Span::from_millis(50),
+        request_give_up: Span::from_millis(300),
+        handshake_give_up: Span::from_millis(600),
+        timewait: Span::from_millis(100),
+        ..Config::default()
+    }
+}
+
+/// A client and a server, each at an endpoint of its own.
+struct Pair {
+    endpoints: [Endpoint; 2],
+    listener: Listener,
+    client: Connection,
+    server: Connection,
+}
+
+async fn pair(config: Config) -> Pair {
+    let endpoints = [endpoint(), endpoint()];
+    let listener = endpoints[1].listen(PORT, config.clone()).unwrap();
+    let (client, server) = tokio::join!(
+        endpoints[0].connect(peer(&endpoints[1]), config),
+        listener.accept()
+    );
+    Pair {
+        client: client.unwrap(),
+        server: server.unwrap(),
+        endpoints,
+        listener,
+    }
+}
+
+/// Fails rather than hangs.
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future)
+        .await
+        .expect("it takes far too long")
+}

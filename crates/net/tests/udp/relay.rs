@@ -1,0 +1,46 @@
+//! A middlebox between a client and a server.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use tokio::net::UdpSocket;
+use tokio::sync::watch;
+
+/// Passes datagrams on between one client and one server, like a port forwarding.
+pub(crate) struct Relay {
+    /// Where the client finds the server.
+    pub(crate) address: SocketAddr,
+    server: watch::Sender<SocketAddr>,
+}
+
+impl Relay {
+    pub(crate) async fn to(server: SocketAddr) -> Self {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = socket.local_addr().unwrap();
+        let (sender, target) = watch::channel(server);
+        tokio::spawn(async move {
+            let mut buffer = [0; 2_048];
+            let mut client = None;
+            while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+                let server = *target.borrow();
+                let to = if from == server {
+                    client
+                } else {
+                    client = Some(from);
+                    Some(server)
+                };
+                if let Some(to) = to {
+                    socket.send_to(&buffer[..length], to).await.unwrap();
+                }
+            }
+        });
+        Self {
+            address,
+            server: sender,
+        }
+    }
+
+    /// Another server from now on.
+    pub(crate) fn redirect(&self, server: SocketAddr) {
+        self.server.send(server).unwrap();
+    }
+}

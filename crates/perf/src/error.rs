@@ -1,0 +1,35 @@
+//! What can go wrong in a measurement.
+
+use skywave_net::{ConnectError, ConnectionError, ListenError, OpenError, SendError};
+use thiserror::Error;
+
+/// Why a measurement did not come to its end.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PerfError {
+    /// An endpoint could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The port could not be listened on.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// There was no connection.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The connection ended.
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    /// A datagram was not taken.
+    #[error(transparent)]
+    Send(#[from] SendError),
+    /// The system refused something.
+    #[error("the system refused a socket or a thread: {0}")]
+    System(#[from] std::io::Error),
+    /// quinn refused something.
+    #[cfg(feature = "quinn")]
+    #[error("quinn: {0}")]
+    Quinn(String),
+    /// One end stopped before the other.
+    #[error("one end of the measurement stopped early; run it again on an idle machine")]
+    Stopped,
+}

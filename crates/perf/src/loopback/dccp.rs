@@ -1,0 +1,203 @@
+//! DCCP over UDP, congestion control and all.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use skywave_net::{Connection, Endpoint, EndpointConfig, Peer};
+use skywave_transport::dccp::Config;
+
+use super::{
+    Idle, Lateness, Options, PING, PingPong, Run, Stream, join, on_thread, resident, summary,
+};
+use crate::PerfError;
+
+const PORT: u16 = 5001;
+/// Timers whose lateness is measured, and after what time they fire.
+const TIMERS: usize = 1_000;
+const TIMER: Duration = Duration::from_millis(2);
+
+fn endpoint(config: EndpointConfig) -> Result<Endpoint, PerfError> {
+    Ok(Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), config)?)
+}
+
+const fn peer(address: SocketAddr) -> Peer {
+    Peer {
+        address,
+        port: PORT,
+    }
+}
+
+/// Windows and queues for a path that carries half a million datagrams a second.
+fn roomy() -> Config {
+    Config {
+        send_queue: 256,
+        receive_queue: 4096,
+        sequence_window: 10_000,
+        ..Config::default()
+    }
+}
+
+/// The ends of one connection: what the client answers comes after it, then the server ends.
+struct Ends<T> {
+    server: JoinHandle<Result<(), PerfError>>,
+    client: JoinHandle<Result<T, PerfError>>,
+}
+
+impl<T: Send + 'static> Ends<T> {
+    fn start<S, C>(
+        serve: impl FnOnce(Connection) -> S + Send + 'static,
+        call: impl FnOnce(Connection) -> C + Send + 'static,
+    ) -> Self
+    where
+        S: Future<Output = Result<(), PerfError>>,
+        C: Future<Output = Result<T, PerfError>>,
+    {
+        let (announce, announced) = mpsc::channel();
+        let server = on_thread(move || async move {
+            let endpoint = endpoint(EndpointConfig::default())?;
+            let listener = endpoint.listen(PORT, roomy())?;
+            // Nobody to tell: the client has failed, and says so itself.
+            let _ = announce.send(endpoint.local_address());
+            serve(listener.accept().await?).await?;
+            endpoint.shutdown().await;
+            Ok(())
+        });
+        let client = on_thread(move || async move {
+            let address = announced.recv().map_err(|_| PerfError::Stopped)?;
+            let endpoint = endpoint(EndpointConfig::default())?;
+            let answer = call(endpoint.connect(peer(address), roomy()).await?).await?;
+            endpoint.shutdown().await;
+            Ok(answer)
+        });
+        Self { server, client }
+    }
+
+    fn join(self) -> Result<T, PerfError> {
+        let answer = join(self.client)?;
+        join(self.server)?;
+        Ok(answer)
+    }
+}
+
+pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
+    let run = Run::default();
+    let (counting, sending) = (run.clone(), run.clone());
+    let data = Bytes::from(vec![7; options.datagram]);
+    let ends = Ends::start(
+        |connection| async move {
+            while connection.recv().await?.is_some() {
+                counting.count(1);
+            }
+            Ok(())
+        },
+        |connection| async move {
+            while !sending.is_over() {
+                connection.send(data.clone()).await?;
+            }
+            Ok(())
+        },
+    );
+    let stream = run.measure(options);
+    ends.join()?;
+    Ok(stream)
+}
+
+pub(super) fn ping_pong(options: &Options) -> Result<PingPong, PerfError> {
+    let pings = options.pings;
+    let ends = Ends::start(
+        |connection| async move {
+            while let Some(datagram) = connection.recv().await? {
+                connection.send(datagram.data).await?;
+            }
+            Ok(())
+        },
+        move |connection| async move {
+            let data = Bytes::from(vec![7; PING]);
+            let mut times = Vec::with_capacity(pings);
+            for _ in 0..pings {
+                let start = Instant::now();
+                connection.send(data.clone()).await?;
+                connection.recv().await?;
+                times.push(start.elapsed());
+            }
+            Ok(times)
+        },
+    );
+    Ok(summary(ends.join()?))
+}
+
+/// The memory that connections take at both ends once they do nothing.
+pub(super) fn idle_memory(connections: usize) -> Result<Idle, PerfError> {
+    join(on_thread(move || async move {
+        let config = EndpointConfig {
+            backlog: 2 * connections,
+            ..EndpointConfig::default()
+        };
+        let (here, there) = (endpoint(config.clone())?, endpoint(config)?);
+        let listener = there.listen(PORT, Config::default())?;
+        let peer = peer(there.local_address());
+        let config = Arc::new(Config::default());
+        let mut ends = Vec::with_capacity(connections);
+        let before = resident()?;
+        for _ in 0..connections {
+            let (client, server) =
+                tokio::join!(here.connect(peer, Arc::clone(&config)), listener.accept());
+            let (client, server) = (client?, server?);
+            client.send("hello").await?;
+            server.recv().await?;
+            ends.push((client, server));
+        }
+        // The last timers of the handshakes pass.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let bytes = resident()?.saturating_sub(before);
+        here.abort();
+        there.abort();
+        Ok(Idle {
+            connections,
+            bytes,
+            bytes_per_end: bytes / (2 * connections as u64),
+        })
+    }))
+}
+
+/// How late the retransmission of a Request is that nobody answers.
+pub(super) fn timer_lateness() -> Result<Lateness, PerfError> {
+    let mut late = join(on_thread(|| async {
+        let silent = tokio::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let here = endpoint(EndpointConfig::default())?;
+        let every = skywave_units::Duration::from_nanos(TIMER.as_nanos() as u64);
+        let config = Config {
+            request_retry: every,
+            backoff_limit: every,
+            request_give_up: every * (2 * TIMERS as u64),
+            ..Config::default()
+        };
+        let connecting = here.connect(peer(silent.local_addr()?), config);
+        let watching = async {
+            let mut buffer = [0; 100];
+            let mut late = Vec::with_capacity(TIMERS);
+            silent.recv(&mut buffer).await?;
+            let mut last = Instant::now();
+            for _ in 0..TIMERS {
+                silent.recv(&mut buffer).await?;
+                let now = Instant::now();
+                late.push((now - last).saturating_sub(TIMER).as_secs_f64() * 1e6);
+                last = now;
+            }
+            Ok(late)
+        };
+        tokio::select! {
+            late = watching => late,
+            _ = connecting => Err(PerfError::Stopped),
+        }
+    }))?;
+    late.sort_by(f64::total_cmp);
+    Ok(Lateness {
+        mean_us: late.iter().sum::<f64>() / late.len().max(1) as f64,
+        p99_us: late.get(late.len() * 99 / 100).copied().unwrap_or(0.0),
+    })
+}

@@ -1,0 +1,304 @@
+//! Both ends on this host, over loopback: DCCP over UDP beside plain UDP with the same system calls
+//! (the limit) and, built with the feature `quinn`, beside quinn's datagrams.
+//!
+//! Each end has a thread and a single-threaded runtime of its own.
+
+mod dccp;
+mod plain;
+#[cfg(feature = "quinn")]
+mod quic;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+
+use crate::PerfError;
+
+/// Bytes of a ping.
+const PING: usize = 100;
+/// A stream is counted after this.
+const WARM_UP: Duration = Duration::from_millis(500);
+
+/// What to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// For how long each stream is counted.
+    pub duration: Duration,
+    /// Bytes of data in a datagram of a stream.
+    pub datagram: usize,
+    /// Pings.
+    pub pings: usize,
+    /// Idle connections whose memory is measured; none for 0.
+    pub idle: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            duration: Duration::from_secs(3),
+            datagram: 1200,
+            pings: 20_000,
+            idle: 10_000,
+        }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// DCCP over UDP, CCID 2.
+    pub dccp: Measured,
+    /// Plain UDP.
+    pub udp: Measured,
+    /// quinn's datagrams; absent unless it was built with the feature `quinn`.
+    pub quinn: Option<Measured>,
+    /// DCCP beside the others.
+    pub ratios: Ratios,
+    /// What idle connections take.
+    pub idle: Option<Idle>,
+    /// How late a timer of 2 ms fires.
+    pub timer: Lateness,
+}
+
+/// One protocol.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Measured {
+    /// Datagrams that arrived in a second.
+    pub datagrams_per_s: f64,
+    /// Bits of data that arrived in a second.
+    pub goodput_bps: f64,
+    /// CPU time of both ends for a datagram that arrived, in nanoseconds.
+    pub cpu_ns_per_datagram: f64,
+    /// Mean round trip of a ping of 100 bytes, in microseconds.
+    pub round_trip_mean_us: f64,
+    /// Its median.
+    pub round_trip_median_us: f64,
+}
+
+/// DCCP beside the others.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Ratios {
+    /// Datagrams per second, DCCP's over plain UDP's.
+    pub datagrams_dccp_over_udp: f64,
+    /// Datagrams per second, DCCP's over quinn's.
+    pub datagrams_dccp_over_quinn: Option<f64>,
+    /// Median round trip, DCCP's less plain UDP's, in microseconds.
+    pub round_trip_dccp_less_udp_us: f64,
+}
+
+/// Connections that exist and do nothing.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Idle {
+    /// Connections; both ends are in this process.
+    pub connections: usize,
+    /// Resident memory that they added, in bytes.
+    pub bytes: u64,
+    /// The same for one end of one of them.
+    pub bytes_per_end: u64,
+}
+
+/// How late a timer fires, in microseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Lateness {
+    /// On average.
+    pub mean_us: f64,
+    /// One in a hundred is later than this.
+    pub p99_us: f64,
+}
+
+/// Measures everything. `progress` is told the stage and the fraction done.
+///
+/// # Errors
+///
+/// See [`PerfError`].
+pub fn run(options: &Options, mut progress: impl FnMut(&str, f64)) -> Result<Report, PerfError> {
+    let mut stage = |name: &str, done: u32| progress(name, f64::from(done) / 8.0);
+    stage("plain UDP", 0);
+    let udp = plain::stream(options)?.with(&plain::ping_pong(options)?);
+    stage("DCCP stream", 2);
+    let stream = dccp::stream(options)?;
+    stage("DCCP round trips", 3);
+    let dccp = stream.with(&dccp::ping_pong(options)?);
+    stage("timers", 4);
+    let timer = dccp::timer_lateness()?;
+    stage("quinn", 5);
+    let quinn = quinn(options)?;
+    stage("idle connections", 7);
+    let idle = (options.idle > 0)
+        .then(|| dccp::idle_memory(options.idle))
+        .transpose()?;
+    stage("done", 8);
+    Ok(Report {
+        ratios: Ratios {
+            datagrams_dccp_over_udp: dccp.datagrams_per_s / udp.datagrams_per_s,
+            datagrams_dccp_over_quinn: quinn
+                .map(|quinn| dccp.datagrams_per_s / quinn.datagrams_per_s),
+            round_trip_dccp_less_udp_us: dccp.round_trip_median_us - udp.round_trip_median_us,
+        },
+        dccp,
+        udp,
+        quinn,
+        idle,
+        timer,
+    })
+}
+
+#[cfg(feature = "quinn")]
+fn quinn(options: &Options) -> Result<Option<Measured>, PerfError> {
+    Ok(Some(
+        quic::stream(options)?.with(&quic::ping_pong(options)?),
+    ))
+}
+
+#[cfg(not(feature = "quinn"))]
+const fn quinn(_: &Options) -> Result<Option<Measured>, PerfError> {
+    Ok(None)
+}
+
+/// What a stream of datagrams came to.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    datagrams_per_s: f64,
+    goodput_bps: f64,
+    cpu_ns: f64,
+}
+
+impl Stream {
+    fn with(&self, ping: &PingPong) -> Measured {
+        Measured {
+            datagrams_per_s: self.datagrams_per_s,
+            goodput_bps: self.goodput_bps,
+            cpu_ns_per_datagram: self.cpu_ns,
+            round_trip_mean_us: ping.mean_us,
+            round_trip_median_us: ping.median_us,
+        }
+    }
+}
+
+/// Round trips.
+#[derive(Clone, Copy, Debug)]
+struct PingPong {
+    mean_us: f64,
+    median_us: f64,
+}
+
+/// What two ends and the one who measures share.
+#[derive(Clone, Debug, Default)]
+struct Run {
+    arrived: Arc<AtomicU64>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Run {
+    fn count(&self, datagrams: u64) {
+        self.arrived.fetch_add(datagrams, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Counts what arrives while both ends run, and ends the run.
+    fn measure(&self, options: &Options) -> Stream {
+        thread::sleep(WARM_UP);
+        let (first, cpu, start) = (
+            self.arrived.load(Ordering::Relaxed),
+            cpu_s(),
+            Instant::now(),
+        );
+        thread::sleep(options.duration);
+        let datagrams = (self.arrived.load(Ordering::Relaxed) - first) as f64;
+        let (elapsed, cpu) = (start.elapsed().as_secs_f64(), cpu_s() - cpu);
+        self.is_over.store(true, Ordering::Relaxed);
+        Stream {
+            datagrams_per_s: datagrams / elapsed,
+            goodput_bps: 8.0 * options.datagram as f64 * datagrams / elapsed,
+            cpu_ns: cpu * 1e9 / datagrams.max(1.0),
+        }
+    }
+}
+
+/// Runs a future on a thread and a runtime of its own.
+fn on_thread<T, F>(make: impl FnOnce() -> F + Send + 'static) -> JoinHandle<Result<T, PerfError>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, PerfError>>,
+{
+    thread::spawn(move || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?
+            .block_on(make())
+    })
+}
+
+fn join<T>(end: JoinHandle<Result<T, PerfError>>) -> Result<T, PerfError> {
+    end.join().map_err(|_| PerfError::Stopped)?
+}
+
+/// Seconds of CPU that this process has used, user and system.
+fn cpu_s() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Bytes of memory in use.
+fn resident() -> Result<u64, PerfError> {
+    let status = std::fs::read_to_string("/proc/self/statm")?;
+    let pages: u64 = status
+        .split_whitespace()
+        .nth(1)
+        .and_then(|pages| pages.parse().ok())
+        .unwrap_or(0);
+    Ok(pages * rustix::param::page_size() as u64)
+}
+
+fn summary(mut round_trips: Vec<Duration>) -> PingPong {
+    round_trips.sort_unstable();
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    let sum: Duration = round_trips.iter().sum();
+    let count = round_trips.len().max(1);
+    PingPong {
+        mean_us: micros(sum) / count as f64,
+        median_us: round_trips.get(count / 2).copied().map_or(0.0, micros),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything runs and gives numbers; how large they are is the machine's affair.
+    #[test]
+    fn a_short_run_measures_all() {
+        let options = Options {
+            duration: Duration::from_millis(50),
+            pings: 20,
+            idle: 4,
+            ..Options::default()
+        };
+        let mut stages = 0;
+        let report = run(&options, |_, _| stages += 1).unwrap();
+        for measured in [report.dccp, report.udp] {
+            assert!(measured.datagrams_per_s > 0.0, "{measured:?}");
+            assert!(measured.round_trip_median_us > 0.0, "{measured:?}");
+            assert!(measured.cpu_ns_per_datagram > 0.0, "{measured:?}");
+        }
+        assert_eq!(report.idle.unwrap().connections, 4);
+        assert!(report.timer.p99_us >= 0.0);
+        assert_eq!(report.quinn.is_some(), cfg!(feature = "quinn"));
+        assert!(stages > 5);
+    }
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        let times = [5, 1, 3].map(Duration::from_micros).to_vec();
+        let summary = summary(times);
+        assert!((summary.mean_us - 3.0).abs() < 1e-9);
+        assert!((summary.median_us - 3.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,145 @@
+//! quinn's datagrams.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use bytes::Bytes;
+use quinn::rustls::RootCertStore;
+use quinn::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig};
+
+use super::{Options, PING, PingPong, Run, Stream, join, on_thread, summary};
+use crate::PerfError;
+
+/// Room for a datagram of 1200 bytes from the first packet on; quinn would search for it.
+const MTU: u16 = 1400;
+
+fn failed(error: impl ToString) -> PerfError {
+    PerfError::Quinn(error.to_string())
+}
+
+fn transport() -> Arc<TransportConfig> {
+    let mut transport = TransportConfig::default();
+    transport.initial_mtu(MTU);
+    Arc::new(transport)
+}
+
+fn server_config(
+    certificate: CertificateDer<'static>,
+    key: PrivatePkcs8KeyDer<'static>,
+) -> Result<ServerConfig, PerfError> {
+    let mut config =
+        ServerConfig::with_single_cert(vec![certificate], key.into()).map_err(failed)?;
+    config.transport_config(transport());
+    Ok(config)
+}
+
+fn client_config(certificate: CertificateDer<'static>) -> Result<ClientConfig, PerfError> {
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate).map_err(failed)?;
+    let mut config = ClientConfig::with_root_certificates(Arc::new(roots)).map_err(failed)?;
+    config.transport_config(transport());
+    Ok(config)
+}
+
+struct Ends<T> {
+    server: JoinHandle<Result<(), PerfError>>,
+    client: JoinHandle<Result<T, PerfError>>,
+}
+
+impl<T: Send + 'static> Ends<T> {
+    fn start<S, C>(
+        serve: impl FnOnce(Connection) -> S + Send + 'static,
+        call: impl FnOnce(Connection) -> C + Send + 'static,
+    ) -> Result<Self, PerfError>
+    where
+        S: Future<Output = Result<(), PerfError>>,
+        C: Future<Output = Result<T, PerfError>>,
+    {
+        let identity =
+            rcgen::generate_simple_self_signed(vec!["localhost".into()]).map_err(failed)?;
+        let certificate = identity.cert.der().clone();
+        let key = PrivatePkcs8KeyDer::from(identity.signing_key.serialize_der());
+        let server = server_config(certificate.clone(), key)?;
+        let client = client_config(certificate)?;
+        let (announce, announced) = mpsc::channel();
+        let server = on_thread(move || async move {
+            let endpoint = Endpoint::server(server, (Ipv4Addr::LOCALHOST, 0).into())?;
+            let _ = announce.send(endpoint.local_addr()?);
+            let incoming = endpoint.accept().await.ok_or(PerfError::Stopped)?;
+            serve(incoming.await.map_err(failed)?).await?;
+            endpoint.wait_idle().await;
+            Ok(())
+        });
+        let client = on_thread(move || async move {
+            let address = announced.recv().map_err(|_| PerfError::Stopped)?;
+            let endpoint = Endpoint::client((Ipv4Addr::LOCALHOST, 0).into())?;
+            let connecting = endpoint
+                .connect_with(client, address, "localhost")
+                .map_err(failed)?;
+            let connection = connecting.await.map_err(failed)?;
+            let answer = call(connection.clone()).await?;
+            connection.close(0u8.into(), b"");
+            endpoint.wait_idle().await;
+            Ok(answer)
+        });
+        Ok(Self { server, client })
+    }
+
+    fn join(self) -> Result<T, PerfError> {
+        let answer = join(self.client)?;
+        join(self.server)?;
+        Ok(answer)
+    }
+}
+
+pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
+    let run = Run::default();
+    let (counting, sending) = (run.clone(), run.clone());
+    let data = Bytes::from(vec![7; options.datagram]);
+    let ends = Ends::start(
+        |connection| async move {
+            while connection.read_datagram().await.is_ok() {
+                counting.count(1);
+            }
+            Ok(())
+        },
+        |connection| async move {
+            while !sending.is_over() {
+                let sent = connection.send_datagram_wait(data.clone()).await;
+                sent.map_err(failed)?;
+            }
+            Ok(())
+        },
+    )?;
+    let stream = run.measure(options);
+    ends.join()?;
+    Ok(stream)
+}
+
+pub(super) fn ping_pong(options: &Options) -> Result<PingPong, PerfError> {
+    let pings = options.pings;
+    let ends = Ends::start(
+        |connection| async move {
+            while let Ok(datagram) = connection.read_datagram().await {
+                connection.send_datagram(datagram).map_err(failed)?;
+            }
+            Ok(())
+        },
+        move |connection| async move {
+            let data = Bytes::from(vec![7; PING]);
+            let mut times = Vec::with_capacity(pings);
+            for _ in 0..pings {
+                let start = Instant::now();
+                connection.send_datagram(data.clone()).map_err(failed)?;
+                connection.read_datagram().await.map_err(failed)?;
+                times.push(start.elapsed());
+            }
+            Ok(times)
+        },
+    )?;
+    Ok(summary(ends.join()?))
+}
