@@ -8,7 +8,18 @@ import pytest
 
 from conftest import CAPTURES, run_cli
 
-COMMANDS = ["run", "check", "reproduce", "bench", "decode", "version"]
+COMMANDS = [
+    "run",
+    "check",
+    "reproduce",
+    "bench",
+    "listen",
+    "send",
+    "ping",
+    "perf",
+    "decode",
+    "version",
+]
 
 
 def test_help_names_every_command() -> None:

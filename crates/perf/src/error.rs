@@ -29,6 +29,9 @@ pub enum PerfError {
     #[cfg(feature = "quinn")]
     #[error("quinn: {0}")]
     Quinn(String),
+    /// The one who watches the progress said so.
+    #[error("interrupted")]
+    Interrupted,
     /// One end stopped before the other.
     #[error("one end of the measurement stopped early; run it again on an idle machine")]
     Stopped,

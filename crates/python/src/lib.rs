@@ -4,6 +4,8 @@
 
 mod bench;
 mod capture;
+mod net;
+mod quantity;
 mod run;
 
 use pyo3::create_exception;
@@ -33,5 +35,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::run_many, module)?)?;
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
-    module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)
+    module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity::rate_bps, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity::duration_s, module)?)?;
+    net::register(module)
 }

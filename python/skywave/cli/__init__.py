@@ -1,8 +1,8 @@
 """The command ``skywave``.
 
 Results go to stdout, as tables or, with ``--json``, as one JSON document; progress and errors go to
-stderr. What is wrong with the input is one line, ``error: ...``, and exit status 2; an interrupt is
-130.
+stderr. What goes wrong is one line, ``error: ...``, and an exit status: 2 for the input, 1 for the
+network. An interrupt is 130.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ from typer.exceptions import TyperException
 from skywave import CaptureError, ScenarioError
 from skywave.bench import BenchError
 from skywave.cli import bench, decode, reproduce, scenario, version
+from skywave.cli.net import listen, perf, ping, send
+from skywave.net import NetError
 
+NETWORK_FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 app = typer.Typer(
     name="skywave",
-    help="A congestion-control laboratory: run network experiments and reproduce papers.",
+    help="DCCP on real networks, and a congestion-control laboratory: run network experiments, "
+    "reproduce papers.",
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -40,6 +44,10 @@ app.command(name="run")(scenario.run)
 app.command(name="check")(scenario.check)
 app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="bench")(bench.bench)
+app.command(name="listen")(listen.listen)
+app.command(name="send")(send.send)
+app.command(name="ping")(ping.ping)
+app.command(name="perf")(perf.perf)
 app.command(name="decode")(decode.decode)
 app.command(name="version")(version.version)
 
@@ -52,6 +60,10 @@ def main() -> NoReturn:
         _fail(error.format_message())
     except (ScenarioError, CaptureError, BenchError) as error:
         _fail(str(error))
+    except NetError as error:
+        _fail(str(error), NETWORK_FAILED)
+    except ValueError as error:
+        _fail(str(error))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
@@ -61,6 +73,6 @@ def main() -> NoReturn:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, status: int = BAD_INPUT) -> NoReturn:
     sys.stderr.write(f"error: {' '.join(message.split())}\n")
-    sys.exit(BAD_INPUT)
+    sys.exit(status)

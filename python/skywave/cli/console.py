@@ -28,9 +28,10 @@ def out() -> Console:
     return console if console.is_terminal else Console(width=WIDTH_OF_A_PIPE)
 
 
-def print_json(document: Any) -> None:
-    """Print a document on stdout."""
-    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+def print_json(document: Any, *, line: bool = False) -> None:
+    """Print a document on stdout, on one line if it is one of many."""
+    sys.stdout.write(json.dumps(document, indent=None if line else 2) + "\n")
+    sys.stdout.flush()
 
 
 @contextmanager

@@ -110,28 +110,35 @@ pub struct Lateness {
     pub p99_us: f64,
 }
 
-/// Measures everything. `progress` is told the stage and the fraction done.
+/// Measures everything. `progress` is told the stage and the fraction done, and answers whether to
+/// go on.
 ///
 /// # Errors
 ///
 /// See [`PerfError`].
-pub fn run(options: &Options, mut progress: impl FnMut(&str, f64)) -> Result<Report, PerfError> {
-    let mut stage = |name: &str, done: u32| progress(name, f64::from(done) / 8.0);
-    stage("plain UDP", 0);
+pub fn run(
+    options: &Options,
+    mut progress: impl FnMut(&str, f64) -> bool,
+) -> Result<Report, PerfError> {
+    let mut stage = |name: &str, done: u32| {
+        let goes_on = progress(name, f64::from(done) / 8.0);
+        goes_on.then_some(()).ok_or(PerfError::Interrupted)
+    };
+    stage("plain UDP", 0)?;
     let udp = plain::stream(options)?.with(&plain::ping_pong(options)?);
-    stage("DCCP stream", 2);
+    stage("DCCP stream", 2)?;
     let stream = dccp::stream(options)?;
-    stage("DCCP round trips", 3);
+    stage("DCCP round trips", 3)?;
     let dccp = stream.with(&dccp::ping_pong(options)?);
-    stage("timers", 4);
+    stage("timers", 4)?;
     let timer = dccp::timer_lateness()?;
-    stage("quinn", 5);
+    stage("quinn", 5)?;
     let quinn = quinn(options)?;
-    stage("idle connections", 7);
+    stage("idle connections", 7)?;
     let idle = (options.idle > 0)
         .then(|| dccp::idle_memory(options.idle))
         .transpose()?;
-    stage("done", 8);
+    stage("done", 8)?;
     Ok(Report {
         ratios: Ratios {
             datagrams_dccp_over_udp: dccp.datagrams_per_s / udp.datagrams_per_s,
@@ -282,7 +289,11 @@ mod tests {
             ..Options::default()
         };
         let mut stages = 0;
-        let report = run(&options, |_, _| stages += 1).unwrap();
+        let report = run(&options, |_, _| {
+            stages += 1;
+            true
+        })
+        .unwrap();
         for measured in [report.dccp, report.udp] {
             assert!(measured.datagrams_per_s > 0.0, "{measured:?}");
             assert!(measured.round_trip_median_us > 0.0, "{measured:?}");
@@ -292,6 +303,12 @@ mod tests {
         assert!(report.timer.p99_us >= 0.0);
         assert_eq!(report.quinn.is_some(), cfg!(feature = "quinn"));
         assert!(stages > 5);
+    }
+
+    #[test]
+    fn who_watches_can_stop_it() {
+        let stopped = run(&Options::default(), |_, _| false);
+        assert!(matches!(stopped, Err(PerfError::Interrupted)));
     }
 
     #[test]

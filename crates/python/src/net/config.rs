@@ -1,0 +1,86 @@
+//! `skywave.net.Config` as the options of a connection.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use skywave_transport::dccp::{self, Ccid};
+use skywave_units::Duration;
+use skywave_wire::dccp::ServiceCode;
+
+/// A `skywave.net.Config`: attributes of the same names.
+#[derive(FromPyObject)]
+pub(super) struct Config {
+    ccid: u8,
+    service_codes: Vec<Code>,
+    send_queue: usize,
+    receive_queue: usize,
+    ecn: bool,
+    checksum_coverage: u8,
+    minimum_checksum_coverage: u8,
+    data_checksum: bool,
+    connect_timeout_s: f64,
+    linger_s: f64,
+}
+
+/// A Service Code: a number, or up to four characters (RFC 5595).
+#[derive(FromPyObject)]
+enum Code {
+    Number(u32),
+    Text(String),
+}
+
+impl Code {
+    fn read(&self) -> PyResult<ServiceCode> {
+        match self {
+            Self::Number(number) => Ok(ServiceCode(*number)),
+            Self::Text(text) => {
+                let bytes: [u8; 4] = text.as_bytes().try_into().map_err(|_| {
+                    PyValueError::new_err(format!(
+                        "service code \"{text}\" is not four ASCII characters; pad it with spaces"
+                    ))
+                })?;
+                Ok(ServiceCode(u32::from_be_bytes(bytes)))
+            }
+        }
+    }
+}
+
+/// The options that `config` gives, or the defaults where there is none.
+pub(super) fn read(config: Option<Config>) -> PyResult<Arc<dccp::Config>> {
+    let base = dccp::Config::default();
+    let Some(config) = config else {
+        return Ok(Arc::new(base));
+    };
+    let first = Ccid::from_number(config.ccid)
+        .ok_or_else(|| PyValueError::new_err(format!("ccid is {}; give 2, 3 or 4", config.ccid)))?;
+    let codes: PyResult<Vec<_>> = config.service_codes.iter().map(Code::read).collect();
+    Ok(Arc::new(dccp::Config {
+        service_codes: codes?,
+        sender_ccids: vec![first],
+        receiver_ccids: vec![first],
+        send_queue: config.send_queue,
+        receive_queue: config.receive_queue,
+        ecn_incapable: !config.ecn,
+        checksum_coverage: config.checksum_coverage,
+        minimum_checksum_coverage: config.minimum_checksum_coverage,
+        send_data_checksum: config.data_checksum,
+        request_give_up: seconds("connect_timeout_s", config.connect_timeout_s)?,
+        linger: seconds("linger_s", config.linger_s)?,
+        mps: MPS,
+        ..base
+    }))
+}
+
+/// The path decides how large a datagram may be, up to what fits an IP packet.
+const MPS: u32 = 64_000;
+
+fn seconds(name: &str, value: f64) -> PyResult<Duration> {
+    if value.is_finite() && value >= 0.0 {
+        Ok(Duration::from_secs_f64(value))
+    } else {
+        Err(PyValueError::new_err(format!(
+            "{name} is {value}; give seconds, 0 or more"
+        )))
+    }
+}

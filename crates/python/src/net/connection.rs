@@ -1,0 +1,182 @@
+//! Connections.
+
+use bytes::Bytes;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use pyo3_async_runtimes::tokio::future_into_py;
+use skywave_net::ConnectionError;
+use skywave_wire::dccp::ResetCode;
+
+use super::error::{ended, sending};
+use super::{block_on, within};
+
+/// A DCCP connection: unreliable datagrams under congestion control.
+#[pyclass(module = "skywave.net", frozen)]
+pub(crate) struct Connection(pub(super) skywave_net::Connection);
+
+#[pymethods]
+impl Connection {
+    /// Queue a datagram, once there is room for it.
+    #[pyo3(signature = (data, timeout_s=None))]
+    fn send(&self, py: Python<'_>, data: &[u8], timeout_s: Option<f64>) -> PyResult<()> {
+        let data = Bytes::copy_from_slice(data);
+        // Most of the time there is room, and no need to wait for anything.
+        match self.0.try_send(data.clone()) {
+            Ok(()) => return Ok(()),
+            Err(skywave_net::TrySendError::Failed(error)) => return Err(sending(error)),
+            Err(_) => {}
+        }
+        let send = async { self.0.send(data).await.map_err(sending) };
+        block_on(py, within(timeout_s, "room in the send queue", send))
+    }
+
+    /// As `send`, awaitable.
+    fn send_async<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        let (connection, data) = (self.0.clone(), Bytes::copy_from_slice(data));
+        future_into_py(
+            py,
+            async move { connection.send(data).await.map_err(sending) },
+        )
+    }
+
+    /// The next datagram, or `None` once the connection has been closed.
+    #[pyo3(signature = (timeout_s=None))]
+    fn recv<'py>(
+        &self,
+        py: Python<'py>,
+        timeout_s: Option<f64>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let datagram = match self.0.try_recv() {
+            Some(datagram) => Some(datagram),
+            None => {
+                let recv = async { self.0.recv().await.map_err(ended) };
+                block_on(py, within(timeout_s, "datagram", recv))?
+            }
+        };
+        Ok(datagram.map(|datagram| PyBytes::new(py, &datagram.data)))
+    }
+
+    /// As `recv`, awaitable.
+    fn recv_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let connection = self.0.clone();
+        future_into_py(py, async move {
+            let datagram = connection.recv().await.map_err(ended)?;
+            Ok(Python::attach(|py| {
+                datagram.map(|datagram| PyBytes::new(py, &datagram.data).unbind())
+            }))
+        })
+    }
+
+    /// Wait until everything queued has left.
+    #[pyo3(signature = (timeout_s=None))]
+    fn flush(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<()> {
+        let flush = async { self.0.flush().await.map_err(ended) };
+        block_on(py, within(timeout_s, "end of the send queue", flush))
+    }
+
+    /// Send what waits, close, and wait until the peer has agreed.
+    #[pyo3(signature = (timeout_s=None))]
+    fn close(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<()> {
+        let close = async { self.0.close().await.map_err(ended) };
+        block_on(py, within(timeout_s, "answer to the close", close))
+    }
+
+    /// As `close`, awaitable.
+    fn close_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let connection = self.0.clone();
+        future_into_py(py, async move { connection.close().await.map_err(ended) })
+    }
+
+    /// End the connection at once with a Reset; what waits to be sent is discarded.
+    fn abort(&self) {
+        self.0.abort();
+    }
+
+    /// The most bytes that one datagram can have (RFC 4340 section 14).
+    #[getter]
+    fn max_datagram_size(&self) -> usize {
+        self.0.max_datagram_size()
+    }
+
+    /// The peer's address and DCCP port.
+    #[getter]
+    fn peer(&self) -> String {
+        let (address, port) = (self.0.peer_address(), self.0.peer_port());
+        if address.port() == 0 {
+            format!("{} DCCP port {port}", address.ip())
+        } else {
+            format!("{address} DCCP port {port}")
+        }
+    }
+
+    /// The Service Code.
+    #[getter]
+    fn service_code(&self) -> String {
+        self.0.service_code().to_string()
+    }
+
+    /// Counters and the state of congestion control.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.0.stats();
+        let counters = &stats.counters;
+        let answer = PyDict::new(py);
+        for (name, count) in [
+            ("datagrams_sent", counters.data_packets_sent),
+            ("bytes_sent", counters.bytes_sent),
+            ("datagrams_received", counters.datagrams_delivered),
+            ("bytes_received", counters.bytes_received),
+            ("datagrams_dropped", counters.datagrams_dropped),
+            ("packets_sent", counters.packets_sent),
+            ("packets_received", counters.packets_received),
+            ("marks_received", counters.ce_received),
+            ("duplicates", counters.duplicates),
+            ("timeouts", stats.timeouts),
+        ] {
+            answer.set_item(name, count)?;
+        }
+        answer.set_item("queued", stats.queued)?;
+        answer.set_item("srtt_s", stats.srtt.map(|srtt| srtt.as_secs_f64()))?;
+        let window = stats.congestion.window();
+        answer.set_item("cwnd", window.map(|window| window.cwnd))?;
+        answer.set_item("ssthresh", window.map(|window| window.ssthresh))?;
+        answer.set_item("pipe", window.map(|window| window.pipe))?;
+        answer.set_item("lost", window.map(|window| window.lost))?;
+        answer.set_item("marked", window.map(|window| window.marked))?;
+        let rate = stats.congestion.rate();
+        answer.set_item("rate_bps", rate.map(|rate| rate.rate.as_bps()))?;
+        answer.set_item(
+            "receive_rate_bps",
+            rate.map(|rate| rate.receive_rate.as_bps()),
+        )?;
+        answer.set_item("loss_event_rate", rate.map(|rate| rate.loss_event_rate))?;
+        answer.set_item("loss_events", rate.map(|rate| rate.loss_events))?;
+        Ok(answer)
+    }
+
+    /// The CCID of what this end sends, and of what it receives.
+    #[getter]
+    fn ccids(&self) -> (u8, u8) {
+        let [sender, receiver] = self.0.ccids();
+        (sender.number(), receiver.number())
+    }
+
+    /// How the connection ended: `None` while it has not.
+    #[getter]
+    fn closed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(end) = self.0.end() else {
+            return Ok(None);
+        };
+        let code = match end {
+            ConnectionError::Closed => ResetCode::CLOSED,
+            ConnectionError::Refused => ResetCode::CONNECTION_REFUSED,
+            ConnectionError::BadServiceCode => ResetCode::BAD_SERVICE_CODE,
+            ConnectionError::TooBusy => ResetCode::TOO_BUSY,
+            ConnectionError::Reset { code } | ConnectionError::Violation { code } => code,
+            _ => ResetCode::ABORTED,
+        };
+        let closed = PyDict::new(py);
+        closed.set_item("code", code.0)?;
+        closed.set_item("name", code.to_string())?;
+        Ok(Some(closed))
+    }
+}

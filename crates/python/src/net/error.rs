@@ -1,0 +1,108 @@
+//! Errors of the network as Python exceptions.
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use skywave_net::{ConnectError, ConnectionError, ListenError, OpenError, SendError};
+
+create_exception!(
+    _core,
+    NetError,
+    PyOSError,
+    "Something failed on the network. The text says what to do."
+);
+create_exception!(
+    _core,
+    RefusedError,
+    NetError,
+    "Nobody listens on the peer's DCCP port, or the server is too busy."
+);
+create_exception!(
+    _core,
+    BadServiceCodeError,
+    NetError,
+    "The peer's port does not offer the service."
+);
+create_exception!(
+    _core,
+    ConnectTimeoutError,
+    NetError,
+    "The peer does not answer."
+);
+create_exception!(
+    _core,
+    ResetError,
+    NetError,
+    "The connection was ended by a Reset other than a normal close."
+);
+create_exception!(
+    _core,
+    DatagramTooLargeError,
+    NetError,
+    "The datagram is larger than the path takes."
+);
+create_exception!(
+    _core,
+    NoPermissionError,
+    NetError,
+    "Raw sockets need a privilege that this process does not have."
+);
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("NetError", py.get_type::<NetError>())?;
+    module.add("RefusedError", py.get_type::<RefusedError>())?;
+    module.add("BadServiceCodeError", py.get_type::<BadServiceCodeError>())?;
+    module.add("ConnectTimeoutError", py.get_type::<ConnectTimeoutError>())?;
+    module.add("ResetError", py.get_type::<ResetError>())?;
+    module.add(
+        "DatagramTooLargeError",
+        py.get_type::<DatagramTooLargeError>(),
+    )?;
+    module.add("NoPermissionError", py.get_type::<NoPermissionError>())
+}
+
+pub(super) fn opening(error: OpenError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        OpenError::Permission { .. } => NoPermissionError::new_err(text),
+        _ => NetError::new_err(text),
+    }
+}
+
+pub(super) fn listening(error: ListenError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        ListenError::Config(_) | ListenError::PortZero => PyValueError::new_err(text),
+        _ => NetError::new_err(text),
+    }
+}
+
+pub(super) fn connecting(error: ConnectError) -> PyErr {
+    match error {
+        ConnectError::Connection(error) => ended(error),
+        ConnectError::Config(error) => PyValueError::new_err(error.to_string()),
+        error => NetError::new_err(error.to_string()),
+    }
+}
+
+pub(super) fn sending(error: SendError) -> PyErr {
+    match error {
+        SendError::Connection(error) => ended(error),
+        SendError::TooLarge { .. } => DatagramTooLargeError::new_err(error.to_string()),
+        error => NetError::new_err(error.to_string()),
+    }
+}
+
+pub(super) fn ended(error: ConnectionError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        ConnectionError::Refused | ConnectionError::TooBusy => RefusedError::new_err(text),
+        ConnectionError::BadServiceCode => BadServiceCodeError::new_err(text),
+        ConnectionError::TimedOut => ConnectTimeoutError::new_err(text),
+        ConnectionError::Reset { .. }
+        | ConnectionError::Violation { .. }
+        | ConnectionError::Aborted => ResetError::new_err(text),
+        _ => NetError::new_err(text),
+    }
+}

@@ -1,0 +1,69 @@
+//! DCCP on real networks for Python: each call both blocking and as an awaitable of asyncio.
+
+mod config;
+mod connection;
+mod endpoint;
+mod error;
+mod perf;
+
+use std::future::Future;
+use std::time::Duration;
+
+use pyo3::exceptions::PyTimeoutError;
+use pyo3::prelude::*;
+use pyo3_async_runtimes::tokio::get_runtime;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+/// How often a blocking call looks whether Ctrl-C was pressed.
+const SIGNAL_CHECK: Duration = Duration::from_millis(100);
+
+/// Adds the classes and exceptions of this room to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<endpoint::Endpoint>()?;
+    module.add_class::<endpoint::Listener>()?;
+    module.add_class::<connection::Connection>()?;
+    module.add_function(wrap_pyfunction!(perf::perf_loopback, module)?)?;
+    module.add_function(wrap_pyfunction!(perf::perf_serve, module)?)?;
+    module.add_function(wrap_pyfunction!(perf::perf_send, module)?)?;
+    error::register(module)
+}
+
+/// Waits for `future` with the interpreter released; signals are still heard.
+fn block_on<T: Send>(
+    py: Python<'_>,
+    future: impl Future<Output = PyResult<T>> + Send,
+) -> PyResult<T> {
+    py.detach(|| {
+        get_runtime().block_on(async {
+            let mut future = std::pin::pin!(future);
+            let mut look = interval(SIGNAL_CHECK);
+            look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            look.tick().await;
+            loop {
+                tokio::select! {
+                    biased;
+                    answer = &mut future => return answer,
+                    _ = look.tick() => Python::attach(|py| py.check_signals())?,
+                }
+            }
+        })
+    })
+}
+
+/// Gives `future` up after `seconds`, where a limit is set, with Python's `TimeoutError`.
+async fn within<T>(
+    seconds: Option<f64>,
+    what: &str,
+    future: impl Future<Output = PyResult<T>>,
+) -> PyResult<T> {
+    let Some(seconds) = seconds else {
+        return future.await;
+    };
+    let limit = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
+    match timeout(limit, future).await {
+        Ok(answer) => answer,
+        Err(_) => Err(PyTimeoutError::new_err(format!(
+            "no {what} within {seconds} s"
+        ))),
+    }
+}

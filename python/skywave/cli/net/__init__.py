@@ -1,0 +1,1 @@
+"""The commands that put DCCP on a real network: listen, send, ping, perf."""

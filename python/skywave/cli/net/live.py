@@ -1,0 +1,47 @@
+"""The line that tells on a terminal how a transfer goes."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+REFRESH_S = 0.25
+
+
+@contextmanager
+def live_rate(verb: str) -> Iterator[Callable[[int, int], None]]:
+    """Show datagrams, bytes and the rate of the last moment on stderr.
+
+    The function that it gives takes totals and may be called for each datagram. Where stderr is no
+    terminal, nothing is shown.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _datagrams, _size: None
+        return
+    start = shown_at = time.monotonic()
+    shown_bytes = 0
+    with Live(Text(), console=console, transient=True, auto_refresh=False) as live:
+
+        def show(datagrams: int, size: int) -> None:
+            nonlocal shown_at, shown_bytes
+            now = time.monotonic()
+            if now - shown_at < REFRESH_S:
+                return
+            rate_mbps = 8e-6 * (size - shown_bytes) / (now - shown_at)
+            line = (
+                f"{now - start:6.1f} s  {verb} {datagrams:,} datagrams, {size / 1e6:,.2f} MB"
+                f"  {rate_mbps:,.2f} Mbps"
+            )
+            live.update(Text(line), refresh=True)
+            shown_at, shown_bytes = now, size
+
+        yield show

@@ -1,0 +1,194 @@
+"""``skywave perf``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from skywave import _core, quantities
+from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.cli.net import options
+from skywave.cli.net.live import live_rate
+from skywave.net import NetError
+
+SERVICE = "PERF"
+PORT = 5201
+MOST_AT_ONCE = 64
+LOOK_S = 0.2
+
+
+def perf(
+    server: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[HOST[:PORT]]",
+            help="Measure towards the host where `skywave perf --server` runs.",
+        ),
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--server", help="Be the server: count what clients send.")
+    ] = False,
+    loopback: Annotated[
+        bool,
+        typer.Option(
+            "--loopback",
+            help="Run both ends here, beside plain UDP and, where it is built in, quinn.",
+        ),
+    ] = False,
+    duration: Annotated[
+        str, typer.Option(metavar="S", help='For how long data is sent, as "10 s".')
+    ] = "5 s",
+    size: Annotated[
+        int, typer.Option(metavar="BYTES", min=1, max=65_000, help="Bytes of data in a datagram.")
+    ] = 1200,
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="R", help='Offer no more than this, as "5 Mbps" of data.'),
+    ] = None,
+    ccid: options.CcidOption = 2,
+    raw: options.RawOption = False,
+    udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how fast DCCP is: between two hosts, or on this one.
+
+    Between hosts, run `skywave perf --server` on one and `skywave perf HOST` on the other.
+    """
+    duration_s = quantities.seconds(duration)
+    chosen = [serve, loopback, server is not None]
+    if sum(chosen) != 1:
+        raise typer.BadParameter("give one of HOST, --server and --loopback")
+    if loopback:
+        _loopback(duration_s, size, as_json=as_json)
+    elif serve:
+        _serve(ccid, raw=raw, udp_port=udp_port, as_json=as_json)
+    else:
+        assert server is not None  # noqa: S101  (one of three)
+        target = options.place(server if server.count(":") == 1 else f"{server}:{PORT}")
+        rate_bps = None if rate is None else quantities.bits_per_second(rate)
+        with options.endpoint(options.ANY[target.version], 0, raw=raw) as endpoint:
+            connection = endpoint.connect(
+                target.host, target.port, udp_port=udp_port, config=options.config(ccid, SERVICE)
+            )
+            with live_rate("arrived") as show:
+
+                def progress(text: str) -> None:
+                    arrived = json.loads(text)["arrived"]
+                    show(arrived["datagrams"], arrived["bytes"])
+
+                text = _core.perf_send(
+                    connection,
+                    duration_s=duration_s,
+                    datagram=size,
+                    rate_bps=rate_bps,
+                    progress=progress,
+                )
+        report = json.loads(text)
+        if as_json:
+            print_json(report)
+        else:
+            out().print(_client_table(str(target), report))
+
+
+def _serve(ccid: int, *, raw: bool, udp_port: int, as_json: bool) -> None:
+    with ExitStack() as stack:
+        # Left in the order from below: the socket closes first, which ends what the pool does.
+        pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
+        endpoint = stack.enter_context(options.endpoint(options.ANY[4], udp_port, raw=raw))
+        listener = endpoint.listen(PORT, config=options.config(ccid, SERVICE))
+        over = "IP protocol 33" if raw else f"UDP port {udp_port}"
+        sys.stderr.write(f'"listening" on port {PORT} over {over}\n')
+        sys.stderr.flush()
+
+        def count(connection: _core.Connection) -> None:
+            try:
+                counts = json.loads(_core.perf_serve(connection))
+            except NetError as error:
+                Console(stderr=True).print(f"{connection.peer}: {error}", markup=False)
+                return
+            if as_json:
+                print_json({"peer": connection.peer, **counts}, line=True)
+            else:
+                line = (
+                    f"{connection.peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
+                )
+                out().print(line, highlight=False)
+
+        while True:
+            with suppress(TimeoutError):
+                pool.submit(count, listener.accept(timeout_s=LOOK_S))
+
+
+def _client_table(target: str, report: dict[str, Any]) -> Table:
+    sent, arrived = report["datagrams_sent"], report["arrived"]["datagrams"]
+    table = Table(title=f"DCCP to {target}", title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("goodput (Mbps of data)", f"{1e-6 * report['goodput_bps']:,.3f}")
+    table.add_row("time (s)", f"{report['seconds']:.3f}")
+    table.add_row("sent (datagrams)", f"{sent:,}")
+    table.add_row("arrived (datagrams)", f"{arrived:,}")
+    table.add_row("lost (%)", f"{100 * (sent - arrived) / max(sent, 1):.3f}")
+    if report["srtt_us"] is not None:
+        table.add_row("round-trip time (ms)", f"{1e-3 * report['srtt_us']:.3f}")
+    if report["cwnd"] is not None:
+        table.add_row("cwnd (packets)", f"{report['cwnd']:.1f}")
+    if report["rate_bps"] is not None:
+        table.add_row("allowed rate X (Mbps)", f"{1e-6 * report['rate_bps']:,.3f}")
+    return table
+
+
+def _loopback(duration_s: float, size: int, *, as_json: bool) -> None:
+    with progress_bar() as show:
+        text = _core.perf_loopback(
+            duration_s=duration_s,
+            datagram=size,
+            pings=20_000,
+            idle=10_000,
+            progress=lambda _stage, done: show("perf", done),
+        )
+    report = json.loads(text)
+    if as_json:
+        print_json(report)
+    else:
+        out().print(_loopback_table(report, size))
+
+
+def _loopback_table(report: dict[str, Any], size: int) -> Table:
+    names = [name for name in ("dccp", "udp", "quinn") if report[name] is not None]
+    table = Table(title=f"Loopback, one connection, datagrams of {size} B", title_justify="left")
+    table.add_column("")
+    for name in names:
+        table.add_column(
+            {"dccp": "DCCP", "udp": "plain UDP", "quinn": "quinn"}[name], justify="right"
+        )
+    for label, key, scale in (
+        ("datagrams (1/s)", "datagrams_per_s", 1.0),
+        ("goodput (Mbps of data)", "goodput_bps", 1e-6),
+        ("CPU, both ends (ns per datagram)", "cpu_ns_per_datagram", 1.0),
+        ("round trip of 100 B, median (us)", "round_trip_median_us", 1.0),
+        ("round trip of 100 B, mean (us)", "round_trip_mean_us", 1.0),
+    ):
+        table.add_row(label, *(f"{scale * report[name][key]:,.1f}" for name in names))
+    ratios, idle, timer = report["ratios"], report["idle"], report["timer"]
+    notes = [f"datagrams: DCCP / plain UDP {ratios['datagrams_dccp_over_udp']:.2f}"]
+    if ratios["datagrams_dccp_over_quinn"] is not None:
+        notes.append(f"DCCP / quinn {ratios['datagrams_dccp_over_quinn']:.2f}")
+    notes.append(f"round trip: DCCP - plain UDP {ratios['round_trip_dccp_less_udp_us']:.1f} us")
+    if idle is not None:
+        notes.append(
+            f"{idle['connections']:,} idle connections, both ends: {1e-6 * idle['bytes']:.1f} MB"
+        )
+    notes.append(
+        f"a timer of 2 ms is late by {timer['mean_us']:.0f} us, p99 {timer['p99_us']:.0f} us"
+    )
+    table.caption = "; ".join(notes)
+    table.caption_justify = "left"
+    return table

@@ -1,0 +1,45 @@
+"""DCCP on real networks: datagrams with congestion control, over UDP or on IP itself.
+
+A listener and a client in one process, over UDP on port 6511 (RFC 6773)::
+
+    from skywave.net import Endpoint
+
+    server = Endpoint.udp("127.0.0.1:6511").listen(5001)
+    client = Endpoint.udp("127.0.0.1:0").connect("127.0.0.1", 5001)
+    client.send(b"hello")
+    print(server.accept().recv())
+
+These calls block; :mod:`skywave.net.aio` has the same for asyncio.
+"""
+
+from skywave._core import (
+    BadServiceCodeError,
+    Connection,
+    ConnectTimeoutError,
+    DatagramTooLargeError,
+    Endpoint,
+    Listener,
+    NetError,
+    NoPermissionError,
+    RefusedError,
+    ResetError,
+)
+from skywave.net.config import UDP_PORT, Config
+from skywave.net.stats import Closed, Stats
+
+__all__ = [
+    "UDP_PORT",
+    "BadServiceCodeError",
+    "Closed",
+    "Config",
+    "ConnectTimeoutError",
+    "Connection",
+    "DatagramTooLargeError",
+    "Endpoint",
+    "Listener",
+    "NetError",
+    "NoPermissionError",
+    "RefusedError",
+    "ResetError",
+    "Stats",
+]

@@ -1,0 +1,66 @@
+"""What can be chosen about a connection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+UDP_PORT = 6511
+"""The UDP port of DCCP's encapsulation (RFC 6773 section 3.8)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """The options of a connection; the same for both ends unless said otherwise.
+
+    Every value has the default of RFC 4340 where that names one.
+    """
+
+    ccid: int = 2
+    """Congestion control in both directions: 2 (TCP-like), 3 (TFRC) or 4 (TFRC for small packets).
+
+    A listener accepts the others too, and prefers this one.
+    """
+
+    service_codes: tuple[str | int, ...] = (0,)
+    """Service Codes (RFC 5595): four characters or a number. A client asks for the first, a
+    listener accepts all; 0 means none."""
+
+    send_queue: int = 1000
+    """Datagrams that wait to be sent before ``send`` blocks."""
+
+    receive_queue: int = 1000
+    """Datagrams that wait to be read before further ones are dropped, and the peer told."""
+
+    ecn: bool = True
+    """Whether packets are ECN-capable and marks are read (RFC 4340 section 12)."""
+
+    checksum_coverage: int = 0
+    """Bytes of data that the checksum covers, as CsCov: 0 for all, n > 0 for (n - 1) * 4 bytes,
+    at most 15 (RFC 4340 section 9.2)."""
+
+    minimum_checksum_coverage: int = 0
+    """The smallest coverage that is taken from the peer, as CsCov; 0 takes full coverage only."""
+
+    data_checksum: bool = False
+    """Whether datagrams carry a CRC-32c of their own (RFC 4340 section 9.3)."""
+
+    connect_timeout_s: float = 180.0
+    """Seconds after which a Request that nobody answers is given up."""
+
+    linger_s: float = 30.0
+    """Seconds that ``close`` waits for queued datagrams to leave."""
+
+
+def service_code(text: str) -> str | int:
+    """Read a Service Code from the command line: four characters, or ``SC:`` or plain digits.
+
+    Raises:
+        ValueError: where it is neither.
+
+    """
+    digits = text.removeprefix("SC:")
+    if digits.isascii() and digits.isdecimal():
+        return int(digits)
+    if len(text) == 4 and text.isascii() and text.isprintable():
+        return text
+    raise ValueError(f'"{text}" is no Service Code: write four characters ("VOIP") or a number')

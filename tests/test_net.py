@@ -1,0 +1,195 @@
+"""DCCP on real sockets from Python: the blocking face, asyncio's, and what errors say."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skywave.net import (
+    BadServiceCodeError,
+    Config,
+    Connection,
+    ConnectTimeoutError,
+    DatagramTooLargeError,
+    Endpoint,
+    Listener,
+    NetError,
+    RefusedError,
+    ResetError,
+    aio,
+)
+from skywave.net.load import Check, datagram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PORTS = count(5001)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """A UDP endpoint on loopback, closed in the end."""
+    opened = Endpoint.udp("127.0.0.1:0")
+    yield opened
+    opened.close()
+
+
+def udp_port(endpoint: Endpoint) -> int:
+    return int(endpoint.local_address.rpartition(":")[2])
+
+
+def pair(
+    endpoint: Endpoint, config: Config | None = None
+) -> tuple[Connection, Connection, Listener]:
+    """A client and a server end over one socket."""
+    listener = endpoint.listen(next(PORTS), config=config)
+    client = endpoint.connect(
+        "127.0.0.1", listener.port, udp_port=udp_port(endpoint), config=config
+    )
+    return client, listener.accept(timeout_s=5), listener
+
+
+@pytest.mark.parametrize("ccid", [2, 3, 4])
+def test_datagrams_arrive_whole_and_in_order(endpoint: Endpoint, ccid: int) -> None:
+    client, server, _listener = pair(endpoint, Config(ccid=ccid, service_codes=("TEST",)))
+    check = Check()
+    for index in range(20):
+        client.send(datagram(index, 100 + index))
+    while check.received < 20:
+        data = server.recv(timeout_s=20)
+        assert data is not None
+        check.take(data)
+    whole = Check(received=20, size=sum(range(100, 120)))
+    assert check.as_dict() | {"missing": 0} == whole.as_dict()
+    assert client.service_code == "SC:TEST"
+    stats = client.stats()
+    assert stats["datagrams_sent"] == 20
+    assert (stats["cwnd"] is None) == (ccid != 2)
+    assert (stats["rate_bps"] is None) == (ccid == 2)
+
+
+def test_a_close_ends_the_other_side_quietly(endpoint: Endpoint) -> None:
+    client, server, _listener = pair(endpoint)
+    client.send(b"last words")
+    client.close(timeout_s=10)
+    assert server.recv() == b"last words"
+    assert server.recv() is None
+    closed = client.closed
+    assert closed is not None
+    assert (closed["code"], closed["name"]) == (1, "closed")
+    with pytest.raises(NetError, match="closed"):
+        client.send(b"too late")
+
+
+def test_a_reset_is_an_error_with_its_code(endpoint: Endpoint) -> None:
+    client, server, _listener = pair(endpoint)
+    client.abort()
+    with pytest.raises(ResetError, match="Reset Code 2"):
+        server.recv(timeout_s=5)
+
+
+def test_no_datagram_in_time(endpoint: Endpoint) -> None:
+    client, _server, _listener = pair(endpoint)
+    with pytest.raises(TimeoutError, match="no datagram within"):
+        client.recv(timeout_s=0.05)
+
+
+def test_nobody_listens(endpoint: Endpoint) -> None:
+    with pytest.raises(RefusedError, match="nobody listens"):
+        endpoint.connect("127.0.0.1", 9, udp_port=udp_port(endpoint))
+
+
+def test_another_service(endpoint: Endpoint) -> None:
+    listener = endpoint.listen(next(PORTS), config=Config(service_codes=("VOIP",)))
+    with pytest.raises(BadServiceCodeError, match="service code"):
+        endpoint.connect(
+            "127.0.0.1",
+            listener.port,
+            udp_port=udp_port(endpoint),
+            config=Config(service_codes=("FILE",)),
+        )
+
+
+def test_nobody_answers(endpoint: Endpoint) -> None:
+    # 192.0.2.0/24 is for documentation (RFC 5737): nothing is there.
+    with pytest.raises(NetError) as caught:
+        endpoint.connect("192.0.2.1", 5001, config=Config(connect_timeout_s=0.2))
+    assert isinstance(caught.value, ConnectTimeoutError) or "route" in str(caught.value)
+
+
+def test_a_datagram_larger_than_the_path_takes(endpoint: Endpoint) -> None:
+    client, _server, _listener = pair(endpoint)
+    largest = client.max_datagram_size
+    with pytest.raises(DatagramTooLargeError, match=str(largest)):
+        client.send(bytes(largest + 1))
+
+
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        (Config(ccid=7), "ccid is 7"),
+        (Config(service_codes=("TOOLONG",)), "four ASCII characters"),
+        (Config(checksum_coverage=16), "checksum_coverage"),
+        (Config(linger_s=-1.0), "linger_s"),
+        (Config(service_codes=()), "service_codes"),
+    ],
+)
+def test_a_wrong_option_is_named(endpoint: Endpoint, config: Config, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        endpoint.listen(next(PORTS), config=config)
+
+
+def test_asyncio_serves_many_at_once() -> None:
+    async def echo(listener: aio.Listener, clients: int) -> None:
+        async def serve(connection: aio.Connection) -> None:
+            async for data in connection:
+                await connection.send(data)
+
+        accepted = [await listener.accept() for _ in range(clients)]
+        await asyncio.gather(*map(serve, accepted))
+
+    async def ask(endpoint: aio.Endpoint, port: int, number: int) -> bytes | None:
+        address = int(endpoint.local_address.rpartition(":")[2])
+        async with await endpoint.connect("127.0.0.1", port, udp_port=address) as connection:
+            await connection.send(datagram(number, 200))
+            return await connection.recv()
+
+    async def main() -> None:
+        endpoint = aio.Endpoint.udp("127.0.0.1:0")
+        listener = endpoint.listen(next(PORTS))
+        server = asyncio.create_task(echo(listener, 10))
+        asked = (ask(endpoint, listener.port, number) for number in range(10))
+        answers = await asyncio.gather(*asked)
+        assert answers == [datagram(number, 200) for number in range(10)]
+        await server
+        await endpoint.close()
+
+    asyncio.run(main())
+
+
+def test_a_generated_load_shows_what_the_network_did() -> None:
+    check = Check()
+    altered = bytearray(datagram(3, 64))
+    altered[40] ^= 1
+    for data in (
+        datagram(1, 64),
+        datagram(0, 64),
+        datagram(1, 64),
+        bytes(altered),
+        datagram(5, 64),
+        b"something else",
+        b"",
+    ):
+        check.take(data)
+    assert check.as_dict() == {
+        "datagrams": 7,
+        "bytes": 5 * 64 + 14,
+        "missing": 3,
+        "altered": 1,
+        "duplicates": 1,
+        "reordered": 1,
+        "foreign": 2,
+    }

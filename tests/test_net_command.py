@@ -1,0 +1,180 @@
+"""The network's commands, as processes of their own over loopback."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import ROOT, assert_bad_input, run_cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def free_udp_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def listening(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `skywave listen` until the block ends; gives it and the UDP port."""
+    port = str(free_udp_port())
+    command = [sys.executable, "-m", "skywave", "listen", "127.0.0.1:5001", "--udp-port", port]
+    with subprocess.Popen(
+        [*command, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        assert process.stderr is not None
+        assert '"listening" on 127.0.0.1:5001' in process.stderr.readline()
+        try:
+            yield process, port
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            process.wait(timeout=20)
+
+
+def test_a_file_arrives(tmp_path: Path) -> None:
+    file, copy = tmp_path / "file", tmp_path / "copy"
+    file.write_bytes(bytes(range(256)) * 40)
+    with listening("--once", "--json", "--output", str(copy)) as (listener, port):
+        sent = run_cli("send", "127.0.0.1:5001", file, "--udp-port", port, "--json")
+        assert sent.returncode == 0, sent.stderr
+        output, _ = listener.communicate(timeout=20)
+    document = json.loads(sent.stdout)
+    assert document["sent"]["bytes"] == 10_240
+    assert document["end"] == {"origin": "local", "code": 1, "name": "closed"}
+    received = json.loads(output)
+    assert received["received"]["bytes"] == 10_240
+    assert received["end"]["origin"] == "remote"
+    assert copy.read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("ccid", ["2", "3"])
+def test_a_generated_load_arrives_unaltered(ccid: str) -> None:
+    options = ("--ccid", ccid, "--service-code", "TEST")
+    with listening("--once", "--json", *options) as (listener, port):
+        load = ("--count", "50", "--size", "400", "--udp-port", port)
+        sent = run_cli("send", "127.0.0.1:5001", *load, *options, "--json")
+        assert sent.returncode == 0, sent.stderr
+        output, _ = listener.communicate(timeout=20)
+    document = json.loads(output)
+    received = document["received"]
+    assert (received["datagrams"], received["bytes"]) == (50, 20_000)
+    assert received["altered"] == received["duplicates"] == received["foreign"] == 0
+    assert document["service_code"] == "SC:TEST"
+    assert document["ccid"] == [int(ccid), int(ccid)]
+    assert json.loads(sent.stdout)["ccid"] == [int(ccid), int(ccid)]
+
+
+def test_either_side_can_end_it() -> None:
+    with listening("--once", "--json", "--take", "3") as (listener, port):
+        options = ("--count", "3", "--udp-port", port, "--close", "await", "--json")
+        sent = run_cli("send", "127.0.0.1:5001", *options)
+        assert sent.returncode == 0, sent.stderr
+        output, _ = listener.communicate(timeout=20)
+    assert json.loads(sent.stdout)["end"]["origin"] == "remote"
+    assert json.loads(output)["end"] == {"origin": "local", "code": 1, "name": "closed"}
+
+
+def test_a_reset_is_reported_at_both_ends() -> None:
+    with listening("--once", "--json", "--digests") as (listener, port):
+        options = ("--count", "3", "--udp-port", port, "--close", "reset", "--digests", "--json")
+        sent = run_cli("send", "127.0.0.1:5001", *options)
+        output, _ = listener.communicate(timeout=20)
+    ours, theirs = json.loads(sent.stdout), json.loads(output)
+    assert ours["end"] == {"origin": "local", "code": 2, "name": "aborted"}
+    assert theirs["end"] == {"origin": "remote", "code": 2, "name": "aborted"}
+    assert ours["ok"]
+    assert theirs["ok"]
+    assert len(theirs["received"]["digests"]) == 3
+    assert ours["sent"]["digests"] == theirs["received"]["digests"]
+
+
+def test_both_ends_can_send() -> None:
+    with listening("--once", "--json", "--count", "20", "--size", "300") as (listener, port):
+        options = ("--count", "20", "--udp-port", port, "--idle-ms", "300", "--json")
+        sent = run_cli("send", "127.0.0.1:5001", *options)
+        assert sent.returncode == 0, sent.stderr
+        output, _ = listener.communicate(timeout=20)
+    assert json.loads(sent.stdout)["received"]["datagrams"] == 20
+    assert json.loads(output)["received"]["datagrams"] == 20
+
+
+def test_ping_and_an_interrupt() -> None:
+    with listening("--echo") as (listener, port):
+        options = ("--count", "3", "--interval-ms", "1", "--udp-port", port)
+        done = run_cli("ping", "127.0.0.1:5001", *options, "--json")
+        assert done.returncode == 0, done.stderr
+        listener.send_signal(signal.SIGINT)
+        _, errors = listener.communicate(timeout=20)
+    answer = json.loads(done.stdout)
+    assert answer["received"] == 3
+    assert 0 < answer["min_ms"] <= answer["median_ms"] <= answer["max_ms"]
+    assert listener.returncode == 130
+    assert errors.endswith("interrupted\n")
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["send", "nowhere"], ["HOST:PORT"]),
+        (["send", "127.0.0.1:99999"], ["HOST:PORT"]),
+        (["send", "127.0.0.1:5001", "--rate", "5 bananas", "--size", "10"], ["bananas"]),
+        (["send", "127.0.0.1:5001", "--rate", "5 Mbps"], ["--size"]),
+        (["listen", "5001", "--service-code", "LONGER"], ["LONGER", "four characters"]),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], names: list[str]) -> None:
+    assert_bad_input(run_cli(*arguments), *names)
+
+
+def test_nobody_there_is_status_1() -> None:
+    done = run_cli("send", "127.0.0.1:5001", "--udp-port", free_udp_port(), "--count", "1")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_perf_between_two_processes() -> None:
+    port = str(free_udp_port())
+    command = [sys.executable, "-m", "skywave", "perf", "--server", "--udp-port", port, "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    ) as server:
+        assert server.stderr is not None
+        assert "listening" in server.stderr.readline()
+        options = ("--duration", "0.5 s", "--udp-port", port, "--rate", "2 Mbps", "--json")
+        done = run_cli("perf", "127.0.0.1", *options)
+        assert done.returncode == 0, done.stderr
+        server.send_signal(signal.SIGINT)
+        output, _ = server.communicate(timeout=20)
+    report = json.loads(done.stdout)
+    assert 0 < report["arrived"]["datagrams"] <= report["datagrams_sent"]
+    assert 0.5e6 < report["goodput_bps"] < 2.5e6
+    assert json.loads(output)["datagrams"] == report["arrived"]["datagrams"]
+
+
+def test_perf_over_loopback() -> None:
+    done = run_cli("perf", "--loopback", "--duration", "0.2 s", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["dccp"]["datagrams_per_s"] > 0
+    assert report["udp"]["datagrams_per_s"] > 0
+    assert report["ratios"]["datagrams_dccp_over_udp"] > 0
+    assert report["idle"]["connections"] == 10_000
