@@ -222,6 +222,7 @@ fn dccp_config(spec: &DccpSpec, datagram: u64) -> dccp::Config {
             allow_short_seqnos: true,
             send_queue: 1000,
             partopen_retry: NS2_PARTOPEN_RETRY,
+            repeat_confirms: false,
             sequence_window: NS2_SEQUENCE_WINDOW,
             ..dccp::Config::default()
         },

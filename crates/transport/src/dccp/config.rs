@@ -148,6 +148,10 @@ pub struct Config {
     pub handshake_give_up: Duration,
     /// Time until a client in PARTOPEN acknowledges again (section 8.1.5). Default: 200 ms.
     pub partopen_retry: Duration,
+    /// Whether every packet of a client in PARTOPEN carries its Confirms, and not the first one
+    /// only. Section 6.6.3 does not ask for it, but Linux resets a connection whose first Ack is
+    /// lost or overtaken otherwise. Default: yes.
+    pub repeat_confirms: bool,
     /// How long TIMEWAIT lasts: 2MSL (section 8.3). Default: 4 min.
     pub timewait: Duration,
     /// How long `close` goes on sending datagrams that wait; then they are discarded. Default:
@@ -193,6 +197,7 @@ impl Default for Config {
             request_give_up: Duration::from_secs(180),
             handshake_give_up: Duration::from_secs(480),
             partopen_retry: Duration::from_millis(200),
+            repeat_confirms: true,
             timewait: Duration::from_secs(240),
             linger: Duration::from_secs(60),
             syncs_per_second: 8,

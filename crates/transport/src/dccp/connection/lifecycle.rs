@@ -99,6 +99,7 @@ impl Connection {
     pub(super) fn enter_partopen(&mut self, now: Instant) {
         self.state = State::PartOpen;
         self.outbox.request = false;
+        self.features.repeat_confirms(self.config.repeat_confirms);
         self.backoff.reset();
         self.timers
             .set(Timer::GiveUp, now + self.config.handshake_give_up);
@@ -109,6 +110,7 @@ impl Connection {
     pub(super) fn enter_open(&mut self, now: Instant) {
         self.state = State::Open;
         self.outbox.response = false;
+        self.features.repeat_confirms(false);
         self.cookies = Box::default();
         self.waits_for_open = false;
         self.backoff.reset();

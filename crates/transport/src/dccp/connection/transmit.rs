@@ -338,7 +338,7 @@ impl Connection {
             PacketType::Response | PacketType::Ack | PacketType::DataAck => true,
             _ => return,
         };
-        if self.features.is_due() {
+        if self.features.is_due() || (has_ack && self.features.is_repeating()) {
             self.features.emit(seq, has_ack, options);
             self.watch_negotiation(now);
         }

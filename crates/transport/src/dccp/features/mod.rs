@@ -32,7 +32,8 @@ pub(crate) struct Features {
     /// The values at the peer.
     pub(crate) peer: Values,
     negotiations: Vec<Negotiation>,
-    /// Confirms that wait for a packet with an acknowledgement number.
+    /// Confirms that wait for a packet with an acknowledgement number; first those that have left
+    /// and are repeated.
     confirms: Vec<DccpOption>,
     /// Feature Greatest Sequence Number Received; `None` stands for ISR - 1.
     fgsr: Option<SeqNo>,
@@ -41,6 +42,9 @@ pub(crate) struct Features {
     /// The CCID that the features of its own have been asked for: of the data sent from here, and
     /// from the peer.
     asked_for: [Option<u8>; 2],
+    /// Whether every packet repeats the Confirms that have left, and how many these are.
+    repeats_confirms: bool,
+    repeated: u8,
 }
 
 /// A feature that is not STABLE, or will not be once its Change is sent.
@@ -138,15 +142,15 @@ impl Features {
             fgsr: None,
             fgss: iss,
             asked_for: [None; 2],
+            repeats_confirms: false,
+            repeated: 0,
         };
         for (feature, location, value, mandatory) in opening_changes(config) {
             features.open(feature, location, value, mandatory);
         }
         // What goes with CCID 2 alone is among them.
-        for location in [Location::Here, Location::Peer] {
-            if features.is_stable(Feature::Ccid, location) {
-                features.asked_for[location as usize] = Some(2);
-            }
+        if features.is_stable(Feature::Ccid, Location::Here) {
+            features.asked_for[Location::Here as usize] = Some(2);
         }
         features
     }
@@ -230,7 +234,8 @@ impl Features {
 
     /// Whether some option waits for a packet.
     pub(crate) fn is_due(&self) -> bool {
-        !self.confirms.is_empty() || self.negotiations.iter().any(|negotiation| negotiation.due)
+        self.confirms.len() > self.repeated.into()
+            || self.negotiations.iter().any(|negotiation| negotiation.due)
     }
 
     /// Whether a Change has not been answered.
@@ -243,6 +248,20 @@ impl Features {
         for negotiation in &mut self.negotiations {
             negotiation.due = true;
         }
+    }
+
+    /// Whether Confirms stand on every packet from now on, and not on the next one only.
+    pub(crate) fn repeat_confirms(&mut self, repeat: bool) {
+        self.repeats_confirms = repeat;
+        if !repeat {
+            self.confirms.drain(..usize::from(self.repeated));
+            self.repeated = 0;
+        }
+    }
+
+    /// Whether Confirms that have left go onto the next packet again.
+    pub(crate) const fn is_repeating(&self) -> bool {
+        self.repeated > 0
     }
 
     /// Adds what is due to a packet that will be sent as `seq`. `has_ack`: whether the packet has
@@ -263,7 +282,12 @@ impl Features {
                     |confirm| matches!(confirm, DccpOption::Confirm { value, .. } if !fits(value)),
                 )
                 .unwrap_or(self.confirms.len());
-            options.extend(self.confirms.drain(..sent));
+            if self.repeats_confirms {
+                options.extend(self.confirms[..sent].iter().cloned());
+                self.repeated = self.repeated.max(u8::try_from(sent).unwrap_or(u8::MAX));
+            } else {
+                options.extend(self.confirms.drain(..sent));
+            }
         }
         for negotiation in self
             .negotiations

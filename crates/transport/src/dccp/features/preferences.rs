@@ -154,6 +154,9 @@ pub(crate) fn changes_for_ccid(
     use Location::*;
     match (ccid, location) {
         (2, Here) => &[(SendAckVector, Peer, true)],
+        // The peer asks for what its CCID 2 cannot do without, but Linux does not where it offers
+        // several CCIDs.
+        (2, Peer) => &[(SendAckVector, Here, false)],
         (3 | 4, Here) => &[(SendLossEventRate, Peer, false)],
         (3 | 4, Peer) => &[(SendNdpCount, Peer, false), (SendRttEstimate, Peer, false)],
         _ => &[],

@@ -279,3 +279,67 @@ fn ecn_incapable_takes_no_data_before_it_is_confirmed() {
     pair.inject(Server, with_options(data, &[confirmed]));
     assert_eq!(pair.received(Server), [50]);
 }
+
+/// D6-9: Confirms are never retransmitted; but until a client knows that its handshake is complete,
+/// each packet brings the ones of its first Ack along, for a packet that overtakes that Ack (or
+/// survives it) to mean the same to the server. Linux resets a connection where they are missing.
+#[test]
+fn confirms_stand_on_every_packet_in_partopen() {
+    let mut pair = Pair::default();
+    for _ in 0..3 {
+        pair.send(Client, 100);
+    }
+    pair.run_for(secs(2));
+    let confirms = |sent: &Sent| {
+        let options = sent.packet.options.iter();
+        let confirms = options.filter(|option| matches!(option, DccpOption::Confirm { .. }));
+        confirms.cloned().collect::<Vec<_>>()
+    };
+    let in_partopen: Vec<&Sent> = pair
+        .sent_by(Client, 0)
+        .into_iter()
+        .skip(1)
+        .take_while(|sent| sent.kind() != PacketType::Data)
+        .take(4)
+        .collect();
+    assert!(in_partopen.len() >= 3, "{in_partopen:?}");
+    let first = confirms(in_partopen[0]);
+    assert!(!first.is_empty());
+    for sent in &in_partopen {
+        assert_eq!(confirms(sent), first, "{:?}", sent.kind());
+    }
+    let before = pair.log.len();
+    pair.send(Client, 100);
+    pair.run_for(secs(2));
+    for sent in pair.sent_by(Client, before) {
+        assert_eq!(confirms(sent), []);
+    }
+}
+
+/// C2-1: a client that offers several CCIDs may leave Ack Vectors out of its Request, as Linux
+/// does; a server that will receive under CCID 2 offers them then.
+#[test]
+fn a_server_offers_ack_vectors_that_nobody_asked_for() {
+    let mut pair = Pair::default();
+    let request = with_options(
+        request(1_000),
+        &[
+            change(FeatureSide::Local, 1, &[2, 3]),
+            change(FeatureSide::Remote, 1, &[2, 3]),
+        ],
+    );
+    let answer = pair.inject(Server, request);
+    let offer = change(FeatureSide::Local, 6, &[1, 0]);
+    assert!(
+        answer[0].options.iter().any(|option| *option == offer),
+        "{answer:?}"
+    );
+    // One that asks gets a Confirm, and no Change.
+    let mut pair = Pair::default();
+    pair.run_for(secs(1));
+    let offers = pair.sent_by(Server, 0).into_iter().filter(|sent| {
+        let mut options = sent.packet.options.iter();
+        options.any(|option| *option == offer)
+    });
+    assert_eq!(offers.count(), 0);
+}
