@@ -20,6 +20,11 @@ pub struct EndpointConfig {
     /// Connections of each listener that may wait for the end of their handshake or to be accepted;
     /// further Requests are answered with a Reset, "Too Busy". Default: 1024.
     pub backlog: usize,
+    /// How many of these a listener remembers from the Request on. While more wait, it remembers
+    /// nothing of a Request, and answers with an Init Cookie that makes the connection when it
+    /// comes back (RFC 4340 section 8.1.4): a flood of Requests takes no memory and shuts nobody
+    /// out. Default: 256.
+    pub half_open: usize,
     /// Whether packets that belong to no connection are answered with a Reset (RFC 4340 section
     /// 8.3.1). Say no where another program on this host speaks DCCP over IP through addresses that
     /// this endpoint receives for, too. Default: yes.
@@ -37,6 +42,7 @@ impl Default for EndpointConfig {
             send_offload: true,
             receive_offload: true,
             backlog: 1024,
+            half_open: 256,
             reset_strays: true,
             resets_per_second: 1024,
         }
@@ -71,6 +77,8 @@ pub struct EndpointStats {
     pub strays: u64,
     /// Requests that found the backlog full.
     pub too_busy: u64,
+    /// Requests of which nothing was remembered: they were answered with an Init Cookie.
+    pub cookies_sent: u64,
     /// Packets that the system refused to send: the network is down or unreachable, a packet is too
     /// large for the interface, a filter forbids it. To a connection they are lost.
     pub send_errors: u64,

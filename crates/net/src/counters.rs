@@ -60,6 +60,7 @@ impl Counters {
             malformed: self.malformed.load(Relaxed),
             strays: self.strays.load(Relaxed),
             too_busy: self.too_busy.load(Relaxed),
+            cookies_sent: 0,
             send_errors: self.send_errors.load(Relaxed),
             network_errors: self.network_errors.load(Relaxed),
         }

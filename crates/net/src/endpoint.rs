@@ -72,7 +72,7 @@ impl Endpoint {
         let socket = open(&config)?;
         let clock = Clock::new();
         let timers = Timers::new(clock, Alarm::new()?);
-        let shared = Arc::new(Shared::new(clock, socket, timers, config));
+        let shared = Arc::new(Shared::new(clock, socket, timers, config)?);
         runtime.spawn(Driver::new(Arc::clone(&shared), &runtime).run());
         Ok(Self(Arc::new(Handle { shared })))
     }
@@ -101,6 +101,8 @@ impl Endpoint {
             return Err(ListenError::PortInUse(port));
         }
         drop(table);
+        // It cannot be taken: the port was free.
+        let _ = locked(&self.0.shared.door).offer(port, Arc::clone(&mailbox.config));
         Ok(Listener {
             handle: Arc::clone(&self.0),
             mailbox,
@@ -161,7 +163,8 @@ impl Endpoint {
         let client = dccp::Connection::client(config, local_port, peer.port, now, rng);
         let max_datagram = path.max_datagram(route.mtu, shared.socket.encapsulation);
         let flow = Flow::new(shared, key, None, client, max_datagram);
-        table.insert(Arc::clone(&flow));
+        // The port is free: nobody was there.
+        let _ = table.insert(Arc::clone(&flow));
         drop(table);
 
         flow.flush(now);

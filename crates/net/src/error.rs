@@ -32,6 +32,9 @@ pub enum OpenError {
         /// The address.
         address: IpAddr,
     },
+    /// No random numbers for the secret behind Init Cookies.
+    #[error("the system gives no random numbers: {0}")]
+    Random(getrandom::Error),
     /// The system refuses something else.
     #[error("cannot set up the socket: {0}")]
     Socket(#[from] io::Error),

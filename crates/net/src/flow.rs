@@ -12,7 +12,7 @@ use skywave_transport::dccp::{Connection, Datagram, Event, Origin, SendError, St
 use skywave_transport::{Driven, Endpoint as _};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
-use skywave_wire::dccp::{Packet, ResetCode};
+use skywave_wire::dccp::{DccpOption, Packet, ResetCode};
 use tokio::sync::Notify;
 
 use crate::error::ConnectionError;
@@ -242,6 +242,26 @@ impl Flow {
         let mut state = locked(&self.state);
         state.is_flushing = state.connection.get().stats().queued > 0;
         !state.is_flushing
+    }
+
+    /// Forgets it without a word to the peer: another connection takes its place.
+    pub(crate) fn discard(self: &Arc<Self>) {
+        let mut state = locked(&self.state);
+        state.end.get_or_insert(ConnectionError::Closed);
+        state.is_over = true;
+        if let Some(before) = state.registered.take() {
+            self.shared.timers.set(self, Some(before), None);
+        }
+        drop(state);
+        self.leave_backlog();
+    }
+
+    /// Whether `packet` brings an Init Cookie while the handshake that is remembered here is of
+    /// another Request: an earlier one, of which nothing was remembered, has been answered too.
+    pub(crate) fn is_met_by_cookie(&self, packet: &Packet) -> bool {
+        let is_cookie = |option: &DccpOption| matches!(option, DccpOption::InitCookie(_));
+        packet.options.iter().any(is_cookie)
+            && self.look(|connection| connection.state() == State::Respond)
     }
 
     /// Takes it out of its listener's backlog.

@@ -43,6 +43,11 @@ impl Mailbox {
             .is_ok()
     }
 
+    /// Whether no more than `limit` wait.
+    pub(crate) fn has_room(&self, limit: usize) -> bool {
+        self.backlog.load(Ordering::Relaxed) < limit
+    }
+
     pub(crate) fn leave(&self) {
         self.backlog.fetch_sub(1, Ordering::Relaxed);
     }
@@ -121,6 +126,11 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         locked(&self.handle.shared.table).stop_listening(self.port, &self.mailbox);
+        let mut door = locked(&self.handle.shared.door);
+        for &service in &self.mailbox.config.service_codes {
+            door.withdraw(self.port, service);
+        }
+        drop(door);
         self.mailbox.close();
     }
 }

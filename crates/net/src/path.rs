@@ -32,6 +32,19 @@ pub(crate) struct Key {
 }
 
 impl Path {
+    /// The addresses as bytes that stand for no others.
+    pub(crate) fn to_bytes(self) -> [u8; 34] {
+        let octets = |address: IpAddr| match address {
+            IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+            IpAddr::V6(address) => address.octets(),
+        };
+        let mut bytes = [0; 34];
+        bytes[..16].copy_from_slice(&octets(self.local));
+        bytes[16..32].copy_from_slice(&octets(self.peer.ip()));
+        bytes[32..].copy_from_slice(&self.peer.port().to_be_bytes());
+        bytes
+    }
+
     /// What becomes of the DCCP checksum of packets that leave (RFC 6773 section 3.3).
     pub(crate) fn checksum(&self, encapsulation: Encapsulation) -> Checksum {
         match encapsulation {

@@ -7,16 +7,16 @@ use std::task::Waker;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::Transmit;
-use skywave_transport::dccp::{Connection, State, Strays};
+use skywave_transport::dccp::{self, Connection, State};
 use skywave_units::Instant;
 use skywave_wire::Ecn;
-use skywave_wire::dccp::{Packet, PacketType, ResetCode};
+use skywave_wire::dccp::{Packet, PacketType};
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::config::{EndpointConfig, EndpointStats};
 use crate::counters::Counters;
-use crate::error::ConnectionError;
+use crate::error::{ConnectionError, OpenError};
 use crate::flow::Flow;
 use crate::listener::Mailbox;
 use crate::locked;
@@ -39,7 +39,9 @@ pub(crate) struct Shared {
     pub(crate) table: Mutex<Table>,
     /// Connections that leave to the driver what they have to send.
     pending: Mutex<Vec<Arc<Flow>>>,
-    strays: Mutex<Strays>,
+    /// What belongs to no connection: Requests of which nothing is remembered, their cookies that
+    /// come back, and strays.
+    pub(crate) door: Mutex<dccp::Listener>,
     driver: Mutex<Option<Waker>>,
     /// No handle of the endpoint is left.
     pub(crate) is_orphaned: AtomicBool,
@@ -54,8 +56,17 @@ impl Shared {
         socket: Socket,
         timers: Timers,
         config: EndpointConfig,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, OpenError> {
+        let mut secret = [0; 32];
+        getrandom::fill(&mut secret).map_err(OpenError::Random)?;
+        let door = dccp::ListenerConfig {
+            // What is remembered is a flow of this endpoint, not of the door.
+            half_open: 0,
+            resets_per_second: config.resets_per_second,
+            ..dccp::ListenerConfig::default()
+        };
+        Ok(Self {
+            door: Mutex::new(dccp::Listener::new(door, dccp::Secret::new(secret))),
             clock,
             socket,
             config,
@@ -64,12 +75,11 @@ impl Shared {
             counters: Counters::default(),
             table: Mutex::default(),
             pending: Mutex::default(),
-            strays: Mutex::default(),
             driver: Mutex::default(),
             is_orphaned: AtomicBool::new(false),
             fewer: Notify::new(),
             ids: AtomicU64::new(0),
-        }
+        })
     }
 
     pub(crate) fn next_id(&self) -> u64 {
@@ -121,28 +131,30 @@ impl Shared {
             let is_request = first.kind.packet_type() == PacketType::Request;
             let found = locked(&self.table).find(&key, is_request);
             match found {
+                Found::Flow(flow) if flow.is_met_by_cookie(first) => {
+                    let (ecn, packet) = packets.remove(0);
+                    self.at_door(now, key, ecn, packet);
+                }
                 Found::Flow(flow) => flow.receive(now, packets),
                 Found::Listener(mailbox) => {
                     let (ecn, request) = packets.remove(0);
                     self.admit(now, key, ecn, request, &mailbox);
                 }
+                Found::TimeWait => {
+                    let (ecn, stray) = packets.remove(0);
+                    if !is_request {
+                        self.at_door(now, key, ecn, stray);
+                    }
+                }
                 Found::Nobody => {
-                    let (_, stray) = packets.remove(0);
-                    let code = if is_request {
-                        ResetCode::CONNECTION_REFUSED
-                    } else {
-                        ResetCode::NO_CONNECTION
-                    };
-                    self.answer_stray(now, &key.path, &stray, code);
+                    let (ecn, stray) = packets.remove(0);
+                    self.at_door(now, key, ecn, stray);
                 }
             }
         }
     }
 
-    /// A Request for somebody who listens.
-    ///
-    /// Each one takes up state, within the backlog. A listener without state per Request (RFC 4340
-    /// section 8.1.4, Init Cookies) answers here, and makes the connection when the cookie is back.
+    /// A Request for somebody who listens: remembered as a connection, or answered at the door.
     fn admit(
         self: &Arc<Self>,
         now: Instant,
@@ -151,10 +163,16 @@ impl Shared {
         request: Packet,
         mailbox: &Arc<Mailbox>,
     ) {
-        if !mailbox.enter(self.config.backlog) {
-            self.counters.too_busy();
-            self.answer_stray(now, &key.path, &request, ResetCode::TOO_BUSY);
-            return;
+        let EndpointConfig {
+            backlog, half_open, ..
+        } = self.config;
+        if !mailbox.enter(half_open.min(backlog)) {
+            let is_full = !mailbox.has_room(backlog);
+            if is_full {
+                self.counters.too_busy();
+            }
+            locked(&self.door).set_busy(is_full);
+            return self.at_door(now, key, ecn, request);
         }
         let Ok(rng) = random_generator() else {
             mailbox.leave();
@@ -165,13 +183,53 @@ impl Shared {
         let server = Connection::server(config, key.local_port, rng, now, ecn, request);
         if server.state() == State::Listen {
             mailbox.leave();
-            self.answer_stray(now, &key.path, &stray, ResetCode::BAD_SERVICE_CODE);
-            return;
+            // The door does not know that service either, and says so.
+            return self.at_door(now, key, ecn, stray);
         }
+        self.begin(now, key, server, mailbox);
+    }
+
+    /// A connection begins that counts against its listener's backlog.
+    fn begin(self: &Arc<Self>, now: Instant, key: Key, server: Connection, mailbox: &Arc<Mailbox>) {
         let max_datagram = self.max_datagram(&key.path);
         let flow = Flow::new(self, key, Some(Arc::clone(mailbox)), server, max_datagram);
-        locked(&self.table).insert(Arc::clone(&flow));
+        let before = locked(&self.table).insert(Arc::clone(&flow));
+        if let Some(before) = before {
+            before.discard();
+        }
         flow.flush(now);
+    }
+
+    /// A packet that belongs to no connection (RFC 4340 sections 8.1.4 and 8.3.1).
+    fn at_door(self: &Arc<Self>, now: Instant, key: Key, ecn: Ecn, packet: Packet) {
+        let action = locked(&self.door).receive(now, ecn, &key.path.to_bytes(), packet);
+        match action {
+            None => self.counters.stray(),
+            Some(dccp::Action::Reply(reply)) => self.reply(&key.path, reply),
+            Some(dccp::Action::Accepted(server)) => {
+                let mailbox = locked(&self.table).listener(key.local_port);
+                // Without room the client hears nothing, and asks again.
+                if let Some(mailbox) = mailbox
+                    && mailbox.enter(self.config.backlog)
+                {
+                    self.begin(now, key, *server, &mailbox);
+                }
+            }
+        }
+    }
+
+    fn reply(&self, path: &Path, reply: Transmit<Packet>) {
+        if reply.packet.kind.packet_type() == PacketType::Reset {
+            self.counters.stray();
+            if !self.config.reset_strays {
+                return;
+            }
+        }
+        let mut reply = Some(reply);
+        // A full socket has more important things to send: the peer will ask again.
+        let _is_sent = self
+            .sender
+            .send_all(&self.socket, path, &self.counters, || reply.take());
     }
 
     /// The most data that a datagram on `path` may carry, in bytes.
@@ -180,25 +238,6 @@ impl Shared {
         route(self.socket.bound(), path.peer).map_or(usize::MAX, |route| {
             path.max_datagram(route.mtu, encapsulation)
         })
-    }
-
-    /// Answers a packet of no connection (RFC 4340 section 8.3.1).
-    fn answer_stray(&self, now: Instant, path: &Path, stray: &Packet, code: ResetCode) {
-        self.counters.stray();
-        if !self.config.reset_strays {
-            return;
-        }
-        let limit = self.config.resets_per_second;
-        let mut reset = locked(&self.strays)
-            .answer(now, stray, code, limit)
-            .map(|packet| Transmit {
-                ecn: Ecn::NotEct,
-                packet,
-            });
-        // A full socket has more important things to send: the peer will ask again.
-        let _is_sent = self
-            .sender
-            .send_all(&self.socket, path, &self.counters, || reset.take());
     }
 
     /// Takes a connection that is over out of the table.
@@ -252,9 +291,13 @@ impl Shared {
     }
 
     pub(crate) fn stats(&self) -> EndpointStats {
+        let cookies_sent = locked(&self.door).stats().cookies_sent;
         let mut table = locked(&self.table);
         table.expire(self.clock.now());
-        self.counters.stats(table.live(), table.time_waits())
+        EndpointStats {
+            cookies_sent,
+            ..self.counters.stats(table.live(), table.time_waits())
+        }
     }
 }
 

@@ -37,6 +37,8 @@ enum Slot {
 pub(crate) enum Found {
     Flow(Arc<Flow>),
     Listener(Arc<Mailbox>),
+    /// The connection is over, and its ports rest.
+    TimeWait,
     Nobody,
 }
 
@@ -45,7 +47,7 @@ impl Table {
     pub(crate) fn find(&self, key: &Key, is_request: bool) -> Found {
         match self.slots.get(key) {
             Some(Slot::Live(flow)) => Found::Flow(Arc::clone(flow)),
-            Some(Slot::TimeWait) => Found::Nobody,
+            Some(Slot::TimeWait) => Found::TimeWait,
             None => match self.listeners.get(&key.local_port) {
                 Some(mailbox) if is_request => Found::Listener(Arc::clone(mailbox)),
                 _ => Found::Nobody,
@@ -53,8 +55,17 @@ impl Table {
         }
     }
 
-    pub(crate) fn insert(&mut self, flow: Arc<Flow>) {
-        self.slots.insert(flow.key, Slot::Live(flow));
+    /// Who listens on a port.
+    pub(crate) fn listener(&self, port: u16) -> Option<Arc<Mailbox>> {
+        self.listeners.get(&port).map(Arc::clone)
+    }
+
+    /// Enters a connection, and answers the one whose place it takes.
+    pub(crate) fn insert(&mut self, flow: Arc<Flow>) -> Option<Arc<Flow>> {
+        match self.slots.insert(flow.key, Slot::Live(flow)) {
+            Some(Slot::Live(before)) => Some(before),
+            Some(Slot::TimeWait) | None => None,
+        }
     }
 
     /// Forgets a connection that is over; its ports rest until `time_wait`.

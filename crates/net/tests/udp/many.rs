@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use skywave_net::EndpointConfig;
+use skywave_wire::dccp::{Kind, OptionList, Packet, SeqNo, ServiceCode};
+use skywave_wire::{Checksum, Payload};
 use tokio::task::JoinSet;
 
 use crate::{PORT, endpoint, peer, quick, soon};
@@ -54,4 +57,55 @@ async fn u_7_a_thousand_connections_between_two_sockets() {
     let ((), ports) = soon(async { tokio::join!(serve, ask) }).await;
     let distinct: BTreeSet<u16> = ports.into_iter().collect();
     assert_eq!(distinct.len(), CONNECTIONS as usize);
+}
+
+/// Requests with all sorts of DCCP ports, by somebody who never answers.
+fn flood(target: std::net::SocketAddr, requests: u32) {
+    let stranger = std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
+    for count in 0..requests {
+        let request = Packet {
+            source_port: count as u16,
+            destination_port: PORT,
+            ccval: 0,
+            cscov: 0,
+            extended: true,
+            seq: SeqNo::new(count.into()),
+            kind: Kind::Request {
+                service: ServiceCode::NONE,
+            },
+            options: OptionList::new(),
+            payload: Payload::EMPTY,
+        };
+        let mut bytes = Vec::new();
+        request.emit(Checksum::Ignored, &mut bytes).unwrap();
+        stranger.send_to(&bytes, target).unwrap();
+    }
+}
+
+// D8.1-6: a flood fills what is remembered of handshakes and no more; a client that returns its
+// cookie connects all the same, and its data arrives.
+#[tokio::test]
+async fn d_8_1_6_a_flood_shuts_nobody_out() {
+    let (client, server) = (endpoint(), endpoint());
+    let listener = server.listen(PORT, quick()).unwrap();
+    let remembered = EndpointConfig::default().half_open;
+    while server.stats().cookies_sent == 0 {
+        flood(server.local_address(), 400);
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(server.stats().connections <= remembered);
+    let (connected, accepted) =
+        soon(async { tokio::join!(client.connect(peer(&server), quick()), listener.accept()) })
+            .await;
+    let (connected, accepted) = (connected.unwrap(), accepted.unwrap());
+    flood(server.local_address(), 400);
+    connected.send("honest").await.unwrap();
+    assert_eq!(soon(accepted.recv()).await.unwrap().unwrap().data, "honest");
+    accepted.send("answer").await.unwrap();
+    assert_eq!(
+        soon(connected.recv()).await.unwrap().unwrap().data,
+        "answer"
+    );
+    assert_eq!(server.stats().too_busy, 0);
+    assert!(server.stats().connections <= remembered + 1);
 }

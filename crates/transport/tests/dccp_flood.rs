@@ -1,0 +1,118 @@
+//! A flood of Requests with forged addresses. A test program of its own: it measures the memory of
+//! the whole process.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_transport::dccp::{
+    Action, Config, Connection, Listener, ListenerConfig, Secret, State,
+};
+use skywave_transport::{Driven, dccp};
+use skywave_units::{Duration, Instant};
+use skywave_wire::dccp::{Kind, OptionList, Packet, PacketType, SeqNo, ServiceCode};
+use skywave_wire::{Ecn, Payload};
+
+const PORT: u16 = 5_001;
+const REQUESTS: u32 = 1_000_000;
+const HONEST: &[u8] = b"198.51.100.7";
+
+/// Resident memory of this process in bytes, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn forged(rng: &mut Xoshiro256PlusPlus) -> ([u8; 4], Packet) {
+    let request = Packet {
+        source_port: rng.next_u32() as u16,
+        destination_port: PORT,
+        ccval: 0,
+        cscov: 0,
+        extended: true,
+        seq: SeqNo::new(rng.next_u64()),
+        kind: Kind::Request {
+            service: ServiceCode::NONE,
+        },
+        options: OptionList::new(),
+        payload: Payload::EMPTY,
+    };
+    (rng.next_u32().to_be_bytes(), request)
+}
+
+/// An honest client's handshake in the midst of the flood; answers the server's end.
+fn connect(listener: &mut Listener, now: Instant) -> Connection {
+    let rng = Xoshiro256PlusPlus::seed_from_u64(9);
+    let client = Connection::client(Config::default(), 40_000, PORT, now, rng);
+    let mut client = Driven::new(client);
+    for _ in 0..4 {
+        let ((), mut drain) = client.apply(now, |_| ());
+        let sent: Vec<_> = std::iter::from_fn(|| drain.transmit()).collect();
+        drain.deadline();
+        for transmit in sent {
+            match listener.receive(now, transmit.ecn, HONEST, transmit.packet) {
+                Some(Action::Accepted(server)) => {
+                    assert_eq!(client.get().state(), State::PartOpen);
+                    return *server;
+                }
+                Some(Action::Reply(reply)) => {
+                    let mut drain = client.receive(now, reply.ecn, reply.packet);
+                    if let Some(transmit) = drain.transmit() {
+                        let action = listener.receive(now, transmit.ecn, HONEST, transmit.packet);
+                        let Some(Action::Accepted(server)) = action else {
+                            panic!("{action:?}");
+                        };
+                        return *server;
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+    panic!("the honest client has no connection");
+}
+
+/// D8.1-6: a million Requests from everywhere take no more memory than the listener allows for
+/// half-open connections, and an honest client connects before, amid and after them.
+#[test]
+fn a_million_forged_requests() {
+    let mut listener = Listener::new(ListenerConfig::default(), Secret::new([3; 32]));
+    listener.offer(PORT, Config::default()).unwrap();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+    let mut now = Instant::ZERO;
+    let mut before = None;
+    let mut responses = 0;
+    for count in 0..REQUESTS {
+        let (peer, request) = forged(&mut rng);
+        let action = listener.receive(now, Ecn::NotEct, &peer, request);
+        let Some(Action::Reply(reply)) = action else {
+            panic!("{action:?}");
+        };
+        responses += u32::from(reply.packet.kind.packet_type() == PacketType::Response);
+        now += Duration::from_micros(10);
+        match count {
+            // The half-open connections are there by now.
+            10_000 => before = resident_bytes(),
+            500_000 => assert_eq!(connect(&mut listener, now).state(), State::Open),
+            _ => {}
+        }
+    }
+    assert_eq!(responses, REQUESTS, "nobody is turned away");
+    assert_eq!(listener.half_open(), ListenerConfig::default().half_open);
+    let server: dccp::Connection = connect(&mut listener, now);
+    assert_eq!(
+        (server.state(), server.remote_port()),
+        (State::Open, 40_000)
+    );
+    let Some(before) = before else {
+        eprintln!("memory not measured: this system does not tell it in /proc");
+        return;
+    };
+    let grown = resident_bytes().unwrap().saturating_sub(before);
+    println!("{REQUESTS} Requests: {grown} bytes more");
+    assert!(grown < 1 << 20, "{grown} bytes");
+}
