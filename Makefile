@@ -72,8 +72,9 @@ format: $(REQUIREMENTS) | cargo ## Format Rust and Python.
 conformance: $(REQUIREMENTS) ## Write docs/conformance.md from the ids that tests name.
 	$(BIN)/python validation/conformance/table.py
 
-bench: $(EXTENSION) ## Measure the simulator, beside ns-2 where it is installed.
+bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed), and sockets beside UDP and quinn.
 	$(BIN)/skywave bench --standard
+	cargo run --release --locked --quiet -p skywave-perf --features quinn --example loopback
 
 fuzz: | cargo ## Run each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain).
 	@cargo fuzz --version >/dev/null 2>&1 || \

@@ -85,7 +85,7 @@ fn flood(target: std::net::SocketAddr, requests: u32) {
 // D8.1-6: a flood fills what is remembered of handshakes and no more; a client that returns its
 // cookie connects all the same, and its data arrives.
 #[tokio::test]
-async fn d_8_1_6_a_flood_shuts_nobody_out() {
+async fn d8_1_6_a_flood_shuts_nobody_out() {
     let (client, server) = (endpoint(), endpoint());
     let listener = server.listen(PORT, quick()).unwrap();
     let remembered = EndpointConfig::default().half_open;
