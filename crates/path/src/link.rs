@@ -56,12 +56,12 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
                 reason: DropReason::Loss,
             });
         }
-        self.expire(now);
+        self.start_kept(now);
         let was_empty = self.in_flight.is_empty();
-        if self.free_at > now {
-            self.queue.enqueue(now, packet)?;
-        } else if let Some(packet) = self.queue.pass(now, packet)? {
-            self.start(now, packet);
+        let start = self.free_at.max(now);
+        match self.queue.enqueue(now, start, packet)? {
+            Some(packet) => self.send(start, packet),
+            None => self.start_kept(now),
         }
         Ok(was_empty && !self.in_flight.is_empty())
     }
@@ -74,7 +74,7 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
         let packet = self.in_flight.pop_front().map(|(_, packet)| packet);
         if self.in_flight.is_empty() {
             // What waits has begun its transmission by now, and its arrival is the next deadline.
-            self.expire(now);
+            self.start_kept(now);
         }
         packet
     }
@@ -86,12 +86,18 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
 
     /// Brings the link up to `now`: transmissions that have begun by then are begun.
     pub fn expire(&mut self, now: Instant) {
-        while self.free_at <= now && self.start_next(self.free_at) {}
+        self.start_kept(now);
+        self.queue.expire(now);
     }
 
-    /// The queue, to look at; call [`Link::expire`] first to see it as it is now.
-    pub const fn queue(&self) -> &Q {
-        &self.queue
+    /// Packets that wait in the queue; call [`Link::expire`] first to see it as it is now.
+    pub fn queued_packets(&self) -> usize {
+        self.queue.packets()
+    }
+
+    /// Bytes that wait in the queue; call [`Link::expire`] first to see it as it is now.
+    pub fn queued_bytes(&self) -> u64 {
+        self.queue.bytes()
     }
 
     /// Bits per second.
@@ -99,21 +105,21 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
         self.rate
     }
 
-    fn start_next(&mut self, now: Instant) -> bool {
-        let next = self.queue.dequeue(now);
-        let started = next.is_some();
-        if let Some(packet) = next {
-            self.start(now, packet);
+    /// Starts what the queue has kept, as far as the link has become free by `now`.
+    fn start_kept(&mut self, now: Instant) {
+        while self.free_at <= now
+            && let Some(packet) = self.queue.dequeue(self.free_at)
+        {
+            self.send(self.free_at, packet);
         }
-        started
     }
 
-    fn start(&mut self, now: Instant, packet: P) {
+    fn send(&mut self, start: Instant, packet: P) {
         let size = packet.size();
         if self.serialisation.0 != size {
             self.serialisation = (size, self.rate.transmission_time(u64::from(size)));
         }
-        self.free_at = now + self.serialisation.1;
+        self.free_at = start + self.serialisation.1;
         self.in_flight
             .push_back((self.free_at + self.delay, packet));
     }
@@ -130,7 +136,7 @@ mod tests {
     }
 
     /// 1000 bytes take 10 ms; propagation 100 ms.
-    fn link(limit: u32) -> Link<Parcel, DropTail<Parcel>> {
+    fn link(limit: u32) -> Link<Parcel, DropTail> {
         let queue = DropTail::new(Limit::Packets(limit));
         Link::new(
             queue,
@@ -171,7 +177,7 @@ mod tests {
         assert!(link.enqueue(ms(9), Parcel::new(3, 1000)).is_err());
         // At the instant at which a transmission ends, its place is free.
         assert!(link.enqueue(ms(10), Parcel::new(4, 1000)).is_ok());
-        assert_eq!(link.queue().packets(), 1);
+        assert_eq!(link.queued_packets(), 1);
     }
 
     #[test]

@@ -40,26 +40,23 @@ pub struct Dropped<P> {
 ///
 /// It is told when packets come and when the link is ready for one; it never acts by itself. The
 /// packet in transmission is not in the queue.
+///
+/// First in, first out and decided on arrival: such a discipline *hands on* each packet at once and
+/// only counts it until its transmission begins. Any other *keeps* packets until it is asked.
 pub trait Queue<P: Packet> {
-    /// Takes `packet` in, or hands it back.
+    /// Takes in `packet`, which arrives at `now` at a link that will be done at `start` with all
+    /// that it has been given. Gives it back to be sent then; `Ok(None)` keeps it.
     ///
     /// # Errors
     /// [`Dropped`] with the packet and the reason.
-    fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>>;
+    fn enqueue(&mut self, now: Instant, start: Instant, packet: P)
+    -> Result<Option<P>, Dropped<P>>;
 
-    /// The next packet for the link, if one waits.
+    /// The next of the packets that were kept, for a link that is ready for it at `now`.
     fn dequeue(&mut self, now: Instant) -> Option<P>;
 
-    /// Takes `packet` in when nothing waits and the link is idle, and gives it out at once: what
-    /// [`Queue::enqueue`] and [`Queue::dequeue`] would do. `Ok(None)` where the discipline keeps
-    /// it.
-    ///
-    /// # Errors
-    /// As for [`Queue::enqueue`].
-    fn pass(&mut self, now: Instant, packet: P) -> Result<Option<P>, Dropped<P>> {
-        self.enqueue(now, packet)?;
-        Ok(self.dequeue(now))
-    }
+    /// Brings the counts up to `now`.
+    fn expire(&mut self, now: Instant);
 
     /// Packets that wait.
     fn packets(&self) -> usize;

@@ -1,7 +1,7 @@
 //! The event loop.
 
-use skywave_path::Packet;
-use skywave_transport::{Drain, Endpoint};
+use skywave_path::{Dropped, Packet};
+use skywave_transport::{Drain, Driven, Endpoint, dccp};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 use slab::Slab;
@@ -11,7 +11,7 @@ use crate::host::Host;
 use crate::network::{Hop, Network};
 use crate::observe::{Event, Observer};
 use crate::packet::{Body, Frame, IP_HEADER};
-use crate::schedule::Schedule;
+use crate::schedule::{Actor, Schedule};
 use crate::wire_check::{self, WireMismatch};
 
 /// How many events pass between two looks at the outside world: some hundreds a second.
@@ -36,52 +36,9 @@ struct Plane<O> {
     /// Packets on their way.
     bodies: Slab<Body>,
     schedule: Schedule,
-    actors: Actors,
     observer: O,
     verify_wire: bool,
     mismatch: Option<WireMismatch>,
-}
-
-/// How actors of the schedule are numbered: links, hosts, applications (one a flow), the sampling
-/// clock.
-#[derive(Clone, Copy)]
-struct Actors {
-    links: u32,
-    hosts: u32,
-    applications: u32,
-}
-
-enum Actor {
-    Link(u32),
-    Host(u32),
-    Application(u32),
-    Sampler,
-}
-
-impl Actors {
-    const fn of(self, actor: u32) -> Actor {
-        if actor < self.links {
-            Actor::Link(actor)
-        } else if actor < self.application(0) {
-            Actor::Host(actor - self.links)
-        } else if actor < self.sampler() {
-            Actor::Application(actor - self.application(0))
-        } else {
-            Actor::Sampler
-        }
-    }
-
-    const fn host(self, host: u32) -> u32 {
-        self.links + host
-    }
-
-    const fn application(self, flow: u32) -> u32 {
-        self.links + self.hosts + flow
-    }
-
-    const fn sampler(self) -> u32 {
-        self.application(self.applications)
-    }
 }
 
 /// Why a run ended before its time.
@@ -116,26 +73,24 @@ impl<O: Observer> Simulator<O> {
             observer,
             ..
         } = parts;
-        let actors = Actors {
-            links: network.links.len() as u32,
-            hosts: hosts.len() as u32,
-            applications: applications.len() as u32,
-        };
-        let mut schedule = Schedule::new(actors.links, actors.sampler() + 1 - actors.links);
+        let mut schedule = Schedule::new(
+            network.links.len() as u32,
+            hosts.len() as u32,
+            applications.len() as u32,
+        );
         for (application, flow) in applications.iter().zip(0..) {
             if let Some(at) = application.next() {
-                schedule.set(actors.application(flow), at);
+                schedule.set(Actor::Application(flow), at);
             }
         }
         if let Some(interval) = parts.sample_interval {
-            schedule.set(actors.sampler(), Instant::ZERO + interval);
+            schedule.set(Actor::Sampler, Instant::ZERO + interval);
         }
         let plane = Plane {
             network,
             routes,
             bodies: Slab::new(),
             schedule,
-            actors,
             observer,
             verify_wire: parts.verify_wire,
             mismatch: None,
@@ -164,24 +119,22 @@ impl<O: Observer> Simulator<O> {
             if self.events.is_multiple_of(EVENTS_PER_REPORT) && !progress(now) {
                 return Err(Stop::Interrupted);
             }
-            match self.plane.actors.of(actor) {
+            match actor {
                 Actor::Link(link) => {
                     if let Some(frame) = self.plane.deliver(now, link) {
                         self.host_receives(now, frame);
                     }
                 }
-                Actor::Host(host) => {
-                    self.plane.schedule.cancel(actor);
-                    self.host_expires(now, host);
-                }
-                Actor::Application(flow) => self.application_acts(now, actor, flow),
-                Actor::Sampler => self.sample(now, actor),
+                timer => self.expire(now, timer),
             }
-            if let Some(mismatch) = self.plane.mismatch.take() {
-                return Err(Stop::Wire(mismatch));
+            if self.plane.mismatch.is_some() {
+                break;
             }
         }
-        Ok(())
+        match self.plane.mismatch.take() {
+            Some(mismatch) => Err(Stop::Wire(mismatch)),
+            None => Ok(()),
+        }
     }
 
     /// Events so far.
@@ -209,13 +162,13 @@ impl<O: Observer> Simulator<O> {
         // Both hosts of a flow speak its protocol.
         match &mut self.hosts[to as usize] {
             Host::TcpSender(sender) => {
-                let Body::Tcp(segment) = body else {
+                let Some(segment) = body.into_segment() else {
                     unreachable!("DCCP for a TCP sender")
                 };
                 plane.drain(now, to, sender.receive(now, ecn, segment));
             }
             Host::TcpReceiver(receiver) => {
-                let Body::Tcp(segment) = body else {
+                let Some(segment) = body.into_segment() else {
                     unreachable!("DCCP for a TCP receiver")
                 };
                 plane.drain(now, to, receiver.receive(now, ecn, segment));
@@ -224,10 +177,24 @@ impl<O: Observer> Simulator<O> {
                 let Body::Dccp(packet) = body else {
                     unreachable!("TCP for a DCCP connection")
                 };
-                plane.drain(now, to, connection.receive(now, ecn, packet));
+                plane.drain(now, to, connection.receive(now, ecn, *packet));
             }
         }
         self.settle(now, frame.to());
+    }
+
+    /// What is done by the clock, not by a packet. Kept apart from what every packet runs through.
+    #[inline(never)]
+    fn expire(&mut self, now: Instant, actor: Actor) {
+        match actor {
+            Actor::Host(host) => {
+                self.plane.schedule.cancel(actor);
+                self.host_expires(now, host);
+            }
+            Actor::Application(flow) => self.application_acts(now, flow),
+            Actor::Sampler => self.sample(now),
+            Actor::Link(_) => unreachable!("links deliver"),
+        }
     }
 
     fn host_expires(&mut self, now: Instant, index: u32) {
@@ -240,7 +207,8 @@ impl<O: Observer> Simulator<O> {
         self.settle(now, index);
     }
 
-    fn application_acts(&mut self, now: Instant, actor: u32, flow: u32) {
+    fn application_acts(&mut self, now: Instant, flow: u32) {
+        let actor = Actor::Application(flow);
         let index = 2 * flow;
         let application = &mut self.applications[flow as usize];
         match &mut self.hosts[index as usize] {
@@ -266,35 +234,22 @@ impl<O: Observer> Simulator<O> {
     /// After an input has been dealt with: the receiving application reads what has come, a
     /// sending one that always has data fills the room that is free, and the observer looks on.
     fn settle(&mut self, now: Instant, index: u32) {
-        let application = &mut self.applications[index as usize / 2];
-        let host = &mut self.hosts[index as usize];
-        if let Host::Dccp(connection) = host {
-            let is_sender = index.is_multiple_of(2);
-            loop {
-                let (filled, drain) = connection.apply(now, |connection| {
-                    while connection.recv().is_some() {}
-                    if is_sender {
-                        application.refill(connection)
-                    } else {
-                        0
-                    }
-                });
-                self.plane.drain(now, index, drain);
-                if filled == 0 {
-                    break;
-                }
-            }
+        if let Host::Dccp(connection) = &mut self.hosts[index as usize] {
+            let application = &mut self.applications[index as usize / 2];
+            self.plane.serve(now, index, connection, application);
         }
-        self.plane.observer.settled(now, index, host);
+        self.plane
+            .observer
+            .settled(now, index, &self.hosts[index as usize]);
     }
 
-    fn sample(&mut self, now: Instant, actor: u32) {
+    fn sample(&mut self, now: Instant) {
         self.plane
             .observer
             .sample(now, &mut self.plane.network, &self.hosts);
         match self.sample_interval {
-            Some(interval) => self.plane.schedule.set(actor, now + interval),
-            None => self.plane.schedule.cancel(actor),
+            Some(interval) => self.plane.schedule.set(Actor::Sampler, now + interval),
+            None => self.plane.schedule.cancel(Actor::Sampler),
         }
     }
 }
@@ -310,17 +265,41 @@ impl<O: Observer> Plane<O> {
             self.send(now, host, transmit.ecn, transmit.packet.into());
         }
         if let Some(at) = drain.deadline() {
-            self.schedule.wake_by(self.actors.host(host), at);
+            self.schedule.wake_by(Actor::Host(host), at);
         }
     }
 
+    /// Lets the application of a datagram connection read and write until it has nothing to do.
+    #[inline(never)]
+    fn serve(
+        &mut self,
+        now: Instant,
+        host: u32,
+        connection: &mut Driven<dccp::Connection>,
+        application: &mut Application,
+    ) {
+        let is_sender = host.is_multiple_of(2);
+        loop {
+            let (filled, drain) = connection.apply(now, |connection| {
+                while connection.recv().is_some() {}
+                if is_sender {
+                    application.refill(connection)
+                } else {
+                    0
+                }
+            });
+            self.drain(now, host, drain);
+            if filled == 0 {
+                break;
+            }
+        }
+    }
+
+    #[inline(always)]
     fn send(&mut self, now: Instant, host: u32, ecn: Ecn, mut body: Body) {
         let size = IP_HEADER + body.size();
         if self.verify_wire {
-            match wire_check::round_trip(&body, ecn) {
-                Ok(parsed) => body = parsed,
-                Err(mismatch) => self.mismatch = Some(mismatch),
-            }
+            body = self.verified(body, ecn);
         }
         let body = self.bodies.insert(body) as u32;
         let hop = self.routes[host as usize];
@@ -332,6 +311,16 @@ impl<O: Observer> Plane<O> {
         self.enqueue(now, link, frame);
     }
 
+    /// What comes off the wire where `body` goes onto it.
+    #[cold]
+    #[inline(never)]
+    fn verified(&mut self, body: Body, ecn: Ecn) -> Body {
+        wire_check::round_trip(&body, ecn).unwrap_or_else(|mismatch| {
+            self.mismatch = Some(mismatch);
+            body
+        })
+    }
+
     /// Takes the frame that has arrived at the end of a link and moves it on; gives it back where
     /// it is at the end of its route.
     fn deliver(&mut self, now: Instant, index: u32) -> Option<Frame> {
@@ -340,8 +329,8 @@ impl<O: Observer> Plane<O> {
             .dequeue(now)
             .expect("a link's event is its next arrival");
         match link.deadline() {
-            Some(at) => self.schedule.set(index, at),
-            None => self.schedule.cancel(index),
+            Some(at) => self.schedule.set(Actor::Link(index), at),
+            None => self.schedule.cancel(Actor::Link(index)),
         }
         self.observer
             .packet(now, Event::Arrive { link: index }, &frame, &self.bodies);
@@ -360,19 +349,20 @@ impl<O: Observer> Plane<O> {
         match link.enqueue(now, frame) {
             Ok(woken) => {
                 if woken && let Some(at) = link.deadline() {
-                    self.schedule.set(index, at);
+                    self.schedule.set(Actor::Link(index), at);
                 }
                 self.observer
                     .packet(now, Event::Enqueue { link: index }, &frame, &self.bodies);
             }
-            Err(dropped) => {
-                let event = Event::Drop {
-                    link: index,
-                    reason: dropped.reason,
-                };
-                self.observer.packet(now, event, &frame, &self.bodies);
-                self.bodies.remove(frame.body());
-            }
+            Err(dropped) => self.drop(now, index, &dropped),
         }
+    }
+
+    #[cold]
+    fn drop(&mut self, now: Instant, link: u32, dropped: &Dropped<Frame>) {
+        let Dropped { packet, reason } = *dropped;
+        let event = Event::Drop { link, reason };
+        self.observer.packet(now, event, &packet, &self.bodies);
+        self.bodies.remove(packet.body());
     }
 }

@@ -8,7 +8,7 @@ use crate::packet::Frame;
 use crate::scenario::{LossSpec, QueueSpec, Scenario, ScenarioError};
 
 /// A link of the simulator.
-pub(crate) type SimLink = Link<Frame, DropTail<Frame>>;
+pub(crate) type SimLink = Link<Frame, DropTail>;
 
 /// Where a frame goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Packets in the simulator: a small frame that travels, a body that stays where it is.
 
 use skywave_path::Packet;
-use skywave_wire::{Ecn, dccp, tcp};
+use skywave_wire::{Ecn, Payload, dccp, tcp};
 
 /// Bytes of the IPv4 header that the simulator puts before every packet.
 pub(crate) const IP_HEADER: u32 = 20;
@@ -68,37 +68,95 @@ impl Packet for Frame {
 
 /// A transport packet, typed: what a frame stands for, from the moment it is sent until it is
 /// received or dropped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Thousands are on their way at a time, and what they take decides whether a cache holds them
+/// until they arrive. So only a bare segment is kept in place.
+#[derive(Clone, Debug)]
 pub(crate) enum Body {
-    Tcp(tcp::Segment),
-    Dccp(dccp::Packet),
+    Bare(BareSegment),
+    Tcp(Box<tcp::Segment>),
+    Dccp(Box<dccp::Packet>),
+}
+
+/// A TCP segment without options and with data that have no values: nearly every one, and a
+/// quarter of the size of [`tcp::Segment`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BareSegment {
+    source_port: u16,
+    destination_port: u16,
+    seq: u32,
+    ack: u32,
+    flags: tcp::Flags,
+    window: u16,
+    data: u32,
+}
+
+impl From<BareSegment> for tcp::Segment {
+    fn from(bare: BareSegment) -> Self {
+        Self {
+            source_port: bare.source_port,
+            destination_port: bare.destination_port,
+            seq: bare.seq,
+            ack: bare.ack,
+            flags: bare.flags,
+            window: bare.window,
+            options: tcp::TcpOptions::default(),
+            payload: Payload::Synthetic(bare.data),
+        }
+    }
 }
 
 impl From<tcp::Segment> for Body {
+    #[inline(always)]
     fn from(segment: tcp::Segment) -> Self {
-        Self::Tcp(segment)
+        match segment.payload {
+            Payload::Synthetic(data) if segment.options.encoded_len() == 0 => {
+                Self::Bare(BareSegment {
+                    source_port: segment.source_port,
+                    destination_port: segment.destination_port,
+                    seq: segment.seq,
+                    ack: segment.ack,
+                    flags: segment.flags,
+                    window: segment.window,
+                    data,
+                })
+            }
+            _ => Self::Tcp(Box::new(segment)),
+        }
     }
 }
 
 impl From<dccp::Packet> for Body {
     fn from(packet: dccp::Packet) -> Self {
-        Self::Dccp(packet)
+        Self::Dccp(Box::new(packet))
     }
 }
 
 impl Body {
+    /// The TCP segment, where it is one.
+    pub(crate) fn into_segment(self) -> Option<tcp::Segment> {
+        match self {
+            Self::Bare(bare) => Some(bare.into()),
+            Self::Tcp(segment) => Some(*segment),
+            Self::Dccp(_) => None,
+        }
+    }
+
     /// Bytes of the packet, transport header and data.
+    #[inline(always)]
     pub(crate) fn size(&self) -> u32 {
-        let (header, data) = match self {
-            Self::Tcp(segment) => (segment.header_len(), segment.payload.len()),
-            Self::Dccp(packet) => (packet.header_len(), packet.payload.len()),
+        let header = match self {
+            Self::Bare(_) => tcp::MIN_HEADER,
+            Self::Tcp(segment) => segment.header_len(),
+            Self::Dccp(packet) => packet.header_len(),
         };
-        (header + data) as u32
+        header as u32 + self.data()
     }
 
     /// Bytes of application data.
     pub(crate) fn data(&self) -> u32 {
         match self {
+            Self::Bare(bare) => bare.data,
             Self::Tcp(segment) => segment.payload.len() as u32,
             Self::Dccp(packet) => packet.payload.len() as u32,
         }
@@ -106,30 +164,26 @@ impl Body {
 
     /// What kind of packet, for tables.
     pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            Self::Tcp(segment) if segment.flags.contains(tcp::Flags::SYN) => "TCP SYN",
-            Self::Tcp(segment) if segment.flags.contains(tcp::Flags::FIN) => "TCP FIN",
-            Self::Tcp(segment) if segment.payload.is_empty() => "TCP ACK",
-            Self::Tcp(_) => "TCP data",
-            Self::Dccp(packet) => match packet.kind {
-                dccp::Kind::Request { .. } => "DCCP-Request",
-                dccp::Kind::Response { .. } => "DCCP-Response",
-                dccp::Kind::Data => "DCCP-Data",
-                dccp::Kind::Ack { .. } => "DCCP-Ack",
-                dccp::Kind::DataAck { .. } => "DCCP-DataAck",
-                dccp::Kind::CloseReq { .. } => "DCCP-CloseReq",
-                dccp::Kind::Close { .. } => "DCCP-Close",
-                dccp::Kind::Reset { .. } => "DCCP-Reset",
-                dccp::Kind::Sync { .. } => "DCCP-Sync",
-                dccp::Kind::SyncAck { .. } => "DCCP-SyncAck",
-                dccp::Kind::Listen { .. } => "DCCP-Listen",
-            },
+        let flags = match self {
+            Self::Bare(bare) => bare.flags,
+            Self::Tcp(segment) => segment.flags,
+            Self::Dccp(packet) => return dccp_kind(&packet.kind),
+        };
+        if flags.contains(tcp::Flags::SYN) {
+            "TCP SYN"
+        } else if flags.contains(tcp::Flags::FIN) {
+            "TCP FIN"
+        } else if self.data() == 0 {
+            "TCP ACK"
+        } else {
+            "TCP data"
         }
     }
 
     /// Sequence number as it stands in the header.
     pub(crate) fn seq(&self) -> u64 {
         match self {
+            Self::Bare(bare) => u64::from(bare.seq),
             Self::Tcp(segment) => u64::from(segment.seq),
             Self::Dccp(packet) => packet.seq.get(),
         }
@@ -137,13 +191,38 @@ impl Body {
 
     /// Acknowledgement number as it stands in the header.
     pub(crate) fn ack(&self) -> Option<u64> {
-        match self {
-            Self::Tcp(segment) => segment
-                .flags
-                .contains(tcp::Flags::ACK)
-                .then_some(u64::from(segment.ack)),
-            Self::Dccp(packet) => packet.kind.ack().map(dccp::SeqNo::get),
+        let (flags, ack) = match self {
+            Self::Bare(bare) => (bare.flags, bare.ack),
+            Self::Tcp(segment) => (segment.flags, segment.ack),
+            Self::Dccp(packet) => return packet.kind.ack().map(dccp::SeqNo::get),
+        };
+        flags.contains(tcp::Flags::ACK).then_some(u64::from(ack))
+    }
+}
+
+/// Equal when the packets are, however they are kept.
+impl PartialEq for Body {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Dccp(a), Self::Dccp(b)) => a == b,
+            (a, b) => a.clone().into_segment() == b.clone().into_segment(),
         }
+    }
+}
+
+const fn dccp_kind(kind: &dccp::Kind) -> &'static str {
+    match kind {
+        dccp::Kind::Request { .. } => "DCCP-Request",
+        dccp::Kind::Response { .. } => "DCCP-Response",
+        dccp::Kind::Data => "DCCP-Data",
+        dccp::Kind::Ack { .. } => "DCCP-Ack",
+        dccp::Kind::DataAck { .. } => "DCCP-DataAck",
+        dccp::Kind::CloseReq { .. } => "DCCP-CloseReq",
+        dccp::Kind::Close { .. } => "DCCP-Close",
+        dccp::Kind::Reset { .. } => "DCCP-Reset",
+        dccp::Kind::Sync { .. } => "DCCP-Sync",
+        dccp::Kind::SyncAck { .. } => "DCCP-SyncAck",
+        dccp::Kind::Listen { .. } => "DCCP-Listen",
     }
 }
 
@@ -167,6 +246,6 @@ mod tests {
     #[test]
     fn packets_on_their_way_are_small() {
         assert!(size_of::<Frame>() <= 16);
-        assert!(size_of::<Body>() <= 112);
+        assert!(size_of::<Body>() <= 24);
     }
 }

@@ -1,6 +1,6 @@
 //! What is measured during a run, and the tables that it becomes.
 
-use skywave_path::{Packet, Queue};
+use skywave_path::Packet;
 use skywave_units::{Duration, Instant};
 use slab::Slab;
 
@@ -185,8 +185,8 @@ impl Observer for Sampler {
         let flows = self.flows.len();
         for (index, link) in network.links.iter_mut().enumerate() {
             link.expire(now);
-            let queue_packets = link.queue().packets() as u64;
-            let queue_bytes = link.queue().bytes();
+            let queue_packets = link.queued_packets() as u64;
+            let queue_bytes = link.queued_bytes();
             let total = &mut self.totals.links[index];
             total.queue_max_packets = total.queue_max_packets.max(queue_packets);
             let count = std::mem::take(&mut self.links[index]);

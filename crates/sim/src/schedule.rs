@@ -1,5 +1,7 @@
 //! The event schedule: one entry for each actor, not one for each packet.
 
+use std::hint::select_unpredictable;
+
 use skywave_units::Instant;
 
 /// When an actor is due, and after which others at the same instant: time in the high half, order
@@ -9,8 +11,20 @@ type Key = u128;
 /// The key of an actor that has no event.
 const NEVER: Key = Key::MAX;
 
-/// Pending events, at most one for each actor: a link's next arrival, an endpoint's timer, a
-/// source's next datagram.
+/// Who has events, at most one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Actor {
+    /// A link: its next arrival.
+    Link(u32),
+    /// A host: the timer of its endpoint.
+    Host(u32),
+    /// The application of a flow: its next datagram.
+    Application(u32),
+    /// The sampling clock.
+    Sampler,
+}
+
+/// Pending events.
 ///
 /// Events at the same instant happen in the order in which they were scheduled.
 ///
@@ -18,64 +32,77 @@ const NEVER: Key = Key::MAX;
 /// go with every packet, and many that are rarely touched.
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    busy: Tournament,
-    calm: Tournament,
-    /// Actors below this number are in `busy`.
-    boundary: u32,
+    links: Tournament,
+    /// Hosts, then applications, then the sampling clock.
+    timers: Tournament,
+    hosts: u32,
+    applications: u32,
     sequence: u64,
 }
 
 impl Schedule {
-    /// A schedule without events for actors `0..busy + calm`; those below `busy` are expected to
-    /// have most of the events.
-    pub(crate) fn new(busy: u32, calm: u32) -> Self {
+    /// A schedule without events for so many actors of each kind, and for a sampling clock.
+    pub(crate) fn new(links: u32, hosts: u32, applications: u32) -> Self {
         Self {
-            busy: Tournament::new(busy as usize),
-            calm: Tournament::new(calm as usize),
-            boundary: busy,
+            links: Tournament::new(links as usize),
+            timers: Tournament::new((hosts + applications + 1) as usize),
+            hosts,
+            applications,
             sequence: 0,
         }
     }
 
     /// The next event: when, and whose. It stays until its actor is set anew or cancelled.
-    pub(crate) fn peek(&self) -> Option<(Instant, u32)> {
-        let ((busy, key), (calm, calm_key)) = (self.busy.root, self.calm.root);
-        if key < calm_key {
-            Some((due(key), busy))
+    pub(crate) fn peek(&self) -> Option<(Instant, Actor)> {
+        let ((link, key), (timer, timer_key)) = (self.links.root, self.timers.root);
+        if key < timer_key {
+            Some((due(key), Actor::Link(link)))
         } else {
-            (calm_key != NEVER).then(|| (due(calm_key), self.boundary + calm))
+            (timer_key != NEVER).then(|| (due(timer_key), self.actor_of(timer)))
         }
     }
 
     /// Sets the actor's event to `at`, whatever it was before.
-    pub(crate) fn set(&mut self, actor: u32, at: Instant) {
+    pub(crate) fn set(&mut self, actor: Actor, at: Instant) {
         let key = (Key::from(at.as_nanos()) << 64) | Key::from(self.sequence);
         self.sequence += 1;
-        let (tournament, actor) = self.tournament(actor);
-        tournament.replay(actor, key);
+        let (tournament, entrant) = self.tournament(actor);
+        tournament.replay(entrant, key);
     }
 
     /// Makes sure that the actor is woken at `at` or earlier. An earlier event is left standing:
     /// timers mostly move away from the present, and an early wake-up that finds nothing due costs
     /// less than moving the entry each time.
-    pub(crate) fn wake_by(&mut self, actor: u32, at: Instant) {
+    pub(crate) fn wake_by(&mut self, actor: Actor, at: Instant) {
         let (tournament, entrant) = self.tournament(actor);
-        let key = tournament.keys[entrant];
-        if key == NEVER || at < due(key) {
+        if at < due(tournament.keys[entrant]) {
             self.set(actor, at);
         }
     }
 
     /// Takes the actor's event away.
-    pub(crate) fn cancel(&mut self, actor: u32) {
-        let (tournament, actor) = self.tournament(actor);
-        tournament.replay(actor, NEVER);
+    pub(crate) fn cancel(&mut self, actor: Actor) {
+        let (tournament, entrant) = self.tournament(actor);
+        tournament.replay(entrant, NEVER);
     }
 
-    fn tournament(&mut self, actor: u32) -> (&mut Tournament, usize) {
-        match actor.checked_sub(self.boundary) {
-            None => (&mut self.busy, actor as usize),
-            Some(calm) => (&mut self.calm, calm as usize),
+    fn tournament(&mut self, actor: Actor) -> (&mut Tournament, usize) {
+        let timer = match actor {
+            Actor::Link(link) => return (&mut self.links, link as usize),
+            Actor::Host(host) => host,
+            Actor::Application(flow) => self.hosts + flow,
+            Actor::Sampler => self.hosts + self.applications,
+        };
+        (&mut self.timers, timer as usize)
+    }
+
+    const fn actor_of(&self, timer: u32) -> Actor {
+        if timer < self.hosts {
+            Actor::Host(timer)
+        } else if timer < self.hosts + self.applications {
+            Actor::Application(timer - self.hosts)
+        } else {
+            Actor::Sampler
         }
     }
 }
@@ -115,24 +142,34 @@ impl Tournament {
 
     /// Gives the entrant a new key and plays its matches again.
     fn replay(&mut self, entrant: usize, key: Key) {
-        self.keys[entrant] = key;
-        let (mut winner, mut best) = (entrant as u32, key);
-        let mut node = (self.keys.len() + entrant) / 2;
-        let mut rival = entrant as u32 ^ 1;
-        loop {
-            let other = self.keys[rival as usize];
-            let wins = other < best;
-            winner = if wins { rival } else { winner };
-            best = if wins { other } else { best };
-            if node == 1 {
-                self.root = (winner, best);
-                return;
-            }
-            self.winners[node] = winner;
-            rival = self.winners[node ^ 1];
-            node /= 2;
-        }
+        let (keys, winners) = (&mut self.keys[..], &mut self.winners[..]);
+        self.root = match keys.len() {
+            64 => play(&mut keys[..64], &mut winners[..64], entrant, key),
+            _ => play(keys, winners, entrant, key),
+        };
     }
+}
+
+#[inline(always)]
+fn play(keys: &mut [Key], winners: &mut [u32], entrant: usize, key: Key) -> (u32, Key) {
+    keys[entrant] = key;
+    let (mut winner, mut best) = (entrant as u32, key);
+    let mut node = keys.len() + entrant;
+    let mut rival = entrant as u32 ^ 1;
+    for _round in 1..keys.len().ilog2() {
+        let other = keys[rival as usize & (keys.len() - 1)];
+        let wins = other < best;
+        winner = if wins { rival } else { winner };
+        best = if wins { other } else { best };
+        node /= 2;
+        winners[node] = winner;
+        rival = winners[node ^ 1];
+    }
+    let other = keys[rival as usize & (keys.len() - 1)];
+    let wins = other < best;
+    winner = select_unpredictable(wins, rival, winner);
+    best = select_unpredictable(wins, other, best);
+    (winner, best)
 }
 
 const fn due(key: Key) -> Instant {
@@ -153,37 +190,47 @@ mod tests {
 
     #[test]
     fn ties_break_in_scheduling_order() {
-        let mut schedule = Schedule::new(1, 2);
-        for actor in [2, 0, 1] {
+        let mut schedule = Schedule::new(1, 1, 1);
+        let (link, host, application) = (Actor::Link(0), Actor::Host(0), Actor::Application(0));
+        for actor in [application, link, host, application] {
             schedule.set(actor, at(5));
         }
-        schedule.set(2, at(5));
         let mut order = Vec::new();
         while let Some((_, actor)) = schedule.peek() {
             order.push(actor);
             schedule.cancel(actor);
         }
-        assert_eq!(order, [0, 1, 2]);
+        assert_eq!(order, [link, host, application]);
     }
 
     #[test]
     fn waking_earlier_moves_and_waking_later_does_not() {
-        let mut schedule = Schedule::new(0, 1);
-        schedule.wake_by(0, at(5));
-        schedule.wake_by(0, at(9));
-        assert_eq!(schedule.peek(), Some((at(5), 0)));
-        schedule.wake_by(0, at(3));
-        assert_eq!(schedule.peek(), Some((at(3), 0)));
+        let mut schedule = Schedule::new(0, 1, 0);
+        let host = Actor::Host(0);
+        schedule.wake_by(host, at(5));
+        schedule.wake_by(host, at(9));
+        assert_eq!(schedule.peek(), Some((at(5), host)));
+        schedule.wake_by(host, at(3));
+        assert_eq!(schedule.peek(), Some((at(3), host)));
+    }
+
+    fn actors() -> impl Strategy<Value = Actor> {
+        prop_oneof![
+            (0u32..13).prop_map(Actor::Link),
+            (0u32..20).prop_map(Actor::Host),
+            (0u32..6).prop_map(Actor::Application),
+            Just(Actor::Sampler),
+        ]
     }
 
     proptest! {
         /// The trees against a sorted map of (time, order of scheduling).
         #[test]
         fn agrees_with_a_sorted_map(
-            operations in prop::collection::vec((0u32..40, 0u64..50, 0u8..4), 0..400),
+            operations in prop::collection::vec((actors(), 0u64..50, 0u8..4), 0..400),
         ) {
-            let mut schedule = Schedule::new(13, 27);
-            let mut model: BTreeMap<(u64, usize), u32> = BTreeMap::new();
+            let mut schedule = Schedule::new(13, 20, 6);
+            let mut model: BTreeMap<(u64, usize), Actor> = BTreeMap::new();
             for (order, (actor, time, operation)) in operations.into_iter().enumerate() {
                 match operation {
                     0 => {

@@ -28,18 +28,14 @@ pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes,
         packet: format!("{body:?}"),
         reason: error.to_string(),
     };
+    let checksum = Checksum::Over(addresses);
+    let segment = |segment: &tcp::Segment| segment.to_bytes(checksum).map_err(|e| mismatch(&e));
     let (protocol, payload) = match body {
-        Body::Tcp(segment) => (
-            tcp::IP_PROTOCOL,
-            segment
-                .to_bytes(Checksum::Over(addresses))
-                .map_err(|e| mismatch(&e))?,
-        ),
+        Body::Bare(bare) => (tcp::IP_PROTOCOL, segment(&(*bare).into())?),
+        Body::Tcp(full) => (tcp::IP_PROTOCOL, segment(full)?),
         Body::Dccp(packet) => (
             dccp::IP_PROTOCOL,
-            packet
-                .to_bytes(Checksum::Over(addresses))
-                .map_err(|e| mismatch(&e))?,
+            packet.to_bytes(checksum).map_err(|e| mismatch(&e))?,
         ),
     };
     let mut bytes = Vec::new();
@@ -80,11 +76,11 @@ pub(crate) fn round_trip(body: &Body, ecn: Ecn) -> Result<Body, WireMismatch> {
     let ip = IpPacket::parse(&bytes).map_err(|error| mismatch(error.to_string()))?;
     let checksum = Checksum::Over(ip.addresses);
     let parsed = match body {
-        Body::Tcp(_) => tcp::Segment::parse(&ip.payload, checksum)
-            .map(Body::Tcp)
+        Body::Bare(_) | Body::Tcp(_) => tcp::Segment::parse(&ip.payload, checksum)
+            .map(Body::from)
             .map_err(|error| mismatch(error.to_string()))?,
         Body::Dccp(_) => dccp::Packet::parse(&ip.payload, checksum)
-            .map(Body::Dccp)
+            .map(Body::from)
             .map_err(|error| mismatch(error.to_string()))?,
     };
     if parsed != *body || ip.ecn != ecn {
@@ -100,7 +96,7 @@ mod tests {
     use super::*;
 
     fn segment(data: u32) -> Body {
-        Body::Tcp(tcp::Segment {
+        Body::from(tcp::Segment {
             source_port: 49_152,
             destination_port: 5001,
             seq: u32::MAX,
@@ -113,7 +109,7 @@ mod tests {
     }
 
     fn datagram(ccval: u8) -> Body {
-        Body::Dccp(dccp::Packet {
+        Body::from(dccp::Packet {
             source_port: 49_152,
             destination_port: 5001,
             ccval,

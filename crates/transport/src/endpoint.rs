@@ -98,6 +98,7 @@ pub struct Drain<'a, E: Endpoint> {
 
 impl<E: Endpoint> Drain<'_, E> {
     /// The next packet to send.
+    #[inline(always)]
     pub fn transmit(&mut self) -> Option<Transmit<E::Packet>> {
         self.endpoint.transmit(self.now)
     }

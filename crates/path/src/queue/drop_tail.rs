@@ -21,14 +21,18 @@ pub enum Limit {
 }
 
 /// The drop-tail queue.
+///
+/// What it has taken in leaves in that order whatever comes, so it hands on every packet at once
+/// and remembers only when its transmission begins.
 #[derive(Clone, Debug)]
-pub struct DropTail<P> {
+pub struct DropTail {
     limit: Limit,
-    waiting: VecDeque<P>,
+    /// When each packet that waits begins its transmission, and its size.
+    waiting: VecDeque<(Instant, u32)>,
     bytes: u64,
 }
 
-impl<P> DropTail<P> {
+impl DropTail {
     /// An empty queue that holds up to `limit`. Memory is taken as it fills.
     pub const fn new(limit: Limit) -> Self {
         Self {
@@ -38,44 +42,52 @@ impl<P> DropTail<P> {
         }
     }
 
-    fn has_room_for(&self, size: u64) -> bool {
+    fn has_room_for(&self, size: u32) -> bool {
         match self.limit {
             Limit::Packets(limit) => self.waiting.len() < limit as usize,
-            Limit::Bytes(limit) => self.bytes + size <= limit,
+            Limit::Bytes(limit) => self.bytes + u64::from(size) <= limit,
             Limit::Unlimited => true,
+        }
+    }
+
+    fn begin(&mut self, now: Instant) {
+        while let Some(&(start, size)) = self.waiting.front()
+            && start <= now
+        {
+            self.waiting.pop_front();
+            self.bytes -= u64::from(size);
         }
     }
 }
 
-impl<P: Packet> Queue<P> for DropTail<P> {
-    fn enqueue(&mut self, _now: Instant, packet: P) -> Result<(), Dropped<P>> {
-        let size = u64::from(packet.size());
+impl<P: Packet> Queue<P> for DropTail {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        start: Instant,
+        packet: P,
+    ) -> Result<Option<P>, Dropped<P>> {
+        self.begin(now);
+        let size = packet.size();
         if !self.has_room_for(size) {
             return Err(Dropped {
                 packet,
                 reason: DropReason::Full,
             });
         }
-        self.bytes += size;
-        self.waiting.push_back(packet);
-        Ok(())
+        if start > now {
+            self.waiting.push_back((start, size));
+            self.bytes += u64::from(size);
+        }
+        Ok(Some(packet))
     }
 
     fn dequeue(&mut self, _now: Instant) -> Option<P> {
-        let packet = self.waiting.pop_front()?;
-        self.bytes -= u64::from(packet.size());
-        Some(packet)
+        None
     }
 
-    fn pass(&mut self, _now: Instant, packet: P) -> Result<Option<P>, Dropped<P>> {
-        if self.has_room_for(u64::from(packet.size())) {
-            Ok(Some(packet))
-        } else {
-            Err(Dropped {
-                packet,
-                reason: DropReason::Full,
-            })
-        }
+    fn expire(&mut self, now: Instant) {
+        self.begin(now);
     }
 
     fn packets(&self) -> usize {
@@ -89,35 +101,51 @@ impl<P: Packet> Queue<P> for DropTail<P> {
 
 #[cfg(test)]
 mod tests {
+    use skywave_units::Duration;
+
     use super::*;
     use crate::testing::Parcel;
 
     const NOW: Instant = Instant::ZERO;
 
+    fn at(seconds: u64) -> Instant {
+        NOW + Duration::from_secs(seconds)
+    }
+
     #[test]
-    fn a_full_queue_refuses_the_newcomer_and_keeps_the_order() {
+    fn a_full_queue_refuses_the_newcomer_until_a_transmission_begins() {
         let mut queue = DropTail::new(Limit::Packets(2));
         for id in 1..=2 {
-            assert!(queue.enqueue(NOW, Parcel::new(id, 100)).is_ok());
+            let handed_on = queue
+                .enqueue(NOW, at(u64::from(id)), Parcel::new(id, 100))
+                .unwrap();
+            assert_eq!(handed_on.map(|parcel| parcel.id), Some(id));
         }
-        let dropped = queue.enqueue(NOW, Parcel::new(3, 100)).unwrap_err();
+        let dropped = queue.enqueue(NOW, at(3), Parcel::new(3, 100)).unwrap_err();
         assert_eq!((dropped.packet.id, dropped.reason), (3, DropReason::Full));
-        assert_eq!(queue.dequeue(NOW).map(|parcel| parcel.id), Some(1));
-        assert!(queue.enqueue(NOW, Parcel::new(4, 100)).is_ok());
-        let order: Vec<_> = std::iter::from_fn(|| queue.dequeue(NOW))
-            .map(|p| p.id)
-            .collect();
-        assert_eq!(order, [2, 4]);
+        assert!(queue.enqueue(at(1), at(3), Parcel::new(4, 100)).is_ok());
+        assert_eq!(queue.dequeue(at(9)), None::<Parcel>);
+    }
+
+    #[test]
+    fn what_is_sent_at_once_does_not_wait() {
+        let mut queue = DropTail::new(Limit::Packets(1));
+        assert!(queue.enqueue(at(1), at(1), Parcel::new(1, 100)).is_ok());
+        assert_eq!(Queue::<Parcel>::packets(&queue), 0);
     }
 
     #[test]
     fn a_byte_limit_counts_bytes() {
         let mut queue = DropTail::new(Limit::Bytes(250));
-        assert!(queue.enqueue(NOW, Parcel::new(1, 200)).is_ok());
-        assert!(queue.enqueue(NOW, Parcel::new(2, 51)).is_err());
-        assert!(queue.enqueue(NOW, Parcel::new(3, 50)).is_ok());
-        assert_eq!((queue.packets(), queue.bytes()), (2, 250));
-        queue.dequeue(NOW);
-        assert_eq!((queue.packets(), queue.bytes()), (1, 50));
+        assert!(queue.enqueue(NOW, at(1), Parcel::new(1, 200)).is_ok());
+        assert!(queue.enqueue(NOW, at(2), Parcel::new(2, 51)).is_err());
+        assert!(queue.enqueue(NOW, at(2), Parcel::new(3, 50)).is_ok());
+        let waiting = |queue: &DropTail| {
+            let queue: &dyn Queue<Parcel> = queue;
+            (queue.packets(), queue.bytes())
+        };
+        assert_eq!(waiting(&queue), (2, 250));
+        Queue::<Parcel>::expire(&mut queue, at(1));
+        assert_eq!(waiting(&queue), (1, 50));
     }
 }

@@ -211,12 +211,14 @@ impl Receiver {
         )
     }
 
+    #[inline(always)]
     fn ack(&self, connection: &Connection) -> Segment {
         let ack = connection.remote.wire(connection.received.next());
         let window = self.window_field(connection.window_shift);
         self.segment(1, ack, Flags::default(), window, TcpOptions::default())
     }
 
+    #[inline(always)]
     fn segment(
         &self,
         seq: u64,
@@ -252,6 +254,7 @@ impl Endpoint for Receiver {
         }
     }
 
+    #[inline(always)]
     fn transmit(&mut self, _now: Instant) -> Option<Transmit<Segment>> {
         let connection = self.connection.as_ref()?;
         let packet = match self.due {

@@ -281,7 +281,7 @@ impl Sender {
 
     /// The byte up to which cwnd, inflated or deflated by a recovery, lets us send.
     fn cwnd_end(&self) -> u64 {
-        let cwnd = (self.window.cwnd() * self.smss as f64) as i64;
+        let cwnd = (self.window.cwnd() * self.smss as i64 as f64) as i64;
         let usable = cwnd.saturating_add(self.recovery.inflation());
         self.una.saturating_add(u64::try_from(usable).unwrap_or(0))
     }
@@ -499,6 +499,7 @@ impl Sender {
 
 /// What leaves.
 impl Sender {
+    #[inline(always)]
     fn next_segment(&mut self, now: Instant) -> Option<Segment> {
         if core::mem::take(&mut self.due.retransmission) && self.flight() > 0 {
             let length = self.smss.min(self.end - self.una).min(self.flight());
@@ -519,6 +520,7 @@ impl Sender {
     }
 
     /// The bytes of data that the next segment may carry; zero for a FIN alone.
+    #[inline(always)]
     fn sendable(&mut self, now: Instant) -> Option<u64> {
         let remaining = self.end.checked_sub(self.nxt)?;
         if remaining == 0 {
@@ -530,11 +532,12 @@ impl Sender {
             self.window.on_restart(now);
         }
         let mut length = remaining.min(self.smss);
-        let mut cwnd_end = self.cwnd_end();
+        let cwnd_end = self.cwnd_end();
+        let mut allowed_end = cwnd_end;
         if self.config.limited_transmit && self.nxt == self.max {
-            cwnd_end += u64::from(self.recovery.limited_transmit()) * self.smss;
+            allowed_end += u64::from(self.recovery.limited_transmit()) * self.smss;
         }
-        if self.nxt + length > cwnd_end {
+        if self.nxt + length > allowed_end {
             return None;
         }
         let room = (self.una + self.rwnd).saturating_sub(self.nxt);
@@ -549,10 +552,17 @@ impl Sender {
             length = room;
         }
         self.paced_until = self.window.earliest_departure().filter(|&at| at > now);
-        self.paced_until.is_none().then_some(length)
+        if self.paced_until.is_some() {
+            return None;
+        }
+        if self.nxt == self.max && self.nxt + length > cwnd_end {
+            self.limited += length;
+        }
+        Some(length)
     }
 
     /// The segment from `start`, with the FIN where it reaches the end of a closed stream.
+    #[inline(always)]
     fn data_segment(&mut self, now: Instant, start: u64, length: u64) -> Segment {
         // A FIN beyond the receiver's window would be cut off, and only a timeout would bring it
         // back: it follows on its own.
@@ -565,9 +575,6 @@ impl Sender {
             self.counters.bytes_retransmitted += length;
         } else if self.timed.is_none() {
             self.timed = Some((stop, now));
-        }
-        if start == self.max && stop > self.cwnd_end() {
-            self.limited += stop - start;
         }
         // RFC 6298 step 5.1. With nothing outstanding, a timer that runs was to probe the window.
         if self.flight() == 0 {
@@ -607,6 +614,7 @@ impl Sender {
         self.segment(0, Flags::SYN, Payload::EMPTY, options)
     }
 
+    #[inline(always)]
     fn segment(&self, seq: u64, flags: Flags, payload: Payload, options: TcpOptions) -> Segment {
         let acks = flags.contains(Flags::ACK);
         Segment {
@@ -627,12 +635,13 @@ impl Endpoint for Sender {
 
     fn receive(&mut self, now: Instant, _ecn: Ecn, segment: Segment) {
         match self.state {
-            State::SynSent { repeated } => self.on_syn_ack(now, &segment, repeated),
             State::Established => self.on_segment(now, &segment),
+            State::SynSent { repeated } => self.on_syn_ack(now, &segment, repeated),
             State::Closed | State::Ended => {}
         }
     }
 
+    #[inline(always)]
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Segment>> {
         self.paced_until = None;
         let packet = match self.state {

@@ -12,8 +12,8 @@ use crate::checksum::{Checksum, internet_checksum};
 /// TCP's IP protocol number.
 pub const IP_PROTOCOL: u8 = 6;
 
-/// Bytes of the header without options.
-const FIXED_HEADER: usize = 20;
+/// Bytes of a TCP header without options.
+pub const MIN_HEADER: usize = 20;
 /// Bytes that Data Offset leaves for options.
 const MAX_OPTIONS: usize = 40;
 /// Where the checksum stands.
@@ -204,7 +204,7 @@ impl TcpOptions {
 impl Segment {
     /// Bytes of the header: 20 and the options.
     pub fn header_len(&self) -> usize {
-        FIXED_HEADER + self.options.encoded_len()
+        MIN_HEADER + self.options.encoded_len()
     }
 
     /// Bytes of the segment without IP: header and data.

@@ -11,7 +11,7 @@ use crate::Payload;
 mod codec;
 mod display;
 
-pub use codec::{EmitError, IP_PROTOCOL, ParseError};
+pub use codec::{EmitError, IP_PROTOCOL, MIN_HEADER, ParseError};
 
 /// A TCP segment.
 ///
