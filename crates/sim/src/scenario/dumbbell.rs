@@ -3,7 +3,11 @@
 use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
-use super::{LinkSpec, LossSpec, QueueSpec};
+use super::check::{check, check_rate};
+use super::{LinkSpec, LossSpec, QueueSpec, ScenarioError};
+
+/// Hosts of one dumbbell, a side.
+const MOST_PAIRS: u32 = 100_000;
 
 /// A dumbbell: hosts `s1`.. `sN` behind router `r1`, hosts `d1`.. `dN` behind router `r2`.
 ///
@@ -63,5 +67,25 @@ impl Dumbbell {
             nodes.extend([source, sink]);
         }
         (nodes, links)
+    }
+
+    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        check(
+            (1..=MOST_PAIRS).contains(&self.pairs),
+            &format!("{field}.pairs"),
+            || format!("{} pairs of hosts: between 1 and {MOST_PAIRS}", self.pairs),
+        )?;
+        check_rate(self.rate, &format!("{field}.rate"))?;
+        check_rate(self.access_rate, &format!("{field}.access_rate"))?;
+        check(
+            !self.access_delays.is_empty(),
+            &format!("{field}.access_delays"),
+            || "give at least one delay".to_owned(),
+        )?;
+        self.queue.validate(&format!("{field}.queue"))?;
+        match &self.loss {
+            Some(loss) => loss.validate(&format!("{field}.loss")),
+            None => Ok(()),
+        }
     }
 }

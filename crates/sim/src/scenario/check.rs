@@ -1,0 +1,90 @@
+//! What every part of a scenario is checked with.
+
+use std::collections::BTreeSet;
+
+use skywave_units::{Duration, Rate};
+
+use super::ScenarioError;
+
+/// A datagram fits an IPv4 packet beside the longest headers: 65,535 bytes less 20 of IP and 1,020
+/// of DCCP, whose Data Offset counts up to 255 words (RFC 4340 section 5.1).
+const LARGEST_DATAGRAM: u64 = 65_535 - 20 - 255 * 4;
+
+/// Packets that may wait in a sender or leave it at once: all of them take memory at one instant.
+const MOST_PACKETS: u32 = 1_000_000;
+
+pub(super) fn check(
+    holds: bool,
+    field: &str,
+    message: impl FnOnce() -> String,
+) -> Result<(), ScenarioError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(ScenarioError::new(field, message()))
+    }
+}
+
+pub(super) fn check_rate(rate: Rate, field: &str) -> Result<(), ScenarioError> {
+    check(rate > Rate::from_bps(0), field, || {
+        "0 bps: give a rate above zero".to_owned()
+    })
+}
+
+pub(super) fn check_datagram(bytes: u64, field: &str) -> Result<(), ScenarioError> {
+    check((1..=LARGEST_DATAGRAM).contains(&bytes), field, || {
+        format!("{bytes} B do not fit a packet: between 1 B and {LARGEST_DATAGRAM} B")
+    })
+}
+
+/// Packets that are there at once.
+pub(super) fn check_packets(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
+    let packets = packets.unwrap_or(1);
+    check((1..=MOST_PACKETS).contains(&packets), field, || {
+        format!("{packets} packets: between 1 and {MOST_PACKETS}")
+    })
+}
+
+/// A threshold, which may be as large as it likes.
+pub(super) fn check_ssthresh(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
+    check(packets != Some(0), field, || {
+        "0 packets: use 1 or more".to_owned()
+    })
+}
+
+pub(super) fn check_timer(timer: Option<Duration>, field: &str) -> Result<(), ScenarioError> {
+    check(timer != Some(Duration::ZERO), field, || {
+        "0 s: give a time above zero".to_owned()
+    })
+}
+
+/// A few names, enough to see what kind they are.
+pub(super) fn list(names: &BTreeSet<String>) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}
+
+pub(super) fn check_ends(
+    from: &str,
+    to: &str,
+    field: &str,
+    nodes: &BTreeSet<String>,
+) -> Result<(), ScenarioError> {
+    for (key, node) in [("from", from), ("to", to)] {
+        check(nodes.contains(node), &format!("{field}.{key}"), || {
+            format!("there is no node \"{node}\"; nodes are {}", list(nodes))
+        })?;
+    }
+    check(from != to, &format!("{field}.to"), || {
+        format!("both ends are \"{to}\"")
+    })
+}

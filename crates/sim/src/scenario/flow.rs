@@ -1,0 +1,81 @@
+//! Flows of a scenario.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use skywave_units::Duration;
+
+use super::check::{check, check_ends};
+use super::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
+
+/// A flow from one node to another.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// A name, unique in the scenario.
+    pub name: String,
+    /// The sending node.
+    pub from: String,
+    /// The receiving node.
+    pub to: String,
+    /// When the sender's application starts.
+    #[serde(default)]
+    pub start: Duration,
+    /// When it stops; the end of the run where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+    /// The transport protocol and its parameters.
+    pub transport: TransportSpec,
+    /// The application.
+    pub source: SourceSpec,
+}
+
+/// A transport protocol.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TransportSpec {
+    /// TCP.
+    Tcp(TcpSpec),
+    /// DCCP.
+    Dccp(DccpSpec),
+}
+
+/// Whose rules a protocol follows where the RFCs leave a choice or a simulator departs from them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// The RFCs' recommendations.
+    #[default]
+    Rfc,
+    /// ns-2.35, as shipped; the differences are listed in validation/ns2/README.md.
+    Ns2,
+}
+
+impl FlowSpec {
+    pub(super) fn validate(
+        &self,
+        field: &str,
+        nodes: &BTreeSet<String>,
+    ) -> Result<(), ScenarioError> {
+        check(!self.name.is_empty(), &format!("{field}.name"), || {
+            "give the flow a name".to_owned()
+        })?;
+        check_ends(&self.from, &self.to, field, nodes)?;
+        if let Some(stop) = self.stop {
+            check(stop > self.start, &format!("{field}.stop"), || {
+                format!("{stop} is not after the start, {}", self.start)
+            })?;
+        }
+        self.transport.validate(&format!("{field}.transport"))?;
+        self.source.validate(&format!("{field}.source"))
+    }
+}
+
+impl TransportSpec {
+    fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        match self {
+            Self::Tcp(tcp) => tcp.validate(&format!("{field}.tcp")),
+            Self::Dccp(dccp) => dccp.validate(&format!("{field}.dccp")),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Applications of a scenario.
+
+use serde::{Deserialize, Serialize};
+use skywave_units::{Bytes, Rate};
+
+use super::ScenarioError;
+use super::check::{check, check_datagram, check_rate};
+
+/// An application.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SourceSpec {
+    /// Always has data: as much as the transport will take, or `size` in all.
+    Ftp(FtpSpec),
+    /// Datagrams of one size at a constant rate.
+    Cbr(CbrSpec),
+}
+
+/// Parameters of an FTP source.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FtpSpec {
+    /// The length of the file; without end where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// Datagram size, for transports that carry datagrams.
+    #[serde(default = "FtpSpec::default_datagram")]
+    pub datagram: Bytes,
+}
+
+impl FtpSpec {
+    const fn default_datagram() -> Bytes {
+        Bytes::new(1000)
+    }
+}
+
+/// Parameters of a constant-bit-rate source.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CbrSpec {
+    /// Rate of application data.
+    pub rate: Rate,
+    /// Size of each datagram.
+    pub datagram: Bytes,
+}
+
+impl SourceSpec {
+    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        match self {
+            Self::Ftp(ftp) => check_datagram(ftp.datagram.get(), &format!("{field}.ftp.datagram")),
+            Self::Cbr(cbr) => {
+                check_rate(cbr.rate, &format!("{field}.cbr.rate"))?;
+                check_datagram(cbr.datagram.get(), &format!("{field}.cbr.datagram"))?;
+                let interval = cbr.rate.transmission_time(cbr.datagram.get());
+                check(!interval.is_zero(), &format!("{field}.cbr.rate"), || {
+                    let datagram = cbr.datagram;
+                    format!(
+                        "{} is more than one datagram of {datagram} a nanosecond",
+                        cbr.rate
+                    )
+                })
+            }
+        }
+    }
+}

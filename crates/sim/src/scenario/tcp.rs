@@ -1,0 +1,79 @@
+//! TCP's parameters.
+
+use serde::{Deserialize, Serialize};
+use skywave_units::{Bytes, Duration};
+
+use super::check::{check, check_datagram, check_packets, check_ssthresh, check_timer};
+use super::{Profile, ScenarioError};
+
+/// TCP's parameters. What is absent is taken from the profile.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TcpSpec {
+    /// Whose rules.
+    pub profile: Profile,
+    /// Data bytes of a full segment (SMSS).
+    pub segment: Bytes,
+    /// Initial window, in segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_cwnd: Option<u32>,
+    /// Initial slow-start threshold, in segments. Both profiles: unbounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<u32>,
+    /// The receiver's window, in segments.
+    pub receive_window: u32,
+    /// Delayed acknowledgements: how long the receiver waits for a second segment. Every segment
+    /// is acknowledged at once where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<Duration>,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Granularity of the retransmission timer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Duration>,
+    /// Retransmission timeout before the first round-trip time sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<Duration>,
+    /// Smallest retransmission timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<Duration>,
+}
+
+impl Default for TcpSpec {
+    fn default() -> Self {
+        Self {
+            profile: Profile::Rfc,
+            segment: Bytes::new(1000),
+            initial_cwnd: None,
+            initial_ssthresh: None,
+            receive_window: 1000,
+            delayed_ack: None,
+            limited_transmit: true,
+            tick: None,
+            initial_rto: None,
+            min_rto: None,
+        }
+    }
+}
+
+impl TcpSpec {
+    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        check_datagram(self.segment.get(), &format!("{field}.segment"))?;
+        check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
+        check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
+        // RFC 7323 section 2.3: a window of at most 2^30 bytes.
+        let window = u64::from(self.receive_window) * self.segment.get();
+        check(
+            (1..=1 << 30).contains(&window),
+            &format!("{field}.receive_window"),
+            || {
+                format!(
+                    "{} segments are {window} B: between 1 B and 1 GiB",
+                    self.receive_window
+                )
+            },
+        )?;
+        check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
+        check_timer(self.min_rto, &format!("{field}.min_rto"))
+    }
+}

@@ -1,0 +1,188 @@
+//! Scenarios that are wrong, and what is said about them.
+
+use super::*;
+
+const GOOD: &str = r#"
+    name = "two hosts"
+    duration = "10 s"
+    nodes = ["a", "b"]
+    probes = { interval = "1 ms", links = ["a->b"] }
+
+    [[links]]
+    from = "a"
+    to = "b"
+    rate = "1 Mbps"
+    delay = "10 ms"
+    queue = { drop-tail = { packets = 20 } }
+
+    [[flows]]
+    name = "file"
+    from = "a"
+    to = "b"
+    transport = { tcp = {} }
+    source = { ftp = {} }
+
+    [[flows]]
+    name = "voice"
+    from = "a"
+    to = "b"
+    start = "1 s"
+    transport = { dccp = { ccid = 2 } }
+    source = { cbr = { rate = "64 kbps", datagram = "160 B" } }
+"#;
+
+#[test]
+fn a_good_scenario_reads_the_same_from_toml_and_json() {
+    let scenario = Scenario::from_toml(GOOD).unwrap();
+    let again = Scenario::from_json(&scenario.to_json()).unwrap();
+    assert_eq!(scenario.to_json(), again.to_json());
+}
+
+/// Each row: what is replaced in the good scenario, by what, and how the error begins.
+#[test]
+fn every_error_names_its_field() {
+    for (old, new, field, message) in [
+        (
+            "ccid = 2",
+            "ccid = 5",
+            "flows[1].transport.dccp.ccid",
+            "5 is not a known CCID",
+        ),
+        (
+            "rate = \"1 Mbps\"",
+            "rate = \"-1 Mbps\"",
+            "links[0].rate",
+            "\"-1 Mbps\" is not",
+        ),
+        (
+            "rate = \"1 Mbps\"",
+            "rate = \"0 bps\"",
+            "links[0].rate",
+            "0 bps",
+        ),
+        (
+            "rate = \"1 Mbps\"",
+            "rate = \"1 MB\"",
+            "links[0].rate",
+            "\"1 MB\" is not a rate",
+        ),
+        (
+            "rate = \"1 Mbps\"",
+            "rate = 1000000",
+            "links[0].rate",
+            "invalid type: integer",
+        ),
+        (
+            "delay = \"10 ms\"",
+            "dellay = \"10 ms\"",
+            "links[0].dellay",
+            "unknown field",
+        ),
+        (
+            "packets = 20",
+            "packets = 0",
+            "links[0].queue.drop-tail.packets",
+            "a queue of 0",
+        ),
+        (
+            "packets = 20",
+            "",
+            "links[0].queue.drop-tail",
+            "give either",
+        ),
+        (
+            "from = \"a\"",
+            "from = \"x\"",
+            "links[0].from",
+            "there is no node \"x\"",
+        ),
+        (
+            "name = \"voice\"",
+            "name = \"file\"",
+            "flows[1].name",
+            "\"file\" is the name",
+        ),
+        (
+            "duration = \"10 s\"",
+            "duration = \"0 s\"",
+            "duration",
+            "0 s is not a run",
+        ),
+        ("duration = \"10 s\"", "", "", "missing field `duration`"),
+        (
+            "rate = \"64 kbps\"",
+            "rate = \"10000 Gbps\"",
+            "flows[1].source.cbr.rate",
+            "10000 Gbps is more",
+        ),
+        (
+            "interval = \"1 ms\"",
+            "interval = \"1 ns\"",
+            "probes.interval",
+            "1 ns gives 10000000000 samples",
+        ),
+        (
+            "datagram = \"160 B\"",
+            "datagram = \"1 MB\"",
+            "flows[1].source.cbr.datagram",
+            "1000000 B",
+        ),
+        (
+            "datagram = \"160 B\"",
+            "datagram = \"64496 B\"",
+            "flows[1].source.cbr.datagram",
+            "64496 B do not fit a packet",
+        ),
+        (
+            "interval = \"1 ms\"",
+            "interval = \"1 us\"",
+            "probes.interval",
+            "1 us gives 10000000 samples of 1 links and 2 flows",
+        ),
+        (
+            "links = [\"a->b\"]",
+            "links = [\"a->c\"]",
+            "probes.links[0]",
+            "there is no link \"a->c\"; links are a->b, b->a",
+        ),
+        (
+            "[[links]]",
+            "[[links]]\nfrom = \"b\"\nto = \"a\"\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\n[[links]]",
+            "links[1]",
+            "there is a link \"a->b\" already",
+        ),
+        (
+            "ccid = 2",
+            "send_queue = 4294967295",
+            "flows[1].transport.dccp.send_queue",
+            "4294967295 packets",
+        ),
+        (
+            "tcp = {}",
+            "tcp = { initial_cwnd = 4294967295 }",
+            "flows[0].transport.tcp.initial_cwnd",
+            "4294967295 packets",
+        ),
+        (
+            "tcp = {}",
+            "sctp = {}",
+            "flows[0].transport",
+            "unknown variant `sctp`",
+        ),
+    ] {
+        let text = GOOD.replacen(old, new, 1);
+        assert_ne!(text, GOOD, "{old}");
+        let error = Scenario::from_toml(&text).unwrap_err();
+        assert_eq!(error.field, field, "{error}");
+        assert!(error.message.starts_with(message), "{error}");
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn what_is_not_toml_or_json_says_where() {
+    let error = Scenario::from_toml("name = ").unwrap_err();
+    assert!(error.to_string().contains("line 1"), "{error}");
+    let error = Scenario::from_json("{\"name\": 1} x").unwrap_err();
+    assert_eq!(error.field, "name");
+}
