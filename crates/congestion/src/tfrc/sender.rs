@@ -14,6 +14,10 @@ const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
 /// Shorter round-trip times are taken for this: a rate is a number of packets divided by it.
 const MIN_RTT: Duration = Duration::from_micros(10);
 
+/// Longer ones are taken for this: 2 MSL (RFC 4340 section 3.4), which no packet outlives. Only a
+/// peer that answers what is long gone has them, and the nofeedback timer waits for four of them.
+const MAX_RTT: Duration = Duration::from_secs(240);
+
 /// RFC 3448 section 4.4: "X_recv is less than four packets per round-trip time".
 const RFC3448_IDLE_PACKETS: f64 = 4.0;
 
@@ -141,7 +145,7 @@ impl Sender {
     /// packet per second until there is feedback (section 4.2).
     pub fn on_handshake_rtt(&mut self, rtt: Duration) {
         if self.config.uses_handshake_rtt && self.reports == 0 {
-            self.rtt = Some(rtt.max(MIN_RTT).as_secs_f64());
+            self.rtt = Some(rtt.clamp(MIN_RTT, MAX_RTT).as_secs_f64());
         }
     }
 
@@ -180,7 +184,7 @@ impl Sender {
         }
         let sample = (now - report.sent_at).saturating_sub(report.delay);
         let had_rtt = self.rtt.is_some();
-        self.sample_rtt(sample.max(MIN_RTT).as_secs_f64());
+        self.sample_rtt(sample.clamp(MIN_RTT, MAX_RTT).as_secs_f64());
         let loss_event = report.loss_event || report.loss_event_rate > self.p;
         if loss_event {
             self.loss_events += 1;

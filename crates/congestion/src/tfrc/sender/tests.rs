@@ -202,6 +202,18 @@ fn t_5_round_trip_time() {
     assert!(bench.sender.rtt() > Some(MS * 98), "a delay that cannot be");
 }
 
+/// What is answered a day late does not put the nofeedback timer off for days.
+#[test]
+fn a_late_answer_keeps_the_timer_within_sight() {
+    let day = Duration::from_secs(24 * 3600);
+    let mut bench = Bench::new(Config::rfc5348());
+    bench.send();
+    bench.now += day;
+    bench.report_on(day.as_nanos() / MS.as_nanos(), 0.0, 0.0);
+    let ahead = bench.sender.deadline().expect("a nofeedback timer") - bench.now;
+    assert!(ahead <= Duration::from_secs(4 * 240), "{ahead}");
+}
+
 /// T-5: what an application-limited interval reports does not lower the limit; a loss in it halves
 /// what is remembered.
 #[test]
