@@ -2,7 +2,8 @@
 
 use skywave_wire::dccp::{DccpOption, FeatureSide, OptionList, SeqNo};
 
-use super::{Changed, Context, Feature, Features, Location, Refusal};
+use super::received::Refusal;
+use super::{Changed, Context, Feature, Features, Location};
 use crate::dccp::tests::{change, confirm};
 use crate::dccp::{Config, Role};
 

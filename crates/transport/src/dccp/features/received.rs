@@ -1,0 +1,268 @@
+//! What a peer's Change and Confirm options do (RFC 4340 sections 6.6.2 and 6.6.4 to 6.6.8).
+
+use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, OptionBytes, ResetCode, SeqNo};
+
+use super::preferences::preferences;
+use super::table::{Rule, reconcile};
+use super::{Feature, Features, Location, NegotiationState};
+use crate::dccp::{Config, Role};
+
+/// Where an option stood.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context {
+    /// Sequence number of the packet, which is valid.
+    pub(crate) seq: SeqNo,
+    /// Its acknowledgement number.
+    pub(crate) ack: Option<SeqNo>,
+    /// Whether a Mandatory option stood before it.
+    pub(crate) mandatory: bool,
+}
+
+/// A Change or Confirm option.
+#[derive(Clone, Copy, Debug)]
+struct Received<'a> {
+    context: Context,
+    /// L or R, as the peer has it.
+    side: FeatureSide,
+    feature: FeatureNumber,
+    value: &'a [u8],
+}
+
+impl Received<'_> {
+    /// The feature's location: what is local to the peer is remote here.
+    const fn location(&self) -> Location {
+        match self.side {
+            FeatureSide::Local => Location::Peer,
+            FeatureSide::Remote => Location::Here,
+        }
+    }
+}
+
+/// A feature has a new value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Changed {
+    /// Which one.
+    pub(crate) feature: Feature,
+    /// Where.
+    pub(crate) location: Location,
+}
+
+/// The connection must be reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Reset Code 5.
+    OptionError,
+    /// Reset Code 6.
+    MandatoryError,
+}
+
+impl Refusal {
+    /// The code to reset with.
+    pub(crate) const fn reset_code(self) -> ResetCode {
+        match self {
+            Self::OptionError => ResetCode::OPTION_ERROR,
+            Self::MandatoryError => ResetCode::MANDATORY_ERROR,
+        }
+    }
+}
+
+impl Features {
+    /// A Change or Confirm came; other options do not matter here.
+    ///
+    /// # Errors
+    ///
+    /// The connection must be reset.
+    pub(crate) fn on_option(
+        &mut self,
+        config: &Config,
+        role: Role,
+        context: Context,
+        option: &DccpOption,
+    ) -> Result<Option<Changed>, Refusal> {
+        let (DccpOption::Change {
+            side,
+            feature,
+            value,
+        }
+        | DccpOption::Confirm {
+            side,
+            feature,
+            value,
+        }) = option
+        else {
+            return Ok(None);
+        };
+        let received = Received {
+            context,
+            side: *side,
+            feature: *feature,
+            value,
+        };
+        match option {
+            DccpOption::Change { .. } => self.on_change(config, role, &received),
+            _ => self.on_confirm(role, &received),
+        }
+    }
+
+    /// Section 6.6.2, "first" to "third".
+    fn on_change(
+        &mut self,
+        config: &Config,
+        role: Role,
+        option: &Received<'_>,
+    ) -> Result<Option<Changed>, Refusal> {
+        let Context { seq, mandatory, .. } = option.context;
+        // Unknown features (section 6.6.7); reordering counts for them, too (rule 1 of 6.6.4).
+        let known = Feature::from_number(option.feature)
+            .filter(|&feature| self.is_in_force(feature, option.location()));
+        let Some(feature) = known else {
+            if self.is_reordered(seq) && !mandatory {
+                return Ok(None);
+            }
+            return self.refuse(option);
+        };
+        let location = option.location();
+        let known = self.find(feature, location);
+        let unstable =
+            known.is_some_and(|known| self.negotiations[known].state == NegotiationState::Unstable);
+        if unstable || self.is_reordered(seq) {
+            return Ok(None);
+        }
+        let (value, list) = match (feature.rule(), location) {
+            (Rule::NonNegotiable, Location::Peer) => match feature.read(option.value) {
+                Some(value) => (value, OptionBytes::new()),
+                None => return self.refuse(option),
+            },
+            // Change R is never valid for a non-negotiable feature (section 6.3.2).
+            (Rule::NonNegotiable, Location::Here) => return self.refuse(option),
+            (Rule::ServerPriority, _) if option.value.is_empty() => return self.refuse(option),
+            (Rule::ServerPriority, _) => {
+                let ours = match known {
+                    Some(known) => self.negotiations[known].value.clone(),
+                    None => preferences(config, feature, location, self.here.ccid),
+                };
+                let agreed = match role {
+                    Role::Server => reconcile(&ours, option.value),
+                    Role::Client => reconcile(option.value, &ours),
+                };
+                match agreed {
+                    Some(value) => (value.into(), ours),
+                    None if mandatory => return Err(Refusal::MandatoryError),
+                    None => (self.values(location).get(feature), ours),
+                }
+            }
+        };
+        let mut bytes = feature.write(value);
+        bytes.extend_from_slice(&list);
+        self.confirm(option, bytes);
+        if let Some(known) = known {
+            // The peer's Change answers ours (section 6.6.6), unless ours must prevail.
+            let negotiation = &self.negotiations[known];
+            let wanted = negotiation.value.contains(&(value as u8));
+            if !negotiation.mandatory || wanted {
+                self.negotiations.swap_remove(known);
+            }
+        }
+        Ok(self.assign(feature, location, value))
+    }
+
+    /// Section 6.6.2, "fourth".
+    fn on_confirm(
+        &mut self,
+        role: Role,
+        option: &Received<'_>,
+    ) -> Result<Option<Changed>, Refusal> {
+        let Context { seq, ack, .. } = option.context;
+        let Some(feature) = Feature::from_number(option.feature) else {
+            return Ok(None);
+        };
+        let location = option.location();
+        let answers_latest = ack.is_some_and(|ack| !ack.is_before(self.fgss));
+        if !answers_latest || self.is_reordered(seq) {
+            return Ok(None);
+        }
+        let Some(known) = self.find(feature, location) else {
+            return Ok(None);
+        };
+        let negotiation = &self.negotiations[known];
+        if negotiation.state != NegotiationState::Changing {
+            return Ok(None);
+        }
+        let Some((&selected, theirs)) = option.value.split_first() else {
+            // Refused (section 6.6.7). CCID 2 depends on the peer's Ack Vectors.
+            let is_vector = (feature, location) == (Feature::SendAckVector, Location::Peer);
+            let needed = feature.is_required() || (is_vector && self.here.ccid == 2);
+            self.negotiations.swap_remove(known);
+            return if needed {
+                Err(Refusal::OptionError)
+            } else {
+                Ok(None)
+            };
+        };
+        let value = match feature.rule() {
+            Rule::NonNegotiable => {
+                let value = feature.read(option.value);
+                if option.value != negotiation.value.as_slice() {
+                    // A Confirm of the value in force answers a repetition of the Change before
+                    // this one, which has overtaken it: not part of this negotiation.
+                    return if value == Some(self.values(location).get(feature)) {
+                        Ok(None)
+                    } else {
+                        Err(Refusal::OptionError)
+                    };
+                }
+                value.ok_or(Refusal::OptionError)?
+            }
+            Rule::ServerPriority => {
+                let ours = negotiation.value.as_slice();
+                let current = self.values(location).get(feature);
+                let valid = if theirs.is_empty() {
+                    ours.contains(&selected) || u64::from(selected) == current
+                } else {
+                    let agreed = match role {
+                        Role::Server => reconcile(ours, theirs),
+                        Role::Client => reconcile(theirs, ours),
+                    };
+                    u64::from(selected) == agreed.map_or(current, u64::from)
+                };
+                if !valid {
+                    return Err(Refusal::OptionError);
+                }
+                selected.into()
+            }
+        };
+        self.negotiations.swap_remove(known);
+        Ok(self.assign(feature, location, value))
+    }
+
+    /// Answers a Change that is invalid or not understood: an empty Confirm, or a Reset where it was
+    /// Mandatory.
+    fn refuse(&mut self, option: &Received<'_>) -> Result<Option<Changed>, Refusal> {
+        if option.context.mandatory {
+            return Err(Refusal::MandatoryError);
+        }
+        self.confirm(option, OptionBytes::new());
+        Ok(None)
+    }
+
+    /// Queues the answer to a Change; an answer to an earlier one that has not left is obsolete.
+    fn confirm(&mut self, change: &Received<'_>, value: OptionBytes) {
+        let confirm_side = match change.side {
+            FeatureSide::Local => FeatureSide::Remote,
+            FeatureSide::Remote => FeatureSide::Local,
+        };
+        self.confirms.retain(|waiting| {
+            !matches!(waiting, DccpOption::Confirm { side, feature, .. }
+                if *side == confirm_side && *feature == change.feature)
+        });
+        self.confirms.push(DccpOption::Confirm {
+            side: confirm_side,
+            feature: change.feature,
+            value,
+        });
+    }
+
+    fn is_reordered(&self, seq: SeqNo) -> bool {
+        self.fgsr.is_some_and(|fgsr| !seq.is_after(fgsr))
+    }
+}
