@@ -14,7 +14,17 @@ import pyarrow.parquet
 import pytest
 
 from conftest import EXAMPLES, assert_bad_input, run_cli
-from skywave import Probes, Results, Scenario, Tcp, run, run_many
+from skywave import (
+    Dccp,
+    DynamicFeedback,
+    Probes,
+    Results,
+    Scenario,
+    Tcp,
+    Tfrc,
+    run,
+    run_many,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -201,3 +211,32 @@ def test_two_links_do_not_share_a_capture(tmp_path: Path) -> None:
     both = ["--capture", f"r1->r2={file}", "--capture", f"r2->r1={file}"]
     assert_bad_input(run_cli("run", DCCP, *both), "one file to a link")
     assert not file.exists()
+
+
+def test_rates_of_a_tfrc_flow_and_the_price_of_its_feedback() -> None:
+    """X, X_recv, p and R at each report; what goes back is counted on the links there."""
+    feedback = {"standard": None, "dynamic": DynamicFeedback()}
+    reports = {}
+    for name, schedule in feedback.items():
+        scenario = Scenario.dumbbell(
+            name,
+            duration="60 s",
+            rate="1 Mbps",
+            delay="490 ms",
+            queue=50,
+            access_delays=("5 ms",),
+            probes=Probes(rates=True),
+        )
+        tfrc = Tfrc(rules="rfc3448", feedback=schedule, receiver_rtt="option")
+        ran = run(scenario.add_flow("satellite", "s1", "d1", Dccp(ccid=3, tfrc=tfrc)))
+        rates = ran.rates.to_pandas()
+        assert set(rates["flow"]) == {"satellite"}
+        assert (rates["rate_bps"] > 0).all()
+        assert (rates["rtt_s"].dropna() > 0.9).all()
+        assert rates["loss_event_rate"].between(0, 1).all()
+        assert rates["reports"].is_monotonic_increasing
+        back = ran.link_flows.to_pandas().query("link == 'r2->r1' and flow == 'satellite'")
+        reports[name] = int(rates["reports"].max())
+        assert back["delivered"].sum() >= reports[name]
+        assert back["delivered_bytes"].sum() > 40 * reports[name]
+    assert reports["dynamic"] > 5 * reports["standard"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,16 @@ from skywave import (
     Cbr,
     Dccp,
     DropTail,
+    DynamicFeedback,
     Flow,
     Ftp,
     Link,
     PacketLoss,
+    PerRoundTrip,
     Probes,
     Scenario,
     Tcp,
+    Tfrc,
 )
 from skywave.papers.nor2011 import setting
 
@@ -65,7 +69,7 @@ def everything() -> Scenario:
         loss=PacketLoss(packets=(3, 5)),
         access_delays=("1 ms", "2 ms"),
         seed=7,
-        probes=Probes(interval="500 ms", links=("r1->r2",), windows=True, packets=True),
+        probes=Probes(interval="500 ms", links=("r1->r2",), windows=True, rates=True, packets=True),
     )
     scenario.description = "every parameter"
     scenario.verify_wire = True
@@ -83,6 +87,18 @@ def everything() -> Scenario:
         )
     )
     scenario.add_flow("tcp", "s1", "d1", tcp, Ftp(size="20 kB", datagram="700 B"), start="1 s")
+    tfrc = Tfrc(
+        rules="rfc3448",
+        segment_size="80 B",
+        oscillation_prevention=False,
+        smoothing="per-round-trip",
+        feedback=DynamicFeedback(rtt_ref="50 ms", window="round-trip"),
+        receiver_rtt="option",
+    )
+    rate = dataclasses.replace(dccp, ccid=3, tfrc=tfrc)
+    scenario.add_flow("rate", "s1", "d2", rate)
+    several = Dccp(ccid=4, tfrc=Tfrc(feedback=PerRoundTrip(reports=4)))
+    scenario.add_flow("several", "s1", "d2", several)
     return scenario.add_flow(
         "dccp", "s2", "d2", dccp, Cbr(rate="1 Mbps", datagram="500 B"), stop="4 s"
     )

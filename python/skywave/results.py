@@ -98,6 +98,16 @@ class Results:
         return self._probed("windows")
 
     @property
+    def rates(self) -> pa.Table:
+        """X, X_recv, p and R of TFRC senders (with ``Probes(rates=True)``).
+
+        One row for each report and each change: ``rate_bps`` is X_inst, what leaves at the instant,
+        ``allowed_rate_bps`` is X, ``receive_rate_bps`` is X_recv as reported. Feedback on the way
+        back is what ``link_flows`` counts of the flow on the links there.
+        """
+        return self._probed("rates")
+
+    @property
     def drops(self) -> pa.Table:
         """Every packet that was dropped."""
         return self.tables["drops"]

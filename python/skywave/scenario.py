@@ -115,10 +115,49 @@ class Tcp(_Mirror):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PerRoundTrip(_Mirror):
+    """A number of reports in each round-trip time, each of which covers a whole one."""
+
+    TAG: ClassVar[str] = "per-round-trip"
+    reports: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamicFeedback(_Mirror):
+    """``N = min(max(round(RTT / rtt_ref), 1), RTT X_recv / s)`` reports in a round-trip time.
+
+    (Sarwar et al. 2008, equation 2.) X_recv is measured over ``RTT / N`` (``window="interval"``),
+    or over a whole round-trip time.
+    """
+
+    TAG: ClassVar[str] = "dynamic"
+    rtt_ref: str | None = None
+    window: Literal["interval", "round-trip"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tfrc(_Mirror):
+    """Parameters of CCID 3 and CCID 4.
+
+    ``segment_size`` makes each packet count as one of this size; without it, s is the mean size of
+    what was sent. ``smoothing`` says what the weights of the past in means of the round-trip time
+    hold for: a report or a round-trip time. ``receiver_rtt`` is how the receiver comes to know that
+    time: from window counters, or by the sender's option (RFC 6323).
+    """
+
+    rules: Literal["rfc5348", "rfc3448"] | None = None
+    segment_size: str | None = None
+    oscillation_prevention: bool | None = None
+    smoothing: Literal["per-report", "per-round-trip"] | None = None
+    feedback: Literal["window-counter"] | PerRoundTrip | DynamicFeedback | None = None
+    receiver_rtt: Literal["window-counter", "option"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Dccp(_Mirror):
     """DCCP's parameters; windows and the send queue are in packets.
 
-    ``profile`` says whose rules fill the rest.
+    ``profile`` says whose rules fill the rest; ``tfrc`` has those of CCID 3 and 4.
     """
 
     TAG: ClassVar[str] = "dccp"
@@ -127,6 +166,7 @@ class Dccp(_Mirror):
     initial_cwnd: int | None = None
     initial_ssthresh: int | None = None
     growth: Literal["rfc4341", "ns2-tcplike"] | None = None
+    tfrc: Tfrc | None = None
     send_queue: int | None = None
     short_seqnos: bool | None = None
     ecn: bool | None = None
@@ -172,13 +212,15 @@ class Flow(_Mirror):
 class Probes(_Mirror):
     """What is measured: samples each ``interval``, of all links or of those named.
 
-    ``windows`` records cwnd, ssthresh and pipe at each change; ``packets`` records every packet
-    everywhere, which is large.
+    ``windows`` records cwnd, ssthresh and pipe at each change, ``rates`` the X, X_recv, p and R of
+    TFRC senders at each report and each change; ``packets`` records every packet everywhere, which
+    is large.
     """
 
     interval: str | None = None
     links: tuple[str, ...] | None = None
     windows: bool | None = None
+    rates: bool | None = None
     packets: bool | None = None
 
 
@@ -338,14 +380,18 @@ PartT = TypeVar("PartT", bound=_Mirror)
 
 def _read(mirror: type[PartT], document: Mapping[str, Any]) -> PartT:
     """Read a part from the core's normalised JSON."""
-    tagged = {variant.TAG: variant for variant in (Tcp, Dccp, Ftp, Cbr, DropTail)}
+    variants = (Tcp, Dccp, Ftp, Cbr, DropTail, PerRoundTrip, DynamicFeedback)
+    tagged = {variant.TAG: variant for variant in variants}
     values: dict[str, Any] = {}
     for key, value in document.items():
-        if key in ("transport", "source", "queue"):
-            if value == "unlimited":
-                continue
+        if key in ("transport", "source", "queue", "feedback") and isinstance(value, dict):
             ((tag, body),) = value.items()
             values[key] = _read(tagged[tag], body)
+        elif key == "queue":
+            # "unlimited" is what there is without a queue.
+            continue
+        elif key == "tfrc":
+            values[key] = _read(Tfrc, value)
         elif key == "loss":
             values[key] = _read(PacketLoss, value)
         else:

@@ -1,13 +1,18 @@
 //! The ends of a flow: transport endpoints, and the applications above them.
 
+use core::num::NonZeroU32;
+
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_congestion::{Aimd, AimdConfig, Clocking, GrowthLaw, RtoConfig};
+use skywave_congestion::{Aimd, AimdConfig, Clocking, GrowthLaw, RtoConfig, tfrc};
 use skywave_transport::{Driven, dccp, tcp};
 use skywave_units::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::scenario::{DccpSpec, FlowSpec, Growth, Profile, SourceSpec, TcpSpec, TransportSpec};
+use crate::scenario::{
+    DccpSpec, FeedbackSpec, FlowSpec, Growth, PerRoundTripSpec, Profile, ReceiverRttSpec,
+    SmoothingSpec, SourceSpec, TcpSpec, TfrcRules, TransportSpec, WindowSpec,
+};
 
 /// Port of every receiver.
 const RECEIVER_PORT: u16 = 5001;
@@ -32,6 +37,8 @@ pub(crate) struct HostStats {
     pub(crate) ssthresh: f64,
     pub(crate) pipe: u32,
     pub(crate) srtt: Option<Duration>,
+    /// Of a sender that has a rate rather than a window.
+    pub(crate) rate: Option<dccp::RateStats>,
 }
 
 /// The random stream of this name: independent of every other stream of the scenario.
@@ -130,6 +137,7 @@ impl Host {
                     ssthresh: window.ssthresh,
                     pipe: window.pipe,
                     srtt: stats.srtt,
+                    rate: stats.congestion.rate().copied(),
                 }
             }
         }
@@ -237,10 +245,11 @@ fn dccp_config(spec: &DccpSpec, datagram: u64) -> dccp::Config {
     dccp::Config {
         sender_ccids: ccids.clone(),
         receiver_ccids: ccids,
-        tfrc: match spec.profile {
-            Profile::Rfc => dccp::TfrcConfig::rfc5348(),
-            Profile::Ns2 => dccp::TfrcConfig::rfc3448(),
-        },
+        tfrc: tfrc_config(spec),
+        request_rtt_estimate: spec
+            .tfrc
+            .as_ref()
+            .is_some_and(|tfrc| tfrc.receiver_rtt == ReceiverRttSpec::Option),
         ccid2: dccp::Ccid2Config {
             initial_cwnd: spec.initial_cwnd.map(f64::from).or(ccid2.initial_cwnd),
             initial_ssthresh: spec
@@ -260,6 +269,48 @@ fn dccp_config(spec: &DccpSpec, datagram: u64) -> dccp::Config {
             .send_queue
             .map_or(base.send_queue, |packets| packets as usize),
         ..base
+    }
+}
+
+fn tfrc_config(spec: &DccpSpec) -> tfrc::Config {
+    let given = spec.tfrc.clone().unwrap_or_default();
+    let rules = given.rules.unwrap_or(match spec.profile {
+        Profile::Rfc => TfrcRules::Rfc5348,
+        Profile::Ns2 => TfrcRules::Rfc3448,
+    });
+    let mut config = match rules {
+        TfrcRules::Rfc5348 => tfrc::Config::rfc5348(),
+        TfrcRules::Rfc3448 => tfrc::Config::rfc3448(),
+    };
+    if given.oscillation_prevention == Some(false) {
+        config = config.without_oscillation_prevention();
+    }
+    tfrc::Config {
+        segment_size: given.segment_size.map_or(config.segment_size, |size| {
+            tfrc::SegmentSize::Fixed(size.get() as u32)
+        }),
+        smoothing: match given.smoothing {
+            None => config.smoothing,
+            Some(SmoothingSpec::PerReport) => tfrc::Smoothing::PerReport,
+            Some(SmoothingSpec::PerRoundTrip) => tfrc::Smoothing::PerRoundTrip,
+        },
+        feedback: match given.feedback {
+            FeedbackSpec::WindowCounter => tfrc::FeedbackSchedule::WindowCounter,
+            FeedbackSpec::PerRoundTrip(PerRoundTripSpec { reports }) => {
+                let reports = NonZeroU32::new(reports).unwrap_or(NonZeroU32::MIN);
+                tfrc::FeedbackSchedule::PerRoundTrip(reports)
+            }
+            FeedbackSpec::Dynamic(dynamic) => {
+                tfrc::FeedbackSchedule::Dynamic(tfrc::DynamicFeedback {
+                    rtt_ref: dynamic.rtt_ref,
+                    window: match dynamic.window {
+                        WindowSpec::Interval => tfrc::ObservationWindow::Interval,
+                        WindowSpec::RoundTrip => tfrc::ObservationWindow::RoundTrip,
+                    },
+                })
+            }
+        },
+        ..config
     }
 }
 

@@ -46,7 +46,9 @@ pub use run::{
     FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, check, run, run_many,
 };
 pub use scenario::{
-    CbrSpec, DccpSpec, DropTailSpec, Dumbbell, FlowSpec, FtpSpec, Growth, LinkSpec, LossSpec,
-    Probes, Profile, QueueSpec, Scenario, ScenarioError, SourceSpec, TcpSpec, TransportSpec,
+    CbrSpec, DccpSpec, DropTailSpec, Dumbbell, DynamicSpec, FeedbackSpec, FlowSpec, FtpSpec,
+    Growth, LinkSpec, LossSpec, PerRoundTripSpec, Probes, Profile, QueueSpec, ReceiverRttSpec,
+    Scenario, ScenarioError, SmoothingSpec, SourceSpec, TcpSpec, TfrcRules, TfrcSpec,
+    TransportSpec, WindowSpec,
 };
 pub use wire_check::WireMismatch;

@@ -1,6 +1,7 @@
 //! What is measured during a run, and the tables that it becomes.
 
 use skywave_path::Packet;
+use skywave_transport::dccp::RateStats;
 use skywave_units::{Duration, Instant};
 use slab::Slab;
 
@@ -9,7 +10,9 @@ use crate::network::Network;
 use crate::observe::{Event, Observer};
 use crate::packet::{Body, Frame};
 use crate::scenario::Probes;
-use crate::tables::{DropRow, FlowRow, LinkFlowRow, LinkRow, PacketRow, TableSet, WindowRow};
+use crate::tables::{
+    DropRow, FlowRow, LinkFlowRow, LinkRow, PacketRow, RateRow, TableSet, WindowRow,
+};
 
 /// Samples flows and links, and counts for the summary.
 pub(crate) struct Sampler {
@@ -19,6 +22,7 @@ pub(crate) struct Sampler {
     /// Whether a flow's packets, there or back, use a link: `[link][flow]`.
     usage: Vec<Vec<bool>>,
     windows: bool,
+    rates: bool,
     packets: bool,
     links: Vec<PacketCount>,
     /// Counts of flow f on link l at `l * flows + f`; only links that are sampled are counted.
@@ -65,6 +69,8 @@ struct FlowCount {
     delivered_bytes: u64,
     /// cwnd, ssthresh and pipe when last written down.
     window: Option<(f64, f64, u32)>,
+    /// How the rate stood then, and R.
+    rate: Option<(RateStats, Option<Duration>)>,
 }
 
 impl Sampler {
@@ -77,6 +83,7 @@ impl Sampler {
             sampled,
             usage,
             windows: probes.windows,
+            rates: probes.rates,
             packets: probes.packets,
             links: vec![PacketCount::default(); links],
             link_flows: vec![PacketCount::default(); links * flows],
@@ -95,6 +102,46 @@ impl Sampler {
         add(&mut self.links[link as usize]);
         let flow = frame.to() as usize / 2;
         add(&mut self.link_flows[link as usize * self.flows.len() + flow]);
+    }
+
+    /// Writes the window of a flow down if it has changed.
+    fn write_window(&mut self, now: Instant, flow: u32, stats: &HostStats) {
+        let &HostStats {
+            cwnd,
+            ssthresh,
+            pipe,
+            ..
+        } = stats;
+        let window = (cwnd, ssthresh, pipe);
+        let last = &mut self.flows[flow as usize].window;
+        if *last != Some(window) {
+            *last = Some(window);
+            self.tables.windows.push(WindowRow {
+                at: now,
+                flow,
+                cwnd,
+                ssthresh,
+                pipe,
+            });
+        }
+    }
+
+    /// Writes the rate of a flow down if it has one and something is new.
+    fn write_rate(&mut self, now: Instant, flow: u32, stats: &HostStats) {
+        let Some(rate) = stats.rate else {
+            return;
+        };
+        let rtt = stats.srtt;
+        let last = &mut self.flows[flow as usize].rate;
+        if *last != Some((rate, rtt)) {
+            *last = Some((rate, rtt));
+            self.tables.rates.push(RateRow {
+                at: now,
+                flow,
+                rate,
+                rtt,
+            });
+        }
     }
 
     fn data_received(&mut self, now: Instant, frame: &Frame, body: &Body) {
@@ -156,27 +203,15 @@ impl Observer for Sampler {
     }
 
     fn settled(&mut self, now: Instant, index: u32, host: &Host) {
-        if !self.windows || !index.is_multiple_of(2) {
+        if !(self.windows || self.rates) || !index.is_multiple_of(2) {
             return;
         }
-        let flow = index / 2;
-        let HostStats {
-            cwnd,
-            ssthresh,
-            pipe,
-            ..
-        } = host.stats();
-        let window = (cwnd, ssthresh, pipe);
-        let last = &mut self.flows[flow as usize].window;
-        if *last != Some(window) {
-            *last = Some(window);
-            self.tables.windows.push(WindowRow {
-                at: now,
-                flow,
-                cwnd,
-                ssthresh,
-                pipe,
-            });
+        let stats = host.stats();
+        if self.windows {
+            self.write_window(now, index / 2, &stats);
+        }
+        if self.rates {
+            self.write_rate(now, index / 2, &stats);
         }
     }
 
@@ -239,6 +274,7 @@ impl Observer for Sampler {
                 delivered_packets: receiver.delivered_packets,
                 delivered_bytes: receiver.delivered_bytes,
                 window: count.window,
+                rate: count.rate,
                 ..FlowCount::default()
             };
         }

@@ -34,8 +34,8 @@ pub struct RunOptions {
 pub struct Results {
     /// Totals.
     pub summary: Summary,
-    /// Tables by name: `flows`, `links`, `link_flows`, `drops`, and `windows` and `packets` where
-    /// the scenario asks for them.
+    /// Tables by name: `flows`, `links`, `link_flows`, `drops`, and `windows`, `rates` and `packets`
+    /// where the scenario asks for them.
     pub tables: Vec<(&'static str, RecordBatch)>,
     /// A hash over everything that happened to every packet.
     pub fingerprint: u64,
@@ -331,9 +331,7 @@ pub fn run(
         links: &links,
         flows: &flows,
     };
-    let tables = sampler
-        .tables
-        .into_batches(&names, probes.windows, probes.packets)?;
+    let tables = sampler.tables.into_batches(&names, probes)?;
     let violations = recorder
         .map(|recorder| physics::verify(scenario, &recorder.records))
         .unwrap_or_default();

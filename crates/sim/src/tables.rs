@@ -9,11 +9,13 @@ use arrow_array::{
 };
 use arrow_schema::ArrowError;
 use skywave_path::Packet;
+use skywave_transport::dccp::RateStats;
 use skywave_units::{Duration, Instant};
 
 use crate::observe::Event;
 use crate::packet::{Body, Frame};
 use crate::probes::PacketCount;
+use crate::scenario::Probes;
 
 /// The rows of all tables of a run.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,7 @@ pub(crate) struct TableSet {
     pub(crate) links: Vec<LinkRow>,
     pub(crate) link_flows: Vec<LinkFlowRow>,
     pub(crate) windows: Vec<WindowRow>,
+    pub(crate) rates: Vec<RateRow>,
     pub(crate) drops: Vec<DropRow>,
     pub(crate) packets: Vec<PacketRow>,
 }
@@ -72,6 +75,15 @@ pub(crate) struct WindowRow {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
     pub(crate) pipe: u32,
+}
+
+/// A sender's rate after a report or a change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RateRow {
+    pub(crate) at: Instant,
+    pub(crate) flow: u32,
+    pub(crate) rate: RateStats,
+    pub(crate) rtt: Option<Duration>,
 }
 
 /// A packet that a link lost.
@@ -147,17 +159,17 @@ const NULLABLE: &[&str] = &[
     "delay_min_s",
     "delay_max_s",
     "srtt_s",
+    "rtt_s",
     "ssthresh_packets",
     "ack",
 ];
 
 impl TableSet {
-    /// The tables, by name. `windows` and `packets` are there only where they were asked for.
+    /// The tables, by name. `windows`, `rates` and `packets` are there only where they were asked for.
     pub(crate) fn into_batches(
         self,
         names: &Names<'_>,
-        windows: bool,
-        packets: bool,
+        probes: &Probes,
     ) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
         let mut batches = vec![
             ("flows", self.flow_table(names)?),
@@ -165,10 +177,13 @@ impl TableSet {
             ("link_flows", self.link_flow_table(names)?),
             ("drops", self.drop_table(names)?),
         ];
-        if windows {
+        if probes.windows {
             batches.push(("windows", self.window_table(names)?));
         }
-        if packets {
+        if probes.rates {
+            batches.push(("rates", self.rate_table(names)?));
+        }
+        if probes.packets {
             batches.push(("packets", self.packet_table(names)?));
         }
         Ok(batches)
@@ -225,6 +240,20 @@ impl TableSet {
             "cwnd_packets": floats(|row: &WindowRow| row.cwnd),
             "ssthresh_packets": finite(|row: &WindowRow| row.ssthresh),
             "pipe_packets": small(|row: &WindowRow| row.pipe),
+        })
+    }
+
+    fn rate_table(&self, names: &Names<'_>) -> Result<RecordBatch, ArrowError> {
+        table!(&self.rates, {
+            "time_s": floats(|row: &RateRow| row.at.as_secs_f64()),
+            "flow": labels(names.flows, |row: &RateRow| row.flow),
+            "rate_bps": counts(|row: &RateRow| row.rate.rate.as_bps()),
+            "allowed_rate_bps": counts(|row: &RateRow| row.rate.allowed_rate.as_bps()),
+            "receive_rate_bps": counts(|row: &RateRow| row.rate.receive_rate.as_bps()),
+            "loss_event_rate": floats(|row: &RateRow| row.rate.loss_event_rate),
+            "rtt_s": seconds(|row: &RateRow| row.rtt),
+            "reports": counts(|row: &RateRow| row.rate.reports),
+            "loss_events": counts(|row: &RateRow| row.rate.loss_events),
         })
     }
 

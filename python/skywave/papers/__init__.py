@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     """Told the stage, how many of its steps are done and how many there are."""
 
 PAPERS = {
-    "nor2011": "The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation"
+    "nor2011": "The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation",
+    "sarwar2008": "Improvements in DCCP congestion control for satellite links",
 }
 """Keys and titles of the papers that can be reproduced."""
 
@@ -32,6 +34,6 @@ def reproduce(key: str, *, live_ns2: bool = True, progress: Progress | None = No
     """
     if key not in PAPERS:
         raise KeyError(f"{key} is not a known paper; known are {', '.join(PAPERS)}")
-    from skywave.papers import nor2011  # noqa: PLC0415  (brings matplotlib)
-
-    return nor2011.reproduce(live_ns2=live_ns2, progress=progress)
+    paper = import_module(f"skywave.papers.{key}")  # now, since it brings matplotlib
+    reproduction: Reproduction = paper.reproduce(live_ns2=live_ns2, progress=progress)
+    return reproduction

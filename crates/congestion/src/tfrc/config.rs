@@ -1,8 +1,8 @@
 //! What can be chosen about TFRC.
 
-use core::num::NonZeroU32;
-
 use skywave_units::{Duration, Rate};
+
+use super::FeedbackSchedule;
 
 /// How much may leave in the first round-trip time, which is also what an idle period leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,26 +45,16 @@ pub enum FirstInterval {
     LatestReceiveRate,
 }
 
-/// How often a receiver reports while data arrives. Losses are reported at once all the same.
+/// What a report weighs in the means of the round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum FeedbackSchedule {
-    /// Once in each round-trip time as the sender's window counter tells it (RFC 4342 section
-    /// 10.3): no timer.
-    WindowCounter,
-    /// This many times in each round-trip time as the receiver knows it; each report covers a
-    /// whole one (RFC 5348 section 6).
-    PerRoundTrip(NonZeroU32),
-}
-
-impl FeedbackSchedule {
-    /// The time between two reports; `None` where the window counter decides.
-    pub(super) fn interval(self, rtt: Duration) -> Option<Duration> {
-        match self {
-            Self::WindowCounter => None,
-            Self::PerRoundTrip(reports) => Some(rtt / u64::from(reports.get())),
-        }
-    }
+pub enum Smoothing {
+    /// Each report alike: the past keeps the weight q (RFC 5348 section 4.3). More reports in a
+    /// round-trip time make means that follow sooner.
+    PerReport,
+    /// By the share of a round-trip time that it comes after the one before: with N reports in one
+    /// the past keeps q^(1/N) at each, which is q over all of them. Never less than q.
+    PerRoundTrip,
 }
 
 /// The small-packet variant, TFRC-SP (RFC 4828).
@@ -109,6 +99,8 @@ pub struct Config {
     /// 4.5), and q2, the weight of the past in that mean. Where this is `None`, q should be low
     /// ([`Config::without_oscillation_prevention`]).
     pub oscillation_prevention: Option<f64>,
+    /// Whether q and q2 hold for each report or for each round-trip time.
+    pub smoothing: Smoothing,
     /// The most round-trip times for which unused permission to send is kept, as a burst (section
     /// 4.6): 0 to 1. Less than a packet's interval hides from [`SenderRules::Rfc5348`] that the
     /// application is the limit.
@@ -137,6 +129,7 @@ impl Config {
             segment_size: SegmentSize::Mean,
             rtt_weight: 0.9,
             oscillation_prevention: Some(0.9),
+            smoothing: Smoothing::PerReport,
             max_credit: 1.0,
             max_rate: None,
             discounting: Some(0.25),

@@ -1,49 +1,55 @@
 //! Whether the application, not the allowed rate, has been the limit (RFC 5348 section 8.2.1).
 
+use std::collections::VecDeque;
+
 use skywave_units::{Duration, Instant};
 
-/// Remembers two times at which the sender was *not* data-limited.
-#[derive(Clone, Copy, Debug)]
+/// Times that are saved in a round-trip time, and in all. The RFC's two would take most intervals for
+/// data-limited where several reports come in a round-trip time; it suggests more for accuracy.
+const PER_ROUND_TRIP: u64 = 8;
+const TIMES: usize = 64;
+
+/// Remembers times at which the sender was *not* data-limited.
+#[derive(Clone, Debug)]
 pub(super) struct DataLimited {
-    not_limited_1: Option<Instant>,
-    not_limited_2: Option<Instant>,
-    /// When the newest packet that was reported left.
-    t_new: Option<Instant>,
-    /// When that was reported.
-    t_next: Option<Instant>,
+    /// Oldest first.
+    not_limited: VecDeque<Instant>,
 }
 
 impl DataLimited {
     pub(super) const fn new() -> Self {
         Self {
-            not_limited_1: None,
-            not_limited_2: None,
-            t_new: None,
-            t_next: None,
+            not_limited: VecDeque::new(),
         }
     }
 
     /// The sender has sent all that it is allowed to send.
-    pub(super) fn on_all_sent(&mut self, now: Instant) {
-        if self.not_limited_1 <= self.t_new {
-            self.not_limited_1 = Some(now);
-        } else if self.not_limited_2 <= self.t_next {
-            self.not_limited_2 = Some(now);
+    pub(super) fn on_all_sent(&mut self, now: Instant, rtt: Duration) {
+        let spacing = rtt / PER_ROUND_TRIP;
+        if self
+            .not_limited
+            .back()
+            .is_some_and(|&last| now - last < spacing)
+        {
+            return;
         }
+        if self.not_limited.len() == TIMES {
+            self.not_limited.pop_front();
+        }
+        self.not_limited.push_back(now);
     }
 
     /// A report came on packets up to one that left at `t_new`: whether the sender was data-limited
-    /// over the whole interval that it covers.
-    pub(super) fn on_feedback(&mut self, now: Instant, t_new: Instant, rtt: Duration) -> bool {
-        self.t_new = Some(t_new);
-        self.t_next = Some(now);
-        let is_within =
-            |time: Option<Instant>| time.is_some_and(|at| at <= t_new && t_new - at < rtt);
-        let limited = !is_within(self.not_limited_1) && !is_within(self.not_limited_2);
-        if self.not_limited_1 <= self.t_new && self.not_limited_2 > self.t_new {
-            self.not_limited_1 = self.not_limited_2;
+    /// over the whole interval that it covers, from a round-trip time before until then.
+    pub(super) fn on_feedback(&mut self, t_new: Instant, rtt: Duration) -> bool {
+        while self
+            .not_limited
+            .front()
+            .is_some_and(|&at| at + rtt <= t_new)
+        {
+            self.not_limited.pop_front();
         }
-        limited
+        self.not_limited.front().is_none_or(|&at| at > t_new)
     }
 }
 
@@ -61,17 +67,32 @@ mod tests {
     #[test]
     fn t_5_data_limited_intervals() {
         let mut limited = DataLimited::new();
-        limited.on_all_sent(at(0));
-        assert!(!limited.on_feedback(at(100), at(0), RTT));
-        assert!(limited.on_feedback(at(200), at(100), RTT), "0 is too old");
+        limited.on_all_sent(at(0), RTT);
+        assert!(!limited.on_feedback(at(0), RTT));
+        assert!(limited.on_feedback(at(100), RTT), "0 is too old");
         for millis in [250, 260, 350] {
-            limited.on_all_sent(at(millis));
+            limited.on_all_sent(at(millis), RTT);
         }
-        // The first time after t_new = 100, and the first one after t_next = 200, which is the same
-        // here: 250, then 260.
-        assert!(!limited.on_feedback(at(360), at(255), RTT));
-        // 260 has become the first one.
-        assert!(!limited.on_feedback(at(400), at(300), RTT));
-        assert!(limited.on_feedback(at(460), at(360), RTT), "260 is too old");
+        assert!(limited.on_feedback(at(249), RTT));
+        assert!(!limited.on_feedback(at(255), RTT));
+        assert!(!limited.on_feedback(at(300), RTT));
+        assert!(!limited.on_feedback(at(360), RTT));
+        assert!(limited.on_feedback(at(460), RTT), "350 is too old");
+    }
+
+    /// A sender that always uses its rate up is never taken for data-limited, however many reports
+    /// there are and however long they were on their way; and it needs little memory.
+    #[test]
+    fn any_number_of_reports() {
+        for gap in [1, 10, 100, 350] {
+            let mut limited = DataLimited::new();
+            for millis in 0..5_000 {
+                limited.on_all_sent(at(millis), RTT);
+                assert!(limited.not_limited.len() <= TIMES);
+                if millis >= 400 && millis % gap == 0 {
+                    assert!(!limited.on_feedback(at(millis - 400), RTT), "{millis}");
+                }
+            }
+        }
     }
 }

@@ -5,10 +5,10 @@
 //! - [`Sender`] turns reports into an allowed rate: `sender` holds sections 4.2 to 4.5, `receive_set`
 //!   the limit by what arrived, `data_limited` tells whether the application was the limit,
 //!   `pacing` spreads packets at that rate (section 4.6), `segment_size` knows s.
-//! - [`Receiver`] decides when to report and what: `history` finds losses and groups them into loss
-//!   events (sections 5.1 to 5.3), `interval` averages the intervals between them (sections 5.4 and
-//!   5.5), `receive_rate` is X_recv, `counter` is the clock of quarter round-trip times that data
-//!   packets carry (RFC 4342 section 8.1).
+//! - [`Receiver`] decides when to report and what: `feedback` is how often, `history` finds losses and
+//!   groups them into loss events (sections 5.1 to 5.3), `interval` averages the intervals between
+//!   them (sections 5.4 and 5.5), `receive_rate` is X_recv, `counter` is the clock of quarter
+//!   round-trip times that data packets carry (RFC 4342 section 8.1).
 //! - [`Config`] has a constructor for each document.
 //!
 //! Nothing here knows a packet format: sequence numbers are plain integers that do not wrap, and
@@ -19,6 +19,7 @@ mod config;
 mod counter;
 mod data_limited;
 pub mod equation;
+mod feedback;
 mod history;
 mod interval;
 mod pacing;
@@ -29,9 +30,10 @@ mod segment_size;
 mod sender;
 
 pub use config::{
-    Config, FeedbackSchedule, FirstInterval, InitialWindow, SegmentSize, SenderRules, SmallPackets,
+    Config, FirstInterval, InitialWindow, SegmentSize, SenderRules, SmallPackets, Smoothing,
 };
 pub use counter::WindowCounter;
+pub use feedback::{DynamicFeedback, FeedbackSchedule, ObservationWindow};
 pub use history::Arrival;
 pub use interval::{INTERVALS, LossInterval, loss_event_rate};
 pub use receiver::{Receiver, Report};

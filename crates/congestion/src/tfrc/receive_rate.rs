@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant};
 
-/// Reports that are remembered. More than these within a round-trip time, and a rate covers a little
-/// more than one.
+/// Where more reports than this are remembered, those closer together than this share of a round-trip
+/// time become one, and a rate covers so much more than it has to.
 const MARKS: usize = 16;
 
 /// What had arrived at some time.
@@ -38,16 +38,16 @@ impl ReceiveRate {
     /// A data packet has arrived.
     pub(super) fn on_arrival(&mut self, now: Instant, bytes: u32) {
         if self.marks.is_empty() {
-            self.mark(now);
+            self.mark(now, Duration::ZERO);
         }
         self.bytes = self.bytes.saturating_add(bytes.into());
         self.packets += 1;
     }
 
-    /// The rate over the time since the latest report that is at least a round-trip time ago; zero
-    /// before there is anything to measure.
-    pub(super) fn rates(&self, now: Instant, rtt: Duration) -> Rates {
-        let covers = |mark: &&Mark| now - mark.at >= rtt;
+    /// The rate over the time since the latest report that is at least `window` ago; zero before
+    /// there is anything to measure.
+    pub(super) fn rates(&self, now: Instant, window: Duration) -> Rates {
+        let covers = |mark: &&Mark| now - mark.at >= window;
         let Some(mark) = self
             .marks
             .iter()
@@ -57,18 +57,25 @@ impl ReceiveRate {
         else {
             return Rates::default();
         };
-        let time = (now - mark.at).max(rtt).as_secs_f64();
+        let time = (now - mark.at).max(window).as_secs_f64();
         Rates {
             bytes: (self.bytes - mark.bytes) as f64 / time,
             packets: (self.packets - mark.packets) as f64 / time,
         }
     }
 
-    /// A report has left.
-    pub(super) fn mark(&mut self, now: Instant) {
-        if self.marks.len() == MARKS {
-            // Not the oldest: there must be one that is a round-trip time ago.
-            self.marks.remove(1);
+    /// A report has left. What no rate over `rtt` or less needs is forgotten.
+    pub(super) fn mark(&mut self, now: Instant, rtt: Duration) {
+        while let [_, second, ..] = self.marks.make_contiguous()
+            && now - second.at >= rtt
+        {
+            self.marks.pop_front();
+        }
+        if self.marks.len() >= MARKS
+            && let [.., before, last] = self.marks.make_contiguous()
+            && (last.at - before.at) * (MARKS as u64) < rtt
+        {
+            self.marks.pop_back();
         }
         self.marks.push_back(Mark {
             at: now,
@@ -76,13 +83,32 @@ impl ReceiveRate {
             packets: self.packets,
         });
     }
+}
 
-    /// Drops what is older than any rate needs.
-    pub(super) fn forget(&mut self, now: Instant, rtt: Duration) {
-        while let [_, second, ..] = self.marks.make_contiguous()
-            && now - second.at >= rtt
-        {
-            self.marks.pop_front();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many reports there are, a rate covers a round-trip time and little more, and what is
+    /// remembered stays small.
+    #[test]
+    fn any_number_of_reports() {
+        const RTT: Duration = Duration::from_millis(1_000);
+        for reports in [1_u64, 3, 15, 16, 17, 48, 1_000] {
+            let mut rate = ReceiveRate::default();
+            let mut now = Instant::ZERO;
+            // A byte in each ms, then two.
+            for millis in 0..20_000 {
+                now = Instant::ZERO + Duration::from_millis(millis);
+                rate.on_arrival(now, 1 + u32::from(millis > 18_000));
+                if millis % (1_000 / reports) == 0 {
+                    rate.mark(now, RTT);
+                }
+            }
+            assert!(rate.marks.len() <= 2 * MARKS + 3, "{reports}");
+            let over_a_round_trip = rate.rates(now, RTT).bytes;
+            let least = if reports == 1 { 1_500.0 } else { 1_900.0 };
+            assert!((least..=2_002.0).contains(&over_a_round_trip));
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant};
 
-/// Rates that are kept; the set is small where reports come once in a round-trip time. Where there
-/// are more, one stands for two.
+/// Where there are more rates than this, those that are closer together than this share of a round-trip
+/// time become one: the earlier, which is the greater.
 const ENTRIES: usize = 16;
 
 /// The set, as far as its maximum depends on it: rates fall from the oldest to the newest, since an
@@ -35,8 +35,11 @@ impl ReceiveSet {
         while self.0.back().is_some_and(|&(_, other)| other <= rate) {
             self.0.pop_back();
         }
-        if self.0.len() == ENTRIES {
-            self.0.remove(1);
+        if self.0.len() >= ENTRIES
+            && let [.., (before, _), (last, _)] = *self.0.make_contiguous()
+            && (last - before) * (ENTRIES as u64) < rtt
+        {
+            self.0.pop_back();
         }
         self.0.push_back((now, rate));
         while self.0.len() > 1 && self.0.front().is_some_and(|&(at, _)| now - at > rtt * 2) {
@@ -96,6 +99,22 @@ mod tests {
         }
         assert!(set.0.len() <= ENTRIES);
         assert_eq!((set.max(), set.latest()), (600.0, 400.1));
+    }
+
+    /// However many reports there are, the maximum is that of two round-trip times but for a sixteenth of
+    /// one, and the set stays small.
+    #[test]
+    fn any_number_of_reports() {
+        let mut set = ReceiveSet::new(at(0));
+        for millis in 1..2_000 {
+            // Falls by one with each millisecond.
+            set.update(at(millis), RTT, 10_000.0 - millis as f64);
+            assert!(set.0.len() <= 3 * ENTRIES);
+            let exact = 10_000.0 - (millis as f64 - 200.0);
+            let max = set.max();
+            assert!(max <= exact || millis <= 200);
+            assert!(max >= exact - 7.0, "{max}, not {exact}");
+        }
     }
 
     /// T-5: Maximize drops Infinity and makes the greatest as young as now.

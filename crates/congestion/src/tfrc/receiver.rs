@@ -35,7 +35,8 @@ pub struct Receiver {
     counter: CounterClock,
     newest_data: Option<u64>,
     rate: ReceiveRate,
-    /// The greatest rate reported so far in packets per second, for the first loss interval.
+    /// The rate reported last, and the greatest one so far, in packets per second.
+    latest_rate: f64,
     greatest_rate: f64,
     /// The round-trip time as it is known from elsewhere.
     known_rtt: Option<Duration>,
@@ -71,6 +72,7 @@ impl Receiver {
             counter: CounterClock::default(),
             newest_data: None,
             rate: ReceiveRate::default(),
+            latest_rate: 0.0,
             greatest_rate: 0.0,
             known_rtt: None,
             sender_rtt: None,
@@ -160,7 +162,8 @@ impl Receiver {
             return;
         };
         // A round-trip time from the sender itself goes before its window counter, here, too.
-        match self.schedule.interval(rtt).or(self.sender_rtt) {
+        let interval = self.schedule.interval(rtt, self.latest_rate);
+        match interval.or(self.sender_rtt) {
             None => self.is_due |= self.counter.count() >= last.count + REPORT_COUNTS,
             Some(interval) => {
                 let at = last.at + interval;
@@ -184,15 +187,16 @@ impl Receiver {
             return None;
         }
         let rtt = self.rtt();
-        let rates = self.rate.rates(now, rtt);
-        self.rate.forget(now, rtt);
-        self.rate.mark(now);
+        let window = self.schedule.window(rtt, self.latest_rate);
+        let rates = self.rate.rates(now, window);
+        self.rate.mark(now, rtt);
         let is_first = self.reported.is_none();
         let report = Report {
             receive_rate: if is_first { 0.0 } else { rates.bytes },
             loss_event_rate: self.loss_event_rate(),
         };
         if !is_first {
+            self.latest_rate = rates.packets;
             self.greatest_rate = self.greatest_rate.max(rates.packets);
         }
         self.reported = Some(Reported {

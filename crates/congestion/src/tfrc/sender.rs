@@ -6,7 +6,7 @@ use super::data_limited::DataLimited;
 use super::pacing::{Pace, Pacing};
 use super::receive_set::ReceiveSet;
 use super::segment_size::SegmentSizes;
-use super::{Config, InitialWindow, SenderRules, T_MBI, equation};
+use super::{Config, InitialWindow, SenderRules, Smoothing, T_MBI, equation};
 
 /// The nofeedback timer before there is feedback (section 4.2).
 const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
@@ -43,8 +43,10 @@ pub struct Feedback {
 /// How a [`Sender`] stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stats {
-    /// X: the allowed rate; with `oscillation_prevention`, the one at this instant.
+    /// X_inst: how fast packets leave at this instant; X where `oscillation_prevention` is off.
     pub rate: Rate,
+    /// X: the allowed rate.
+    pub allowed_rate: Rate,
     /// X_recv: the latest rate of arrival that was reported.
     pub receive_rate: Rate,
     /// p.
@@ -78,6 +80,7 @@ pub struct Sender {
     /// As reported.
     receive_rate: f64,
     p: f64,
+    reported_at: Option<Instant>,
     /// tld.
     doubled_at: Option<Instant>,
     /// The nofeedback timer.
@@ -104,6 +107,7 @@ impl Sender {
             receive_set: None,
             receive_rate: 0.0,
             p: 0.0,
+            reported_at: None,
             doubled_at: None,
             timer: None,
             sent_since_timer: false,
@@ -117,6 +121,7 @@ impl Sender {
     pub fn stats(&self) -> Stats {
         Stats {
             rate: rate(self.x_inst()),
+            allowed_rate: rate(self.x()),
             receive_rate: rate(self.receive_rate),
             loss_event_rate: self.p,
             rtt: self.rtt(),
@@ -161,7 +166,8 @@ impl Sender {
             self.start(now);
         }
         if self.pacing.on_sent(now, self.pace()) {
-            self.limited.on_all_sent(now);
+            let rtt = self.rtt().unwrap_or_default();
+            self.limited.on_all_sent(now, rtt);
         }
         if self.timer.is_none() {
             self.set_timer(now);
@@ -184,13 +190,14 @@ impl Sender {
         }
         let sample = (now - report.sent_at).saturating_sub(report.delay);
         let had_rtt = self.rtt.is_some();
-        self.sample_rtt(sample.clamp(MIN_RTT, MAX_RTT).as_secs_f64());
+        self.sample_rtt(now, sample.clamp(MIN_RTT, MAX_RTT).as_secs_f64());
         let loss_event = report.loss_event || report.loss_event_rate > self.p;
         if loss_event {
             self.loss_events += 1;
             self.sizes.on_loss_event();
         }
         self.reports += 1;
+        self.reported_at = Some(now);
         self.p = report.loss_event_rate.clamp(0.0, 1.0);
         self.receive_rate = report.receive_rate.max(0.0);
         let limit = self.take_in_receive_rate(now, report, loss_event);
@@ -199,8 +206,12 @@ impl Sender {
     }
 
     /// Steps 1 and 2, and section 4.5.
-    fn sample_rtt(&mut self, sample: f64) {
-        let average = |mean: f64, weight: f64, sample: f64| weight * mean + (1.0 - weight) * sample;
+    fn sample_rtt(&mut self, now: Instant, sample: f64) {
+        let share = self.share_of_round_trip(now);
+        let average = |mean: f64, weight: f64, sample: f64| {
+            let weight = weight.powf(share);
+            weight * mean + (1.0 - weight) * sample
+        };
         let known = self.rtt.filter(|_| self.reports > 0);
         self.rtt = Some(known.map_or(sample, |mean| average(mean, self.config.rtt_weight, sample)));
         if let Some(weight) = self.config.oscillation_prevention {
@@ -213,10 +224,20 @@ impl Sender {
         }
     }
 
+    /// The share of a round-trip time that a report at `now` stands for in the means.
+    fn share_of_round_trip(&self, now: Instant) -> f64 {
+        match (self.config.smoothing, self.reported_at, self.rtt) {
+            (Smoothing::PerRoundTrip, Some(last), Some(rtt)) => {
+                ((now - last).as_secs_f64() / rtt).min(1.0)
+            }
+            _ => 1.0,
+        }
+    }
+
     /// The first half of step 4: recv_limit.
     fn take_in_receive_rate(&mut self, now: Instant, report: &Feedback, loss_event: bool) -> f64 {
         let rtt = self.rtt().unwrap_or_default();
-        let was_limited = self.limited.on_feedback(now, report.sent_at, rtt);
+        let was_limited = self.limited.on_feedback(report.sent_at, rtt);
         let rate = self.receive_rate;
         let Some(set) = &mut self.receive_set else {
             return f64::INFINITY;

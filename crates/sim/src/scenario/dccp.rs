@@ -4,14 +4,13 @@ use serde::{Deserialize, Serialize};
 use skywave_units::Duration;
 
 use super::check::{check, check_packets, check_ssthresh, check_timer};
-use super::{Profile, ScenarioError};
+use super::{Profile, ScenarioError, TfrcSpec};
 
 /// DCCP's parameters. What is absent is taken from the profile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DccpSpec {
-    /// Congestion control: 2 (TCP-like), 3 (TFRC; `ns2` has its rules from RFC 3448) or 4 (TFRC for
-    /// small packets).
+    /// Congestion control: 2 (TCP-like), 3 (TFRC) or 4 (TFRC for small packets).
     pub ccid: u8,
     /// Whose rules.
     pub profile: Profile,
@@ -24,6 +23,9 @@ pub struct DccpSpec {
     /// Window growth law.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
+    /// Parameters of CCID 3 and 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tfrc: Option<TfrcSpec>,
     /// Datagrams that may wait in the sender; more are refused. `rfc`: 64, `ns2`: 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_queue: Option<u32>,
@@ -58,6 +60,7 @@ impl Default for DccpSpec {
             initial_cwnd: None,
             initial_ssthresh: None,
             growth: None,
+            tfrc: None,
             send_queue: None,
             short_seqnos: None,
             ecn: true,
@@ -92,6 +95,13 @@ impl DccpSpec {
         )?;
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
         check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
+        if let Some(tfrc) = &self.tfrc {
+            let field = format!("{field}.tfrc");
+            check(self.ccid != 2, &field, || {
+                "CCID 2 has no rate: use ccid 3 or 4".to_owned()
+            })?;
+            tfrc.validate(&field)?;
+        }
         check_packets(self.send_queue, &format!("{field}.send_queue"))?;
         check(self.ack_ratio > 0, &format!("{field}.ack_ratio"), || {
             "an Ack Ratio of 0 is not allowed (RFC 4340 section 11.3): use 1 or more".to_owned()

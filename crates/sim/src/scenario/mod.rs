@@ -17,6 +17,7 @@ mod source;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod tfrc;
 mod validate;
 
 pub use dccp::{DccpSpec, Growth};
@@ -28,6 +29,10 @@ pub use loss::LossSpec;
 pub use queue::{DropTailSpec, QueueSpec};
 pub use source::{CbrSpec, FtpSpec, SourceSpec};
 pub use tcp::TcpSpec;
+pub use tfrc::{
+    DynamicSpec, FeedbackSpec, PerRoundTripSpec, ReceiverRttSpec, SmoothingSpec, TfrcRules,
+    TfrcSpec, WindowSpec,
+};
 
 use serde::{Deserialize, Serialize};
 use skywave_units::Duration;
@@ -76,6 +81,8 @@ pub struct Probes {
     pub links: Vec<String>,
     /// cwnd, ssthresh and pipe at each change.
     pub windows: bool,
+    /// X, X_recv, p and R of a TFRC sender at each report and each change.
+    pub rates: bool,
     /// Every packet at every link and endpoint: large.
     pub packets: bool,
 }
@@ -86,6 +93,7 @@ impl Default for Probes {
             interval: Duration::from_secs(1),
             links: Vec::new(),
             windows: false,
+            rates: false,
             packets: false,
         }
     }

@@ -164,6 +164,42 @@ fn every_error_names_its_field() {
             "4294967295 packets",
         ),
         (
+            "ccid = 2",
+            "ccid = 2, tfrc = {}",
+            "flows[1].transport.dccp.tfrc",
+            "CCID 2 has no rate",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, tfrc = { rules = \"rfc2001\" }",
+            "flows[1].transport.dccp.tfrc.rules",
+            "unknown variant `rfc2001`, expected `rfc5348` or `rfc3448`",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, tfrc = { segment_size = \"0 B\" }",
+            "flows[1].transport.dccp.tfrc.segment_size",
+            "0 B do not fit",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, tfrc = { feedback = { dynamic = { rtt_ref = \"0 s\" } } }",
+            "flows[1].transport.dccp.tfrc.feedback.dynamic.rtt_ref",
+            "0 s: give a time above zero",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, tfrc = { feedback = { dynamic = { window = \"week\" } } }",
+            "flows[1].transport.dccp.tfrc.feedback.dynamic.window",
+            "unknown variant `week`, expected `interval` or `round-trip`",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 4, tfrc = { feedback = { per-round-trip = { reports = 0 } } }",
+            "flows[1].transport.dccp.tfrc.feedback.per-round-trip.reports",
+            "0 reports",
+        ),
+        (
             "tcp = {}",
             "sctp = {}",
             "flows[0].transport",

@@ -44,6 +44,9 @@ pub(crate) struct ReceivedPacket<'a> {
     pub(crate) ack: Option<SeqNo>,
     /// Bytes of application data; `None` where the type cannot carry data.
     pub(crate) data: Option<u32>,
+    /// Whether its data failed the Data Checksum. Congestion control is to take that for a mark (RFC
+    /// 4340 section 11.7.2, Drop Codes 3 and 7).
+    pub(crate) is_corrupted: bool,
     /// CCVal.
     pub(crate) ccval: u8,
     /// The ECN bits of its IP header.

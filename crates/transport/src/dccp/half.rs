@@ -86,6 +86,7 @@ impl Sender {
                 let stats = sender.stats();
                 Congestion::Rate(RateStats {
                     rate: stats.rate,
+                    allowed_rate: stats.allowed_rate,
                     receive_rate: stats.receive_rate,
                     loss_event_rate: stats.loss_event_rate,
                     reports: stats.reports,

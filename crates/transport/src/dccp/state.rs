@@ -187,8 +187,11 @@ pub struct WindowStats {
 /// How a rate stands (RFC 5348). The sender is told of loss events, not of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RateStats {
-    /// X: how much data may leave, headers not counted.
+    /// X_inst: how fast data leaves at this instant, headers not counted; X, less what section 4.5
+    /// takes while the round-trip time is above its mean.
     pub rate: Rate,
+    /// X: the allowed rate.
+    pub allowed_rate: Rate,
     /// X_recv: how much arrived, by the peer's latest report.
     pub receive_rate: Rate,
     /// p, the loss event rate; zero before there was a loss.

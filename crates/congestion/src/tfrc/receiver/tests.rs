@@ -1,5 +1,6 @@
 use core::num::NonZeroU32;
 
+use super::super::{DynamicFeedback, ObservationWindow};
 use super::*;
 
 const MS: Duration = Duration::from_millis(1);
@@ -197,6 +198,42 @@ fn several_reports_in_a_round_trip_time() {
     bench.now = deadline;
     assert!(bench.take().is_some());
     assert_eq!(bench.receiver.deadline(), None);
+}
+
+/// Dynamic feedback: N reports in a round-trip time, no more than packets; X_recv over RTT / N, or over
+/// a whole one.
+#[test]
+fn dynamic_feedback() {
+    let reports = |window, gap: u64| {
+        let mut bench = Bench::new(&Config {
+            feedback: FeedbackSchedule::Dynamic(DynamicFeedback {
+                rtt_ref: MS * 10,
+                window,
+            }),
+            ..Config::rfc5348()
+        });
+        let mut rates = Vec::new();
+        for _ in 0..1_000 / gap {
+            rates.extend(bench.next(gap, 0).map(|report| report.receive_rate));
+        }
+        // Then twice as fast, until the second report.
+        let mut faster = Vec::new();
+        while faster.len() < 2 {
+            faster.extend(bench.next(gap / 2, 0).map(|report| report.receive_rate));
+        }
+        (rates.len(), faster[1] / rates[rates.len() - 1])
+    };
+    // The first report, the next a round-trip time later, then ten in each: one with every fifth
+    // packet.
+    let (count, growth) = reports(ObservationWindow::Interval, 2);
+    assert_eq!(count, 1 + 1 + 89);
+    assert_eq!(growth, 2.0, "in a tenth of a round-trip time");
+    let (count, growth) = reports(ObservationWindow::RoundTrip, 2);
+    assert_eq!(count, 1 + 1 + 89);
+    assert!((1.1..1.25).contains(&growth), "{growth} in a tenth or two");
+    // A packet each 50 ms: two in a round-trip time, a report for each.
+    let (count, _) = reports(ObservationWindow::Interval, 50);
+    assert_eq!(count, 1 + 1 + 17);
 }
 
 /// E-3: the sender's own round-trip time goes before any other.

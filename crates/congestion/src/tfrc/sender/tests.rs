@@ -361,6 +361,31 @@ fn t_8_oscillation_prevention() {
     );
 }
 
+/// T-8: means that follow round-trip times: ten reports in one weigh as much as one does, and those
+/// more than one apart no more.
+#[test]
+fn smoothing_per_round_trip_time() {
+    let rtt_after = |smoothing, step: u64, reports| {
+        let mut bench = Bench::started(Config {
+            smoothing,
+            ..Config::rfc5348()
+        });
+        for _ in 0..reports {
+            bench.after(step);
+            // R is 100 ms at first; the samples are of 100 ms more than that.
+            bench.report_on(200, 40_000.0, 0.0);
+        }
+        bench.sender.rtt().unwrap().as_secs_f64()
+    };
+    assert_close(rtt_after(Smoothing::PerReport, 10, 1), 0.11);
+    assert_close(rtt_after(Smoothing::PerRoundTrip, 100, 1), 0.11);
+    assert_close(rtt_after(Smoothing::PerRoundTrip, 5_000, 1), 0.11);
+    let ten = rtt_after(Smoothing::PerRoundTrip, 10, 10);
+    assert!((0.109..0.111).contains(&ten), "{ten}");
+    let literal = rtt_after(Smoothing::PerReport, 10, 10);
+    assert!(literal > 0.16, "{literal}");
+}
+
 /// C4-1, C4-2: the equation with 1460 bytes, less the share of headers.
 #[test]
 fn c4_1_c4_2_small_packets() {
@@ -428,6 +453,60 @@ proptest! {
             prop_assert!(bench.sender.x_inst() >= least);
             if action < 2 {
                 prop_assert!(bench.sender.deadline().is_some());
+            }
+        }
+    }
+
+    /// T-5, T-6: a sender that uses its rate up is held to twice what arrived: the greatest X_recv of
+    /// two round-trip times under RFC 5348, the latest under RFC 3448; never below one packet in 64 s,
+    /// or the initial rate before there is a loss. In slow start X is set once in a round-trip time,
+    /// and may be above a limit that has fallen for so long.
+    #[test]
+    fn t_5_x_keeps_to_twice_the_receive_rate(
+        steps in prop::collection::vec((1u64..250, 0.0f64..1e6, 0.0f64..0.5), 1..100),
+        reports_before_a_loss in 0usize..30,
+        rfc3448 in any::<bool>(),
+    ) {
+        let config = if rfc3448 { Config::rfc3448() } else { Config::rfc5348() };
+        let rtt = MS * 100;
+        let mut bench = Bench::started(config);
+        let mut reported = vec![(bench.now, f64::INFINITY)];
+        let mut obeyed_at = bench.now;
+        let mut sent = vec![bench.now - rtt];
+        for (index, (after, receive_rate, p)) in steps.into_iter().enumerate() {
+            for _ in 0..after {
+                bench.after(1);
+                if bench.send() > 0 {
+                    sent.push(bench.now);
+                }
+            }
+            // On the newest packet that can have arrived.
+            sent.drain(..sent.partition_point(|&at| at + rtt <= bench.now).saturating_sub(1));
+            let age = (bench.now - sent[0]).as_millis();
+            let p = if index < reports_before_a_loss { 0.0 } else { 1e-6 + p * p * p };
+            bench.sender.on_feedback(bench.now, &Feedback {
+                sent_at: sent[0],
+                delay: Duration::from_millis(age) - rtt,
+                receive_rate,
+                loss_event_rate: p,
+                loss_event: false,
+                receiver_limited: false,
+            });
+            if rfc3448 {
+                reported.clear();
+            }
+            reported.push((bench.now, receive_rate));
+            reported.retain(|&(at, _)| bench.now - at <= rtt * 2);
+            let greatest = reported.iter().map(|&(_, rate)| rate).fold(0.0, f64::max);
+            let floor = if p > 0.0 { bench.sender.least_rate() } else { bench.sender.initial_rate() };
+            let limit = (2.0 * greatest).max(floor);
+            let is_within = bench.x() <= limit * (1.0 + 1e-9);
+            prop_assert!(
+                is_within || (p == 0.0 && bench.now - obeyed_at < rtt),
+                "X = {} above {limit} at {}", bench.x(), bench.now
+            );
+            if is_within {
+                obeyed_at = bench.now;
             }
         }
     }

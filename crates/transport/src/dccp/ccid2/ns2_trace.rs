@@ -32,6 +32,7 @@ impl Packet {
             is_new: true,
             ack: self.ack,
             data: self.data.map(|_| 1000),
+            is_corrupted: false,
             ccval: 0,
             ecn: Ecn::NotEct,
             ndp_count: None,

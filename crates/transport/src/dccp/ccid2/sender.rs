@@ -195,14 +195,14 @@ impl Sender {
         let sample = self.sample(now, ack, &news, packet.options);
 
         let cwnd_before = self.window.cwnd();
+        if packet.options.contains(&DccpOption::SlowReceiver) {
+            self.window.on_receiver_overload(now, 0);
+            self.growth_held_until = Some(now + self.rtt_or_default());
+        }
         self.grow(now, flight_before, &news, sample);
         self.reduce(now, flight_before, &news);
         if buffer_drops > 0 {
             self.window.on_receiver_overload(now, buffer_drops);
-        }
-        if packet.options.contains(&DccpOption::SlowReceiver) {
-            self.window.on_receiver_overload(now, 0);
-            self.growth_held_until = Some(now + self.rtt_or_default());
         }
         let cwnd = self.window.cwnd();
         let has_changed = cwnd.floor() != cwnd_before.floor();

@@ -13,8 +13,8 @@
 //! - The sender asks for Loss Event Rates, the receiver for NDP Counts, so that a lost
 //!   acknowledgement is not taken for lost data.
 //! - All of the latest nine loss intervals are in each report, whether the peer has them or not.
-//! - A packet that the peer's data checksum found corrupt does not count as lost or marked: the
-//!   receiver's history, from which p comes, is older than the application's data.
+//! - Data that fails its Data Checksum counts as marked where p is made, in the receiver. The sender
+//!   does not count Drop Codes 3 to 7 once more: it believes the peer's p.
 
 mod encode;
 mod receiver;

@@ -77,7 +77,7 @@ impl HcReceiver for Receiver {
             seq,
             at: now,
             data: packet.data,
-            marked: packet.ecn.is_ce(),
+            marked: packet.ecn.is_ce() || packet.is_corrupted,
             nonce: packet.ecn == Ecn::Ect1,
             counter: packet.ccval,
             non_data_before: packet.ndp_count.unwrap_or(0),

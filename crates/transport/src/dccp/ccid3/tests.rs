@@ -43,6 +43,7 @@ fn data(seq: u64, options: &OptionList) -> ReceivedPacket<'_> {
         is_new: true,
         ack: None,
         data: Some(100),
+        is_corrupted: false,
         ccval: 0,
         ecn: Ecn::Ect0,
         ndp_count: None,
@@ -76,6 +77,7 @@ fn c3_15_c4_6_example_of_the_rfcs() {
         let is_data = !without_data.contains(&seq);
         let packet = ReceivedPacket {
             data: is_data.then_some(100),
+            is_corrupted: false,
             ccval: if is_data { ccval } else { 0 },
             ecn: if [5, 35, 36].contains(&seq) {
                 Ecn::Ect1
@@ -276,6 +278,7 @@ fn acknowledge(sender: &mut Sender, now: Instant, ack: u64, options: &[DccpOptio
     let options: OptionList = options.iter().cloned().collect();
     let packet = ReceivedPacket {
         data: None,
+        is_corrupted: false,
         ack: Some(SeqNo::new(ack)),
         ..data(ack, &options)
     };
@@ -407,6 +410,7 @@ fn replay(name: &str) -> Vec<Compared> {
                     is_new: true,
                     ack: None,
                     data: is_data.then(|| Payload::len(&packet.payload) as u32),
+                    is_corrupted: false,
                     ccval: packet.ccval,
                     ecn: Ecn::NotEct,
                     ndp_count: options.iter().find_map(|option| match option {

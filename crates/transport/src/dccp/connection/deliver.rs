@@ -9,13 +9,7 @@ use crate::dccp::data_dropped::DropCode;
 
 impl Connection {
     /// Gives the data to the application, or drops it and lets the peer know why.
-    ///
-    /// Data of a packet that came twice, or that is too old to tell, is delivered at most once.
-    pub(super) fn accept_data(&mut self, packet: Packet, is_new: bool) {
-        if !is_new {
-            return;
-        }
-        let is_corrupted = self.is_corrupted(&packet);
+    pub(super) fn accept_data(&mut self, packet: Packet, is_corrupted: bool) {
         if carried_data(&packet).is_none() {
             // Section 9.3: checked on packets of every type, and reported all the same.
             if is_corrupted {
@@ -51,7 +45,8 @@ impl Connection {
         }
     }
 
-    fn is_corrupted(&self, packet: &Packet) -> bool {
+    /// Whether the data fails its Data Checksum (section 9.3.1).
+    pub(super) fn is_corrupted(&self, packet: &Packet) -> bool {
         self.checks_data()
             && packet.options.iter().any(|option| {
                 matches!(option, DccpOption::DataChecksum(sum)

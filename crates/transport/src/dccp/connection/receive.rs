@@ -17,6 +17,14 @@ use crate::dccp::{Event, Origin};
 /// Whether the steps go on.
 type Step = ControlFlow<()>;
 
+/// What step 8 finds out for step 16.
+struct Arrival {
+    /// Whether the packet had not been received before.
+    is_new: bool,
+    /// Whether its data failed the Data Checksum.
+    is_corrupted: bool,
+}
+
 const CONTINUE: Step = ControlFlow::Continue(());
 const DROP: Step = ControlFlow::Break(());
 
@@ -40,7 +48,7 @@ impl Connection {
         self.step_5_prepare_sync_numbers(now, &packet)?;
         self.step_6_check_sequence_numbers(now, &mut packet)?;
         self.step_7_check_unexpected_types(now, &packet)?;
-        let is_new = self.step_8_process_options(now, ecn, &packet)?;
+        let arrival = self.step_8_process_options(now, ecn, &packet)?;
         self.step_9_process_reset(now, &packet)?;
         self.step_10_finish_request(now, &packet);
         self.step_11_process_respond(now, &packet);
@@ -48,7 +56,7 @@ impl Connection {
         self.step_13_process_closereq(now, &packet);
         self.step_14_process_close(now, &packet)?;
         self.step_15_process_sync(&packet);
-        self.step_16_process_data(packet, is_new);
+        self.step_16_process_data(packet, arrival);
         CONTINUE
     }
 
@@ -199,20 +207,20 @@ impl Connection {
         CONTINUE
     }
 
-    /// "Step 8: Process options and mark acknowledgeable." Says whether the packet had not been
-    /// received before.
+    /// "Step 8: Process options and mark acknowledgeable."
     fn step_8_process_options(
         &mut self,
         now: Instant,
         ecn: Ecn,
         packet: &Packet,
-    ) -> ControlFlow<(), bool> {
+    ) -> ControlFlow<(), Arrival> {
         self.count_received(packet, ecn);
         let ndp_count = self.process_options(now, packet)?;
         let is_new = self.ack_vector.record(packet.seq, ecn);
         if !is_new {
             self.counters.duplicates += 1;
         }
+        let is_corrupted = self.is_corrupted(packet);
         // The acknowledgement number of a Sync tells nothing of what was received (section 5.7).
         let ack = packet
             .kind
@@ -226,6 +234,7 @@ impl Connection {
             is_new,
             ack,
             data: carried_data(packet),
+            is_corrupted,
             ccval: packet.ccval,
             ecn,
             ndp_count,
@@ -242,7 +251,10 @@ impl Connection {
             self.events.push_back(Event::PeerNotListening);
         }
         self.declare_wishes(now);
-        ControlFlow::Continue(is_new)
+        ControlFlow::Continue(Arrival {
+            is_new,
+            is_corrupted,
+        })
     }
 
     /// "Step 9: Process Reset."
@@ -337,8 +349,11 @@ impl Connection {
     }
 
     /// "Step 16: Process data."
-    fn step_16_process_data(&mut self, packet: Packet, is_new: bool) {
-        self.accept_data(packet, is_new);
+    fn step_16_process_data(&mut self, packet: Packet, arrival: Arrival) {
+        // Data of a packet that came twice, or that is too old to tell, is delivered at most once.
+        if arrival.is_new {
+            self.accept_data(packet, arrival.is_corrupted);
+        }
     }
 
     /// Forgets acknowledgement state that the peer has (section 11.1): it acknowledges, by number

@@ -148,6 +148,41 @@ fn t_6_one_loss_event() {
     assert!((0.7..1.1).contains(&growth), "{counts:?}");
 }
 
+/// D11.7-2: data that fails its Data Checksum is reported as corrupt, and the sender behaves as if
+/// the packet had been marked; it does not where checksums are not checked.
+#[test]
+fn d11_7_2_corrupt_data_is_a_loss_event() {
+    for check_data_checksum in [true, false] {
+        let server = Config {
+            check_data_checksum,
+            ..under(Ccid::Tfrc)
+        };
+        let mut pair = Pair::open(under(Ccid::Tfrc), server);
+        send_many(&mut pair, Client, 100, 1_000);
+        pair.run_for(secs(2));
+        assert_eq!(pair.rate(Client).loss_event_rate, 0.0);
+        // The client's next packet is altered on its way: it is lost, and the altered one comes.
+        let altered = with_options(
+            packet(Client, pair.gss(Client) + 1, Kind::Data),
+            &[DccpOption::DataChecksum(1)],
+        );
+        pair.inject(Server, with_data(altered, 1_000));
+        let mut is_next = true;
+        pair.network = Box::new(move |sent| {
+            if sent.from == Client && core::mem::take(&mut is_next) {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        });
+        send_many(&mut pair, Client, 20, 1_000);
+        pair.run_for(secs(2));
+        let rate = pair.rate(Client);
+        assert_eq!(rate.loss_events, u64::from(check_data_checksum));
+        assert_eq!(rate.loss_event_rate > 0.0, check_data_checksum);
+    }
+}
+
 /// T-7: when the path is cut, the rate is halved again and again, and recovers afterwards.
 #[test]
 fn t_7_cut_path() {

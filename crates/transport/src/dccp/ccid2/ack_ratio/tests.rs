@@ -11,6 +11,7 @@ fn observe(ratio: &mut AckRatio, number: u64, data: bool, ecn: Ecn, ndp: Option<
         is_new: true,
         ack: Some(SeqNo::new(1)),
         data: data.then_some(100),
+        is_corrupted: false,
         ccval: 0,
         ecn,
         ndp_count: ndp,

@@ -19,6 +19,7 @@ fn come(receiver: &mut Receiver, millis: u64, number: u64, is_data: bool, ecn: E
             is_new: true,
             ack: None,
             data: is_data.then_some(1000),
+            is_corrupted: false,
             ccval: 0,
             ecn,
             ndp_count: None,

@@ -89,6 +89,7 @@ impl Bench {
                 is_new: true,
                 ack: None,
                 data: Some(1000),
+                is_corrupted: false,
                 ccval: 0,
                 ecn: Ecn::Ect0,
                 ndp_count: None,
@@ -106,6 +107,7 @@ impl Bench {
                 is_new: true,
                 ack: self.peer.ack_number(),
                 data: None,
+                is_corrupted: false,
                 ccval: 0,
                 ecn,
                 ndp_count: None,
@@ -372,7 +374,8 @@ fn a_slow_receiver_stops_growth_for_a_round_trip_time() {
     bench.send(100);
     let first = bench.next - before as u64;
     bench.now += RTT;
-    bench.arrive([first]);
+    // As many as would let cwnd grow.
+    bench.arrive(first..first + 4);
     bench.acknowledged_with(&[DccpOption::SlowReceiver]);
     let stats = bench.stats();
     assert_eq!(

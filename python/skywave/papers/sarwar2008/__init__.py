@@ -1,0 +1,79 @@
+"""Sarwar et al. 2008: dynamic feedback for CCID 3 on links of long delay.
+
+Figure 2 so far; the live satellite link of Figures 3 to 6 and Table I is not emulated yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
+from skywave.papers.sarwar2008 import cells, figures, growth, measures, oracle, setting
+from skywave.simulate import run_many
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skywave.papers import Progress
+    from skywave.papers.sarwar2008.measures import Series
+    from skywave.papers.sarwar2008.setting import Conditions
+
+PAPER = Paper(
+    key="sarwar2008",
+    title="Improvements in DCCP congestion control for satellite links",
+    authors="G. Sarwar, R. Boreli, G. Jourjon, E. Lochin",
+    year=2008,
+)
+
+
+def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
+    """Run Figure 2 under each reading, and judge the published values."""
+    scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
+
+    def step(stage: str) -> Any:
+        return None if progress is None else lambda done, total: progress(stage, done, total)
+
+    results = dict(
+        zip(scenarios, run_many(scenarios.values(), progress=step("Skywave")), strict=True)
+    )
+    ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
+    answers = oracle.consult(live=live_ns2, progress=step("ns-2"))
+    return Reproduction(
+        paper=PAPER,
+        cells=cells.published_cells(ours, answers.series),
+        comparisons=cells.ns2_comparisons(ours, answers.series),
+        parameters=setting.PARAMETERS,
+        ns2=Ns2Source(answers.source, answers.remark),
+        figures=figures.draw(ours, answers.series),
+        scenarios={conditions.name: scenario for conditions, scenario in scenarios.items()},
+        results={conditions.name: run for conditions, run in results.items()},
+        sections={
+            "readings": [_reading(conditions, series) for conditions, series in ours.items()],
+            "growth": _growth(),
+        },
+    )
+
+
+def _reading(conditions: Conditions, series: Series) -> dict[str, Any]:
+    """Return a row of the table of readings."""
+    return {
+        "reading": conditions.reading,
+        "feedback": conditions.feedback,
+        "exit_s": series.exit_s,
+        "recovery_s": series.recovery_s,
+        "mean_kbps": series.mean_bps / 1e3,
+        "loss_percent": series.loss_percent,
+        "reports": int(series.reports.sum()),
+        "return_kbps": (series.return_bps or 0) / 1e3,
+        "return_percent": 100 * (series.return_bps or 0) / series.mean_bps,
+    }
+
+
+def _growth() -> Mapping[str, float]:
+    """Return what the published equations say of this link."""
+    link = setting.LINK_BPS / 8
+    standard_s, dynamic_s = (
+        growth.time_to_rate_s(link, setting.RTT_S, setting.PACKET_SIZE, reports)
+        for reports in (1.0, float(setting.REPORTS))
+    )
+    return {"standard_s": standard_s, "dynamic_s": dynamic_s, "gain_s": standard_s - dynamic_s}

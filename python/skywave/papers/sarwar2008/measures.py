@@ -1,0 +1,96 @@
+"""What is measured at the satellite link, with one definition for our runs and for ns-2's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+
+from skywave.papers.sarwar2008.setting import LINK_BPS, RETURN, SATELLITE, START_S
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from skywave.results import Results
+
+RECOVERED_BPS = 0.8 * LINK_BPS
+"""A flow has recovered at this throughput."""
+SEARCH_S = 60.0
+"""The lowest throughput after slow start is looked for in so many seconds."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One run. A sample at ``time_s`` covers the second that ends there, a rate is that at its end.
+
+    Throughput counts bytes on the wire, headers included; reports are all packets on the way back.
+    """
+
+    time_s: NDArray[np.float64]
+    rate_bps: NDArray[np.float64]
+    throughput_bps: NDArray[np.float64]
+    arrivals: NDArray[np.int64]
+    drops: NDArray[np.int64]
+    reports: NDArray[np.int64]
+    report_bytes: NDArray[np.int64] | None
+
+    @property
+    def exit_s(self) -> float | None:
+        """How long slow start lasts: until the end of the second with the first loss."""
+        lossy = self.time_s[self.drops > 0]
+        return float(lossy[0]) - START_S if lossy.size else None
+
+    @property
+    def recovery_s(self) -> float | None:
+        """How long after slow start throughput is at 80 % of the link again, past its lowest."""
+        exit_s = self.exit_s
+        if exit_s is None:
+            return None
+        end = exit_s + START_S
+        searched = (self.time_s > end) & (self.time_s < end + SEARCH_S)
+        lowest = int(np.argmin(np.where(searched, self.throughput_bps, np.inf)))
+        later = self.time_s > self.time_s[lowest]
+        back = self.time_s[later & (self.throughput_bps >= RECOVERED_BPS)]
+        return float(back[0]) - end if back.size else None
+
+    @property
+    def mean_bps(self) -> float:
+        """Mean throughput of the whole run."""
+        return float(self.throughput_bps.mean())
+
+    @property
+    def loss_percent(self) -> float:
+        """Share of the packets at the satellite link that it lost."""
+        return 100 * float(self.drops.sum() / self.arrivals.sum())
+
+    @property
+    def return_bps(self) -> float | None:
+        """Mean rate of all that goes back."""
+        if self.report_bytes is None:
+            return None
+        return 8 * float(self.report_bytes.sum()) / float(self.time_s[-1])
+
+
+def from_results(results: Results) -> Series:
+    """Read one of our runs."""
+    there, back = (_rows(results.link_flows, link) for link in (SATELLITE, RETURN))
+    time_s = there["time_s"].to_numpy()
+    changes = results.rates
+    latest = np.searchsorted(changes["time_s"].to_numpy(), time_s, side="right") - 1
+    rates = changes["allowed_rate_bps"].to_numpy().astype(np.float64)
+    return Series(
+        time_s=time_s,
+        rate_bps=np.where(latest >= 0, rates[latest], np.nan),
+        throughput_bps=there["throughput_bps"].to_numpy().astype(np.float64),
+        arrivals=there["arrivals"].to_numpy().astype(np.int64),
+        drops=there["drops"].to_numpy().astype(np.int64),
+        reports=back["arrivals"].to_numpy().astype(np.int64),
+        report_bytes=back["delivered_bytes"].to_numpy().astype(np.int64),
+    )
+
+
+def _rows(table: pa.Table, link: str) -> pa.Table:
+    return table.filter(pc.field("link") == link)

@@ -1,0 +1,134 @@
+"""ns-2's answers: run now where ns-2 is installed, else the stored ones.
+
+``python -m skywave.papers.sarwar2008.oracle`` runs ns-2 and stores its answers anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pyarrow.csv
+
+from skywave import ns2
+from skywave.papers.sarwar2008.measures import Series
+from skywave.papers.sarwar2008.setting import DURATION_S, QUEUES, REPORTS, RTT_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+Agent = Literal["dccp", "tfrc"]
+"""``Agent/DCCP/TFRC`` or ``Agent/TFRC``."""
+
+STORED = Path(__file__).parent / "ns2"
+"""One CSV of 1 s samples a run, as sarwar2008.tcl writes it."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of ns-2: which of its two TFRCs, and how many reports it has in a round-trip time.
+
+    Its DCCP module has one report only.
+    """
+
+    agent: Agent
+    reports: int
+    queue: int
+
+    @property
+    def name(self) -> str:
+        """A name for files."""
+        return f"{self.agent}-reports{self.reports}-queue{self.queue}"
+
+
+ALL_RUNS = (
+    *(Run("dccp", 1, queue) for queue in QUEUES),
+    *(Run("tfrc", reports, queue) for reports in (1, REPORTS) for queue in QUEUES),
+)
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """ns-2's series of each run, and where they come from."""
+
+    series: dict[Run, Series]
+    source: Literal["live", "stored"]
+    remark: str
+
+
+def consult(*, live: bool = True, progress: Callable[[int, int], None] | None = None) -> Oracle:
+    """Run ns-2, or read the stored answers where it cannot be run or ``live`` is false."""
+    try:
+        if not live:
+            raise ns2.Ns2Error("asked not to run ns-2")
+        program = ns2.find()
+        with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as directory:
+            _run_all(Path(directory), progress)
+            series = _read_all(Path(directory))
+    except ns2.Ns2Error as reason:
+        return Oracle(_read_all(STORED), "stored", f"stored answers of ns-2.35: {reason}")
+    return Oracle(series, "live", f"run beside this report: {program}")
+
+
+def _run_all(directory: Path, progress: Callable[[int, int], None] | None = None) -> None:
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        pending = [pool.submit(_run_one, run, directory) for run in ALL_RUNS]
+        try:
+            for done, future in enumerate(as_completed(pending), start=1):
+                future.result()
+                if progress is not None:
+                    progress(done, len(pending))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _run_one(run: Run, directory: Path) -> None:
+    ns2.run(
+        ns2.command(
+            "sarwar2008.tcl",
+            agent=run.agent,
+            nfb=run.reports,
+            q=run.queue,
+            rtt=RTT_S,
+            dur=DURATION_S,
+            out=directory / f"{run.name}.csv",
+        )
+    )
+
+
+def _read_all(directory: Path) -> dict[Run, Series]:
+    return {run: _read(directory / f"{run.name}.csv") for run in ALL_RUNS}
+
+
+def _read(path: Path) -> Series:
+    table = pyarrow.csv.read_csv(path)
+    column = {name: table[name].to_numpy().astype(np.float64) for name in table.column_names}
+
+    def each_second(name: str) -> NDArray[np.int64]:
+        counts: NDArray[np.int64] = np.diff(column[name].astype(np.int64), prepend=0)
+        return counts
+
+    return Series(
+        time_s=column["t_s"],
+        rate_bps=column["sender_rate_kbps"] * 1e3,
+        throughput_bps=column["link_kbps"] * 1e3,
+        arrivals=each_second("arrivals"),
+        drops=each_second("queue_drops"),
+        reports=each_second("feedback_pkts"),
+        report_bytes=None,
+    )
+
+
+if __name__ == "__main__":
+    shutil.rmtree(STORED, ignore_errors=True)
+    STORED.mkdir()
+    _run_all(STORED)
