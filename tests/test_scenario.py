@@ -10,24 +10,33 @@ import pytest
 
 from conftest import EXAMPLES, run_cli
 from skywave import (
+    AdaptiveRed,
     Cbr,
+    CoDel,
     Dccp,
     DropTail,
     DynamicFeedback,
     Flow,
+    FqCoDel,
     Ftp,
     Link,
     PacketLoss,
     PerRoundTrip,
+    Pie,
     Probes,
+    Red,
     Scenario,
+    SubQueue,
     Tcp,
     Tfrc,
+    Weighted,
 )
 from skywave.papers.nor2011 import setting
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from skywave.scenario import Queue
 
 
 def everything() -> Scenario:
@@ -86,6 +95,57 @@ def everything() -> Scenario:
             one_way=True,
         )
     )
+    red = Red(
+        packets=9,
+        min_threshold=5.0,
+        max_threshold=9.0,
+        target_delay="1 ms",
+        max_p=0.2,
+        weight=0.5,
+        mean_packet="1 kB",
+        gentle=False,
+        wait=False,
+        queue_in_bytes=True,
+        drop_by_bytes=True,
+        ecn=True,
+        mark_p=0.5,
+    )
+    adaptive = AdaptiveRed(
+        bytes="9 kB",
+        min_threshold=5.0,
+        max_threshold=9.0,
+        target_delay="1 ms",
+        max_p=0.2,
+        time_constant="1 s",
+        mean_packet="1 kB",
+        gentle=False,
+        wait=False,
+        queue_in_bytes=True,
+        drop_by_bytes=True,
+        ecn=True,
+        mark_p=0.5,
+    )
+    codel = CoDel(packets=9, target="4 ms", interval="80 ms", ecn=True)
+    fq_codel = FqCoDel(
+        packets=9, flows=8, quantum="300 B", target="4 ms", interval="80 ms", ecn=False
+    )
+    pie = Pie(
+        bytes="9 kB",
+        target="20 ms",
+        update="10 ms",
+        max_burst="100 ms",
+        mean_packet="500 B",
+        ecn=True,
+        derandomise=True,
+        cap=True,
+    )
+    weighted = Weighted(queues=(SubQueue(weight=1, queue=red), SubQueue(weight=2, queue=codel)))
+    queues: list[Queue] = [red, adaptive, codel, fq_codel, pie, weighted]
+    for node, queue in zip("abcdef", queues, strict=True):
+        scenario.nodes.append(node)
+        scenario.links.append(
+            Link(from_=node, to="r1", rate="1 Mbps", delay="1 ms", queue=queue, one_way=True)
+        )
     scenario.add_flow("tcp", "s1", "d1", tcp, Ftp(size="20 kB", datagram="700 B"), start="1 s")
     tfrc = Tfrc(
         rules="rfc3448",
@@ -100,7 +160,7 @@ def everything() -> Scenario:
     several = Dccp(ccid=4, tfrc=Tfrc(feedback=PerRoundTrip(reports=4)))
     scenario.add_flow("several", "s1", "d2", several)
     return scenario.add_flow(
-        "dccp", "s2", "d2", dccp, Cbr(rate="1 Mbps", datagram="500 B"), stop="4 s"
+        "dccp", "s2", "d2", dccp, Cbr(rate="1 Mbps", datagram="500 B"), stop="4 s", class_=1
     )
 
 

@@ -40,6 +40,7 @@ class LinkSummary(TypedDict):
     drops: int
     delivered: int
     delivered_bytes: int
+    marks: int
     utilisation: float
     queue_max_packets: int
 

@@ -12,7 +12,7 @@ import dataclasses
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 from skywave import _core
 
@@ -57,6 +57,107 @@ class DropTail(_Mirror):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Red(_Mirror):
+    """RED: drops or marks at random, by the average queue.
+
+    It holds ``packets`` or ``bytes``: give one of the two. Thresholds are in packets (of
+    ``mean_packet`` each where ``queue_in_bytes``); without them and without ``weight`` and
+    ``time_constant`` they follow from the link, as in ns-2. ``max_p`` is ns-2's ``1/linterm_``.
+    """
+
+    TAG: ClassVar[str] = "red"
+    packets: int | None = None
+    bytes: str | None = None
+    min_threshold: float | None = None
+    max_threshold: float | None = None
+    target_delay: str | None = None
+    max_p: float | None = None
+    weight: float | None = None
+    time_constant: str | None = None
+    mean_packet: str | None = None
+    gentle: bool | None = None
+    wait: bool | None = None
+    queue_in_bytes: bool | None = None
+    drop_by_bytes: bool | None = None
+    ecn: bool | None = None
+    mark_p: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveRed(Red):
+    """RED that moves ``max_p`` so that the queue stays half-way between the thresholds."""
+
+    TAG: ClassVar[str] = "adaptive-red"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoDel(_Mirror):
+    """CoDel (RFC 8289): drops or marks what has waited longer than ``target`` for ``interval``.
+
+    It holds ``packets`` or ``bytes``: give one of the two.
+    """
+
+    TAG: ClassVar[str] = "codel"
+    packets: int | None = None
+    bytes: str | None = None
+    target: str | None = None
+    interval: str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FqCoDel(_Mirror):
+    """FQ-CoDel (RFC 8290): a CoDel queue for each flow, served in turn, ``packets`` in all."""
+
+    TAG: ClassVar[str] = "fq-codel"
+    packets: int | None = None
+    flows: int | None = None
+    quantum: str | None = None
+    target: str | None = None
+    interval: str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pie(_Mirror):
+    """PIE (RFC 8033): drops or marks at random, by the delay.
+
+    It holds ``packets`` or ``bytes``: give one of the two.
+    """
+
+    TAG: ClassVar[str] = "pie"
+    packets: int | None = None
+    bytes: str | None = None
+    target: str | None = None
+    update: str | None = None
+    max_burst: str | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+    derandomise: bool | None = None
+    cap: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubQueue(_Mirror):
+    """A share of a :class:`Weighted` queue's link; without a queue it is unlimited."""
+
+    weight: int
+    queue: DropTail | Red | CoDel | FqCoDel | Pie | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighted(_Mirror):
+    """Sub-queues that share the link by weight, in the order of the flows' classes."""
+
+    TAG: ClassVar[str] = "weighted"
+    queues: tuple[SubQueue, ...]
+
+
+Queue: TypeAlias = DropTail | Red | CoDel | FqCoDel | Pie | Weighted
+"""A queue discipline; :class:`AdaptiveRed` is a :class:`Red`."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PacketLoss(_Mirror):
     """Loses the packets with these arrival ordinals at the link, counted from 1."""
 
@@ -77,7 +178,7 @@ class Dumbbell(_Mirror):
     delay: str
     access_rate: str
     access_delays: tuple[str, ...]
-    queue: DropTail | None = None
+    queue: Queue | None = None
     loss: PacketLoss | None = None
 
 
@@ -92,7 +193,7 @@ class Link(_Mirror):
     to: str
     rate: str
     delay: str
-    queue: DropTail | None = None
+    queue: Queue | None = None
     loss: PacketLoss | None = None
     one_way: bool | None = None
 
@@ -197,7 +298,10 @@ class Cbr(_Mirror):
 
 @dataclass(frozen=True, kw_only=True)
 class Flow(_Mirror):
-    """A flow from one node to another; ``start`` and ``stop`` are those of its application."""
+    """A flow from one node to another; ``start`` and ``stop`` are those of its application.
+
+    ``class_`` says which sub-queue of a :class:`Weighted` queue serves it.
+    """
 
     name: str
     from_: str
@@ -206,6 +310,7 @@ class Flow(_Mirror):
     source: Ftp | Cbr
     start: str | None = None
     stop: str | None = None
+    class_: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,7 +356,7 @@ class Scenario:
         rate: str,
         delay: str,
         pairs: int = 1,
-        queue: DropTail | int | None = None,
+        queue: Queue | int | None = None,
         loss: PacketLoss | None = None,
         access_rate: str = "1 Gbps",
         access_delays: tuple[str, ...] = ("1 ms",),
@@ -290,6 +395,7 @@ class Scenario:
         *,
         start: str | None = None,
         stop: str | None = None,
+        class_: int | None = None,
     ) -> Self:
         """Add a flow and return the scenario; without a source it always has data."""
         self.flows.append(
@@ -301,6 +407,7 @@ class Scenario:
                 source=source or Ftp(),
                 start=start,
                 stop=stop,
+                class_=class_,
             )
         )
         return self
@@ -380,7 +487,8 @@ PartT = TypeVar("PartT", bound=_Mirror)
 
 def _read(mirror: type[PartT], document: Mapping[str, Any]) -> PartT:
     """Read a part from the core's normalised JSON."""
-    variants = (Tcp, Dccp, Ftp, Cbr, DropTail, PerRoundTrip, DynamicFeedback)
+    queues = (DropTail, Red, AdaptiveRed, CoDel, FqCoDel, Pie, Weighted)
+    variants = (Tcp, Dccp, Ftp, Cbr, *queues, PerRoundTrip, DynamicFeedback)
     tagged = {variant.TAG: variant for variant in variants}
     values: dict[str, Any] = {}
     for key, value in document.items():
@@ -394,7 +502,9 @@ def _read(mirror: type[PartT], document: Mapping[str, Any]) -> PartT:
             values[key] = _read(Tfrc, value)
         elif key == "loss":
             values[key] = _read(PacketLoss, value)
+        elif key == "queues":
+            values[key] = tuple(_read(SubQueue, sub_queue) for sub_queue in value)
         else:
-            name = "from_" if key == "from" else key
+            name = f"{key}_" if key in ("from", "class") else key
             values[name] = tuple(value) if isinstance(value, list) else value
     return mirror(**values)

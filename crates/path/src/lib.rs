@@ -14,4 +14,8 @@ mod testing;
 pub use link::Link;
 pub use loss::LossModel;
 pub use packet::Packet;
-pub use queue::{DropReason, DropTail, Dropped, Limit, Queue};
+pub use queue::{
+    AdaptiveRed, AnyQueue, CoDel, CoDelConfig, DropReason, DropTail, Dropped, FqCoDel,
+    FqCoDelConfig, Limit, Pie, PieConfig, Queue, Red, RedConfig, RedThresholds, RedWeight,
+    Weighted,
+};

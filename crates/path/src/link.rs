@@ -12,9 +12,10 @@ use crate::{DropReason, Dropped, LossModel, Packet, Queue};
 /// flight: [`Link::deadline`] is the next arrival at the far end, and [`Link::dequeue`] takes that
 /// packet out.
 ///
-/// Transmissions are started lazily: each call first does what the link has done since the last
-/// one, in the order and at the times in which it happened, so the queue sees exactly the dequeue
-/// times that it would see if a timer fired at the end of each transmission.
+/// A queue that keeps packets is asked for the next at the end of each transmission, which is a
+/// deadline too: what it drops or marks, it drops or marks at its time. Each call first does what the
+/// link has done since the last one, so the queue sees these times exactly even from a driver that
+/// is late.
 #[derive(Clone, Debug)]
 pub struct Link<P, Q> {
     queue: Q,
@@ -28,6 +29,9 @@ pub struct Link<P, Q> {
     serialisation: (u32, Duration),
     /// Packets in transmission or propagation and when they arrive.
     in_flight: VecDeque<(Instant, P)>,
+    /// Whether the queue is to be asked for the next packet that it has kept as soon as the link is
+    /// free. Only looked at where the queue keeps packets: most do not.
+    asks: bool,
 }
 
 impl<P: Packet, Q: Queue<P>> Link<P, Q> {
@@ -41,11 +45,12 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
             free_at: Instant::ZERO,
             serialisation: (0, Duration::ZERO),
             in_flight: VecDeque::new(),
+            asks: false,
         }
     }
 
-    /// A packet arrives at the sending end. `Ok(true)` means that nothing was in flight before, so
-    /// that [`Link::deadline`] is new.
+    /// A packet arrives at the sending end. `Ok(true)` means that there may be a new
+    /// [`Link::deadline`].
     ///
     /// # Errors
     /// [`Dropped`]: the loss model took it or the queue refused it.
@@ -56,32 +61,70 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
                 reason: DropReason::Loss,
             });
         }
-        self.start_kept(now);
-        let was_empty = self.in_flight.is_empty();
-        let start = self.free_at.max(now);
-        match self.queue.enqueue(now, start, packet)? {
-            Some(packet) => self.send(start, packet),
-            None => self.start_kept(now),
+        if self.queue.keeps() {
+            return self.enqueue_kept(now, packet);
         }
-        Ok(was_empty && !self.in_flight.is_empty())
+        let was_empty = self.in_flight.is_empty();
+        match self.queue.enqueue(now, Some(self.free_at), packet)? {
+            Some(packet) => self.send(self.free_at.max(now), packet),
+            None => unreachable!("the queue says that it keeps nothing"),
+        }
+        Ok(was_empty)
+    }
+
+    #[inline(never)]
+    fn enqueue_kept(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
+        self.ask_queue(now);
+        match self.queue.enqueue(now, Some(self.free_at), packet)? {
+            Some(packet) => self.send(self.free_at.max(now), packet),
+            None => {
+                self.asks = true;
+                self.free_at = self.free_at.max(now);
+                self.ask_queue(now);
+            }
+        }
+        Ok(true)
     }
 
     /// Takes out the packet that has arrived at the far end by `now`.
     pub fn dequeue(&mut self, now: Instant) -> Option<P> {
+        self.start_kept(now);
         self.in_flight
             .front()
             .filter(|(arrival, _)| *arrival <= now)?;
-        let packet = self.in_flight.pop_front().map(|(_, packet)| packet);
-        if self.in_flight.is_empty() {
-            // What waits has begun its transmission by now, and its arrival is the next deadline.
-            self.start_kept(now);
-        }
-        packet
+        self.in_flight.pop_front().map(|(_, packet)| packet)
     }
 
-    /// When the next packet arrives at the far end.
+    /// Whether the queue keeps packets, so that it may drop them after it has taken them in.
+    #[inline(always)]
+    pub fn keeps(&self) -> bool {
+        self.queue.keeps()
+    }
+
+    /// Takes out a packet that the queue had taken in and then dropped. To be called where the link
+    /// [keeps](Link::keeps) packets, after each [`Link::enqueue`], [`Link::dequeue`] and
+    /// [`Link::expire`], until nothing is left.
+    pub fn dropped(&mut self) -> Option<Dropped<P>> {
+        self.queue.dropped()
+    }
+
+    /// When the link has something to do: the next packet arrives at the far end, or the queue,
+    /// where it keeps packets, is asked for the next. Then call [`Link::dequeue`].
     pub fn deadline(&self) -> Option<Instant> {
+        if self.queue.keeps() {
+            return self.arrival_or_question();
+        }
+        self.next_arrival()
+    }
+
+    fn next_arrival(&self) -> Option<Instant> {
         self.in_flight.front().map(|&(arrival, _)| arrival)
+    }
+
+    #[inline(never)]
+    fn arrival_or_question(&self) -> Option<Instant> {
+        let question = self.asks.then_some(self.free_at);
+        self.next_arrival().into_iter().chain(question).min()
     }
 
     /// Brings the link up to `now`: transmissions that have begun by then are begun.
@@ -106,11 +149,20 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
     }
 
     /// Starts what the queue has kept, as far as the link has become free by `now`.
+    #[inline(always)]
     fn start_kept(&mut self, now: Instant) {
-        while self.free_at <= now
-            && let Some(packet) = self.queue.dequeue(self.free_at)
-        {
-            self.send(self.free_at, packet);
+        if self.queue.keeps() {
+            self.ask_queue(now);
+        }
+    }
+
+    #[inline(never)]
+    fn ask_queue(&mut self, now: Instant) {
+        while self.asks && self.free_at <= now {
+            match self.queue.dequeue(self.free_at) {
+                Some(packet) => self.send(self.free_at, packet),
+                None => self.asks = false,
+            }
         }
     }
 
@@ -129,14 +181,14 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
 mod tests {
     use super::*;
     use crate::testing::Parcel;
-    use crate::{DropTail, Limit};
+    use crate::{CoDel, CoDelConfig, DropTail, Limit};
 
     fn ms(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
     /// 1000 bytes take 10 ms; propagation 100 ms.
-    fn link(limit: u32) -> Link<Parcel, DropTail> {
+    fn link(limit: u32) -> Link<Parcel, DropTail<Parcel>> {
         let queue = DropTail::new(Limit::Packets(limit));
         Link::new(
             queue,
@@ -187,6 +239,28 @@ mod tests {
         assert!(link.enqueue(ms(500), Parcel::new(2, 1000)).is_ok());
         assert_eq!(link.dequeue(ms(500)).map(|parcel| parcel.id), Some(1));
         assert_eq!(link.deadline(), Some(ms(610)));
+    }
+
+    #[test]
+    fn a_queue_that_keeps_packets_is_asked_when_a_transmission_ends() {
+        let queue = CoDel::new(Limit::Unlimited, CoDelConfig::default());
+        let rate = Rate::from_bps(800_000);
+        let delay = Duration::from_millis(100);
+        let mut link = Link::new(queue, rate, delay, LossModel::None);
+        for id in 1..=30 {
+            assert_eq!(link.enqueue(ms(0), Parcel::new(id, 1000)), Ok(true));
+        }
+        let (mut arrived, mut dropped) = (Vec::new(), Vec::new());
+        while let Some(now) = link.deadline() {
+            arrived.extend(link.dequeue(now).map(|parcel| (now, parcel.id)));
+            dropped.extend(link.dropped().map(|dropped| (now, dropped.packet.id)));
+        }
+        // The second packet has waited for 10 ms, which is above the target; an interval of 100 ms
+        // later the 12th is the first to be dropped, and the next one takes its place.
+        assert_eq!(dropped[0], (ms(110), 12));
+        assert_eq!(arrived[..2], [(ms(110), 1), (ms(120), 2)]);
+        assert_eq!(arrived[10..12], [(ms(210), 11), (ms(220), 13)]);
+        assert_eq!(arrived.len() + dropped.len(), 30);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use skywave_wire::Ecn;
 
-/// A packet as links and queues see it: a size and two bits.
+/// A packet as links and queues see it: a size, two bits and where it belongs.
 ///
 /// The simulator implements it for its frames, a live router for real buffers.
 pub trait Packet {
@@ -14,4 +14,12 @@ pub trait Packet {
 
     /// Writes the ECN field.
     fn set_ecn(&mut self, ecn: Ecn);
+
+    /// The same number for all packets of a flow in one direction, and another for most other
+    /// flows: what a router makes of addresses, protocol and ports.
+    fn flow(&self) -> u64;
+
+    /// The class of traffic that it belongs to, which says by which of several sub-queues it is
+    /// served: what a router makes of the Differentiated Services field (RFC 2474).
+    fn class(&self) -> u8;
 }

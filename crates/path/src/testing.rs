@@ -9,6 +9,8 @@ pub(crate) struct Parcel {
     pub(crate) id: u32,
     size: u32,
     ecn: Ecn,
+    flow: u32,
+    class: u8,
 }
 
 impl Parcel {
@@ -17,7 +19,21 @@ impl Parcel {
             id,
             size,
             ecn: Ecn::NotEct,
+            flow: 0,
+            class: 0,
         }
+    }
+
+    pub(crate) fn with_ecn(self, ecn: Ecn) -> Self {
+        Self { ecn, ..self }
+    }
+
+    pub(crate) fn of_flow(self, flow: u32) -> Self {
+        Self { flow, ..self }
+    }
+
+    pub(crate) fn of_class(self, class: u8) -> Self {
+        Self { class, ..self }
     }
 }
 
@@ -32,5 +48,13 @@ impl Packet for Parcel {
 
     fn set_ecn(&mut self, ecn: Ecn) {
         self.ecn = ecn;
+    }
+
+    fn flow(&self) -> u64 {
+        u64::from(self.flow)
+    }
+
+    fn class(&self) -> u8 {
+        self.class
     }
 }

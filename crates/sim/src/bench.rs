@@ -105,6 +105,7 @@ impl Bench {
                     to: format!("d{subnet}"),
                     start: Duration::from_secs_f64(STAGGER_S * starts.random::<f64>()),
                     stop: None,
+                    class: 0,
                     transport: TransportSpec::Tcp(TcpSpec {
                         profile: Profile::Ns2,
                         segment: SEGMENT,

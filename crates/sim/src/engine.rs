@@ -10,7 +10,7 @@ use crate::application::Application;
 use crate::host::Host;
 use crate::network::{Hop, Network};
 use crate::observe::{Event, Observer};
-use crate::packet::{Body, Frame, IP_HEADER};
+use crate::packet::{Body, Frame, IP_HEADER, Route};
 use crate::schedule::{Actor, Schedule};
 use crate::wire_check::{self, WireMismatch};
 
@@ -31,8 +31,8 @@ pub(crate) struct Simulator<O> {
 /// All that lies between hosts. Apart from them, so that a host can be drained into it.
 struct Plane<O> {
     network: Network,
-    /// Start of each host's route to its peer in the network's table of hops.
-    routes: Vec<u32>,
+    /// Each host's way to its peer.
+    routes: Vec<Route>,
     /// Packets on their way.
     bodies: Slab<Body>,
     schedule: Schedule,
@@ -55,7 +55,7 @@ pub(crate) struct Parts<O> {
     pub(crate) network: Network,
     pub(crate) hosts: Vec<Host>,
     pub(crate) applications: Vec<Application>,
-    pub(crate) routes: Vec<u32>,
+    pub(crate) routes: Vec<Route>,
     pub(crate) observer: O,
     /// Distance between sampling times; none are taken where absent.
     pub(crate) sample_interval: Option<Duration>,
@@ -121,7 +121,7 @@ impl<O: Observer> Simulator<O> {
             }
             match actor {
                 Actor::Link(link) => {
-                    if let Some(frame) = self.plane.deliver(now, link) {
+                    if let Some(frame) = self.plane.serve_link(now, link) {
                         self.host_receives(now, frame);
                     }
                 }
@@ -193,7 +193,7 @@ impl<O: Observer> Simulator<O> {
             }
             Actor::Application(flow) => self.application_acts(now, flow),
             Actor::Sampler => self.sample(now),
-            Actor::Link(_) => unreachable!("links deliver"),
+            Actor::Link(_) => unreachable!("links are served"),
         }
     }
 
@@ -302,10 +302,10 @@ impl<O: Observer> Plane<O> {
             body = self.verified(body, ecn);
         }
         let body = self.bodies.insert(body) as u32;
-        let hop = self.routes[host as usize];
-        let frame = Frame::new(body, hop, host ^ 1, size, ecn);
+        let route = self.routes[host as usize];
+        let frame = Frame::new(body, route, host ^ 1, size, ecn);
         self.observer.packet(now, Event::Send, &frame, &self.bodies);
-        let Hop::Link(link) = self.network.hop(hop) else {
+        let Hop::Link(link) = self.network.hop(route.hop) else {
             unreachable!("the ends of a flow are different nodes")
         };
         self.enqueue(now, link, frame);
@@ -321,17 +321,15 @@ impl<O: Observer> Plane<O> {
         })
     }
 
-    /// Takes the frame that has arrived at the end of a link and moves it on; gives it back where
-    /// it is at the end of its route.
-    fn deliver(&mut self, now: Instant, index: u32) -> Option<Frame> {
+    /// Lets a link do what is due. Takes the frame that has arrived at its end, if one has, and moves
+    /// it on; gives it back where it is at the end of its route.
+    fn serve_link(&mut self, now: Instant, index: u32) -> Option<Frame> {
         let link = &mut self.network.links[index as usize];
-        let mut frame = link
-            .dequeue(now)
-            .expect("a link's event is its next arrival");
-        match link.deadline() {
-            Some(at) => self.schedule.set(Actor::Link(index), at),
-            None => self.schedule.cancel(Actor::Link(index)),
-        }
+        let mut frame = if link.keeps() {
+            self.serve_keeping_link(now, index)?
+        } else {
+            self.take_arrived(now, index)?
+        };
         self.observer
             .packet(now, Event::Arrive { link: index }, &frame, &self.bodies);
         frame = frame.moved_on();
@@ -344,17 +342,49 @@ impl<O: Observer> Plane<O> {
         }
     }
 
+    /// Takes the frame that has arrived at the end of a link, and sets the link's next event.
+    #[inline(always)]
+    fn take_arrived(&mut self, now: Instant, index: u32) -> Option<Frame> {
+        let link = &mut self.network.links[index as usize];
+        let arrived = link.dequeue(now);
+        match link.deadline() {
+            Some(at) => self.schedule.set(Actor::Link(index), at),
+            None => self.schedule.cancel(Actor::Link(index)),
+        }
+        arrived
+    }
+
+    /// A link whose queue keeps packets may also have begun a transmission, and dropped before it.
+    #[inline(never)]
+    fn serve_keeping_link(&mut self, now: Instant, index: u32) -> Option<Frame> {
+        let arrived = self.take_arrived(now, index);
+        self.drop_kept(now, index);
+        arrived
+    }
+
     fn enqueue(&mut self, now: Instant, index: u32, frame: Frame) {
         let link = &mut self.network.links[index as usize];
         match link.enqueue(now, frame) {
             Ok(woken) => {
+                let keeps = woken && link.keeps();
                 if woken && let Some(at) = link.deadline() {
                     self.schedule.set(Actor::Link(index), at);
                 }
                 self.observer
                     .packet(now, Event::Enqueue { link: index }, &frame, &self.bodies);
+                if keeps {
+                    self.drop_kept(now, index);
+                }
             }
             Err(dropped) => self.drop(now, index, &dropped),
+        }
+    }
+
+    /// Sees to the frames that a queue has dropped after it had taken them in.
+    #[inline(never)]
+    fn drop_kept(&mut self, now: Instant, index: u32) {
+        while let Some(dropped) = self.network.links[index as usize].dropped() {
+            self.drop(now, index, &dropped);
         }
     }
 

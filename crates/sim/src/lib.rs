@@ -1,7 +1,8 @@
 //! The packet-level simulator: protocols and paths on a virtual clock.
 //!
 //! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
-//! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
+//! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and
+//!   routes), `discipline` (their queues),
 //!   `host` (endpoints) and `application` (what they send).
 //! - `observe` is how a run is watched: `probes` measures, `record` writes it down for
 //!   [`physics`], which judges it, and `capture` writes pcapng.
@@ -26,6 +27,7 @@
 mod application;
 mod bench;
 mod capture;
+mod discipline;
 mod engine;
 mod host;
 mod network;
@@ -46,9 +48,9 @@ pub use run::{
     FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, check, run, run_many,
 };
 pub use scenario::{
-    CbrSpec, DccpSpec, DropTailSpec, Dumbbell, DynamicSpec, FeedbackSpec, FlowSpec, FtpSpec,
-    Growth, LinkSpec, LossSpec, PerRoundTripSpec, Probes, Profile, QueueSpec, ReceiverRttSpec,
-    Scenario, ScenarioError, SmoothingSpec, SourceSpec, TcpSpec, TfrcRules, TfrcSpec,
-    TransportSpec, WindowSpec,
+    CbrSpec, CoDelSpec, DccpSpec, DropTailSpec, Dumbbell, DynamicSpec, FeedbackSpec, FlowSpec,
+    FqCoDelSpec, FtpSpec, Growth, LinkSpec, LossSpec, PerRoundTripSpec, PieSpec, Probes, Profile,
+    QueueSpec, ReceiverRttSpec, RedSpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec,
+    SubQueueSpec, TcpSpec, TfrcRules, TfrcSpec, TransportSpec, WeightedSpec, WindowSpec,
 };
 pub use wire_check::WireMismatch;

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use skywave_path::{DropTail, Limit, Link, LossModel};
+use skywave_path::{AnyQueue, Link, LossModel};
 
+use crate::discipline::{Head, discipline};
 use crate::packet::Frame;
-use crate::scenario::{LossSpec, QueueSpec, Scenario, ScenarioError};
+use crate::scenario::{LossSpec, Scenario, ScenarioError};
 
 /// A link of the simulator.
-pub(crate) type SimLink = Link<Frame, DropTail>;
+pub(crate) type SimLink = Link<Frame, AnyQueue<Frame>>;
 
 /// Where a frame goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +63,17 @@ impl Network {
             for (from, to, loss) in std::iter::once(forward).chain(back) {
                 let (origin, target) = (index[from.as_str()], index[to.as_str()]);
                 outgoing[origin as usize].push(links.len() as u32);
-                let queue = DropTail::new(limit(&spec.queue));
+                let name = format!("{from}->{to}");
+                let head = Head {
+                    link: &name,
+                    rate: spec.rate,
+                    delay: spec.delay,
+                    seed: scenario.seed,
+                };
+                let queue = discipline(&spec.queue, head);
                 links.push(Link::new(queue, spec.rate, spec.delay, loss_model(loss)));
                 names.push(LinkName {
-                    name: format!("{from}->{to}"),
+                    name,
                     from: origin,
                     to: target,
                 });
@@ -139,17 +147,6 @@ impl Network {
         }
         route.reverse();
         Some(route)
-    }
-}
-
-fn limit(queue: &QueueSpec) -> Limit {
-    match queue {
-        QueueSpec::Unlimited => Limit::Unlimited,
-        QueueSpec::DropTail(spec) => match (spec.packets, spec.bytes) {
-            (Some(packets), _) => Limit::Packets(packets),
-            (None, Some(bytes)) => Limit::Bytes(bytes.get()),
-            (None, None) => Limit::Unlimited,
-        },
     }
 }
 

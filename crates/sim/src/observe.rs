@@ -9,7 +9,7 @@ use crate::network::Network;
 use crate::packet::{Body, Frame};
 
 /// What happens to a packet. From `Send` to `Receive` or `Drop`, each packet takes part in an
-/// `Enqueue` and an `Arrive` for every link of its route.
+/// `Enqueue` and an `Arrive` for every link of its route; a queue may drop it between the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// Its sender has sent it.

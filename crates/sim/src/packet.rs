@@ -14,17 +14,23 @@ pub(crate) const IP_HEADER: u32 = 20;
 pub(crate) struct Frame {
     /// Low half: key of the [`Body`]. High half: where on its route it is.
     place: u64,
-    /// Low half: the host that it is addressed to. Then 30 bits of size and two of ECN.
+    /// Low half: the host that it is addressed to. Then 28 bits of size, two of class, two of ECN.
     label: u64,
 }
 
+/// Classes of traffic that there are.
+pub(crate) const CLASSES: usize = 4;
+
 impl Frame {
-    /// A frame of `size` bytes for host `to`, at `hop` of its route: an index into the network's
-    /// hops.
-    pub(crate) const fn new(body: u32, hop: u32, to: u32, size: u32, ecn: Ecn) -> Self {
+    /// A frame of `size` bytes for host `to`, at the beginning of its route.
+    pub(crate) const fn new(body: u32, route: Route, to: u32, size: u32, ecn: Ecn) -> Self {
+        let Route { hop, class } = route;
         Self {
             place: body as u64 | (hop as u64) << 32,
-            label: to as u64 | (size as u64) << 32 | (ecn.bits() as u64) << 62,
+            label: to as u64
+                | (size as u64) << 32
+                | (class as u64) << 60
+                | (ecn.bits() as u64) << 62,
         }
     }
 
@@ -52,9 +58,18 @@ impl Frame {
     }
 }
 
+/// The way of a host's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// Index of the first hop in the network's hops.
+    pub(crate) hop: u32,
+    /// The class of traffic, below [`CLASSES`].
+    pub(crate) class: u8,
+}
+
 impl Packet for Frame {
     fn size(&self) -> u32 {
-        (self.label >> 32) as u32 & 0x3fff_ffff
+        (self.label >> 32) as u32 & 0x0fff_ffff
     }
 
     fn ecn(&self) -> Ecn {
@@ -63,6 +78,15 @@ impl Packet for Frame {
 
     fn set_ecn(&mut self, ecn: Ecn) {
         self.label = self.label & !(3 << 62) | (ecn.bits() as u64) << 62;
+    }
+
+    fn flow(&self) -> u64 {
+        // Each host belongs to one flow.
+        u64::from(self.to())
+    }
+
+    fn class(&self) -> u8 {
+        (self.label >> 60) as u8 & 3
     }
 }
 
@@ -232,14 +256,18 @@ mod tests {
 
     #[test]
     fn a_frame_holds_what_it_was_made_of() {
-        let mut frame = Frame::new(u32::MAX, 7, 9, 65_575, Ecn::Ect1);
+        let route = Route { hop: 7, class: 2 };
+        let mut frame = Frame::new(u32::MAX, route, 9, 65_575, Ecn::Ect1);
         frame.set_ecn(Ecn::Ce);
         let frame = frame.moved_on();
         assert_eq!(
             (frame.body(), frame.hop(), frame.to()),
             (u32::MAX as usize, 8, 9)
         );
-        assert_eq!((frame.size(), frame.ecn()), (65_575, Ecn::Ce));
+        assert_eq!(
+            (frame.size(), frame.class(), frame.ecn()),
+            (65_575, 2, Ecn::Ce)
+        );
     }
 
     /// A million packets in flight are common; a size that grows is felt in every cache.

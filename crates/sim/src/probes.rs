@@ -3,6 +3,7 @@
 use skywave_path::Packet;
 use skywave_transport::dccp::RateStats;
 use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
 use slab::Slab;
 
 use crate::host::{Host, HostStats};
@@ -28,8 +29,8 @@ pub(crate) struct Sampler {
     /// Counts of flow f on link l at `l * flows + f`; only links that are sampled are counted.
     link_flows: Vec<PacketCount>,
     flows: Vec<FlowCount>,
-    /// When each packet on its way was sent, by the key of its body.
-    sent_at: Vec<Instant>,
+    /// Each packet on its way, by the key of its body.
+    on_way: Vec<OnWay>,
     pub(crate) tables: TableSet,
     pub(crate) totals: Totals,
 }
@@ -54,6 +55,16 @@ pub(crate) struct PacketCount {
     pub(crate) drops: u64,
     pub(crate) delivered: u64,
     pub(crate) delivered_bytes: u64,
+    /// Of those delivered, the ones that came out with another ECN field than they had gone in with.
+    pub(crate) marks: u64,
+}
+
+/// What is remembered of a packet on its way.
+#[derive(Clone, Copy, Debug, Default)]
+struct OnWay {
+    sent_at: Instant,
+    /// Its ECN field when last seen.
+    ecn: Ecn,
 }
 
 /// One flow in the interval in progress.
@@ -88,7 +99,7 @@ impl Sampler {
             links: vec![PacketCount::default(); links],
             link_flows: vec![PacketCount::default(); links * flows],
             flows: vec![FlowCount::default(); flows],
-            sent_at: Vec::new(),
+            on_way: Vec::new(),
             tables: TableSet::default(),
             totals: Totals {
                 links: vec![LinkTotal::default(); links],
@@ -149,7 +160,7 @@ impl Sampler {
         if frame.to().is_multiple_of(2) || body.data() == 0 {
             return;
         }
-        let delay = now - self.sent_at[frame.body()];
+        let delay = now - self.on_way[frame.body()].sent_at;
         let flow = &mut self.flows[frame.to() as usize / 2];
         flow.delays += 1;
         flow.delay_sum += delay;
@@ -163,10 +174,13 @@ impl Observer for Sampler {
         let body = &bodies[frame.body()];
         match event {
             Event::Send => {
-                if frame.body() >= self.sent_at.len() {
-                    self.sent_at.resize(frame.body() + 1, Instant::ZERO);
+                if frame.body() >= self.on_way.len() {
+                    self.on_way.resize(frame.body() + 1, OnWay::default());
                 }
-                self.sent_at[frame.body()] = now;
+                self.on_way[frame.body()] = OnWay {
+                    sent_at: now,
+                    ecn: frame.ecn(),
+                };
             }
             Event::Enqueue { link } => {
                 self.count(link, frame, |count| count.arrivals += 1);
@@ -188,8 +202,12 @@ impl Observer for Sampler {
                 });
             }
             Event::Arrive { link } => {
+                let last = &mut self.on_way[frame.body()].ecn;
+                let marks = u64::from(*last != frame.ecn());
+                *last = frame.ecn();
                 self.count(link, frame, |count| {
                     count.delivered += 1;
+                    count.marks += marks;
                     count.delivered_bytes += u64::from(frame.size());
                 });
             }

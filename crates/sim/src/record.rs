@@ -92,6 +92,10 @@ impl Record {
             } => (3, link),
             What::Arrived { link } => (4, link),
             What::Received { host } => (5, host),
+            What::Dropped {
+                link,
+                reason: DropReason::Early,
+            } => (6, link),
         };
         let mut bytes = [0; 26];
         bytes[..8].copy_from_slice(&self.at.as_nanos().to_le_bytes());

@@ -13,6 +13,7 @@ use crate::capture::Captures;
 use crate::engine::{Parts, Simulator, Stop};
 use crate::host::Host;
 use crate::network::{Hop, Network};
+use crate::packet::Route;
 use crate::physics;
 use crate::probes::{Sampler, Totals};
 use crate::record::{Fingerprint, Recorder};
@@ -98,6 +99,8 @@ pub struct LinkSummary {
     pub drops: u64,
     /// Packets that reached the far end.
     pub delivered: u64,
+    /// Those of them that its queue had marked.
+    pub marks: u64,
     /// Bytes in them.
     pub delivered_bytes: u64,
     /// Their share of what the link could have carried.
@@ -148,7 +151,7 @@ pub(crate) struct Build {
     pub(crate) network: Network,
     pub(crate) hosts: Vec<Host>,
     pub(crate) applications: Vec<Application>,
-    pub(crate) routes: Vec<u32>,
+    pub(crate) routes: Vec<Route>,
 }
 
 impl Build {
@@ -166,8 +169,12 @@ impl Build {
             let from = node(&network, &flow.from, "from")?;
             let to = node(&network, &flow.to, "to")?;
             let field = format!("flows[{index}]");
-            routes.push(network.route(from, to, &field)?);
-            routes.push(network.route(to, from, &field)?);
+            for (from, to) in [(from, to), (to, from)] {
+                routes.push(Route {
+                    hop: network.route(from, to, &field)?,
+                    class: flow.class,
+                });
+            }
             let (sender, receiver) = Host::pair(flow, index, scenario.seed);
             hosts.extend([sender, receiver]);
         }
@@ -195,8 +202,8 @@ impl Build {
     /// Whether each flow's route, there or back, uses each link: `[link][flow]`.
     fn usage(&self) -> Vec<Vec<bool>> {
         let mut usage = vec![vec![false; self.hosts.len() / 2]; self.network.links.len()];
-        for (host, &start) in self.routes.iter().enumerate() {
-            let hops = (start..).map_while(|index| match self.network.hop(index) {
+        for (host, route) in self.routes.iter().enumerate() {
+            let hops = (route.hop..).map_while(|index| match self.network.hop(index) {
                 Hop::Link(link) => Some(link),
                 Hop::Host => None,
             });
@@ -320,6 +327,7 @@ pub fn run(
                 arrivals: total.packets.arrivals,
                 drops: total.packets.drops,
                 delivered: total.packets.delivered,
+                marks: total.packets.marks,
                 delivered_bytes: total.packets.delivered_bytes,
                 utilisation: total.packets.delivered_bytes as f64 * 8.0
                     / (rate_bps as f64 * duration_s),

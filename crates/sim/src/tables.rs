@@ -214,6 +214,7 @@ impl TableSet {
             "drops": counts(|row: &LinkRow| row.count.drops),
             "delivered": counts(|row: &LinkRow| row.count.delivered),
             "delivered_bytes": counts(|row: &LinkRow| row.count.delivered_bytes),
+            "marks": counts(|row: &LinkRow| row.count.marks),
             "throughput_bps": floats(|row: &LinkRow| row.count.throughput_bps(row.seconds)),
             "queue_packets": counts(|row: &LinkRow| row.queue_packets),
             "queue_bytes": counts(|row: &LinkRow| row.queue_bytes),
@@ -229,6 +230,7 @@ impl TableSet {
             "drops": counts(|row: &LinkFlowRow| row.count.drops),
             "delivered": counts(|row: &LinkFlowRow| row.count.delivered),
             "delivered_bytes": counts(|row: &LinkFlowRow| row.count.delivered_bytes),
+            "marks": counts(|row: &LinkFlowRow| row.count.marks),
             "throughput_bps": floats(|row: &LinkFlowRow| row.count.throughput_bps(row.seconds)),
         })
     }

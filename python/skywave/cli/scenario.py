@@ -139,7 +139,7 @@ def _flow_table(summary: Summary) -> Table:
 def _link_table(summary: Summary) -> Table:
     table = Table(title="Links (counts are packets)", title_justify="left")
     table.add_column("link")
-    for column in ("rate (Mbps)", "used (%)", "arrived", "dropped", "longest queue seen"):
+    for column in ("rate (Mbps)", "used (%)", "arrived", "dropped", "marked", "longest queue seen"):
         table.add_column(column, justify="right")
     for link in summary["links"]:
         table.add_row(
@@ -148,6 +148,7 @@ def _link_table(summary: Summary) -> Table:
             f"{100 * link['utilisation']:.1f}",
             f"{link['arrivals']:,}",
             f"{link['drops']:,}",
+            f"{link['marks']:,}",
             f"{link['queue_max_packets']:,}",
         )
     return table

@@ -7,6 +7,7 @@ use skywave_units::Duration;
 
 use super::check::{check, check_ends};
 use super::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
+use crate::packet::CLASSES;
 
 /// A flow from one node to another.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,10 +25,19 @@ pub struct FlowSpec {
     /// When it stops; the end of the run where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
+    /// The class of traffic of its packets, there and back: which of a link's weighted sub-queues
+    /// serves them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub class: u8,
     /// The transport protocol and its parameters.
     pub transport: TransportSpec,
     /// The application.
     pub source: SourceSpec,
+}
+
+/// The first class, which is not written.
+const fn is_default(class: &u8) -> bool {
+    *class == 0
 }
 
 /// A transport protocol.
@@ -66,6 +76,11 @@ impl FlowSpec {
                 format!("{stop} is not after the start, {}", self.start)
             })?;
         }
+        check(
+            usize::from(self.class) < CLASSES,
+            &format!("{field}.class"),
+            || format!("{}: between 0 and {}", self.class, CLASSES - 1),
+        )?;
         self.transport.validate(&format!("{field}.transport"))?;
         self.source.validate(&format!("{field}.source"))
     }

@@ -26,7 +26,9 @@ pub use error::ScenarioError;
 pub use flow::{FlowSpec, Profile, TransportSpec};
 pub use link::LinkSpec;
 pub use loss::LossSpec;
-pub use queue::{DropTailSpec, QueueSpec};
+pub use queue::{
+    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueSpec, RedSpec, SubQueueSpec, WeightedSpec,
+};
 pub use source::{CbrSpec, FtpSpec, SourceSpec};
 pub use tcp::TcpSpec;
 pub use tfrc::{

@@ -31,6 +31,8 @@ const GOOD: &str = r#"
     source = { cbr = { rate = "64 kbps", datagram = "160 B" } }
 "#;
 
+const QUEUE: &str = "queue = { drop-tail = { packets = 20 } }";
+
 #[test]
 fn a_good_scenario_reads_the_same_from_toml_and_json() {
     let scenario = Scenario::from_toml(GOOD).unwrap();
@@ -204,6 +206,108 @@ fn every_error_names_its_field() {
             "sctp = {}",
             "flows[0].transport",
             "unknown variant `sctp`",
+        ),
+        (
+            QUEUE,
+            "queue = { red = {} }",
+            "links[0].queue.red",
+            "give either `packets` or `bytes`",
+        ),
+        (
+            QUEUE,
+            "queue = { red = { packets = 9, min_threshold = 7, max_threshold = 5 } }",
+            "links[0].queue.red.max_threshold",
+            "5 is not above `min_threshold`, 7",
+        ),
+        (
+            QUEUE,
+            "queue = { red = { packets = 9, max_threshold = 5 } }",
+            "links[0].queue.red.max_threshold",
+            "give `min_threshold` too",
+        ),
+        (
+            QUEUE,
+            "queue = { red = { packets = 9, min_threshold = nan } }",
+            "links[0].queue.red.min_threshold",
+            "give packets, above zero",
+        ),
+        (
+            QUEUE,
+            "queue = { adaptive-red = { packets = 9, max_p = 1.5 } }",
+            "links[0].queue.adaptive-red.max_p",
+            "1.5 is no probability",
+        ),
+        (
+            QUEUE,
+            "queue = { red = { packets = 9, weight = 0.0 } }",
+            "links[0].queue.red.weight",
+            "a weight is above 0",
+        ),
+        (
+            QUEUE,
+            "queue = { red = { packets = 9, weight = 0.5, time_constant = \"1 s\" } }",
+            "links[0].queue.red.time_constant",
+            "give either `weight` or `time_constant`",
+        ),
+        (
+            QUEUE,
+            "queue = { red = { packets = 9, mean_packet = \"0 B\" } }",
+            "links[0].queue.red.mean_packet",
+            "0 B is not a packet",
+        ),
+        (
+            QUEUE,
+            "queue = { codel = { packets = 9, interval = \"5 ms\" } }",
+            "links[0].queue.codel.interval",
+            "5 ms is not above `target`, 5 ms",
+        ),
+        (
+            QUEUE,
+            "queue = { fq-codel = { flows = 0 } }",
+            "links[0].queue.fq-codel.flows",
+            "0 queues: between 1 and 65536",
+        ),
+        (
+            QUEUE,
+            "queue = { pie = { packets = 9, update = \"0 s\" } }",
+            "links[0].queue.pie.update",
+            "0 s between updates",
+        ),
+        (
+            QUEUE,
+            "queue = { weighted = { queues = [] } }",
+            "links[0].queue.weighted.queues",
+            "0 sub-queues: between 1 and 4",
+        ),
+        (
+            QUEUE,
+            "queue = { weighted = { queues = [{ weight = 1 }, { weight = 0 }] } }",
+            "links[0].queue.weighted.queues[1].weight",
+            "0: between 1 and 1000",
+        ),
+        (
+            QUEUE,
+            "queue = { weighted = { queues = [{ weight = 1, queue = { codel = {} } }] } }",
+            "links[0].queue.weighted.queues[0].queue.codel",
+            "give either `packets` or `bytes`",
+        ),
+        (
+            QUEUE,
+            "queue = { weighted = { queues = [{ weight = 1, queue = { weighted = { queues = [] } } }] } }",
+            "links[0].queue.weighted.queues[0].queue",
+            "a weighted queue has no weighted sub-queues",
+        ),
+        (
+            QUEUE,
+            "queue = { blue = {} }",
+            "links[0].queue",
+            "unknown variant `blue`",
+        ),
+        (
+            "start = \"1 s\"",
+            "class = 4",
+            "flows[1].class",
+            "4: between 0 and 3",
         ),
     ] {
         let text = GOOD.replacen(old, new, 1);

@@ -1,0 +1,223 @@
+//! CoDel: the time that packets wait is held near a target (RFC 8289).
+
+use std::collections::VecDeque;
+
+use skywave_units::{Duration, Instant};
+
+use super::backlog::Backlog;
+use super::{DropReason, Dropped, Limit, Queue, mark};
+use crate::Packet;
+
+/// What CoDel is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDelConfig {
+    /// Acceptable standing queue delay.
+    pub target: Duration,
+    /// How long the delay must stay above the target before anything is dropped: in the order of
+    /// the longest usual round-trip time.
+    pub interval: Duration,
+    /// Whether packets that can be marked are marked instead of dropped.
+    pub ecn: bool,
+}
+
+impl Default for CoDelConfig {
+    /// The values of RFC 8289 section 4.5: for the open Internet, without marks.
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            ecn: false,
+        }
+    }
+}
+
+/// CoDel over one FIFO.
+#[derive(Clone, Debug)]
+pub struct CoDel<P> {
+    limit: Limit,
+    waiting: Backlog<P>,
+    control: Control,
+    config: CoDelConfig,
+    dropped: VecDeque<Dropped<P>>,
+}
+
+impl<P: Packet> CoDel<P> {
+    /// An empty queue that holds up to `limit`.
+    pub const fn new(limit: Limit, config: CoDelConfig) -> Self {
+        Self {
+            limit,
+            waiting: Backlog::new(),
+            control: Control::new(),
+            config,
+            dropped: VecDeque::new(),
+        }
+    }
+}
+
+impl<P: Packet> Queue<P> for CoDel<P> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        _free: Option<Instant>,
+        packet: P,
+    ) -> Result<Option<P>, Dropped<P>> {
+        if !self.waiting.has_room_for(packet.size(), self.limit) {
+            return Err(Dropped {
+                packet,
+                reason: DropReason::Full,
+            });
+        }
+        self.waiting.push(now, packet);
+        Ok(None)
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<P> {
+        let mut line = Line {
+            waiting: &mut self.waiting,
+            others: 0,
+            dropped: &mut self.dropped,
+        };
+        self.control.dequeue(now, &self.config, &mut line)
+    }
+
+    fn dropped(&mut self) -> Option<Dropped<P>> {
+        self.dropped.pop_front()
+    }
+
+    fn expire(&mut self, _now: Instant) {}
+
+    fn packets(&self) -> usize {
+        self.waiting.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.waiting.bytes()
+    }
+}
+
+/// The packets that a [`Control`] works on.
+pub(super) struct Line<'a, P> {
+    pub(super) waiting: &'a mut Backlog<P>,
+    /// Bytes that wait for the same link elsewhere (RFC 8289 section 4.4).
+    pub(super) others: u64,
+    /// Where dropped packets go.
+    pub(super) dropped: &'a mut VecDeque<Dropped<P>>,
+}
+
+/// The state of the algorithm; names are those of RFC 8289 section 5.2.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Control {
+    /// When the delay will have been above the target for an interval; absent while it is below.
+    first_above_time: Option<Instant>,
+    /// When the next packet is dropped, or the last would have been.
+    drop_next: Instant,
+    /// Packets dropped in this drop state.
+    count: u32,
+    /// `count` when the last drop state began.
+    last_count: u32,
+    dropping: bool,
+    /// The largest packet seen, which stands for the MTU (RFC 8289 section 4.1).
+    max_packet: u32,
+}
+
+impl Control {
+    pub(super) const fn new() -> Self {
+        Self {
+            first_above_time: None,
+            drop_next: Instant::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+            max_packet: 0,
+        }
+    }
+
+    /// The packet that leaves at `now`, after those have been dropped whose time has come (RFC 8289
+    /// section 5.5). A marked packet counts as a dropped one, but leaves.
+    pub(super) fn dequeue<P: Packet>(
+        &mut self,
+        now: Instant,
+        config: &CoDelConfig,
+        line: &mut Line<'_, P>,
+    ) -> Option<P> {
+        let Some((mut packet, mut ok_to_drop)) = self.head(now, config, line) else {
+            self.dropping = false;
+            return None;
+        };
+        if self.dropping {
+            self.dropping = ok_to_drop;
+            while self.dropping && now >= self.drop_next {
+                self.count = self.count.saturating_add(1);
+                if config.ecn && mark(&mut packet) {
+                    self.drop_next = control_law(self.drop_next, self.count, config.interval);
+                    break;
+                }
+                line.drop(packet);
+                let Some(next) = self.head(now, config, line) else {
+                    self.dropping = false;
+                    return None;
+                };
+                (packet, ok_to_drop) = next;
+                self.dropping = ok_to_drop;
+                if ok_to_drop {
+                    self.drop_next = control_law(self.drop_next, self.count, config.interval);
+                }
+            }
+        } else if ok_to_drop {
+            let marked = config.ecn && mark(&mut packet);
+            // If the delay went above the target soon after it had gone below, the drop rate that
+            // was right then is a good one to start with.
+            let delta = self.count.wrapping_sub(self.last_count);
+            let recent = now - self.drop_next < config.interval * 16;
+            self.count = if delta > 1 && recent { delta } else { 1 };
+            self.last_count = self.count;
+            self.drop_next = control_law(now, self.count, config.interval);
+            self.dropping = true;
+            if !marked {
+                line.drop(packet);
+                packet = self.head(now, config, line)?.0;
+            }
+        }
+        Some(packet)
+    }
+
+    /// The oldest packet, and whether the delay has been above the target for an interval (RFC 8289
+    /// section 5.6, `dodequeue`).
+    fn head<P: Packet>(
+        &mut self,
+        now: Instant,
+        config: &CoDelConfig,
+        line: &mut Line<'_, P>,
+    ) -> Option<(P, bool)> {
+        let Some((sojourn, packet)) = line.waiting.pop(now) else {
+            self.first_above_time = None;
+            return None;
+        };
+        self.max_packet = self.max_packet.max(packet.size());
+        let left = line.waiting.bytes() + line.others;
+        if sojourn < config.target || left <= u64::from(self.max_packet) {
+            self.first_above_time = None;
+            return Some((packet, false));
+        }
+        let above = *self.first_above_time.get_or_insert(now + config.interval);
+        Some((packet, now >= above))
+    }
+}
+
+impl<P> Line<'_, P> {
+    fn drop(&mut self, packet: P) {
+        self.dropped.push_back(Dropped {
+            packet,
+            reason: DropReason::Early,
+        });
+    }
+}
+
+/// When the next packet is dropped: the distance shrinks with the root of their number (RFC 8289
+/// section 5.6).
+fn control_law(since: Instant, count: u32, interval: Duration) -> Instant {
+    since + Duration::from_nanos((interval.as_nanos() as f64 / f64::from(count).sqrt()) as u64)
+}
+
+#[cfg(test)]
+mod tests;

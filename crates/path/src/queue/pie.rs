@@ -1,0 +1,234 @@
+//! PIE: packets are dropped at random on arrival, so that their delay stays near a target
+//! (RFC 8033).
+
+use rand::{Rng, RngExt};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_units::{Duration, Instant};
+
+use super::backlog::Backlog;
+use super::{DropReason, Dropped, Limit, Queue, mark};
+use crate::Packet;
+
+/// Gain of the distance from the target, in 1/s (RFC 8033 section 4.2).
+const ALPHA: f64 = 0.125;
+/// Gain of the delay's trend, in 1/s.
+const BETA: f64 = 1.25;
+/// Up to this drop probability the gains are divided by this: small probabilities move slowly.
+const GAIN_DIVISORS: [(f64, f64); 6] = [
+    (0.000_001, 2048.0),
+    (0.000_01, 512.0),
+    (0.000_1, 128.0),
+    (0.001, 32.0),
+    (0.01, 8.0),
+    (0.1, 2.0),
+];
+/// What is left of the drop probability after a period without congestion.
+const DECAY: f64 = 0.98;
+/// Below this drop probability a short delay means that nothing is dropped.
+const SAFE_PROBABILITY: f64 = 0.2;
+/// From this drop probability on, packets that could be marked are dropped (RFC 8033 section 5.1).
+const MARK_ECN_THRESHOLD: f64 = 0.1;
+/// The largest step of a drop probability that is at least 0.1 (RFC 8033 section 5.5).
+const CAP: (f64, f64) = (0.1, 0.02);
+/// No drop before the probabilities of the packets since the last one add up to the first, always
+/// one from the second on (RFC 8033 section 5.4).
+const ACCUMULATED: (f64, f64) = (0.85, 8.5);
+
+/// What PIE is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PieConfig {
+    /// `QDELAY_REF`: the queue delay aimed at.
+    pub target: Duration,
+    /// `T_UPDATE`: how often the drop probability is computed; above zero.
+    pub update: Duration,
+    /// `MAX_BURST`: how long a burst goes unpunished.
+    pub max_burst: Duration,
+    /// `MEAN_PKTSIZE` in bytes: nothing is dropped while no more than two such packets wait.
+    pub mean_packet: u32,
+    /// Whether packets that can be marked are marked instead of dropped (RFC 8033 section 5.1).
+    pub ecn: bool,
+    /// Whether drops are kept from bunching (RFC 8033 section 5.4).
+    pub derandomise: bool,
+    /// Whether a high drop probability rises by small steps only (RFC 8033 section 5.5).
+    pub cap: bool,
+}
+
+impl Default for PieConfig {
+    /// The basic scheme with the values of RFC 8033 section 4, without options.
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(15),
+            update: Duration::from_millis(15),
+            max_burst: Duration::from_millis(150),
+            mean_packet: 1000,
+            ecn: false,
+            derandomise: false,
+            cap: false,
+        }
+    }
+}
+
+/// The PIE queue; the delay is measured by time stamps (RFC 8033 section 4.3).
+///
+/// The updates that a timer would make are made up for at the next call, each at its time and
+/// before anything else of that time.
+#[derive(Clone, Debug)]
+pub struct Pie<P, R = Xoshiro256PlusPlus> {
+    config: PieConfig,
+    limit: Limit,
+    waiting: Backlog<P>,
+    random: R,
+    drop_probability: f64,
+    /// How long the last packet to leave had waited; zero once the queue is empty.
+    delay: Duration,
+    /// `delay` at the last update.
+    old_delay: Duration,
+    burst_allowance: Duration,
+    next_update: Instant,
+    /// The probabilities of the packets since the last drop, added up.
+    accumulated: f64,
+}
+
+impl<P: Packet, R: Rng> Pie<P, R> {
+    /// An empty queue that holds up to `limit` and draws from `random`. Updates happen at whole
+    /// multiples of the period.
+    pub const fn new(limit: Limit, config: PieConfig, random: R) -> Self {
+        Self {
+            config,
+            limit,
+            waiting: Backlog::new(),
+            random,
+            drop_probability: 0.0,
+            delay: Duration::ZERO,
+            old_delay: Duration::ZERO,
+            burst_allowance: config.max_burst,
+            next_update: Instant::from_nanos(config.update.as_nanos()),
+            accumulated: 0.0,
+        }
+    }
+
+    /// The probability with which an arriving packet is dropped.
+    pub const fn drop_probability(&self) -> f64 {
+        self.drop_probability
+    }
+
+    /// Makes the updates up to `now`.
+    fn update(&mut self, now: Instant) {
+        while self.next_update <= now {
+            if self.drop_probability == 0.0 && self.delay.is_zero() && self.old_delay.is_zero() {
+                // Nothing but the allowance changes until something comes.
+                let period = self.config.update;
+                let updates = (now - self.next_update).as_nanos() / period.as_nanos() + 1;
+                self.burst_allowance -= period * updates;
+                self.next_update += period * updates;
+            } else {
+                self.calculate_drop_probability();
+                self.next_update += self.config.update;
+            }
+        }
+    }
+
+    /// RFC 8033 section 4.2.
+    fn calculate_drop_probability(&mut self) {
+        let (target, delay) = (self.config.target.as_secs_f64(), self.delay.as_secs_f64());
+        let trend = delay - self.old_delay.as_secs_f64();
+        let probability = self.drop_probability;
+        let divisor = GAIN_DIVISORS
+            .iter()
+            .find(|&&(below, _)| probability < below)
+            .map_or(1.0, |&(_, divisor)| divisor);
+        let mut step = (ALPHA * (delay - target) + BETA * trend) / divisor;
+        if self.config.cap && probability >= CAP.0 {
+            step = step.min(CAP.1);
+        }
+        self.drop_probability += step;
+        if self.delay.is_zero() && self.old_delay.is_zero() {
+            self.drop_probability *= DECAY;
+        }
+        self.drop_probability = self.drop_probability.clamp(0.0, 1.0);
+        self.old_delay = self.delay;
+        self.burst_allowance -= self.config.update;
+    }
+
+    /// Whether the packet that arrives is to be dropped or marked (RFC 8033 section 4.1).
+    fn drop_early(&mut self) -> bool {
+        let is_short = |delay| delay * 2 < self.config.target;
+        let probability = self.drop_probability;
+        if probability == 0.0 && is_short(self.delay) && is_short(self.old_delay) {
+            self.burst_allowance = self.config.max_burst;
+        }
+        let few = self.waiting.bytes() <= 2 * u64::from(self.config.mean_packet);
+        let safe = is_short(self.old_delay) && probability < SAFE_PROBABILITY;
+        if !self.burst_allowance.is_zero() || safe || few {
+            return false;
+        }
+        if self.config.derandomise {
+            if probability == 0.0 {
+                self.accumulated = 0.0;
+            }
+            self.accumulated += probability;
+            if self.accumulated < ACCUMULATED.0 {
+                return false;
+            }
+            if self.accumulated >= ACCUMULATED.1 {
+                self.accumulated = 0.0;
+                return true;
+            }
+        }
+        let drops = self.random.random::<f64>() < probability;
+        if drops {
+            self.accumulated = 0.0;
+        }
+        drops
+    }
+}
+
+impl<P: Packet, R: Rng> Queue<P> for Pie<P, R> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        _free: Option<Instant>,
+        mut packet: P,
+    ) -> Result<Option<P>, Dropped<P>> {
+        self.update(now);
+        let reason = if !self.waiting.has_room_for(packet.size(), self.limit) {
+            self.accumulated = 0.0;
+            Some(DropReason::Full)
+        } else if self.drop_early() {
+            let may_mark = self.config.ecn && self.drop_probability < MARK_ECN_THRESHOLD;
+            (!may_mark || !mark(&mut packet)).then_some(DropReason::Early)
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            return Err(Dropped { packet, reason });
+        }
+        self.waiting.push(now, packet);
+        Ok(None)
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<P> {
+        self.update(now);
+        let Some((delay, packet)) = self.waiting.pop(now) else {
+            self.delay = Duration::ZERO;
+            return None;
+        };
+        self.delay = delay;
+        Some(packet)
+    }
+
+    fn expire(&mut self, now: Instant) {
+        self.update(now);
+    }
+
+    fn packets(&self) -> usize {
+        self.waiting.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.waiting.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! RED and adaptive RED: drops at random on arrival, by the average queue (Floyd and Jacobson 1993;
+//! Floyd, Gummadi and Shenker 2001), as ns-2.35 has them.
+
+mod average;
+mod config;
+
+pub use config::{AdaptiveRed, RedConfig, RedThresholds, RedWeight};
+
+use rand::{Rng, RngExt};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_units::{Duration, Instant, Rate};
+
+use self::average::Average;
+use super::fifo::Fifo;
+use super::{DropReason, Dropped, Queue, mark};
+use crate::Packet;
+
+/// The RED queue.
+///
+/// ns-2's, with two differences. A limit in bytes is never exceeded, while ns-2 takes in a packet as
+/// long as the bytes before it are below the limit. Where the link is shared, the queue counts as
+/// idle from when its last packet leaves it, and not from the end of that packet's transmission.
+#[derive(Clone, Debug)]
+pub struct Red<P, R = Xoshiro256PlusPlus> {
+    config: RedConfig,
+    waiting: Fifo<P>,
+    random: R,
+    average: Average,
+    /// Where the link is shared: since when nothing waits.
+    idle_since: Option<Instant>,
+    /// The thresholds in what the queue is measured in.
+    thresholds: RedThresholds,
+    /// Slope and intercept of the drop probability between the thresholds, in units of `max_p`.
+    line: (f64, f64),
+    /// Slope and intercept of the drop probability from the maximum threshold to its double.
+    gentle_line: (f64, f64),
+    /// The drop probability at the maximum threshold.
+    max_p: f64,
+    /// The least that adaptation gives.
+    least_max_p: f64,
+    /// When `max_p` was last changed.
+    adapted_at: Instant,
+    /// Packets since the last early drop or mark, the one that arrives included.
+    count: u64,
+    /// Bytes in them.
+    count_bytes: u64,
+    /// Whether the average was above the minimum threshold for the packet before.
+    was_above: bool,
+}
+
+/// What RED does with an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// It stays.
+    Keep,
+    /// It is marked where it can be, or else dropped.
+    Mark,
+    /// It is dropped.
+    Drop,
+}
+
+impl<P: Packet, R: Rng> Red<P, R> {
+    /// An empty queue at the head of a link of this rate and delay, from which follows what `config`
+    /// leaves open. It draws from `random`, once for each packet for which chance decides.
+    pub fn new(config: RedConfig, rate: Rate, delay: Duration, random: R) -> Self {
+        let packets_per_second = config.packets_per_second(rate);
+        let in_packets = config.thresholds(packets_per_second);
+        let unit = if config.queue_in_bytes {
+            f64::from(config.mean_packet)
+        } else {
+            1.0
+        };
+        let thresholds = RedThresholds {
+            min: in_packets.min * unit,
+            max: in_packets.max * unit,
+        };
+        let between = thresholds.max - thresholds.min;
+        let max_p = config.max_p;
+        Self {
+            waiting: Fifo::new(),
+            random,
+            average: Average::new(
+                config.weight.resolve(packets_per_second, delay),
+                packets_per_second,
+            ),
+            idle_since: Some(Instant::ZERO),
+            line: (1.0 / between, -thresholds.min / between),
+            gentle_line: ((1.0 - max_p) / thresholds.max, 2.0 * max_p - 1.0),
+            max_p,
+            least_max_p: config
+                .adaptive
+                .map_or(0.0, |adaptive| adaptive.least_max_p(rate)),
+            adapted_at: Instant::ZERO,
+            count: 0,
+            count_bytes: 0,
+            was_above: false,
+            thresholds,
+            config,
+        }
+    }
+
+    /// The average queue, in packets or bytes, after the last arrival.
+    pub const fn average(&self) -> f64 {
+        self.average.value()
+    }
+
+    /// The drop probability at the maximum threshold, which adaptation changes.
+    pub const fn max_p(&self) -> f64 {
+        self.max_p
+    }
+
+    /// What waits, in packets or bytes.
+    fn length(&self) -> u64 {
+        if self.config.queue_in_bytes {
+            self.waiting.bytes()
+        } else {
+            self.waiting.packets() as u64
+        }
+    }
+
+    /// Moves `max_p` so that the average comes to lie half-way between the thresholds.
+    fn adapt(&mut self, now: Instant) {
+        let Some(adaptive) = self.config.adaptive else {
+            return;
+        };
+        // Strictly later in seconds as ns-2 counts them.
+        if now <= self.adapted_at + adaptive.interval {
+            return;
+        }
+        let RedThresholds { min, max } = self.thresholds;
+        let part = 0.4 * (max - min);
+        if self.average() < min + part && self.max_p > self.least_max_p {
+            self.max_p *= adaptive.decrease;
+        } else if self.average() > max - part && self.max_p < adaptive.most_max_p {
+            self.max_p += adaptive.increase.min(0.25 * self.max_p);
+        } else {
+            return;
+        }
+        self.adapted_at = now;
+    }
+
+    /// The drop probability by the average alone.
+    ///
+    /// The gentle part starts from the `max_p` of the configuration even where adaptation has moved
+    /// it, as in ns-2.
+    fn probability(&self) -> f64 {
+        let average = self.average();
+        let probability = if average < self.thresholds.max {
+            (self.line.0 * average + self.line.1) * self.max_p
+        } else if self.config.gentle {
+            self.gentle_line.0 * average + self.gentle_line.1
+        } else {
+            1.0
+        };
+        probability.min(1.0)
+    }
+
+    /// The drop probability that makes the distances between drops uniform rather than geometric,
+    /// and larger packets likelier victims where that is asked for.
+    fn spread(&self, probability: f64, size: u32) -> f64 {
+        let mean = self.config.mean_packet;
+        let count = if self.config.drop_by_bytes {
+            self.count_bytes / u64::from(mean)
+        } else {
+            self.count
+        };
+        let expected = count as f64 * probability;
+        let mut spread = match (self.config.wait, expected) {
+            (true, ..1.0) => 0.0,
+            (true, ..2.0) => probability / (2.0 - expected),
+            (false, ..1.0) => probability / (1.0 - expected),
+            _ => 1.0,
+        };
+        if self.config.drop_by_bytes && spread < 1.0 {
+            spread = spread * f64::from(size) / f64::from(mean);
+        }
+        spread.min(1.0)
+    }
+
+    fn judge(&mut self, size: u32) -> Verdict {
+        self.count += 1;
+        self.count_bytes += u64::from(size);
+        let average = self.average();
+        // One that waits is no queue, whatever its unit.
+        if average < self.thresholds.min || self.length() <= 1 {
+            self.was_above = false;
+            return Verdict::Keep;
+        }
+        let forced_from = if self.config.gentle {
+            2.0 * self.thresholds.max
+        } else {
+            self.thresholds.max
+        };
+        if self.config.mark_p.is_none() && average >= forced_from {
+            self.restart_count();
+            return Verdict::Drop;
+        }
+        if !self.was_above {
+            self.was_above = true;
+            self.count = 1;
+            self.count_bytes = u64::from(size);
+            return Verdict::Keep;
+        }
+        let probability = self.probability();
+        if self.random.random::<f64>() > self.spread(probability, size) {
+            return Verdict::Keep;
+        }
+        self.restart_count();
+        let may_mark = self.config.ecn && self.config.mark_p.is_none_or(|most| probability <= most);
+        if may_mark {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    const fn restart_count(&mut self) {
+        self.count = 0;
+        self.count_bytes = 0;
+    }
+}
+
+impl<P: Packet, R: Rng> Queue<P> for Red<P, R> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        free: Option<Instant>,
+        mut packet: P,
+    ) -> Result<Option<P>, Dropped<P>> {
+        self.waiting.begin(now);
+        let idle_since = match free {
+            Some(free) => (free <= now).then_some(free),
+            None => self.idle_since.take(),
+        };
+        self.average
+            .update(self.length(), idle_since.map(|since| now - since));
+        self.adapt(now);
+        let size = packet.size();
+        let verdict = self.judge(size);
+        let reason = if !self.waiting.has_room_for(size, self.config.limit) {
+            self.restart_count();
+            Some(DropReason::Full)
+        } else {
+            match verdict {
+                Verdict::Keep => None,
+                Verdict::Mark if mark(&mut packet) => None,
+                Verdict::Mark | Verdict::Drop => Some(DropReason::Early),
+            }
+        };
+        match reason {
+            Some(reason) => Err(Dropped { packet, reason }),
+            None => Ok(self.waiting.push(now, free, packet)),
+        }
+    }
+
+    fn keeps(&self) -> bool {
+        false
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<P> {
+        let packet = self.waiting.pop();
+        if packet.is_some() && self.waiting.packets() == 0 {
+            self.idle_since = Some(now);
+        }
+        packet
+    }
+
+    fn expire(&mut self, now: Instant) {
+        self.waiting.begin(now);
+    }
+
+    fn packets(&self) -> usize {
+        self.waiting.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.waiting.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

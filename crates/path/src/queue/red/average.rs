@@ -1,0 +1,37 @@
+//! The average that RED keeps of its queue.
+
+use skywave_units::Duration;
+
+/// An exponentially weighted moving average over arrivals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Average {
+    value: f64,
+    weight: f64,
+    /// Packets of mean size that the link sends in a second.
+    packets_per_second: f64,
+}
+
+impl Average {
+    pub(super) const fn new(weight: f64, packets_per_second: f64) -> Self {
+        Self {
+            value: 0.0,
+            weight,
+            packets_per_second,
+        }
+    }
+
+    pub(super) const fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// A packet arrives and finds `length` waiting. Where the queue was `idle` before, as many
+    /// packets of mean size might have arrived to an empty queue as the link could have sent.
+    pub(super) fn update(&mut self, length: u64, idle: Option<Duration>) {
+        let keep = 1.0 - self.weight;
+        if let Some(idle) = idle {
+            let missed = (self.packets_per_second * idle.as_secs_f64()) as i32;
+            self.value *= keep.powi(missed);
+        }
+        self.value = self.value * keep + self.weight * length as f64;
+    }
+}

@@ -1,0 +1,142 @@
+//! What ns-2's traces do not show: marks, limits, shared links. (`tests/ns2_red.rs` has the rest.)
+
+use proptest::prelude::*;
+use rand::SeedableRng;
+use skywave_wire::Ecn;
+
+use super::*;
+use crate::Limit;
+use crate::testing::Parcel;
+
+const RATE: Rate = Rate::from_bps(8_000_000);
+
+fn red(config: RedConfig, seed: u64) -> Red<Parcel> {
+    let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    Red::new(config, RATE, Duration::from_millis(10), random)
+}
+
+/// The average follows the queue at once, and between 5 and 50 packets one in ten is picked at most.
+fn prompt() -> RedConfig {
+    RedConfig {
+        min_threshold: Some(5.0),
+        max_threshold: Some(50.0),
+        weight: RedWeight::Fixed(1.0),
+        ..RedConfig::new(Limit::Packets(60))
+    }
+}
+
+/// Offers `count` packets to a link that is busy for long; answers how many were dropped early, were
+/// dropped for want of room, and came back marked.
+fn flood(red: &mut Red<Parcel>, count: u32, ecn: Ecn) -> (u32, u32, u32) {
+    let (mut early, mut full, mut marked) = (0, 0, 0);
+    for id in 0..count {
+        let parcel = Parcel::new(id, 500).with_ecn(ecn);
+        let busy_until = Instant::ZERO + Duration::from_secs(10);
+        match red.enqueue(Instant::ZERO, Some(busy_until), parcel) {
+            Ok(sent) => marked += u32::from(sent.unwrap().ecn() == Ecn::Ce),
+            Err(dropped) if dropped.reason == DropReason::Early => early += 1,
+            Err(_) => full += 1,
+        }
+    }
+    (early, full, marked)
+}
+
+#[test]
+fn marks_what_can_be_marked_and_drops_the_rest() {
+    let ecn = RedConfig {
+        ecn: true,
+        ..prompt()
+    };
+    let (early, full, marked) = flood(&mut red(ecn, 1), 50, Ecn::Ect0);
+    assert_eq!((early, full), (0, 0));
+    assert!(marked > 0);
+    let (early, _, marked) = flood(&mut red(ecn, 1), 50, Ecn::NotEct);
+    assert!(early > 0 && marked == 0);
+    let (early, _, marked) = flood(&mut red(prompt(), 1), 50, Ecn::Ect0);
+    assert!(early > 0 && marked == 0);
+}
+
+#[test]
+fn drops_what_could_be_marked_where_drops_are_frequent() {
+    let ecn = RedConfig {
+        ecn: true,
+        max_p: 0.5,
+        ..prompt()
+    };
+    let (early, _, marked) = flood(&mut red(ecn, 1), 60, Ecn::Ect0);
+    assert!(marked > 0 && early > 0, "{marked} marked, {early} dropped");
+}
+
+#[test]
+fn a_full_queue_drops_even_what_could_be_marked() {
+    let config = RedConfig {
+        ecn: true,
+        min_threshold: Some(100.0),
+        ..prompt()
+    };
+    let config = RedConfig {
+        max_threshold: None,
+        ..config
+    };
+    assert_eq!(flood(&mut red(config, 1), 70, Ecn::Ect0), (0, 10, 0));
+}
+
+#[test]
+fn on_a_shared_link_packets_are_kept_and_idle_time_is_seen() {
+    let config = RedConfig {
+        weight: RedWeight::Fixed(0.5),
+        ..prompt()
+    };
+    let mut red = red(config, 1);
+    for id in 0..4 {
+        let kept = red.enqueue(Instant::ZERO, None, Parcel::new(id, 500));
+        assert_eq!(kept, Ok(None));
+    }
+    let before = red.average();
+    assert!(before > 1.0);
+    let left: Vec<u32> = std::iter::from_fn(|| red.dequeue(Instant::ZERO))
+        .map(|parcel| parcel.id)
+        .collect();
+    assert_eq!(left, [0, 1, 2, 3]);
+    // A packet of 500 B takes 0.5 ms, so three might have come to the empty queue, and one came.
+    let later = Instant::ZERO + Duration::from_micros(1600);
+    assert_eq!(red.enqueue(later, None, Parcel::new(9, 500)), Ok(None));
+    assert_eq!(red.average(), before / 16.0);
+}
+
+proptest! {
+    /// The limit holds, the average stays within what was there, and nothing is lost uncounted.
+    #[test]
+    fn holds_its_limit(
+        seed: u64,
+        weight in 0.001..1.0,
+        gaps in prop::collection::vec((0_u64..3000, 40_u32..1500), 1..300),
+        in_bytes: bool,
+        gentle: bool,
+    ) {
+        let limit = Limit::Bytes(20_000);
+        let config = RedConfig {
+            limit,
+            weight: RedWeight::Fixed(weight),
+            queue_in_bytes: in_bytes,
+            drop_by_bytes: in_bytes,
+            gentle,
+            ..prompt()
+        };
+        let mut red = red(config, seed);
+        let (mut now, mut free) = (Instant::ZERO, Instant::ZERO);
+        let mut most = 0;
+        for (gap, size) in gaps {
+            now += Duration::from_micros(gap);
+            red.waiting.begin(now);
+            most = most.max(red.length());
+            if red.enqueue(now, Some(free), Parcel::new(0, size)).is_ok() {
+                free = free.max(now) + RATE.transmission_time(u64::from(size));
+            }
+            prop_assert!(red.bytes() <= 20_000);
+            prop_assert!(red.average() <= most as f64 + 1e-9);
+        }
+        red.expire(free);
+        prop_assert_eq!((red.packets(), red.bytes()), (0, 0));
+    }
+}

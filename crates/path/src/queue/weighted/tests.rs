@@ -1,0 +1,126 @@
+//! Shares of the link (Chen, Yang and Hong 2010, section 4.4).
+
+use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_units::{Duration, Rate};
+
+use super::*;
+use crate::testing::Parcel;
+use crate::{AnyQueue, DropTail, Limit, Red, RedConfig};
+
+const NOW: Instant = Instant::ZERO;
+
+fn drop_tail(packets: u32) -> AnyQueue<Parcel> {
+    AnyQueue::DropTail(DropTail::new(Limit::Packets(packets)))
+}
+
+fn red() -> AnyQueue<Parcel> {
+    let random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let rate = Rate::from_bps(10_000_000);
+    let red = Red::new(
+        RedConfig::new(Limit::Packets(100)),
+        rate,
+        Duration::from_millis(10),
+        random,
+    );
+    AnyQueue::Red(Box::new(red))
+}
+
+fn weighted(weights: [u32; 2]) -> Weighted<AnyQueue<Parcel>> {
+    Weighted::new(vec![(weights[0], drop_tail(1000)), (weights[1], red())]).unwrap()
+}
+
+/// Keeps both classes at 30 packets of these sizes and serves `count`; answers the bytes of each.
+fn serve(queue: &mut Weighted<AnyQueue<Parcel>>, sizes: [u32; 2], count: u32) -> [u64; 2] {
+    let mut bytes = [0; 2];
+    for _ in 0..count {
+        for (class, size) in sizes.into_iter().enumerate() {
+            while queue.queues[class].queue.packets() < 30 {
+                let parcel = Parcel::new(0, size).of_class(class as u8);
+                // RED may refuse it.
+                let _ = queue.enqueue(NOW, None, parcel);
+            }
+        }
+        let parcel = queue.dequeue(NOW).unwrap();
+        bytes[usize::from(parcel.class())] += u64::from(parcel.size());
+    }
+    bytes
+}
+
+#[test]
+fn weights_share_the_link_whatever_the_packets() {
+    for (weights, sizes) in [
+        ([1, 1], [1000, 1000]),
+        ([1, 1], [1500, 40]),
+        ([3, 1], [200, 1500]),
+        ([1, 7], [1500, 64]),
+    ] {
+        let bytes = serve(&mut weighted(weights), sizes, 5000);
+        let shares = [0, 1].map(|class| bytes[class] as f64 / f64::from(weights[class]));
+        let round = 1500.0 + f64::from(sizes[0].max(sizes[1]));
+        assert!(
+            (shares[0] - shares[1]).abs() <= round,
+            "{weights:?} {sizes:?}: {bytes:?}"
+        );
+    }
+}
+
+#[test]
+fn what_one_leaves_over_the_other_gets() {
+    let mut queue = weighted([1, 9]);
+    for id in 0..50 {
+        assert_eq!(queue.enqueue(NOW, None, Parcel::new(id, 1000)), Ok(None));
+    }
+    let left: Vec<u32> = std::iter::from_fn(|| queue.dequeue(NOW))
+        .map(|parcel| parcel.id)
+        .collect();
+    assert_eq!(left, (0..50).collect::<Vec<_>>());
+    // The silent class has not saved up its turns.
+    let bytes = serve(&mut queue, [1000, 1000], 1000);
+    assert!(bytes[1] <= 9 * bytes[0] + 9 * 2500, "{bytes:?}");
+}
+
+#[test]
+fn high_classes_go_to_the_last_sub_queue() {
+    let mut queue = weighted([1, 1]);
+    let parcel = Parcel::new(0, 1000).of_class(3);
+    assert_eq!(queue.enqueue(NOW, None, parcel), Ok(None));
+    assert_eq!(queue.queues[1].queue.packets(), 1);
+}
+
+#[test]
+fn needs_sub_queues_with_weights() {
+    assert!(Weighted::<AnyQueue<Parcel>>::new(Vec::new()).is_none());
+    assert!(Weighted::new(vec![(0, drop_tail(1))]).is_none());
+}
+
+proptest! {
+    /// The link has something to send whenever something waits, each class keeps its order, and
+    /// nothing is lost uncounted.
+    #[test]
+    fn conserves_work(
+        steps in prop::collection::vec((0_u8..3, 40_u32..1500, 0_u32..3), 1..300),
+        weights in prop::collection::vec(1_u32..10, 1..4),
+    ) {
+        let queues = weights.iter().map(|&weight| (weight, drop_tail(10))).collect();
+        let mut queue = Weighted::new(queues).unwrap();
+        let (mut taken, mut left) = (0, 0_usize);
+        let mut last = [0; 3];
+        for (id, (class, size, serve)) in (1..).zip(steps) {
+            taken += usize::from(queue.enqueue(NOW, None, Parcel::new(id, size).of_class(class)).is_ok());
+            for _ in 0..serve {
+                let waited = queue.packets() > 0;
+                let parcel = queue.dequeue(NOW);
+                prop_assert_eq!(parcel.is_some(), waited);
+                if let Some(parcel) = parcel {
+                    let last = &mut last[usize::from(parcel.class())];
+                    prop_assert!(*last < parcel.id);
+                    *last = parcel.id;
+                    left += 1;
+                }
+            }
+            prop_assert_eq!(queue.packets(), taken - left);
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! What the judge knows of a link, and holds it to.
+
+use std::collections::VecDeque;
+
+use skywave_path::DropReason;
+use skywave_units::{Duration, Instant, Rate};
+
+use crate::record::Record;
+use crate::scenario::{LinkSpec, QueueSpec, Scenario};
+
+/// A directed link.
+pub(super) struct Judged {
+    pub(super) name: String,
+    pub(super) from: String,
+    pub(super) to: String,
+    rate: Rate,
+    delay: Duration,
+    lossy: bool,
+    rules: Rules,
+    /// Frames inside, in the order in which they entered.
+    inside: VecDeque<Inside>,
+    last_arrival: Instant,
+    occupancy: Occupancy,
+}
+
+struct Inside {
+    packet: u64,
+    size: u32,
+    entered: Instant,
+}
+
+/// What a link's queue may do.
+struct Rules {
+    most_packets: Option<usize>,
+    most_bytes: Option<u64>,
+    /// Whether what leaves leaves in the order in which it came.
+    fifo: bool,
+    /// Whether it drops what would fit.
+    drops_early: bool,
+    /// Whether it drops what it has taken in.
+    drops_inside: bool,
+    /// Whether it writes Congestion Experienced.
+    marks: bool,
+    /// Whether it is only full when all that it may hold waits.
+    one_limit: bool,
+}
+
+impl Rules {
+    fn of(queue: &QueueSpec) -> Self {
+        let rules = |packets: Option<u32>, bytes: Option<u64>| Self {
+            most_packets: packets.map(|packets| packets as usize),
+            most_bytes: bytes,
+            fifo: true,
+            drops_early: false,
+            drops_inside: false,
+            marks: false,
+            one_limit: true,
+        };
+        match queue {
+            QueueSpec::Unlimited => rules(None, None),
+            QueueSpec::DropTail(spec) => rules(spec.packets, spec.bytes.map(|b| b.get())),
+            QueueSpec::Red(spec) | QueueSpec::AdaptiveRed(spec) => Self {
+                drops_early: true,
+                marks: spec.ecn,
+                ..rules(spec.packets, spec.bytes.map(|b| b.get()))
+            },
+            QueueSpec::Pie(spec) => Self {
+                drops_early: true,
+                marks: spec.ecn,
+                ..rules(spec.packets, spec.bytes.map(|b| b.get()))
+            },
+            QueueSpec::CoDel(spec) => Self {
+                drops_early: true,
+                drops_inside: true,
+                marks: spec.ecn,
+                ..rules(spec.packets, spec.bytes.map(|b| b.get()))
+            },
+            QueueSpec::FqCoDel(spec) => Self {
+                fifo: false,
+                drops_early: true,
+                drops_inside: true,
+                marks: spec.ecn,
+                ..rules(Some(spec.packets), None)
+            },
+            QueueSpec::Weighted(spec) => {
+                let parts: Vec<Self> = spec.queues.iter().map(|sub| Self::of(&sub.queue)).collect();
+                Self {
+                    most_packets: parts.iter().map(|part| part.most_packets).sum(),
+                    most_bytes: parts.iter().map(|part| part.most_bytes).sum(),
+                    fifo: parts.len() == 1 && parts[0].fifo,
+                    drops_early: parts.iter().any(|part| part.drops_early),
+                    drops_inside: parts.iter().any(|part| part.drops_inside),
+                    marks: parts.iter().any(|part| part.marks),
+                    one_limit: parts.len() == 1,
+                }
+            }
+        }
+    }
+
+    fn has_room_for(&self, size: u32, packets: usize, bytes: u64) -> bool {
+        self.most_packets.is_none_or(|most| packets < most)
+            && self
+                .most_bytes
+                .is_none_or(|most| bytes + u64::from(size) <= most)
+    }
+}
+
+/// What waits, as far as it can be known when something happens.
+enum Occupancy {
+    /// First in, first out, and nothing is dropped inside: transmissions can be replayed.
+    Replayed {
+        /// Frames whose transmission had not begun when last looked at.
+        waiting: VecDeque<u32>,
+        bytes: u64,
+        /// End of the last transmission that has begun.
+        busy_until: Instant,
+    },
+    /// Which frame leaves is known only when it arrives, so the limit is judged in the end.
+    Hindsight {
+        /// When frames began and ceased to wait: packets and bytes more or less.
+        changes: Vec<(Instant, i64, i64)>,
+        /// Frames that found the queue full, and their sizes.
+        refused: Vec<(Instant, u32)>,
+    },
+}
+
+/// The directed links of a scenario, in the order in which records number them.
+pub(super) fn links(scenario: &Scenario) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    for link in scenario.topology().1 {
+        judged.push(Judged::new(
+            &link,
+            &link.from,
+            &link.to,
+            link.loss.is_some(),
+        ));
+        if !link.one_way {
+            judged.push(Judged::new(&link, &link.to, &link.from, false));
+        }
+    }
+    judged
+}
+
+impl Judged {
+    fn new(link: &LinkSpec, from: &str, to: &str, lossy: bool) -> Self {
+        let rules = Rules::of(&link.queue);
+        let occupancy = if rules.fifo && !rules.drops_inside {
+            Occupancy::Replayed {
+                waiting: VecDeque::new(),
+                bytes: 0,
+                busy_until: Instant::ZERO,
+            }
+        } else {
+            Occupancy::Hindsight {
+                changes: Vec::new(),
+                refused: Vec::new(),
+            }
+        };
+        Self {
+            name: format!("{from}->{to}"),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate: link.rate,
+            delay: link.delay,
+            lossy,
+            rules,
+            inside: VecDeque::new(),
+            last_arrival: Instant::ZERO,
+            occupancy,
+        }
+    }
+
+    /// Whether its queue may write Congestion Experienced.
+    pub(super) const fn marks(&self) -> bool {
+        self.rules.marks
+    }
+
+    /// Nanoseconds to put `size` bytes on the link, rounded down.
+    fn serialisation(&self, size: u32) -> Duration {
+        let nanos = u128::from(size) * 8 * 1_000_000_000 / u128::from(self.rate.as_bps());
+        Duration::from_nanos(nanos as u64)
+    }
+
+    /// The same, rounded to the nearest nanosecond, as time is counted.
+    fn rounded_serialisation(&self, size: u32) -> Duration {
+        let rate = u128::from(self.rate.as_bps());
+        let nanos = (u128::from(size) * 8 * 1_000_000_000 + rate / 2) / rate;
+        Duration::from_nanos(nanos as u64)
+    }
+
+    /// Lets transmissions begin that must have begun by `now`, so that what is replayed is the queue.
+    fn advance(&mut self, now: Instant) {
+        loop {
+            let Occupancy::Replayed {
+                waiting,
+                bytes,
+                busy_until,
+            } = &mut self.occupancy
+            else {
+                return;
+            };
+            if *busy_until > now {
+                return;
+            }
+            let Some(size) = waiting.pop_front() else {
+                return;
+            };
+            *bytes -= u64::from(size);
+            let begun = *busy_until;
+            let end = begun + self.rounded_serialisation(size);
+            if let Occupancy::Replayed { busy_until, .. } = &mut self.occupancy {
+                *busy_until = end;
+            }
+        }
+    }
+
+    pub(super) fn enter(&mut self, record: &Record) -> Result<(), String> {
+        let Record {
+            at, packet, size, ..
+        } = *record;
+        self.advance(at);
+        self.inside.push_back(Inside {
+            packet,
+            size,
+            entered: at,
+        });
+        let has_room = match &mut self.occupancy {
+            Occupancy::Replayed {
+                waiting,
+                bytes,
+                busy_until,
+            } => {
+                let has_room = self.rules.has_room_for(size, waiting.len(), *bytes);
+                *busy_until = (*busy_until).max(at);
+                waiting.push_back(size);
+                *bytes += u64::from(size);
+                has_room
+            }
+            Occupancy::Hindsight { changes, .. } => {
+                changes.push((at, 1, i64::from(size)));
+                true
+            }
+        };
+        self.advance(at);
+        if has_room {
+            Ok(())
+        } else {
+            Err(self.overfull())
+        }
+    }
+
+    fn overfull(&self) -> String {
+        format!("{} takes more than it holds", self.name)
+    }
+
+    /// A frame does not come in.
+    pub(super) fn refuse(&mut self, record: &Record, reason: DropReason) -> Result<(), String> {
+        self.advance(record.at);
+        match reason {
+            DropReason::Full => {
+                let has_room = match &mut self.occupancy {
+                    Occupancy::Replayed { waiting, bytes, .. } => {
+                        self.rules.has_room_for(record.size, waiting.len(), *bytes)
+                    }
+                    Occupancy::Hindsight { refused, .. } => {
+                        refused.push((record.at, record.size));
+                        false
+                    }
+                };
+                if has_room {
+                    return Err(self.needless());
+                }
+            }
+            DropReason::Early if !self.rules.drops_early => {
+                return Err(format!("{} drops nothing early", self.name));
+            }
+            DropReason::Loss if !self.lossy => {
+                return Err(format!("{} loses it although it loses nothing", self.name));
+            }
+            DropReason::Early | DropReason::Loss => {}
+        }
+        Ok(())
+    }
+
+    fn needless(&self) -> String {
+        format!("{} drops it although it has room", self.name)
+    }
+
+    /// A frame that is inside is dropped.
+    pub(super) fn lose(&mut self, record: &Record, reason: DropReason) -> Result<(), String> {
+        if !self.rules.drops_inside || reason == DropReason::Loss {
+            return Err(format!("{} drops what it has taken in", self.name));
+        }
+        let position = self
+            .inside
+            .iter()
+            .position(|inside| inside.packet == record.packet);
+        let Some(inside) = position.and_then(|position| self.inside.remove(position)) else {
+            return Err(format!("{} drops what it does not hold", self.name));
+        };
+        if let Occupancy::Hindsight { changes, .. } = &mut self.occupancy {
+            changes.push((record.at, -1, -i64::from(inside.size)));
+        }
+        Ok(())
+    }
+
+    /// The time by which a frame of `size` bytes must arrive if it is the next: a link does not idle
+    /// while something waits.
+    fn latest_arrival(&self, size: u32) -> Option<Instant> {
+        let oldest = self.inside.front()?.entered;
+        let begun = oldest.max(self.last_arrival - self.delay);
+        // One nanosecond more, for what serialisation rounds away.
+        Some(begun + self.serialisation(size) + Duration::from_nanos(1) + self.delay)
+    }
+
+    /// A frame that is inside after the end of time, although it should have arrived.
+    pub(super) fn overdue(&self, end: Instant) -> Option<u64> {
+        let largest = self.inside.iter().map(|inside| inside.size).max()?;
+        let size = if self.rules.fifo {
+            self.inside.front()?.size
+        } else {
+            largest
+        };
+        let overdue = self.latest_arrival(size)? <= end;
+        overdue.then(|| self.inside.front().map(|inside| inside.packet))?
+    }
+
+    pub(super) fn leave(&mut self, record: &Record) -> Result<(), String> {
+        let position = self
+            .inside
+            .iter()
+            .position(|inside| inside.packet == record.packet);
+        let latest = self.latest_arrival(record.size);
+        let Some(Inside { size, entered, .. }) =
+            position.and_then(|position| self.inside.remove(position))
+        else {
+            return Err(format!("{} gives out what it never took in", self.name));
+        };
+        if self.rules.fifo && position != Some(0) {
+            let first = self.inside.front().map_or(0, |inside| inside.packet);
+            return Err(format!(
+                "{} is not FIFO: packet {first} was first",
+                self.name
+            ));
+        }
+        let serialisation = self.serialisation(size);
+        if record.at < entered + serialisation + self.delay {
+            return Err(format!("{} is faster than its delay allows", self.name));
+        }
+        if record.at < self.last_arrival + serialisation {
+            return Err(format!("{} is faster than its rate", self.name));
+        }
+        if latest.is_some_and(|latest| record.at > latest) {
+            return Err(format!("{} is slower than its rate and delay", self.name));
+        }
+        self.last_arrival = record.at;
+        let begun = record.at - self.delay - self.rounded_serialisation(size);
+        if let Occupancy::Hindsight { changes, .. } = &mut self.occupancy {
+            changes.push((begun, -1, -i64::from(size)));
+        }
+        Ok(())
+    }
+
+    /// Judges in the end what could not be judged before: when the queue held more than its limit,
+    /// and when it refused a frame although it had room.
+    pub(super) fn hindsight(&mut self) -> Vec<(Instant, String)> {
+        let Occupancy::Hindsight { changes, refused } = &mut self.occupancy else {
+            return Vec::new();
+        };
+        let (mut changes, refused) = (std::mem::take(changes), std::mem::take(refused));
+        // At one instant what leaves does so first.
+        changes.sort_unstable();
+        let mut complaints = Vec::new();
+        let (mut packets, mut bytes) = (0_i64, 0_i64);
+        let mut refusals = refused.into_iter().peekable();
+        let mut rest = changes.as_slice();
+        while let Some(&(at, ..)) = rest.first() {
+            let now = rest.partition_point(|&(then, ..)| then == at);
+            let (changes_now, later) = rest.split_at(now);
+            rest = later;
+            // What was there at most at this instant: all that came, and nothing gone.
+            let most = changes_now
+                .iter()
+                .filter(|change| change.1 > 0)
+                .fold((packets, bytes), |(packets, bytes), &(_, packet, size)| {
+                    (packets + packet, bytes + size)
+                });
+            while let Some((then, size)) = refusals.next_if(|&(then, _)| then <= at) {
+                let (packets, bytes) = if then == at { most } else { (packets, bytes) };
+                let has_room =
+                    self.rules
+                        .has_room_for(size, packets.max(0) as usize, bytes.max(0) as u64);
+                if self.rules.one_limit && has_room {
+                    complaints.push((then, self.needless()));
+                }
+            }
+            for &(_, packet, size) in changes_now {
+                packets += packet;
+                bytes += size;
+            }
+            let over = self
+                .rules
+                .most_packets
+                .is_some_and(|most| packets > most as i64)
+                || self
+                    .rules
+                    .most_bytes
+                    .is_some_and(|most| bytes > most as i64);
+            if over {
+                complaints.push((at, self.overfull()));
+            }
+        }
+        complaints
+    }
+}

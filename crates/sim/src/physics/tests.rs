@@ -1,0 +1,230 @@
+//! Good records, and each way to spoil one.
+
+use skywave_units::Duration;
+
+use super::*;
+
+/// One link: 1000 B take 1 ms, propagation 10 ms, one packet may wait.
+fn scenario() -> Scenario {
+    with_queue("drop-tail = { packets = 1 }")
+}
+
+fn with_queue(queue: &str) -> Scenario {
+    let text = r#"
+        name = "one link"
+        duration = "1 s"
+        nodes = ["a", "b"]
+
+        [[links]]
+        from = "a"
+        to = "b"
+        rate = "8 Mbps"
+        delay = "10 ms"
+        queue = { QUEUE }
+
+        [[flows]]
+        name = "flow"
+        from = "a"
+        to = "b"
+        transport = { tcp = {} }
+        source = { ftp = {} }
+        "#;
+    Scenario::from_toml(&text.replace("QUEUE", queue)).unwrap()
+}
+
+fn record(at_ms: u64, packet: u64, what: What) -> Record {
+    let at = Instant::ZERO + Duration::from_millis(at_ms);
+    Record {
+        at,
+        packet,
+        what,
+        size: 1000,
+        ecn: Ecn::NotEct,
+    }
+}
+
+const SENT: What = What::Sent { host: 0 };
+const ENQUEUED: What = What::Enqueued { link: 0 };
+const ARRIVED: What = What::Arrived { link: 0 };
+const RECEIVED: What = What::Received { host: 1 };
+const FULL: What = What::Dropped {
+    link: 0,
+    reason: DropReason::Full,
+};
+
+/// Three packets at once: one leaves, one waits, one is dropped.
+fn good() -> Vec<Record> {
+    vec![
+        record(0, 0, SENT),
+        record(0, 0, ENQUEUED),
+        record(0, 1, SENT),
+        record(0, 1, ENQUEUED),
+        record(0, 2, SENT),
+        record(0, 2, FULL),
+        record(11, 0, ARRIVED),
+        record(11, 0, RECEIVED),
+        record(12, 1, ARRIVED),
+        record(12, 1, RECEIVED),
+    ]
+}
+
+/// The verdict on the good record after a change.
+fn verdict(change: impl FnOnce(&mut Vec<Record>)) -> String {
+    let mut records = good();
+    change(&mut records);
+    verify(&scenario(), &records).join("\n")
+}
+
+#[test]
+fn has_nothing_to_say_of_a_good_run() {
+    assert_eq!(verdict(|_| {}), "");
+}
+
+#[test]
+fn sees_each_kind_of_violation() {
+    type Change = fn(&mut Vec<Record>);
+    let cases: [(Change, &str); 16] = [
+        (
+            |records| records[5].what = ENQUEUED,
+            "takes more than it holds",
+        ),
+        (|records| records[3].what = FULL, "although it has room"),
+        (
+            |records| {
+                records[5].what = What::Dropped {
+                    link: 0,
+                    reason: DropReason::Loss,
+                }
+            },
+            "although it loses nothing",
+        ),
+        (
+            |records| records[6].at = records[6].at - Duration::from_nanos(1),
+            "its delay allows",
+        ),
+        (
+            |records| records[8].at = records[8].at - Duration::from_nanos(1),
+            "than its rate",
+        ),
+        (
+            |records| (records[6].packet, records[8].packet) = (1, 0),
+            "not FIFO",
+        ),
+        (
+            |records| records[7].what = What::Received { host: 0 },
+            "somewhere else",
+        ),
+        (|records| records[9].packet = 0, "not on its way"),
+        (|records| records[7].what = ENQUEUED, "somewhere else"),
+        (|records| records[6].ecn = Ecn::Ce, "ECN field"),
+        (|records| records[6].size = 999, "had 1000 B"),
+        (|records| records[2].packet = 7, "was to be sent next"),
+        (
+            |records| {
+                records[8].at += Duration::from_millis(1);
+                records[9].at += Duration::from_millis(1);
+            },
+            "slower than its rate",
+        ),
+        (|records| records.truncate(8), "a->b keeps it"),
+        (|records| records.truncate(9), "left standing at b"),
+        (
+            |records| {
+                records.remove(5);
+            },
+            "left standing at a",
+        ),
+    ];
+    for (index, (change, complaint)) in cases.into_iter().enumerate() {
+        let verdict = verdict(change);
+        assert!(verdict.contains(complaint), "case {index}: {verdict}");
+    }
+}
+
+#[test]
+fn sees_time_run_backwards() {
+    assert!(verdict(|records| records.swap(7, 8)).contains("before the record ahead of it"));
+}
+
+const EARLY: What = What::Dropped {
+    link: 0,
+    reason: DropReason::Early,
+};
+
+/// As `verdict`, with another queue.
+fn verdict_on(queue: &str, change: impl FnOnce(&mut Vec<Record>)) -> String {
+    let mut records = good();
+    change(&mut records);
+    verify(&with_queue(queue), &records).join("\n")
+}
+
+/// The third packet is taken in instead of being dropped, and the second, which waits, is dropped
+/// when the link asks for it; the third goes in its place.
+fn drops_the_head(records: &mut Vec<Record>) {
+    records[5].what = ENQUEUED;
+    records.insert(6, record(1, 1, EARLY));
+    for record in &mut records[9..] {
+        record.packet = 2;
+    }
+}
+
+#[test]
+fn allows_each_discipline_what_it_does_and_no_more() {
+    type Change = fn(&mut Vec<Record>);
+    let early: Change = |records| records[5].what = EARLY;
+    let marked: Change = |records| {
+        for record in records.iter_mut().filter(|record| record.packet == 0) {
+            let sent = matches!(record.what, What::Sent { .. } | What::Enqueued { .. });
+            record.ecn = if sent { Ecn::Ect0 } else { Ecn::Ce };
+        }
+    };
+    let unmarkable: Change = |records| {
+        (records[6].ecn, records[7].ecn) = (Ecn::Ce, Ecn::Ce);
+    };
+    let swapped: Change = |records| {
+        for (index, packet) in [(6, 1), (7, 1), (8, 0), (9, 0)] {
+            records[index].packet = packet;
+        }
+    };
+    let cases: [(&str, Change, &str); 14] = [
+        ("red = { packets = 1 }", early, ""),
+        ("drop-tail = { packets = 1 }", early, "drops nothing early"),
+        ("red = { packets = 1, ecn = true }", marked, ""),
+        ("red = { packets = 1 }", marked, "ECN field"),
+        ("pie = { packets = 1, ecn = true }", unmarkable, "ECN field"),
+        ("codel = { packets = 2 }", drops_the_head, ""),
+        (
+            "red = { packets = 2 }",
+            drops_the_head,
+            "drops what it has taken in",
+        ),
+        (
+            "codel = { packets = 1 }",
+            drops_the_head,
+            "takes more than it holds",
+        ),
+        ("codel = { packets = 3 }", |_| {}, "although it has room"),
+        ("codel = { packets = 1 }", |_| {}, ""),
+        ("codel = { packets = 1 }", swapped, "not FIFO"),
+        ("fq-codel = { packets = 1 }", swapped, ""),
+        (
+            "weighted = { queues = [{ weight = 1, queue = { codel = { packets = 1 } } }] }",
+            swapped,
+            "not FIFO",
+        ),
+        (
+            "weighted = { queues = [{ weight = 1 }, { weight = 1 }] }",
+            swapped,
+            "",
+        ),
+    ];
+    for (index, (queue, change, complaint)) in cases.into_iter().enumerate() {
+        let verdict = verdict_on(queue, change);
+        assert_eq!(
+            verdict.is_empty(),
+            complaint.is_empty(),
+            "case {index}: {verdict}"
+        );
+        assert!(verdict.contains(complaint), "case {index}: {verdict}");
+    }
+}

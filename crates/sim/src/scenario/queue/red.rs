@@ -1,0 +1,152 @@
+//! RED and adaptive RED.
+
+use serde::{Deserialize, Serialize};
+use skywave_path::{AdaptiveRed, Limit, RedConfig, RedWeight};
+use skywave_units::{Bytes, Duration};
+
+use super::{ScenarioError, check, check_limit, check_mean_packet};
+
+/// RED's parameters; what is left out follows from the link. Thresholds are in packets, of
+/// `mean_packet` each where the queue is measured in bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RedSpec {
+    /// Packets that may wait: give this or `bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u32>,
+    /// Bytes that may wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+    /// Average queue from which packets are dropped. Where absent: half of what the link sends in
+    /// `target_delay`, and 5 at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_threshold: Option<f64>,
+    /// Average queue from which all are dropped, or more and more where `gentle`. Where absent:
+    /// three times the minimum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_threshold: Option<f64>,
+    /// The delay that absent thresholds are derived from.
+    pub target_delay: Duration,
+    /// Drop probability at the maximum threshold (ns-2's `1/linterm_`); adaptive RED begins with it.
+    pub max_p: f64,
+    /// Weight of the average: give this or `time_constant`, or neither for a time constant of ten
+    /// round-trip times (ns-2's `q_weight_` of -1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Time constant of the average.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_constant: Option<Duration>,
+    /// Size of a mean packet.
+    pub mean_packet: Bytes,
+    /// Whether the drop probability rises from `max_p` to 1 between the maximum threshold and its
+    /// double, instead of at once.
+    pub gentle: bool,
+    /// Whether a drop is followed by a while without one.
+    pub wait: bool,
+    /// Whether the queue is measured in bytes.
+    pub queue_in_bytes: bool,
+    /// Whether large packets are likelier to be dropped.
+    pub drop_by_bytes: bool,
+    /// Whether packets that can be marked are marked where chance picks them.
+    pub ecn: bool,
+    /// The drop probability above which they are dropped all the same.
+    pub mark_p: f64,
+}
+
+impl Default for RedSpec {
+    fn default() -> Self {
+        let defaults = RedConfig::new(Limit::Unlimited);
+        Self {
+            packets: None,
+            bytes: None,
+            min_threshold: defaults.min_threshold,
+            max_threshold: defaults.max_threshold,
+            target_delay: defaults.target_delay,
+            max_p: defaults.max_p,
+            weight: None,
+            time_constant: None,
+            mean_packet: Bytes::new(u64::from(defaults.mean_packet)),
+            gentle: defaults.gentle,
+            wait: defaults.wait,
+            queue_in_bytes: defaults.queue_in_bytes,
+            drop_by_bytes: defaults.drop_by_bytes,
+            ecn: defaults.ecn,
+            mark_p: defaults.mark_p.unwrap_or(1.0),
+        }
+    }
+}
+
+impl RedSpec {
+    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        check_limit(self.packets, self.bytes, field)?;
+        check_mean_packet(self.mean_packet, field)?;
+        for (key, threshold) in [
+            ("min_threshold", self.min_threshold),
+            ("max_threshold", self.max_threshold),
+        ] {
+            check(
+                threshold.is_none_or(|packets| packets.is_finite() && packets > 0.0),
+                &format!("{field}.{key}"),
+                || "give packets, above zero".to_owned(),
+            )?;
+        }
+        if let Some(max) = self.max_threshold {
+            let field = format!("{field}.max_threshold");
+            let min = self.min_threshold;
+            check(min.is_some(), &field, || {
+                "give `min_threshold` too".to_owned()
+            })?;
+            let min = min.unwrap_or_default();
+            check(min < max, &field, || {
+                format!("{max} is not above `min_threshold`, {min}")
+            })?;
+        }
+        for (key, probability) in [("max_p", self.max_p), ("mark_p", self.mark_p)] {
+            check(
+                probability > 0.0 && probability <= 1.0,
+                &format!("{field}.{key}"),
+                || format!("{probability} is no probability: above 0 and up to 1"),
+            )?;
+        }
+        check(
+            self.weight
+                .is_none_or(|weight| weight > 0.0 && weight <= 1.0),
+            &format!("{field}.weight"),
+            || "a weight is above 0 and up to 1".to_owned(),
+        )?;
+        check(
+            self.time_constant != Some(Duration::ZERO),
+            &format!("{field}.time_constant"),
+            || "0 s: give a time above zero".to_owned(),
+        )?;
+        check(
+            self.weight.is_none() || self.time_constant.is_none(),
+            &format!("{field}.time_constant"),
+            || "give either `weight` or `time_constant`".to_owned(),
+        )
+    }
+
+    /// What the discipline is told.
+    pub(crate) fn config(&self, limit: Limit, adaptive: Option<AdaptiveRed>) -> RedConfig {
+        RedConfig {
+            limit,
+            min_threshold: self.min_threshold,
+            max_threshold: self.max_threshold,
+            target_delay: self.target_delay,
+            max_p: self.max_p,
+            weight: match (self.weight, self.time_constant) {
+                (Some(weight), _) => RedWeight::Fixed(weight),
+                (None, Some(time)) => RedWeight::TimeConstant(time),
+                (None, None) => RedWeight::RoundTrips,
+            },
+            mean_packet: self.mean_packet.get() as u32,
+            gentle: self.gentle,
+            wait: self.wait,
+            queue_in_bytes: self.queue_in_bytes,
+            drop_by_bytes: self.drop_by_bytes,
+            ecn: self.ecn,
+            mark_p: Some(self.mark_p),
+            adaptive,
+        }
+    }
+}

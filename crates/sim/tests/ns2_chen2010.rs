@@ -1,0 +1,75 @@
+//! RED at the bottleneck of Chen, Yang and Hong (2010): the queue and the drops of 200 TCP flows are
+//! those of ns-2.35.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
+use skywave_sim::{Bench, QueueSpec, RedSpec, Results, RunOptions, run};
+use skywave_units::{Bytes, Duration};
+
+/// The first seconds do not count.
+const WARM_S: f64 = 20.0;
+
+/// 200 NewReno flows over 45 Mbps and RED with the paper's parameters.
+fn chen2010(buffer: u32) -> Results {
+    let bench = Bench {
+        flows: 200,
+        rate: "45 Mbps".parse().unwrap(),
+        buffer,
+        duration: "60 s".parse().unwrap(),
+        access: "100 Mbps".parse().unwrap(),
+    };
+    let mut scenario = bench.scenario();
+    scenario.probes.interval = Duration::from_millis(50);
+    scenario.probes.links = vec!["r1->r2".to_owned()];
+    scenario.dumbbell.as_mut().unwrap().queue = QueueSpec::Red(RedSpec {
+        packets: Some(buffer),
+        min_threshold: Some(150.0),
+        max_threshold: Some(700.0),
+        max_p: 0.1,
+        weight: Some(0.002),
+        mean_packet: Bytes::new(1024),
+        gentle: false,
+        ..RedSpec::default()
+    });
+    run(&scenario, RunOptions::default(), |_| true).unwrap()
+}
+
+/// Mean queue in packets, and drops in percent of arrivals, of the bottleneck.
+fn queue_and_drops(results: &Results) -> (f64, f64) {
+    let (_, links) = results
+        .tables
+        .iter()
+        .find(|(name, _)| *name == "links")
+        .unwrap();
+    let column = |name| links.column_by_name(name).unwrap();
+    let times = column("time_s").as_primitive::<Float64Type>();
+    let bottleneck = column("link").as_dictionary::<Int32Type>().keys();
+    let sum = |name| -> f64 {
+        let values = column(name).as_primitive::<UInt64Type>();
+        (0..links.num_rows())
+            .filter(|&row| times.value(row) > WARM_S && bottleneck.value(row) == 0)
+            .map(|row| values.value(row) as f64)
+            .sum()
+    };
+    let samples = (0..links.num_rows())
+        .filter(|&row| times.value(row) > WARM_S && bottleneck.value(row) == 0)
+        .count();
+    (
+        sum("queue_packets") / samples as f64,
+        100.0 * sum("drops") / sum("arrivals"),
+    )
+}
+
+/// ns-2's figures are those of `chen2010.tcl proto=tcp bg=0 dur=60 warm=20`, seed 1; its flows start
+/// at other times than ours, so the comparison is of averages.
+#[test]
+fn red_gives_the_queue_and_the_drops_of_ns2() {
+    for (buffer, queue, drops) in [(1500, 423.5, 3.341), (200, 186.3, 6.436)] {
+        let ours = queue_and_drops(&chen2010(buffer));
+        println!("buffer {buffer}: {:.1} packets, {:.2} %", ours.0, ours.1);
+        assert!((ours.0 - queue).abs() < 0.03 * queue, "{ours:?}");
+        assert!((ours.1 - drops).abs() < 0.06 * drops, "{ours:?}");
+    }
+}

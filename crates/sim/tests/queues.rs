@@ -1,0 +1,193 @@
+//! Queue disciplines at a bottleneck: what each is there for, with physics verified.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use skywave_sim::{Results, RunOptions, Scenario, run};
+
+/// `flows` over a dumbbell of 10 Mbps and 40 ms, and more for every second pair.
+fn dumbbell(queue: &str, flows: &[&str]) -> Results {
+    let flows: String = (1..)
+        .zip(flows)
+        .map(|(pair, flow)| {
+            format!(
+                "[[flows]]\nname = \"flow{pair}\"\nfrom = \"s{pair}\"\nto = \"d{pair}\"\n\
+                 start = \"{} ms\"\n{flow}\n",
+                70 * pair
+            )
+        })
+        .collect();
+    let text = format!(
+        "name = \"queues\"\nduration = \"60 s\"\nseed = 5\nprobes = {{ interval = \"10 ms\" }}\n\
+         [dumbbell]\npairs = 8\nrate = \"10 Mbps\"\ndelay = \"18 ms\"\nqueue = {{ {queue} }}\n\
+         access_rate = \"100 Mbps\"\naccess_delays = [\"1 ms\", \"31 ms\"]\n{flows}"
+    );
+    let options = RunOptions {
+        verify_physics: true,
+        ..RunOptions::default()
+    };
+    let results = run(&Scenario::from_toml(&text).unwrap(), options, |_| true).unwrap();
+    assert_eq!(results.violations, Vec::<String>::new(), "{queue}");
+    results
+}
+
+const TCP: &str = "transport = { tcp = {} }\nsource = { ftp = {} }";
+const DCCP: &str =
+    "transport = { dccp = { ccid = 2 } }\nsource = { ftp = { datagram = \"1000 B\" } }";
+const MANAGED: [&str; 6] = [
+    "red = { packets = 300, mean_packet = \"1000 B\", ecn = ECN }",
+    "adaptive-red = { packets = 300, mean_packet = \"1000 B\", ecn = ECN }",
+    "codel = { packets = 300, ecn = ECN }",
+    "fq-codel = { ecn = ECN }",
+    "pie = { packets = 300, ecn = ECN }",
+    "weighted = { queues = [{ weight = 1, queue = { codel = { packets = 300, ecn = ECN } } }] }",
+];
+
+/// Seconds that a packet waits at the bottleneck, from the second third of the run on.
+fn mean_delay(results: &Results) -> f64 {
+    let (_, links) = results
+        .tables
+        .iter()
+        .find(|(name, _)| *name == "links")
+        .unwrap();
+    let column = |name: &str| links.column_by_name(name).unwrap();
+    let times = column("time_s");
+    let times = times
+        .as_any()
+        .downcast_ref::<arrow_array::Float64Array>()
+        .unwrap();
+    let bytes = column("queue_bytes");
+    let bytes = bytes
+        .as_any()
+        .downcast_ref::<arrow_array::UInt64Array>()
+        .unwrap();
+    let link = column("link");
+    let link = link
+        .as_any()
+        .downcast_ref::<arrow_array::DictionaryArray<arrow_array::types::Int32Type>>()
+        .unwrap();
+    let waiting: Vec<f64> = (0..links.num_rows())
+        .filter(|&row| link.keys().value(row) == 0 && times.value(row) > 20.0)
+        .map(|row| bytes.value(row) as f64 * 8.0 / 10e6)
+        .collect();
+    waiting.iter().sum::<f64>() / waiting.len() as f64
+}
+
+/// Each keeps the link busy and the queue short; drop-tail does only the former.
+#[test]
+fn managed_queues_are_short_and_links_busy() {
+    let unmanaged = dumbbell("drop-tail = { packets = 300 }", &[TCP; 8]);
+    assert!(mean_delay(&unmanaged) > 0.15);
+    for queue in MANAGED {
+        let results = dumbbell(&queue.replace("ECN", "false"), &[TCP; 8]);
+        let bottleneck = &results.summary.links[0];
+        let delay = mean_delay(&results);
+        println!(
+            "{queue}: {:.1} ms, {:.4}",
+            delay * 1e3,
+            bottleneck.utilisation
+        );
+        assert!(delay < 0.025, "{queue}: {delay} s");
+        assert!(bottleneck.utilisation > 0.9, "{queue}: {bottleneck:?}");
+        assert_eq!(bottleneck.marks, 0);
+    }
+}
+
+/// DCCP reacts to marks: where all flows understand them, next to nothing is dropped.
+#[test]
+fn marks_take_the_place_of_drops() {
+    for queue in MANAGED {
+        let dropped = dumbbell(&queue.replace("ECN", "false"), &[DCCP; 8]);
+        let marked = dumbbell(&queue.replace("ECN", "true"), &[DCCP; 8]);
+        let (without, with) = (&dropped.summary.links[0], &marked.summary.links[0]);
+        println!(
+            "{queue}: {} drops; {} marks, {} drops",
+            without.drops, with.marks, with.drops
+        );
+        assert!(
+            without.marks == 0 && without.drops > 100,
+            "{queue}: {without:?}"
+        );
+        assert!(with.marks > 100, "{queue}: {with:?}");
+        assert!(with.drops < without.drops / 4, "{queue}: {with:?}");
+        assert!(with.utilisation > 0.9, "{queue}: {with:?}");
+        assert!(
+            mean_delay(&marked) < 0.04,
+            "{queue}: {}",
+            mean_delay(&marked)
+        );
+        // Nothing but the bottleneck marks.
+        assert!(marked.summary.links[1..].iter().all(|link| link.marks == 0));
+    }
+}
+
+/// RFC 8290 section 1: flows share the link far more evenly than in one queue, whatever their
+/// round-trip times, and one that wants less than its share gets it without a loss. (The shares are
+/// not equal: with a queue of 5 ms a flow whose window was halved does not keep a round-trip time of
+/// 100 ms full.)
+#[test]
+fn fq_codel_shares_the_link() {
+    let thin = "transport = { dccp = { ccid = 2 } }\n\
+                source = { cbr = { rate = \"500 kbps\", datagram = \"500 B\" } }";
+    let mut flows = [TCP; 8];
+    flows[7] = thin;
+    // Goodput of the slowest TCP flow over that of the fastest.
+    let evenness = |results: &Results| {
+        let rates = results.summary.flows[..7]
+            .iter()
+            .map(|flow| flow.goodput_bps);
+        rates.clone().fold(f64::MAX, f64::min) / rates.fold(0.0, f64::max)
+    };
+    let one_queue = dumbbell("codel = { packets = 300 }", &flows);
+    let shared = dumbbell("fq-codel = {}", &flows);
+    let (one_queue, even) = (evenness(&one_queue), evenness(&shared));
+    println!("one queue {one_queue:.2}, FQ {even:.2}");
+    assert!(even > 1.5 * one_queue, "{one_queue} and {even}");
+    assert!(shared.summary.flows[7].goodput_bps > 0.98 * 500e3);
+    assert_eq!(shared.summary.flows[7].drops, 0);
+}
+
+/// Seed 000 section 4.4: two kinds of traffic on one link, and neither starves the other.
+#[test]
+fn sub_queues_share_the_link_by_weight() {
+    let queue = |first: u32, second: u32| {
+        format!(
+            "weighted = {{ queues = [\
+             {{ weight = {first}, queue = {{ adaptive-red = {{ packets = 100, mean_packet = \"1000 B\" }} }} }}, \
+             {{ weight = {second}, queue = {{ drop-tail = {{ packets = 40 }} }} }}] }}"
+        )
+    };
+    let other = format!("class = 1\n{DCCP}");
+    for (weights, flows) in [
+        ((1, 1), [TCP, TCP, TCP, TCP, TCP, TCP, TCP, other.as_str()]),
+        (
+            (4, 1),
+            [
+                TCP,
+                TCP,
+                TCP,
+                TCP,
+                other.as_str(),
+                other.as_str(),
+                other.as_str(),
+                other.as_str(),
+            ],
+        ),
+    ] {
+        let results = dumbbell(&queue(weights.0, weights.1), &flows);
+        let (mut first, mut second) = (0.0, 0.0);
+        for (flow, spec) in results.summary.flows.iter().zip(flows) {
+            if spec == TCP {
+                first += flow.goodput_bps;
+            } else {
+                second += flow.goodput_bps;
+            }
+        }
+        let share = second / (first + second);
+        let due = f64::from(weights.1) / f64::from(weights.0 + weights.1);
+        println!("weights {weights:?}: {share:.3} of the goodput");
+        assert!((share - due).abs() < 0.05, "{weights:?}: {share}");
+    }
+    // What one class leaves over, the other gets.
+    let alone = dumbbell(&queue(1, 9), &[TCP; 8]);
+    assert!(alone.summary.links[0].utilisation > 0.95);
+}
