@@ -43,6 +43,8 @@ def everything() -> Scenario:
     """Use every parameter that there is."""
     tcp = Tcp(
         profile="ns2",
+        control="cubic",
+        recovery="sack",
         segment="1 kB",
         initial_cwnd=3,
         initial_ssthresh=30,
@@ -50,6 +52,7 @@ def everything() -> Scenario:
         delayed_ack="40 ms",
         limited_transmit=False,
         tick="10 ms",
+        tick_phase="4 ms",
         initial_rto="2 s",
         min_rto="300 ms",
     )

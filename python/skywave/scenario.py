@@ -200,10 +200,17 @@ class Link(_Mirror):
 
 @dataclass(frozen=True, kw_only=True)
 class Tcp(_Mirror):
-    """TCP's parameters; windows are in segments. ``profile`` says whose rules fill the rest."""
+    """TCP's parameters; windows are in segments. ``profile`` says whose rules fill the rest.
+
+    ``control`` says how large the window is, ``recovery`` how lost segments are found and sent
+    again. Any two go together; the defaults are ``reno`` with ``newreno``, and ``vegas`` with
+    ``vegas``.
+    """
 
     TAG: ClassVar[str] = "tcp"
     profile: Literal["rfc", "ns2"] | None = None
+    control: Literal["reno", "cubic", "vegas"] | None = None
+    recovery: Literal["tahoe", "reno", "newreno", "sack", "vegas"] | None = None
     segment: str | None = None
     initial_cwnd: int | None = None
     initial_ssthresh: int | None = None
@@ -211,6 +218,7 @@ class Tcp(_Mirror):
     delayed_ack: str | None = None
     limited_transmit: bool | None = None
     tick: str | None = None
+    tick_phase: str | None = None
     initial_rto: str | None = None
     min_rto: str | None = None
 

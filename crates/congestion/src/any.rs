@@ -4,7 +4,7 @@ use core::fmt;
 
 use skywave_units::Instant;
 
-use crate::{AckSummary, AckedPacket, Aimd, WindowControl};
+use crate::{AckSummary, AckedPacket, Aimd, Cubic, Vegas, WindowControl};
 
 /// A window algorithm chosen at run time: a built-in, called without indirection, or one of the
 /// user's own.
@@ -12,13 +12,26 @@ use crate::{AckSummary, AckedPacket, Aimd, WindowControl};
 pub enum Window {
     /// The Reno family.
     Aimd(Aimd),
-    /// Anything else.
+    /// Any other. Two kinds only, so that the first costs one predictable branch: a simulation
+    /// asks for cwnd with every packet.
     Custom(Box<dyn WindowControl + Send>),
 }
 
 impl From<Aimd> for Window {
     fn from(aimd: Aimd) -> Self {
         Self::Aimd(aimd)
+    }
+}
+
+impl From<Cubic> for Window {
+    fn from(cubic: Cubic) -> Self {
+        Self::Custom(Box::new(cubic))
+    }
+}
+
+impl From<Vegas> for Window {
+    fn from(vegas: Vegas) -> Self {
+        Self::Custom(Box::new(vegas))
     }
 }
 
@@ -50,6 +63,10 @@ impl WindowControl for Window {
         each!(self, window => window.on_sent(now, in_flight));
     }
 
+    fn wants_packets(&self) -> bool {
+        each!(self, window => window.wants_packets())
+    }
+
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         each!(self, window => window.on_packet_acked(packet));
     }
@@ -60,6 +77,10 @@ impl WindowControl for Window {
 
     fn on_congestion(&mut self, now: Instant, in_flight: u32) {
         each!(self, window => window.on_congestion(now, in_flight));
+    }
+
+    fn on_repeated_congestion(&mut self, now: Instant, in_flight: u32) {
+        each!(self, window => window.on_repeated_congestion(now, in_flight));
     }
 
     fn on_timeout(&mut self, now: Instant, in_flight: u32) {

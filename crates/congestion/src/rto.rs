@@ -20,8 +20,8 @@ pub enum Clocking {
 pub struct RtoConfig {
     /// Resolution.
     pub clocking: Clocking,
-    /// How far after the epoch the first tick falls; only for [`Clocking::Ticks`]. ns-2 draws it
-    /// at random for each connection.
+    /// How far into a tick the epoch falls; only for [`Clocking::Ticks`]. ns-2 draws it at random
+    /// for each connection.
     pub tick_phase: Duration,
     /// G of RFC 6298: the least that RTTVAR adds to SRTT; only for [`Clocking::Exact`].
     pub granularity: Duration,

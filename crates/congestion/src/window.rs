@@ -6,8 +6,14 @@ use skywave_wire::Ecn;
 /// One packet that has just been acknowledged for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckedPacket {
-    /// When it was sent.
+    /// Its place in the order of sending: DCCP's sequence number; for TCP the offset of its first
+    /// byte in the stream.
+    pub seq: u64,
+    /// When it was sent; for TCP when it was sent last.
     pub sent_at: Instant,
+    /// How often it was sent: more than once for TCP only. What was sent more than once gives no
+    /// round-trip time (Karn's rule, RFC 6298 section 3).
+    pub transmissions: u32,
     /// The ECN bits it carried when it reached the receiver, as far as the protocol reports them.
     pub ecn: Ecn,
 }
@@ -19,12 +25,14 @@ pub struct AckSummary {
     pub now: Instant,
     /// Data packets acknowledged for the first time.
     pub newly_acked: u32,
-    /// Data packets in flight before the acknowledgement arrived.
-    pub flight_before: u32,
+    /// Data packets in flight after it, as far as the sender knows; after a timeout, those sent
+    /// since.
+    pub in_flight: u32,
     /// Data packets per acknowledgement that the receiver was asked for (DCCP's Ack Ratio; 1 for
     /// TCP).
     pub ack_ratio: u32,
-    /// A round-trip time sample, where the acknowledgement gave one.
+    /// A round-trip time sample, where the acknowledgement gave one: of the last packet that it
+    /// acknowledges, where [`WindowControl::wants_packets`].
     pub rtt: Option<Duration>,
     /// Whether the sender was held back by the application rather than by cwnd.
     pub application_limited: bool,
@@ -44,6 +52,13 @@ pub trait WindowControl {
         let _ = (now, in_flight);
     }
 
+    /// Whether it has use for [`WindowControl::on_packet_acked`]. A transport that would have to
+    /// keep a record of its packets only for that (TCP) asks once, when a connection begins, and
+    /// keeps none where the answer is no.
+    fn wants_packets(&self) -> bool {
+        false
+    }
+
     /// A data packet was acknowledged for the first time. Called for each packet of an
     /// acknowledgement, then [`WindowControl::on_ack`] once.
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
@@ -56,6 +71,12 @@ pub trait WindowControl {
     /// Packets were lost or marked; called at most once per window of data. `in_flight` is the
     /// number of data packets outstanding when it was noticed.
     fn on_congestion(&mut self, now: Instant, in_flight: u32);
+
+    /// A packet was lost that had been sent again before: the first reduction was not enough. At
+    /// most once per window of data; only a recovery that can tell says so.
+    fn on_repeated_congestion(&mut self, now: Instant, in_flight: u32) {
+        self.on_congestion(now, in_flight);
+    }
 
     /// The retransmission timer (TCP) or the CCID's timeout expired.
     fn on_timeout(&mut self, now: Instant, in_flight: u32);

@@ -47,12 +47,17 @@ fn windows(config: AimdConfig, ack_ratio: u32, trouble: &Trouble) -> Vec<f64> {
                 } else {
                     Ecn::Ect0
                 };
-                window.on_packet_acked(&AckedPacket { sent_at: now, ecn });
+                window.on_packet_acked(&AckedPacket {
+                    seq: 0,
+                    sent_at: now,
+                    transmissions: 1,
+                    ecn,
+                });
             }
             window.on_ack(&AckSummary {
                 now,
                 newly_acked,
-                flight_before: left,
+                in_flight: left - newly_acked,
                 ack_ratio,
                 rtt: None,
                 application_limited,

@@ -4,14 +4,18 @@ use core::num::NonZeroU32;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_congestion::{Aimd, AimdConfig, Clocking, GrowthLaw, RtoConfig, tfrc};
+use skywave_congestion::{
+    Aimd, AimdConfig, Clocking, Cubic, CubicConfig, GrowthLaw, RtoConfig, Vegas, VegasConfig,
+    Window, tfrc,
+};
 use skywave_transport::{Driven, dccp, tcp};
 use skywave_units::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::scenario::{
     DccpSpec, FeedbackSpec, FlowSpec, Growth, PerRoundTripSpec, Profile, ReceiverRttSpec,
-    SmoothingSpec, SourceSpec, TcpSpec, TfrcRules, TransportSpec, WindowSpec,
+    SmoothingSpec, SourceSpec, TcpControl, TcpRecovery, TcpSpec, TfrcRules, TransportSpec,
+    WindowSpec,
 };
 
 /// Port of every receiver.
@@ -58,7 +62,7 @@ impl Host {
                 let isn = |end| xxh3_64_with_seed(name(end).as_bytes(), seed);
                 let sender = tcp::Sender::new(
                     sender_config(spec),
-                    Aimd::new(tcp_window(spec)),
+                    tcp_window(spec),
                     tcp::Ports { local, remote },
                     isn("sender"),
                 );
@@ -161,13 +165,31 @@ fn datagram_size(source: &SourceSpec) -> u64 {
 /// any, and keeps runs alike.
 const NS2_TICK_PHASE: Duration = Duration::from_millis(5);
 
+/// ns-2's Sack1 sink (`maxSackBlocks_`).
+const NS2_SACK_BLOCKS: u8 = 3;
+
+fn recovery(spec: &TcpSpec) -> tcp::RecoveryAlgorithm {
+    use tcp::RecoveryAlgorithm;
+    let is_ns2 = spec.profile == Profile::Ns2;
+    match spec.recovery() {
+        TcpRecovery::Tahoe => RecoveryAlgorithm::Tahoe,
+        TcpRecovery::Reno => RecoveryAlgorithm::Reno {
+            once_per_window: is_ns2,
+        },
+        TcpRecovery::NewReno => RecoveryAlgorithm::NewReno,
+        TcpRecovery::Sack if is_ns2 => RecoveryAlgorithm::Sack1,
+        TcpRecovery::Sack => RecoveryAlgorithm::Sack,
+        TcpRecovery::Vegas => RecoveryAlgorithm::Vegas,
+    }
+}
+
 fn sender_config(spec: &TcpSpec) -> tcp::SenderConfig {
     let base = match spec.profile {
-        Profile::Rfc => tcp::SenderConfig::default(),
+        Profile::Rfc => tcp::SenderConfig::rfc(recovery(spec)),
         Profile::Ns2 => {
-            let base = tcp::SenderConfig::ns2_newreno();
+            let base = tcp::SenderConfig::ns2(recovery(spec));
             let rto = RtoConfig {
-                tick_phase: NS2_TICK_PHASE,
+                tick_phase: spec.tick_phase.unwrap_or(NS2_TICK_PHASE),
                 ..base.rto
             };
             tcp::SenderConfig { rto, ..base }
@@ -192,17 +214,35 @@ fn window_bytes(spec: &TcpSpec) -> u32 {
     spec.receive_window * spec.segment.get() as u32
 }
 
-fn tcp_window(spec: &TcpSpec) -> AimdConfig {
-    let base = match spec.profile {
-        Profile::Rfc => AimdConfig::rfc5681(spec.segment.get() as u32),
+fn tcp_window(spec: &TcpSpec) -> Window {
+    let segment = spec.segment.get() as u32;
+    let aimd = match spec.profile {
+        Profile::Rfc => AimdConfig::rfc5681(segment),
         Profile::Ns2 => AimdConfig::ns2_tcp(spec.receive_window),
     };
-    AimdConfig {
-        initial_cwnd: spec.initial_cwnd.map_or(base.initial_cwnd, f64::from),
-        initial_ssthresh: spec
-            .initial_ssthresh
-            .map_or(base.initial_ssthresh, f64::from),
-        ..base
+    let initial_cwnd = spec.initial_cwnd.map_or(aimd.initial_cwnd, f64::from);
+    let initial_ssthresh = spec
+        .initial_ssthresh
+        .map_or(aimd.initial_ssthresh, f64::from);
+    match spec.control {
+        TcpControl::Reno => Aimd::new(AimdConfig {
+            initial_cwnd,
+            initial_ssthresh,
+            ..aimd
+        })
+        .into(),
+        TcpControl::Cubic => Cubic::new(CubicConfig {
+            initial_cwnd,
+            initial_ssthresh,
+            ..CubicConfig::rfc9438(segment)
+        })
+        .into(),
+        TcpControl::Vegas => Vegas::new(VegasConfig {
+            initial_ssthresh,
+            begins_with_one_packet: spec.profile == Profile::Ns2,
+            ..VegasConfig::new(initial_cwnd)
+        })
+        .into(),
     }
 }
 
@@ -211,6 +251,11 @@ fn receiver_config(spec: &TcpSpec) -> tcp::ReceiverConfig {
         max_segment_size: spec.segment.get() as u16,
         window: window_bytes(spec),
         syn_options: has_syn_options(spec),
+        sack_blocks: match (recovery(spec).uses_sack(), spec.profile) {
+            (false, _) => 0,
+            (true, Profile::Rfc) => tcp::ReceiverConfig::default().sack_blocks,
+            (true, Profile::Ns2) => NS2_SACK_BLOCKS,
+        },
         delayed_ack: spec.delayed_ack,
     }
 }

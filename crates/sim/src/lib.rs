@@ -51,6 +51,7 @@ pub use scenario::{
     CbrSpec, CoDelSpec, DccpSpec, DropTailSpec, Dumbbell, DynamicSpec, FeedbackSpec, FlowSpec,
     FqCoDelSpec, FtpSpec, Growth, LinkSpec, LossSpec, PerRoundTripSpec, PieSpec, Probes, Profile,
     QueueSpec, ReceiverRttSpec, RedSpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec,
-    SubQueueSpec, TcpSpec, TfrcRules, TfrcSpec, TransportSpec, WeightedSpec, WindowSpec,
+    SubQueueSpec, TcpControl, TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, TransportSpec,
+    WeightedSpec, WindowSpec,
 };
 pub use wire_check::WireMismatch;

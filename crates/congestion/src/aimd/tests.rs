@@ -7,7 +7,7 @@ fn ack(newly_acked: u32, ack_ratio: u32) -> AckSummary {
     AckSummary {
         now: Instant::ZERO,
         newly_acked,
-        flight_before: 0,
+        in_flight: 0,
         ack_ratio,
         rtt: None,
         application_limited: false,
@@ -16,7 +16,9 @@ fn ack(newly_acked: u32, ack_ratio: u32) -> AckSummary {
 
 fn marked() -> AckedPacket {
     AckedPacket {
+        seq: 0,
         sent_at: Instant::ZERO,
+        transmissions: 1,
         ecn: Ecn::Ce,
     }
 }

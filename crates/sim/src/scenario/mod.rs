@@ -30,7 +30,7 @@ pub use queue::{
     CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueSpec, RedSpec, SubQueueSpec, WeightedSpec,
 };
 pub use source::{CbrSpec, FtpSpec, SourceSpec};
-pub use tcp::TcpSpec;
+pub use tcp::{TcpControl, TcpRecovery, TcpSpec};
 pub use tfrc::{
     DynamicSpec, FeedbackSpec, PerRoundTripSpec, ReceiverRttSpec, SmoothingSpec, TfrcRules,
     TfrcSpec, WindowSpec,

@@ -12,6 +12,11 @@ use super::{Profile, ScenarioError};
 pub struct TcpSpec {
     /// Whose rules.
     pub profile: Profile,
+    /// How large the window is.
+    pub control: TcpControl,
+    /// How lost segments are found and sent again. Absent: that of Vegas for Vegas, else NewReno.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<TcpRecovery>,
     /// Data bytes of a full segment (SMSS).
     pub segment: Bytes,
     /// Initial window, in segments.
@@ -31,6 +36,10 @@ pub struct TcpSpec {
     /// Granularity of the retransmission timer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
+    /// How far into a tick the run begins, where there are ticks. ns-2 draws it at random for each
+    /// connection (`boot_time_`); profile `ns2` takes half a tick of ns-2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick_phase: Option<Duration>,
     /// Retransmission timeout before the first round-trip time sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Duration>,
@@ -39,10 +48,41 @@ pub struct TcpSpec {
     pub min_rto: Option<Duration>,
 }
 
+/// TCP's window algorithms. Each runs with every recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpControl {
+    /// Additive increase, multiplicative decrease: RFC 5681.
+    Reno,
+    /// RFC 9438.
+    Cubic,
+    /// Brakmo and Peterson 1995, with ns-2's arithmetic.
+    Vegas,
+}
+
+/// TCP's loss recoveries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpRecovery {
+    /// Fast retransmit, and slow start from the lost segment on.
+    Tahoe,
+    /// Fast recovery until new data are acknowledged: RFC 5681.
+    Reno,
+    /// Fast recovery until all that was outstanding is acknowledged: RFC 6582.
+    #[serde(rename = "newreno")]
+    NewReno,
+    /// Selective acknowledgements: RFC 6675, or ns-2's Sack1.
+    Sack,
+    /// Fast retransmit by a finely measured timeout: ns-2's Vegas.
+    Vegas,
+}
+
 impl Default for TcpSpec {
     fn default() -> Self {
         Self {
             profile: Profile::Rfc,
+            control: TcpControl::Reno,
+            recovery: None,
             segment: Bytes::new(1000),
             initial_cwnd: None,
             initial_ssthresh: None,
@@ -50,6 +90,7 @@ impl Default for TcpSpec {
             delayed_ack: None,
             limited_transmit: true,
             tick: None,
+            tick_phase: None,
             initial_rto: None,
             min_rto: None,
         }
@@ -57,6 +98,14 @@ impl Default for TcpSpec {
 }
 
 impl TcpSpec {
+    /// The recovery, with the default for the window algorithm.
+    pub fn recovery(&self) -> TcpRecovery {
+        self.recovery.unwrap_or(match self.control {
+            TcpControl::Vegas => TcpRecovery::Vegas,
+            TcpControl::Reno | TcpControl::Cubic => TcpRecovery::NewReno,
+        })
+    }
+
     pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         check_datagram(self.segment.get(), &format!("{field}.segment"))?;
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;

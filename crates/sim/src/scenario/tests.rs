@@ -203,6 +203,18 @@ fn every_error_names_its_field() {
         ),
         (
             "tcp = {}",
+            "tcp = { recovery = \"fack\" }",
+            "flows[0].transport.tcp.recovery",
+            "unknown variant `fack`, expected one of `tahoe`, `reno`, `newreno`, `sack`, `vegas`",
+        ),
+        (
+            "tcp = {}",
+            "tcp = { control = \"bbr\" }",
+            "flows[0].transport.tcp.control",
+            "unknown variant `bbr`, expected one of `reno`, `cubic`, `vegas`",
+        ),
+        (
+            "tcp = {}",
             "sctp = {}",
             "flows[0].transport",
             "unknown variant `sctp`",

@@ -26,7 +26,7 @@ pub struct SenderConfig {
     pub syn_options: bool,
     /// How lost segments are found and sent again.
     pub recovery: RecoveryAlgorithm,
-    /// What becomes of cwnd when a recovery ends.
+    /// What becomes of cwnd when a recovery ends; Tahoe and Vegas have none that ends.
     pub recovery_exit: RecoveryExit,
     /// Whether the first and second duplicate acknowledgement let a new segment out (RFC 3042).
     /// New data only: ns-2's `singledup_` lets retransmissions out as well while it goes back over
@@ -51,14 +51,31 @@ impl Default for SenderConfig {
 }
 
 impl SenderConfig {
-    /// `Agent/TCP/Newreno` of ns-2.35, with segments of 1000 bytes and `singledup_` 0; to be used
-    /// with [`skywave_congestion::AimdConfig::ns2_tcp`].
-    pub const fn ns2_newreno() -> Self {
+    /// What the RFCs recommend for `recovery`.
+    pub fn rfc(recovery: RecoveryAlgorithm) -> Self {
+        let recovery_exit = match recovery {
+            RecoveryAlgorithm::NewReno => RecoveryExit::FlightSize,
+            _ => RecoveryExit::Ssthresh,
+        };
+        Self {
+            recovery,
+            recovery_exit,
+            ..Self::default()
+        }
+    }
+
+    /// The TCPs of ns-2.35, with segments of 1000 bytes and `singledup_` 0; to be used with
+    /// [`skywave_congestion::AimdConfig::ns2_tcp`] or [`skywave_congestion::Vegas`].
+    pub const fn ns2(recovery: RecoveryAlgorithm) -> Self {
+        let recovery_exit = match recovery {
+            RecoveryAlgorithm::Sack1 => RecoveryExit::Ssthresh,
+            _ => RecoveryExit::Deflated,
+        };
         Self {
             segment_size: 1000,
             syn_options: false,
-            recovery: RecoveryAlgorithm::NewReno,
-            recovery_exit: RecoveryExit::Deflated,
+            recovery,
+            recovery_exit,
             limited_transmit: false,
             rto: RtoConfig::ns2_tcp(),
         }
@@ -75,18 +92,23 @@ pub struct ReceiverConfig {
     pub window: u32,
     /// Whether the SYN-ACK carries options (MSS, and window scale where the SYN has it).
     pub syn_options: bool,
+    /// How many blocks a SACK option holds at most (RFC 2018); none is sent where it is zero. The
+    /// SYN must have permitted it, unless `syn_options` is off and both ends are taken to agree.
+    /// There is room for 4.
+    pub sack_blocks: u8,
     /// How long the acknowledgement of a single segment may wait for a second one; `None`
     /// acknowledges every segment at once. No more than 500 ms are taken (RFC 5681 section 4.2).
     pub delayed_ack: Option<Duration>,
 }
 
 impl Default for ReceiverConfig {
-    /// Segments of 1460 bytes, a window of 4 MiB, acknowledgements delayed by up to 200 ms.
+    /// Segments of 1460 bytes, a window of 4 MiB, SACK, acknowledgements delayed by up to 200 ms.
     fn default() -> Self {
         Self {
             max_segment_size: 1460,
             window: 4 << 20,
             syn_options: true,
+            sack_blocks: 4,
             delayed_ack: Some(Duration::from_millis(200)),
         }
     }

@@ -11,8 +11,8 @@
 //! - *Recovery*, what is retransmitted and when, is [`RecoveryAlgorithm`].
 //! - The *sender* owns sequence numbers, the two windows and the retransmission timer.
 //!
-//! The defaults follow RFC 5681, 6298, 6582 and 9293. ns-2's TCP, with which much of the literature
-//! was written, differs from them in a few named settings: see [`SenderConfig::ns2_newreno`].
+//! The defaults follow RFC 2018, 5681, 6298, 6582 and 9293. ns-2's TCP, with which much of the literature
+//! was written, differs from them in a few named settings: see [`SenderConfig::ns2`].
 //!
 //! Left out, since data flow one way: the receiver never sends data or FIN, so a connection ends
 //! half-closed, when the sender's FIN has been acknowledged. The receiver has no timer for its
@@ -23,6 +23,7 @@ mod reassembly;
 mod receiver;
 mod recovery;
 mod sender;
+mod sent_log;
 mod sequence;
 mod timer;
 

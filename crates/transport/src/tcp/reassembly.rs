@@ -49,6 +49,11 @@ impl Reassembly {
         self.next
     }
 
+    /// The ranges beyond the next byte expected, ascending: they neither touch nor overlap.
+    pub(super) fn beyond(&self) -> &[Range] {
+        &self.beyond
+    }
+
     /// Bytes of heap in use.
     pub(super) fn heap_size(&self) -> usize {
         if self.beyond.spilled() {

@@ -1,9 +1,10 @@
 //! The receiving end: reassembly and acknowledgement.
 
+use arrayvec::ArrayVec;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use skywave_units::{Duration, Instant};
-use skywave_wire::tcp::{Flags, Segment, TcpOptions};
+use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
 
 use super::reassembly::{Arrival, Range, Reassembly};
@@ -16,6 +17,9 @@ use crate::{Endpoint, Transmit};
 const MAX_WINDOW: u32 = 1 << 30;
 /// The longest that an acknowledgement may wait (RFC 5681 section 4.2).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(500);
+
+/// The SACK blocks for which options have room (RFC 2018 section 3).
+const MAX_SACK_BLOCKS: usize = 4;
 
 /// The receiving end of a TCP connection.
 ///
@@ -45,6 +49,11 @@ struct Connection {
     window_shift: u8,
     /// Whether a segment has shown that our SYN-ACK arrived.
     established: bool,
+    /// Whether SACK options are sent.
+    permits_sack: bool,
+    /// Where the data that arrived out of order begin, the most recent first and one in each range:
+    /// the order of SACK blocks.
+    recent: ArrayVec<u64, MAX_SACK_BLOCKS>,
 }
 
 /// What is to be sent next.
@@ -74,6 +83,7 @@ impl Receiver {
     /// An endpoint that listens. Its initial sequence number is drawn from `seed`.
     pub fn new(mut config: ReceiverConfig, ports: Ports, seed: u64) -> Self {
         config.window = config.window.min(MAX_WINDOW);
+        config.sack_blocks = config.sack_blocks.min(MAX_SACK_BLOCKS as u8);
         config.delayed_ack = config.delayed_ack.map(|delay| delay.min(MAX_ACK_DELAY));
         Self {
             config,
@@ -116,6 +126,9 @@ impl Receiver {
             received: Reassembly::new(1),
             window_shift: if scaling { shift.unwrap_or(14) } else { 0 },
             established: false,
+            permits_sack: self.config.sack_blocks > 0
+                && (syn.options.sack_permitted || !self.config.syn_options),
+            recent: ArrayVec::new(),
         });
         self.due = Due::SynAck;
     }
@@ -168,6 +181,11 @@ impl Receiver {
             end: stop.min(limit),
         };
         let arrival = connection.received.insert(range);
+        if connection.permits_sack
+            && (arrival == Arrival::OutOfOrder || !connection.recent.is_empty())
+        {
+            connection.note_arrival(range);
+        }
         let finished = self.end == Some(connection.received.next());
         let delivered = connection.received.next() - 1 - u64::from(finished);
         self.stats.bytes_delivered = delivered;
@@ -196,6 +214,7 @@ impl Receiver {
             TcpOptions {
                 mss: Some(self.config.max_segment_size),
                 window_scale: (connection.window_shift > 0).then_some(connection.window_shift),
+                sack_permitted: connection.permits_sack,
                 ..TcpOptions::default()
             }
         } else {
@@ -216,6 +235,18 @@ impl Receiver {
         let ack = connection.remote.wire(connection.received.next());
         let window = self.window_field(connection.window_shift);
         self.segment(1, ack, Flags::default(), window, TcpOptions::default())
+    }
+
+    /// An acknowledgement that says what has arrived out of order.
+    #[inline(always)]
+    fn sack(&self, connection: &Connection) -> Segment {
+        let ack = connection.remote.wire(connection.received.next());
+        let window = self.window_field(connection.window_shift);
+        let options = TcpOptions {
+            sack: *connection.sack_blocks(self.config.sack_blocks),
+            ..TcpOptions::default()
+        };
+        self.segment(1, ack, Flags::default(), window, options)
     }
 
     #[inline(always)]
@@ -240,6 +271,55 @@ impl Receiver {
     }
 }
 
+impl Connection {
+    /// Whether something is to be SACKed.
+    const fn has_news(&self) -> bool {
+        !self.recent.is_empty()
+    }
+
+    /// The range beyond the next byte expected that holds `offset`.
+    fn range_of(&self, offset: u64) -> Option<Range> {
+        let beyond = self.received.beyond();
+        let index = beyond.partition_point(|range| range.end <= offset);
+        beyond
+            .get(index)
+            .copied()
+            .filter(|range| range.start <= offset)
+    }
+
+    /// RFC 2018 section 4: the block of the newest segment comes first, then those that were
+    /// reported last. The newest one comes first even if it was a duplicate.
+    fn note_arrival(&mut self, data: Range) {
+        let newest = self.range_of(data.start);
+        let mut recent = core::mem::take(&mut self.recent);
+        recent.retain(|offset| {
+            let range = self.range_of(*offset);
+            range.is_some() && range != newest
+        });
+        if newest.is_some() {
+            if recent.is_full() {
+                recent.pop();
+            }
+            recent.insert(0, data.start);
+        }
+        self.recent = recent;
+    }
+
+    /// Boxed, so that a segment without them can stay in registers.
+    #[cold]
+    fn sack_blocks(&self, limit: u8) -> Box<ArrayVec<SackBlock, MAX_SACK_BLOCKS>> {
+        let ranges = self
+            .recent
+            .iter()
+            .filter_map(|&offset| self.range_of(offset));
+        let block = |range: Range| SackBlock {
+            left: self.remote.wire(range.start),
+            right: self.remote.wire(range.end),
+        };
+        Box::new(ranges.take(usize::from(limit)).map(block).collect())
+    }
+}
+
 impl Endpoint for Receiver {
     type Packet = Segment;
 
@@ -260,6 +340,7 @@ impl Endpoint for Receiver {
         let packet = match self.due {
             Due::Nothing => return None,
             Due::SynAck => self.syn_ack(connection),
+            Due::Ack if connection.has_news() => self.sack(connection),
             Due::Ack => self.ack(connection),
         };
         self.due = Due::Nothing;

@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use skywave_congestion::{Aimd, AimdConfig};
-use skywave_transport::tcp::{Event, Ports, Receiver, ReceiverConfig, Sender, SenderConfig};
+use skywave_congestion::{Aimd, AimdConfig, Cubic, CubicConfig, Vegas, VegasConfig, Window};
+use skywave_transport::tcp::{
+    Event, Ports, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender, SenderConfig,
+};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
 
@@ -46,6 +48,12 @@ struct Oracle {
     arrived: Vec<bool>,
     /// The highest acknowledgement that has left the receiver, and the window with it.
     allowed: u32,
+    /// One flag for each offset that the sender knows by SACK to have arrived; forgotten at a
+    /// timeout.
+    sacked: Vec<bool>,
+    /// What the sender has sent since it was last looked at, and its timeouts then.
+    sent: Vec<(usize, usize)>,
+    timeouts: u32,
 }
 
 impl Oracle {
@@ -65,6 +73,31 @@ impl Oracle {
         self.arrived[start..stop].fill(true);
     }
 
+    fn acknowledged(&mut self, segment: &Segment) {
+        for block in &segment.options.sack {
+            let offset = |number: u32| number.wrapping_sub(self.initial) as usize;
+            let (left, right) = (offset(block.left), offset(block.right));
+            assert!(self.arrived[left..right].iter().all(|&arrived| arrived));
+            if self.sacked.len() < right {
+                self.sacked.resize(right, false);
+            }
+            self.sacked[left..right].fill(true);
+        }
+    }
+
+    /// RFC 6675 section 4: what has been SACKed is not sent again.
+    fn check_retransmissions(&mut self, timeouts: u32) {
+        if timeouts > self.timeouts {
+            self.sacked.clear();
+        }
+        self.timeouts = timeouts;
+        for (start, stop) in self.sent.drain(..) {
+            let stop = stop.min(self.sacked.len());
+            let sent = self.sacked.get(start..stop).unwrap_or_default();
+            assert!(!sent.contains(&true), "{start}..{stop} was SACKed");
+        }
+    }
+
     fn next(&self) -> usize {
         self.arrived
             .iter()
@@ -78,7 +111,7 @@ fn transfer(
     bytes: u64,
     seed: u64,
     mistreatment: Mistreatment,
-    sender: Sender,
+    (sender_recovery, sender): (RecoveryAlgorithm, Sender),
     receiver_config: ReceiverConfig,
 ) -> Duration {
     let receiver = Receiver::new(
@@ -95,13 +128,18 @@ fn transfer(
     let mut network = Network::new(sender, receiver, link("10 Mbps"), link("2 Mbps"), fate);
     let mut oracle = Oracle::default();
     let mut completed = None;
+    let minds_sacks = sender_recovery == RecoveryAlgorithm::Sack;
     let mut see = |now: Instant, seen: Seen<'_>| match seen {
         Seen::Sent(segment) => {
             if segment.flags.contains(Flags::SYN) {
                 oracle.initial = segment.seq;
             } else if segment.payload.len() > 1 {
                 // A single byte may be the probe of a window that has no room.
-                let stop = oracle.offset(segment) + segment.payload.len();
+                let start = oracle.offset(segment);
+                let stop = start + segment.payload.len();
+                if minds_sacks {
+                    oracle.sent.push((start, stop));
+                }
                 assert!(
                     stop <= oracle.allowed as usize,
                     "beyond the receiver's window"
@@ -118,11 +156,12 @@ fn transfer(
             );
             oracle.allowed = oracle.allowed.max(acked + receiver_config.window);
         }
-        Seen::Acknowledged(_) => {}
+        Seen::Acknowledged(segment) => oracle.acknowledged(segment),
         Seen::Settled(sender, receiver) => {
             let delivered = oracle.next().saturating_sub(1).min(bytes as usize);
             assert_eq!(receiver.get().stats().bytes_delivered, delivered as u64);
             let stats = sender.get().stats();
+            oracle.check_retransmissions(stats.timeouts);
             assert!(stats.bytes_acked <= delivered as u64);
             assert!(stats.cwnd >= 1.0 && stats.ssthresh >= 2.0);
             let (events, drain) = sender.apply(now, |sender| {
@@ -146,29 +185,31 @@ fn transfer(
     completed.expect("the transfer completes")
 }
 
-fn sender(config: SenderConfig, seed: u64) -> Sender {
-    let window = Aimd::new(AimdConfig::rfc5681(u32::from(config.segment_size)));
-    Sender::new(
-        config,
-        window,
-        Ports {
-            local: 1,
-            remote: 2,
-        },
-        seed,
-    )
+fn sender(
+    config: SenderConfig,
+    window: impl Into<Window>,
+    seed: u64,
+) -> (RecoveryAlgorithm, Sender) {
+    let ports = Ports {
+        local: 1,
+        remote: 2,
+    };
+    (config.recovery, Sender::new(config, window, ports, seed))
 }
 
-/// A sender whose sequence numbers wrap within 200 kB.
-fn wrapping_sender(config: SenderConfig) -> Sender {
+fn aimd(config: &SenderConfig) -> Aimd {
+    Aimd::new(AimdConfig::rfc5681(u32::from(config.segment_size)))
+}
+
+/// A seed whose sequence numbers wrap within 200 kB.
+fn wrapping_seed() -> u64 {
     let first_number = |seed| {
         let mut random = SplitMix64::seed_from_u64(seed);
         random.next_u32()
     };
-    let seed = (0..)
+    (0..)
         .find(|&seed| first_number(seed) > u32::MAX - 200_000)
-        .unwrap();
-    sender(config, seed)
+        .unwrap()
 }
 
 const UNTOUCHED: Mistreatment = Mistreatment {
@@ -185,7 +226,8 @@ fn sequence_numbers_wrap_in_the_middle_of_a_transfer() {
         delay: 8,
     };
     for seed in 0..20 {
-        let sender = wrapping_sender(SenderConfig::default());
+        let config = SenderConfig::default();
+        let sender = sender(config, aimd(&config), wrapping_seed());
         transfer(
             400_000,
             seed,
@@ -204,30 +246,56 @@ fn a_clean_path_is_filled_and_nothing_is_sent_twice() {
         ..ReceiverConfig::default()
     };
     // 1 MB at 2 Mbps take 4.1 s with headers.
-    let taken = transfer(1_000_000, 0, UNTOUCHED, sender(config, 5), receiver).as_secs_f64();
+    let sender = sender(config, aimd(&config), 5);
+    let taken = transfer(1_000_000, 0, UNTOUCHED, sender, receiver).as_secs_f64();
     assert!((4.1..4.6).contains(&taken), "{taken}");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+const RECOVERIES: [RecoveryAlgorithm; 7] = [
+    RecoveryAlgorithm::Tahoe,
+    RecoveryAlgorithm::Reno {
+        once_per_window: false,
+    },
+    RecoveryAlgorithm::Reno {
+        once_per_window: true,
+    },
+    RecoveryAlgorithm::NewReno,
+    RecoveryAlgorithm::Sack,
+    RecoveryAlgorithm::Sack1,
+    RecoveryAlgorithm::Vegas,
+];
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// With every recovery and every window algorithm.
     #[test]
     fn every_byte_arrives_once_and_in_order(
         bytes in 1_u64..120_000,
         seed: u64,
         (loss, duplication, delay) in (0_u8..80, 0_u8..60, 0_u8..120),
         (limited_transmit, ns2, wraps) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        recovery in prop::sample::select(&RECOVERIES[..]),
+        control in 0..3,
         window in prop_oneof![300_u32..3000, 3000_u32..200_000],
         delayed_ack in prop::option::of(0_u64..600),
     ) {
-        let config = if ns2 {
-            SenderConfig::ns2_newreno()
+        let base = if ns2 {
+            SenderConfig::ns2(recovery)
         } else {
-            SenderConfig { segment_size: 900, limited_transmit, ..SenderConfig::default() }
+            SenderConfig { segment_size: 900, ..SenderConfig::rfc(recovery) }
         };
-        let sender = if wraps { wrapping_sender(config) } else { sender(config, seed) };
+        let config = SenderConfig { limited_transmit, ..base };
+        let segment = u32::from(config.segment_size);
+        let policy: Window = match control {
+            0 => aimd(&config).into(),
+            1 => Cubic::new(CubicConfig::rfc9438(segment)).into(),
+            _ => Vegas::new(VegasConfig::new(2.0)).into(),
+        };
+        let sender = sender(config, policy, if wraps { wrapping_seed() } else { seed });
         let receiver_config = ReceiverConfig {
             window,
+            syn_options: config.syn_options,
             delayed_ack: delayed_ack.map(Duration::from_millis),
             ..ReceiverConfig::default()
         };

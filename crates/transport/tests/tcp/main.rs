@@ -10,6 +10,8 @@ mod ns2_newreno;
 #[cfg(test)]
 mod receiver;
 #[cfg(test)]
+mod recovery;
+#[cfg(test)]
 mod script;
 #[cfg(test)]
 mod sender;

@@ -6,7 +6,9 @@
 use std::path::Path;
 
 use skywave_congestion::{Aimd, AimdConfig};
-use skywave_transport::tcp::{Ports, Receiver, ReceiverConfig, Sender, SenderConfig};
+use skywave_transport::tcp::{
+    Ports, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender, SenderConfig,
+};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::Flags;
 
@@ -57,7 +59,7 @@ impl Trace {
     }
 
     fn run(drops: &[u64], delayed_ack: Option<Duration>) -> Self {
-        let mut sender_config = SenderConfig::ns2_newreno();
+        let mut sender_config = SenderConfig::ns2(RecoveryAlgorithm::NewReno);
         // ns-2 draws the phase of its clock for each run. In these traces a timeout shows it to be
         // between 2.7 and 8.9 ms: one tick more or less otherwise.
         sender_config.rto.tick_phase = Duration::from_millis(5);
@@ -68,6 +70,7 @@ impl Trace {
             max_segment_size: SEGMENT as u16,
             window: WINDOW * SEGMENT,
             syn_options: false,
+            sack_blocks: 0,
             delayed_ack,
         };
         let receiver = Receiver::new(receiver_config, ports(2, 1), 8);

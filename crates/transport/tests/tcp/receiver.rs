@@ -292,3 +292,80 @@ fn reassembly_uses_the_heap_only_for_many_gaps_and_keeps_what_it_has() {
     let size = script.receiver.get().heap_size();
     assert!(size <= 128 * 16, "{size}");
 }
+
+/// RFC 2018 section 4: segments of 500 bytes, the first with sequence number 5000 there and offset
+/// 1 here. What an acknowledgement says: its number, and its blocks.
+fn sacks(script: &mut Script, rfc: u32) -> (u32, Vec<(u32, u32)>) {
+    let answer = script.receive(rfc - 4999, 500, Flags::ACK, TcpOptions::default());
+    let number = |seq: u32| seq.wrapping_sub(INITIAL) + 4999;
+    let blocks = answer[0].options.sack.iter();
+    (
+        number(answer[0].ack),
+        blocks
+            .map(|block| (number(block.left), number(block.right)))
+            .collect(),
+    )
+}
+
+fn with_sack() -> Script {
+    let mut script = Script::new(every_segment());
+    let options = TcpOptions {
+        sack_permitted: true,
+        ..TcpOptions::default()
+    };
+    let answer = script.receive(0, 0, Flags::SYN, options);
+    assert!(answer[0].options.sack_permitted);
+    script.peer_ack = answer[0].seq.wrapping_add(1);
+    script
+}
+
+#[test]
+fn rfc2018_4_case_1_in_order_there_is_nothing_to_sack() {
+    let mut script = with_sack();
+    for segment in [5000, 5500, 6000, 6500] {
+        assert_eq!(sacks(&mut script, segment), (segment + 500, vec![]));
+    }
+}
+
+#[test]
+fn rfc2018_4_case_2_one_block_that_grows() {
+    let mut script = with_sack();
+    for segment in [5500, 6000, 6500, 7000, 7500, 8000, 8500] {
+        let blocks = vec![(5500, segment + 500)];
+        assert_eq!(sacks(&mut script, segment), (5000, blocks));
+    }
+}
+
+#[test]
+fn rfc2018_4_case_3_the_most_recent_block_first() {
+    let mut script = with_sack();
+    assert_eq!(sacks(&mut script, 5000), (5500, vec![]));
+    let mut blocks = vec![];
+    for segment in [6000, 7000, 8000] {
+        blocks.insert(0, (segment, segment + 500));
+        assert_eq!(sacks(&mut script, segment), (5500, blocks.clone()));
+    }
+    let blocks = vec![(6000, 7500), (8000, 8500)];
+    assert_eq!(sacks(&mut script, 6500), (5500, blocks));
+    assert_eq!(sacks(&mut script, 5500), (7500, vec![(8000, 8500)]));
+    // A duplicate of what was SACKed brings its block to the front again.
+    assert_eq!(sacks(&mut script, 9000).1, [(9000, 9500), (8000, 8500)]);
+    assert_eq!(sacks(&mut script, 8000).1, [(8000, 8500), (9000, 9500)]);
+}
+
+#[test]
+fn rfc2018_3_four_blocks_have_room_and_none_are_sent_unasked() {
+    let mut script = with_sack();
+    for gap in 0..6 {
+        sacks(&mut script, 6000 + 1000 * gap);
+    }
+    let blocks = vec![
+        (12_000, 12_500),
+        (11_000, 11_500),
+        (10_000, 10_500),
+        (9000, 9500),
+    ];
+    assert_eq!(sacks(&mut script, 12_000), (5000, blocks));
+    let mut script = Script::connected(every_segment());
+    assert_eq!(sacks(&mut script, 6000), (5000, vec![]));
+}

@@ -4,7 +4,7 @@ use skywave_congestion::{Aimd, AimdConfig};
 use skywave_transport::tcp::{Event, Ports, Sender, SenderConfig, SenderStats};
 use skywave_transport::{Drain, Driven};
 use skywave_units::{Duration, Instant};
-use skywave_wire::tcp::{Flags, Segment, TcpOptions};
+use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
 
 /// The round-trip time that [`Script`] plays.
@@ -83,6 +83,7 @@ impl Script {
         let options = TcpOptions {
             mss: Some(1460),
             window_scale: Some(0),
+            sack_permitted: self.segments[0].options.sack_permitted,
             ..TcpOptions::default()
         };
         self.accept_with(options);
@@ -130,6 +131,20 @@ impl Script {
     /// Plays an acknowledgement of everything before `offset`; what it lets out.
     pub(crate) fn ack(&mut self, offset: u32) -> Vec<Sent> {
         self.receive(1, offset, Flags::ACK, TcpOptions::default());
+        self.sent()
+    }
+
+    /// Plays an acknowledgement with a SACK option.
+    pub(crate) fn sack(&mut self, offset: u32, blocks: &[(u32, u32)]) -> Vec<Sent> {
+        let block = |&(left, right): &(u32, u32)| SackBlock {
+            left: self.initial.wrapping_add(left),
+            right: self.initial.wrapping_add(right),
+        };
+        let options = TcpOptions {
+            sack: blocks.iter().map(block).collect(),
+            ..TcpOptions::default()
+        };
+        self.receive(1, offset, Flags::ACK, options);
         self.sent()
     }
 

@@ -1,7 +1,9 @@
 //! What the RFCs require of a sender.
 
 use skywave_congestion::AimdConfig;
-use skywave_transport::tcp::{Event, Receiver, RecoveryExit, Sender, SenderConfig};
+use skywave_transport::tcp::{
+    Event, Receiver, RecoveryAlgorithm, RecoveryExit, Sender, SenderConfig,
+};
 use skywave_units::Duration;
 use skywave_wire::tcp::{Flags, TcpOptions};
 
@@ -107,7 +109,10 @@ fn rfc9293_3_7_1_the_peers_mss_is_kept_and_536_where_it_sends_none() {
 
 #[test]
 fn without_options_the_syn_is_bare_and_the_segment_size_stands() {
-    let mut script = Script::closed(SenderConfig::ns2_newreno(), AimdConfig::ns2_tcp(20));
+    let mut script = Script::closed(
+        SenderConfig::ns2(RecoveryAlgorithm::NewReno),
+        AimdConfig::ns2_tcp(20),
+    );
     script.apply(|sender| sender.write_unlimited()).unwrap();
     assert_eq!(script.segments[0].options, TcpOptions::default());
     script.accept_with(TcpOptions::default());

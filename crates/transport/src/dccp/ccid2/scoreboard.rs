@@ -272,7 +272,12 @@ impl Scoreboard {
                 self.pipe -= 1;
             }
             let ecn = if gets_marked { Ecn::Ce } else { ecn };
-            acked(&AckedPacket { sent_at: at, ecn });
+            acked(&AckedPacket {
+                seq: seq.get(),
+                sent_at: at,
+                transmissions: 1,
+                ecn,
+            });
         }
     }
 

@@ -199,7 +199,7 @@ impl Sender {
             self.window.on_receiver_overload(now, 0);
             self.growth_held_until = Some(now + self.rtt_or_default());
         }
-        self.grow(now, flight_before, &news, sample);
+        self.grow(now, &news, sample);
         self.reduce(now, flight_before, &news);
         if buffer_drops > 0 {
             self.window.on_receiver_overload(now, buffer_drops);
@@ -259,7 +259,7 @@ impl Sender {
         Some(rtt)
     }
 
-    fn grow(&mut self, now: Instant, flight_before: u32, news: &News, rtt: Option<Duration>) {
+    fn grow(&mut self, now: Instant, news: &News, rtt: Option<Duration>) {
         if self.growth_held_until.is_some_and(|until| now >= until) {
             self.growth_held_until = None;
         }
@@ -269,7 +269,7 @@ impl Sender {
         self.window.on_ack(&AckSummary {
             now,
             newly_acked: news.newly_acked,
-            flight_before,
+            in_flight: self.board.pipe(),
             ack_ratio: self.ack_ratio.get().into(),
             rtt,
             application_limited: self.last_full.is_none_or(|full| newest.is_after(full)),

@@ -570,10 +570,7 @@ impl WindowControl for Recorder {
     fn on_ack(&mut self, ack: &AckSummary) {
         assert_eq!(self.acked.len(), ack.newly_acked as usize);
         assert_eq!(self.acked, [Ecn::Ce, Ecn::Ect0]);
-        assert_eq!(
-            (ack.flight_before, ack.ack_ratio, ack.rtt),
-            (3, 2, Some(RTT))
-        );
+        assert_eq!((ack.in_flight, ack.ack_ratio, ack.rtt), (1, 2, Some(RTT)));
     }
     fn on_congestion(&mut self, _now: Instant, in_flight: u32) {
         assert_eq!(in_flight, 3);

@@ -1,0 +1,224 @@
+//! CUBIC (RFC 9438).
+
+use skywave_units::{Duration, Instant};
+
+use crate::{AckSummary, WindowControl, rfc3390_window};
+
+/// ssthresh is at least this (RFC 9438 section 4.6).
+const MIN_SSTHRESH: f64 = 2.0;
+
+/// Parameters of [`Cubic`]. Windows are in packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicConfig {
+    /// cwnd of a new connection, and the most that is left of it after an idle period.
+    pub initial_cwnd: f64,
+    /// ssthresh of a new connection; infinite for "arbitrarily high".
+    pub initial_ssthresh: f64,
+    /// C of RFC 9438 section 5, in packets per cubic second.
+    pub c: f64,
+    /// What remains of the window after a loss or a mark: beta_cubic. In (0, 1).
+    pub beta: f64,
+    /// Whether a window that was reduced before it had reached its former maximum makes room for
+    /// others (section 4.7).
+    pub fast_convergence: bool,
+}
+
+impl CubicConfig {
+    /// RFC 9438's constants, with RFC 3390's initial window for packets of `packet_size` bytes.
+    pub fn rfc9438(packet_size: u32) -> Self {
+        Self {
+            initial_cwnd: rfc3390_window(packet_size),
+            initial_ssthresh: f64::INFINITY,
+            c: 0.4,
+            beta: 0.7,
+            fast_convergence: true,
+        }
+    }
+}
+
+/// A CUBIC window.
+///
+/// Slow start is RFC 5681's: HyStart++ (RFC 9406) is left out. A mark counts as a loss.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    config: CubicConfig,
+    cwnd: f64,
+    ssthresh: f64,
+    /// W_max: cwnd before the last reduction, or less where it converges fast; `None` before the
+    /// first one and after a timeout.
+    w_max: Option<f64>,
+    /// cwnd_prior: cwnd before the last reduction.
+    cwnd_prior: f64,
+    /// The current stage of congestion avoidance.
+    epoch: Option<Epoch>,
+    /// Smoothed round-trip time, in seconds.
+    srtt: Option<f64>,
+    /// Since when the application has been the limit.
+    idle_since: Option<Instant>,
+    /// Whether nothing new has been acknowledged since the last timeout.
+    timed_out: bool,
+}
+
+/// What section 4.2 keeps for a stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// t_epoch, later by the time in which the application was the limit (section 4.2).
+    began: Instant,
+    /// K, in seconds.
+    k: f64,
+    /// W_max of this stage.
+    origin: f64,
+    /// W_est.
+    reno: f64,
+}
+
+impl Epoch {
+    /// W_cubic (t): equation 1.
+    fn window(&self, c: f64, t: f64) -> f64 {
+        c * (t - self.k).powi(3) + self.origin
+    }
+}
+
+impl Cubic {
+    /// A window at its initial size. Values of `config` outside their ranges are brought to the
+    /// nearest bound.
+    pub fn new(mut config: CubicConfig) -> Self {
+        let at_least = |value: f64, least: f64| if value >= least { value } else { least };
+        config.initial_cwnd = at_least(config.initial_cwnd, 1.0).min(f64::from(u32::MAX));
+        config.initial_ssthresh = at_least(config.initial_ssthresh, MIN_SSTHRESH);
+        config.c = at_least(config.c, 1e-6);
+        config.beta = at_least(config.beta, 0.01).min(0.99);
+        Self {
+            cwnd: config.initial_cwnd,
+            ssthresh: config.initial_ssthresh,
+            config,
+            w_max: None,
+            cwnd_prior: 0.0,
+            epoch: None,
+            srtt: None,
+            idle_since: None,
+            timed_out: false,
+        }
+    }
+
+    /// The stage that begins now. Without a maximum to return to it begins at the origin of the
+    /// cubic (section 4.8, and 4.10 where slow start ends without a loss).
+    fn new_epoch(&self, now: Instant) -> Epoch {
+        let origin = self.w_max.filter(|&w_max| w_max > self.cwnd);
+        let k = origin.map_or(0.0, |origin| ((origin - self.cwnd) / self.config.c).cbrt());
+        Epoch {
+            began: now,
+            k,
+            origin: origin.unwrap_or(self.cwnd),
+            reno: self.cwnd,
+        }
+    }
+
+    fn avoid_congestion(&mut self, now: Instant, acked: f64) {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.new_epoch(now));
+        // Section 4.3, equation 4.
+        let beta = self.config.beta;
+        let alpha = if epoch.reno >= self.cwnd_prior {
+            1.0
+        } else {
+            3.0 * (1.0 - beta) / (1.0 + beta)
+        };
+        epoch.reno += alpha * acked / self.cwnd;
+        let t = (now - epoch.began).as_secs_f64();
+        if epoch.window(self.config.c, t) < epoch.reno {
+            self.cwnd = self.cwnd.max(epoch.reno);
+        } else {
+            // Sections 4.2, 4.4 and 4.5.
+            let ahead = epoch.window(self.config.c, t + self.srtt.unwrap_or(0.0));
+            let target = ahead.clamp(self.cwnd, 1.5 * self.cwnd);
+            self.cwnd += (target - self.cwnd) / self.cwnd;
+        }
+        self.epoch = Some(epoch);
+    }
+
+    /// Sections 4.6 and 4.7, but for cwnd.
+    fn note_congestion(&mut self, in_flight: u32) {
+        let converges = self.config.fast_convergence && self.w_max.is_some_and(|w| self.cwnd < w);
+        self.w_max = Some(if converges {
+            self.cwnd * (1.0 + self.config.beta) / 2.0
+        } else {
+            self.cwnd
+        });
+        self.cwnd_prior = self.cwnd;
+        self.ssthresh = (f64::from(in_flight) * self.config.beta).max(MIN_SSTHRESH);
+        self.epoch = None;
+        self.idle_since = None;
+    }
+}
+
+impl WindowControl for Cubic {
+    fn on_ack(&mut self, ack: &AckSummary) {
+        if let Some(rtt) = ack.rtt {
+            let rtt = rtt.as_secs_f64();
+            self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt + (rtt - srtt) / 8.0));
+        }
+        if ack.newly_acked == 0 {
+            return;
+        }
+        self.timed_out = false;
+        if ack.application_limited {
+            self.idle_since.get_or_insert(ack.now);
+            return;
+        }
+        let idle = self
+            .idle_since
+            .take()
+            .map_or(Duration::ZERO, |since| ack.now - since);
+        if let Some(epoch) = &mut self.epoch {
+            epoch.began += idle;
+        }
+        if self.cwnd < self.ssthresh {
+            self.cwnd += 1.0;
+        } else {
+            self.avoid_congestion(ack.now, f64::from(ack.newly_acked));
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Instant, in_flight: u32) {
+        self.note_congestion(in_flight);
+        self.cwnd = self.ssthresh;
+    }
+
+    fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
+        // As RFC 5681 section 3.1: see `Aimd`.
+        if !self.timed_out {
+            self.note_congestion(in_flight.min(self.cwnd.ceil() as u32));
+        }
+        self.w_max = None;
+        self.epoch = None;
+        self.cwnd = 1.0;
+        self.timed_out = true;
+    }
+
+    fn on_restart(&mut self, _now: Instant) {
+        self.cwnd = self.cwnd.min(self.config.initial_cwnd);
+        self.epoch = None;
+        self.idle_since = None;
+    }
+
+    fn on_receiver_overload(&mut self, _now: Instant, dropped: u32) {
+        self.cwnd = (self.cwnd - f64::from(dropped)).max(1.0);
+        self.ssthresh = self.ssthresh.min(self.cwnd).max(MIN_SSTHRESH);
+        self.epoch = None;
+    }
+
+    fn limit_cwnd(&mut self, limit: f64) {
+        self.cwnd = self.cwnd.min(limit.max(1.0));
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+}
+
+#[cfg(test)]
+mod tests;

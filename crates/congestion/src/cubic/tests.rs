@@ -1,0 +1,170 @@
+use super::*;
+
+const RTT: Duration = Duration::from_millis(100);
+
+fn at(seconds: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(seconds)
+}
+
+fn ack(seconds: f64) -> AckSummary {
+    AckSummary {
+        now: at(seconds),
+        newly_acked: 1,
+        in_flight: 10,
+        ack_ratio: 1,
+        rtt: Some(RTT),
+        application_limited: false,
+    }
+}
+
+/// A window of `cwnd` packets that has just been reduced.
+fn reduced(cwnd: f64) -> Cubic {
+    let mut window = Cubic::new(CubicConfig {
+        initial_cwnd: cwnd,
+        ..CubicConfig::rfc9438(1000)
+    });
+    window.on_congestion(at(0.0), cwnd as u32);
+    window
+}
+
+/// Acknowledges a window each `rtt` seconds until `until`, evenly spaced.
+fn run(window: &mut Cubic, from: f64, until: f64, rtt: f64) {
+    let mut now = from;
+    while now < until {
+        now += rtt / window.cwnd();
+        window.on_ack(&AckSummary {
+            rtt: Some(Duration::from_secs_f64(rtt)),
+            ..ack(now)
+        });
+    }
+}
+
+#[track_caller]
+fn assert_near(actual: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (actual - expected).abs() <= tolerance,
+        "{actual}, not {expected}"
+    );
+}
+
+#[test]
+fn rfc9438_4_6_a_loss_leaves_seven_tenths() {
+    let window = reduced(100.0);
+    assert_eq!((window.cwnd(), window.ssthresh()), (70.0, 70.0));
+    let window = reduced(2.0);
+    assert_eq!((window.cwnd(), window.ssthresh()), (2.0, 2.0));
+}
+
+#[test]
+fn rfc9438_4_2_the_cubic_leads_from_the_reduced_window_to_the_maximum() {
+    let window = reduced(100.0);
+    let epoch = window.new_epoch(at(0.0));
+    // Equation 2: the cube root of (100 - 70) / 0.4.
+    assert_near(epoch.k, 4.217_163, 1e-6);
+    // Equation 1.
+    for (t, expected) in [
+        (0.0, 70.0),
+        (2.0, 95.640_336),
+        (epoch.k, 100.0),
+        (6.0, 102.266_703),
+    ] {
+        assert_near(epoch.window(0.4, t), expected, 1e-5);
+    }
+}
+
+#[test]
+fn rfc9438_4_4_and_4_5_the_window_follows_the_cubic() {
+    let mut window = reduced(100.0);
+    let mut now = 0.0;
+    for until in [1.0, 2.0, 3.0, 4.0, 5.0] {
+        run(&mut window, now, until, 0.1);
+        now = until;
+        // It aims at what the cubic says a round-trip time ahead, and needs one to get there.
+        let epoch = window.epoch.unwrap();
+        let (here, ahead) = (epoch.window(0.4, now), epoch.window(0.4, now + 0.1));
+        let cwnd = window.cwnd();
+        assert!(
+            (here - 0.1..=ahead + 0.1).contains(&cwnd),
+            "{cwnd} at {now}"
+        );
+    }
+}
+
+#[test]
+fn rfc9438_4_3_where_reno_would_be_faster_the_window_is_renos() {
+    let mut window = reduced(20.0);
+    run(&mut window, 0.0, 0.1, 0.01);
+    // 3 * 0.3 / 1.7 packets a round trip.
+    assert_near(window.cwnd(), 14.0 + 10.0 * 0.529, 0.3);
+    run(&mut window, 0.1, 0.2, 0.01);
+    // One packet a round trip from the former maximum on.
+    let at_maximum = 6.0 / 0.529;
+    assert_near(window.cwnd(), 20.0 + (20.0 - at_maximum), 0.5);
+}
+
+#[test]
+fn rfc9438_4_7_a_window_that_shrinks_makes_room() {
+    let mut window = reduced(100.0);
+    window.on_congestion(at(1.0), 70);
+    assert_near(window.w_max.unwrap(), 70.0 * 0.85, 1e-9);
+    let mut window = reduced(100.0);
+    window.config.fast_convergence = false;
+    window.on_congestion(at(1.0), 70);
+    assert_eq!(window.w_max, Some(70.0));
+}
+
+#[test]
+fn rfc9438_4_8_after_a_timeout_the_cubic_begins_at_its_origin() {
+    let mut window = reduced(100.0);
+    window.on_timeout(at(1.0), 70);
+    assert_eq!(window.cwnd(), 1.0);
+    assert_near(window.ssthresh(), 49.0, 1e-9);
+    window.on_timeout(at(2.0), 1);
+    assert_near(window.ssthresh(), 49.0, 1e-9);
+    for _ in 0..48 {
+        window.on_ack(&ack(3.0));
+    }
+    assert_eq!(window.cwnd(), 49.0);
+    window.on_ack(&ack(3.1));
+    let epoch = window.epoch.unwrap();
+    assert_eq!((epoch.k, epoch.origin), (0.0, 49.0));
+}
+
+#[test]
+fn rfc9438_4_2_time_in_which_the_application_was_the_limit_does_not_count() {
+    let mut window = reduced(100.0);
+    run(&mut window, 0.0, 1.0, 0.1);
+    let mut other = window.clone();
+    let limited = AckSummary {
+        application_limited: true,
+        ..ack(1.0)
+    };
+    window.on_ack(&limited);
+    assert_eq!(window.cwnd(), other.cwnd());
+    run(&mut window, 11.0, 12.0, 0.1);
+    run(&mut other, 1.0, 2.0, 0.1);
+    assert_near(window.cwnd(), other.cwnd(), 0.3);
+}
+
+/// Section 5.1, equation 6, and the column for C = 0.4 of table 1: the average window between
+/// losses that are equally many packets apart.
+#[test]
+fn rfc9438_5_1_the_average_window_is_that_of_the_response_function() {
+    for (loss_rate, expected) in [(1e-4, 187.0), (1e-5, 1054.0)] {
+        // The average is (3 + beta) / 4 of the maximum: equation 5.
+        let mut window = reduced(expected / 0.925);
+        window.config.fast_convergence = false;
+        let packets = (1.0 / loss_rate) as u64;
+        let (mut now, mut area) = (0.0, 0.0);
+        for packet in 1..=10 * packets {
+            let step = 0.1 / window.cwnd();
+            now += step;
+            area += window.cwnd() * step;
+            window.on_ack(&ack(now));
+            if packet % packets == 0 {
+                window.on_congestion(at(now), window.cwnd() as u32);
+            }
+        }
+        assert_near(area / now, expected, 0.03 * expected);
+    }
+}

@@ -1,0 +1,249 @@
+//! TCP Vegas: a window that follows the delay.
+//!
+//! Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet" (1995),
+//! with the arithmetic of ns-2.35's `Agent/TCP/Vegas`. No RFC describes it.
+
+use skywave_units::Instant;
+
+use crate::{AckSummary, AckedPacket, WindowControl};
+
+/// The least that Vegas leaves of cwnd, in packets; ssthresh after a loss.
+const LEAST_CWND: f64 = 2.0;
+
+/// Parameters of [`Vegas`]. Windows are in packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VegasConfig {
+    /// Packets in queues below which congestion avoidance grows by one packet each round.
+    pub alpha: f64,
+    /// Packets in queues above which it shrinks by one packet.
+    pub beta: f64,
+    /// Packets in queues above which slow start ends.
+    pub gamma: f64,
+    /// cwnd of a new connection, and the most that is left of it after an idle period.
+    pub initial_cwnd: f64,
+    /// ssthresh of a new connection; infinite for "arbitrarily high".
+    pub initial_ssthresh: f64,
+    /// Whether a connection begins with one packet, and with `initial_cwnd` only when that has been
+    /// acknowledged: ns-2's way.
+    pub begins_with_one_packet: bool,
+}
+
+impl VegasConfig {
+    /// Alpha 1, beta 3 and gamma 1, ns-2's defaults, with an initial window of `initial_cwnd`.
+    pub const fn new(initial_cwnd: f64) -> Self {
+        Self {
+            alpha: 1.0,
+            beta: 3.0,
+            gamma: 1.0,
+            initial_cwnd,
+            initial_ssthresh: f64::INFINITY,
+            begins_with_one_packet: false,
+        }
+    }
+}
+
+/// A Vegas window.
+///
+/// Once per round of packets it compares what the window should carry at the smallest round-trip
+/// time seen with what it has carried, and takes the difference for packets that wait in queues.
+/// In slow start only every other round grows, so that the comparison is of a steady window. A loss
+/// takes a quarter off, a loss of what was sent again a half.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    config: VegasConfig,
+    cwnd: f64,
+    ssthresh: f64,
+    /// What each acknowledgement of the round adds to cwnd.
+    increment: f64,
+    /// Whether this round of slow start grows.
+    grows: bool,
+    /// Packets acknowledged so far.
+    acked: u64,
+    round: Round,
+    /// The smallest round-trip time, in seconds.
+    base_rtt: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// The round ends when this many packets have been acknowledged: the first that was sent in it
+    /// is among them.
+    end: u64,
+    /// When it began; `None` before the first packet.
+    began: Option<Instant>,
+    /// Round-trip times of the round, in seconds.
+    rtt_sum: f64,
+    rtt_count: u32,
+}
+
+impl Vegas {
+    /// A window at its initial size.
+    pub fn new(config: VegasConfig) -> Self {
+        let cwnd = if config.begins_with_one_packet {
+            1.0
+        } else {
+            config.initial_cwnd.max(1.0)
+        };
+        Self {
+            config,
+            cwnd,
+            ssthresh: config.initial_ssthresh.max(LEAST_CWND),
+            increment: 0.0,
+            grows: false,
+            acked: 0,
+            round: Round {
+                end: 1,
+                ..Round::default()
+            },
+            base_rtt: f64::INFINITY,
+        }
+    }
+
+    /// The round is over: what its round-trip times say. `next` is the number of the packet that
+    /// will be sent next, counted from 1.
+    fn end_round(&mut self, now: Instant, next: u64) {
+        let round = self.round;
+        let began = round.began.unwrap_or(now);
+        let rtt = if round.rtt_count > 0 {
+            round.rtt_sum / f64::from(round.rtt_count)
+        } else {
+            (now - began).as_secs_f64()
+        };
+        let sent = next as i64 - round.end as i64;
+        self.round = Round {
+            end: next,
+            began: Some(now),
+            ..Round::default()
+        };
+        if rtt <= 0.0 {
+            return;
+        }
+        if rtt < self.base_rtt || sent <= 1 {
+            self.base_rtt = rtt;
+        }
+        let expected = (next - self.acked) as f64 / self.base_rtt;
+        let actual = sent as f64 / rtt;
+        // Rounded to whole packets, as ns-2 does.
+        let queued = ((expected - actual) * self.base_rtt + 0.5).trunc();
+        if self.cwnd < self.ssthresh {
+            self.slow_start(queued);
+        } else {
+            self.avoid_congestion(queued);
+        }
+    }
+
+    fn slow_start(&mut self, queued: f64) {
+        self.grows = !self.grows;
+        self.increment = 0.0;
+        if !self.grows {
+            return;
+        }
+        if queued > self.config.gamma {
+            self.ssthresh = LEAST_CWND;
+            self.cwnd = (self.cwnd - self.cwnd / 8.0).max(LEAST_CWND);
+        } else {
+            self.increment = 1.0;
+        }
+    }
+
+    fn avoid_congestion(&mut self, queued: f64) {
+        self.increment = 0.0;
+        if queued > self.config.beta {
+            self.cwnd = (self.cwnd - 1.0).max(LEAST_CWND);
+        } else if queued < self.config.alpha {
+            self.increment = self.cwnd.recip();
+        }
+    }
+
+    /// cwnd in whole packets, or the flight where that leaves cwnd unused.
+    fn used(&self, in_flight: u32) -> f64 {
+        self.cwnd.floor().min(f64::from(in_flight))
+    }
+
+    /// Leaves `rest` of the window and ends slow start for good.
+    fn reduce(&mut self, rest: f64) {
+        self.cwnd = rest.max(LEAST_CWND);
+        self.ssthresh = LEAST_CWND;
+    }
+}
+
+impl WindowControl for Vegas {
+    fn on_sent(&mut self, now: Instant, _in_flight: u32) {
+        self.round.began.get_or_insert(now);
+    }
+
+    fn wants_packets(&self) -> bool {
+        true
+    }
+
+    fn on_packet_acked(&mut self, _packet: &AckedPacket) {
+        if self.acked == 0 && self.config.begins_with_one_packet {
+            self.cwnd = self.config.initial_cwnd.max(1.0);
+        }
+        self.acked += 1;
+    }
+
+    fn on_ack(&mut self, ack: &AckSummary) {
+        let outstanding = u64::from(ack.in_flight) + 1;
+        if self.acked >= self.round.end {
+            self.end_round(ack.now, self.acked + outstanding);
+        }
+        // Slow start may end in the middle of a round.
+        if self.increment >= 1.0 && self.cwnd >= self.ssthresh {
+            self.increment = 0.0;
+        }
+        if self.cwnd - outstanding as f64 <= 2.0 {
+            self.cwnd += self.increment;
+        }
+        if let Some(rtt) = ack.rtt {
+            let rtt = rtt.as_secs_f64();
+            self.round.rtt_sum += rtt;
+            self.round.rtt_count += 1;
+            self.base_rtt = self.base_rtt.min(rtt);
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Instant, in_flight: u32) {
+        let used = self.used(in_flight);
+        let quarter = (used / 4.0).floor();
+        self.reduce(if used <= 3.0 {
+            LEAST_CWND
+        } else {
+            used - quarter
+        });
+    }
+
+    fn on_repeated_congestion(&mut self, _now: Instant, in_flight: u32) {
+        let half = (self.used(in_flight) / 2.0).floor();
+        self.reduce(half);
+    }
+
+    fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
+        self.ssthresh = (self.used(in_flight) / 2.0).floor().max(LEAST_CWND);
+        self.cwnd = LEAST_CWND;
+    }
+
+    fn on_restart(&mut self, _now: Instant) {
+        self.cwnd = self.cwnd.min(self.config.initial_cwnd.max(1.0));
+    }
+
+    fn on_receiver_overload(&mut self, _now: Instant, dropped: u32) {
+        self.cwnd = (self.cwnd - f64::from(dropped)).max(1.0);
+        self.ssthresh = self.ssthresh.min(self.cwnd).max(LEAST_CWND);
+    }
+
+    fn limit_cwnd(&mut self, limit: f64) {
+        self.cwnd = self.cwnd.min(limit.max(1.0));
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+}
+
+#[cfg(test)]
+mod tests;

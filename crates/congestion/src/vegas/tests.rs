@@ -1,0 +1,97 @@
+use skywave_units::Duration;
+use skywave_wire::Ecn;
+
+use super::*;
+
+fn window(cwnd: f64, ssthresh: f64) -> Vegas {
+    Vegas::new(VegasConfig {
+        initial_ssthresh: ssthresh,
+        ..VegasConfig::new(cwnd)
+    })
+}
+
+/// A round in which a full window of packets is acknowledged with `rtt_ms` each, and replaced.
+fn round(window: &mut Vegas, now: &mut Instant, rtt_ms: u64) {
+    let rtt = Duration::from_millis(rtt_ms);
+    let sent_at = *now;
+    *now += rtt;
+    for _ in 0..window.cwnd() as u32 {
+        window.on_sent(sent_at, 1);
+        window.on_packet_acked(&AckedPacket {
+            seq: 0,
+            sent_at,
+            transmissions: 1,
+            ecn: Ecn::NotEct,
+        });
+        window.on_ack(&AckSummary {
+            now: *now,
+            newly_acked: 1,
+            in_flight: window.cwnd() as u32 - 1,
+            ack_ratio: 1,
+            rtt: Some(rtt),
+            application_limited: false,
+        });
+    }
+}
+
+fn rounds(window: &mut Vegas, rtts_ms: &[u64]) -> Vec<f64> {
+    let mut now = Instant::ZERO;
+    let each = |&rtt: &u64| {
+        round(window, &mut now, rtt);
+        window.cwnd()
+    };
+    rtts_ms.iter().map(each).collect()
+}
+
+#[test]
+fn slow_start_doubles_every_other_round() {
+    let mut window = window(2.0, f64::INFINITY);
+    let cwnds = rounds(&mut window, &[100; 6]);
+    assert!(cwnds[5] >= 3.5 * cwnds[1], "{cwnds:?}");
+    assert!(cwnds.windows(2).any(|pair| pair[0] == pair[1]), "{cwnds:?}");
+}
+
+#[test]
+fn slow_start_ends_when_packets_wait_in_queues() {
+    let mut window = window(2.0, f64::INFINITY);
+    rounds(&mut window, &[100, 100, 100, 100, 100, 100, 130, 130, 130]);
+    assert_eq!(window.ssthresh(), 2.0);
+}
+
+#[test]
+fn congestion_avoidance_keeps_between_alpha_and_beta_packets_in_queues() {
+    // Ten packets, of which rtt / base - 1 tenths are queued: none, two, five.
+    for (rtt, grows, shrinks) in [(100, true, false), (125, false, false), (200, false, true)] {
+        let mut window = window(10.0, 2.0);
+        let cwnds = rounds(&mut window, &[100]);
+        let before = cwnds[0];
+        let cwnds = rounds(&mut window, &[rtt; 4]);
+        assert_eq!(cwnds[3] > before + 1.5, grows, "{rtt} ms: {cwnds:?}");
+        assert_eq!(cwnds[3] < before, shrinks, "{rtt} ms: {cwnds:?}");
+    }
+}
+
+#[test]
+fn a_loss_takes_a_quarter_and_a_repeated_one_a_half() {
+    let now = Instant::ZERO;
+    let mut vegas = window(10.0, f64::INFINITY);
+    vegas.on_congestion(now, 10);
+    assert_eq!((vegas.cwnd(), vegas.ssthresh()), (8.0, 2.0));
+    vegas.on_repeated_congestion(now, 10);
+    assert_eq!(vegas.cwnd(), 4.0);
+    vegas.on_congestion(now, 3);
+    assert_eq!(vegas.cwnd(), 2.0);
+    let mut vegas = window(10.0, f64::INFINITY);
+    vegas.on_timeout(now, 10);
+    assert_eq!((vegas.cwnd(), vegas.ssthresh()), (2.0, 5.0));
+}
+
+#[test]
+fn ns2_begins_with_one_packet() {
+    let mut window = Vegas::new(VegasConfig {
+        begins_with_one_packet: true,
+        ..VegasConfig::new(2.0)
+    });
+    assert_eq!(window.cwnd(), 1.0);
+    assert_eq!(rounds(&mut window, &[100]), [3.0]);
+}

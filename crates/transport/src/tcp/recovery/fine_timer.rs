@@ -1,0 +1,144 @@
+//! The retransmission of TCP Vegas (Brakmo and Peterson 1995), as ns-2.35 has it.
+
+use skywave_units::{Duration, Instant};
+
+use super::{DUPLICATE_THRESHOLD, News, OnDuplicate, OnProgress, Position};
+use crate::tcp::sent_log::SentSegment;
+
+/// How many acknowledgements after a retransmission look for overdue segments.
+const SUSPICIOUS_ACKS: u32 = 2;
+
+/// See [`super::RecoveryAlgorithm::Vegas`].
+#[derive(Clone, Debug, Default)]
+pub(in crate::tcp) struct FineTimer {
+    timeout: Option<FineTimeout>,
+    /// The offset after the last byte that was outstanding at the last loss or timeout.
+    recover: u64,
+    /// Whether the last reaction was to a timeout.
+    timed_out: bool,
+    /// When the window was last reduced.
+    reduced_at: Option<Instant>,
+    /// Duplicate acknowledgements since the last progress.
+    duplicates: u32,
+    /// Acknowledgements that are still to look for overdue segments.
+    suspicious: u32,
+    inflation: i64,
+}
+
+impl FineTimer {
+    /// A segment that was sent only once took `rtt` there and back.
+    pub(super) fn on_sample(&mut self, rtt: Duration) {
+        let rtt = rtt.as_secs_f64();
+        match &mut self.timeout {
+            Some(timeout) => timeout.on_sample(rtt),
+            None => self.timeout = Some(FineTimeout::new(rtt)),
+        }
+    }
+
+    fn is_overdue(&self, now: Instant, segment: &SentSegment) -> bool {
+        self.timeout
+            .as_ref()
+            .is_some_and(|timeout| (now - segment.sent_at).as_secs_f64() >= timeout.seconds)
+    }
+
+    pub(super) fn on_duplicate(&mut self, news: &News) -> OnDuplicate {
+        self.duplicates = self.duplicates.saturating_add(1);
+        let Some(oldest) = &news.oldest else {
+            return OnDuplicate::Wait;
+        };
+        if self.duplicates != DUPLICATE_THRESHOLD && !self.is_overdue(news.now, oldest) {
+            if self.duplicates > DUPLICATE_THRESHOLD {
+                self.inflation += news.at.smss as i64;
+            }
+            return OnDuplicate::Wait;
+        }
+        if self.timed_out && news.at.una <= self.recover {
+            return OnDuplicate::Wait;
+        }
+        self.timed_out = false;
+        self.recover = news.at.max;
+        self.suspicious = SUSPICIOUS_ACKS;
+        let is_repeated = oldest.transmissions > 1;
+        if let Some(timeout) = &mut self.timeout {
+            timeout.seconds *= if is_repeated { 2.0 } else { 1.125 };
+        }
+        let is_new_loss = self.reduced_at.is_none_or(|at| at < oldest.sent_at);
+        if is_new_loss {
+            self.reduced_at = Some(news.now);
+            self.inflation = (u64::from(self.duplicates) * news.at.smss) as i64;
+        }
+        if !is_repeated {
+            self.duplicates = DUPLICATE_THRESHOLD;
+        }
+        match (is_new_loss, is_repeated) {
+            (false, _) => OnDuplicate::Retransmit,
+            (true, false) => OnDuplicate::FastRetransmit,
+            (true, true) => OnDuplicate::RepeatedRetransmit,
+        }
+    }
+
+    pub(super) fn on_progress(&mut self, news: &News) -> OnProgress {
+        self.inflation = 0;
+        self.duplicates = 0;
+        if let Some(rtt) = news.rtt {
+            self.on_sample(rtt);
+        }
+        if self.suspicious == 0 {
+            return OnProgress::Ordinary;
+        }
+        let overdue = news.oldest.as_ref();
+        if overdue.is_some_and(|oldest| self.is_overdue(news.now, oldest)) {
+            self.suspicious -= 1;
+            self.duplicates = DUPLICATE_THRESHOLD;
+            OnProgress::Overdue
+        } else {
+            self.suspicious = 0;
+            OnProgress::Ordinary
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, now: Instant, at: Position) {
+        self.recover = at.max;
+        self.timed_out = true;
+        self.reduced_at = Some(now);
+        self.duplicates = 0;
+        self.inflation = 0;
+    }
+
+    pub(super) const fn inflation(&self) -> i64 {
+        self.inflation
+    }
+
+    pub(super) fn limited_transmit(&self) -> u32 {
+        if self.duplicates < DUPLICATE_THRESHOLD {
+            self.duplicates
+        } else {
+            0
+        }
+    }
+}
+
+/// Jacobson's estimator without a clock's granularity: SRTT + 2 RTTVAR and a sixteenth more.
+#[derive(Clone, Copy, Debug)]
+struct FineTimeout {
+    srtt: f64,
+    rttvar: f64,
+    seconds: f64,
+}
+
+impl FineTimeout {
+    fn new(rtt: f64) -> Self {
+        Self {
+            srtt: rtt,
+            rttvar: rtt / 4.0,
+            seconds: 1.5 * rtt,
+        }
+    }
+
+    fn on_sample(&mut self, rtt: f64) {
+        let error = rtt - self.srtt;
+        self.srtt += error / 8.0;
+        self.rttvar += (error.abs() - self.rttvar) / 4.0;
+        self.seconds = (self.srtt + 2.0 * self.rttvar) * (1.0 + 1.0 / 16.0);
+    }
+}

@@ -1,0 +1,393 @@
+//! Loss recovery: what acknowledgements say about loss, what is sent again, and how much the
+//! window may open meanwhile.
+//!
+//! [`RecoveryAlgorithm`] names the algorithms; each has a module. All are told the same three
+//! things, a duplicate acknowledgement, one of new data, and a timeout, and answer what the
+//! sender shall do. Those that keep a [`scoreboard`] also say which segment is next.
+
+mod fine_timer;
+mod newreno;
+mod reno;
+mod sack;
+mod sack1;
+mod scoreboard;
+mod tahoe;
+
+use skywave_units::{Duration, Instant};
+use skywave_wire::tcp::SackBlock;
+
+use self::fine_timer::FineTimer;
+use self::newreno::NewReno;
+use self::reno::Reno;
+use self::sack::Sack;
+use self::sack1::Sack1;
+use self::tahoe::Tahoe;
+use super::reassembly::Range;
+use super::sent_log::SentSegment;
+use super::sequence::SequenceSpace;
+
+/// Duplicate acknowledgements that stand for a loss (RFC 5681 section 3.2).
+const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// How lost segments are found and sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecoveryAlgorithm {
+    /// 4.3BSD-Tahoe (Jacobson 1988): the third duplicate acknowledgement starts over like a
+    /// timeout, with one segment from the first unacknowledged byte on. Duplicates that this
+    /// brings about are no loss.
+    Tahoe,
+    /// RFC 5681 section 3.2: fast retransmit, and fast recovery until new data are acknowledged.
+    /// Duplicates that a timeout brings about are no loss.
+    Reno {
+        /// Whether a second fast retransmit waits until all that was outstanding at the first has
+        /// been acknowledged: ns-2 with `bugFix_`. Several losses in one window then end in a
+        /// timeout instead of halving the window several times.
+        once_per_window: bool,
+    },
+    /// RFC 6582: fast retransmit and fast recovery that lasts until all that was outstanding has
+    /// been acknowledged. The variant that restarts the retransmission timer at the first partial
+    /// acknowledgement only ("impatient").
+    NewReno,
+    /// RFC 6675: what the receiver has got is known from its SACK options, and a count of what is
+    /// on its way decides when to send. [`RecoveryAlgorithm::NewReno`] where the receiver does not
+    /// permit SACK.
+    Sack,
+    /// `Agent/TCP/Sack1` of ns-2.35. Unlike RFC 6675 it
+    /// - sends again whatever lies below a SACKed segment, lost or only late;
+    /// - counts what is on its way up and down by segments and never counts it anew;
+    /// - forgets SACKs at acknowledgements outside of a recovery, and ignores them after a timeout;
+    /// - has no rescue retransmission.
+    Sack1,
+    /// The retransmission of TCP Vegas, as `Agent/TCP/Vegas` of ns-2.35 has it: a duplicate
+    /// acknowledgement, and the two acknowledgements after a retransmission, look whether the
+    /// first unacknowledged segment is older than a finely measured timeout. The third duplicate
+    /// is a loss as well. The window is not reduced again for a segment sent before its last
+    /// reduction.
+    Vegas,
+}
+
+impl RecoveryAlgorithm {
+    /// Whether it needs the receiver's SACK option (RFC 2018).
+    pub const fn uses_sack(self) -> bool {
+        matches!(self, Self::Sack | Self::Sack1)
+    }
+
+    /// Whether it needs to know when each outstanding segment was sent.
+    pub(super) const fn uses_sending_times(self) -> bool {
+        matches!(self, Self::Vegas)
+    }
+}
+
+/// What becomes of cwnd when a recovery ends (RFC 6582 section 3.2, step 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryExit {
+    /// min(ssthresh, max(FlightSize, SMSS) + SMSS): option 1 of the RFC, which cannot burst.
+    FlightSize,
+    /// ssthresh: option 2 of the RFC, and RFC 5681 section 3.2, step 6.
+    Ssthresh,
+    /// What partial acknowledgements have left of it, and the acknowledgement that ends the
+    /// recovery makes it grow like any other: ns-2 with `exit_recovery_fix_` 0.
+    Deflated,
+}
+
+/// Where a sender stands in the sequence space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    /// The first byte not acknowledged.
+    pub(super) una: u64,
+    /// The byte after the last one ever sent.
+    pub(super) max: u64,
+    /// Bytes in a full segment.
+    pub(super) smss: u64,
+}
+
+/// An acknowledgement that has told something, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct News {
+    pub(super) now: Instant,
+    /// Position after it.
+    pub(super) at: Position,
+    /// By how much `una` has advanced.
+    pub(super) acked: u64,
+    /// The round-trip time of the last segment acknowledged, where it was sent only once and
+    /// sending times are kept.
+    pub(super) rtt: Option<Duration>,
+    /// The first segment not acknowledged, where sending times are kept.
+    pub(super) oldest: Option<SentSegment>,
+}
+
+/// What a duplicate acknowledgement asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnDuplicate {
+    /// Nothing but what the window allows.
+    Wait,
+    /// Reduce the window and retransmit the first unacknowledged segment.
+    FastRetransmit,
+    /// The same for a segment that was sent again before.
+    RepeatedRetransmit,
+    /// Retransmit the first unacknowledged segment and leave the window as it is.
+    Retransmit,
+    /// Reduce the window, then to one segment, and go back to the first unacknowledged one.
+    Restart,
+}
+
+/// What an acknowledgement of new data asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnProgress {
+    /// No recovery is going on.
+    Ordinary,
+    /// None was going on, but the first unacknowledged segment is lost: reduce the window and
+    /// retransmit it.
+    Loss,
+    /// None is going on, but the first unacknowledged segment is overdue: retransmit it.
+    Overdue,
+    /// Recovery goes on.
+    Partial {
+        /// The first unacknowledged segment is to be sent again.
+        retransmit: bool,
+        /// The retransmission timer starts anew.
+        restart_timer: bool,
+    },
+    /// Recovery has ended.
+    Full,
+}
+
+/// The state of a recovery algorithm. All sizes are in bytes, all positions are offsets.
+#[derive(Clone, Debug)]
+pub(super) struct Recovery {
+    /// Nothing is lost, late or SACKed: an acknowledgement of new data means nothing to it. So it
+    /// is nearly always, and nothing else is looked at then.
+    is_quiet: bool,
+    algorithm: Algorithm,
+}
+
+#[derive(Clone, Debug)]
+enum Algorithm {
+    Tahoe(Tahoe),
+    Reno(Reno),
+    NewReno(NewReno),
+    Sack(Box<Sack>),
+    Sack1(Box<Sack1>),
+    Vegas(Box<FineTimer>),
+}
+
+impl Algorithm {
+    fn new(algorithm: RecoveryAlgorithm) -> Self {
+        match algorithm {
+            RecoveryAlgorithm::Tahoe => Self::Tahoe(Tahoe::default()),
+            RecoveryAlgorithm::Reno { once_per_window } => Self::Reno(Reno::new(once_per_window)),
+            RecoveryAlgorithm::NewReno => Self::NewReno(NewReno::default()),
+            RecoveryAlgorithm::Sack => Self::Sack(Box::new(Sack::new())),
+            RecoveryAlgorithm::Sack1 => Self::Sack1(Box::new(Sack1::new())),
+            RecoveryAlgorithm::Vegas => Self::Vegas(Box::default()),
+        }
+    }
+
+    /// Whether it would answer progress with [`OnProgress::Ordinary`] and stay as it is.
+    fn is_quiet(&self) -> bool {
+        match self {
+            Self::Tahoe(tahoe) => tahoe.is_quiet(),
+            Self::Reno(reno) => reno.is_quiet(),
+            Self::NewReno(newreno) => newreno.is_quiet(),
+            Self::Sack(sack) => sack.is_quiet(),
+            Self::Sack1(sack1) => sack1.is_quiet(),
+            Self::Vegas(_) => false,
+        }
+    }
+}
+
+impl Recovery {
+    pub(super) fn new(algorithm: RecoveryAlgorithm) -> Self {
+        let algorithm = Algorithm::new(algorithm);
+        Self {
+            is_quiet: algorithm.is_quiet(),
+            algorithm,
+        }
+    }
+
+    /// Whether [`Recovery::on_progress`] need not be told.
+    pub(super) const fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// The handshake took `rtt`.
+    pub(super) fn on_handshake(&mut self, rtt: Duration) {
+        if let Algorithm::Vegas(vegas) = &mut self.algorithm {
+            vegas.on_sample(rtt);
+        }
+    }
+
+    /// SACK blocks have come with the acknowledgement that is told of next; `at` is the position
+    /// before that.
+    pub(super) fn on_sack(&mut self, blocks: &[SackBlock], space: SequenceSpace, at: Position) {
+        self.is_quiet = false;
+        match &mut self.algorithm {
+            Algorithm::Sack(sack) => sack.on_sack(blocks, space, at),
+            Algorithm::Sack1(sack1) => sack1.on_sack(blocks, space, at),
+            Algorithm::NewReno(_)
+            | Algorithm::Tahoe(_)
+            | Algorithm::Reno(_)
+            | Algorithm::Vegas(_) => {}
+        }
+    }
+
+    /// A duplicate of the last acknowledgement has come.
+    pub(super) fn on_duplicate(&mut self, news: &News) -> OnDuplicate {
+        self.is_quiet = false;
+        match &mut self.algorithm {
+            Algorithm::NewReno(newreno) => newreno.on_duplicate(news.at),
+            Algorithm::Tahoe(tahoe) => tahoe.on_duplicate(news.at),
+            Algorithm::Reno(reno) => reno.on_duplicate(news.at),
+            Algorithm::Sack(sack) => sack.on_duplicate(news.at),
+            Algorithm::Sack1(sack1) => sack1.on_duplicate(news.at),
+            Algorithm::Vegas(vegas) => vegas.on_duplicate(news),
+        }
+    }
+
+    /// New data have been acknowledged.
+    pub(super) fn on_progress(&mut self, news: &News) -> OnProgress {
+        let progress = match &mut self.algorithm {
+            Algorithm::Tahoe(tahoe) => tahoe.on_progress(),
+            Algorithm::Reno(reno) => reno.on_progress(),
+            Algorithm::NewReno(newreno) => newreno.on_progress(news),
+            Algorithm::Sack(sack) => sack.on_progress(news.at),
+            Algorithm::Sack1(sack1) => sack1.on_progress(news.at),
+            Algorithm::Vegas(vegas) => vegas.on_progress(news),
+        };
+        self.is_quiet = self.algorithm.is_quiet();
+        progress
+    }
+
+    /// The retransmission timer has expired.
+    pub(super) fn on_timeout(&mut self, now: Instant, at: Position) {
+        self.is_quiet = false;
+        match &mut self.algorithm {
+            Algorithm::NewReno(newreno) => newreno.on_timeout(at),
+            Algorithm::Tahoe(tahoe) => tahoe.on_timeout(at),
+            Algorithm::Reno(reno) => reno.on_timeout(at),
+            Algorithm::Sack(sack) => sack.on_timeout(at),
+            Algorithm::Sack1(sack1) => sack1.on_timeout(at),
+            Algorithm::Vegas(vegas) => vegas.on_timeout(now, at),
+        }
+    }
+
+    /// What is added to cwnd for the time being, in bytes, when `nxt` is next; it may be negative.
+    #[inline(always)]
+    pub(super) fn inflation(&self, nxt: u64) -> i64 {
+        if self.is_quiet {
+            0
+        } else {
+            self.inflation_of_algorithm(nxt)
+        }
+    }
+
+    #[inline(never)]
+    fn inflation_of_algorithm(&self, nxt: u64) -> i64 {
+        match &self.algorithm {
+            Algorithm::NewReno(newreno) => newreno.inflation(),
+            Algorithm::Tahoe(_) | Algorithm::Sack1(_) => 0,
+            Algorithm::Reno(reno) => reno.inflation(),
+            Algorithm::Sack(sack) => sack.inflation(nxt),
+            Algorithm::Vegas(vegas) => vegas.inflation(),
+        }
+    }
+
+    /// How many segments limited transmit allows beyond cwnd (RFC 3042).
+    #[inline(always)]
+    pub(super) fn limited_transmit(&self) -> u32 {
+        if self.is_quiet {
+            0
+        } else {
+            self.limited_transmit_of_algorithm()
+        }
+    }
+
+    #[inline(never)]
+    fn limited_transmit_of_algorithm(&self) -> u32 {
+        match &self.algorithm {
+            Algorithm::NewReno(newreno) => newreno.limited_transmit(),
+            Algorithm::Tahoe(tahoe) => tahoe.limited_transmit(),
+            Algorithm::Reno(reno) => reno.limited_transmit(),
+            Algorithm::Sack(sack) => sack.limited_transmit(),
+            Algorithm::Sack1(sack1) => sack1.limited_transmit(),
+            Algorithm::Vegas(vegas) => vegas.limited_transmit(),
+        }
+    }
+
+    /// Takes what deflation has cut off cwnd itself, in bytes: ns-2's way of keeping the two apart.
+    pub(super) fn take_deficit(&mut self, smss: u64) -> u64 {
+        match &mut self.algorithm {
+            Algorithm::NewReno(newreno) => newreno.take_deficit(smss),
+            _ => 0,
+        }
+    }
+
+    /// Whether [`Recovery::next_segment`], not the window alone, says what may be sent.
+    #[inline(always)]
+    pub(super) fn counts_pipe(&self) -> bool {
+        if self.is_quiet {
+            false
+        } else {
+            self.counts_pipe_of_algorithm()
+        }
+    }
+
+    #[inline(never)]
+    fn counts_pipe_of_algorithm(&self) -> bool {
+        match &self.algorithm {
+            Algorithm::Sack(sack) => sack.is_recovering(),
+            Algorithm::Sack1(sack1) => sack1.is_recovering(),
+            Algorithm::NewReno(_)
+            | Algorithm::Tahoe(_)
+            | Algorithm::Reno(_)
+            | Algorithm::Vegas(_) => false,
+        }
+    }
+
+    /// The next segment of a recovery that counts what is on its way, where `cwnd` bytes allow it;
+    /// it counts as sent. `fresh` is what could be sent of new data: a segment, or as much as the
+    /// receiver's window and the application leave of one.
+    pub(super) fn next_segment(&mut self, at: Position, cwnd: u64, fresh: Range) -> Option<Range> {
+        match &mut self.algorithm {
+            Algorithm::Sack(sack) => sack.next_segment(at, cwnd, fresh),
+            Algorithm::Sack1(sack1) => sack1.next_segment(at, cwnd, fresh),
+            Algorithm::NewReno(_)
+            | Algorithm::Tahoe(_)
+            | Algorithm::Reno(_)
+            | Algorithm::Vegas(_) => None,
+        }
+    }
+
+    /// Where to go on after a timeout, when `nxt` is next: behind what has been SACKed.
+    #[cold]
+    pub(super) fn skip_received(&self, nxt: u64) -> u64 {
+        match &self.algorithm {
+            Algorithm::Sack(sack) => sack.skip_received(nxt),
+            _ => nxt,
+        }
+    }
+
+    /// Where the stretch that begins at `una`, and has not been received as far as is known, ends.
+    #[cold]
+    pub(super) fn end_of_hole(&self, una: u64) -> u64 {
+        match &self.algorithm {
+            Algorithm::Sack(sack) => sack.end_of_hole(una),
+            Algorithm::Sack1(sack1) => sack1.end_of_hole(una),
+            Algorithm::NewReno(_)
+            | Algorithm::Tahoe(_)
+            | Algorithm::Reno(_)
+            | Algorithm::Vegas(_) => u64::MAX,
+        }
+    }
+
+    /// Bytes of heap in use.
+    pub(super) fn heap_size(&self) -> usize {
+        match &self.algorithm {
+            Algorithm::Sack(sack) => size_of::<Sack>() + sack.heap_size(),
+            Algorithm::Sack1(sack1) => size_of::<Sack1>() + sack1.heap_size(),
+            Algorithm::Vegas(_) => size_of::<FineTimer>(),
+            Algorithm::NewReno(_) | Algorithm::Tahoe(_) | Algorithm::Reno(_) => 0,
+        }
+    }
+}

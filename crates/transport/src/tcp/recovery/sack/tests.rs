@@ -1,0 +1,197 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const SMSS: u64 = 1000;
+const SPACE: SequenceSpace = SequenceSpace::new(u32::MAX - 5000);
+/// Nothing new may be sent.
+const NO_FRESH: Range = Range { start: 0, end: 0 };
+
+const fn at(una: u64, max: u64) -> Position {
+    Position {
+        una,
+        max,
+        smss: SMSS,
+    }
+}
+
+/// The bytes of segments `first..=last`, counted from 1.
+const fn segments(first: u64, last: u64) -> Range {
+    Range {
+        start: (first - 1) * SMSS + 1,
+        end: last * SMSS + 1,
+    }
+}
+
+fn sack(sack: &mut Sack, blocks: &[Range], at: Position) {
+    let blocks: Vec<_> = blocks
+        .iter()
+        .map(|range| SackBlock {
+            left: SPACE.wire(range.start),
+            right: SPACE.wire(range.end),
+        })
+        .collect();
+    sack.on_sack(&blocks, SPACE, at);
+}
+
+/// Ten segments are outstanding, and a duplicate acknowledgement SACKs `blocks`.
+fn duplicate(recovery: &mut Sack, blocks: &[Range]) -> OnDuplicate {
+    sack(recovery, blocks, at(1, 10_001));
+    recovery.on_duplicate(at(1, 10_001))
+}
+
+#[test]
+fn rfc6675_5_step_1_the_third_duplicate_with_news_is_a_loss() {
+    let mut recovery = Sack::new();
+    let tiny = |start| Range {
+        start,
+        end: start + 1,
+    };
+    assert_eq!(duplicate(&mut recovery, &[tiny(2001)]), OnDuplicate::Wait);
+    assert_eq!(
+        duplicate(&mut recovery, &[tiny(2001)]),
+        OnDuplicate::Wait,
+        "no news"
+    );
+    assert_eq!(duplicate(&mut recovery, &[tiny(2002)]), OnDuplicate::Wait);
+    assert_eq!(recovery.limited_transmit(), 2);
+    assert_eq!(
+        duplicate(&mut recovery, &[tiny(2003)]),
+        OnDuplicate::FastRetransmit
+    );
+    // None is lost for certain: all that was not SACKed counts, and segment 1 once more.
+    assert_eq!(recovery.pipe, 10_000 - 3 + 1000);
+}
+
+#[test]
+fn rfc6675_5_step_2_three_segments_above_are_a_loss_at_once() {
+    let mut recovery = Sack::new();
+    assert_eq!(
+        duplicate(&mut recovery, &[segments(2, 4)]),
+        OnDuplicate::FastRetransmit
+    );
+    // Segment 1 is lost, and sent again.
+    assert_eq!(recovery.pipe, 7000);
+    assert_eq!(recovery.next_segment(at(1, 10_001), 7999, NO_FRESH), None);
+}
+
+#[test]
+fn rfc6675_4_next_seg_lost_holes_then_new_data_then_holes_then_a_rescue() {
+    let mut recovery = Sack::new();
+    duplicate(&mut recovery, &[segments(3, 3), segments(5, 8)]);
+    let all = u64::MAX;
+    let fresh = segments(11, 11);
+    // Rule 1: segments 2 and 4 are lost, 1 has been sent again already.
+    let mut next = |fresh| recovery.next_segment(at(1, 10_001), all, fresh);
+    assert_eq!(next(fresh), Some(segments(2, 2)));
+    assert_eq!(next(fresh), Some(segments(4, 4)));
+    // Rule 2.
+    assert_eq!(next(fresh), Some(fresh));
+    // Rule 3 has nothing: nothing above segment 8 has been SACKed. Rule 4 needs progress.
+    assert_eq!(next(NO_FRESH), None);
+    let partial = OnProgress::Partial {
+        retransmit: false,
+        restart_timer: true,
+    };
+    assert_eq!(recovery.on_progress(at(1001, 11_001)), partial);
+    let mut next = |fresh| recovery.next_segment(at(1001, 11_001), all, fresh);
+    assert_eq!(next(NO_FRESH), None, "segment 1 is what was sent again");
+    assert_eq!(recovery.on_progress(at(3001, 11_001)), partial);
+    let mut next = |fresh| recovery.next_segment(at(3001, 11_001), all, fresh);
+    assert_eq!(next(NO_FRESH), Some(segments(11, 11)), "the rescue");
+    assert_eq!(next(NO_FRESH), None, "one for each recovery");
+    assert_eq!(recovery.on_progress(at(10_001, 11_001)), OnProgress::Full);
+    assert!(!recovery.is_recovering());
+}
+
+#[test]
+fn rfc6675_4_rule_3_a_hole_that_may_be_late_is_sent_when_nothing_else_can_be() {
+    let mut recovery = Sack::new();
+    duplicate(&mut recovery, &[segments(2, 4), segments(6, 6)]);
+    let mut next = |fresh| recovery.next_segment(at(1, 10_001), u64::MAX, fresh);
+    assert_eq!(next(segments(11, 11)), Some(segments(11, 11)));
+    assert_eq!(next(NO_FRESH), Some(segments(5, 5)));
+    assert_eq!(next(NO_FRESH), None);
+}
+
+#[test]
+fn rfc6675_5_1_after_a_timeout_only_news_counts_and_no_recovery_begins() {
+    let mut recovery = Sack::new();
+    duplicate(&mut recovery, &[segments(2, 4)]);
+    recovery.on_timeout(at(1, 10_001));
+    assert!(!recovery.is_recovering());
+    assert_eq!(
+        (recovery.skip_received(1001), recovery.inflation(4001)),
+        (1001, 0)
+    );
+    assert_eq!(
+        duplicate(&mut recovery, &[segments(3, 5)]),
+        OnDuplicate::Wait
+    );
+    assert_eq!(recovery.skip_received(2001), 5001);
+    assert_eq!(recovery.inflation(5001), 3000);
+    assert_eq!(
+        recovery.on_progress(at(10_001, 10_001)),
+        OnProgress::Ordinary
+    );
+    assert_eq!(recovery.inflation(10_001), 0);
+    sack(&mut recovery, &[segments(12, 14)], at(10_001, 20_001));
+    assert_eq!(
+        recovery.on_duplicate(at(10_001, 20_001)),
+        OnDuplicate::FastRetransmit
+    );
+}
+
+proptest! {
+    /// Whatever is acknowledged in whatever order, what is sent lies between the acknowledged and
+    /// the sent, and nothing of it has been SACKed.
+    #[test]
+    fn what_is_sent_again_has_not_been_sacked(
+        steps in prop::collection::vec(
+            (0_u64..40, 1_u64..4, any::<bool>(), 1_u64..12, any::<bool>()),
+            1..60,
+        ),
+    ) {
+        let mut recovery = Sack::new();
+        let mut at = at(1, 10_001);
+        let mut received = BTreeSet::new();
+        for (first, count, is_progress, cwnd, has_fresh) in steps {
+            let end = (first + count) * SMSS + 1;
+            let start = first * SMSS + 1;
+            if end > at.max || start <= at.una {
+                continue;
+            }
+            received.extend(first..first + count);
+            sack(&mut recovery, &[Range { start, end }], at);
+            if is_progress {
+                let una = at.una;
+                let next = (una / SMSS + 1..).find(|segment| !received.contains(segment));
+                at.una = next.unwrap_or(0) * SMSS + 1;
+                prop_assert!(at.una > una);
+                recovery.on_progress(at);
+            } else {
+                recovery.on_duplicate(at);
+            }
+            if !recovery.is_recovering() {
+                continue;
+            }
+            let fresh = Range {
+                start: at.max,
+                end: if has_fresh { at.max + SMSS } else { at.max },
+            };
+            while let Some(segment) = recovery.next_segment(at, cwnd * SMSS, fresh) {
+                prop_assert!(segment.start < segment.end && segment.end - segment.start <= SMSS);
+                prop_assert!(segment.start >= at.una);
+                if segment == fresh {
+                    at.max = fresh.end;
+                    break;
+                }
+                prop_assert!(segment.end <= at.max);
+                let index = segment.start / SMSS;
+                prop_assert!(!received.contains(&index), "segment {} was SACKed", index);
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What a receiver has selectively acknowledged, and what that says about the rest.
+
+use skywave_wire::tcp::SackBlock;
+
+use super::DUPLICATE_THRESHOLD;
+use crate::tcp::reassembly::{Arrival, Range, Reassembly};
+use crate::tcp::sequence::SequenceSpace;
+
+/// The scoreboard of RFC 6675 section 4. Positions are offsets, an end is the byte after the last.
+#[derive(Clone, Debug)]
+pub(super) struct Scoreboard {
+    /// The cumulative acknowledgement, and the ranges above it that have been SACKed.
+    received: Reassembly,
+}
+
+impl Scoreboard {
+    /// Nothing has been SACKed.
+    pub(super) fn new() -> Self {
+        Self {
+            received: Reassembly::new(0),
+        }
+    }
+
+    /// Update (): takes in what lies between `una` and `max`; whether anything of it is new.
+    /// What a peer claims to have received before it was sent does not count.
+    pub(super) fn update(
+        &mut self,
+        blocks: &[SackBlock],
+        space: SequenceSpace,
+        una: u64,
+        max: u64,
+    ) -> bool {
+        let mut is_news = false;
+        for block in blocks {
+            let edges = (
+                space.offset(block.left, una),
+                space.offset(block.right, una),
+            );
+            let (Some(start), Some(end)) = edges else {
+                continue;
+            };
+            if una < start && start < end && end <= max {
+                is_news |= self.received.insert(Range { start, end }) != Arrival::Duplicate;
+            }
+        }
+        is_news
+    }
+
+    /// Everything before `una` has been acknowledged.
+    pub(super) fn advance(&mut self, una: u64) {
+        if una > self.received.next() {
+            self.received.insert(Range {
+                start: self.received.next(),
+                end: una,
+            });
+        }
+    }
+
+    /// Forgets every SACK: after a timeout, a receiver may turn out to have reneged (RFC 2018
+    /// section 8).
+    pub(super) fn clear(&mut self) {
+        self.received = Reassembly::new(self.received.next());
+    }
+
+    /// The ranges that have been SACKed, ascending.
+    pub(super) fn sacked(&self) -> &[Range] {
+        self.received.beyond()
+    }
+
+    /// Bytes of heap in use.
+    pub(super) fn heap_size(&self) -> usize {
+        self.received.heap_size()
+    }
+
+    /// The last stretch between `una` and `max` that has not been SACKed.
+    pub(super) fn last_unsacked(&self, una: u64, max: u64) -> Option<Range> {
+        let mut end = max;
+        for range in self.sacked().iter().rev() {
+            if range.end < end {
+                return Some(Range {
+                    start: range.end,
+                    end,
+                });
+            }
+            end = range.start;
+        }
+        (una < end).then_some(Range { start: una, end })
+    }
+
+    /// SACKed bytes before `end`.
+    pub(super) fn sacked_before(&self, end: u64) -> u64 {
+        self.sacked()
+            .iter()
+            .take_while(|range| range.start < end)
+            .map(|range| range.end.min(end) - range.start)
+            .sum()
+    }
+
+    /// The first hole at or after `from`, as far as the next SACKed range; `None` where nothing
+    /// above has been SACKed.
+    pub(super) fn hole(&self, from: u64) -> Option<Range> {
+        let mut start = from;
+        for range in self.sacked() {
+            if start < range.start {
+                return Some(Range {
+                    start,
+                    end: range.start,
+                });
+            }
+            start = start.max(range.end);
+        }
+        None
+    }
+
+    /// The first byte at or after `from` that has not been SACKed.
+    pub(super) fn skip(&self, from: u64) -> u64 {
+        let covering = self
+            .sacked()
+            .iter()
+            .find(|range| range.start <= from && from < range.end);
+        covering.map_or(from, |range| range.end)
+    }
+
+    /// IsLost () of RFC 6675 for all bytes at once: what has not been SACKed is lost below this
+    /// offset, above which three separate ranges or more than two segments have been SACKed.
+    pub(super) fn lost_below(&self, smss: u64) -> u64 {
+        let mut bytes = 0;
+        for (above, range) in self.sacked().iter().rev().enumerate() {
+            bytes += range.end - range.start;
+            if above + 1 >= DUPLICATE_THRESHOLD as usize
+                || bytes > u64::from(DUPLICATE_THRESHOLD - 1) * smss
+            {
+                return range.start;
+            }
+        }
+        0
+    }
+
+    /// SetPipe () of RFC 6675: bytes between `una` and `max` that are taken to be on their way.
+    /// What has not been SACKed counts once unless it is lost, and once more below `retransmitted`.
+    pub(super) fn pipe(&self, una: u64, max: u64, retransmitted: u64, smss: u64) -> u64 {
+        let unsacked_before = |end: u64| {
+            let end = end.clamp(una, max);
+            end - una - self.sacked_before(end)
+        };
+        let not_lost = unsacked_before(max) - unsacked_before(self.lost_below(smss));
+        not_lost + unsacked_before(retransmitted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SPACE: SequenceSpace = SequenceSpace::new(u32::MAX - 5);
+
+    fn block(start: u64, end: u64) -> SackBlock {
+        SackBlock {
+            left: SPACE.wire(start),
+            right: SPACE.wire(end),
+        }
+    }
+
+    #[test]
+    fn rfc6675_2_only_news_is_a_duplicate_acknowledgement() {
+        let mut board = Scoreboard::new();
+        board.advance(10);
+        assert!(board.update(&[block(20, 30)], SPACE, 10, 100));
+        assert!(!board.update(&[block(20, 30)], SPACE, 10, 100));
+        assert!(board.update(&[block(20, 30), block(40, 50)], SPACE, 10, 100));
+        // Acknowledged before, never sent, empty, the wrong way round.
+        for (start, end) in [(2, 9), (90, 101), (60, 60), (70, 60)] {
+            assert!(!board.update(&[block(start, end)], SPACE, 10, 100));
+        }
+        assert_eq!(board.hole(10), Some(Range { start: 10, end: 20 }));
+        assert_eq!(board.hole(25), Some(Range { start: 30, end: 40 }));
+        assert_eq!(board.hole(40), None);
+        assert_eq!((board.skip(20), board.skip(30)), (30, 30));
+        let last = |max| {
+            board
+                .last_unsacked(10, max)
+                .map(|hole| (hole.start, hole.end))
+        };
+        assert_eq!((last(50), last(60)), (Some((30, 40)), Some((50, 60))));
+        board.advance(35);
+        assert_eq!(board.sacked(), [Range { start: 40, end: 50 }]);
+        board.clear();
+        assert!(board.sacked().is_empty());
+    }
+
+    #[test]
+    fn rfc6675_4_three_ranges_or_more_than_two_segments_above_are_a_loss() {
+        let mut board = Scoreboard::new();
+        board.advance(1);
+        let mut sack = |start, end| {
+            board.update(&[block(start, end)], SPACE, 1, 100);
+            board.lost_below(10)
+        };
+        assert_eq!(sack(11, 31), 0);
+        assert_eq!(sack(31, 32), 11);
+        assert_eq!(sack(40, 41), 11);
+        assert_eq!(sack(50, 51), 11);
+        assert_eq!(sack(60, 61), 40);
+    }
+
+    proptest! {
+        /// Against RFC 6675's own words, byte by byte.
+        #[test]
+        fn pipe_and_loss_are_those_of_the_rfc(
+            una in 1_u64..20,
+            blocks in prop::collection::vec((0_u64..100, 1_u64..15), 0..12),
+            retransmitted in 0_u64..110,
+            smss in 1_u64..8,
+        ) {
+            const MAX: u64 = 100;
+            let mut board = Scoreboard::new();
+            board.advance(una);
+            let mut sacked = BTreeSet::new();
+            for (start, length) in blocks {
+                let end = start + length;
+                board.update(&[block(start, end)], SPACE, una, MAX);
+                if start > una && end <= MAX {
+                    sacked.extend(start..end);
+                }
+            }
+            let is_lost = |byte: u64| {
+                let above: Vec<_> = sacked.range(byte..).collect();
+                let ranges = above.iter().filter(|&&&b| !sacked.contains(&(b - 1))).count();
+                ranges >= 3 || above.len() as u64 > 2 * smss
+            };
+            let mut pipe = 0;
+            for byte in (una..MAX).filter(|byte| !sacked.contains(byte)) {
+                prop_assert_eq!(is_lost(byte), byte < board.lost_below(smss));
+                pipe += u64::from(!is_lost(byte)) + u64::from(byte < retransmitted);
+                let hole = board.hole(byte);
+                prop_assert_eq!(hole.is_some(), sacked.range(byte..).next().is_some());
+                prop_assert!(hole.is_none_or(|hole| hole.start == byte));
+            }
+            prop_assert_eq!(board.pipe(una, MAX, retransmitted, smss), pipe);
+        }
+    }
+}

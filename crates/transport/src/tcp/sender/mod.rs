@@ -1,0 +1,372 @@
+//! The sending end: sequence numbers, windows and the retransmission timer.
+//!
+//! `receiving` is what an acknowledgement or a timeout does, `sending` what may leave.
+
+mod receiving;
+mod sending;
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use skywave_congestion::{RttEstimator, Window, WindowControl};
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+use skywave_wire::tcp::Segment;
+
+use super::recovery::{Position, Recovery};
+use super::sent_log::SentLog;
+use super::sequence::SequenceSpace;
+use super::timer::Timer;
+use super::{Ports, SenderConfig};
+use crate::{Endpoint, Transmit};
+
+/// The end of a stream that has none: more than any run can send.
+const UNLIMITED: u64 = 1 << 62;
+
+/// The sending end of a TCP connection.
+///
+/// The application writes a number of bytes ([`Sender::write`]), or as many as will go
+/// ([`Sender::write_unlimited`]); their values are synthetic. No list of segments is kept, unless
+/// the window algorithm or the recovery wants to know when each was sent: whatever is outstanding
+/// can be made again from its sequence numbers.
+#[derive(Debug)]
+pub struct Sender {
+    config: SenderConfig,
+    ports: Ports,
+    window: Window,
+    rtt: RttEstimator,
+    recovery: Recovery,
+    /// When each outstanding segment was sent, where somebody wants to know.
+    log: Option<Box<SentLog>>,
+    /// Retransmission, or probing of a closed window.
+    timer: Timer,
+    state: State,
+    local: SequenceSpace,
+    /// The sequence number that the peer sends next: it follows its SYN.
+    remote_next: u32,
+    /// SMSS: bytes of data in a full segment.
+    smss: u64,
+    /// The first byte not acknowledged (SND.UNA).
+    una: u64,
+    /// The next byte to send (SND.NXT); goes back to `una` after a timeout.
+    nxt: u64,
+    /// The byte after the last one ever sent.
+    max: u64,
+    /// The byte after the last one written; the FIN's place.
+    end: u64,
+    /// The receiver's window (SND.WND), in bytes.
+    rwnd: u64,
+    /// The largest that it has been.
+    max_rwnd: u64,
+    /// By how much the receiver's windows are shifted.
+    window_shift: u8,
+    /// Bytes acknowledged that do not make up a full segment yet.
+    acked_rest: u64,
+    /// Outstanding bytes that only limited transmit let out.
+    limited: u64,
+    /// The segment that is timed: the byte after it, and when it left.
+    timed: Option<(u64, Instant)>,
+    last_sent: Instant,
+    /// When pacing lets the next segment go.
+    paced_until: Option<Instant>,
+    due: Due,
+    /// The application has closed: a FIN follows the last byte.
+    closing: bool,
+    events: Events,
+    counters: Counters,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing has been sent.
+    Closed,
+    SynSent {
+        repeated: bool,
+    },
+    Established,
+    /// The peer has reset the connection, or our FIN has been acknowledged.
+    Ended,
+}
+
+/// What is to be sent whatever the windows say.
+#[derive(Clone, Copy, Debug, Default)]
+struct Due {
+    syn: bool,
+    /// The first unacknowledged segment.
+    retransmission: bool,
+    /// A byte or more into a window that is closed or too small.
+    probe: bool,
+    /// An acknowledgement, unless a segment with data carries it.
+    ack: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Events {
+    connected: bool,
+    all_acknowledged: bool,
+    closed: bool,
+    reset: bool,
+}
+
+/// Something that the application may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The handshake is complete.
+    Connected,
+    /// Everything written so far has been acknowledged: a file has arrived.
+    AllAcknowledged,
+    /// The FIN has been acknowledged too.
+    Closed,
+    /// The peer has reset the connection; nothing more will be sent.
+    Reset,
+}
+
+/// Data were written after [`Sender::close`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the connection is closing and takes no more data: write before `close`")]
+pub struct WriteAfterClose;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    segments_sent: u64,
+    bytes_sent: u64,
+    segments_retransmitted: u64,
+    bytes_retransmitted: u64,
+    timeouts: u32,
+    fast_retransmits: u32,
+}
+
+/// What a [`Sender`] has counted, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderStats {
+    /// Segments sent, those without data included.
+    pub segments_sent: u64,
+    /// Bytes of data sent, retransmitted ones included.
+    pub bytes_sent: u64,
+    /// Segments with data or FIN that were sent again.
+    pub segments_retransmitted: u64,
+    /// Bytes of data in them.
+    pub bytes_retransmitted: u64,
+    /// Bytes of data acknowledged.
+    pub bytes_acked: u64,
+    /// Times that the retransmission timer expired, for the SYN too.
+    pub timeouts: u32,
+    /// Fast retransmits: recoveries that duplicate acknowledgements began.
+    pub fast_retransmits: u32,
+    /// cwnd in segments, without the temporary inflation of a recovery.
+    pub cwnd: f64,
+    /// ssthresh in segments; infinite where none has been set.
+    pub ssthresh: f64,
+    /// FlightSize: bytes sent and not acknowledged.
+    pub flight: u64,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// Retransmission timeout, back-off included.
+    pub rto: Duration,
+}
+
+impl Sender {
+    /// An endpoint that has nothing to send yet. Its initial sequence number is drawn from `seed`.
+    pub fn new(config: SenderConfig, window: impl Into<Window>, ports: Ports, seed: u64) -> Self {
+        let window = window.into();
+        let has_log = window.wants_packets() || config.recovery.uses_sending_times();
+        Self {
+            config,
+            ports,
+            window,
+            rtt: RttEstimator::new(config.rto),
+            recovery: Recovery::new(config.recovery),
+            log: has_log.then(Box::default),
+            timer: Timer::default(),
+            state: State::Closed,
+            local: SequenceSpace::new(SplitMix64::seed_from_u64(seed).next_u32()),
+            remote_next: 0,
+            smss: u64::from(config.segment_size.max(1)),
+            una: 0,
+            nxt: 0,
+            max: 0,
+            end: 1,
+            rwnd: 0,
+            max_rwnd: 0,
+            window_shift: 0,
+            acked_rest: 0,
+            limited: 0,
+            timed: None,
+            last_sent: Instant::ZERO,
+            paced_until: None,
+            due: Due::default(),
+            closing: false,
+            events: Events::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Begins the handshake; writing does so as well.
+    pub fn connect(&mut self) {
+        if self.state == State::Closed {
+            self.due.syn = true;
+        }
+    }
+
+    /// Adds `bytes` bytes to the stream.
+    pub fn write(&mut self, bytes: u64) -> Result<(), WriteAfterClose> {
+        if self.closing {
+            return Err(WriteAfterClose);
+        }
+        self.connect();
+        self.end = self.end.saturating_add(bytes).min(UNLIMITED);
+        Ok(())
+    }
+
+    /// Makes the stream endless: there is always something to send (ns-2's FTP).
+    pub fn write_unlimited(&mut self) -> Result<(), WriteAfterClose> {
+        self.write(UNLIMITED)
+    }
+
+    /// Lets a FIN follow the data. An endless stream ends where it stands: after what has been
+    /// sent.
+    pub fn close(&mut self) {
+        self.connect();
+        self.closing = true;
+        if self.end == UNLIMITED {
+            self.end = self.max.max(1);
+        }
+    }
+
+    /// The next event, if something has happened.
+    pub fn event(&mut self) -> Option<Event> {
+        let events = &mut self.events;
+        [
+            (&mut events.connected, Event::Connected),
+            (&mut events.all_acknowledged, Event::AllAcknowledged),
+            (&mut events.closed, Event::Closed),
+            (&mut events.reset, Event::Reset),
+        ]
+        .into_iter()
+        .find_map(|(happened, event)| core::mem::take(happened).then_some(event))
+    }
+
+    /// Bytes of data in a full segment (SMSS), as the handshake left it.
+    pub const fn segment_size(&self) -> u64 {
+        self.smss
+    }
+
+    /// Counts, and the state of congestion control.
+    pub fn stats(&self) -> SenderStats {
+        let counters = &self.counters;
+        SenderStats {
+            segments_sent: counters.segments_sent,
+            bytes_sent: counters.bytes_sent,
+            segments_retransmitted: counters.segments_retransmitted,
+            bytes_retransmitted: counters.bytes_retransmitted,
+            bytes_acked: self.una.min(self.end).saturating_sub(1),
+            timeouts: counters.timeouts,
+            fast_retransmits: counters.fast_retransmits,
+            cwnd: self.window.cwnd(),
+            ssthresh: self.window.ssthresh(),
+            flight: self.flight(),
+            srtt: self.rtt.srtt(),
+            rto: self.rtt.rto(),
+        }
+    }
+
+    /// Bytes of heap in use: none for most algorithms.
+    pub fn heap_size(&self) -> usize {
+        let log = self.log.as_ref().map_or(0, |log| log.heap_size());
+        self.recovery.heap_size() + log
+    }
+
+    const fn position(&self) -> Position {
+        Position {
+            una: self.una,
+            max: self.max,
+            smss: self.smss,
+        }
+    }
+
+    /// FlightSize, in bytes.
+    const fn flight(&self) -> u64 {
+        self.max - self.una
+    }
+
+    fn in_segments(&self, bytes: u64) -> u32 {
+        u32::try_from(bytes.div_ceil(self.smss)).unwrap_or(u32::MAX)
+    }
+
+    /// FlightSize when a loss is noticed, in segments. What limited transmit sent does not count
+    /// (RFC 5681 section 3.2, step 2).
+    fn flight_at_loss(&self) -> u32 {
+        self.in_segments(self.flight() - self.limited)
+    }
+
+    /// cwnd in bytes.
+    #[inline(always)]
+    fn cwnd(&self) -> i64 {
+        (self.window.cwnd() * self.smss as i64 as f64) as i64
+    }
+
+    /// The byte up to which cwnd, inflated or deflated by a recovery, lets us send.
+    #[inline(always)]
+    fn cwnd_end(&self) -> u64 {
+        let usable = self
+            .cwnd()
+            .saturating_add(self.recovery.inflation(self.nxt));
+        self.una.saturating_add(u64::try_from(usable).unwrap_or(0))
+    }
+
+    fn restart_timer(&mut self, now: Instant) {
+        self.timer.restart(now + self.rtt.rto());
+    }
+}
+
+impl Endpoint for Sender {
+    type Packet = Segment;
+
+    fn receive(&mut self, now: Instant, _ecn: Ecn, segment: Segment) {
+        match self.state {
+            State::Established => self.on_segment(now, segment),
+            State::SynSent { repeated } => self.on_syn_ack(now, &segment, repeated),
+            State::Closed | State::Ended => {}
+        }
+    }
+
+    #[inline(always)]
+    fn transmit(&mut self, now: Instant) -> Option<Transmit<Segment>> {
+        self.paced_until = None;
+        let packet = match self.state {
+            State::Closed | State::SynSent { .. } if self.due.syn => self.syn(now),
+            State::Established => self.next_segment(now)?,
+            State::Closed | State::SynSent { .. } | State::Ended => return None,
+        };
+        self.counters.segments_sent += 1;
+        Some(Transmit {
+            ecn: Ecn::NotEct,
+            packet,
+        })
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        match (self.timer.wake(), self.paced_until) {
+            (Some(timer), Some(paced)) => Some(timer.min(paced)),
+            (timer, paced) => timer.or(paced),
+        }
+    }
+
+    fn expire(&mut self, now: Instant) {
+        if !self.timer.fired(now) {
+            return;
+        }
+        match self.state {
+            State::SynSent { .. } => {
+                self.counters.timeouts += 1;
+                self.rtt.back_off();
+                self.timed = None;
+                self.due.syn = true;
+                self.state = State::SynSent { repeated: true };
+            }
+            State::Established if self.rwnd == 0 || self.flight() == 0 => self.on_persist(now),
+            State::Established => self.on_timeout(now),
+            State::Closed | State::Ended => {}
+        }
+    }
+}

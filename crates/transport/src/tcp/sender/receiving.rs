@@ -1,0 +1,310 @@
+//! What arrives: acknowledgements and timeouts.
+
+use skywave_congestion::{AckSummary, AckedPacket, RttEstimator, WindowControl};
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+use skywave_wire::tcp::{Flags, Segment};
+
+use super::{Sender, State};
+use crate::tcp::recovery::{News, OnDuplicate, OnProgress, Recovery};
+use crate::tcp::{RecoveryAlgorithm, RecoveryExit};
+
+/// The segment size of a peer that sends no MSS option (RFC 9293 section 3.7.1).
+const DEFAULT_MSS: u16 = 536;
+/// The largest window scale shift (RFC 7323 section 2.3).
+const MAX_WINDOW_SHIFT: u8 = 14;
+/// RTO after a SYN had to be repeated (RFC 6298 step 5.7).
+const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
+
+impl Sender {
+    /// RFC 9293 section 3.10.7.3: SYN-SENT.
+    pub(super) fn on_syn_ack(&mut self, now: Instant, segment: &Segment, repeated: bool) {
+        let flags = segment.flags;
+        if !flags.contains(Flags::ACK) || segment.ack != self.local.wire(1) {
+            return;
+        }
+        if flags.contains(Flags::RST) {
+            return self.end_connection();
+        }
+        if !flags.contains(Flags::SYN) {
+            return;
+        }
+        self.state = State::Established;
+        self.events.connected = true;
+        self.remote_next = segment.seq.wrapping_add(1);
+        if self.config.syn_options {
+            let mss = segment.options.mss.unwrap_or(DEFAULT_MSS);
+            self.smss = u64::from(self.config.segment_size.min(mss).max(1));
+            self.window_shift = segment
+                .options
+                .window_scale
+                .unwrap_or(0)
+                .min(MAX_WINDOW_SHIFT);
+            if self.config.recovery.uses_sack() && !segment.options.sack_permitted {
+                self.recovery = Recovery::new(RecoveryAlgorithm::NewReno);
+            }
+        }
+        // RFC 7323 section 2.2: the window of a SYN is never scaled.
+        self.rwnd = u64::from(segment.window);
+        self.max_rwnd = self.rwnd;
+        self.una = 1;
+        self.nxt = 1;
+        self.max = 1;
+        self.timer.stop();
+        self.due.ack = true;
+        if repeated {
+            // RFC 5681 section 3.1 and RFC 6298 step 5.7.
+            self.window.limit_cwnd(1.0);
+            if self.config.rto.initial < RTO_AFTER_LOST_SYN {
+                let mut rto = self.config.rto;
+                rto.initial = RTO_AFTER_LOST_SYN;
+                self.rtt = RttEstimator::new(rto);
+            }
+        }
+        if let Some(rtt) = self.sample_rtt(now, 1) {
+            self.recovery.on_handshake(rtt);
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.4, for a peer that sends no data.
+    pub(super) fn on_segment(&mut self, now: Instant, segment: Segment) {
+        // Moved out, so that the rest of a segment need not be put into memory.
+        let sack = segment.options.sack;
+        let flags = segment.flags;
+        if flags.contains(Flags::RST) {
+            if segment.seq == self.remote_next {
+                self.end_connection();
+            }
+            return;
+        }
+        if flags.contains(Flags::SYN) {
+            // The peer has not got our acknowledgement of its SYN.
+            self.due.ack = true;
+            return;
+        }
+        if !flags.contains(Flags::ACK) {
+            return;
+        }
+        let Some(ack) = self.local.offset(segment.ack, self.una) else {
+            return;
+        };
+        if ack > self.max {
+            self.due.ack = true;
+            return;
+        }
+        if ack < self.una {
+            return;
+        }
+        let window = u64::from(segment.window) << self.window_shift;
+        let same_window = window == self.rwnd;
+        if self.rwnd == 0 && window > 0 && self.flight() > 0 {
+            // What was a probe until now becomes a segment like any other.
+            self.restart_timer(now);
+        }
+        self.rwnd = window;
+        self.max_rwnd = self.max_rwnd.max(window);
+        if !sack.is_empty() {
+            let at = self.position();
+            self.recovery.on_sack(&sack, self.local, at);
+        }
+        if ack > self.una {
+            self.on_progress(now, ack);
+        } else if same_window && window > 0 && self.flight() > 0 && segment.payload.is_empty() {
+            // The definition of a duplicate acknowledgement: RFC 5681 section 2. What answers the
+            // probe of a closed window is none.
+            self.on_duplicate(now);
+        }
+    }
+
+    fn on_progress(&mut self, now: Instant, ack: u64) {
+        let acked = ack - self.una;
+        let unused = self.cwnd_end().saturating_sub(self.nxt);
+        let all_acknowledged_before = self.una >= self.end;
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        self.limited = 0;
+        let sample = self.sample_rtt(now, ack);
+        let of_last = if self.log.is_some() {
+            self.take_acked(now, ack)
+        } else {
+            None
+        };
+
+        self.acked_rest += acked;
+        let summary = AckSummary {
+            now,
+            newly_acked: u32::try_from(self.acked_rest / self.smss).unwrap_or(u32::MAX),
+            in_flight: self.in_segments(self.nxt - ack),
+            ack_ratio: 1,
+            rtt: of_last.or(sample),
+            application_limited: unused >= self.smss,
+        };
+        self.acked_rest %= self.smss;
+
+        let progress = if self.recovery.is_quiet() {
+            OnProgress::Ordinary
+        } else {
+            self.recovery.on_progress(&News {
+                now,
+                at: self.position(),
+                acked,
+                rtt: of_last,
+                oldest: self.log.as_ref().and_then(|log| log.oldest()),
+            })
+        };
+        match progress {
+            OnProgress::Ordinary => self.window.on_ack(&summary),
+            OnProgress::Loss => {
+                self.window.on_ack(&summary);
+                self.fast_retransmit(now);
+            }
+            OnProgress::Overdue => {
+                self.window.on_ack(&summary);
+                self.retransmit();
+            }
+            OnProgress::Partial { retransmit, .. } => self.on_partial(retransmit),
+            OnProgress::Full => self.on_recovered(&summary),
+        }
+        if self.flight() == 0 {
+            // RFC 6298 step 5.2.
+            self.timer.stop();
+        } else if !matches!(
+            progress,
+            OnProgress::Partial {
+                restart_timer: false,
+                ..
+            }
+        ) {
+            // RFC 6298 step 5.3; RFC 6582 section 3.2 step 3 for recovery.
+            self.restart_timer(now);
+        }
+        if self.una >= self.end && !all_acknowledged_before {
+            self.events.all_acknowledged = true;
+        }
+        if self.closing && self.una > self.end {
+            self.events.closed = true;
+            self.state = State::Ended;
+        }
+    }
+
+    /// Takes what `ack` covers out of the log and tells the window algorithm of it; the
+    /// round-trip time of the last segment, where that was sent only once.
+    fn take_acked(&mut self, now: Instant, ack: u64) -> Option<Duration> {
+        let log = self.log.as_mut()?;
+        let mut of_last = None;
+        while let Some(segment) = log.pop_acked(ack) {
+            self.window.on_packet_acked(&AckedPacket {
+                seq: segment.start,
+                sent_at: segment.sent_at,
+                transmissions: segment.transmissions,
+                ecn: Ecn::NotEct,
+            });
+            of_last = (segment.transmissions == 1).then(|| now - segment.sent_at);
+        }
+        of_last
+    }
+
+    fn on_partial(&mut self, retransmit: bool) {
+        self.due.retransmission |= retransmit;
+        if self.config.recovery_exit == RecoveryExit::Deflated {
+            let deficit = self.recovery.take_deficit(self.smss);
+            if deficit > 0 {
+                let left = self.window.cwnd() - deficit as f64 / self.smss as f64;
+                self.window.limit_cwnd(left);
+            }
+        }
+    }
+
+    fn on_recovered(&mut self, summary: &AckSummary) {
+        match self.config.recovery_exit {
+            RecoveryExit::FlightSize => {
+                let flight = self.flight().max(self.smss) + self.smss;
+                self.window.limit_cwnd(flight as f64 / self.smss as f64);
+            }
+            RecoveryExit::Ssthresh => {}
+            RecoveryExit::Deflated => self.window.on_ack(summary),
+        }
+    }
+
+    fn on_duplicate(&mut self, now: Instant) {
+        let news = News {
+            now,
+            at: self.position(),
+            acked: 0,
+            rtt: None,
+            oldest: self.log.as_ref().and_then(|log| log.oldest()),
+        };
+        match self.recovery.on_duplicate(&news) {
+            OnDuplicate::Wait => {}
+            OnDuplicate::FastRetransmit => self.fast_retransmit(now),
+            OnDuplicate::RepeatedRetransmit => {
+                self.window
+                    .on_repeated_congestion(now, self.flight_at_loss());
+                self.restart_with_retransmission(now);
+            }
+            OnDuplicate::Retransmit => self.restart_with_retransmission(now),
+            OnDuplicate::Restart => {
+                self.window.on_congestion(now, self.flight_at_loss());
+                self.window.limit_cwnd(1.0);
+                self.counters.fast_retransmits += 1;
+                self.nxt = self.una;
+                self.limited = 0;
+                self.timed = None;
+                self.restart_timer(now);
+            }
+        }
+    }
+
+    fn fast_retransmit(&mut self, now: Instant) {
+        self.window.on_congestion(now, self.flight_at_loss());
+        self.restart_with_retransmission(now);
+    }
+
+    fn restart_with_retransmission(&mut self, now: Instant) {
+        self.counters.fast_retransmits += 1;
+        self.retransmit();
+        // The segment is sent now: its RTO counts from here (RFC 6298 section 5).
+        self.restart_timer(now);
+    }
+
+    fn retransmit(&mut self) {
+        self.due.retransmission = true;
+        self.timed = None;
+    }
+
+    /// Takes a sample where the timed segment has been acknowledged. Segments that were sent again
+    /// are never timed (Karn's rule, RFC 6298 section 3).
+    fn sample_rtt(&mut self, now: Instant, ack: u64) -> Option<Duration> {
+        let (_, sent_at) = self.timed.take_if(|(end, _)| *end <= ack)?;
+        let rtt = now - sent_at;
+        self.rtt.on_sample(sent_at, rtt);
+        Some(rtt)
+    }
+
+    pub(super) fn end_connection(&mut self) {
+        self.state = State::Ended;
+        self.events.reset = true;
+        self.timer.stop();
+    }
+
+    /// RFC 6298 steps 5.4 to 5.6, RFC 5681 section 3.1, RFC 6582 section 3.2 step 4.
+    pub(super) fn on_timeout(&mut self, now: Instant) {
+        self.counters.timeouts += 1;
+        self.window.on_timeout(now, self.flight_at_loss());
+        self.recovery.on_timeout(now, self.position());
+        self.nxt = self.una;
+        self.limited = 0;
+        self.timed = None;
+        self.due.retransmission = false;
+        self.rtt.back_off();
+        self.restart_timer(now);
+    }
+
+    /// RFC 9293 section 3.8.6.1: the window has been closed, or uselessly small, for an RTO.
+    pub(super) fn on_persist(&mut self, now: Instant) {
+        self.timed = None;
+        self.due.probe = self.una < self.end || self.closing;
+        self.rtt.back_off();
+        self.restart_timer(now);
+    }
+}

@@ -1,0 +1,200 @@
+//! What leaves: which segment is next, and when.
+
+use skywave_congestion::WindowControl;
+use skywave_units::Instant;
+use skywave_wire::Payload;
+use skywave_wire::tcp::{Flags, Segment, TcpOptions};
+
+use super::{Sender, State};
+use crate::tcp::reassembly::Range;
+
+impl Sender {
+    #[inline(always)]
+    pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
+        if core::mem::take(&mut self.due.probe) {
+            let length = self.rwnd.clamp(1, self.smss).min(self.end - self.una);
+            let probe = self.data_segment(now, self.una, length);
+            // A closed window drops what it is probed with: it will be sent again.
+            self.nxt = self.una;
+            return Some(probe);
+        }
+        let next = if self.due.retransmission || self.recovery.counts_pipe() {
+            self.next_of_recovery(now)
+        } else {
+            self.sendable(now).map(|length| (self.nxt, length))
+        };
+        if let Some((start, length)) = next {
+            return Some(self.data_segment(now, start, length));
+        }
+        core::mem::take(&mut self.due.ack)
+            .then(|| self.segment(self.nxt, Flags::ACK, Payload::EMPTY, TcpOptions::default()))
+    }
+
+    /// The first byte and the bytes of data of what is to be sent again whatever the window says,
+    /// or of what a recovery that counts what is on its way lets go. Apart from the usual path,
+    /// which stays short without it.
+    #[cold]
+    fn next_of_recovery(&mut self, now: Instant) -> Option<(u64, u64)> {
+        if core::mem::take(&mut self.due.retransmission) && self.flight() > 0 {
+            let received = self.recovery.end_of_hole(self.una).saturating_sub(self.una);
+            let length = self.smss.min(self.end - self.una).min(self.flight());
+            return Some((self.una, length.min(received)));
+        }
+        if self.recovery.counts_pipe() {
+            self.sendable_by_pipe(now)
+        } else {
+            self.sendable(now).map(|length| (self.nxt, length))
+        }
+    }
+
+    /// The bytes of data that the next segment may carry; zero for a FIN alone.
+    #[inline(always)]
+    fn sendable(&mut self, now: Instant) -> Option<u64> {
+        let mut hole = u64::MAX;
+        if self.nxt < self.max {
+            self.nxt = self.recovery.skip_received(self.nxt);
+            hole = self.recovery.end_of_hole(self.nxt) - self.nxt;
+        }
+        let remaining = self.end.checked_sub(self.nxt)?;
+        if remaining == 0 {
+            let fits = self.nxt < self.una + self.rwnd || self.flight() == 0;
+            return (self.closing && fits).then_some(0);
+        }
+        if self.flight() == 0 && now - self.last_sent > self.rtt.rto() {
+            // RFC 5681 section 4.1. A new connection has sent its SYN at most an RTO ago.
+            self.window.on_restart(now);
+        }
+        let mut length = remaining.min(self.smss).min(hole);
+        let cwnd_end = self.cwnd_end();
+        let mut allowed_end = cwnd_end;
+        if self.config.limited_transmit && self.nxt == self.max {
+            allowed_end += u64::from(self.recovery.limited_transmit()) * self.smss;
+        }
+        if self.nxt + length > allowed_end {
+            return None;
+        }
+        let room = (self.una + self.rwnd).saturating_sub(self.nxt);
+        if room < length {
+            // RFC 9293 section 3.8.6.2.1: part of a segment only where it is worth it.
+            if room == 0 || room < self.max_rwnd / 2 {
+                if self.flight() == 0 {
+                    self.timer.start_if_off(now + self.rtt.rto());
+                }
+                return None;
+            }
+            length = room;
+        }
+        self.paced_until = self.window.earliest_departure().filter(|&at| at > now);
+        if self.paced_until.is_some() {
+            return None;
+        }
+        if self.nxt == self.max && self.nxt + length > cwnd_end {
+            self.limited += length;
+        }
+        Some(length)
+    }
+
+    /// The first byte and the bytes of data of the next segment of a recovery that counts what is
+    /// on its way.
+    fn sendable_by_pipe(&mut self, now: Instant) -> Option<(u64, u64)> {
+        self.paced_until = self.window.earliest_departure().filter(|&at| at > now);
+        if self.paced_until.is_some() {
+            return None;
+        }
+        let fresh = Range {
+            start: self.max,
+            end: self.max + self.fresh(),
+        };
+        let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
+        let segment = self.recovery.next_segment(self.position(), cwnd, fresh)?;
+        // The FIN has a place in the sequence space, but is no data.
+        let data = segment.end.min(self.end).saturating_sub(segment.start);
+        Some((segment.start, data))
+    }
+
+    /// What could be sent of new data: a full segment or the last one, or else a FIN alone.
+    fn fresh(&self) -> u64 {
+        let Some(remaining) = self.end.checked_sub(self.max) else {
+            return 0;
+        };
+        let room = (self.una + self.rwnd).saturating_sub(self.max);
+        let wanted = if remaining == 0 {
+            u64::from(self.closing)
+        } else {
+            remaining.min(self.smss)
+        };
+        if wanted <= room { wanted } else { 0 }
+    }
+
+    /// The segment from `start`, with the FIN where it reaches the end of a closed stream.
+    #[inline(always)]
+    fn data_segment(&mut self, now: Instant, start: u64, length: u64) -> Segment {
+        // A FIN beyond the receiver's window would be cut off, and only a timeout would bring it
+        // back: it follows on its own.
+        let fits = length == 0 || start + length < self.una + self.rwnd;
+        let fin = self.closing && start + length == self.end && fits;
+        let stop = start + length + u64::from(fin);
+        self.counters.bytes_sent += length;
+        if start < self.max {
+            self.counters.segments_retransmitted += 1;
+            self.counters.bytes_retransmitted += length;
+        } else if self.timed.is_none() {
+            self.timed = Some((stop, now));
+        }
+        // RFC 6298 step 5.1. With nothing outstanding, a timer that runs was to probe the window.
+        if self.flight() == 0 {
+            self.restart_timer(now);
+        } else {
+            self.timer.start_if_off(now + self.rtt.rto());
+        }
+        if let Some(log) = &mut self.log {
+            log.on_sent(now, start, stop);
+        }
+        self.max = self.max.max(stop);
+        self.nxt = self.nxt.max(stop);
+        self.last_sent = now;
+        self.due.ack = false;
+        self.window.on_sent(now, self.in_segments(self.flight()));
+        let mut flags = Flags::ACK;
+        if fin {
+            flags = flags.union(Flags::FIN);
+        }
+        if stop >= self.end {
+            flags = flags.union(Flags::PSH);
+        }
+        let payload = Payload::Synthetic(u32::try_from(length).unwrap_or(u32::MAX));
+        self.segment(start, flags, payload, TcpOptions::default())
+    }
+
+    pub(super) fn syn(&mut self, now: Instant) -> Segment {
+        let repeated = self.state != State::Closed;
+        self.state = State::SynSent { repeated };
+        self.due.syn = false;
+        self.max = 1;
+        self.timed = (!repeated).then_some((1, now));
+        self.last_sent = now;
+        self.timer.start_if_off(now + self.rtt.rto());
+        let mut options = TcpOptions::default();
+        if self.config.syn_options {
+            options.mss = Some(self.config.segment_size);
+            options.window_scale = Some(0);
+            options.sack_permitted = self.config.recovery.uses_sack();
+        }
+        self.segment(0, Flags::SYN, Payload::EMPTY, options)
+    }
+
+    #[inline(always)]
+    fn segment(&self, seq: u64, flags: Flags, payload: Payload, options: TcpOptions) -> Segment {
+        let acks = flags.contains(Flags::ACK);
+        Segment {
+            source_port: self.ports.local,
+            destination_port: self.ports.remote,
+            seq: self.local.wire(seq),
+            ack: if acks { self.remote_next } else { 0 },
+            flags,
+            window: u16::MAX,
+            options,
+            payload,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What each recovery algorithm sends, one acknowledgement at a time.
+
+use skywave_congestion::AimdConfig;
+use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
+use skywave_wire::tcp::TcpOptions;
+
+use crate::script::{RTT, Script, Sent, full, window};
+
+fn config(recovery: RecoveryAlgorithm) -> SenderConfig {
+    SenderConfig {
+        segment_size: 1000,
+        limited_transmit: false,
+        ..SenderConfig::rfc(recovery)
+    }
+}
+
+/// A sender in congestion avoidance with ten segments in flight: 1, 1001, .. 9001.
+fn ten_in_flight(config: SenderConfig) -> Script {
+    let avoiding = AimdConfig {
+        initial_ssthresh: 10.0,
+        ..window(10.0)
+    };
+    let mut script = Script::streaming(config, avoiding);
+    assert_eq!(script.sent().len(), 10);
+    script.now += RTT;
+    script
+}
+
+fn duplicates(script: &mut Script, una: u32, count: usize) -> Vec<Sent> {
+    (0..count).flat_map(|_| script.ack(una)).collect()
+}
+
+#[test]
+fn tahoe_starts_over_with_the_first_unacknowledged_segment() {
+    let mut script = ten_in_flight(config(RecoveryAlgorithm::Tahoe));
+    assert_eq!(duplicates(&mut script, 1, 2), []);
+    assert_eq!(duplicates(&mut script, 1, 7), [full(1)]);
+    assert_eq!((script.stats().cwnd, script.stats().ssthresh), (1.0, 5.0));
+    assert_eq!(script.stats().timeouts, 0);
+    // Segments 2 and 4 were lost too: it goes back over all of them.
+    assert_eq!(script.ack(1001), [full(1001), full(2001)]);
+    assert_eq!(script.ack(3001), [full(3001), full(4001), full(5001)]);
+    // The duplicates of what had arrived before are no loss.
+    assert_eq!(duplicates(&mut script, 10_001, 1).len(), 4);
+    assert_eq!(duplicates(&mut script, 10_001, 5), []);
+    assert_eq!(script.stats().fast_retransmits, 1);
+}
+
+#[test]
+fn rfc5681_3_2_reno_recovers_one_loss_and_halves_again_for_the_next() {
+    let reno = RecoveryAlgorithm::Reno {
+        once_per_window: false,
+    };
+    let mut script = ten_in_flight(config(reno));
+    assert_eq!(duplicates(&mut script, 1, 3), [full(1)]);
+    // 5 + 3 segments inflated to 10 by two more; each further one lets a segment out.
+    assert_eq!(duplicates(&mut script, 1, 2), []);
+    assert_eq!(
+        duplicates(&mut script, 1, 3),
+        [full(10_001), full(11_001), full(12_001)]
+    );
+    assert_eq!(script.stats().cwnd, 5.0);
+    // Segment 3 was lost too: the partial acknowledgement ends the recovery all the same.
+    assert_eq!(script.ack(2001), []);
+    assert_eq!(duplicates(&mut script, 2001, 3), [full(2001)]);
+    assert_eq!(script.stats().fast_retransmits, 2);
+    assert_eq!(script.stats().ssthresh, 5.5);
+}
+
+#[test]
+fn reno_as_ns2_has_it_waits_for_the_timer() {
+    let reno = RecoveryAlgorithm::Reno {
+        once_per_window: true,
+    };
+    let mut script = ten_in_flight(config(reno));
+    assert_eq!(duplicates(&mut script, 1, 3), [full(1)]);
+    assert_eq!(script.ack(2001), []);
+    assert_eq!(duplicates(&mut script, 2001, 7), []);
+    let (_, sent) = script.wait_for_segment();
+    assert_eq!(sent, [full(2001)]);
+    assert_eq!(
+        (script.stats().timeouts, script.stats().fast_retransmits),
+        (1, 1)
+    );
+}
+
+#[test]
+fn rfc2018_2_sack_is_asked_for_and_newreno_stands_in_for_it() {
+    for (recovery, asks) in [
+        (RecoveryAlgorithm::Sack, true),
+        (RecoveryAlgorithm::NewReno, false),
+    ] {
+        let mut script = Script::closed(config(recovery), window(4.0));
+        script.apply(|sender| sender.write(500)).unwrap();
+        assert_eq!(script.segments[0].options.sack_permitted, asks);
+    }
+    let mut script = Script::closed(config(RecoveryAlgorithm::Sack), window(10.0));
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept_with(TcpOptions {
+        mss: Some(1460),
+        ..TcpOptions::default()
+    });
+    assert_eq!(script.sent().len(), 10);
+    assert_eq!(duplicates(&mut script, 1, 3), [full(1)]);
+    assert_eq!(script.ack(2001), [full(2001)], "a partial acknowledgement");
+}
+
+#[test]
+fn rfc6675_5_two_losses_are_repaired_within_a_round_trip() {
+    let mut script = ten_in_flight(SenderConfig {
+        limited_transmit: true,
+        ..config(RecoveryAlgorithm::Sack)
+    });
+    // Segments 1 and 3 are lost. Limited transmit.
+    assert_eq!(script.sack(1, &[(1001, 2001)]), [full(10_001)]);
+    let blocks = |right| [(3001, right), (1001, 2001)];
+    assert_eq!(script.sack(1, &blocks(4001)), [full(11_001)]);
+    // The third: cwnd is half of ten, 9 are on their way.
+    assert_eq!(script.sack(1, &blocks(5001)), [full(1)]);
+    assert_eq!(script.stats().cwnd, 5.0);
+    for right in [6001, 7001, 8001] {
+        assert_eq!(script.sack(1, &blocks(right)), []);
+    }
+    assert_eq!(script.sack(1, &blocks(9001)), [full(2001)]);
+    assert_eq!(script.sack(1, &blocks(9001)), [], "no news");
+    assert_eq!(script.sack(1, &blocks(10_001)), [full(12_001)]);
+    // What was sent again arrives.
+    assert_eq!(script.sack(2001, &[(3001, 10_001)]), [full(13_001)]);
+    assert_eq!(script.ack(10_001), [full(14_001)]);
+    assert_eq!(script.ack(12_001), [full(15_001), full(16_001)]);
+    let stats = script.stats();
+    assert_eq!(
+        (stats.cwnd, stats.fast_retransmits, stats.timeouts),
+        (5.0, 1, 0)
+    );
+    assert_eq!(stats.segments_retransmitted, 2);
+}
+
+#[test]
+fn rfc6675_5_1_after_a_timeout_only_what_is_missing_is_sent() {
+    let mut script = ten_in_flight(config(RecoveryAlgorithm::Sack));
+    let (_, sent) = script.wait_for_segment();
+    assert_eq!(sent, [full(1)]);
+    // Segments 2, 3, 5 and 8 had arrived.
+    let blocks = [(4001, 5001), (7001, 8001)];
+    assert_eq!(script.sack(3001, &blocks), [full(3001), full(5001)]);
+    assert_eq!(script.sack(5001, &blocks[1..]), [full(6001), full(8001)]);
+    assert_eq!(script.stats().timeouts, 1);
+}
