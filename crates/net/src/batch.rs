@@ -7,7 +7,7 @@ use skywave_wire::{Checksum, Ecn};
 /// of the batch first.
 const CAPACITY: usize = 65_507;
 
-/// Consecutive packets of one connection that segmentation offload takes in one call: of one size,
+/// Consecutive packets of one connection as segmentation offload takes them in one call: of one size,
 /// but for a shorter last one, and with the same ECN bits.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
@@ -70,6 +70,21 @@ impl Batch {
         &self.bytes
     }
 
+    /// The packets, each by itself.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.chunks(self.segment.max(1))
+    }
+
+    /// Takes out the first `count` packets, which have left.
+    pub(crate) fn remove(&mut self, count: usize) {
+        let bytes = (count * self.segment).min(self.bytes.len());
+        self.bytes.drain(..bytes);
+        self.count = self.count.saturating_sub(count);
+        if self.count == 0 {
+            self.clear();
+        }
+    }
+
     /// Bytes of each packet but the last.
     pub(crate) const fn segment(&self) -> usize {
         self.segment
@@ -116,7 +131,12 @@ mod tests {
         assert!(!push(&mut batch, 7, Ecn::Ect0), "behind the tail");
         assert_eq!((batch.count(), batch.segment()), (3, 116));
         assert_eq!(batch.bytes().len(), 116 * 2 + 23);
-        batch.clear();
+        let sizes = |batch: &Batch| -> Vec<_> { batch.packets().map(<[u8]>::len).collect() };
+        assert_eq!(sizes(&batch), [116, 116, 23]);
+        batch.remove(2);
+        assert_eq!((batch.count(), sizes(&batch)), (1, vec![23]));
+        batch.remove(1);
+        assert!(batch.is_empty());
         assert!(push(&mut batch, 101, Ecn::Ect1));
     }
 

@@ -1,5 +1,6 @@
 //! What an application does with a connection.
 
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -18,6 +19,15 @@ pub struct Datagram {
     /// Whether it failed its Data Checksum (RFC 4340 section 9.3); only where
     /// [`dccp::Config::deliver_corrupted`] asks for such data.
     pub corrupted: bool,
+}
+
+impl From<dccp::Datagram> for Datagram {
+    fn from(datagram: dccp::Datagram) -> Self {
+        Self {
+            data: datagram.payload.into_bytes(),
+            corrupted: datagram.corrupted,
+        }
+    }
 }
 
 /// The application's hold on a connection: when the last one goes, the connection is closed.
@@ -70,12 +80,11 @@ impl Connection {
     ///
     /// The datagram is too large, or the connection is over: see [`SendError`].
     pub async fn send(&self, datagram: impl Into<Bytes>) -> Result<(), SendError> {
-        let datagram = datagram.into();
-        // A task that sends without end lets others run now and then.
-        tokio::task::coop::consume_budget().await;
+        let mut datagram = datagram.into();
+        self.flow().cooperate().await;
         loop {
             let writable = self.flow().writable.notified();
-            match self.try_send(datagram.clone()) {
+            match self.offer(&mut datagram) {
                 Ok(()) => return Ok(()),
                 Err(TrySendError::Failed(error)) => return Err(error),
                 Err(TrySendError::Full) => writable.await,
@@ -89,20 +98,50 @@ impl Connection {
     ///
     /// The datagram is not taken: see [`TrySendError`].
     pub fn try_send(&self, datagram: impl Into<Bytes>) -> Result<(), TrySendError> {
-        let datagram = datagram.into();
-        let (flow, size) = (self.flow(), datagram.len());
-        let sent = flow.offer(size, |connection| connection.send(datagram.into()));
-        Err(match sent {
-            Ok(()) => return Ok(()),
-            Err(dccp::SendError::QueueFull) => TrySendError::Full,
-            Err(dccp::SendError::TooLarge { size, mps }) => SendError::TooLarge {
+        self.offer(&mut datagram.into())
+    }
+
+    /// Sends `datagram`, and takes it only then.
+    fn offer(&self, datagram: &mut Bytes) -> Result<(), TrySendError> {
+        let sent = self.flow().offer(datagram);
+        sent.map_err(|error| self.meaning(error))
+    }
+
+    /// What it means to the application that a datagram was not taken.
+    fn meaning(&self, error: dccp::SendError) -> TrySendError {
+        match error {
+            dccp::SendError::QueueFull => TrySendError::Full,
+            dccp::SendError::TooLarge { size, mps } => SendError::TooLarge {
                 size,
                 maximum: mps as usize,
             }
             .into(),
-            Err(dccp::SendError::PeerNotListening) => SendError::PeerNotListening.into(),
-            Err(_) => SendError::Connection(flow.end().unwrap_or(ConnectionError::Closed)).into(),
-        })
+            dccp::SendError::PeerNotListening => SendError::PeerNotListening.into(),
+            _ => SendError::Connection(self.end().unwrap_or(ConnectionError::Closed)).into(),
+        }
+    }
+
+    /// Sends all of `datagrams` in order, as [`send`](Self::send) does one, with less work for each.
+    ///
+    /// Cancelling is safe: what has not been taken is still in `datagrams`.
+    ///
+    /// # Errors
+    ///
+    /// The first that is left cannot be sent: see [`SendError`].
+    pub async fn send_many(&self, datagrams: &mut VecDeque<Bytes>) -> Result<(), SendError> {
+        let flow = self.flow();
+        tokio::task::coop::consume_budget().await;
+        loop {
+            let writable = flow.writable.notified();
+            match flow
+                .offer_all(datagrams)
+                .map_err(|error| self.meaning(error))
+            {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Failed(error)) => return Err(error),
+                Err(TrySendError::Full) => writable.await,
+            }
+        }
     }
 
     /// The next datagram from the peer, in the order of arrival; waits for one. `None` once the
@@ -114,17 +153,51 @@ impl Connection {
     ///
     /// The connection has ended in another way, and everything has been read.
     pub async fn recv(&self) -> Result<Option<Datagram>, ConnectionError> {
+        self.flow().cooperate().await;
+        self.readable(|| self.try_recv()).await
+    }
+
+    /// Appends datagrams from the peer to `datagrams`, those that are there but no more than `limit`,
+    /// and says how many; waits for one. Zero once the connection has been closed in the normal way
+    /// and everything has been read. With less work for each datagram than [`recv`](Self::recv).
+    ///
+    /// Cancelling is safe: no datagram is lost.
+    ///
+    /// # Errors
+    ///
+    /// The connection has ended in another way, and everything has been read.
+    pub async fn recv_many(
+        &self,
+        datagrams: &mut Vec<Datagram>,
+        limit: usize,
+    ) -> Result<usize, ConnectionError> {
+        if limit == 0 {
+            return Ok(0);
+        }
         tokio::task::coop::consume_budget().await;
         let flow = self.flow();
-        if let Some(datagram) = self.try_recv() {
-            return Ok(Some(datagram));
+        let mut read = || flow.read_all(limit, |datagram| datagrams.push(datagram.into()));
+        let some = self
+            .readable(|| Some(read()).filter(|&count| count > 0))
+            .await?;
+        Ok(some.unwrap_or(0))
+    }
+
+    /// Waits until `read` gives something; `None` after a normal end.
+    async fn readable<T>(
+        &self,
+        mut read: impl FnMut() -> Option<T>,
+    ) -> Result<Option<T>, ConnectionError> {
+        let flow = self.flow();
+        if let Some(some) = read() {
+            return Ok(Some(some));
         }
         loop {
             let readable = flow.readable.notified();
             // Asked first: what arrives between the two questions is not missed.
             let end = flow.end();
-            if let Some(datagram) = self.try_recv() {
-                return Ok(Some(datagram));
+            if let Some(some) = read() {
+                return Ok(Some(some));
             }
             match end {
                 None => readable.await,
@@ -136,11 +209,7 @@ impl Connection {
 
     /// The next datagram from the peer if there is one already.
     pub fn try_recv(&self) -> Option<Datagram> {
-        let datagram = self.flow().read()?;
-        Some(Datagram {
-            data: datagram.payload.to_bytes(),
-            corrupted: datagram.corrupted,
-        })
+        self.flow().read().map(Datagram::from)
     }
 
     /// Waits until everything queued has left. Cancelling is safe.
@@ -224,7 +293,7 @@ impl Connection {
     /// The most data that a datagram may carry, in bytes (RFC 4340 section 14): what
     /// [`dccp::Config::mps`] and the path allow. It can shrink while the connection lasts.
     pub fn max_datagram_size(&self) -> usize {
-        self.flow().max_datagram()
+        self.flow().look(dccp::Connection::mps) as usize
     }
 
     /// Datagrams that find room in the send queue now.
@@ -272,6 +341,15 @@ impl SendHalf {
         self.0.send(datagram).await
     }
 
+    /// As [`Connection::send_many`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Connection::send_many`].
+    pub async fn send_many(&mut self, datagrams: &mut VecDeque<Bytes>) -> Result<(), SendError> {
+        self.0.send_many(datagrams).await
+    }
+
     /// As [`Connection::try_send`].
     ///
     /// # Errors
@@ -308,6 +386,19 @@ impl RecvHalf {
     /// As [`Connection::recv`].
     pub async fn recv(&mut self) -> Result<Option<Datagram>, ConnectionError> {
         self.0.recv().await
+    }
+
+    /// As [`Connection::recv_many`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Connection::recv_many`].
+    pub async fn recv_many(
+        &mut self,
+        datagrams: &mut Vec<Datagram>,
+        limit: usize,
+    ) -> Result<usize, ConnectionError> {
+        self.0.recv_many(datagrams, limit).await
     }
 
     /// As [`Connection::try_recv`].

@@ -17,8 +17,11 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// One call has sent so many packets.
+    /// One call has sent so many packets, if any.
     pub(crate) fn sent(&self, packets: usize) {
+        if packets == 0 {
+            return;
+        }
         self.packets_sent.fetch_add(packets as u64, Relaxed);
         self.send_calls.fetch_add(1, Relaxed);
     }

@@ -5,18 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-use skywave_wire::dccp::Packet;
-use skywave_wire::{Checksum, Ecn};
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 use crate::error::ConnectionError;
 use crate::flow::Flow;
-use crate::incoming::{Arrival, Incoming};
+use crate::incoming::Incoming;
 use crate::locked;
-use crate::path::{Key, Path};
 use crate::shared::Shared;
-use crate::socket::Encapsulation;
 use crate::table::Table;
 
 /// Reads in one turn, before other tasks get theirs.
@@ -24,15 +20,13 @@ const READS: usize = 8;
 /// Packets in one turn, but for those of the last read: less than a connection's receive queue takes
 /// by default, so that its reader comes in time.
 const INTAKE: u64 = 64;
-/// Packets that a connection takes in before it sends: what one read brings of them at most.
-const RUN: usize = 64;
 
 /// Drives an endpoint until it has neither handles nor connections.
 #[derive(Debug)]
 pub(crate) struct Driver {
     shared: Arc<Shared>,
     incoming: Incoming,
-    run: Run,
+    /// Empty, but for its memory.
     flows: Vec<Arc<Flow>>,
     errors: AbortHandle,
 }
@@ -46,13 +40,6 @@ enum Turn {
     Last,
 }
 
-/// Consecutive packets for one connection.
-#[derive(Debug, Default)]
-struct Run {
-    key: Option<Key>,
-    packets: Vec<(Ecn, Packet)>,
-}
-
 impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, runtime: &Handle) -> Self {
         let reported = Arc::clone(&shared);
@@ -63,7 +50,6 @@ impl Driver {
         Self {
             shared,
             incoming: Incoming::new(),
-            run: Run::default(),
             flows: Vec::new(),
             errors: errors.abort_handle(),
         }
@@ -120,20 +106,16 @@ impl Driver {
             }
             let now = clock.now();
             let mut count = 0;
-            let (shared, run) = (&self.shared, &mut self.run);
+            let (shared, received) = (&self.shared, &mut self.flows);
             self.incoming.for_each(socket, |arrival| {
-                count += 1;
-                let Some((key, ecn, packet)) = parse(arrival, socket.encapsulation) else {
-                    shared.counters.malformed();
-                    return;
-                };
-                if run.key != Some(key) || run.packets.len() == RUN {
-                    run.end(shared, now);
-                    run.key = Some(key);
-                }
-                run.packets.push((ecn, packet));
+                count += arrival.count() as u64;
+                shared.dispatch(now, arrival, received);
             });
-            run.end(shared, now);
+            // Once for all that the read has brought: fewer acknowledgements, and larger batches of
+            // what they permit.
+            for flow in received.drain(..) {
+                flow.answer(now);
+            }
             shared.counters.received(count);
             intake += count;
             if intake >= INTAKE {
@@ -165,34 +147,6 @@ impl Driver {
     fn is_done(&self) -> bool {
         self.shared.is_orphaned.load(Ordering::Acquire) && locked(&self.shared.table).live() == 0
     }
-}
-
-impl Run {
-    fn end(&mut self, shared: &Arc<Shared>, now: skywave_units::Instant) {
-        if let Some(key) = self.key.take() {
-            shared.dispatch(now, key, &mut self.packets);
-        }
-    }
-}
-
-/// A packet, and the connection that it belongs to.
-fn parse(arrival: Arrival, encapsulation: Encapsulation) -> Option<(Key, Ecn, Packet)> {
-    let Arrival { path, ecn, packet } = arrival;
-    let Path { local, peer } = path;
-    let checksum = match encapsulation {
-        Encapsulation::Udp => Checksum::Ignored,
-        Encapsulation::Ip => {
-            let addresses = skywave_wire::AddressPair::new(peer.ip(), local)?;
-            Checksum::Over(addresses)
-        }
-    };
-    let packet = Packet::parse(&packet, checksum).ok()?;
-    let key = Key {
-        path,
-        local_port: packet.destination_port,
-        remote_port: packet.source_port,
-    };
-    Some((key, ecn, packet))
 }
 
 impl Drop for Driver {

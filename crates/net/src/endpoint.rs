@@ -161,8 +161,7 @@ impl Endpoint {
             remote_port: peer.port,
         };
         let client = dccp::Connection::client(config, local_port, peer.port, now, rng);
-        let max_datagram = path.max_datagram(route.mtu, shared.socket.encapsulation);
-        let flow = Flow::new(shared, key, None, client, max_datagram);
+        let flow = Flow::new(shared, key, None, client, Some(route.mtu));
         // The port is free: nobody was there.
         let _ = table.insert(Arc::clone(&flow));
         drop(table);

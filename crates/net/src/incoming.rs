@@ -8,14 +8,14 @@ use quinn_udp::RecvMeta;
 use skywave_wire::Ecn;
 use skywave_wire::ip::IpPacket;
 
-use crate::path::Path;
+use crate::path::{Key, Path};
 use crate::socket::{Encapsulation, Socket};
 
 /// The most buffers of one read.
 const BUFFERS: usize = 16;
-/// The buffers of a read while much arrives: each may bring dozens of packets, and who reads them has
-/// to get a turn before its connection's queue is full.
-const FEW: usize = 2;
+/// The buffers of a read while joined packets arrive. Each brings up to 64, and who reads them has to
+/// get a turn before its connection's queue (256 by default) is full.
+const FEW: usize = 3;
 /// The longest that one buffer can be asked to hold: joined packets come to no more.
 const BUFFER: usize = 65_536;
 /// What is received in less than this is copied out of its buffer, so that a short datagram that
@@ -26,12 +26,36 @@ const LENT: usize = 64;
 /// Of those so many are asked after at a time.
 const RETURNS: usize = 4;
 
-/// One arrived DCCP packet, still as bytes.
+/// DCCP packets that have arrived as one, still as bytes: of one size, but for a shorter last one, on
+/// one path and with the same ECN bits.
 #[derive(Debug)]
 pub(crate) struct Arrival {
     pub(crate) path: Path,
     pub(crate) ecn: Ecn,
-    pub(crate) packet: Bytes,
+    bytes: Bytes,
+    /// Bytes of each packet but the last.
+    segment: usize,
+}
+
+impl Arrival {
+    /// Packets that have not been taken.
+    pub(crate) fn count(&self) -> usize {
+        self.bytes.len().div_ceil(self.segment.max(1))
+    }
+
+    /// The next packet.
+    pub(crate) fn pop(&mut self) -> Option<Bytes> {
+        let length = self.bytes.len();
+        (length > 0).then(|| self.bytes.split_to(self.segment.clamp(1, length)))
+    }
+
+    /// The next packet, if it is of the connection with `key`, which packets before it were of.
+    pub(crate) fn pop_for(&mut self, key: &Key) -> Option<Bytes> {
+        let &[s0, s1, d0, d1] = self.bytes.first_chunk()?;
+        let is_for = u16::from_be_bytes([s0, s1]) == key.remote_port
+            && u16::from_be_bytes([d0, d1]) == key.local_port;
+        is_for.then(|| self.pop()).flatten()
+    }
 }
 
 /// Buffers that are read into, and what they hold.
@@ -79,8 +103,8 @@ impl Incoming {
         });
         let offered = self.offered;
         self.filled = read(&mut slices[..offered], &mut self.metas[..offered])?;
-        let bytes: usize = self.metas[..self.filled].iter().map(|meta| meta.len).sum();
-        if bytes >= COPY_BELOW {
+        let read = &self.metas[..self.filled];
+        if read.iter().any(|meta| meta.len >= COPY_BELOW) {
             self.offered = FEW;
         } else if self.filled == offered {
             self.offered = (2 * offered).min(BUFFERS);
@@ -88,7 +112,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Hands out what the last read has brought, packet by packet.
+    /// Hands out what the last read has brought.
     pub(crate) fn for_each(&mut self, socket: &Socket, mut take: impl FnMut(Arrival)) {
         let Self {
             buffers,
@@ -108,16 +132,18 @@ impl Incoming {
                 peer: meta.addr,
             };
             let ecn = Ecn::from_bits(meta.ecn.map_or(0, |ecn| ecn as u8));
-            let mut bytes = shared(buffer, length, lent);
-            if socket.encapsulation == Encapsulation::Ip {
-                if let Some(arrival) = from_raw(path, ecn, bytes) {
-                    take(arrival);
-                }
-                continue;
-            }
-            while !bytes.is_empty() {
-                let packet = bytes.split_to(meta.stride.clamp(1, bytes.len()));
-                take(Arrival { path, ecn, packet });
+            let bytes = shared(buffer, length, lent);
+            let arrival = match socket.encapsulation {
+                Encapsulation::Udp => Some(Arrival {
+                    path,
+                    ecn,
+                    bytes,
+                    segment: meta.stride,
+                }),
+                Encapsulation::Ip => from_raw(path, ecn, bytes),
+            };
+            if let Some(arrival) = arrival {
+                take(arrival);
             }
         }
         *filled = 0;
@@ -152,18 +178,17 @@ fn shared(buffer: &mut BytesMut, length: usize, lent: &mut VecDeque<Bytes>) -> B
 /// A packet from a raw socket: IPv4 comes with its header.
 fn from_raw(mut path: Path, ecn: Ecn, bytes: Bytes) -> Option<Arrival> {
     path.peer.set_port(0);
-    if path.peer.is_ipv6() {
-        return Some(Arrival {
-            path,
-            ecn,
-            packet: bytes,
-        });
-    }
-    let ip = IpPacket::parse(&bytes).ok()?;
-    path.local = ip.destination();
+    let (ecn, bytes) = if path.peer.is_ipv6() {
+        (ecn, bytes)
+    } else {
+        let ip = IpPacket::parse(&bytes).ok()?;
+        path.local = ip.destination();
+        (ip.ecn, ip.payload)
+    };
     Some(Arrival {
         path,
-        ecn: ip.ecn,
-        packet: ip.payload,
+        ecn,
+        segment: bytes.len(),
+        bytes,
     })
 }

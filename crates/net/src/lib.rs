@@ -30,7 +30,7 @@
 //!   lock, and send what follows at once.
 //! - `driver`: the task that receives, and does what is due; `timers` and `alarm` tell it when.
 //! - `shared`, `table`: which connection a packet is for; `path`: between which addresses.
-//! - `socket`, `batch`, `sender`: system calls and their batches; `incoming` their buffers;
+//! - `socket`, `raw`, `batch`, `sender`: system calls and their batches; `incoming` their buffers;
 //!   `network_error`: ICMP.
 //!
 //! This is the floor where the clock and the randomness come from: time is the monotonic clock's,
@@ -51,6 +51,7 @@ mod incoming;
 mod listener;
 mod network_error;
 mod path;
+mod raw;
 mod registered;
 mod sender;
 mod shared;

@@ -9,9 +9,10 @@ use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
+use skywave_wire::dccp::QuotedHeader;
 
-/// Bytes of the packet in question that are looked at: its DCCP ports.
-const QUOTE: usize = 4;
+/// Bytes of the packet in question that are looked at: its DCCP ports and sequence number.
+const QUOTE: usize = 16;
 
 /// What the network, or this host's own interface, said about a packet that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,25 +21,28 @@ pub(crate) struct NetworkError {
     pub(crate) peer: SocketAddr,
     /// What happened to it.
     pub(crate) kind: NetworkErrorKind,
-    /// The start of the packet, as far as the report quotes it.
-    pub(crate) quote: Option<Quote>,
+    /// The DCCP ports of the packet, where the report quotes them.
+    pub(crate) ports: Option<Ports>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkErrorKind {
     /// No such host, port, protocol or network, or a filter.
     Unreachable,
-    /// Larger than the path takes: the greatest IP packet that fits, in bytes.
-    TooBig(usize),
+    /// Larger than the next link of a router takes, whose MTU in bytes follows, and what the report
+    /// quotes of it.
+    TooBig(u32, Option<QuotedHeader>),
+    /// Larger than this host itself sends to the peer: at most so many bytes.
+    TooBigHere(u32),
     /// Anything else.
     Other,
 }
 
 /// The DCCP ports of the packet that an error is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quote {
-    pub(crate) source_port: u16,
-    pub(crate) destination_port: u16,
+pub(crate) struct Ports {
+    pub(crate) source: u16,
+    pub(crate) destination: u16,
 }
 
 /// The next error from the queue of `socket`.
@@ -58,16 +62,20 @@ pub(crate) fn next(socket: &OwnedFd) -> io::Result<Option<NetworkError>> {
         };
         let length = message.bytes;
         let peer = message.address.as_ref().and_then(socket_address);
-        let kind = message.cmsgs().ok().and_then(|mut cmsgs| {
+        let error = message.cmsgs().ok().and_then(|mut cmsgs| {
             cmsgs.find_map(|cmsg| match cmsg {
                 ControlMessageOwned::Ipv4RecvErr(error, _)
-                | ControlMessageOwned::Ipv6RecvErr(error, _) => Some(kind(&error)),
+                | ControlMessageOwned::Ipv6RecvErr(error, _) => Some(error),
                 _ => None,
             })
         });
-        if let (Some(peer), Some(kind)) = (peer, kind) {
-            let quote = ports(&quote[..length.min(QUOTE)]);
-            return Ok(Some(NetworkError { peer, kind, quote }));
+        if let (Some(peer), Some(error)) = (peer, error) {
+            let quote = &quote[..length.min(QUOTE)];
+            return Ok(Some(NetworkError {
+                peer,
+                kind: kind(&error, quote),
+                ports: ports(quote),
+            }));
         }
     }
 }
@@ -80,10 +88,13 @@ fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
     Some(SocketAddr::V6(v6.into()))
 }
 
-fn kind(error: &libc::sock_extended_err) -> NetworkErrorKind {
-    let mtu = usize::try_from(error.ee_info).unwrap_or(usize::MAX);
+fn kind(error: &libc::sock_extended_err, quote: &[u8]) -> NetworkErrorKind {
+    let mtu = error.ee_info;
     match i32::try_from(error.ee_errno) {
-        Ok(libc::EMSGSIZE) => NetworkErrorKind::TooBig(mtu),
+        Ok(libc::EMSGSIZE) if error.ee_origin == libc::SO_EE_ORIGIN_LOCAL => {
+            NetworkErrorKind::TooBigHere(mtu)
+        }
+        Ok(libc::EMSGSIZE) => NetworkErrorKind::TooBig(mtu, QuotedHeader::parse(quote)),
         Ok(
             libc::ECONNREFUSED
             | libc::EHOSTUNREACH
@@ -97,10 +108,10 @@ fn kind(error: &libc::sock_extended_err) -> NetworkErrorKind {
 }
 
 /// DCCP's ports are the first four bytes of its header.
-fn ports(quote: &[u8]) -> Option<Quote> {
+fn ports(quote: &[u8]) -> Option<Ports> {
     let (&[s0, s1, d0, d1], _) = quote.split_first_chunk()?;
-    Some(Quote {
-        source_port: u16::from_be_bytes([s0, s1]),
-        destination_port: u16::from_be_bytes([d0, d1]),
+    Some(Ports {
+        source: u16::from_be_bytes([s0, s1]),
+        destination: u16::from_be_bytes([d0, d1]),
     })
 }

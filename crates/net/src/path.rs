@@ -1,4 +1,4 @@
-//! Between which addresses a connection runs, and what fits through.
+//! Between which addresses a connection runs, and what the system knows of the way.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,10 +7,6 @@ use skywave_wire::{AddressPair, Checksum};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::socket::Encapsulation;
-
-/// Room for the DCCP header of a data packet with its options, in bytes: a DataAck's 24, an Ack
-/// Vector of 56, and a few small options.
-const DCCP_HEADER: usize = 100;
 
 /// Addresses of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +41,7 @@ impl Path {
         bytes
     }
 
-    /// What becomes of the DCCP checksum of packets that leave (RFC 6773 section 3.3).
+    /// What becomes of the DCCP checksum (RFC 6773 section 3.3); its sum is the same both ways.
     pub(crate) fn checksum(&self, encapsulation: Encapsulation) -> Checksum {
         match encapsulation {
             Encapsulation::Udp => Checksum::Ignored,
@@ -54,9 +50,8 @@ impl Path {
         }
     }
 
-    /// The most data that fits a packet where the network takes IP packets of `mtu` bytes (RFC 4340
-    /// section 14, RFC 6773 section 3.7).
-    pub(crate) fn max_datagram(&self, mtu: usize, encapsulation: Encapsulation) -> usize {
+    /// Bytes of the headers before DCCP's own (RFC 6773 section 3.7).
+    pub(crate) fn lower_headers(&self, encapsulation: Encapsulation) -> u32 {
         let ip = match self.peer.ip().to_canonical() {
             IpAddr::V4(_) => 20,
             IpAddr::V6(_) => 40,
@@ -65,7 +60,7 @@ impl Path {
             Encapsulation::Udp => 8,
             Encapsulation::Ip => 0,
         };
-        mtu.saturating_sub(ip + udp + DCCP_HEADER)
+        ip + udp
     }
 }
 
@@ -75,7 +70,7 @@ pub(crate) struct Route {
     /// The address that packets to the peer leave from.
     pub(crate) source: IpAddr,
     /// The largest IP packet, in bytes, as far as is known.
-    pub(crate) mtu: usize,
+    pub(crate) mtu: u32,
 }
 
 /// Asks the system for the way from `local` to `peer`: nothing is sent.
@@ -99,31 +94,25 @@ pub(crate) fn route(local: Option<IpAddr>, peer: SocketAddr) -> io::Result<Route
     } else {
         rustix::net::sockopt::ipv6_mtu(&probe)?
     };
-    Ok(Route {
-        source,
-        mtu: usize::try_from(mtu).unwrap_or(usize::MAX),
-    })
+    Ok(Route { source, mtu })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    // U-6: the encapsulation's eight bytes come off the maximum packet size.
+    // U-6: the encapsulation's eight bytes count with the headers.
     #[test]
-    fn headers_come_off_the_mtu() {
+    fn headers_before_dccp() {
         let path = |peer: &str| Path {
             local: Ipv4Addr::LOCALHOST.into(),
             peer: peer.parse().unwrap(),
         };
         let udp = Encapsulation::Udp;
-        assert_eq!(path("192.0.2.1:1").max_datagram(1500, udp), 1372);
-        assert_eq!(
-            path("192.0.2.1:0").max_datagram(1500, Encapsulation::Ip),
-            1380
-        );
-        assert_eq!(path("[2001:db8::1]:1").max_datagram(1500, udp), 1352);
-        assert_eq!(path("[::ffff:192.0.2.1]:1").max_datagram(1500, udp), 1372);
+        assert_eq!(path("192.0.2.1:1").lower_headers(udp), 28);
+        assert_eq!(path("192.0.2.1:0").lower_headers(Encapsulation::Ip), 20);
+        assert_eq!(path("[2001:db8::1]:1").lower_headers(udp), 48);
+        assert_eq!(path("[::ffff:192.0.2.1]:1").lower_headers(udp), 28);
     }
 
     #[test]

@@ -40,35 +40,32 @@ impl Sender {
         if self.is_blocked.load(Ordering::Acquire) {
             return false;
         }
-        let Some(mut first) = next() else {
+        let Some(first) = next() else {
             return true;
         };
         let checksum = path.checksum(socket.encapsulation);
         let max_segments = socket.max_segments();
         let mut batch = locked(&self.spare).pop().unwrap_or_default();
-        let drained = loop {
-            match batch.push(&first.packet, first.ecn, checksum, max_segments) {
-                Ok(true) => {}
-                Ok(false) => {
-                    if !self.send(socket, path, counters, &mut batch) {
-                        // The packet in hand opens the batch that waits next.
-                        let refused = batch
-                            .push(&first.packet, first.ecn, checksum, max_segments)
-                            .is_err();
-                        counters.send_errors(u64::from(refused));
-                        self.hold(path, core::mem::take(&mut batch));
-                        return false;
-                    }
-                    continue;
-                }
-                // A packet that has no bytes: what its peer sees is a loss.
-                Err(_) => counters.send_errors(1),
-            }
-            match next() {
-                Some(transmit) => first = transmit,
-                None => break self.send(socket, path, counters, &mut batch),
-            }
+        // A packet that has no bytes is an error; what its peer sees is a loss.
+        let push = |batch: &mut Batch, Transmit { ecn, packet }: &Transmit<Packet>| {
+            let pushed = batch.push(packet, *ecn, checksum, max_segments);
+            counters.send_errors(u64::from(pushed.is_err()));
+            pushed.unwrap_or(true)
         };
+        push(&mut batch, &first);
+        while let Some(transmit) = next() {
+            if push(&mut batch, &transmit) {
+                continue;
+            }
+            let has_left = self.send(socket, path, counters, &mut batch);
+            // The packet in hand opens the next batch.
+            push(&mut batch, &transmit);
+            if !has_left {
+                self.hold(path, batch);
+                return false;
+            }
+        }
+        let drained = self.send(socket, path, counters, &mut batch);
         let mut spare = locked(&self.spare);
         if spare.len() < SPARE {
             spare.push(batch);
@@ -81,6 +78,7 @@ impl Sender {
         if batch.is_empty() {
             return true;
         }
+        let count = batch.count();
         // An error that an earlier packet has caused may come up instead of this packet's own.
         let result = match socket.send(path, batch) {
             Err(error) if error.kind() != ErrorKind::WouldBlock => socket.send(path, batch),
@@ -88,6 +86,8 @@ impl Sender {
         };
         match result {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                // Some may have left already.
+                counters.sent(count - batch.count());
                 self.hold(path, core::mem::take(batch));
                 return false;
             }
@@ -98,7 +98,7 @@ impl Sender {
             Err(_) => counters.send_errors(1),
             Ok(()) => {}
         }
-        counters.sent(batch.count());
+        counters.sent(count);
         batch.clear();
         true
     }
@@ -122,13 +122,17 @@ impl Sender {
             return Poll::Ready(());
         }
         let mut backlog = locked(&self.backlog);
-        while let Some((path, batch)) = backlog.front() {
+        while let Some((path, batch)) = backlog.front_mut() {
+            let count = batch.count();
             match socket.poll_send(context, path, batch) {
-                Poll::Pending => return Poll::Pending,
+                Poll::Pending => {
+                    counters.sent(count - batch.count());
+                    return Poll::Pending;
+                }
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(_)) => counters.send_errors(socket.send_singly(path, batch)),
             }
-            counters.sent(batch.count());
+            counters.sent(count);
             backlog.pop_front();
         }
         self.is_blocked.store(false, Ordering::Release);

@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
+use bytes::Bytes;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::Transmit;
 use skywave_transport::dccp::{self, Connection, State};
 use skywave_units::Instant;
-use skywave_wire::Ecn;
 use skywave_wire::dccp::{Packet, PacketType};
+use skywave_wire::{Checksum, Ecn};
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
@@ -18,6 +19,7 @@ use crate::config::{EndpointConfig, EndpointStats};
 use crate::counters::Counters;
 use crate::error::{ConnectionError, OpenError};
 use crate::flow::Flow;
+use crate::incoming::Arrival;
 use crate::listener::Mailbox;
 use crate::locked;
 use crate::network_error::{NetworkError, NetworkErrorKind};
@@ -120,38 +122,52 @@ impl Shared {
         }
     }
 
-    /// Hands packets that arrived one after the other to the connection that they are for.
+    /// Hands packets that arrived as one to the connections that they are for. Those that have to
+    /// [`answer`](Flow::answer) are added to `received`.
     pub(crate) fn dispatch(
         self: &Arc<Self>,
         now: Instant,
-        key: Key,
-        packets: &mut Vec<(Ecn, Packet)>,
+        mut arrival: Arrival,
+        received: &mut Vec<Arc<Flow>>,
     ) {
-        while let Some((_, first)) = packets.first() {
-            let is_request = first.kind.packet_type() == PacketType::Request;
+        let Arrival { path, ecn, .. } = arrival;
+        let checksum = path.checksum(self.socket.encapsulation);
+        while let Some(bytes) = arrival.pop() {
+            let Some(packet) = self.parse(bytes, checksum) else {
+                continue;
+            };
+            let key = Key {
+                path,
+                local_port: packet.destination_port,
+                remote_port: packet.source_port,
+            };
+            let is_request = packet.kind.packet_type() == PacketType::Request;
             let found = locked(&self.table).find(&key, is_request);
             match found {
-                Found::Flow(flow) if flow.is_met_by_cookie(first) => {
-                    let (ecn, packet) = packets.remove(0);
+                Found::Flow(flow) if flow.is_met_by_cookie(&packet) => {
                     self.at_door(now, key, ecn, packet);
                 }
-                Found::Flow(flow) => flow.receive(now, packets),
-                Found::Listener(mailbox) => {
-                    let (ecn, request) = packets.remove(0);
-                    self.admit(now, key, ecn, request, &mailbox);
-                }
-                Found::TimeWait => {
-                    let (ecn, stray) = packets.remove(0);
-                    if !is_request {
-                        self.at_door(now, key, ecn, stray);
+                Found::Flow(flow) => {
+                    let others = core::iter::from_fn(|| arrival.pop_for(&key));
+                    let packets = others.filter_map(|bytes| self.parse(bytes, checksum));
+                    if flow.receive(now, ecn, core::iter::once(packet).chain(packets)) {
+                        received.push(flow);
                     }
                 }
-                Found::Nobody => {
-                    let (ecn, stray) = packets.remove(0);
-                    self.at_door(now, key, ecn, stray);
-                }
+                Found::Listener(mailbox) => self.admit(now, key, ecn, packet, &mailbox),
+                Found::TimeWait if is_request => {}
+                Found::TimeWait | Found::Nobody => self.at_door(now, key, ecn, packet),
             }
         }
+    }
+
+    /// A packet, unless it is none: then it is counted and dropped (RFC 4340 section 8.5, step 1).
+    fn parse(&self, bytes: Bytes, checksum: Checksum) -> Option<Packet> {
+        let packet = Packet::read(bytes, checksum);
+        if packet.is_err() {
+            self.counters.malformed();
+        }
+        packet.ok()
     }
 
     /// A Request for somebody who listens: remembered as a connection, or answered at the door.
@@ -191,8 +207,10 @@ impl Shared {
 
     /// A connection begins that counts against its listener's backlog.
     fn begin(self: &Arc<Self>, now: Instant, key: Key, server: Connection, mailbox: &Arc<Mailbox>) {
-        let max_datagram = self.max_datagram(&key.path);
-        let flow = Flow::new(self, key, Some(Arc::clone(mailbox)), server, max_datagram);
+        let mtu = route(self.socket.bound(), key.path.peer)
+            .ok()
+            .map(|route| route.mtu);
+        let flow = Flow::new(self, key, Some(Arc::clone(mailbox)), server, mtu);
         let before = locked(&self.table).insert(Arc::clone(&flow));
         if let Some(before) = before {
             before.discard();
@@ -232,14 +250,6 @@ impl Shared {
             .send_all(&self.socket, path, &self.counters, || reply.take());
     }
 
-    /// The most data that a datagram on `path` may carry, in bytes.
-    fn max_datagram(&self, path: &Path) -> usize {
-        let encapsulation = self.socket.encapsulation;
-        route(self.socket.bound(), path.peer).map_or(usize::MAX, |route| {
-            path.max_datagram(route.mtu, encapsulation)
-        })
-    }
-
     /// Takes a connection that is over out of the table.
     pub(crate) fn forget(&self, key: Key, time_wait: Option<Instant>) {
         let mut table = locked(&self.table);
@@ -257,7 +267,8 @@ impl Shared {
     ///
     /// It says more than that a packet is lost in two cases only: the path takes no packets of that
     /// size, or a connection that has heard nothing from its peer yet cannot reach it. An attacker
-    /// can forge such reports, so that an established connection survives them.
+    /// can forge such reports: an established connection survives them, and believes a router's MTU
+    /// only where the report quotes a sequence number sent lately.
     pub(crate) fn network_error(&self, error: &NetworkError) {
         self.counters.network_error();
         let flows = locked(&self.table).flows();
@@ -270,22 +281,24 @@ impl Shared {
             // What this host's own IPv4 says of a packet that is too large names no port.
             path.peer.ip() == error.peer.ip()
                 && [0, path.peer.port()].contains(&error.peer.port())
-                && error.quote.is_none_or(|quote| {
-                    (quote.source_port, quote.destination_port) == (local_port, remote_port)
+                && error.ports.is_none_or(|ports| {
+                    (ports.source, ports.destination) == (local_port, remote_port)
                 })
         });
         for flow in concerned {
             match error.kind {
-                NetworkErrorKind::TooBig(mtu) => {
-                    let encapsulation = self.socket.encapsulation;
-                    flow.lower_max_datagram(flow.key.path.max_datagram(mtu, encapsulation));
+                NetworkErrorKind::TooBig(mtu, Some(quoted)) => {
+                    flow.apply(|connection| connection.on_too_big(mtu, quoted));
+                }
+                NetworkErrorKind::TooBigHere(mtu) => {
+                    flow.apply(|connection| connection.on_local_mtu(mtu));
                 }
                 NetworkErrorKind::Unreachable => {
                     if flow.look(|connection| connection.state() == State::Request) {
                         flow.abort(ConnectionError::Unreachable);
                     }
                 }
-                NetworkErrorKind::Other => {}
+                NetworkErrorKind::TooBig(_, None) | NetworkErrorKind::Other => {}
             }
         }
     }

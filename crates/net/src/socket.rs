@@ -2,11 +2,11 @@
 //!
 //! quinn-udp's calls serve both. They carry the ECN bits in and out, give the address that a packet
 //! was sent to, set Don't Fragment, and read in batches; over UDP they also segment (GSO) and join
-//! (GRO). A raw IPv4 socket shows the IP header of what it receives, a raw IPv6 socket does not.
+//! (GRO); over IP several packets leave by `sendmmsg`. A raw IPv4 socket shows the IP header of what it receives, a raw IPv6 socket does not.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::task::{Context, Poll, ready};
 
 use nix::sys::socket::{setsockopt, sockopt};
@@ -22,6 +22,7 @@ use crate::error::OpenError;
 use crate::incoming::Incoming;
 use crate::network_error::{self, NetworkError};
 use crate::path::Path;
+use crate::raw;
 use crate::registered::registered;
 
 /// What DCCP packets travel in.
@@ -111,10 +112,10 @@ impl Socket {
         if local.is_ipv6() {
             setsockopt(&system, sockopt::Ipv6RecvErr, &true).map_err(io::Error::from)?;
         }
-        let max_segments = if encapsulation == Encapsulation::Udp && config.send_offload {
-            state.max_gso_segments()
-        } else {
-            1
+        let max_segments = match encapsulation {
+            Encapsulation::Udp if config.send_offload => state.max_gso_segments(),
+            Encapsulation::Udp => 1,
+            Encapsulation::Ip => raw::MAX_PACKETS,
         };
         let interest = Interest::READABLE | Interest::WRITABLE | Interest::ERROR;
         Ok(Self {
@@ -134,29 +135,47 @@ impl Socket {
 
     /// Packets that one call may send.
     pub(crate) fn max_segments(&self) -> usize {
-        // quinn-udp turns segmentation off when the interface cannot do it.
-        self.max_segments.min(self.state.max_gso_segments())
+        match self.encapsulation {
+            // quinn-udp turns segmentation off when the interface cannot do it.
+            Encapsulation::Udp => self.max_segments.min(self.state.max_gso_segments()),
+            Encapsulation::Ip => self.max_segments,
+        }
     }
 
-    /// Sends `batch` now or not at all.
+    /// Sends `batch` now, and leaves in it what has not been sent.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::WouldBlock`] where the socket is full, or what the system says.
-    pub(crate) fn send(&self, path: &Path, batch: &Batch) -> io::Result<()> {
-        self.send_bytes(path, batch.ecn(), batch.bytes(), batch.segment())
+    pub(crate) fn send(&self, path: &Path, batch: &mut Batch) -> io::Result<()> {
+        if self.encapsulation == Encapsulation::Udp {
+            self.send_bytes(path, batch.ecn(), batch.bytes(), batch.segment())?;
+            batch.clear();
+        }
+        while !batch.is_empty() {
+            let socket = self.io.get_ref().as_fd();
+            let sent = raw::send(socket, path.peer, self.source(path), batch)?;
+            batch.remove(sent);
+        }
+        Ok(())
     }
 
     /// Sends the packets of `batch` one by one, and says how many the system refused.
-    pub(crate) fn send_singly(&self, path: &Path, batch: &Batch) -> u64 {
-        let segments = batch.bytes().chunks(batch.segment().max(1));
-        let refused = segments
-            .filter(|segment| {
-                self.send_bytes(path, batch.ecn(), segment, segment.len())
+    pub(crate) fn send_singly(&self, path: &Path, batch: &mut Batch) -> u64 {
+        let refused = batch
+            .packets()
+            .filter(|packet| {
+                self.send_bytes(path, batch.ecn(), packet, packet.len())
                     .is_err()
             })
             .count();
+        batch.clear();
         refused as u64
+    }
+
+    /// The address that a packet shall leave from, where the socket is not bound to one.
+    fn source(&self, path: &Path) -> Option<IpAddr> {
+        self.local.ip().is_unspecified().then_some(path.local)
     }
 
     fn send_bytes(&self, path: &Path, ecn: Ecn, bytes: &[u8], segment: usize) -> io::Result<()> {
@@ -165,7 +184,7 @@ impl Socket {
             ecn: EcnCodepoint::from_bits(ecn.bits()),
             contents: bytes,
             segment_size: (segment < bytes.len()).then_some(segment),
-            src_ip: self.local.ip().is_unspecified().then_some(path.local),
+            src_ip: self.source(path),
         };
         self.state.try_send(self.io.get_ref().into(), &transmit)
     }
@@ -175,7 +194,7 @@ impl Socket {
         &self,
         context: &mut Context<'_>,
         path: &Path,
-        batch: &Batch,
+        batch: &mut Batch,
     ) -> Poll<io::Result<()>> {
         loop {
             let mut guard = ready!(self.io.poll_write_ready(context))?;
@@ -217,6 +236,10 @@ impl Socket {
 }
 
 #[cfg(test)]
+#[path = "../tests/namespace/within.rs"]
+mod within;
+
+#[cfg(test)]
 mod tests {
     use std::future::poll_fn;
     use std::net::{Ipv4Addr, Ipv6Addr};
@@ -224,6 +247,7 @@ mod tests {
     use skywave_wire::dccp::{Kind, OptionList, Packet, SeqNo};
     use skywave_wire::{Checksum, Payload};
 
+    use super::within::in_namespace;
     use super::*;
 
     /// A packet whose sequence number says how it was marked.
@@ -248,11 +272,48 @@ mod tests {
         Ecn::from_bits((turn % 4) as u8)
     }
 
+    /// Sends packets of all marks, in batches where it can be, and looks at them as they arrive.
+    async fn keeps_marks(here: &Socket, there: &Socket, path: &Path) {
+        const COUNT: u64 = 1_000;
+        let mut incoming = Incoming::new();
+        let (mut sent, mut arrived, mut largest) = (0, 0, 0);
+        while arrived < COUNT {
+            let mut batch = Batch::default();
+            while sent < COUNT {
+                let (ecn, packet) = marked(sent, 1_000);
+                let max = here.max_segments();
+                if !batch.push(&packet, ecn, Checksum::Ignored, max).unwrap() {
+                    break;
+                }
+                sent += 1;
+            }
+            largest = largest.max(batch.count());
+            if !batch.is_empty() {
+                here.send(path, &mut batch).unwrap();
+            }
+            poll_fn(|context| there.poll_receive(context, &mut incoming))
+                .await
+                .unwrap();
+            incoming.for_each(there, |mut arrival| {
+                assert_eq!(arrival.path.local.to_canonical(), path.peer.ip());
+                assert_eq!(arrival.path.peer.ip().to_canonical(), path.local);
+                for _ in 0..arrival.count() {
+                    let packet = arrival.pop().unwrap();
+                    let packet = Packet::read(packet, Checksum::Ignored).unwrap();
+                    assert_eq!(arrival.ecn, mark(packet.seq.get()), "{packet}");
+                    assert_eq!(packet.seq.get(), arrived);
+                    arrived += 1;
+                }
+                assert_eq!(arrival.pop(), None);
+            });
+        }
+        assert_eq!(largest, here.max_segments().min(10));
+    }
+
     // D12.1-1, U-4: all four ECN code points of each packet pass, out and in, also where packets
     // leave and arrive in batches. Linux joins packets of one mark only.
     #[tokio::test]
     async fn u_4_every_packet_keeps_its_mark() {
-        const COUNT: u64 = 1_000;
         let (v4, v6) = (
             IpAddr::from(Ipv4Addr::LOCALHOST),
             Ipv6Addr::LOCALHOST.into(),
@@ -266,34 +327,35 @@ mod tests {
                 local: from,
                 peer: SocketAddr::new(ip, there.local.port()),
             };
-            let mut incoming = Incoming::new();
-            let (mut sent, mut arrived, mut largest) = (0, 0, 0);
-            while arrived < COUNT {
-                let mut batch = Batch::default();
-                while sent < COUNT {
-                    let (ecn, packet) = marked(sent, 1_000);
-                    let max = here.max_segments();
-                    if !batch.push(&packet, ecn, Checksum::Ignored, max).unwrap() {
-                        break;
-                    }
-                    sent += 1;
-                }
-                largest = largest.max(batch.count());
-                if !batch.is_empty() {
-                    here.send(&path, &batch).unwrap();
-                }
-                poll_fn(|context| there.poll_receive(context, &mut incoming))
-                    .await
-                    .unwrap();
-                incoming.for_each(&there, |arrival| {
-                    let packet = Packet::parse(&arrival.packet, Checksum::Ignored).unwrap();
-                    assert_eq!(arrival.ecn, mark(packet.seq.get()), "{packet}");
-                    assert_eq!(arrival.path.local.to_canonical(), ip);
-                    assert_eq!(packet.seq.get(), arrived);
-                    arrived += 1;
-                });
-            }
-            assert_eq!(largest, here.max_segments().min(10));
+            keeps_marks(&here, &there, &path).await;
         }
+    }
+
+    // D12.1-1: over IP as well, where a call sends several packets, and says for each from where.
+    #[test]
+    fn d12_1_1_every_packet_keeps_its_mark_over_ip() {
+        let addresses = &[
+            "192.0.2.1/32",
+            "192.0.2.2/32",
+            "2001:db8::1/128",
+            "2001:db8::2/128",
+        ];
+        in_namespace(addresses, || async {
+            for [any, from, to] in [
+                ["0.0.0.0", "192.0.2.1", "192.0.2.2"],
+                ["::", "2001:db8::1", "2001:db8::2"],
+            ] {
+                let [any, from, to] = [any, from, to].map(|ip| ip.parse().unwrap());
+                let path = Path {
+                    local: from,
+                    peer: SocketAddr::new(to, 0),
+                };
+                for (here, there) in [(from, to), (any, to), (from, any)] {
+                    let config = EndpointConfig::default();
+                    let open = |ip| Socket::raw(ip, &config).unwrap();
+                    keeps_marks(&open(here), &open(there), &path).await;
+                }
+            }
+        });
     }
 }

@@ -33,9 +33,14 @@ impl Payload {
 
     /// The data as bytes; allocates where the payload is synthetic.
     pub fn to_bytes(&self) -> Bytes {
+        self.clone().into_bytes()
+    }
+
+    /// The data as bytes; allocates where the payload is synthetic.
+    pub fn into_bytes(self) -> Bytes {
         match self {
-            Self::Synthetic(length) => Bytes::from(vec![0; *length as usize]),
-            Self::Bytes(bytes) => bytes.clone(),
+            Self::Synthetic(length) => Bytes::from(vec![0; length as usize]),
+            Self::Bytes(bytes) => bytes,
         }
     }
 

@@ -1,8 +1,13 @@
 //! What a path takes.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 
+use bytes::Bytes;
 use skywave_net::{Endpoint, EndpointConfig, Peer, SendError};
+use skywave_wire::Checksum;
+use skywave_wire::dccp::Packet;
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::UdpSocket;
 
 use crate::{PORT, config, in_namespace, ip};
 
@@ -43,10 +48,95 @@ async fn mtu(address: IpAddr, overhead: usize) {
 
 #[test]
 fn u_6_mtu_of_ipv4() {
-    in_namespace(&[], || mtu([127, 0, 0, 1].into(), 20 + 8 + 100));
+    in_namespace(&[], || mtu([127, 0, 0, 1].into(), 20 + 8 + 24 + 62));
 }
 
 #[test]
 fn u_6_mtu_of_ipv6() {
-    in_namespace(&[], || mtu("::1".parse().unwrap(), 40 + 8 + 100));
+    in_namespace(&[], || mtu("::1".parse().unwrap(), 40 + 8 + 24 + 62));
+}
+
+/// A router's "fragmentation needed" (RFC 1191) about a datagram from `source` to `destination`.
+fn too_big(mtu: u16, source: SocketAddrV4, destination: SocketAddrV4, quoted: &[u8]) -> Vec<u8> {
+    let mut message = vec![3, 4, 0, 0, 0, 0];
+    message.extend(mtu.to_be_bytes());
+    message.extend([0x45, 0, 5, 0xdc, 0, 0, 0x40, 0, 64, 17, 0, 0]);
+    message.extend(source.ip().octets());
+    message.extend(destination.ip().octets());
+    message.extend(source.port().to_be_bytes());
+    message.extend(destination.port().to_be_bytes());
+    message.extend([5, 0xc8, 0, 0]);
+    message.extend(quoted);
+    assert_eq!(message.len() % 2, 0);
+    let words = message.chunks(2);
+    let sum: u32 = words
+        .map(|word| u32::from(word[0]) << 8 | u32::from(word[1]))
+        .sum();
+    let checksum = !((sum >> 16) + (sum & 0xffff)) as u16;
+    message[2..4].copy_from_slice(&checksum.to_be_bytes());
+    message
+}
+
+fn v4(address: SocketAddr) -> SocketAddrV4 {
+    match address {
+        SocketAddr::V4(address) => address,
+        SocketAddr::V6(_) => panic!("{address}"),
+    }
+}
+
+/// D14-2, U-5: a router's report is believed where it quotes a packet that was sent lately, whoever
+/// sends it; not where the quotation is too short to tell, or wrong.
+#[test]
+fn u_5_a_report_must_quote_what_was_sent() {
+    in_namespace(&[], || async {
+        let local = (Ipv4Addr::LOCALHOST, 0);
+        let here = Endpoint::udp(local.into(), EndpointConfig::default()).unwrap();
+        let there = Endpoint::udp(local.into(), EndpointConfig::default()).unwrap();
+        let listener = there.listen(PORT, config()).unwrap();
+        // Passes packets on, and keeps the client's last.
+        let middle = UdpSocket::bind(local).await.unwrap();
+        let (client, server) = (here.local_address(), there.local_address());
+        let between = middle.local_addr().unwrap();
+        let (last, mut seen) = tokio::sync::watch::channel(Bytes::new());
+        let relay = tokio::spawn(async move {
+            let mut buffer = [0; 2_048];
+            loop {
+                let (length, from) = middle.recv_from(&mut buffer).await.unwrap();
+                let to = if from == client { server } else { client };
+                if from == client {
+                    last.send_replace(Bytes::copy_from_slice(&buffer[..length]));
+                }
+                middle.send_to(&buffer[..length], to).await.unwrap();
+            }
+        });
+        let peer = Peer {
+            address: between,
+            port: PORT,
+        };
+        let (connected, accepted) = tokio::join!(here.connect(peer, config()), listener.accept());
+        let (connected, accepted) = (connected.unwrap(), accepted.unwrap());
+        connected.send("hello").await.unwrap();
+        accepted.recv().await.unwrap();
+        let first = connected.max_datagram_size();
+        let sent = seen.borrow_and_update().clone();
+        let mut packet = Packet::parse(&sent, Checksum::Ignored).unwrap();
+        packet.seq = packet.seq.sub(1 << 40);
+        let wrong = packet.to_bytes(Checksum::Ignored).unwrap();
+
+        let router = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).unwrap();
+        for (reports, quoted) in [(1, &sent[..4]), (2, &wrong[..16]), (3, &sent[..16])] {
+            assert_eq!(connected.max_datagram_size(), first);
+            let report = too_big(1_000, v4(client), v4(between), quoted);
+            let to = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            router.send_to(&report, &to.into()).unwrap();
+            while here.stats().network_errors < reports {
+                tokio::task::yield_now().await;
+            }
+        }
+        while connected.max_datagram_size() == first {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(connected.max_datagram_size(), 1_000 - 28 - 24 - 62);
+        relay.abort();
+    });
 }

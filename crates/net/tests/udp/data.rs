@@ -1,7 +1,9 @@
 //! Datagrams, and waiting for them.
 
+use std::collections::VecDeque;
+
 use bytes::Bytes;
-use skywave_net::{Connection, SendError, TrySendError};
+use skywave_net::{Connection, ConnectionError, SendError, TrySendError};
 use skywave_transport::dccp::Config;
 
 use crate::{pair, quick, soon};
@@ -48,6 +50,48 @@ async fn echo() {
     pair.client.send(Bytes::new()).await.unwrap();
     let empty = soon(pair.server.recv()).await.unwrap().unwrap();
     assert!(empty.data.is_empty());
+}
+
+/// Many datagrams in one call: all arrive, in order, and no call reads more than it was asked for.
+#[tokio::test]
+async fn many_at_once() {
+    const COUNT: u32 = 1_000;
+    const LIMIT: usize = 50;
+    let config = Config {
+        receive_queue: COUNT as usize,
+        ..quick()
+    };
+    let pair = pair(config).await;
+    let sender = async {
+        let mut datagrams: VecDeque<_> = (0..COUNT).map(|index| numbered(index, 100)).collect();
+        pair.client.send_many(&mut datagrams).await.unwrap();
+        assert!(datagrams.is_empty());
+        pair.client.close().await.unwrap();
+        // Nothing to send is no error, but what cannot be sent is, and stays.
+        pair.client.send_many(&mut datagrams).await.unwrap();
+        datagrams.push_back(numbered(COUNT, 100));
+        let error = pair.client.send_many(&mut datagrams).await.unwrap_err();
+        assert_eq!(error, SendError::Connection(ConnectionError::Closed));
+        assert_eq!(datagrams.len(), 1);
+    };
+    let receiver = async {
+        let mut datagrams = Vec::new();
+        assert_eq!(pair.server.recv_many(&mut datagrams, 0).await, Ok(0));
+        loop {
+            let before = datagrams.len();
+            let count = pair.server.recv_many(&mut datagrams, LIMIT).await.unwrap();
+            assert!(count <= LIMIT, "{count}");
+            assert_eq!(datagrams.len(), before + count);
+            if count == 0 {
+                break;
+            }
+        }
+        assert_eq!(datagrams.len(), COUNT as usize);
+        for (index, datagram) in datagrams.iter().enumerate() {
+            assert_eq!(datagram.data, numbered(index as u32, 100));
+        }
+    };
+    soon(async { tokio::join!(sender, receiver) }).await;
 }
 
 /// A megabyte each way at once. On one host nothing is lost as long as the reader keeps up, which it

@@ -1,5 +1,6 @@
 //! DCCP over UDP, congestion control and all.
 
+use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -16,6 +17,8 @@ use super::{
 use crate::PerfError;
 
 const PORT: u16 = 5001;
+/// Datagrams of a stream that the application sends or reads in one call, as many as plain UDP's.
+const AT_ONCE: usize = 64;
 /// Timers whose lateness is measured, and after what time they fire.
 const TIMERS: usize = 1_000;
 const TIMER: Duration = Duration::from_millis(2);
@@ -89,14 +92,21 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let data = Bytes::from(vec![7; options.datagram]);
     let ends = Ends::start(
         |connection| async move {
-            while connection.recv().await?.is_some() {
-                counting.count(1);
+            let mut datagrams = Vec::with_capacity(AT_ONCE);
+            loop {
+                let count = connection.recv_many(&mut datagrams, AT_ONCE).await?;
+                if count == 0 {
+                    return Ok(());
+                }
+                datagrams.clear();
+                counting.count(count as u64);
             }
-            Ok(())
         },
         |connection| async move {
+            let mut datagrams = VecDeque::with_capacity(AT_ONCE);
             while !sending.is_over() {
-                connection.send(data.clone()).await?;
+                datagrams.resize(AT_ONCE, data.clone());
+                connection.send_many(&mut datagrams).await?;
             }
             Ok(())
         },

@@ -1,6 +1,10 @@
 //! Both ends on this host, over loopback: DCCP over UDP beside plain UDP with the same system calls
 //! (the limit) and, built with the feature `quinn`, beside quinn's datagrams.
 //!
+//! The limit is a hard one: plain UDP sends the same buffer over and over and counts what arrives by
+//! the length of each read, where DCCP numbers, acknowledges and hands over each datagram. Both send
+//! and read up to 64 datagrams in a call; quinn's datagrams can only be sent one by one.
+//!
 //! Each end has a thread and a single-threaded runtime of its own.
 
 mod dccp;
@@ -26,8 +30,11 @@ const WARM_UP: Duration = Duration::from_millis(500);
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// For how long each stream is counted.
+    /// For how long each stream is counted, in all rounds together.
     pub duration: Duration,
+    /// Rounds, at least one. The streams take turns, so that whatever else the machine does strikes
+    /// all of them.
+    pub rounds: u32,
     /// Bytes of data in a datagram of a stream.
     pub datagram: usize,
     /// Pings.
@@ -39,7 +46,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            duration: Duration::from_secs(3),
+            duration: Duration::from_secs(5),
+            rounds: 5,
             datagram: 1200,
             pings: 20_000,
             idle: 10_000,
@@ -58,6 +66,8 @@ pub struct Report {
     pub quinn: Option<Measured>,
     /// DCCP beside the others.
     pub ratios: Ratios,
+    /// The streams one by one, of which the above holds medians.
+    pub rounds: Vec<Round>,
     /// What idle connections take.
     pub idle: Option<Idle>,
     /// How late a timer of 2 ms fires.
@@ -82,12 +92,37 @@ pub struct Measured {
 /// DCCP beside the others.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Ratios {
-    /// Datagrams per second, DCCP's over plain UDP's.
+    /// Datagrams per second, DCCP's over plain UDP's: the median of the rounds' ratios.
     pub datagrams_dccp_over_udp: f64,
-    /// Datagrams per second, DCCP's over quinn's.
+    /// CPU time of a datagram, plain UDP's over DCCP's, likewise. Where both ends share what CPU
+    /// there is, as on a busy machine, this is what the ratio above comes to.
+    pub cpu_udp_over_dccp: f64,
+    /// Datagrams per second, DCCP's over quinn's, likewise.
     pub datagrams_dccp_over_quinn: Option<f64>,
     /// Median round trip, DCCP's less plain UDP's, in microseconds.
     pub round_trip_dccp_less_udp_us: f64,
+}
+
+/// One stream of each protocol, one after the other.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Round {
+    /// DCCP over UDP, CCID 2.
+    pub dccp: Stream,
+    /// Plain UDP.
+    pub udp: Stream,
+    /// quinn's datagrams.
+    pub quinn: Option<Stream>,
+}
+
+/// What a stream of datagrams came to.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Stream {
+    /// Datagrams that arrived in a second.
+    pub datagrams_per_s: f64,
+    /// Bits of data that arrived in a second.
+    pub goodput_bps: f64,
+    /// CPU time of both ends for a datagram that arrived, in nanoseconds.
+    pub cpu_ns_per_datagram: f64,
 }
 
 /// Connections that exist and do nothing.
@@ -120,58 +155,100 @@ pub fn run(
     options: &Options,
     mut progress: impl FnMut(&str, f64) -> bool,
 ) -> Result<Report, PerfError> {
-    let mut stage = |name: &str, done: u32| {
-        let goes_on = progress(name, f64::from(done) / 8.0);
+    let rounds = options.rounds.max(1);
+    let stages = rounds + 4;
+    let mut done = 0;
+    let mut stage = |name: &str| {
+        let goes_on = progress(name, f64::from(done) / f64::from(stages));
+        done += 1;
         goes_on.then_some(()).ok_or(PerfError::Interrupted)
     };
-    stage("plain UDP", 0)?;
-    let udp = plain::stream(options)?.with(&plain::ping_pong(options)?);
-    stage("DCCP stream", 2)?;
-    let stream = dccp::stream(options)?;
-    stage("DCCP round trips", 3)?;
-    let dccp = stream.with(&dccp::ping_pong(options)?);
-    stage("timers", 4)?;
+    let stream = Options {
+        duration: options.duration / rounds,
+        ..*options
+    };
+    let mut streams = Vec::new();
+    for _ in 0..rounds {
+        stage("streams")?;
+        streams.push(Round {
+            udp: plain::stream(&stream)?,
+            dccp: dccp::stream(&stream)?,
+            quinn: quinn_stream(&stream)?,
+        });
+    }
+    stage("round trips")?;
+    let udp = middle(&streams, |round| round.udp).with(&plain::ping_pong(options)?);
+    let dccp = middle(&streams, |round| round.dccp).with(&dccp::ping_pong(options)?);
+    let quinn = quinn_ping_pong(options)?
+        .map(|pings| middle(&streams, |round| round.quinn.unwrap_or(round.udp)).with(&pings));
+    stage("timers")?;
     let timer = dccp::timer_lateness()?;
-    stage("quinn", 5)?;
-    let quinn = quinn(options)?;
-    stage("idle connections", 7)?;
+    stage("idle connections")?;
     let idle = (options.idle > 0)
         .then(|| dccp::idle_memory(options.idle))
         .transpose()?;
-    stage("done", 8)?;
+    stage("done")?;
+    let over_quinn =
+        |round: &Round| Some(round.dccp.datagrams_per_s / round.quinn?.datagrams_per_s);
     Ok(Report {
         ratios: Ratios {
-            datagrams_dccp_over_udp: dccp.datagrams_per_s / udp.datagrams_per_s,
-            datagrams_dccp_over_quinn: quinn
-                .map(|quinn| dccp.datagrams_per_s / quinn.datagrams_per_s),
+            datagrams_dccp_over_udp: median(
+                streams
+                    .iter()
+                    .map(|round| round.dccp.datagrams_per_s / round.udp.datagrams_per_s),
+            ),
+            cpu_udp_over_dccp: median(
+                streams
+                    .iter()
+                    .map(|round| round.udp.cpu_ns_per_datagram / round.dccp.cpu_ns_per_datagram),
+            ),
+            datagrams_dccp_over_quinn: quinn.map(|_| median(streams.iter().filter_map(over_quinn))),
             round_trip_dccp_less_udp_us: dccp.round_trip_median_us - udp.round_trip_median_us,
         },
         dccp,
         udp,
         quinn,
+        rounds: streams,
         idle,
         timer,
     })
 }
 
 #[cfg(feature = "quinn")]
-fn quinn(options: &Options) -> Result<Option<Measured>, PerfError> {
-    Ok(Some(
-        quic::stream(options)?.with(&quic::ping_pong(options)?),
-    ))
+fn quinn_stream(options: &Options) -> Result<Option<Stream>, PerfError> {
+    quic::stream(options).map(Some)
 }
 
 #[cfg(not(feature = "quinn"))]
-const fn quinn(_: &Options) -> Result<Option<Measured>, PerfError> {
+const fn quinn_stream(_: &Options) -> Result<Option<Stream>, PerfError> {
     Ok(None)
 }
 
-/// What a stream of datagrams came to.
-#[derive(Clone, Copy, Debug)]
-struct Stream {
-    datagrams_per_s: f64,
-    goodput_bps: f64,
-    cpu_ns: f64,
+#[cfg(feature = "quinn")]
+fn quinn_ping_pong(options: &Options) -> Result<Option<PingPong>, PerfError> {
+    quic::ping_pong(options).map(Some)
+}
+
+#[cfg(not(feature = "quinn"))]
+const fn quinn_ping_pong(_: &Options) -> Result<Option<PingPong>, PerfError> {
+    Ok(None)
+}
+
+/// The median of each figure of one protocol.
+fn middle(rounds: &[Round], stream: impl Fn(&Round) -> Stream) -> Stream {
+    let of = |figure: fn(&Stream) -> f64| median(rounds.iter().map(|round| figure(&stream(round))));
+    Stream {
+        datagrams_per_s: of(|stream| stream.datagrams_per_s),
+        goodput_bps: of(|stream| stream.goodput_bps),
+        cpu_ns_per_datagram: of(|stream| stream.cpu_ns_per_datagram),
+    }
+}
+
+/// The median; the upper one of two. Zero of none.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 impl Stream {
@@ -179,7 +256,7 @@ impl Stream {
         Measured {
             datagrams_per_s: self.datagrams_per_s,
             goodput_bps: self.goodput_bps,
-            cpu_ns_per_datagram: self.cpu_ns,
+            cpu_ns_per_datagram: self.cpu_ns_per_datagram,
             round_trip_mean_us: ping.mean_us,
             round_trip_median_us: ping.median_us,
         }
@@ -224,7 +301,7 @@ impl Run {
         Stream {
             datagrams_per_s: datagrams / elapsed,
             goodput_bps: 8.0 * options.datagram as f64 * datagrams / elapsed,
-            cpu_ns: cpu * 1e9 / datagrams.max(1.0),
+            cpu_ns_per_datagram: cpu * 1e9 / datagrams.max(1.0),
         }
     }
 }
@@ -284,6 +361,7 @@ mod tests {
     fn a_short_run_measures_all() {
         let options = Options {
             duration: Duration::from_millis(50),
+            rounds: 2,
             pings: 20,
             idle: 4,
             ..Options::default()
@@ -303,6 +381,7 @@ mod tests {
         assert!(report.timer.p99_us >= 0.0);
         assert_eq!(report.quinn.is_some(), cfg!(feature = "quinn"));
         assert!(stages > 5);
+        assert_eq!(report.rounds.len(), 2);
     }
 
     #[test]
@@ -313,6 +392,7 @@ mod tests {
 
     #[test]
     fn the_median_is_in_the_middle() {
+        assert_eq!(median([5.0, 1.0, 3.0].into_iter()), 3.0);
         let times = [5, 1, 3].map(Duration::from_micros).to_vec();
         let summary = summary(times);
         assert!((summary.mean_us - 3.0).abs() < 1e-9);

@@ -28,6 +28,7 @@ pub(crate) fn perf_loopback(
         datagram,
         pings,
         idle,
+        ..loopback::Options::default()
     };
     let watch = Watch::new(progress);
     let outcome = py.detach(|| loopback::run(&options, |stage, done| watch.report((stage, done))));

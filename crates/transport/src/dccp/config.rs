@@ -119,7 +119,8 @@ pub struct Config {
     /// of [`Connection::mps`](super::Connection::mps). Default: 1400.
     pub mps: u32,
     /// The MTU of the path as far as it is known at the start, which is that of the interface:
-    /// bytes of a packet with the headers of all layers (section 14.1). 576 to 65,535. Default:
+    /// bytes of a packet with the headers of all layers (section 14.1). 576 to 65,535. A driver that
+    /// knows better says so ([`Connection::set_path`](super::Connection::set_path)). Default:
     /// 65,535, no limit.
     pub path_mtu: u32,
     /// Bytes of the headers before DCCP's own: 20 for IPv4, 40 for IPv6, and 8 more for UDP (RFC

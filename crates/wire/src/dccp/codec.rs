@@ -1,6 +1,6 @@
 //! DCCP packets to bytes and back (RFC 4340 sections 5 and 9).
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 
 use super::option_codec::{self, bounded};
 use super::{EmitError, Kind, Packet, PacketType, ParseError, ResetCode, SeqNo, ServiceCode};
@@ -85,21 +85,14 @@ fn coverage(cscov: u8, data: usize) -> Result<usize, usize> {
 impl Packet {
     /// Bytes of the header: fixed part, options and padding.
     pub fn header_len(&self) -> usize {
-        self.kind.packet_type().fixed_header_len(self.extended) + self.options_len()
+        let options = self.options.iter().map(super::DccpOption::encoded_len);
+        self.kind.packet_type().fixed_header_len(self.extended)
+            + options.sum::<usize>().next_multiple_of(WORD)
     }
 
     /// Bytes of the packet without IP: header and data.
     pub fn encoded_len(&self) -> usize {
         self.header_len() + self.payload.len()
-    }
-
-    fn options_len(&self) -> usize {
-        let length: usize = self
-            .options
-            .iter()
-            .map(super::DccpOption::encoded_len)
-            .sum();
-        length.next_multiple_of(WORD)
     }
 
     /// Reads a packet, which must fill `bytes`; the payload shares them.
@@ -111,6 +104,15 @@ impl Packet {
     ///
     /// The packet must be dropped (RFC 4340 section 8.5, step 1): see [`ParseError`].
     pub fn parse(bytes: &Bytes, checksum: Checksum) -> Result<Self, ParseError> {
+        Self::read(bytes.clone(), checksum)
+    }
+
+    /// As [`parse`](Self::parse), of bytes that nobody needs otherwise: the payload takes them over.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn read(mut bytes: Bytes, checksum: Checksum) -> Result<Self, ParseError> {
         let length = bytes.len();
         let Some((generic, _)) = bytes.split_first_chunk::<SHORT_HEADER>() else {
             return Err(ParseError::TooShort { length });
@@ -170,6 +172,13 @@ impl Packet {
             u64::from(u32::from_be_bytes([0, n0, n1, n2]))
         };
         let kind = parse_kind(packet_type, extended, fields);
+        let options = option_codec::parse(&header[minimum..]);
+        let payload = if data.is_empty() {
+            Payload::EMPTY
+        } else {
+            bytes.advance(offset);
+            Payload::Bytes(bytes)
+        };
         Ok(Self {
             source_port: u16::from_be_bytes([s0, s1]),
             destination_port: u16::from_be_bytes([d0, d1]),
@@ -178,12 +187,8 @@ impl Packet {
             extended,
             seq: SeqNo::new(seq),
             kind,
-            options: option_codec::parse(&header[minimum..]),
-            payload: if data.is_empty() {
-                Payload::EMPTY
-            } else {
-                Payload::Bytes(bytes.slice(offset..))
-            },
+            options,
+            payload,
         })
     }
 
@@ -222,24 +227,24 @@ impl Packet {
         out: &mut Vec<u8>,
     ) -> Result<(), EmitError> {
         let packet_type = self.kind.packet_type();
-        let covered = self.check()?;
         let header_len = self.header_len();
+        let covered = self.check(header_len)?;
         out.reserve(header_len + self.payload.len());
 
-        out.extend_from_slice(&self.source_port.to_be_bytes());
-        out.extend_from_slice(&self.destination_port.to_be_bytes());
-        out.extend_from_slice(&[
-            (header_len / WORD) as u8,
-            self.ccval << 4 | self.cscov,
-            0,
-            0,
-        ]);
-        out.push((packet_type as u8) << 1 | u8::from(self.extended));
+        let [s0, s1] = self.source_port.to_be_bytes();
+        let [d0, d1] = self.destination_port.to_be_bytes();
+        let offset = (header_len / WORD) as u8;
+        let cc = self.ccval << 4 | self.cscov;
+        let type_x = (packet_type as u8) << 1 | u8::from(self.extended);
         if self.extended {
             // A reserved byte, then the number.
-            out.extend_from_slice(&self.seq.get().to_be_bytes()[1..]);
+            let [_, n0, n1, n2, n3, n4, n5, n6] = self.seq.get().to_be_bytes();
+            out.extend_from_slice(&[
+                s0, s1, d0, d1, offset, cc, 0, 0, type_x, n0, n1, n2, n3, n4, n5, n6,
+            ]);
         } else {
-            out.extend_from_slice(&self.seq.low24().to_be_bytes()[1..]);
+            let [_, n0, n1, n2] = self.seq.low24().to_be_bytes();
+            out.extend_from_slice(&[s0, s1, d0, d1, offset, cc, 0, 0, type_x, n0, n1, n2]);
         }
         if let Some(ack) = self.kind.ack() {
             if self.extended {
@@ -283,7 +288,7 @@ impl Packet {
     }
 
     /// Whether all lengths and fields fit; answers how much data the checksum covers.
-    fn check(&self) -> Result<usize, EmitError> {
+    fn check(&self, header_len: usize) -> Result<usize, EmitError> {
         let packet_type = self.kind.packet_type();
         bounded("CCVal", u64::from(self.ccval), 15)?;
         bounded("CsCov", u64::from(self.cscov), 15)?;
@@ -293,18 +298,15 @@ impl Packet {
         if packet_type == PacketType::Listen && (self.ccval, self.cscov) != (0, 0) {
             return Err(EmitError::ListenFields);
         }
-        let (options, maximum) = (
-            self.options_len(),
-            MAX_HEADER - packet_type.fixed_header_len(self.extended),
-        );
-        if options > maximum {
+        if header_len > MAX_HEADER {
+            let fixed = packet_type.fixed_header_len(self.extended);
             return Err(EmitError::OptionsTooLong {
                 packet_type,
-                length: options,
-                maximum,
+                length: header_len - fixed,
+                maximum: MAX_HEADER - fixed,
             });
         }
-        let length = self.encoded_len();
+        let length = header_len + self.payload.len();
         if length > MAX_PACKET {
             return Err(EmitError::PacketTooLong { length });
         }

@@ -19,6 +19,9 @@ const DROP_COUNT: usize = 3;
 /// as [`DccpOption::Other`] or [`DccpOption::Malformed`].
 pub(super) fn parse(space: &[u8]) -> OptionList {
     let mut options = OptionList::new();
+    if space.is_empty() {
+        return options;
+    }
     let mut rest = space;
     while let Some((&kind, tail)) = rest.split_first() {
         if kind < FIRST_WITH_LENGTH {

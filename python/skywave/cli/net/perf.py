@@ -178,7 +178,15 @@ def _loopback_table(report: dict[str, Any], size: int) -> Table:
     ):
         table.add_row(label, *(f"{scale * report[name][key]:,.1f}" for name in names))
     ratios, idle, timer = report["ratios"], report["idle"], report["timer"]
-    notes = [f"datagrams: DCCP / plain UDP {ratios['datagrams_dccp_over_udp']:.2f}"]
+    spread = [
+        each["dccp"]["datagrams_per_s"] / each["udp"]["datagrams_per_s"]
+        for each in report["rounds"]
+    ]
+    notes = [
+        f"datagrams: DCCP / plain UDP {ratios['datagrams_dccp_over_udp']:.2f}"
+        f" ({min(spread):.2f} to {max(spread):.2f} in {len(spread)} rounds)",
+        f"CPU of a datagram: plain UDP / DCCP {ratios['cpu_udp_over_dccp']:.2f}",
+    ]
     if ratios["datagrams_dccp_over_quinn"] is not None:
         notes.append(f"DCCP / quinn {ratios['datagrams_dccp_over_quinn']:.2f}")
     notes.append(f"round trip: DCCP - plain UDP {ratios['round_trip_dccp_less_udp_us']:.1f} us")

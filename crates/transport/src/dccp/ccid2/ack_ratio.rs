@@ -68,6 +68,12 @@ impl AckRatio {
     /// Enters a packet in its order; false where it is a duplicate, or so late that it has already
     /// been counted as lost.
     fn insert(&mut self, arrival: Arrival) -> bool {
+        let [newest, ..] = &self.arrivals;
+        if newest.is_none_or(|newest| arrival.seq.is_after(newest.seq)) {
+            let [first, second, third, _] = self.arrivals;
+            self.arrivals = [Some(arrival), first, second, third];
+            return true;
+        }
         let newer =
             |slot: &&Option<Arrival>| slot.is_some_and(|known| known.seq.is_after(arrival.seq));
         let place = self.arrivals.iter().take_while(newer).count();

@@ -69,8 +69,10 @@ pub struct Connection {
     receiver: Receiver,
     /// Present once the path has changed.
     earlier_paths: Option<Box<EarlierPaths>>,
+    /// Bytes; IP describes no longer packets.
+    path_mtu: u16,
     /// Bytes.
-    path_mtu: u32,
+    lower_headers: u16,
 
     outbox: Outbox,
     timers: TimerTable,
@@ -214,7 +216,8 @@ impl Connection {
             features: Features::new(&config, iss),
             sender: Sender::new(&config),
             receiver: Receiver::new(&config, 2),
-            path_mtu: config.path_mtu,
+            path_mtu: path::bytes(config.path_mtu),
+            lower_headers: path::bytes(config.lower_headers),
             earlier_paths: None,
             config,
             rng,
@@ -262,13 +265,25 @@ impl Connection {
     ///
     /// The datagram is not taken: the queue is full, it is too large, or the connection is over.
     pub fn send(&mut self, datagram: Payload) -> Result<(), SendError> {
+        self.admit(datagram.len())?;
+        self.send_queue.push_back(datagram);
+        Ok(())
+    }
+
+    /// Whether [`send`](Self::send) would now take a datagram of `size` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Self::send). After [`SendError::QueueFull`], [`Event::Writable`] tells when
+    /// there is room.
+    pub fn admit(&mut self, size: usize) -> Result<(), SendError> {
         if self.closing || !(State::Listen..=State::Open).contains(&self.state) {
             return Err(SendError::Closed);
         }
         if self.peer_not_listening {
             return Err(SendError::PeerNotListening);
         }
-        let (size, mps) = (datagram.len(), self.mps());
+        let mps = self.mps();
         if size > mps as usize {
             return Err(SendError::TooLarge { size, mps });
         }
@@ -276,7 +291,6 @@ impl Connection {
             self.was_full = true;
             return Err(SendError::QueueFull);
         }
-        self.send_queue.push_back(datagram);
         Ok(())
     }
 

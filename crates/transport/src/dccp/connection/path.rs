@@ -14,6 +14,9 @@ const DATA_ACK_HEADER: u32 = 24;
 /// leaves in a packet of its own (section 11.2).
 pub(super) const OPTIONS_ROOM: u32 = 62;
 
+/// Every link takes packets of this length (RFC 791 section 3.2), in bytes.
+const LINK_MTU_MIN: u32 = 68;
+
 /// MTUs of links in common use, from RFC 1191 section 7.1: what to try next where a router does not
 /// tell its own.
 const PLATEAUS: [u32; 8] = [
@@ -59,14 +62,35 @@ impl Connection {
     /// No CCID here sets a limit of its own (CCMPS).
     pub fn mps(&self) -> u32 {
         let headers = DATA_ACK_HEADER + OPTIONS_ROOM;
-        let room = self.path_mtu.saturating_sub(self.config.lower_headers);
+        let room = u32::from(self.path_mtu.saturating_sub(self.lower_headers));
         self.config.mps.min(room.saturating_sub(headers))
+    }
+
+    /// The way to the peer, for a driver that knows it better than
+    /// [`Config`](crate::dccp::Config) does: the MTU of its first link, and the headers before
+    /// DCCP's own, both in bytes. To be called before the first packet leaves.
+    pub fn set_path(&mut self, mtu: u32, lower_headers: u32) {
+        let before = self.mps();
+        self.lower_headers = bytes(lower_headers);
+        self.path_mtu = bytes(mtu);
+        self.mps_changed(before);
+    }
+
+    /// This host itself refuses to send more than `mtu` bytes in one packet to the peer: its
+    /// interface or its routes have changed.
+    ///
+    /// As [`on_too_big`](Self::on_too_big), but the report cannot be forged: it needs no quotation,
+    /// and values down to 68 bytes (RFC 791 section 3.2) are believed.
+    pub fn on_local_mtu(&mut self, mtu: u32) {
+        if mtu < self.path_mtu() {
+            self.set_path_mtu(mtu.max(LINK_MTU_MIN));
+        }
     }
 
     /// The Path MTU in bytes, headers of all layers included: the most that the path takes in one
     /// packet, as far as is known (section 14.1).
     pub const fn path_mtu(&self) -> u32 {
-        self.path_mtu
+        self.path_mtu as u32
     }
 
     /// A router reports that a packet of ours was too big for its next link, whose MTU it gives;
@@ -92,13 +116,13 @@ impl Connection {
         let next_plateau = || {
             PLATEAUS
                 .into_iter()
-                .find(|&plateau| plateau < self.path_mtu)
+                .find(|&plateau| plateau < self.path_mtu())
         };
         let mtu = match mtu {
             0 => next_plateau().unwrap_or(PATH_MTU_MIN),
             _ => mtu.max(PATH_MTU_MIN),
         };
-        if mtu >= self.path_mtu {
+        if mtu >= self.path_mtu() {
             return false;
         }
         self.set_path_mtu(mtu);
@@ -126,7 +150,11 @@ impl Connection {
 
     fn set_path_mtu(&mut self, mtu: u32) {
         let before = self.mps();
-        self.path_mtu = mtu;
+        self.path_mtu = bytes(mtu);
+        self.mps_changed(before);
+    }
+
+    fn mps_changed(&mut self, before: u32) {
         let mps = self.mps();
         if mps == before {
             return;
@@ -140,6 +168,11 @@ impl Connection {
 
     /// Bytes of a whole DCCP packet that the path takes.
     pub(super) fn packet_limit(&self) -> usize {
-        self.path_mtu.saturating_sub(self.config.lower_headers) as usize
+        self.path_mtu.saturating_sub(self.lower_headers).into()
     }
+}
+
+/// A length, no greater than IP's length fields tell.
+pub(super) fn bytes(length: u32) -> u16 {
+    u16::try_from(length).unwrap_or(u16::MAX)
 }

@@ -88,9 +88,12 @@ impl Connection {
             // Step 12 of section 8.5: an Ack completes the handshake, data comes after it.
             return Some(self.acknowledge(now));
         }
-        let packet = self.data(now).or_else(|| self.pure_ack(now));
-        if packet.is_some() {
-            return packet;
+        // Not by `or_else`, through which each packet would be copied once more.
+        if let Some(data) = self.data(now) {
+            return Some(data);
+        }
+        if self.ack_is_due() {
+            return Some(self.acknowledge(now));
         }
         self.close_when_empty(now);
         core::mem::take(&mut self.outbox.ending).then(|| self.ending(now))
@@ -241,11 +244,6 @@ impl Connection {
         self.outbox.ack || self.receiver.ack_due() || self.features.is_due()
     }
 
-    /// An Ack, if one is due.
-    fn pure_ack(&mut self, now: Instant) -> Option<Transmit<Packet>> {
-        self.ack_is_due().then(|| self.acknowledge(now))
-    }
-
     fn acknowledge(&mut self, now: Instant) -> Transmit<Packet> {
         let ack = self.ack_number();
         self.without_data(now, Kind::Ack { ack })
@@ -259,7 +257,9 @@ impl Connection {
         let mut options = OptionList::new();
         self.add_negotiation(now, packet_type, seq, &mut options);
         self.add_common(now, &mut options);
-        options.extend(self.cookies.iter().cloned().map(DccpOption::InitCookie));
+        if !self.cookies.is_empty() {
+            options.extend(self.cookies.iter().cloned().map(DccpOption::InitCookie));
+        }
         if let Some(ack) = ack {
             self.add_acknowledgement(now, packet_type, seq, ack, &mut options);
         }

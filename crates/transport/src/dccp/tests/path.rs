@@ -54,6 +54,27 @@ fn mps_follows_the_path_mtu() {
     assert_eq!(Pair::opened().get(Client).mps(), Config::default().mps);
 }
 
+/// D14-1, U-6: a driver knows the way to each peer, where many connections share a configuration; and
+/// what it says later lowers the MPS, nothing raises it.
+#[test]
+fn a_driver_knows_the_path() {
+    let mut pair = Pair::open(limited(9_000), limited(9_000));
+    pair.apply(Client, |client| client.set_path(1_500, 28));
+    let mps = 1_500 - 28 - 24 - 62;
+    assert_eq!(pair.get(Client).mps(), mps);
+    assert_eq!(pair.events(Client), [Event::PathMtu { mps, discarded: 0 }]);
+    pair.apply(Client, |client| client.on_local_mtu(1_500));
+    pair.apply(Client, |client| client.on_local_mtu(9_000));
+    assert_eq!(pair.get(Client).path_mtu(), 1_500);
+    assert_eq!(pair.events(Client), []);
+    pair.apply(Client, |client| client.on_local_mtu(296));
+    let mps = 296 - 28 - 24 - 62;
+    assert_eq!(pair.get(Client).mps(), mps);
+    pair.apply(Client, |client| client.on_local_mtu(0));
+    assert_eq!(pair.get(Client).path_mtu(), 68);
+    assert_eq!(pair.get(Client).mps(), 0);
+}
+
 /// D14-1: whatever options are wanted, no data packet is longer than the path takes: over a long
 /// exchange of full datagrams both ways, with losses, marks, renegotiation, dropped data and
 /// echoes.

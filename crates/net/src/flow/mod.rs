@@ -5,10 +5,13 @@
 //! locks it, changes it, and sends what follows from that before letting go of the lock. A datagram
 //! so leaves without waiting for another task, and an acknowledgement sends what it permits at once.
 
+mod application;
+
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
-use skywave_transport::dccp::{Connection, Datagram, Event, Origin, SendError, State};
+use skywave_transport::dccp::{Connection, Datagram, Event, Origin, State};
 use skywave_transport::{Driven, Endpoint as _};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -21,12 +24,9 @@ use crate::locked;
 use crate::path::Key;
 use crate::shared::Shared;
 
-/// After a datagram has left at once, those that follow within this time wait for the driver's next
-/// turn, and leave in one system call. It is about what a system call costs.
+/// After datagrams have left, those that follow within this time wait for the driver's next turn, and
+/// leave in one system call. It is about what a few system calls cost.
 const GATHER: Duration = Duration::from_micros(50);
-
-/// Datagrams that are taken from a connection at once, ahead of being read.
-const INBOX: usize = 32;
 
 /// A connection of an endpoint.
 #[derive(Debug)]
@@ -37,6 +37,8 @@ pub(crate) struct Flow {
     /// Who waits to accept it.
     mailbox: Option<Arc<Mailbox>>,
     state: Mutex<FlowState>,
+    /// Datagrams that the application has sent or read, or tried to.
+    uses: AtomicU32,
     /// There is something to read, or there never will be.
     pub(crate) readable: Notify,
     /// There is room to send, or there never will be.
@@ -56,8 +58,10 @@ pub(crate) struct FlowState {
     gather_until: Instant,
     /// The driver knows that there may be something to send.
     is_pending: bool,
-    /// The most data of a datagram that the path takes, in bytes.
-    max_datagram: usize,
+    /// The driver has handed over packets, and not yet had them answered.
+    has_received: bool,
+    /// There was something to read among them.
+    has_news: bool,
     is_established: bool,
     is_closing: bool,
     is_aborted: bool,
@@ -86,16 +90,19 @@ impl Flow {
         shared: &Arc<Shared>,
         key: Key,
         mailbox: Option<Arc<Mailbox>>,
-        connection: Connection,
-        max_datagram: usize,
+        mut connection: Connection,
+        mtu: Option<u32>,
     ) -> Arc<Self> {
+        let lower_headers = key.path.lower_headers(shared.socket.encapsulation);
+        connection.set_path(mtu.unwrap_or(u32::MAX), lower_headers);
         let state = FlowState {
             connection: Driven::new(connection),
             inbox: VecDeque::new(),
             registered: None,
             gather_until: Instant::ZERO,
             is_pending: false,
-            max_datagram,
+            has_received: false,
+            has_news: false,
             is_established: false,
             is_closing: false,
             is_aborted: false,
@@ -110,23 +117,42 @@ impl Flow {
             shared: Arc::clone(shared),
             mailbox,
             state: Mutex::new(state),
+            uses: AtomicU32::new(0),
             readable: Notify::new(),
             writable: Notify::new(),
             changed: Notify::new(),
         })
     }
 
-    /// Packets have arrived for it: all of them are taken in before anything is sent.
-    pub(crate) fn receive(self: &Arc<Self>, now: Instant, packets: &mut Vec<(Ecn, Packet)>) {
+    /// Packets have arrived for it. They are taken in, and [`answer`](Self::answer) sends what
+    /// follows; says whether these are the first since then.
+    pub(crate) fn receive(
+        &self,
+        now: Instant,
+        ecn: Ecn,
+        packets: impl Iterator<Item = Packet>,
+    ) -> bool {
         let mut state = locked(&self.state);
-        state.gather_until = Instant::ZERO;
         let had = state.connection.get().readable();
-        let (_, mut news) = self.drive(&mut state, now, |connection| {
-            for (ecn, packet) in packets.drain(..) {
-                connection.receive(now, ecn, packet);
-            }
+        // Drained by `answer`.
+        let _ = state.connection.apply(now, |connection| {
+            packets.for_each(|packet| connection.receive(now, ecn, packet));
         });
-        news.readable |= state.connection.get().readable() > had;
+        if state.connection.get().readable() > had {
+            state.has_news = true;
+            // What the application answers leaves at once.
+            state.gather_until = Instant::ZERO;
+        }
+        !core::mem::replace(&mut state.has_received, true)
+    }
+
+    /// Sends what follows from the packets that have been received.
+    pub(crate) fn answer(self: &Arc<Self>, now: Instant) {
+        let mut state = locked(&self.state);
+        state.has_received = false;
+        let has_news = core::mem::take(&mut state.has_news);
+        let (_, mut news) = self.drive(&mut state, now, |_| ());
+        news.readable |= has_news;
         drop(state);
         self.announce(news);
     }
@@ -147,6 +173,8 @@ impl Flow {
         let mut state = locked(&self.state);
         state.is_pending = false;
         let (_, news) = self.drive(&mut state, now, |_| ());
+        // An application that goes on sending does so in batches, not with the next one by itself.
+        state.gather_until = self.shared.clock.now() + GATHER;
         drop(state);
         self.announce(news);
     }
@@ -161,87 +189,9 @@ impl Flow {
         answer
     }
 
-    /// Gives the connection a datagram of `size` bytes: it leaves at once, or with those that
-    /// follow it.
-    pub(crate) fn offer(
-        self: &Arc<Self>,
-        size: usize,
-        send: impl FnOnce(&mut Connection) -> Result<(), SendError>,
-    ) -> Result<(), SendError> {
-        let mut state = locked(&self.state);
-        if size > state.max_datagram {
-            return Err(SendError::TooLarge {
-                size,
-                mps: u32::try_from(state.max_datagram).unwrap_or(u32::MAX),
-            });
-        }
-        let now = if state.is_pending {
-            // The driver drains the connection at another time than this.
-            state.gather_until
-        } else {
-            self.shared.clock.now()
-        };
-        if state.is_pending || now < state.gather_until {
-            let (answer, _) = state.connection.apply(now, send);
-            self.leave_to_driver(&mut state);
-            return answer;
-        }
-        state.gather_until = now + GATHER;
-        let (answer, news) = self.drive(&mut state, now, send);
-        drop(state);
-        self.announce(news);
-        answer
-    }
-
-    /// The next datagram for the application.
-    pub(crate) fn read(self: &Arc<Self>) -> Option<Datagram> {
-        let mut state = locked(&self.state);
-        if let Some(datagram) = state.inbox.pop_front() {
-            return Some(datagram);
-        }
-        if state.connection.get().readable() == 0 {
-            return None;
-        }
-        let now = self.shared.clock.now();
-        let mut inbox = core::mem::take(&mut state.inbox);
-        let ((), news) = self.drive(&mut state, now, |connection| {
-            inbox.extend(core::iter::from_fn(|| connection.recv()).take(INBOX));
-        });
-        let datagram = inbox.pop_front();
-        state.inbox = inbox;
-        drop(state);
-        self.announce(news);
-        datagram
-    }
-
     /// Looks at the connection.
     pub(crate) fn look<T>(&self, action: impl FnOnce(&Connection) -> T) -> T {
         action(locked(&self.state).connection.get())
-    }
-
-    /// Begins to close it.
-    pub(crate) fn close(self: &Arc<Self>) {
-        locked(&self.state).is_closing = true;
-        let now = self.shared.clock.now();
-        self.apply(|connection| connection.close(now));
-    }
-
-    /// Ends it at once; `reason` is what its application is told.
-    pub(crate) fn abort(self: &Arc<Self>, reason: ConnectionError) {
-        {
-            let mut state = locked(&self.state);
-            state.is_aborted = true;
-            state.end.get_or_insert(reason);
-        }
-        let now = self.shared.clock.now();
-        self.apply(|connection| connection.abort(now));
-    }
-
-    /// Whether the send queue is empty; where it is not, `writable` tells when it is.
-    pub(crate) fn is_flushed(&self) -> bool {
-        let mut state = locked(&self.state);
-        state.is_flushing = state.connection.get().stats().queued > 0;
-        !state.is_flushing
     }
 
     /// Forgets it without a word to the peer: another connection takes its place.
@@ -280,20 +230,6 @@ impl Flow {
     /// Why it is over; `None` while it is not.
     pub(crate) fn end(&self) -> Option<ConnectionError> {
         locked(&self.state).end.clone()
-    }
-
-    /// The most data that a datagram may carry, in bytes.
-    pub(crate) fn max_datagram(&self) -> usize {
-        let state = locked(&self.state);
-        state
-            .max_datagram
-            .min(state.connection.get().mps() as usize)
-    }
-
-    /// The path takes packets with `maximum` bytes of data, no more.
-    pub(crate) fn lower_max_datagram(&self, maximum: usize) {
-        let mut state = locked(&self.state);
-        state.max_datagram = state.max_datagram.min(maximum);
     }
 
     /// Changes the connection, sends all packets that follow, and sets its timer.

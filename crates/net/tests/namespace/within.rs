@@ -1,0 +1,50 @@
+//! Tests in a network namespace of their own.
+
+use std::process::Command;
+use std::time::Duration;
+
+use nix::sched::{CloneFlags, unshare};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs `test` in a fresh network with `addresses` on its loopback interface, or says why not.
+pub(crate) fn in_namespace<F: Future<Output = ()>>(
+    addresses: &'static [&'static str],
+    test: impl FnOnce() -> F + Send + 'static,
+) {
+    let thread = std::thread::spawn(move || {
+        if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
+            return Err(format!("no network namespace: {error}"));
+        }
+        ip(&["link", "set", "lo", "up"])?;
+        for address in addresses {
+            ip(&["address", "add", address, "dev", "lo"])?;
+        }
+        // An IPv6 address is of use only once the system has got round to it.
+        while is_tentative() {}
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+            .block_on(async { tokio::time::timeout(PATIENCE, test()).await.unwrap() });
+        Ok(())
+    });
+    if let Err(reason) = thread.join().unwrap() {
+        eprintln!("skipped: {reason}");
+    }
+}
+
+/// Runs the command `ip`.
+pub(crate) fn ip(arguments: &[&str]) -> Result<(), String> {
+    match Command::new("ip").args(arguments).status() {
+        Ok(status) if status.success() => Ok(()),
+        other => Err(format!("`ip {}`: {other:?}", arguments.join(" "))),
+    }
+}
+
+fn is_tentative() -> bool {
+    Command::new("ip")
+        .args(["-6", "address", "show", "dev", "lo", "tentative"])
+        .output()
+        .is_ok_and(|output| !output.stdout.is_empty())
+}
