@@ -38,8 +38,15 @@ class Run:
     def violations(self) -> list[str]:
         """What the physics verifier found; empty where it was not asked."""
 
-def check_scenario(text: str, format: str) -> str:  # noqa: A002
-    """Validate a scenario, "toml" or "json", and return its normalised JSON."""
+def check_scenario(
+    text: str,
+    format: str,  # noqa: A002
+    directory: str | None = None,
+) -> str:
+    """Validate a scenario, "toml" or "json", and return its normalised JSON.
+
+    Files that it names are read from ``directory``.
+    """
 
 def run(
     scenario: str,

@@ -109,6 +109,21 @@ class Results:
         return self._probed("rates")
 
     @property
+    def voice(self) -> pa.Table:
+        """What became of the frames of each voice call, by the interval in which they were made.
+
+        Of ``frames`` that the codec made, the transport ``refused`` some (no room, or given up
+        while it made the source wait) and some were ``sent``; of these, links ``lost`` some, some
+        arrived too ``late`` and the rest was ``played``. What is in none of these columns was on
+        its way when the run ended. ``wait_mean_s`` is the time in the sender, ``delay_mean_s`` that
+        until arrival, both from when a frame was made; ``mode_mean`` is the codec's mode, 0 for the
+        best.
+        """
+        if "voice" not in self.tables:
+            raise KeyError("voice: nobody talks; give a flow a Voice source")
+        return self.tables["voice"]
+
+    @property
     def drops(self) -> pa.Table:
         """Every packet that was dropped."""
         return self.tables["drops"]

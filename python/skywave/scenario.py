@@ -165,12 +165,79 @@ class PacketLoss(_Mirror):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bernoulli(_Mirror):
+    """Loses packets at random: each packet or bit has an error with this ``probability``."""
+
+    TAG: ClassVar[str] = "bernoulli"
+    probability: float
+    per: Literal["packet", "bit"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GilbertElliott(_Mirror):
+    """Loses packets in bursts: a channel that is good or bad, and may change before each packet.
+
+    The probabilities are those of a change, and of an error (of a packet, or of a bit) in either
+    state. Without others, all packets are lost while it is bad and none while it is good.
+    """
+
+    TAG: ClassVar[str] = "gilbert-elliott"
+    good_to_bad: float
+    bad_to_good: float
+    in_good: float | None = None
+    in_bad: float | None = None
+    per: Literal["packet", "bit"] | None = None
+
+
+Loss = PacketLoss | Bernoulli | GilbertElliott
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step(_Mirror):
+    """From ``at`` on, a link has this rate and delay; what is None is as it was.
+
+    At ``"0 bps"`` the link is out.
+    """
+
+    at: str
+    rate: str | None = None
+    delay: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace(_Mirror):
+    """How a link's rate and delay change with time: its steps, in order.
+
+    A packet has the rate and delay of the beginning of its transmission. None overtakes another:
+    where the delay falls, those that would arrive behind the one ahead, at the link's rate.
+    """
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Back(_Mirror):
+    """The way back of a link: what is None is as on the way forward.
+
+    Losses, trace and jitter it has only where they stand here.
+    """
+
+    rate: str | None = None
+    delay: str | None = None
+    queue: Queue | None = None
+    loss: Loss | None = None
+    trace: Trace | None = None
+    jitter: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Dumbbell(_Mirror):
     """Hosts ``s1``.. ``sN`` behind router ``r1``, hosts ``d1``.. ``dN`` behind router ``r2``.
 
     ``access_delays`` are those of pair 1, pair 2 and so on, from the beginning again where there
     are more pairs than delays. The queue is that of the bottleneck, both ways; without one it is
-    unlimited.
+    unlimited. ``loss``, ``trace`` and ``jitter`` are those of the bottleneck, forward; ``back`` is
+    its way back, where that differs.
     """
 
     pairs: int
@@ -179,14 +246,19 @@ class Dumbbell(_Mirror):
     access_rate: str
     access_delays: tuple[str, ...]
     queue: Queue | None = None
-    loss: PacketLoss | None = None
+    loss: Loss | None = None
+    trace: Trace | None = None
+    jitter: str | None = None
+    back: Back | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link(_Mirror):
     """A link between two nodes, in both directions unless ``one_way``.
 
-    Without a queue it never drops. ``loss`` is that of the forward direction.
+    Without a queue it never drops. ``loss``, ``trace`` and ``jitter`` (each packet takes up to so
+    much longer, and none overtakes another) are those of the forward direction; ``back`` is the way
+    back, where that differs.
     """
 
     from_: str
@@ -194,7 +266,10 @@ class Link(_Mirror):
     rate: str
     delay: str
     queue: Queue | None = None
-    loss: PacketLoss | None = None
+    loss: Loss | None = None
+    trace: Trace | None = None
+    jitter: str | None = None
+    back: Back | None = None
     one_way: bool | None = None
 
 
@@ -287,6 +362,13 @@ class Dccp(_Mirror):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Udp(_Mirror):
+    """UDP, which has no parameters. Its packets have 28 B of headers."""
+
+    TAG: ClassVar[str] = "udp"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ftp(_Mirror):
     """Always has data, or ``size`` in all; ``datagram`` is for transports that carry datagrams."""
 
@@ -305,18 +387,63 @@ class Cbr(_Mirror):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Talkspurts(_Mirror):
+    """Mean lengths of talk and pauses, exponentially distributed; those of ITU-T P.59 if None."""
+
+    talk: str | None = None
+    pause: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapt(_Mirror):
+    """How a voice source adapts: it sends only when no datagram waits in the transport.
+
+    Until then it gathers up to ``frames`` frames for one datagram, and gives up the oldest when
+    there are more. ``modes`` are the bytes of a frame in each lower mode of the codec; it goes down
+    one when it has to wait, and up again when it has not for a while.
+    """
+
+    frames: int
+    modes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voice(_Mirror):
+    """A voice call, one way: a ``frame`` every ``interval``, ``frames`` of them in a datagram.
+
+    ``header`` is RTP's. A frame is played if it arrives within ``deadline`` from when it was made;
+    ``Results.voice`` counts what becomes of each.
+    """
+
+    TAG: ClassVar[str] = "voice"
+    frame: str
+    interval: str
+    frames: int | None = None
+    header: str | None = None
+    deadline: str | None = None
+    talkspurts: Talkspurts | None = None
+    adapt: Adapt | None = None
+
+
+Transport = Tcp | Dccp | Udp
+Source = Ftp | Cbr | Voice
+
+
+@dataclass(frozen=True, kw_only=True)
 class Flow(_Mirror):
     """A flow from one node to another; ``start`` and ``stop`` are those of its application.
 
     ``class_`` says which sub-queue of a :class:`Weighted` queue serves it.
+    It starts up to ``start_jitter`` later, which the seed decides.
     """
 
     name: str
     from_: str
     to: str
-    transport: Tcp | Dccp
-    source: Ftp | Cbr
+    transport: Transport
+    source: Source
     start: str | None = None
+    start_jitter: str | None = None
     stop: str | None = None
     class_: int | None = None
 
@@ -365,7 +492,10 @@ class Scenario:
         delay: str,
         pairs: int = 1,
         queue: Queue | int | None = None,
-        loss: PacketLoss | None = None,
+        loss: Loss | None = None,
+        trace: Trace | None = None,
+        jitter: str | None = None,
+        back: Back | None = None,
         access_rate: str = "1 Gbps",
         access_delays: tuple[str, ...] = ("1 ms",),
         seed: int | None = None,
@@ -373,8 +503,9 @@ class Scenario:
     ) -> Self:
         """Begin a scenario on the classic topology.
 
-        ``rate``, ``delay`` and ``queue`` are those of the bottleneck ``r1->r2``; an integer
-        ``queue`` is a drop-tail queue of so many packets.
+        ``rate``, ``delay``, ``queue``, ``loss``, ``trace`` and ``jitter`` are those of the
+        bottleneck ``r1->r2``; an integer ``queue`` is a drop-tail queue of so many packets.
+        ``back`` is what is otherwise on ``r2->r1``.
         """
         bottleneck = Dumbbell(
             pairs=pairs,
@@ -384,6 +515,9 @@ class Scenario:
             access_delays=access_delays,
             queue=DropTail(packets=queue) if isinstance(queue, int) else queue,
             loss=loss,
+            trace=trace,
+            jitter=jitter,
+            back=back,
         )
         return cls(
             name=name,
@@ -398,10 +532,11 @@ class Scenario:
         name: str,
         from_: str,
         to: str,
-        transport: Tcp | Dccp,
-        source: Ftp | Cbr | None = None,
+        transport: Transport,
+        source: Source | None = None,
         *,
         start: str | None = None,
+        start_jitter: str | None = None,
         stop: str | None = None,
         class_: int | None = None,
     ) -> Self:
@@ -414,6 +549,7 @@ class Scenario:
                 transport=transport,
                 source=source or Ftp(),
                 start=start,
+                start_jitter=start_jitter,
                 stop=stop,
                 class_=class_,
             )
@@ -447,18 +583,23 @@ class Scenario:
         return document
 
     @classmethod
-    def from_text(cls, text: str, syntax: Literal["toml", "json"]) -> Self:
-        """Read a scenario and check it.
+    def from_text(
+        cls, text: str, syntax: Literal["toml", "json"], directory: str | Path | None = None
+    ) -> Self:
+        """Read a scenario and check it; trace files that it names stand in ``directory``.
 
         Raises:
             ScenarioError: with the field that is wrong.
 
         """
-        return cls._from_dict(json.loads(_core.check_scenario(text, syntax)))
+        beside = None if directory is None else str(directory)
+        return cls._from_dict(json.loads(_core.check_scenario(text, syntax, beside)))
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
         """Read a scenario from a file: JSON if its name ends so, else TOML.
+
+        The steps of trace files that it names become part of the scenario.
 
         Raises:
             ScenarioError: with the field that is wrong.
@@ -470,7 +611,8 @@ class Scenario:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise _core.ScenarioError(f"{path} is not a text file: {error.reason}") from error
-        return cls.from_text(text, "json" if path.suffix == ".json" else "toml")
+        syntax: Literal["toml", "json"] = "json" if path.suffix == ".json" else "toml"
+        return cls.from_text(text, syntax, path.parent)
 
     @classmethod
     def _from_dict(cls, document: Mapping[str, Any]) -> Self:
@@ -493,25 +635,53 @@ class Scenario:
 PartT = TypeVar("PartT", bound=_Mirror)
 
 
+_TAGGED: dict[str | None, type[_Mirror]] = {
+    variant.TAG: variant
+    for variant in (
+        Tcp,
+        Dccp,
+        Udp,
+        Ftp,
+        Cbr,
+        Voice,
+        DropTail,
+        Red,
+        AdaptiveRed,
+        CoDel,
+        FqCoDel,
+        Pie,
+        Weighted,
+        Bernoulli,
+        GilbertElliott,
+        PerRoundTrip,
+        DynamicFeedback,
+    )
+}
+"""Variants by their tag, for the keys whose value has one of several forms."""
+_LISTS: dict[str, type[_Mirror]] = {"steps": Step, "queues": SubQueue}
+_PARTS: dict[str, type[_Mirror]] = {
+    "trace": Trace,
+    "back": Back,
+    "talkspurts": Talkspurts,
+    "adapt": Adapt,
+    "tfrc": Tfrc,
+}
+
+
 def _read(mirror: type[PartT], document: Mapping[str, Any]) -> PartT:
     """Read a part from the core's normalised JSON."""
-    queues = (DropTail, Red, AdaptiveRed, CoDel, FqCoDel, Pie, Weighted)
-    variants = (Tcp, Dccp, Ftp, Cbr, *queues, PerRoundTrip, DynamicFeedback)
-    tagged = {variant.TAG: variant for variant in variants}
     values: dict[str, Any] = {}
     for key, value in document.items():
-        if key in ("transport", "source", "queue", "feedback") and isinstance(value, dict):
+        if key in ("transport", "source", "queue", "loss", "feedback") and isinstance(value, dict):
             ((tag, body),) = value.items()
-            values[key] = _read(tagged[tag], body)
+            values[key] = _read(_TAGGED[tag], body) if tag in _TAGGED else _read(PacketLoss, value)
         elif key == "queue":
             # "unlimited" is what there is without a queue.
             continue
-        elif key == "tfrc":
-            values[key] = _read(Tfrc, value)
-        elif key == "loss":
-            values[key] = _read(PacketLoss, value)
-        elif key == "queues":
-            values[key] = tuple(_read(SubQueue, sub_queue) for sub_queue in value)
+        elif key in _PARTS:
+            values[key] = _read(_PARTS[key], value)
+        elif key in _LISTS:
+            values[key] = tuple(_read(_LISTS[key], item) for item in value)
         else:
             name = f"{key}_" if key in ("from", "class") else key
             values[name] = tuple(value) if isinstance(value, list) else value

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant, Rate};
 
-use crate::{DropReason, Dropped, LossModel, Packet, Queue};
+use crate::{DropReason, Dropped, LossModel, Packet, Queue, Variation};
 
 /// A simplex link with its queue at the sending end.
 ///
@@ -20,12 +20,17 @@ use crate::{DropReason, Dropped, LossModel, Packet, Queue};
 pub struct Link<P, Q> {
     queue: Q,
     rate: Rate,
+    /// What a packet takes from the end of its transmission to its arrival; where the link varies,
+    /// what the latest one takes.
     delay: Duration,
-    loss: LossModel,
+    /// None where nothing is lost, which is the common case and costs no more than a look.
+    loss: Option<Box<LossModel>>,
+    variation: Option<Box<Variation>>,
     /// When the transmission in progress ends; the link is idle where this is not in the future.
     free_at: Instant,
     /// A size and the time that it takes. Most packets on a link have one size, and a division
-    /// costs as much as all the rest of a packet's work on a link.
+    /// costs as much as all the rest of a packet's work on a link. Where the link varies the size
+    /// stays zero, which no packet has.
     serialisation: (u32, Duration),
     /// Packets in transmission or propagation and when they arrive.
     in_flight: VecDeque<(Instant, P)>,
@@ -36,17 +41,24 @@ pub struct Link<P, Q> {
 
 impl<P: Packet, Q: Queue<P>> Link<P, Q> {
     /// An idle link.
-    pub const fn new(queue: Q, rate: Rate, delay: Duration, loss: LossModel) -> Self {
+    pub fn new(queue: Q, rate: Rate, delay: Duration, loss: LossModel) -> Self {
         Self {
             queue,
             rate,
             delay,
-            loss,
+            loss: (loss != LossModel::None).then(|| Box::new(loss)),
+            variation: None,
             free_at: Instant::ZERO,
             serialisation: (0, Duration::ZERO),
             in_flight: VecDeque::new(),
             asks: false,
         }
+    }
+
+    /// The link with a rate and a delay that vary.
+    pub fn varying(mut self, variation: Variation) -> Self {
+        self.variation = Some(Box::new(variation));
+        self
     }
 
     /// A packet arrives at the sending end. `Ok(true)` means that there may be a new
@@ -55,7 +67,9 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
     /// # Errors
     /// [`Dropped`]: the loss model took it or the queue refused it.
     pub fn enqueue(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
-        if self.loss.takes_next() {
+        if let Some(loss) = &mut self.loss
+            && loss.takes_next(packet.size())
+        {
             return Err(Dropped {
                 packet,
                 reason: DropReason::Loss,
@@ -143,9 +157,12 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
         self.queue.bytes()
     }
 
-    /// Bits per second.
-    pub const fn rate(&self) -> Rate {
-        self.rate
+    /// Bits per second, on average from time zero to `end`.
+    pub fn mean_rate(&self, end: Instant) -> Rate {
+        match &self.variation {
+            Some(variation) => variation.mean_rate(end),
+            None => self.rate,
+        }
     }
 
     /// Starts what the queue has kept, as far as the link has become free by `now`.
@@ -169,11 +186,22 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
     fn send(&mut self, start: Instant, packet: P) {
         let size = packet.size();
         if self.serialisation.0 != size {
-            self.serialisation = (size, self.rate.transmission_time(u64::from(size)));
+            self.prepare(start, size);
         }
         self.free_at = start + self.serialisation.1;
         self.in_flight
             .push_back((self.free_at + self.delay, packet));
+    }
+
+    /// Gets ready for a packet of another size than the last one, or for any where the link varies.
+    #[inline(never)]
+    fn prepare(&mut self, start: Instant, size: u32) {
+        match &mut self.variation {
+            Some(variation) => {
+                (self.serialisation.1, self.delay) = variation.next(start, size);
+            }
+            None => self.serialisation = (size, self.rate.transmission_time(u64::from(size))),
+        }
     }
 }
 

@@ -52,12 +52,20 @@ impl Run {
     }
 }
 
-/// Reads a scenario ("toml" or "json"), checks it, and gives it back as JSON.
+/// Reads a scenario ("toml" or "json"), checks it, and gives it back as JSON. Files that it names are
+/// read from `directory`.
 #[pyfunction]
-pub(crate) fn check_scenario(text: &str, format: &str) -> PyResult<String> {
-    let scenario = match format {
-        "toml" => Scenario::from_toml(text),
-        "json" => Scenario::from_json(text),
+#[pyo3(signature = (text, format, directory=None))]
+pub(crate) fn check_scenario(
+    text: &str,
+    format: &str,
+    directory: Option<std::path::PathBuf>,
+) -> PyResult<String> {
+    let scenario = match (format, directory) {
+        ("toml", None) => Scenario::from_toml(text),
+        ("toml", Some(directory)) => Scenario::from_toml_beside(text, &directory),
+        ("json", None) => Scenario::from_json(text),
+        ("json", Some(directory)) => Scenario::from_json_beside(text, &directory),
         _ => {
             let message = format!("format: \"{format}\" is not a format: use \"toml\" or \"json\"");
             return Err(PyValueError::new_err(message));

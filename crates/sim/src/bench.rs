@@ -104,6 +104,7 @@ impl Bench {
                     from: format!("s{subnet}"),
                     to: format!("d{subnet}"),
                     start: Duration::from_secs_f64(STAGGER_S * starts.random::<f64>()),
+                    start_jitter: Duration::ZERO,
                     stop: None,
                     class: 0,
                     transport: TransportSpec::Tcp(TcpSpec {
@@ -135,6 +136,9 @@ impl Bench {
                     bytes: None,
                 }),
                 loss: None,
+                trace: None,
+                jitter: Duration::ZERO,
+                back: None,
                 access_rate: self.access,
                 access_delays,
             }),

@@ -1,12 +1,12 @@
 //! The event loop.
 
 use skywave_path::{Dropped, Packet};
-use skywave_transport::{Drain, Driven, Endpoint, dccp};
+use skywave_transport::{Drain, Driven, Endpoint};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 use slab::Slab;
 
-use crate::application::Application;
+use crate::application::{Application, Datagrams};
 use crate::host::Host;
 use crate::network::{Hop, Network};
 use crate::observe::{Event, Observer};
@@ -147,6 +147,11 @@ impl<O: Observer> Simulator<O> {
         &self.hosts
     }
 
+    /// The applications.
+    pub(crate) fn applications(&self) -> &[Application] {
+        &self.applications
+    }
+
     /// Ends the simulation and hands over the one who watched it.
     pub(crate) fn into_observer(self) -> O {
         self.plane.observer
@@ -159,28 +164,21 @@ impl<O: Observer> Simulator<O> {
             .packet(now, Event::Receive, &frame, &plane.bodies);
         let (to, ecn) = (frame.to(), frame.ecn());
         let body = plane.bodies.remove(frame.body());
-        // Both hosts of a flow speak its protocol.
-        match &mut self.hosts[to as usize] {
+        let host = &mut self.hosts[to as usize];
+        match host {
             Host::TcpSender(sender) => {
-                let Some(segment) = body.into_segment() else {
-                    unreachable!("DCCP for a TCP sender")
-                };
-                plane.drain(now, to, sender.receive(now, ecn, segment));
+                plane.drain(now, to, sender.receive(now, ecn, body.into_segment()));
             }
             Host::TcpReceiver(receiver) => {
-                let Some(segment) = body.into_segment() else {
-                    unreachable!("DCCP for a TCP receiver")
-                };
-                plane.drain(now, to, receiver.receive(now, ecn, segment));
+                plane.drain(now, to, receiver.receive(now, ecn, body.into_segment()));
             }
-            Host::Dccp(connection) => {
-                let Body::Dccp(packet) = body else {
-                    unreachable!("TCP for a DCCP connection")
-                };
-                plane.drain(now, to, connection.receive(now, ecn, *packet));
+            Host::Dccp(_) | Host::Udp(_) => {
+                plane.receive_datagram(now, to, ecn, host, body);
+                return self.settle(now, to);
             }
         }
-        self.settle(now, frame.to());
+        // Its application reads and writes nothing: there is nothing else to settle.
+        plane.observer.settled(now, to, host);
     }
 
     /// What is done by the clock, not by a packet. Kept apart from what every packet runs through.
@@ -203,6 +201,7 @@ impl<O: Observer> Simulator<O> {
             Host::TcpSender(sender) => plane.drain(now, index, sender.expire(now)),
             Host::TcpReceiver(receiver) => plane.drain(now, index, receiver.expire(now)),
             Host::Dccp(connection) => plane.drain(now, index, connection.expire(now)),
+            Host::Udp(socket) => plane.drain(now, index, socket.expire(now)),
         }
         self.settle(now, index);
     }
@@ -222,6 +221,10 @@ impl<O: Observer> Simulator<O> {
                 });
                 self.plane.drain(now, index, drain);
             }
+            Host::Udp(socket) => {
+                let ((), drain) = socket.apply(now, |socket| application.send(now, socket));
+                self.plane.drain(now, index, drain);
+            }
             Host::TcpReceiver(_) => unreachable!("a flow's even host is its sender"),
         }
         match application.next() {
@@ -234,9 +237,10 @@ impl<O: Observer> Simulator<O> {
     /// After an input has been dealt with: the receiving application reads what has come, a
     /// sending one that always has data fills the room that is free, and the observer looks on.
     fn settle(&mut self, now: Instant, index: u32) {
-        if let Host::Dccp(connection) = &mut self.hosts[index as usize] {
+        let host = &mut self.hosts[index as usize];
+        if matches!(host, Host::Dccp(_) | Host::Udp(_)) {
             let application = &mut self.applications[index as usize / 2];
-            self.plane.serve(now, index, connection, application);
+            self.plane.serve(now, index, host, application);
         }
         self.plane
             .observer
@@ -269,21 +273,47 @@ impl<O: Observer> Plane<O> {
         }
     }
 
-    /// Lets the application of a datagram connection read and write until it has nothing to do.
+    /// Hands a packet to a host of a transport of datagrams. Apart, so that nothing of it is in the
+    /// way of segments.
     #[inline(never)]
-    fn serve(
+    fn receive_datagram(&mut self, now: Instant, to: u32, ecn: Ecn, host: &mut Host, body: Body) {
+        match (host, body) {
+            (Host::Dccp(connection), Body::Dccp(packet)) => {
+                self.drain(now, to, connection.receive(now, ecn, *packet));
+            }
+            (Host::Udp(socket), Body::Udp(datagram)) => {
+                self.drain(now, to, socket.receive(now, ecn, *datagram));
+            }
+            _ => unreachable!("both hosts of a flow speak its protocol"),
+        }
+    }
+
+    /// Lets the application of a transport of datagrams read and write until it has nothing to do.
+    #[inline(never)]
+    fn serve(&mut self, now: Instant, index: u32, host: &mut Host, application: &mut Application) {
+        match host {
+            Host::Dccp(connection) => self.read_and_refill(now, index, connection, application),
+            Host::Udp(socket) => self.read_and_refill(now, index, socket, application),
+            Host::TcpSender(_) | Host::TcpReceiver(_) => {}
+        }
+    }
+
+    fn read_and_refill<E>(
         &mut self,
         now: Instant,
         host: u32,
-        connection: &mut Driven<dccp::Connection>,
+        transport: &mut Driven<E>,
         application: &mut Application,
-    ) {
+    ) where
+        E: Datagrams,
+        E::Packet: Into<Body>,
+    {
         let is_sender = host.is_multiple_of(2);
         loop {
-            let (filled, drain) = connection.apply(now, |connection| {
-                while connection.recv().is_some() {}
+            let (filled, drain) = transport.apply(now, |transport| {
+                transport.read();
                 if is_sender {
-                    application.refill(connection)
+                    application.refill(transport)
                 } else {
                     0
                 }

@@ -1,20 +1,19 @@
 //! The ends of a flow: transport endpoints, and the applications above them.
 
 use core::num::NonZeroU32;
-
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_congestion::{
     Aimd, AimdConfig, Clocking, Cubic, CubicConfig, GrowthLaw, RtoConfig, Vegas, VegasConfig,
     Window, tfrc,
 };
-use skywave_transport::{Driven, dccp, tcp};
+use skywave_transport::{Driven, dccp, tcp, udp};
 use skywave_units::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::scenario::{
     DccpSpec, FeedbackSpec, FlowSpec, Growth, PerRoundTripSpec, Profile, ReceiverRttSpec,
-    SmoothingSpec, SourceSpec, TcpControl, TcpRecovery, TcpSpec, TfrcRules, TransportSpec,
+    SmoothingSpec, SourceSpec, TcpControl, TcpRecovery, TcpSpec, TfrcRules, TransportSpec, UdpSpec,
     WindowSpec,
 };
 
@@ -26,6 +25,7 @@ pub(crate) enum Host {
     TcpSender(Box<Driven<tcp::Sender>>),
     TcpReceiver(Box<Driven<tcp::Receiver>>),
     Dccp(Box<Driven<dccp::Connection>>),
+    Udp(Box<Driven<udp::Socket>>),
 }
 
 /// What the simulator reads off an endpoint of whatever kind.
@@ -50,11 +50,21 @@ pub(crate) fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(name.as_bytes(), seed))
 }
 
+/// When a flow begins.
+pub(crate) fn start_of(flow: &FlowSpec, seed: u64) -> Instant {
+    let start = Instant::ZERO + flow.start;
+    if flow.start_jitter.is_zero() {
+        return start;
+    }
+    let mut rng = stream(seed, &format!("{}/start", flow.name));
+    start + Duration::from_nanos(rng.random_range(0..=flow.start_jitter.as_nanos()))
+}
+
 impl Host {
     /// The sender and the receiver of a flow.
     pub(crate) fn pair(flow: &FlowSpec, index: usize, seed: u64) -> (Self, Self) {
         let name = |end: &str| format!("{}/{end}", flow.name);
-        let start = Instant::ZERO + flow.start;
+        let start = start_of(flow, seed);
         let sender_port = sender_port(index);
         match &flow.transport {
             TransportSpec::Tcp(spec) => {
@@ -96,6 +106,15 @@ impl Host {
                 (
                     Self::Dccp(Box::new(Driven::new(sender))),
                     Self::Dccp(Box::new(Driven::new(receiver))),
+                )
+            }
+            TransportSpec::Udp(UdpSpec {}) => {
+                let socket = |local, remote| {
+                    Self::Udp(Box::new(Driven::new(udp::Socket::new(local, remote))))
+                };
+                (
+                    socket(sender_port, RECEIVER_PORT),
+                    socket(RECEIVER_PORT, sender_port),
                 )
             }
         }
@@ -144,6 +163,16 @@ impl Host {
                     rate: stats.congestion.rate().copied(),
                 }
             }
+            Self::Udp(socket) => {
+                let counters = socket.get().counters();
+                HostStats {
+                    packets_sent: counters.datagrams_sent,
+                    bytes_sent: counters.bytes_sent,
+                    delivered_packets: counters.datagrams_received,
+                    delivered_bytes: counters.bytes_received,
+                    ..HostStats::default()
+                }
+            }
         }
     }
 }
@@ -158,6 +187,7 @@ fn datagram_size(source: &SourceSpec) -> u64 {
     match source {
         SourceSpec::Ftp(ftp) => ftp.datagram.get(),
         SourceSpec::Cbr(cbr) => cbr.datagram.get(),
+        SourceSpec::Voice(voice) => voice.largest_datagram(),
     }
 }
 

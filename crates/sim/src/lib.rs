@@ -1,10 +1,9 @@
 //! The packet-level simulator: protocols and paths on a virtual clock.
 //!
 //! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
-//! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and
-//!   routes), `discipline` (their queues),
-//!   `host` (endpoints) and `application` (what they send).
-//! - `observe` is how a run is watched: `probes` measures, `record` writes it down for
+//! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
+//!   `discipline` (their queues), `host` (endpoints) and `application` (what they send; `talker` sends voice).
+//! - `observe` is how a run is watched: `probes` measures (`voice` what becomes of speech), `record` writes it down for
 //!   [`physics`], which judges it, and `capture` writes pcapng.
 //! - [`Bench`] is the benchmark.
 //!
@@ -40,6 +39,8 @@ mod run;
 mod scenario;
 mod schedule;
 mod tables;
+mod talker;
+mod voice;
 mod wire_check;
 
 pub use bench::{Bench, BenchCounts, IdleFlows};
@@ -48,10 +49,11 @@ pub use run::{
     FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, check, run, run_many,
 };
 pub use scenario::{
-    CbrSpec, CoDelSpec, DccpSpec, DropTailSpec, Dumbbell, DynamicSpec, FeedbackSpec, FlowSpec,
-    FqCoDelSpec, FtpSpec, Growth, LinkSpec, LossSpec, PerRoundTripSpec, PieSpec, Probes, Profile,
-    QueueSpec, ReceiverRttSpec, RedSpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec,
-    SubQueueSpec, TcpControl, TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, TransportSpec,
-    WeightedSpec, WindowSpec,
+    AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, CoDelSpec, DccpSpec, DropTailSpec, Dumbbell,
+    DynamicSpec, ErrorUnit, FeedbackSpec, FlowSpec, FqCoDelSpec, FtpSpec, GilbertElliottSpec,
+    Growth, LinkSpec, LossSpec, PerRoundTripSpec, PieSpec, Probes, Profile, QueueSpec,
+    ReceiverRttSpec, RedSpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec, SubQueueSpec,
+    TalkspurtSpec, TcpControl, TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, TraceSpec, TraceStep,
+    TransportSpec, UdpSpec, VoiceSpec, WeightedSpec, WindowSpec,
 };
 pub use wire_check::WireMismatch;

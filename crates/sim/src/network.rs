@@ -2,11 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use skywave_path::{AnyQueue, Link, LossModel};
+use skywave_path::{AnyQueue, ErrorRate, Link, LossModel, LossProcess, Step, Variation};
+use skywave_units::Instant;
 
 use crate::discipline::{Head, discipline};
+use crate::host::stream;
 use crate::packet::Frame;
-use crate::scenario::{LossSpec, Scenario, ScenarioError};
+use crate::scenario::{
+    Direction, ErrorUnit, LinkSpec, LossSpec, Scenario, ScenarioError, TraceSpec,
+};
 
 /// A link of the simulator.
 pub(crate) type SimLink = Link<Frame, AnyQueue<Frame>>;
@@ -57,27 +61,12 @@ impl Network {
         let mut links = Vec::new();
         let mut names = Vec::new();
         let mut outgoing = vec![Vec::new(); nodes.len()];
-        for spec in &specs {
-            let forward = (&spec.from, &spec.to, spec.loss.as_ref());
-            let back = (!spec.one_way).then_some((&spec.to, &spec.from, None));
-            for (from, to, loss) in std::iter::once(forward).chain(back) {
-                let (origin, target) = (index[from.as_str()], index[to.as_str()]);
-                outgoing[origin as usize].push(links.len() as u32);
-                let name = format!("{from}->{to}");
-                let head = Head {
-                    link: &name,
-                    rate: spec.rate,
-                    delay: spec.delay,
-                    seed: scenario.seed,
-                };
-                let queue = discipline(&spec.queue, head);
-                links.push(Link::new(queue, spec.rate, spec.delay, loss_model(loss)));
-                names.push(LinkName {
-                    name,
-                    from: origin,
-                    to: target,
-                });
-            }
+        for direction in specs.iter().flat_map(LinkSpec::directions) {
+            let (from, to) = (index[direction.from], index[direction.to]);
+            outgoing[from as usize].push(links.len() as u32);
+            links.push(link(&direction, scenario.seed));
+            let name = direction.name();
+            names.push(LinkName { name, from, to });
         }
         Self {
             links,
@@ -150,10 +139,66 @@ impl Network {
     }
 }
 
-fn loss_model(loss: Option<&LossSpec>) -> LossModel {
-    match loss {
+/// One direction of a link; what is random on it has a stream of its own.
+fn link(direction: &Direction<'_>, seed: u64) -> SimLink {
+    let name = direction.name();
+    let stream = |what: &str| stream(seed, &format!("{name}/{what}"));
+    let head = Head {
+        link: &name,
+        rate: direction.rate,
+        delay: direction.delay,
+        seed,
+    };
+    let queue = discipline(direction.queue, head);
+    let loss = match direction.loss {
         Some(LossSpec::Packets(ordinals)) => LossModel::named(ordinals.clone()),
+        Some(LossSpec::Bernoulli(spec)) => {
+            let errors = error_rate(spec.per, spec.probability);
+            LossModel::random(LossProcess::Bernoulli(errors), stream("loss"))
+        }
+        Some(LossSpec::GilbertElliott(spec)) => {
+            let process = LossProcess::GilbertElliott {
+                good_to_bad: spec.good_to_bad,
+                bad_to_good: spec.bad_to_good,
+                good: error_rate(spec.per, spec.in_good),
+                bad: error_rate(spec.per, spec.in_bad),
+            };
+            LossModel::random(process, stream("loss"))
+        }
         None => LossModel::None,
+    };
+    let link = Link::new(queue, direction.rate, direction.delay, loss);
+    if direction.trace.is_none() && direction.jitter.is_zero() {
+        return link;
+    }
+    let steps = steps(direction);
+    let variation = Variation::trace(direction.rate, direction.delay, steps);
+    link.varying(if direction.jitter.is_zero() {
+        variation
+    } else {
+        variation.with_jitter(direction.jitter, stream("jitter"))
+    })
+}
+
+/// The steps of a trace, each with its rate and its delay.
+fn steps(direction: &Direction<'_>) -> Vec<Step> {
+    let (mut rate, mut delay) = (direction.rate, direction.delay);
+    let steps = direction.trace.map_or(&[][..], TraceSpec::steps);
+    steps
+        .iter()
+        .map(|step| {
+            rate = step.rate.unwrap_or(rate);
+            delay = step.delay.unwrap_or(delay);
+            let at = Instant::ZERO + step.at;
+            Step { at, rate, delay }
+        })
+        .collect()
+}
+
+const fn error_rate(per: ErrorUnit, probability: f64) -> ErrorRate {
+    match per {
+        ErrorUnit::Packet => ErrorRate::Packet(probability),
+        ErrorUnit::Bit => ErrorRate::Bit(probability),
     }
 }
 

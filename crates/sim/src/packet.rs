@@ -1,7 +1,7 @@
 //! Packets in the simulator: a small frame that travels, a body that stays where it is.
 
 use skywave_path::Packet;
-use skywave_wire::{Ecn, Payload, dccp, tcp};
+use skywave_wire::{Ecn, Payload, dccp, tcp, udp};
 
 /// Bytes of the IPv4 header that the simulator puts before every packet.
 pub(crate) const IP_HEADER: u32 = 20;
@@ -100,6 +100,7 @@ pub(crate) enum Body {
     Bare(BareSegment),
     Tcp(Box<tcp::Segment>),
     Dccp(Box<dccp::Packet>),
+    Udp(Box<udp::Datagram>),
 }
 
 /// A TCP segment without options and with data that have no values: nearly every one, and a
@@ -156,14 +157,30 @@ impl From<dccp::Packet> for Body {
     }
 }
 
+impl From<udp::Datagram> for Body {
+    fn from(datagram: udp::Datagram) -> Self {
+        Self::Udp(Box::new(datagram))
+    }
+}
+
 impl Body {
-    /// The TCP segment, where it is one.
-    pub(crate) fn into_segment(self) -> Option<tcp::Segment> {
+    /// The TCP segment.
+    ///
+    /// # Panics
+    /// Where it is none: both hosts of a flow speak its protocol.
+    pub(crate) fn into_segment(self) -> tcp::Segment {
         match self {
-            Self::Bare(bare) => Some(bare.into()),
-            Self::Tcp(segment) => Some(*segment),
-            Self::Dccp(_) => None,
+            Self::Bare(bare) => bare.into(),
+            Self::Tcp(segment) => *segment,
+            datagram => datagram.misdelivered(),
         }
+    }
+
+    /// Apart, so that nothing of it is in the way of segments.
+    #[cold]
+    #[inline(never)]
+    fn misdelivered(self) -> ! {
+        unreachable!("{} for a TCP host", self.kind())
     }
 
     /// Bytes of the packet, transport header and data.
@@ -173,6 +190,7 @@ impl Body {
             Self::Bare(_) => tcp::MIN_HEADER,
             Self::Tcp(segment) => segment.header_len(),
             Self::Dccp(packet) => packet.header_len(),
+            Self::Udp(_) => udp::Datagram::HEADER_LEN,
         };
         header as u32 + self.data()
     }
@@ -183,6 +201,7 @@ impl Body {
             Self::Bare(bare) => bare.data,
             Self::Tcp(segment) => segment.payload.len() as u32,
             Self::Dccp(packet) => packet.payload.len() as u32,
+            Self::Udp(datagram) => datagram.payload.len() as u32,
         }
     }
 
@@ -192,6 +211,7 @@ impl Body {
             Self::Bare(bare) => bare.flags,
             Self::Tcp(segment) => segment.flags,
             Self::Dccp(packet) => return dccp_kind(&packet.kind),
+            Self::Udp(_) => return "UDP",
         };
         if flags.contains(tcp::Flags::SYN) {
             "TCP SYN"
@@ -204,12 +224,22 @@ impl Body {
         }
     }
 
-    /// Sequence number as it stands in the header.
+    /// The datagram that it carries, where it is of a protocol that has such.
+    pub(crate) fn datagram(&self) -> Option<&Payload> {
+        match self {
+            Self::Dccp(packet) => Some(&packet.payload),
+            Self::Udp(datagram) => Some(&datagram.payload),
+            Self::Bare(_) | Self::Tcp(_) => None,
+        }
+    }
+
+    /// Sequence number as it stands in the header; zero where it has none.
     pub(crate) fn seq(&self) -> u64 {
         match self {
             Self::Bare(bare) => u64::from(bare.seq),
             Self::Tcp(segment) => u64::from(segment.seq),
             Self::Dccp(packet) => packet.seq.get(),
+            Self::Udp(_) => 0,
         }
     }
 
@@ -219,6 +249,7 @@ impl Body {
             Self::Bare(bare) => (bare.flags, bare.ack),
             Self::Tcp(segment) => (segment.flags, segment.ack),
             Self::Dccp(packet) => return packet.kind.ack().map(dccp::SeqNo::get),
+            Self::Udp(_) => return None,
         };
         flags.contains(tcp::Flags::ACK).then_some(u64::from(ack))
     }
@@ -229,6 +260,8 @@ impl PartialEq for Body {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Dccp(a), Self::Dccp(b)) => a == b,
+            (Self::Udp(a), Self::Udp(b)) => a == b,
+            (Self::Dccp(_) | Self::Udp(_), _) | (_, Self::Dccp(_) | Self::Udp(_)) => false,
             (a, b) => a.clone().into_segment() == b.clone().into_segment(),
         }
     }

@@ -7,13 +7,15 @@
 //!   host at the other end of their flow; none is left standing at a node, or on a link beyond
 //!   its time;
 //! - links are FIFO where their queue is;
-//! - packets leave a link neither faster nor slower than its rate and its delay say;
+//! - packets leave a link neither faster nor slower than its rate and its delay say, which a trace
+//!   and jitter may change;
 //! - a queue never holds more than its limit, and drops only when it is full, or early where its
 //!   discipline does that (of sub-queues only the sum is known);
 //! - only routers touch the ECN field, only where their discipline marks, and only to turn what can
 //!   be marked into Congestion Experienced.
 
 mod link;
+mod timing;
 
 use std::collections::BTreeMap;
 

@@ -12,8 +12,10 @@ use crate::observe::{Event, Observer};
 use crate::packet::{Body, Frame};
 use crate::scenario::Probes;
 use crate::tables::{
-    DropRow, FlowRow, LinkFlowRow, LinkRow, PacketRow, RateRow, TableSet, WindowRow,
+    DropRow, FlowRow, LinkFlowRow, LinkRow, PacketRow, RateRow, TableSet, VoiceRow, WindowRow,
 };
+use crate::talker::Made;
+use crate::voice::VoiceLog;
 
 /// Samples flows and links, and counts for the summary.
 pub(crate) struct Sampler {
@@ -29,6 +31,8 @@ pub(crate) struct Sampler {
     /// Counts of flow f on link l at `l * flows + f`; only links that are sampled are counted.
     link_flows: Vec<PacketCount>,
     flows: Vec<FlowCount>,
+    /// A log for each flow that is a voice call.
+    voice: Vec<Option<VoiceLog>>,
     /// Each packet on its way, by the key of its body.
     on_way: Vec<OnWay>,
     pub(crate) tables: TableSet,
@@ -86,7 +90,12 @@ struct FlowCount {
 
 impl Sampler {
     /// Samples the links for which `sampled` is true.
-    pub(crate) fn new(probes: &Probes, sampled: Vec<bool>, usage: Vec<Vec<bool>>) -> Self {
+    pub(crate) fn new(
+        probes: &Probes,
+        sampled: Vec<bool>,
+        usage: Vec<Vec<bool>>,
+        voice: Vec<Option<VoiceLog>>,
+    ) -> Self {
         let links = sampled.len();
         let flows = usage.first().map_or(0, Vec::len);
         Self {
@@ -99,6 +108,7 @@ impl Sampler {
             links: vec![PacketCount::default(); links],
             link_flows: vec![PacketCount::default(); links * flows],
             flows: vec![FlowCount::default(); flows],
+            voice,
             on_way: Vec::new(),
             tables: TableSet::default(),
             totals: Totals {
@@ -155,6 +165,40 @@ impl Sampler {
         }
     }
 
+    /// Writes down what became of each voice call; `made` is what its source says, by interval.
+    pub(crate) fn end_voice(&mut self, made: &[Vec<Made>]) {
+        for ((log, made), flow) in self.voice.iter().zip(made).zip(0..) {
+            let Some(log) = log else { continue };
+            // What is sent has been made.
+            for (index, &made) in made.iter().enumerate() {
+                self.tables.voice.push(VoiceRow {
+                    at: Instant::ZERO + self.interval * (index as u64 + 1),
+                    flow,
+                    made,
+                    count: log.counts.get(index).copied().unwrap_or_default(),
+                });
+            }
+        }
+    }
+
+    /// Keeps the log of a voice call.
+    fn voice(&mut self, now: Instant, event: Event, frame: &Frame, body: &Body) {
+        let Some(datagram) = body.datagram() else {
+            return;
+        };
+        let (flow, is_forward) = (frame.to() as usize / 2, !frame.to().is_multiple_of(2));
+        if let Some(log) = &mut self.voice[flow]
+            && is_forward
+        {
+            match event {
+                Event::Send => log.sent(now, datagram),
+                Event::Drop { .. } => log.lost(datagram),
+                Event::Receive => log.arrived(now, datagram),
+                Event::Enqueue { .. } | Event::Arrive { .. } => {}
+            }
+        }
+    }
+
     fn data_received(&mut self, now: Instant, frame: &Frame, body: &Body) {
         // Data goes to a flow's receiver, which is odd.
         if frame.to().is_multiple_of(2) || body.data() == 0 {
@@ -172,6 +216,7 @@ impl Sampler {
 impl Observer for Sampler {
     fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
         let body = &bodies[frame.body()];
+        self.voice(now, event, frame, body);
         match event {
             Event::Send => {
                 if frame.body() >= self.on_way.len() {

@@ -17,8 +17,10 @@ use crate::packet::Route;
 use crate::physics;
 use crate::probes::{Sampler, Totals};
 use crate::record::{Fingerprint, Recorder};
-use crate::scenario::{Scenario, ScenarioError, TransportSpec};
+use crate::scenario::{Scenario, ScenarioError, SourceSpec, TransportSpec};
 use crate::tables::Names;
+use crate::talker::Made;
+use crate::voice::VoiceLog;
 use crate::wire_check::WireMismatch;
 
 /// What is done beside running.
@@ -35,8 +37,8 @@ pub struct RunOptions {
 pub struct Results {
     /// Totals.
     pub summary: Summary,
-    /// Tables by name: `flows`, `links`, `link_flows`, `drops`, and `windows`, `rates` and `packets`
-    /// where the scenario asks for them.
+    /// Tables by name: `flows`, `links`, `link_flows`, `drops`; `voice` where there are voice calls;
+    /// `windows`, `rates` and `packets` where the scenario asks for them.
     pub tables: Vec<(&'static str, RecordBatch)>,
     /// A hash over everything that happened to every packet.
     pub fingerprint: u64,
@@ -66,7 +68,7 @@ pub struct Summary {
 pub struct FlowSummary {
     /// Its name.
     pub name: String,
-    /// `"tcp"` or `"dccp"`.
+    /// `"tcp"`, `"dccp"` or `"udp"`.
     pub transport: &'static str,
     /// Data packets that the sender sent, retransmissions included.
     pub packets_sent: u64,
@@ -91,7 +93,7 @@ pub struct FlowSummary {
 pub struct LinkSummary {
     /// `"r1->r2"`.
     pub name: String,
-    /// Its rate.
+    /// Its rate, on average over the run.
     pub rate_bps: u64,
     /// Packets that came to it.
     pub arrivals: u64,
@@ -178,7 +180,11 @@ impl Build {
             let (sender, receiver) = Host::pair(flow, index, scenario.seed);
             hosts.extend([sender, receiver]);
         }
-        let applications = scenario.flows.iter().map(Application::new).collect();
+        let applications = scenario
+            .flows
+            .iter()
+            .map(|flow| Application::new(flow, scenario.seed, scenario.probes.interval))
+            .collect();
         Ok(Self {
             network,
             hosts,
@@ -249,18 +255,27 @@ pub fn run(
         .iter()
         .map(|flow| flow.name.clone())
         .collect();
+    let end = Instant::ZERO + scenario.duration;
     let rates: Vec<u64> = build
         .network
         .links
         .iter()
-        .map(|link| link.rate().as_bps())
+        .map(|link| link.mean_rate(end).as_bps())
         .collect();
     let probes = &scenario.probes;
+    let voice = scenario
+        .flows
+        .iter()
+        .map(|flow| match &flow.source {
+            SourceSpec::Voice(voice) => Some(VoiceLog::new(voice, probes.interval)),
+            SourceSpec::Ftp(_) | SourceSpec::Cbr(_) => None,
+        })
+        .collect();
     let sampled = links
         .iter()
         .map(|link| probes.links.is_empty() || probes.links.contains(link))
         .collect();
-    let sampler = Sampler::new(probes, sampled, build.usage());
+    let sampler = Sampler::new(probes, sampled, build.usage(), voice);
     let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
     let recorder = options.verify_physics.then(Recorder::default);
     let mut simulator = Simulator::new(Parts {
@@ -272,7 +287,6 @@ pub fn run(
         sample_interval: Some(probes.interval),
         verify_wire: scenario.verify_wire,
     });
-    let end = Instant::ZERO + scenario.duration;
     let outcome = simulator.run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()));
     match outcome {
         Ok(()) => {}
@@ -281,7 +295,13 @@ pub fn run(
     }
     let events = simulator.events();
     let stats: Vec<_> = simulator.hosts().iter().map(Host::stats).collect();
-    let ((sampler, fingerprint), (recorder, captures)) = simulator.into_observer();
+    let made: Vec<Vec<Made>> = simulator
+        .applications()
+        .iter()
+        .map(|application| application.voice_made().to_vec())
+        .collect();
+    let ((mut sampler, fingerprint), (recorder, captures)) = simulator.into_observer();
+    sampler.end_voice(&made);
     if let Some(captures) = captures {
         captures.finish()?;
     }
@@ -306,6 +326,7 @@ pub fn run(
                 transport: match flow.transport {
                     TransportSpec::Tcp(_) => "tcp",
                     TransportSpec::Dccp(_) => "dccp",
+                    TransportSpec::Udp(_) => "udp",
                 },
                 packets_sent: hosts[0].packets_sent,
                 bytes_sent: hosts[0].bytes_sent,

@@ -16,6 +16,8 @@ use crate::observe::Event;
 use crate::packet::{Body, Frame};
 use crate::probes::PacketCount;
 use crate::scenario::Probes;
+use crate::talker::Made;
+use crate::voice::VoiceCount;
 
 /// The rows of all tables of a run.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +29,7 @@ pub(crate) struct TableSet {
     pub(crate) rates: Vec<RateRow>,
     pub(crate) drops: Vec<DropRow>,
     pub(crate) packets: Vec<PacketRow>,
+    pub(crate) voice: Vec<VoiceRow>,
 }
 
 /// A flow over one interval.
@@ -98,6 +101,16 @@ pub(crate) struct DropRow {
     pub(crate) reason: &'static str,
 }
 
+/// What became of the frames that a voice source made in one interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VoiceRow {
+    /// The end of the interval.
+    pub(crate) at: Instant,
+    pub(crate) flow: u32,
+    pub(crate) made: Made,
+    pub(crate) count: VoiceCount,
+}
+
 /// Something that happened to a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketRow {
@@ -162,10 +175,13 @@ const NULLABLE: &[&str] = &[
     "rtt_s",
     "ssthresh_packets",
     "ack",
+    "mode_mean",
+    "wait_mean_s",
 ];
 
 impl TableSet {
-    /// The tables, by name. `windows`, `rates` and `packets` are there only where they were asked for.
+    /// The tables, by name. `windows`, `rates` and `packets` are there only where they were asked for,
+    /// `voice` where somebody talks.
     pub(crate) fn into_batches(
         self,
         names: &Names<'_>,
@@ -177,6 +193,9 @@ impl TableSet {
             ("link_flows", self.link_flow_table(names)?),
             ("drops", self.drop_table(names)?),
         ];
+        if !self.voice.is_empty() {
+            batches.push(("voice", self.voice_table(names)?));
+        }
         if probes.windows {
             batches.push(("windows", self.window_table(names)?));
         }
@@ -271,6 +290,22 @@ impl TableSet {
         })
     }
 
+    fn voice_table(&self, names: &Names<'_>) -> Result<RecordBatch, ArrowError> {
+        table!(&self.voice, {
+            "time_s": floats(|row: &VoiceRow| row.at.as_secs_f64()),
+            "flow": labels(names.flows, |row: &VoiceRow| row.flow),
+            "frames": counts(|row: &VoiceRow| row.made.frames),
+            "refused": counts(|row: &VoiceRow| row.made.refused),
+            "sent": counts(|row: &VoiceRow| row.count.sent),
+            "lost": counts(|row: &VoiceRow| row.count.lost),
+            "late": counts(|row: &VoiceRow| row.count.late),
+            "played": counts(|row: &VoiceRow| row.count.played),
+            "mode_mean": maybe_floats(|row: &VoiceRow| row.count.mode_mean()),
+            "wait_mean_s": seconds(|row: &VoiceRow| row.count.wait_mean()),
+            "delay_mean_s": seconds(|row: &VoiceRow| row.count.delay_mean()),
+        })
+    }
+
     fn packet_table(&self, names: &Names<'_>) -> Result<RecordBatch, ArrowError> {
         // Links first, then each flow's sender and receiver.
         let links = names.links.len() as u32;
@@ -308,21 +343,17 @@ fn floats<R>(value: impl Fn(&R) -> f64) -> impl Fn(&[R]) -> ArrayRef {
     move |rows| Arc::new(Float64Array::from_iter_values(rows.iter().map(&value)))
 }
 
+fn maybe_floats<R>(value: impl Fn(&R) -> Option<f64>) -> impl Fn(&[R]) -> ArrayRef {
+    move |rows| Arc::new(Float64Array::from_iter(rows.iter().map(&value)))
+}
+
 /// Null where the value is infinite.
 fn finite<R>(value: impl Fn(&R) -> f64) -> impl Fn(&[R]) -> ArrayRef {
-    move |rows| {
-        let values = rows
-            .iter()
-            .map(|row| Some(value(row)).filter(|value| value.is_finite()));
-        Arc::new(Float64Array::from_iter(values))
-    }
+    maybe_floats(move |row| Some(value(row)).filter(|value| value.is_finite()))
 }
 
 fn seconds<R>(value: impl Fn(&R) -> Option<Duration>) -> impl Fn(&[R]) -> ArrayRef {
-    move |rows| {
-        let values = rows.iter().map(|row| value(row).map(Duration::as_secs_f64));
-        Arc::new(Float64Array::from_iter(values))
-    }
+    maybe_floats(move |row| value(row).map(Duration::as_secs_f64))
 }
 
 fn counts<R>(value: impl Fn(&R) -> u64) -> impl Fn(&[R]) -> ArrayRef {

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use bytes::Bytes;
 use skywave_wire::ip::{DEFAULT_HOP_LIMIT, IpPacket};
-use skywave_wire::{AddressPair, Checksum, Ecn, dccp, tcp};
+use skywave_wire::{AddressPair, Checksum, Ecn, dccp, tcp, udp};
 
 use crate::packet::{Body, IP_HEADER};
 
@@ -37,6 +37,13 @@ pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes,
             dccp::IP_PROTOCOL,
             packet.to_bytes(checksum).map_err(|e| mismatch(&e))?,
         ),
+        Body::Udp(datagram) => {
+            let mut bytes = Vec::new();
+            datagram
+                .emit(checksum, &mut bytes)
+                .map_err(|e| mismatch(&e))?;
+            (udp::IP_PROTOCOL, bytes.into())
+        }
     };
     let mut bytes = Vec::new();
     IpPacket {
@@ -82,6 +89,9 @@ pub(crate) fn round_trip(body: &Body, ecn: Ecn) -> Result<Body, WireMismatch> {
         Body::Dccp(_) => dccp::Packet::parse(&ip.payload, checksum)
             .map(Body::from)
             .map_err(|error| mismatch(error.to_string()))?,
+        Body::Udp(_) => udp::Datagram::parse(&ip.payload, checksum)
+            .map(Body::from)
+            .map_err(|error| mismatch(error.to_string()))?,
     };
     if parsed != *body || ip.ecn != ecn {
         return Err(mismatch(format!("it came out as {parsed:?}")));
@@ -122,9 +132,17 @@ mod tests {
         })
     }
 
+    fn udp(data: u32) -> Body {
+        Body::from(udp::Datagram {
+            source_port: 49_152,
+            destination_port: 5001,
+            payload: Payload::Synthetic(data),
+        })
+    }
+
     #[test]
     fn what_comes_off_the_wire_is_the_packet() {
-        for body in [segment(1000), segment(0), datagram(15)] {
+        for body in [segment(1000), segment(0), datagram(15), udp(80), udp(0)] {
             for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
                 assert_eq!(round_trip(&body, ecn).as_ref(), Ok(&body));
             }

@@ -5,9 +5,11 @@
 //!
 //! - [`dccp`]: the Datagram Congestion Control Protocol (RFC 4340) and its CCIDs.
 //! - [`tcp`]: one direction of TCP, to compare with.
+//! - [`udp`]: UDP, which nothing restrains.
 
 pub mod dccp;
 mod endpoint;
 pub mod tcp;
+pub mod udp;
 
 pub use endpoint::{Drain, Driven, Endpoint, Transmit};

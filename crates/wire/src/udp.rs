@@ -4,6 +4,7 @@ use bytes::Bytes;
 use etherparse::UdpHeader;
 use thiserror::Error;
 
+use crate::Payload;
 use crate::checksum::{AddressPair, Checksum, internet_checksum};
 
 /// UDP's IP protocol number.
@@ -22,7 +23,7 @@ pub struct Datagram {
     /// Port of the receiver.
     pub destination_port: u16,
     /// Data.
-    pub payload: Bytes,
+    pub payload: Payload,
 }
 
 /// Why bytes are not a UDP datagram.
@@ -112,7 +113,7 @@ impl Datagram {
         Ok(Self {
             source_port: header.source_port,
             destination_port: header.destination_port,
-            payload: datagram.slice(Self::HEADER_LEN..),
+            payload: datagram.slice(Self::HEADER_LEN..).into(),
         })
     }
 
@@ -131,7 +132,7 @@ impl Datagram {
         };
         let start = out.len();
         out.extend_from_slice(&header.to_bytes());
-        out.extend_from_slice(&self.payload);
+        self.payload.emit(out);
         if let Checksum::Over(addresses) = checksum {
             let datagram = &mut out[start..];
             let sum = internet_checksum(addresses, IP_PROTOCOL, length as u32, datagram);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     fn emitted(payload: &[u8], checksum: Checksum) -> Vec<u8> {
-        let payload = Bytes::copy_from_slice(payload);
+        let payload = Payload::from(payload.to_vec());
         let mut out = Vec::new();
         let datagram = Datagram {
             source_port: 5000,
@@ -180,7 +181,7 @@ mod tests {
         for checksum in [v4(), v6()] {
             let good = emitted(b"odd", checksum);
             let parsed = Datagram::parse(&good.clone().into(), checksum).unwrap();
-            assert_eq!(parsed.payload, b"odd".as_slice());
+            assert_eq!(parsed.payload, b"odd".to_vec().into());
             for bit in 0..good.len() * 8 {
                 let mut bad = good.clone();
                 bad[bit / 8] ^= 1 << (bit % 8);
@@ -214,7 +215,7 @@ mod tests {
         let mut bytes = emitted(b"data", Checksum::Ignored);
         bytes.extend_from_slice(b"trailer");
         let parsed = Datagram::parse(&bytes.clone().into(), Checksum::Ignored).unwrap();
-        assert_eq!(parsed.payload, b"data".as_slice());
+        assert_eq!(parsed.payload, b"data".to_vec().into());
         bytes.truncate(11);
         let error = Datagram::parse(&bytes.clone().into(), Checksum::Ignored).unwrap_err();
         assert_eq!(
@@ -230,7 +231,7 @@ mod tests {
         bytes.truncate(7);
         let error = Datagram::parse(&bytes.into(), Checksum::Ignored);
         assert_eq!(error, Err(ParseError::TooShort { length: 7 }));
-        let payload = Bytes::from(vec![0; 65528]);
+        let payload = Payload::Synthetic(65528);
         let long = Datagram {
             source_port: 1,
             destination_port: 2,

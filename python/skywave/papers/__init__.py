@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     """Told the stage, how many of its steps are done and how many there are."""
 
 PAPERS = {
+    "lien2009": "Can DCCP Replace UDP in Changing Network Conditions?",
     "nor2011": "The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation",
     "sarwar2008": "Improvements in DCCP congestion control for satellite links",
 }
@@ -34,6 +35,7 @@ def reproduce(key: str, *, live_ns2: bool = True, progress: Progress | None = No
     """
     if key not in PAPERS:
         raise KeyError(f"{key} is not a known paper; known are {', '.join(PAPERS)}")
-    paper = import_module(f"skywave.papers.{key}")  # now, since it brings matplotlib
+    # A paper's package brings matplotlib.
+    paper = importlib.import_module(f"skywave.papers.{key}")
     reproduction: Reproduction = paper.reproduce(live_ns2=live_ns2, progress=progress)
     return reproduction

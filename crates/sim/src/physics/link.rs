@@ -3,22 +3,24 @@
 use std::collections::VecDeque;
 
 use skywave_path::DropReason;
-use skywave_units::{Duration, Instant, Rate};
+use skywave_units::Instant;
 
+use super::timing::{Limits, Timing};
 use crate::record::Record;
-use crate::scenario::{LinkSpec, QueueSpec, Scenario};
+use crate::scenario::{Direction, LinkSpec, QueueSpec, Scenario};
 
 /// A directed link.
 pub(super) struct Judged {
     pub(super) name: String,
     pub(super) from: String,
     pub(super) to: String,
-    rate: Rate,
-    delay: Duration,
+    timing: Timing,
     lossy: bool,
     rules: Rules,
     /// Frames inside, in the order in which they entered.
     inside: VecDeque<Inside>,
+    /// End of the transmission of the last frame that has arrived.
+    sent_until: Instant,
     last_arrival: Instant,
     occupancy: Occupancy,
 }
@@ -126,24 +128,16 @@ enum Occupancy {
 
 /// The directed links of a scenario, in the order in which records number them.
 pub(super) fn links(scenario: &Scenario) -> Vec<Judged> {
-    let mut judged = Vec::new();
-    for link in scenario.topology().1 {
-        judged.push(Judged::new(
-            &link,
-            &link.from,
-            &link.to,
-            link.loss.is_some(),
-        ));
-        if !link.one_way {
-            judged.push(Judged::new(&link, &link.to, &link.from, false));
-        }
-    }
-    judged
+    let links = scenario.topology().1;
+    let directions = links.iter().flat_map(LinkSpec::directions);
+    directions
+        .map(|direction| Judged::new(&direction))
+        .collect()
 }
 
 impl Judged {
-    fn new(link: &LinkSpec, from: &str, to: &str, lossy: bool) -> Self {
-        let rules = Rules::of(&link.queue);
+    fn new(direction: &Direction<'_>) -> Self {
+        let rules = Rules::of(direction.queue);
         let occupancy = if rules.fifo && !rules.drops_inside {
             Occupancy::Replayed {
                 waiting: VecDeque::new(),
@@ -157,14 +151,14 @@ impl Judged {
             }
         };
         Self {
-            name: format!("{from}->{to}"),
-            from: from.to_owned(),
-            to: to.to_owned(),
-            rate: link.rate,
-            delay: link.delay,
-            lossy,
+            name: direction.name(),
+            from: direction.from.to_owned(),
+            to: direction.to.to_owned(),
+            timing: Timing::new(direction),
+            lossy: direction.loss.is_some(),
             rules,
             inside: VecDeque::new(),
+            sent_until: Instant::ZERO,
             last_arrival: Instant::ZERO,
             occupancy,
         }
@@ -173,19 +167,6 @@ impl Judged {
     /// Whether its queue may write Congestion Experienced.
     pub(super) const fn marks(&self) -> bool {
         self.rules.marks
-    }
-
-    /// Nanoseconds to put `size` bytes on the link, rounded down.
-    fn serialisation(&self, size: u32) -> Duration {
-        let nanos = u128::from(size) * 8 * 1_000_000_000 / u128::from(self.rate.as_bps());
-        Duration::from_nanos(nanos as u64)
-    }
-
-    /// The same, rounded to the nearest nanosecond, as time is counted.
-    fn rounded_serialisation(&self, size: u32) -> Duration {
-        let rate = u128::from(self.rate.as_bps());
-        let nanos = (u128::from(size) * 8 * 1_000_000_000 + rate / 2) / rate;
-        Duration::from_nanos(nanos as u64)
     }
 
     /// Lets transmissions begin that must have begun by `now`, so that what is replayed is the queue.
@@ -206,11 +187,8 @@ impl Judged {
                 return;
             };
             *bytes -= u64::from(size);
-            let begun = *busy_until;
-            let end = begun + self.rounded_serialisation(size);
-            if let Occupancy::Replayed { busy_until, .. } = &mut self.occupancy {
-                *busy_until = end;
-            }
+            // A frame at the head of a link that is out waits in no queue.
+            (_, *busy_until) = self.timing.transmission(*busy_until, size);
         }
     }
 
@@ -304,25 +282,24 @@ impl Judged {
         Ok(())
     }
 
-    /// The time by which a frame of `size` bytes must arrive if it is the next: a link does not idle
-    /// while something waits.
-    fn latest_arrival(&self, size: u32) -> Option<Instant> {
-        let oldest = self.inside.front()?.entered;
-        let begun = oldest.max(self.last_arrival - self.delay);
-        // One nanosecond more, for what serialisation rounds away.
-        Some(begun + self.serialisation(size) + Duration::from_nanos(1) + self.delay)
+    /// When a frame of `size` bytes may arrive that `entered` then, if it is the next to be sent: a
+    /// link does not idle while something waits.
+    fn limits(&self, entered: Instant, size: u32) -> Limits {
+        let free = self.sent_until.max(entered);
+        let (begun, _) = self.timing.transmission(free, size);
+        self.timing.limits(begun, size, self.last_arrival)
     }
 
     /// A frame that is inside after the end of time, although it should have arrived.
     pub(super) fn overdue(&self, end: Instant) -> Option<u64> {
-        let largest = self.inside.iter().map(|inside| inside.size).max()?;
+        let first = self.inside.front()?;
         let size = if self.rules.fifo {
-            self.inside.front()?.size
+            first.size
         } else {
-            largest
+            self.inside.iter().map(|inside| inside.size).max()?
         };
-        let overdue = self.latest_arrival(size)? <= end;
-        overdue.then(|| self.inside.front().map(|inside| inside.packet))?
+        let overdue = self.limits(first.entered, size).latest <= end;
+        overdue.then_some(first.packet)
     }
 
     pub(super) fn leave(&mut self, record: &Record) -> Result<(), String> {
@@ -330,7 +307,6 @@ impl Judged {
             .inside
             .iter()
             .position(|inside| inside.packet == record.packet);
-        let latest = self.latest_arrival(record.size);
         let Some(Inside { size, entered, .. }) =
             position.and_then(|position| self.inside.remove(position))
         else {
@@ -343,18 +319,19 @@ impl Judged {
                 self.name
             ));
         }
-        let serialisation = self.serialisation(size);
-        if record.at < entered + serialisation + self.delay {
-            return Err(format!("{} is faster than its delay allows", self.name));
-        }
-        if record.at < self.last_arrival + serialisation {
+        let limits = self.limits(entered, size);
+        if record.at < limits.by_rate {
             return Err(format!("{} is faster than its rate", self.name));
         }
-        if latest.is_some_and(|latest| record.at > latest) {
+        if record.at < limits.by_delay {
+            return Err(format!("{} is faster than its delay allows", self.name));
+        }
+        if record.at > limits.latest {
             return Err(format!("{} is slower than its rate and delay", self.name));
         }
         self.last_arrival = record.at;
-        let begun = record.at - self.delay - self.rounded_serialisation(size);
+        let (begun, end) = self.timing.transmission(self.sent_until.max(entered), size);
+        self.sent_until = end;
         if let Occupancy::Hindsight { changes, .. } = &mut self.occupancy {
             changes.push((begun, -1, -i64::from(size)));
         }

@@ -1,10 +1,13 @@
 //! The classic topology: senders, a router, the bottleneck, a router, receivers.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
 use super::check::{check, check_rate};
-use super::{LinkSpec, LossSpec, QueueSpec, ScenarioError};
+use super::link::{load_traces, validate_disturbances};
+use super::{BackSpec, LinkSpec, LossSpec, QueueSpec, ScenarioError, TraceSpec};
 
 /// Hosts of one dumbbell, a side.
 const MOST_PAIRS: u32 = 100_000;
@@ -31,6 +34,15 @@ pub struct Dumbbell {
     /// Losses of the bottleneck, forward.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
+    /// How rate and delay of the bottleneck change, forward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceSpec>,
+    /// At the bottleneck, forward, each packet takes up to so much longer.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub jitter: Duration,
+    /// The bottleneck's way back, where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<BackSpec>,
     /// Rate of the access links; their queues are unlimited.
     pub access_rate: Rate,
     /// Propagation delays of the access links: of pair 1, pair 2 and so on, from the beginning
@@ -49,6 +61,9 @@ impl Dumbbell {
             delay: self.delay,
             queue: self.queue.clone(),
             loss: self.loss.clone(),
+            trace: self.trace.clone(),
+            jitter: self.jitter,
+            back: self.back.clone(),
             one_way: false,
         }];
         let access = |from: &str, to: &str, delay| LinkSpec {
@@ -58,6 +73,9 @@ impl Dumbbell {
             delay,
             queue: QueueSpec::Unlimited,
             loss: None,
+            trace: None,
+            jitter: Duration::ZERO,
+            back: None,
             one_way: false,
         };
         for (pair, &delay) in (1..=self.pairs).zip(self.access_delays.iter().cycle()) {
@@ -83,9 +101,18 @@ impl Dumbbell {
             || "give at least one delay".to_owned(),
         )?;
         self.queue.validate(&format!("{field}.queue"))?;
-        match &self.loss {
-            Some(loss) => loss.validate(&format!("{field}.loss")),
+        validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)?;
+        match &self.back {
+            Some(back) => back.validate(&format!("{field}.back")),
             None => Ok(()),
         }
+    }
+
+    pub(super) fn load_traces(
+        &mut self,
+        field: &str,
+        directory: &Path,
+    ) -> Result<(), ScenarioError> {
+        load_traces(&mut self.trace, &mut self.back, field, directory)
     }
 }

@@ -22,6 +22,10 @@ pub struct FlowSpec {
     /// When the sender's application starts.
     #[serde(default)]
     pub start: Duration,
+    /// It starts up to so much later, evenly distributed: runs with other seeds then differ, and
+    /// phase effects average out.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub start_jitter: Duration,
     /// When it stops; the end of the run where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
@@ -48,7 +52,14 @@ pub enum TransportSpec {
     Tcp(TcpSpec),
     /// DCCP.
     Dccp(DccpSpec),
+    /// UDP.
+    Udp(UdpSpec),
 }
+
+/// UDP has no parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UdpSpec {}
 
 /// Whose rules a protocol follows where the RFCs leave a choice or a simulator departs from them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,8 +83,9 @@ impl FlowSpec {
         })?;
         check_ends(&self.from, &self.to, field, nodes)?;
         if let Some(stop) = self.stop {
-            check(stop > self.start, &format!("{field}.stop"), || {
-                format!("{stop} is not after the start, {}", self.start)
+            let start = self.start + self.start_jitter;
+            check(stop > start, &format!("{field}.stop"), || {
+                format!("{stop} is not after the start, {start}")
             })?;
         }
         check(
@@ -82,7 +94,18 @@ impl FlowSpec {
             || format!("{}: between 0 and {}", self.class, CLASSES - 1),
         )?;
         self.transport.validate(&format!("{field}.transport"))?;
-        self.source.validate(&format!("{field}.source"))
+        self.source.validate(&format!("{field}.source"))?;
+        match (&self.transport, &self.source) {
+            (TransportSpec::Udp(_), SourceSpec::Ftp(_)) => Err(ScenarioError::new(
+                format!("{field}.source"),
+                "a file over udp would be sent all at once: use cbr or voice",
+            )),
+            (TransportSpec::Tcp(_), SourceSpec::Voice(_)) => Err(ScenarioError::new(
+                format!("{field}.source"),
+                "voice needs datagrams: use udp or dccp",
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -91,6 +114,7 @@ impl TransportSpec {
         match self {
             Self::Tcp(tcp) => tcp.validate(&format!("{field}.tcp")),
             Self::Dccp(dccp) => dccp.validate(&format!("{field}.dccp")),
+            Self::Udp(UdpSpec {}) => Ok(()),
         }
     }
 }

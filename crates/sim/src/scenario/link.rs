@@ -1,16 +1,19 @@
 //! Links of a scenario.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
 use super::check::{check_ends, check_rate};
-use super::{LossSpec, QueueSpec, ScenarioError};
+use super::{LossSpec, QueueSpec, ScenarioError, TraceSpec};
 
 /// A link between two nodes; both directions unless `one_way`.
 ///
-/// A direction is named after its ends: `r1->r2`.
+/// A direction is named after its ends: `r1->r2`. Both have the rate, the delay and the queue that
+/// stand here, and the forward one the losses, the trace and the jitter; `back` says what is
+/// otherwise on the way back.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
@@ -28,16 +31,96 @@ pub struct LinkSpec {
     /// Losses of the forward direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
+    /// How rate and delay of the forward direction change; until its first step they are those
+    /// above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceSpec>,
+    /// In the forward direction each packet takes up to so much longer, evenly distributed; none
+    /// overtakes another.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub jitter: Duration,
+    /// The way back, where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<BackSpec>,
     /// Whether there is no way back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub one_way: bool,
 }
 
+/// The way back of a link: what is absent is as on the way forward, but losses, trace and jitter,
+/// which it has only where they stand here.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BackSpec {
+    /// Rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+    /// Queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueSpec>,
+    /// Losses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossSpec>,
+    /// How rate and delay change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceSpec>,
+    /// How much longer a packet may take.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub jitter: Duration,
+}
+
+/// One direction of a link.
+pub(crate) struct Direction<'a> {
+    pub(crate) from: &'a str,
+    pub(crate) to: &'a str,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Duration,
+    pub(crate) queue: &'a QueueSpec,
+    pub(crate) loss: Option<&'a LossSpec>,
+    pub(crate) trace: Option<&'a TraceSpec>,
+    pub(crate) jitter: Duration,
+}
+
+impl Direction<'_> {
+    /// `"r1->r2"`.
+    pub(crate) fn name(&self) -> String {
+        format!("{}->{}", self.from, self.to)
+    }
+}
+
 impl LinkSpec {
-    /// The names of its directions.
-    pub(super) fn directions(&self) -> impl Iterator<Item = String> + use<> {
-        let back = (!self.one_way).then(|| format!("{}->{}", self.to, self.from));
-        std::iter::once(format!("{}->{}", self.from, self.to)).chain(back)
+    /// Its directions, the forward one first.
+    pub(crate) fn directions(&self) -> impl Iterator<Item = Direction<'_>> {
+        let forward = Direction {
+            from: &self.from,
+            to: &self.to,
+            rate: self.rate,
+            delay: self.delay,
+            queue: &self.queue,
+            loss: self.loss.as_ref(),
+            trace: self.trace.as_ref(),
+            jitter: self.jitter,
+        };
+        std::iter::once(forward).chain((!self.one_way).then(|| self.way_back()))
+    }
+
+    fn way_back(&self) -> Direction<'_> {
+        let back = self.back.as_ref();
+        Direction {
+            from: &self.to,
+            to: &self.from,
+            rate: back.and_then(|back| back.rate).unwrap_or(self.rate),
+            delay: back.and_then(|back| back.delay).unwrap_or(self.delay),
+            queue: back
+                .and_then(|back| back.queue.as_ref())
+                .unwrap_or(&self.queue),
+            loss: back.and_then(|back| back.loss.as_ref()),
+            trace: back.and_then(|back| back.trace.as_ref()),
+            jitter: back.map_or(Duration::ZERO, |back| back.jitter),
+        }
     }
 
     pub(super) fn validate(
@@ -48,9 +131,65 @@ impl LinkSpec {
         check_ends(&self.from, &self.to, field, nodes)?;
         check_rate(self.rate, &format!("{field}.rate"))?;
         self.queue.validate(&format!("{field}.queue"))?;
-        match &self.loss {
-            Some(loss) => loss.validate(&format!("{field}.loss")),
+        validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)?;
+        match &self.back {
+            Some(_) if self.one_way => Err(ScenarioError::new(
+                format!("{field}.back"),
+                "a link with one_way has no way back: leave one of the two out",
+            )),
+            Some(back) => back.validate(&format!("{field}.back")),
             None => Ok(()),
         }
+    }
+
+    pub(super) fn load_traces(
+        &mut self,
+        field: &str,
+        directory: &Path,
+    ) -> Result<(), ScenarioError> {
+        load_traces(&mut self.trace, &mut self.back, field, directory)
+    }
+}
+
+impl BackSpec {
+    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        if let Some(rate) = self.rate {
+            check_rate(rate, &format!("{field}.rate"))?;
+        }
+        if let Some(queue) = &self.queue {
+            queue.validate(&format!("{field}.queue"))?;
+        }
+        validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)
+    }
+}
+
+/// What keeps a link from being the same all the time.
+pub(super) fn validate_disturbances(
+    loss: Option<&LossSpec>,
+    trace: Option<&TraceSpec>,
+    field: &str,
+) -> Result<(), ScenarioError> {
+    if let Some(loss) = loss {
+        loss.validate(&format!("{field}.loss"))?;
+    }
+    match trace {
+        Some(trace) => trace.validate(&format!("{field}.trace")),
+        None => Ok(()),
+    }
+}
+
+/// Reads the trace files of both directions.
+pub(super) fn load_traces(
+    trace: &mut Option<TraceSpec>,
+    back: &mut Option<BackSpec>,
+    field: &str,
+    directory: &Path,
+) -> Result<(), ScenarioError> {
+    if let Some(trace) = trace {
+        trace.load(&format!("{field}.trace"), directory)?;
+    }
+    match back.as_mut().and_then(|back| back.trace.as_mut()) {
+        Some(trace) => trace.load(&format!("{field}.back.trace"), directory),
+        None => Ok(()),
     }
 }

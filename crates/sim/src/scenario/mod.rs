@@ -18,14 +18,17 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 mod tfrc;
+mod trace;
 mod validate;
+mod voice;
 
 pub use dccp::{DccpSpec, Growth};
 pub use dumbbell::Dumbbell;
 pub use error::ScenarioError;
-pub use flow::{FlowSpec, Profile, TransportSpec};
-pub use link::LinkSpec;
-pub use loss::LossSpec;
+pub use flow::{FlowSpec, Profile, TransportSpec, UdpSpec};
+pub(crate) use link::Direction;
+pub use link::{BackSpec, LinkSpec};
+pub use loss::{BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec};
 pub use queue::{
     CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueSpec, RedSpec, SubQueueSpec, WeightedSpec,
 };
@@ -35,6 +38,9 @@ pub use tfrc::{
     DynamicSpec, FeedbackSpec, PerRoundTripSpec, ReceiverRttSpec, SmoothingSpec, TfrcRules,
     TfrcSpec, WindowSpec,
 };
+pub use trace::{TraceSpec, TraceStep};
+pub(crate) use voice::STAMP;
+pub use voice::{AdaptSpec, TalkspurtSpec, VoiceSpec};
 
 use serde::{Deserialize, Serialize};
 use skywave_units::Duration;
@@ -99,4 +105,9 @@ impl Default for Probes {
             packets: false,
         }
     }
+}
+
+/// For times that are left out where they are zero.
+const fn is_zero(time: &Duration) -> bool {
+    time.is_zero()
 }

@@ -1,48 +1,95 @@
 //! Reading and writing a scenario.
 
+use std::path::Path;
+
 use serde::Deserialize;
 
 use super::{Scenario, ScenarioError};
 
 impl Scenario {
-    /// Reads TOML.
+    /// Reads TOML. It names no files; [`from_toml_beside`](Self::from_toml_beside) reads those too.
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
     pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
+        Self::read_toml(text, None)
+    }
+
+    /// Reads TOML, and the files that it names, in `directory`.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
+    pub fn from_toml_beside(text: &str, directory: &Path) -> Result<Self, ScenarioError> {
+        Self::read_toml(text, Some(directory))
+    }
+
+    fn read_toml(text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
         let document = toml::de::Deserializer::parse(text)
             .map_err(|error| ScenarioError::new("", one_line(&error.to_string())))?;
-        Self::read(document, |error: &toml::de::Error| {
+        Self::read(document, directory, |error: &toml::de::Error| {
             error.message().to_owned()
         })
     }
 
-    /// Reads JSON.
+    /// Reads JSON. It names no files; [`from_json_beside`](Self::from_json_beside) reads those too.
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
     pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
+        Self::read_json(text, None)
+    }
+
+    /// Reads JSON, and the files that it names, in `directory`.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
+    pub fn from_json_beside(text: &str, directory: &Path) -> Result<Self, ScenarioError> {
+        Self::read_json(text, Some(directory))
+    }
+
+    fn read_json(text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
         let mut document = serde_json::Deserializer::from_str(text);
-        let scenario = Self::read(&mut document, |error: &serde_json::Error| error.to_string())?;
+        let scenario = Self::read(&mut document, directory, |error: &serde_json::Error| {
+            error.to_string()
+        })?;
         document
             .end()
             .map_err(|error| ScenarioError::new("", error.to_string()))?;
         Ok(scenario)
     }
 
-    fn read<'de, D>(document: D, message: fn(&D::Error) -> String) -> Result<Self, ScenarioError>
+    fn read<'de, D>(
+        document: D,
+        directory: Option<&Path>,
+        message: fn(&D::Error) -> String,
+    ) -> Result<Self, ScenarioError>
     where
         D: serde::Deserializer<'de>,
     {
         let mut track = serde_path_to_error::Track::new();
         let tracked = serde_path_to_error::Deserializer::new(document, &mut track);
-        let scenario = Self::deserialize(tracked).map_err(|error| {
+        let mut scenario = Self::deserialize(tracked).map_err(|error| {
             let path = track.path().to_string();
             let field = if path == "." { String::new() } else { path };
             ScenarioError::new(field, one_line(&message(&error)))
         })?;
+        if let Some(directory) = directory {
+            scenario.load_traces(directory)?;
+        }
         scenario.validate()?;
         Ok(scenario)
+    }
+
+    /// Puts the steps of trace files in the place of their names, so that the scenario needs
+    /// nothing beside itself.
+    fn load_traces(&mut self, directory: &Path) -> Result<(), ScenarioError> {
+        if let Some(dumbbell) = &mut self.dumbbell {
+            dumbbell.load_traces("dumbbell", directory)?;
+        }
+        for (index, link) in self.links.iter_mut().enumerate() {
+            link.load_traces(&format!("links[{index}]"), directory)?;
+        }
+        Ok(())
     }
 
     /// The scenario as JSON.

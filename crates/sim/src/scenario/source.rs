@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use skywave_units::{Bytes, Rate};
 
-use super::ScenarioError;
 use super::check::{check, check_datagram, check_rate};
+use super::{ScenarioError, VoiceSpec};
 
 /// An application.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ pub enum SourceSpec {
     Ftp(FtpSpec),
     /// Datagrams of one size at a constant rate.
     Cbr(CbrSpec),
+    /// A voice call.
+    Voice(VoiceSpec),
 }
 
 /// Parameters of an FTP source.
@@ -60,6 +62,7 @@ impl SourceSpec {
                     )
                 })
             }
+            Self::Voice(voice) => voice.validate(&format!("{field}.voice")),
         }
     }
 }

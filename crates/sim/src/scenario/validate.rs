@@ -76,12 +76,14 @@ impl Scenario {
     fn all_links(&self, nodes: &BTreeSet<String>) -> Result<BTreeSet<String>, ScenarioError> {
         let mut names = BTreeSet::new();
         if let Some(dumbbell) = &self.dumbbell {
-            names.extend(dumbbell.expand().1.iter().flat_map(LinkSpec::directions));
+            for link in dumbbell.expand().1 {
+                names.extend(link.directions().map(|direction| direction.name()));
+            }
         }
         for (index, link) in self.links.iter().enumerate() {
             let field = format!("links[{index}]");
             link.validate(&field, nodes)?;
-            for name in link.directions() {
+            for name in link.directions().map(|direction| direction.name()) {
                 check(!names.contains(&name), &field, || {
                     format!("there is a link \"{name}\" already, and packets would take that one")
                 })?;

@@ -183,8 +183,10 @@ def _loopback_table(report: dict[str, Any], size: int) -> Table:
         for each in report["rounds"]
     ]
     notes = [
-        f"datagrams: DCCP / plain UDP {ratios['datagrams_dccp_over_udp']:.2f}"
-        f" ({min(spread):.2f} to {max(spread):.2f} in {len(spread)} rounds)",
+        (
+            f"datagrams: DCCP / plain UDP {ratios['datagrams_dccp_over_udp']:.2f}"
+            f" ({min(spread):.2f} to {max(spread):.2f} in {len(spread)} rounds)"
+        ),
         f"CPU of a datagram: plain UDP / DCCP {ratios['cpu_udp_over_dccp']:.2f}",
     ]
     if ratios["datagrams_dccp_over_quinn"] is not None:

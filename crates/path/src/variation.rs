@@ -1,0 +1,186 @@
+//! Links whose rate and delay are not the same all the time.
+
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_units::{Duration, Instant, Rate};
+
+/// From a time on, a link has this rate and this delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When it begins.
+    pub at: Instant,
+    /// Bits per second; a link of rate zero is out, and what begins its transmission waits for the
+    /// next step.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+}
+
+/// How a link's rate and delay vary: along a trace, at random, or both.
+///
+/// A packet has the rate and the delay of the time at which its transmission begins. The link stays
+/// a FIFO, and stays no faster than its rate: where a delay falls, packets that would overtake
+/// those ahead of them arrive behind them, one transmission time apart.
+#[derive(Clone, Debug)]
+pub struct Variation {
+    current: (Rate, Duration),
+    steps: Vec<Step>,
+    /// How many of `steps` have begun.
+    begun: usize,
+    /// Each packet takes up to this much longer, evenly distributed.
+    jitter: Duration,
+    rng: Option<Xoshiro256PlusPlus>,
+    last_arrival: Instant,
+}
+
+impl Variation {
+    /// A link that has this rate and delay until the first of `steps`, which are put in order.
+    pub fn trace(rate: Rate, delay: Duration, mut steps: Vec<Step>) -> Self {
+        steps.sort_by_key(|step| step.at);
+        Self {
+            current: (rate, delay),
+            steps,
+            begun: 0,
+            jitter: Duration::ZERO,
+            rng: None,
+            last_arrival: Instant::ZERO,
+        }
+    }
+
+    /// Beside that, each packet takes up to `most` longer, evenly distributed; `rng` draws once for
+    /// each packet. A few packets' transmission times are enough to break the phase effects of
+    /// drop-tail queues (Floyd and Jacobson 1992).
+    pub fn with_jitter(mut self, most: Duration, rng: Xoshiro256PlusPlus) -> Self {
+        self.jitter = most;
+        self.rng = Some(rng);
+        self
+    }
+
+    /// Mean rate from time zero to `end`.
+    pub fn mean_rate(&self, end: Instant) -> Rate {
+        // Bits times nanoseconds of a century at a terabit per second fit 128 bits.
+        let mut total = 0;
+        let (mut since, mut rate) = (Instant::ZERO, self.current.0);
+        for step in &self.steps {
+            let until = step.at.min(end);
+            total += u128::from(rate.as_bps()) * u128::from((until - since).as_nanos());
+            (since, rate) = (until, step.rate);
+        }
+        total += u128::from(rate.as_bps()) * u128::from((end - since).as_nanos());
+        Rate::from_bps((total / u128::from(end.as_nanos().max(1))) as u64)
+    }
+
+    /// For a packet of `size` bytes whose transmission may begin at `start`: when that ends, from
+    /// `start`, and how long the packet takes from then.
+    pub(crate) fn next(&mut self, start: Instant, size: u32) -> (Duration, Duration) {
+        let mut begins = start;
+        while let Some(step) = self.steps.get(self.begun)
+            && (step.at <= begins || self.current.0 == Rate::default())
+        {
+            begins = begins.max(step.at);
+            self.current = (step.rate, step.delay);
+            self.begun += 1;
+        }
+        let (rate, delay) = self.current;
+        let serialisation = rate.transmission_time(u64::from(size));
+        let ends = begins + serialisation;
+        let jitter = match &mut self.rng {
+            Some(rng) => Duration::from_nanos(rng.random_range(0..=self.jitter.as_nanos())),
+            None => Duration::ZERO,
+        };
+        let arrival = (ends + delay + jitter).max(self.last_arrival + serialisation);
+        self.last_arrival = arrival;
+        (ends - start, arrival - ends)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::testing::Parcel;
+    use crate::{DropTail, Limit, Link, LossModel};
+
+    fn ms(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn step(at_ms: u64, kbps: u64, delay_ms: u64) -> Step {
+        Step {
+            at: ms(at_ms),
+            rate: Rate::from_bps(kbps * 1000),
+            delay: Duration::from_millis(delay_ms),
+        }
+    }
+
+    /// 1000 bytes take 10 ms; propagation 100 ms.
+    const RATE: Rate = Rate::from_bps(800_000);
+    const DELAY: Duration = Duration::from_millis(100);
+
+    /// Arrivals of packets of 1000 bytes that come at these times, in ms.
+    fn arrivals(variation: Variation, at_ms: &[u64]) -> Vec<Instant> {
+        let queue = DropTail::new(Limit::Unlimited);
+        let mut link = Link::new(queue, RATE, DELAY, LossModel::None).varying(variation);
+        for (&at, id) in at_ms.iter().zip(0..) {
+            assert!(link.enqueue(ms(at), Parcel::new(id, 1000)).is_ok());
+        }
+        let mut arrivals = Vec::new();
+        while let Some(at) = link.deadline() {
+            assert_eq!(link.dequeue(at).unwrap().id as usize, arrivals.len());
+            arrivals.push(at);
+        }
+        arrivals
+    }
+
+    #[test]
+    fn a_packet_has_the_rate_and_delay_of_its_beginning() {
+        let trace = Variation::trace(RATE, DELAY, vec![step(15, 400, 150)]);
+        // The second begins at 10 ms and ends after the step; the third begins at 20 ms.
+        assert_eq!(arrivals(trace, &[0, 0, 0]), [ms(110), ms(120), ms(190)]);
+    }
+
+    #[test]
+    fn nobody_overtakes_where_the_delay_falls() {
+        let trace = Variation::trace(RATE, DELAY, vec![step(10, 800, 20)]);
+        // By themselves the second and the third would arrive at 40 and 50 ms.
+        assert_eq!(arrivals(trace, &[0, 10, 10]), [ms(110), ms(120), ms(130)]);
+    }
+
+    #[test]
+    fn a_link_that_is_out_waits_for_its_next_step() {
+        let trace = Variation::trace(
+            RATE,
+            DELAY,
+            vec![step(5, 0, 100), step(40, 0, 100), step(50, 800, 100)],
+        );
+        assert_eq!(arrivals(trace, &[0, 0, 55]), [ms(110), ms(160), ms(170)]);
+    }
+
+    #[test]
+    fn jitter_delays_and_keeps_the_order() {
+        let jitter = Duration::from_millis(50);
+        let rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let variation = Variation::trace(RATE, DELAY, Vec::new()).with_jitter(jitter, rng);
+        let sent: Vec<u64> = (0..1000).map(|packet| 30 * packet).collect();
+        let arrivals = arrivals(variation, &sent);
+        let extra: Vec<f64> = arrivals
+            .iter()
+            .zip(&sent)
+            .map(|(&arrival, &sent)| (arrival - ms(sent + 110)).as_secs_f64())
+            .collect();
+        assert!(extra.iter().all(|&extra| extra <= 0.05));
+        let mean = extra.iter().sum::<f64>() / extra.len() as f64;
+        // 25 ms, and a little for those that wait for the one ahead.
+        assert!((0.024..0.028).contains(&mean), "{mean}");
+        let closest = arrivals.windows(2).map(|pair| pair[1] - pair[0]).min();
+        assert_eq!(closest, Some(Duration::from_millis(10)));
+    }
+
+    #[test]
+    fn the_mean_rate_weighs_by_time() {
+        let trace = Variation::trace(RATE, DELAY, vec![step(100, 0, 1), step(150, 400, 1)]);
+        assert_eq!(trace.mean_rate(ms(50)), RATE);
+        assert_eq!(trace.mean_rate(ms(200)), Rate::from_bps(500_000));
+    }
+}

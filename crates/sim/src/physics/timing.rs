@@ -1,0 +1,123 @@
+//! When a link may let a frame out, by the rate and the delay that it has at the time.
+
+use skywave_units::{Duration, Instant, Rate};
+
+use crate::scenario::{Direction, TraceSpec};
+
+/// A link's rate and delay.
+pub(super) struct Timing {
+    /// From when on it has which, in order of time; the first from time zero.
+    conditions: Vec<(Instant, Rate, Duration)>,
+    /// How much longer a frame may take.
+    jitter: Duration,
+}
+
+/// When a frame may arrive.
+pub(super) struct Limits {
+    /// Not before: the arrival of the one ahead of it, and its own transmission.
+    pub(super) by_rate: Instant,
+    /// Not before: the beginning of its transmission, that, and the delay.
+    pub(super) by_delay: Instant,
+    /// Not after.
+    pub(super) latest: Instant,
+}
+
+impl Timing {
+    pub(super) fn new(direction: &Direction<'_>) -> Self {
+        let mut conditions = vec![(Instant::ZERO, direction.rate, direction.delay)];
+        let (mut rate, mut delay) = (direction.rate, direction.delay);
+        for step in direction.trace.map_or(&[][..], TraceSpec::steps) {
+            rate = step.rate.unwrap_or(rate);
+            delay = step.delay.unwrap_or(delay);
+            conditions.push((Instant::ZERO + step.at, rate, delay));
+        }
+        Self {
+            conditions,
+            jitter: direction.jitter,
+        }
+    }
+
+    /// The rate and the delay at this time.
+    fn at(&self, time: Instant) -> (Rate, Duration) {
+        let passed = self
+            .conditions
+            .partition_point(|&(since, ..)| since <= time);
+        let (_, rate, delay) = self.conditions[passed - 1];
+        (rate, delay)
+    }
+
+    /// When the transmission of a frame of `size` bytes begins and ends for which the link is free
+    /// at `free`: at once, unless it is out.
+    pub(super) fn transmission(&self, free: Instant, size: u32) -> (Instant, Instant) {
+        let begins = if self.at(free).0.as_bps() > 0 {
+            free
+        } else {
+            let later = self
+                .conditions
+                .iter()
+                .find(|&&(since, rate, _)| since > free && rate.as_bps() > 0);
+            later.map_or(Instant::MAX, |&(since, ..)| since)
+        };
+        let rate = u128::from(self.at(begins).0.as_bps()).max(1);
+        // Rounded to the nearest nanosecond, as time is counted.
+        let nanos = (u128::from(size) * 8 * 1_000_000_000 + rate / 2) / rate;
+        (begins, begins + Duration::from_nanos(nanos as u64))
+    }
+
+    /// When a frame may arrive whose transmission began at `begun`, behind one that arrived at
+    /// `ahead`.
+    pub(super) fn limits(&self, begun: Instant, size: u32, ahead: Instant) -> Limits {
+        let (rate, delay) = self.at(begun);
+        // Nanoseconds to put it on the link, rounded down.
+        let nanos = u128::from(size) * 8 * 1_000_000_000 / u128::from(rate.as_bps()).max(1);
+        let serialisation = Duration::from_nanos(nanos as u64);
+        let by_rate = ahead + serialisation;
+        let by_delay = begun + serialisation + delay;
+        Limits {
+            by_rate,
+            by_delay,
+            // One nanosecond more, for what serialisation rounds away.
+            latest: by_rate.max(by_delay + self.jitter) + Duration::from_nanos(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// 1000 B take 1 ms; out from 10 to 20 ms, and then half as fast and far nearer.
+    fn timing() -> Timing {
+        let [fast, slow] = [8, 4].map(|mbps| Rate::from_bps(mbps * 1_000_000));
+        Timing {
+            conditions: vec![
+                (ms(0), fast, Duration::from_millis(100)),
+                (ms(10), Rate::from_bps(0), Duration::from_millis(100)),
+                (ms(20), slow, Duration::from_millis(5)),
+            ],
+            jitter: Duration::from_millis(3),
+        }
+    }
+
+    #[test]
+    fn nothing_begins_while_a_link_is_out() {
+        let timing = timing();
+        assert_eq!(timing.transmission(ms(9), 1000), (ms(9), ms(10)));
+        assert_eq!(timing.transmission(ms(10), 1000), (ms(20), ms(22)));
+    }
+
+    #[test]
+    fn a_frame_may_arrive_by_the_conditions_of_its_beginning() {
+        let limits = timing().limits(ms(9), 1000, ms(0));
+        assert_eq!((limits.by_delay, limits.by_rate), (ms(110), ms(1)));
+        assert_eq!(limits.latest, ms(113) + Duration::from_nanos(1));
+        // It may not overtake the one ahead, which is under way for longer.
+        let limits = timing().limits(ms(20), 1000, ms(113));
+        assert_eq!((limits.by_delay, limits.by_rate), (ms(27), ms(115)));
+        assert_eq!(limits.latest, ms(115) + Duration::from_nanos(1));
+    }
+}

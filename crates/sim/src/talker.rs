@@ -1,0 +1,211 @@
+//! A voice source: frames of speech, gathered into datagrams.
+
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_units::{Duration, Instant};
+
+use crate::application::Datagrams;
+use crate::scenario::{TalkspurtSpec, VoiceSpec};
+use crate::voice::Stamp;
+
+/// How long a source stays in a mode of its codec, at least, before it goes down another.
+const DOWN_AFTER: Duration = Duration::from_secs(1);
+/// How long the transport must have taken everything at once before it goes up one.
+const UP_AFTER: Duration = Duration::from_secs(5);
+
+/// The talking end of a voice call.
+#[derive(Debug)]
+pub(crate) struct Talker {
+    interval: Duration,
+    header: u32,
+    /// Frames that make a datagram, and that may share one.
+    frames: u16,
+    most_frames: u16,
+    /// Sends a datagram only when none waits in the transport.
+    waits: bool,
+    /// Bytes of a frame in each mode, the best first.
+    modes: Vec<u32>,
+    mode: u16,
+    /// When the mode last changed, or the transport last made it wait.
+    mode_since: Instant,
+    busy_at: Instant,
+    /// Frames that have been made and not handed over, and when the first of them was made.
+    gathered: u16,
+    first: Instant,
+    spurts: Option<Spurts>,
+    /// Distance of the intervals of `counts`.
+    probe_interval: Duration,
+    pub(crate) counts: Vec<Made>,
+}
+
+/// Frames made in one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) frames: u64,
+    /// Those that the transport did not take.
+    pub(crate) refused: u64,
+}
+
+/// Talk and pause in turn.
+#[derive(Debug)]
+struct Spurts {
+    talk: Duration,
+    pause: Duration,
+    is_talking: bool,
+    until: Instant,
+    rng: Xoshiro256PlusPlus,
+}
+
+impl Talker {
+    /// A source that begins to talk at `start`. Frames are counted by intervals of `probe_interval`
+    /// from time zero.
+    pub(crate) fn new(
+        spec: &VoiceSpec,
+        start: Instant,
+        probe_interval: Duration,
+        rng: Xoshiro256PlusPlus,
+    ) -> Self {
+        let lower = spec.adapt.iter().flat_map(|adapt| &adapt.modes);
+        let modes = std::iter::once(&spec.frame).chain(lower);
+        Self {
+            interval: spec.interval,
+            header: spec.header.get() as u32,
+            frames: spec.frames,
+            most_frames: spec.most_frames(),
+            waits: spec.adapt.is_some(),
+            modes: modes.map(|bytes| bytes.get() as u32).collect(),
+            mode: 0,
+            mode_since: start,
+            busy_at: start,
+            gathered: 0,
+            first: start,
+            spurts: spec
+                .talkspurts
+                .as_ref()
+                .map(|spec| Spurts::new(spec, start, rng)),
+            probe_interval,
+            counts: Vec::new(),
+        }
+    }
+
+    /// Distance of its ticks.
+    pub(crate) const fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// A tick: a frame is made unless there is a pause, and a datagram sent when there are enough.
+    pub(crate) fn tick<E: Datagrams>(&mut self, now: Instant, transport: &mut E) {
+        let talks = self.spurts.as_mut().is_none_or(|spurts| spurts.talk(now));
+        if talks {
+            self.make_frame(now);
+        }
+        let is_complete = self.gathered >= self.frames || !talks;
+        if self.gathered == 0 || !is_complete {
+            return;
+        }
+        if self.waits && transport.waiting() > 0 {
+            self.busy_at = now;
+            return;
+        }
+        let bytes = self.modes[usize::from(self.mode)];
+        let stamp = Stamp {
+            made: self.first,
+            frames: self.gathered,
+            mode: self.mode,
+        };
+        let size = self.header + bytes * u32::from(self.gathered);
+        if !transport.send(stamp.datagram(size)) {
+            self.refuse(self.gathered);
+        }
+        self.gathered = 0;
+    }
+
+    fn make_frame(&mut self, now: Instant) {
+        // What is left of an earlier talkspurt has no part in this one.
+        if self.first + self.interval * u64::from(self.gathered) < now {
+            self.refuse(self.gathered);
+            self.gathered = 0;
+        }
+        if self.gathered == self.most_frames {
+            self.refuse(1);
+            self.first += self.interval;
+            self.gathered -= 1;
+        }
+        if self.gathered == 0 {
+            self.first = now;
+            self.choose_mode(now);
+        }
+        self.gathered += 1;
+        self.count(now).frames += 1;
+    }
+
+    /// The frames of a datagram are of one mode.
+    fn choose_mode(&mut self, now: Instant) {
+        let lowest = self.modes.len() as u16 - 1;
+        let waited = self.busy_at > self.mode_since;
+        let mode = if waited && now >= self.mode_since + DOWN_AFTER {
+            (self.mode + 1).min(lowest)
+        } else if now >= self.mode_since.max(self.busy_at) + UP_AFTER {
+            self.mode.saturating_sub(1)
+        } else {
+            return;
+        };
+        if mode != self.mode {
+            self.mode = mode;
+            self.mode_since = now;
+        }
+    }
+
+    /// The first of the gathered frames are given up.
+    fn refuse(&mut self, frames: u16) {
+        for frame in 0..frames {
+            let made = self.first + self.interval * u64::from(frame);
+            self.count(made).refused += 1;
+        }
+    }
+
+    fn count(&mut self, made: Instant) -> &mut Made {
+        let index = (made.as_nanos() / self.probe_interval.as_nanos()) as usize;
+        if index >= self.counts.len() {
+            self.counts.resize(index + 1, Made::default());
+        }
+        &mut self.counts[index]
+    }
+}
+
+impl Spurts {
+    fn new(spec: &TalkspurtSpec, start: Instant, rng: Xoshiro256PlusPlus) -> Self {
+        let mut spurts = Self {
+            talk: spec.talk,
+            pause: spec.pause,
+            is_talking: true,
+            until: start,
+            rng,
+        };
+        let first = spurts.draw(spec.talk);
+        spurts.until += first;
+        spurts
+    }
+
+    /// Whether there is talk at `now`.
+    fn talk(&mut self, now: Instant) -> bool {
+        while self.until <= now {
+            self.is_talking = !self.is_talking;
+            let mean = if self.is_talking {
+                self.talk
+            } else {
+                self.pause
+            };
+            let length = self.draw(mean);
+            self.until += length;
+        }
+        self.is_talking
+    }
+
+    /// Exponentially distributed; at least a nanosecond, so that time goes on.
+    fn draw(&mut self, mean: Duration) -> Duration {
+        let uniform: f64 = self.rng.random();
+        let drawn = Duration::from_secs_f64(-mean.as_secs_f64() * (1.0 - uniform).ln());
+        drawn.max(Duration::from_nanos(1))
+    }
+}

@@ -1,0 +1,66 @@
+"""Links by name: what is known of a real one, as an emulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skywave.scenario import Back, Bernoulli, DropTail, Link, Loss, Scenario
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """A real link's published figures, put into a link of ours. It is not that link.
+
+    ``source`` says where each figure comes from, and which are assumed.
+    """
+
+    name: str
+    rate: str
+    delay: str
+    queue: DropTail
+    loss: Loss
+    back: Back
+    source: str
+
+    def link(self, from_: str, to: str) -> Link:
+        """Return the emulation as a link; its forward direction is the way down."""
+        return Link(
+            from_=from_,
+            to=to,
+            rate=self.rate,
+            delay=self.delay,
+            queue=self.queue,
+            loss=self.loss,
+            back=self.back,
+        )
+
+    def dumbbell(self, name: str, *, duration: str, pairs: int = 1) -> Scenario:
+        """Begin a scenario with the emulation as bottleneck ``r1->r2``, the way down."""
+        return Scenario.dumbbell(
+            name,
+            duration=duration,
+            pairs=pairs,
+            rate=self.rate,
+            delay=self.delay,
+            queue=self.queue,
+            loss=self.loss,
+            back=self.back,
+        )
+
+
+IPSTAR = Emulation(
+    name="ipstar",
+    rate="1 Mbps",
+    delay="598 ms",
+    queue=DropTail(packets=50),
+    loss=Bernoulli(probability=0.0033),
+    back=Back(rate="256 kbps"),
+    source=(
+        "Sarwar et al. 2008: mean round-trip time about 1200 ms (598 ms each way and 1 ms at each "
+        "end), packet error rate 0.24 to 0.42 % (their middle; packets of 1000 B), 1 Mbps in their "
+        "simulation. Assumed: 256 kbps on the way up and a queue of 50 packets, which are "
+        "not published; delays of the shared access, which vary with its load, are not in it."
+    ),
+)
+"""A geostationary satellite link, IPSTAR, as published: an emulation."""
+EMULATIONS = {emulation.name: emulation for emulation in (IPSTAR,)}

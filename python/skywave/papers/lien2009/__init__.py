@@ -1,0 +1,193 @@
+"""Lien and Ding 2009: voice over DCCP and over UDP beside five versions of TCP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skywave.papers.lien2009 import cells, figures, measures, oracle, setting
+from skywave.papers.lien2009.measures import over_runs
+from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
+from skywave.simulate import run_many
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skywave.papers import Progress
+    from skywave.papers.lien2009.cells import Runs
+    from skywave.papers.lien2009.oracle import Periods
+    from skywave.papers.lien2009.setting import Conditions
+
+PAPER = Paper(
+    key="lien2009",
+    title="Can DCCP Replace UDP in Changing Network Conditions?",
+    authors="Y.-N. Lien, Y.-C. Ding",
+    year=2009,
+)
+
+
+def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
+    """Run both scenarios and our own sections, and judge the published values.
+
+    ns-2's answers are always the stored ones: its many runs take minutes.
+    """
+    del live_ns2
+    plan = {
+        (conditions, seed): setting.scenario(conditions, seed)
+        for conditions in setting.ALL_CONDITIONS
+        for seed in setting.SEEDS
+    }
+    step = None if progress is None else lambda done, total: progress("Skywave", done, total)
+    results = dict(zip(plan, run_many(plan.values(), progress=step), strict=True))
+    ours: Runs = {
+        conditions: [
+            measures.from_results(conditions, results[conditions, seed]) for seed in setting.SEEDS
+        ]
+        for conditions in setting.ALL_CONDITIONS
+    }
+    ns2 = oracle.periods()
+    first = min(setting.SEEDS)
+    return Reproduction(
+        paper=PAPER,
+        cells=cells.published_cells(ours, ns2),
+        comparisons=cells.ns2_comparisons(ours, ns2),
+        parameters=setting.PARAMETERS,
+        ns2=Ns2Source("stored", oracle.REMARK),
+        figures=figures.draw(ours, ns2, oracle.seconds()),
+        # One run of each setting; the others differ in their seed.
+        scenarios={
+            conditions.name: plan[conditions, first] for conditions in setting.ALL_CONDITIONS
+        },
+        results={
+            conditions.name: results[conditions, first] for conditions in setting.ALL_CONDITIONS
+        },
+        sections=_sections(ours, ns2),
+    )
+
+
+def _sections(ours: Runs, ns2: Mapping[str, Periods]) -> dict[str, Any]:
+    """Return the tables of the report's own sections."""
+    return {
+        "periods": cells.PERIODS,
+        "seeds": len(setting.SEEDS),
+        "deadline_ms": setting.DEADLINE_S * 1e3,
+        "codec": measures.CODEC.name,
+        "jitter": setting.JITTER,
+        "adaptive_frames": setting.ADAPTIVE_FRAMES,
+        "tables": [
+            _tables(conditions, ours, ns2[conditions.name]) for conditions in setting.TABLES
+        ],
+        "misses": [
+            _miss(name, chosen, ours)
+            for name, chosen in (
+                ("with jitter", setting.TABLES),
+                ("without jitter", setting.NO_JITTER),
+            )
+        ],
+        "readings": [
+            _reading(label, conditions, ours)
+            for label, conditions in (
+                ("0.25 Mbps, s = 80 B (the reading used)", setting.Conditions("NewReno")),
+                ("0.25 Mbps, s = 1460 B (Table 2 literally)", setting.LITERAL_S),
+                ("0.25 Mbps, the sender tells the round-trip time (RFC 6323)", setting.TELLS_RTT),
+                *((f"{other.rate}, s = 80 B", other) for other in setting.OTHER_RATES),
+                ("0.25 Mbps, no jitter", setting.Conditions("NewReno", jitter=False)),
+            )
+        ],
+        "tcp_first": [_tcp_first(conditions, ours) for conditions in setting.TCP_FIRST],
+        "where": [
+            _where(label, conditions, ours)
+            for tcp in setting.FLAVOURS
+            for label, conditions in (
+                ("UDP", setting.Conditions(tcp, "udp")),
+                ("DCCP", setting.Conditions(tcp)),
+                ("DCCP, adaptive", setting.Conditions(tcp, adapt=True)),
+            )
+        ],
+    }
+
+
+def _row(spread: measures.Spread) -> list[str]:
+    return [f"{mean:.0f} ± {sd:.0f}" for mean, sd in zip(spread.mean, spread.sd, strict=True)]
+
+
+def _tables(conditions: Conditions, ours: Runs, ns2: Periods) -> dict[str, Any]:
+    """Return Tables 3 and 4 of one TCP as they are printed, ours and ns-2's with their spread."""
+    runs, tcp = ours[conditions], conditions.tcp
+    return {
+        "tcp": tcp,
+        "rows": [
+            {
+                "quantity": quantity,
+                "published": published,
+                "ours": _row(over_runs(runs, measure)),
+                "ns2": _row(getattr(ns2, measure)),
+            }
+            for quantity, published, measure in (
+                ("Throughput ratio (%)", (100, *cells.RATIO[tcp]), "ratio_percent"),
+                ("Delay (ms)", cells.DELAY_MS[tcp], "delay_ms"),
+                ("Loss rate (%)", cells.LOSS[tcp], "loss_percent"),
+            )
+        ],
+    }
+
+
+def _miss(name: str, chosen: tuple[Conditions, ...], ours: Runs) -> dict[str, Any]:
+    """Return the root-mean-square distances of our means to Tables 3 and 4."""
+
+    def distance(measure: str, published: Mapping[str, tuple[float, ...]], first: int) -> float:
+        differences = [
+            over_runs(ours[conditions], measure).mean[first:]
+            - np.array(published[conditions.tcp][-5:])
+            for conditions in chosen
+        ]
+        return float(np.sqrt(np.mean(np.square(differences))))
+
+    return {
+        "name": name,
+        "ratio": distance("ratio_percent", cells.RATIO, 1),
+        "delay": distance("delay_ms", cells.DELAY_MS, 1),
+        "loss": distance("loss_percent", cells.LOSS, 1),
+    }
+
+
+def _reading(label: str, conditions: Conditions, ours: Runs) -> dict[str, Any]:
+    runs = ours[conditions]
+    return {
+        "label": label,
+        "first_loss": float(over_runs(runs, "loss_percent").mean[0]),
+        "idle_delay": float(over_runs(runs, "delay_ms").mean[0]),
+        "ratio": _row(over_runs(runs, "ratio_percent"))[1:],
+        "delay": _row(over_runs(runs, "delay_ms"))[1:],
+    }
+
+
+def _tcp_first(conditions: Conditions, ours: Runs) -> dict[str, Any]:
+    runs = ours[conditions]
+    return {
+        "label": f"{conditions.transport.upper()} beside {conditions.tcp}",
+        "received": _row(over_runs(runs, "received")),
+        "delay": _row(over_runs(runs, "delay_ms")),
+        "loss": _row(over_runs(runs, "loss_percent")),
+    }
+
+
+def _where(label: str, conditions: Conditions, ours: Runs) -> dict[str, Any]:
+    """Return what became of the frames made from 10 to 60 s, and how the call sounded."""
+    runs = ours[conditions]
+
+    def mean(measure: str) -> float:
+        return float(over_runs(runs, measure).mean[1:].mean())
+
+    ratings = over_runs(runs, "rating").mean[1:]
+    return {
+        "tcp": conditions.tcp,
+        "label": label,
+        "waiting": mean("waiting_percent"),
+        "network": mean("network_loss_percent"),
+        "late": mean("late_percent"),
+        "played": mean("played_percent"),
+        "rating_one": float(ratings[0]),
+        "rating_five": float(ratings[-1]),
+    }

@@ -1,0 +1,120 @@
+"""Figures 2 to 6 of Lien and Ding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from skywave.papers.figures import COLOURS, TALL_IN, Drawn, style
+from skywave.papers.lien2009 import cells
+from skywave.papers.lien2009.measures import over_runs
+from skywave.papers.lien2009.setting import GAP_S, VOICE_S, Conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+    from skywave.papers.lien2009.cells import Runs
+    from skywave.papers.lien2009.measures import Run, Spread
+    from skywave.papers.lien2009.oracle import Periods, Seconds
+
+BAND = "bands: one standard deviation of single runs"
+
+
+def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds]) -> list[Drawn]:
+    """Draw all figures."""
+    with style():
+        figures = [
+            Drawn.of(
+                f"figure{number}",
+                f"Figure {number}. Throughput of voice over {transport.upper()} and of the first "
+                f"{tcp} flow on the bottleneck. (a) Voice first, TCP flows at 10, 20 .. 50 s; (b) "
+                f"TCP first, voice from 20 to 80 s. Means over all seeds; {BAND}. Black: one run "
+                "of ns-2.",
+                _throughput(ours, seconds, tcp, transport),
+            )
+            for number, tcp, transport in (
+                (2, "NewReno", "udp"),
+                (3, "NewReno", "dccp"),
+                (4, "Vegas", "dccp"),
+            )
+        ]
+        figures += [
+            Drawn.of(
+                f"figure{number}",
+                f"Figure {number}. Delay and loss of voice over UDP and DCCP beside {tcp} (voice "
+                f"first). Means over all seeds; {BAND}. Diamonds: Table 4. Black: ns-2.",
+                _quality(ours, ns2, tcp),
+            )
+            for number, tcp in ((5, "NewReno"), (6, "Vegas"))
+        ]
+    return figures
+
+
+def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport: str) -> Figure:
+    figure = Figure(figsize=TALL_IN)
+    panels = figure.subplots(2, 1)
+    for number, (axes, title) in enumerate(
+        zip(panels, ("(a) Voice first", "(b) TCP first"), strict=True), start=1
+    ):
+        conditions = Conditions(tcp, transport, scenario=number)  # type: ignore[arg-type]
+        runs = ours[conditions]
+        for what, label, colour in (
+            ("tcp_kbps", f"first {tcp}", COLOURS[1]),
+            ("voice_kbps", f"voice over {transport.upper()}", COLOURS[0]),
+        ):
+            spread = over_runs(runs, what)
+            time_s = np.arange(1, spread.mean.size + 1)
+            _band(axes, time_s, spread, colour, label)
+            if conditions.name in seconds:
+                theirs = seconds[conditions.name]
+                axes.plot(theirs.time_s, getattr(theirs, what), color="black", linewidth=0.5)
+        axes.set_xlim(0, time_s[-1])
+        axes.set_ylim(0, 260)
+        axes.set_ylabel("Throughput (kbps)")
+        axes.set_title(title, loc="left")
+    panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    panels[1].set_xlabel("Time (s)")
+    figure.tight_layout()
+    return figure
+
+
+def _quality(ours: Runs, ns2: Mapping[str, Periods], tcp: str) -> Figure:
+    figure = Figure(figsize=TALL_IN)
+    panels = figure.subplots(2, 1, sharex=True)
+    begin_s, end_s = VOICE_S[1]
+    middle_s = np.arange(begin_s, end_s, GAP_S) + GAP_S / 2
+    published: dict[str, Sequence[float]] = {
+        "delay_ms": cells.DELAY_MS[tcp],
+        "loss_percent": cells.LOSS[tcp],
+    }
+    for axes, (what, label) in zip(
+        panels,
+        (("delay_ms", "Delay (ms)"), ("loss_percent", "Loss rate (%)")),
+        strict=True,
+    ):
+        for transport, colour in (("udp", COLOURS[2]), ("dccp", COLOURS[0])):
+            conditions = Conditions(tcp, transport)  # type: ignore[arg-type]
+            runs: Sequence[Run] = ours[conditions]
+            _band(axes, middle_s, over_runs(runs, what), colour, transport.upper())
+            if conditions.name in ns2:
+                theirs = getattr(ns2[conditions.name], what)
+                axes.plot(
+                    middle_s, theirs.mean, color="black", linewidth=0.8, linestyle=(0, (4, 2))
+                )
+        axes.plot(middle_s, published[what], color=COLOURS[0], marker="D", linestyle="none")
+        axes.set_ylabel(label)
+        axes.set_ylim(bottom=0)
+    panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    panels[1].set_xlabel("Time (s); a TCP flow more every 10 s")
+    figure.tight_layout()
+    return figure
+
+
+def _band(axes: Axes, x: np.ndarray, spread: Spread, colour: str, label: str) -> None:
+    axes.plot(x, spread.mean, color=colour, label=label)
+    low, high = spread.mean - spread.sd, spread.mean + spread.sd
+    axes.fill_between(x, np.maximum(low, 0), high, color=colour, alpha=0.18, linewidth=0)

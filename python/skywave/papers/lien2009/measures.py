@@ -1,0 +1,129 @@
+"""What is measured of a call, period by period, with one definition for our runs and for ns-2's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+
+from skywave import emodel
+from skywave.papers.lien2009.setting import (
+    BOTTLENECK,
+    DEADLINE_S,
+    FRAME_MS,
+    GAP_S,
+    VOICE_S,
+    Conditions,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from skywave.results import Results
+
+    Floats = NDArray[np.float64]
+
+CODEC = emodel.G729A
+"""No codec makes 80 B every 30 ms; this is the one that was in use."""
+GENERATED = GAP_S * 1000 / FRAME_MS
+"""Packets generated in a period."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: the call in each period, and both flows of the figures in each second.
+
+    Ratio, delay and loss are as in the paper's Table 4. Of the frames made in a period, ``waiting``
+    are those that the transport did not let go by the end of the run, or refused.
+    """
+
+    received: Floats
+    delay_ms: Floats
+    voice_kbps: Floats
+    tcp_kbps: Floats
+    network_loss_percent: Floats
+    late_percent: Floats
+    waiting_percent: Floats
+    played_percent: Floats
+    rating: Floats
+
+    @property
+    def ratio_percent(self) -> Floats:
+        """What was received, of what was received in the first period."""
+        ratio: Floats = 100 * self.received / self.received[0]
+        return ratio
+
+    @property
+    def loss_percent(self) -> Floats:
+        """What was generated and not received."""
+        return np.maximum(100 * (1 - self.received / GENERATED), 0)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and standard deviation over runs, by period."""
+
+    mean: Floats
+    sd: Floats
+
+
+def over_runs(runs: Sequence[Run], what: str) -> Spread:
+    """Return mean and standard deviation of a measure over runs."""
+    values = np.array([getattr(run, what) for run in runs])
+    return Spread(np.nanmean(values, axis=0), np.nanstd(values, axis=0))
+
+
+def from_results(conditions: Conditions, results: Results) -> Run:
+    """Read one of our runs."""
+    begin_s, end_s = VOICE_S[conditions.scenario]
+    flows = results.flows.filter(pc.field("flow") == "voice")
+    period = _periods(flows["time_s"].to_numpy(), begin_s)
+    count = (end_s - begin_s) // GAP_S
+    packets = flows["delivered_packets"].to_numpy().astype(np.float64)
+    delays = np.nan_to_num(flows["delay_mean_s"].to_numpy(zero_copy_only=False))
+    received = _sums(packets, period, count)
+    # Frames that share a packet arrive together; the paper counts packets of one.
+    voice = results.voice.filter(pc.field("flow") == "voice")
+    made_in = _periods(voice["time_s"].to_numpy(), begin_s)
+
+    def frames(name: str) -> Floats:
+        return _sums(voice[name].to_numpy().astype(np.float64), made_in, count)
+
+    made = frames("frames")
+    share = 100 / np.maximum(made, 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        delay_ms = 1e3 * _sums(delays * packets, period, count) / received
+    ratings = emodel.quality(
+        results, "voice", CODEC, playout_s=DEADLINE_S, packet_s=FRAME_MS / 1e3, period_s=GAP_S
+    )
+    return Run(
+        received=received,
+        delay_ms=delay_ms,
+        voice_kbps=_kbps(results, "voice"),
+        tcp_kbps=_kbps(results, "tcp1"),
+        network_loss_percent=frames("lost") * share,
+        late_percent=frames("late") * share,
+        waiting_percent=(made - frames("sent")) * share,
+        played_percent=frames("played") * share,
+        rating=np.array([quality.r for quality in ratings][:count]),
+    )
+
+
+def _periods(ends_s: Floats, begin_s: float) -> NDArray[np.int64]:
+    """Return the period of each second, from when the call begins."""
+    return ((ends_s - begin_s - 0.5) // GAP_S).astype(np.int64)
+
+
+def _sums(values: Floats, period: NDArray[np.int64], count: int) -> Floats:
+    return np.array([values[period == index].sum() for index in range(count)])
+
+
+def _kbps(results: Results, flow: str) -> Floats:
+    table = results.link_flows
+    rows = table.filter((pc.field("link") == BOTTLENECK) & (pc.field("flow") == flow))
+    kbps: Floats = rows["throughput_bps"].to_numpy().astype(np.float64) / 1e3
+    return kbps

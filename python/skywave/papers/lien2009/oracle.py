@@ -1,0 +1,79 @@
+"""ns-2's stored answers.
+
+``ns2/periods.csv`` has mean and standard deviation over ns-2's runs of each setting, by period;
+``ns2/seconds.csv`` has the throughput of the voice and of the first TCP in single runs.
+``validation/ns2/scripts/lien2009_average.py`` made the first from many runs of ``lien2009.tcl``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from skywave.papers.lien2009.measures import Spread
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+STORED = Path(__file__).parent / "ns2"
+REMARK = "stored answers of ns-2.35, means over 10 runs of each setting"
+
+
+@dataclass(frozen=True)
+class Periods:
+    """ns-2's answers for one setting, by period."""
+
+    ratio_percent: Spread
+    delay_ms: Spread
+    loss_percent: Spread
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Throughput in single runs of ns-2, second by second, as it leaves the bottleneck's queue."""
+
+    time_s: NDArray[np.float64]
+    voice_kbps: NDArray[np.float64]
+    tcp_kbps: NDArray[np.float64]
+
+
+def periods() -> dict[str, Periods]:
+    """Read ns-2's answers by the name of the setting."""
+    table = pyarrow.csv.read_csv(STORED / "periods.csv")
+    answers = {}
+    for name in pc.unique(table["setting"]).to_pylist():
+        rows = table.filter(pc.field("setting") == name)
+        answers[name] = Periods(
+            ratio_percent=_spread(rows, "ratio_pct"),
+            delay_ms=_spread(rows, "delay_ms"),
+            loss_percent=_spread(rows, "loss_app_pct"),
+        )
+    return answers
+
+
+def _spread(rows: pa.Table, name: str) -> Spread:
+    mean, sd = (
+        rows[f"{name}_{what}"].to_numpy(zero_copy_only=False).astype(np.float64)
+        for what in ("mean", "sd")
+    )
+    return Spread(mean, sd)
+
+
+def seconds() -> dict[str, Seconds]:
+    """Read ns-2's single runs by the name of the setting."""
+    table = pyarrow.csv.read_csv(STORED / "seconds.csv")
+    answers = {}
+    for name in pc.unique(table["setting"]).to_pylist():
+        rows = table.filter(pc.field("setting") == name)
+        time_s, voice, tcp = (
+            rows[column].to_numpy().astype(np.float64)
+            for column in ("t_s", "voip_kbps", "tcp1_kbps")
+        )
+        answers[name] = Seconds(time_s, voice, tcp)
+    return answers

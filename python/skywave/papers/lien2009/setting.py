@@ -1,0 +1,248 @@
+"""The experiments of Lien and Ding: one parameter set for the whole paper, as scenarios.
+
+Y.-N. Lien, Y.-C. Ding, "Can DCCP Replace UDP in Changing Network Conditions?", 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from skywave.papers.reproduction import Parameter
+from skywave.scenario import (
+    Adapt,
+    Dccp,
+    DropTail,
+    Link,
+    Probes,
+    Scenario,
+    Tcp,
+    Tfrc,
+    Udp,
+    Voice,
+)
+
+FLAVOURS: dict[str, dict[str, Any]] = {
+    "Tahoe": {"recovery": "tahoe"},
+    "Reno": {"recovery": "reno"},
+    "NewReno": {"recovery": "newreno"},
+    "SACK": {"recovery": "sack"},
+    "Vegas": {"control": "vegas"},
+}
+"""The paper's TCPs, and what a scenario calls them."""
+
+SEEDS = range(1, 11)
+"""Runs of each setting. With drop-tail queues and constant packet sizes a single run shows one
+phase of its flows, not their shares (Floyd and Jacobson 1992)."""
+STREAMS = 5
+"""TCP flows."""
+GAP_S = 10
+"""Seconds between the starts of TCP flows in scenario 1, and the length of a period."""
+DURATION_S = {1: 60, 2: 100}
+VOICE_S = {1: (0, 60), 2: (20, 80)}
+"""When the call begins and ends, by scenario."""
+FRAME_MS = 30
+DEADLINE_S = 0.3
+"""Within which voice must arrive: the paper has 300 to 400 ms from mouth to ear."""
+BOTTLENECK = "r1->r2"
+PAPER_RATE = "0.25 Mbps"
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What varies between the settings: the paper's variables, and those of our own sections."""
+
+    tcp: str
+    transport: Literal["dccp", "udp"] = "dccp"
+    scenario: int = 1
+    rate: str = PAPER_RATE
+    segment_size: str | None = None
+    tells_rtt: bool = False
+    jitter: bool = True
+    adapt: bool = False
+
+    @property
+    def name(self) -> str:
+        """A name for files: only what differs from the paper's scenario 1 with DCCP is in it."""
+        name = f"scenario{self.scenario}-{self.transport}-{self.tcp.lower()}"
+        if self.rate != PAPER_RATE:
+            name += "-" + self.rate.replace(" ", "")
+        if self.segment_size is not None:
+            name += "-s" + self.segment_size.removesuffix(" B")
+        if self.tells_rtt:
+            name += "-tellsrtt"
+        if not self.jitter:
+            name += "-nojitter"
+        if self.adapt:
+            name += "-adapt"
+        return name
+
+
+TABLES = tuple(Conditions(tcp) for tcp in FLAVOURS)
+"""Tables 3 and 4."""
+UDP = tuple(Conditions(tcp, "udp") for tcp in FLAVOURS)
+DRAWN = ("NewReno", "Vegas")
+"""The TCPs of Figures 2 to 6."""
+TCP_FIRST = tuple(
+    Conditions(tcp, transport, scenario=2) for tcp in DRAWN for transport in ("dccp", "udp")
+)
+LITERAL_S = Conditions("NewReno", segment_size="1460 B")
+TELLS_RTT = Conditions("NewReno", tells_rtt=True)
+OTHER_RATES = tuple(Conditions("NewReno", rate=rate) for rate in ("1.5 Mbps", "10 Mbps"))
+NO_JITTER = tuple(Conditions(tcp, jitter=False) for tcp in FLAVOURS)
+ADAPTIVE = tuple(Conditions(tcp, adapt=True) for tcp in FLAVOURS)
+ALL_CONDITIONS = (
+    *TABLES,
+    *UDP,
+    *TCP_FIRST,
+    LITERAL_S,
+    TELLS_RTT,
+    *OTHER_RATES,
+    *NO_JITTER,
+    *ADAPTIVE,
+)
+
+UDP_FRAME_B = 52
+"""With 28 B of IP and UDP this is 80 B on the wire: ns-2's UDP has no header."""
+DCCP_FRAME_B = 80
+ADAPTIVE_FRAMES = 6
+"""Frames that may share a datagram in our own section: 180 ms of speech."""
+JITTER = "50 ms"
+"""Up to so much later each segment leaves its TCP sender: about the time that a segment takes on
+the bottleneck (48 ms), which is what breaks phase effects."""
+QUEUE = DropTail(packets=19)
+"""ns-2's limit of 20 counts the packet in transmission."""
+
+
+def scenario(conditions: Conditions, seed: int) -> Scenario:
+    """Return the scenario of one run, in ns-2's terms where the paper is silent."""
+    begin_s, end_s = VOICE_S[conditions.scenario]
+    description = Scenario(
+        name=f"lien2009-{conditions.name}-{seed}",
+        duration=f"{DURATION_S[conditions.scenario]} s",
+        seed=seed,
+        nodes=["r1", "r2"],
+        links=[
+            Link(from_="r1", to="r2", rate=conditions.rate, delay="50 ms", queue=QUEUE),
+        ],
+        probes=Probes(interval="1 s", links=(BOTTLENECK,)),
+    )
+
+    def attach(host: str, jitter: str | None) -> None:
+        description.nodes += [host, f"{host}-peer"]
+        access: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "queue": QUEUE}
+        description.links += [
+            Link(from_=host, to="r1", jitter=jitter, **access),
+            Link(from_="r2", to=f"{host}-peer", **access),
+        ]
+
+    attach("voice", None)
+    description.add_flow(
+        "voice",
+        "voice",
+        "voice-peer",
+        Udp() if conditions.transport == "udp" else _dccp(conditions),
+        _voice(conditions),
+        start=f"{begin_s} s",
+        stop=f"{end_s} s",
+    )
+    for stream in range(1, STREAMS + 1):
+        host = f"tcp{stream}"
+        attach(host, JITTER if conditions.jitter else None)
+        start_s = 0 if conditions.scenario == 2 else GAP_S * stream
+        description.add_flow(
+            host,
+            host,
+            f"{host}-peer",
+            _tcp(conditions.tcp),
+            start=f"{start_s} s",
+            start_jitter="500 ms",
+        )
+    return description
+
+
+def _voice(conditions: Conditions) -> Voice:
+    frame_b = UDP_FRAME_B if conditions.transport == "udp" else DCCP_FRAME_B
+    return Voice(
+        frame=f"{frame_b} B",
+        interval=f"{FRAME_MS} ms",
+        header="0 B",
+        deadline=f"{DEADLINE_S * 1e3:g} ms",
+        adapt=Adapt(frames=ADAPTIVE_FRAMES) if conditions.adapt else None,
+    )
+
+
+def _dccp(conditions: Conditions) -> Dccp:
+    return Dccp(
+        ccid=3,
+        profile="ns2",
+        # Where the source has packets of several sizes, s is their mean.
+        tfrc=Tfrc(
+            segment_size=conditions.segment_size,
+            receiver_rtt="option" if conditions.tells_rtt else None,
+        ),
+        send_queue=1000,
+        short_seqnos=True,
+        ecn=False,
+    )
+
+
+def _tcp(flavour: str) -> Tcp:
+    return Tcp(
+        profile="ns2",
+        segment="1460 B",
+        initial_cwnd=2,
+        initial_ssthresh=20,
+        receive_window=20,
+        tick="10 ms",
+        min_rto="200 ms",
+        initial_rto="3 s",
+        limited_transmit=True,
+        **FLAVOURS[flavour],
+    )
+
+
+PARAMETERS = (
+    Parameter("Topology", "chain of hosts, two routers, hosts", "paper"),
+    Parameter(
+        "Bottleneck r1-r2",
+        "0.25 Mbps, 50 ms each way",
+        "paper's text; its Table 1 has 1.5 to 10 Mbps, which the idle delay of 73 ms excludes",
+    ),
+    Parameter("Access links", "10 Mbps, 10 ms, one for each host", "paper"),
+    Parameter("Queues", "drop-tail, 20 packets (one of them on the wire), all links", "paper"),
+    Parameter("Voice", f"80 B every {FRAME_MS} ms", "paper"),
+    Parameter("Voice over DCCP on the wire", "112 B (IPv4 20 B, DCCP 12 B)", "ns-2"),
+    Parameter("Voice over UDP on the wire", "80 B, headers included", "ns-2, whose UDP has none"),
+    Parameter("DCCP", "CCID 3 with RFC 3448's rules, no ECN", "paper; ns-2"),
+    Parameter(
+        "s of CCID 3",
+        "the size of the voice packets",
+        "inferred: with Table 2's 1460 B voice alone gets a fifth of its rate (appendix)",
+    ),
+    Parameter("Send queue of DCCP", "1000 packets", "ns-2"),
+    Parameter("TCP", "Tahoe, Reno, NewReno, SACK, Vegas; five flows of FTP", "paper"),
+    Parameter("TCP segment", "1460 B and 40 B of headers, no delayed acknowledgement", "paper"),
+    Parameter("TCP window", "20 segments, the initial ssthresh too", "ns-2"),
+    Parameter("RTO of TCP", "3 s at first, 200 ms at least, clock of 10 ms", "ns-2"),
+    Parameter(
+        "Scenario 1", "voice from 0 to 60 s; TCP flow i from 10 i s, and up to 0.5 s later", "paper"
+    ),
+    Parameter(
+        "Scenario 2", "TCP from 0 s, and up to 0.5 s later; voice from 20 to 80 s; 100 s", "paper"
+    ),
+    Parameter(
+        "Jitter of TCP senders",
+        f"up to {JITTER} for each segment, order kept",
+        "ours, against phase effects, as ns-2's overhead_; without it in the appendix",
+    ),
+    Parameter("Runs", f"{len(SEEDS)} seeds a setting", "ours; the paper does not say"),
+    Parameter(
+        "Delay", "from sending to arrival, waiting in the sender not counted", "inferred; see text"
+    ),
+    Parameter(
+        "Loss", "share of the packets generated in a period that did not arrive in it", "inferred"
+    ),
+    Parameter("Deadline", f"{DEADLINE_S * 1e3:g} ms, in our own sections only", "paper's text"),
+)
+"""The whole parameter set; what the paper leaves open has the default of ns-2.35."""

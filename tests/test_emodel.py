@@ -1,0 +1,64 @@
+"""The E-model against values of the recommendations, and on a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from skywave import Scenario, Udp, Voice, emodel, run
+from skywave.links import EMULATIONS, IPSTAR
+
+
+def test_without_delay_and_loss_r_is_the_default() -> None:
+    assert emodel.rating(emodel.G711, 0.0, 0.0) == 93.2
+    # G.107 annex B: R = 93.2 is an MOS of 4.41.
+    assert emodel.mean_opinion_score(93.2) == pytest.approx(4.41, abs=0.005)
+    assert emodel.mean_opinion_score(0) == 1
+    assert emodel.mean_opinion_score(100) == 4.5
+
+
+@pytest.mark.parametrize(
+    ("loss_percent", "impairment"), [(0, 11), (1, 15), (2, 19), (3, 23), (4, 26)]
+)
+def test_g729a_loses_what_g113_says(loss_percent: float, impairment: float) -> None:
+    """G.113 table I.3: Ie of G.729A at these rates of random loss, in whole numbers."""
+    measured = emodel.loss_impairment(emodel.G729A, loss_percent)
+    assert measured == pytest.approx(impairment, abs=0.6)
+
+
+def test_delay_costs_little_at_first_and_then_much() -> None:
+    assert emodel.delay_impairment(0.1) == 0
+    assert emodel.delay_impairment(0.15) == pytest.approx(0.16, abs=0.01)
+    # G.114 figure 1: at 400 ms R is about 69.
+    assert 93.2 - emodel.delay_impairment(0.4) == pytest.approx(69, abs=0.5)
+
+
+def test_a_call_is_rated_by_period() -> None:
+    scenario = Scenario.dumbbell("call", duration="25 s", rate="1 Mbps", delay="50 ms")
+    voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms")
+    scenario.add_flow("call", "s1", "d1", Udp(), voice, stop="20 s")
+    ratings = emodel.quality(run(scenario), "call", emodel.G729A, playout_s=0.15, packet_s=0.02)
+    assert [(rating.start_s, rating.end_s) for rating in ratings] == [(0, 10), (10, 20)]
+    for rating in ratings:
+        assert rating.loss_percent == 0
+        assert rating.r == pytest.approx(93.2 - 11 - emodel.delay_impairment(0.17))
+        assert rating.usable
+
+
+def test_who_does_not_talk_has_no_rating() -> None:
+    scenario = Scenario.dumbbell("quiet", duration="1 s", rate="1 Mbps", delay="1 ms")
+    scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
+    results = run(scenario)
+    with pytest.raises(KeyError, match="file is not a voice flow"):
+        emodel.quality(results, "file", emodel.G711, playout_s=0.1, packet_s=0.02)
+
+
+def test_an_emulation_says_what_it_is() -> None:
+    assert EMULATIONS["ipstar"] is IPSTAR
+    assert "Assumed" in IPSTAR.source
+    scenario = IPSTAR.dumbbell("satellite", duration="20 s")
+    scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
+    results = run(scenario)
+    assert results.flows["delay_min_s"].to_numpy()[1] == pytest.approx(0.6, abs=0.005)
+    back = next(link for link in results.summary["links"] if link["name"] == "r2->r1")
+    assert back["rate_bps"] == 256_000
+    assert IPSTAR.link("a", "b").to_dict()["from"] == "a"

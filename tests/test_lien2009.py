@@ -1,0 +1,87 @@
+"""Reproducing Lien and Ding 2009: every value judged by its rule, ns-2 beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conftest import Reproduced, run_cli
+from skywave.papers.lien2009 import cells, oracle, setting
+
+
+@pytest.fixture(scope="module")
+def lien2009(tmp_path_factory: pytest.TempPathFactory) -> Reproduced:
+    directory = tmp_path_factory.mktemp("reproduce") / "lien2009"
+    done = run_cli("reproduce", "lien2009", "--json", "--out", directory)
+    assert done.returncode == 0, done.stderr
+    return Reproduced(json.loads(done.stdout), directory)
+
+
+def by_id(lien2009: Reproduced) -> dict[str, dict[str, Any]]:
+    return {cell["id"]: cell for cell in lien2009.document["cells"]}
+
+
+def test_all_cells_of_both_tables_are_there(lien2009: Reproduced) -> None:
+    ids = by_id(lien2009)
+    for tcp in setting.FLAVOURS:
+        for period in cells.PERIODS[1:]:
+            assert f"table3/{tcp.lower()}/{period}" in ids
+        for period in cells.PERIODS:
+            assert f"table4/delay/{tcp.lower()}/{period}" in ids
+            assert f"table4/loss/{tcp.lower()}/{period}" in ids
+    for cell in ids.values():
+        assert cell["rule"]
+        assert (cell["why"] is None) == (cell["verdict"] == "match")
+
+
+def test_the_published_loss_is_the_complement_of_the_ratio() -> None:
+    for tcp, ratios in cells.RATIO.items():
+        for ratio, loss in zip(ratios, cells.LOSS[tcp][1:], strict=True):
+            assert abs(100 - ratio - loss) < 1.25
+
+
+def test_the_idle_delay_is_that_of_a_quarter_megabit(lien2009: Reproduced) -> None:
+    for tcp in setting.FLAVOURS:
+        cell = by_id(lien2009)[f"table4/delay/{tcp.lower()}/0-10"]
+        assert cell["ours"] == pytest.approx(73, abs=1)
+        assert cell["ours"] == pytest.approx(cell["ns2"], rel=0.01)
+
+
+def test_udp_is_as_in_ns2(lien2009: Reproduced) -> None:
+    """Ratio and delay over all periods beside TCP; losses are few and vary more."""
+    rows = [
+        row
+        for row in lien2009.document["comparison"]
+        if "UDP" in row["quantity"]
+        and "loss" not in row["quantity"]
+        and row["conditions"]["period"] == "10-60 s"
+    ]
+    assert len(rows) == 2 * len(setting.FLAVOURS)
+    for row in rows:
+        assert abs(row["difference_percent"]) < 5, row
+
+
+def test_dccp_gives_way_to_tcp(lien2009: Reproduced) -> None:
+    """What the paper found: beside five flows of any TCP most of the call is gone."""
+    ids = by_id(lien2009)
+    for tcp in setting.FLAVOURS:
+        assert ids[f"table3/{tcp.lower()}/50-60"]["ours"] < 50
+    for loser in ("reno", "newreno", "sack", "tahoe"):
+        beside_vegas = ids["table3/vegas/10-20"]["ours"]
+        assert ids[f"table3/{loser}/10-20"]["ours"] < beside_vegas
+
+
+def test_every_setting_that_ns2_has_ran_here() -> None:
+    names = {conditions.name for conditions in setting.ALL_CONDITIONS}
+    assert set(oracle.periods()) <= names
+    assert len(names) == len(setting.ALL_CONDITIONS)
+
+
+def test_the_report_shows_all_figures(lien2009: Reproduced) -> None:
+    page = (lien2009.directory / "report.html").read_text()
+    for number in range(2, 7):
+        assert f"figures/figure{number}.png" in page
+    for reading in ("1460 B", "1.5 Mbps", "10 Mbps"):
+        assert reading in page

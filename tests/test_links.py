@@ -1,0 +1,105 @@
+"""Links that lose, vary and differ by direction, as Python describes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skywave import (
+    Adapt,
+    Back,
+    Bernoulli,
+    DropTail,
+    GilbertElliott,
+    Link,
+    Scenario,
+    ScenarioError,
+    Step,
+    Talkspurts,
+    Tcp,
+    Trace,
+    Udp,
+    Voice,
+    run,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEPS = (Step(at="1 s", rate="500 kbps"), Step(at="2 s", delay="20 ms"))
+FILE = "1 s, 500 kbps,\n2 s,, 20 ms\n"
+
+
+def everything() -> Scenario:
+    scenario = Scenario(name="everything", duration="3 s", nodes=["a", "b"])
+    scenario.links = [
+        Link(
+            from_="a",
+            to="b",
+            rate="1 Mbps",
+            delay="50 ms",
+            loss=GilbertElliott(good_to_bad=0.01, bad_to_good=0.2, in_bad=0.5),
+            trace=Trace(steps=STEPS),
+            jitter="2 ms",
+            back=Back(
+                rate="100 kbps",
+                queue=DropTail(packets=5),
+                loss=Bernoulli(probability=1e-6, per="bit"),
+            ),
+        )
+    ]
+    voice = Voice(
+        frame="40 B",
+        interval="20 ms",
+        frames=2,
+        talkspurts=Talkspurts(),
+        adapt=Adapt(frames=4, modes=("20 B",)),
+    )
+    return scenario.add_flow("call", "a", "b", Udp(), voice, start_jitter="10 ms")
+
+
+def test_a_scenario_reads_as_it_was_written() -> None:
+    scenario = everything()
+    again = Scenario.from_text(scenario.to_json(), "json")
+    assert again.normalised() == scenario.normalised()
+    assert again.links[0].trace == scenario.links[0].trace
+    results = run(again, verify_physics=True)
+    assert results.violations == []
+    assert results.fingerprint == run(scenario).fingerprint
+    assert results.voice.num_rows > 0
+
+
+def test_a_trace_file_stands_beside_the_scenario(tmp_path: Path) -> None:
+    document = """
+        name = "trace"
+        duration = "3 s"
+        [[flows]]
+        name = "f"
+        from = "s1"
+        to = "d1"
+        transport = { tcp = {} }
+        source = { ftp = {} }
+        [dumbbell]
+        pairs = 1
+        rate = "1 Mbps"
+        delay = "10 ms"
+        access_rate = "10 Mbps"
+        access_delays = ["1 ms"]
+        trace = { file = "orbit.csv" }
+    """
+    (tmp_path / "scenario.toml").write_text(document)
+    with pytest.raises(ScenarioError, match=r"dumbbell\.trace\.file: orbit\.csv cannot be read"):
+        Scenario.from_file(tmp_path / "scenario.toml")
+    (tmp_path / "orbit.csv").write_text(FILE)
+    scenario = Scenario.from_file(tmp_path / "scenario.toml")
+    assert scenario.bottleneck is not None
+    assert scenario.bottleneck.trace == Trace(steps=STEPS)
+    with pytest.raises(ScenarioError, match="the file has not been read"):
+        Scenario.from_text(document, "toml")
+
+
+def test_who_does_not_talk_has_no_table_of_voice() -> None:
+    scenario = Scenario.dumbbell("quiet", duration="1 s", rate="1 Mbps", delay="1 ms")
+    with pytest.raises(KeyError, match="nobody talks"):
+        _ = run(scenario.add_flow("call", "s1", "d1", Tcp())).voice
