@@ -2,9 +2,10 @@
 //!
 //! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
 //! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
-//!   `discipline` (their queues), `host` (endpoints) and `application` (what they send; `talker` sends voice).
-//! - `observe` is how a run is watched: `probes` measures (`voice` what becomes of speech), `record` writes it down for
-//!   [`physics`], which judges it, and `capture` writes pcapng.
+//!   `discipline` (their queues), `host` (endpoints) and `application` (what they send; `talker`
+//!   sends voice).
+//! - `observe` is how a run is watched: `probes` measures (`voice` what becomes of speech), `record`
+//!   writes it down for [`physics`], which judges it, and `capture` writes pcapng.
 //! - [`Bench`] is the benchmark.
 //!
 //! ```
