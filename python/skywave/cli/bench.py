@@ -95,6 +95,7 @@ def _table(rows: list[Row]) -> Table:
             "ns-2 peak memory (MB)",
             "CPU of ns-2 / ours, whole processes",
             "CPU of ns-2 / our simulation alone",
+            "the same, least and greatest round",
             "memory of ns-2 / ours",
             "arrivals, difference to ns-2 (%)",
         ]
@@ -123,6 +124,7 @@ def _lines(row: Row) -> list[str]:
             f"{theirs['peak_memory_bytes'] / 1e6:.1f}",
             f"{ratios['cpu_ns2_over_skywave']:.1f}",
             f"{ratios['cpu_ns2_over_simulation']:.1f}",
+            f"{row['rounds'][0]:.1f} to {row['rounds'][-1]:.1f}",
             f"{ratios['memory_ns2_over_skywave']:.2f}",
             f"{ratios['arrivals_difference_percent']:+.3f}",
         ]
