@@ -134,11 +134,14 @@ impl AimdConfig {
     }
 }
 
-/// The initial window of RFC 3390, in whole packets of `packet_size` bytes: 2 to 4.
-pub fn rfc3390_window(packet_size: u32) -> f64 {
-    let size = packet_size.max(1);
-    let bytes = (4 * u64::from(size)).min((2 * u64::from(size)).max(4380));
-    (bytes / u64::from(size)) as f64
+/// The initial window of RFC 3390, in packets of `packet_size` bytes, as RFC 5681 section 3.1 counts
+/// it: 2 to 4. In bytes it would be 2.99 packets where a packet fills an Ethernet frame.
+pub const fn rfc3390_window(packet_size: u32) -> f64 {
+    match packet_size {
+        0..=1095 => 4.0,
+        1096..=2190 => 3.0,
+        2191.. => 2.0,
+    }
 }
 
 /// A Reno-family window.

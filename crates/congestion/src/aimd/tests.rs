@@ -33,10 +33,10 @@ fn with(config: AimdConfig, cwnd: f64, ssthresh: f64) -> Aimd {
 
 #[test]
 fn initial_window_is_that_of_rfc_3390() {
-    for (size, packets) in [(0, 4.0), (500, 4.0), (1095, 4.0), (1096, 3.0), (1460, 3.0)] {
+    for (size, packets) in [(0, 4.0), (500, 4.0), (1095, 4.0), (1096, 3.0), (1464, 3.0)] {
         assert_eq!(rfc3390_window(size), packets, "{size}");
     }
-    assert_eq!(rfc3390_window(2190), 2.0);
+    assert_eq!((rfc3390_window(2190), rfc3390_window(2191)), (3.0, 2.0));
     assert_eq!(rfc3390_window(u32::MAX), 2.0);
 }
 
