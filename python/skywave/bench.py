@@ -51,7 +51,7 @@ class Row(TypedDict):
     ns2: dict[str, Any] | None
     ratios: dict[str, float] | None
     rounds: list[float]
-    """CPU of ns-2 over our simulation's, of each round, the least first; the row is the median round."""
+    """CPU of ns-2 over our simulation's in each round, the least first; the row is the median."""
 
 
 class BenchError(Exception):
@@ -82,8 +82,8 @@ def measure(work: Work, *, beside_ns2: bool = False) -> Row:
         )
         if beside_ns2:
             row["ns2"] = _measure_ns2(work, answer)
-            row["ratios"] = _ratios(row)
-            row["rounds"] = [row["ratios"]["cpu_ns2_over_simulation"]]
+            row["ratios"] = ratios = _ratios(row)
+            row["rounds"] = [ratios["cpu_ns2_over_simulation"]]
     except ns2.Ns2Error as error:
         raise BenchError(str(error)) from error
     return row

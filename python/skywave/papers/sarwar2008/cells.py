@@ -1,11 +1,12 @@
-"""The published values of Sarwar et al. beside ours, and ours beside ns-2's."""
+"""Figure 2 of Sarwar et al. beside ours, and ours beside ns-2's."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave.papers.cells import Cell, Comparison, SameOrder, Within
+from skywave.papers.cells import Cell, Comparison, SameOrder
 from skywave.papers.sarwar2008.oracle import Run
+from skywave.papers.sarwar2008.published import CLOSE
 from skywave.papers.sarwar2008.setting import BY_QUEUE, DYNAMIC, REPORTS, STANDARD, Conditions
 
 if TYPE_CHECKING:
@@ -18,14 +19,6 @@ EXIT_GAIN_S = 14.0
 RECOVERY_GAIN_S = 20.0
 """Figure 2, as section V-C gives it."""
 
-TABLE_1 = {
-    "standard": {"rate (kbit/s)": 372.0, "deviation (kbit/s)": 35.6, "loss (%)": 2.9},
-    "dynamic": {"rate (kbit/s)": 529.0, "deviation (kbit/s)": 44.1, "loss (%)": 1.9},
-}
-"""Table I: 50 downloads over the live satellite link."""
-
-ABOUT_RULE = Within(10)
-"""For what the paper gives as "about"."""
 SAMPLE_RULE = SameOrder(resolution=1, unit="s")
 """Times are read from samples of 1 s."""
 NS2_LIMIT_PERCENT = 10.0
@@ -43,10 +36,6 @@ RECOVERY_REASON = (
     "often that is reported. The paper put the same number of errors into both runs and does not "
     "say which; in ns-2 the gain is anything from -2 s to 82 s with the queue."
 )
-TABLE_1_REASON = (
-    "not run yet: random errors of the published 0.24 to 0.42 % alone give neither row, and the "
-    "congestion of the shared access, which the paper does not describe, has to be modelled first"
-)
 
 
 def _ns2(queue: int, reports: int) -> Run:
@@ -58,7 +47,7 @@ def _gain(slow: float | None, fast: float | None) -> float | None:
 
 
 def published_cells(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[Cell]:
-    """Judge every published value."""
+    """Judge what is published of Figure 2."""
     standard, dynamic = ours[STANDARD], ours[DYNAMIC]
     ns2_standard, ns2_dynamic = (ns2[_ns2(STANDARD.queue, reports)] for reports in (1, REPORTS))
     conditions: dict[str, str | float] = {"queue (packets)": STANDARD.queue, "N": REPORTS}
@@ -80,7 +69,7 @@ def published_cells(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]
                 rule=rule,
                 known_reason=why,
             )
-            for suffix, rule in (("", ABOUT_RULE), ("-order", SAMPLE_RULE))
+            for suffix, rule in (("", CLOSE), ("-order", SAMPLE_RULE))
         ]
 
     return [
@@ -97,21 +86,6 @@ def published_cells(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]
             RECOVERY_GAIN_S,
             lambda series: series.recovery_s,
             RECOVERY_REASON,
-        ),
-        *(
-            Cell(
-                id=f"table1/{feedback}/{quantity.split()[0]}",
-                what=quantity,
-                conditions={"feedback": feedback, "link": "IPSTAR, live"},
-                unit=quantity.split("(")[1].rstrip(")"),
-                published=published,
-                ours=None,
-                ns2=None,
-                rule=ABOUT_RULE,
-                known_reason=TABLE_1_REASON,
-            )
-            for feedback, row in TABLE_1.items()
-            for quantity, published in row.items()
         ),
     ]
 

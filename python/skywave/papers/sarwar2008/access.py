@@ -1,0 +1,81 @@
+"""A model of the shared satellite access, which the paper names and does not describe.
+
+IPSTAR "uses shared access over radio channels and consequently can have both congestion and errors
+on the link" (section IV). Independent errors of the published rate alone give neither row of Table
+I: less than half of the published throughput, and a quarter of the published loss. So here
+
+- errors come in bursts: the channel is good or bad (Gilbert-Elliott), and in the long run loses the
+  published share of packets;
+- other users come and go: for exponentially distributed times the link has all of its rate, or only
+  what they leave, and the queue before it overflows or makes packets wait.
+
+What is free was fitted to the row of standard TFRC in Table I, by the search in
+:mod:`skywave.papers.sarwar2008.fit`; the row of dynamic feedback had no part in it.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from skywave.links import IPSTAR
+from skywave.scenario import GilbertElliott, Scenario, Step, Trace
+
+PACKET_ERROR_RATE = 0.0033
+"""The middle of the published 0.24 to 0.42 %."""
+
+
+@dataclass(frozen=True)
+class SharedAccess:
+    """What is free in the model: packets of a burst of errors, and the load by other users.
+
+    ``burst_packets``, ``quiet_s`` and ``busy_s`` are means; ``left_kbps`` is the rate that other
+    users leave while it is busy.
+    """
+
+    burst_packets: float
+    left_kbps: float
+    quiet_s: float
+    busy_s: float
+
+    @property
+    def errors(self) -> GilbertElliott:
+        """The channel: all packets are lost while it is bad."""
+        bad_to_good = 1 / self.burst_packets
+        return GilbertElliott(
+            good_to_bad=bad_to_good * PACKET_ERROR_RATE / (1 - PACKET_ERROR_RATE),
+            bad_to_good=bad_to_good,
+        )
+
+    def load(self, seed: int, duration_s: float) -> Trace:
+        """Return one course of the rate; at the start it is busy as often as at any other time."""
+        # A course must be the same for ever; nothing here is secret.
+        chance = random.Random(seed)  # noqa: S311
+        busy = chance.random() < self.busy_s / (self.busy_s + self.quiet_s)
+        at_s = 0.0
+        steps = []
+        while at_s < duration_s:
+            rate = f"{self.left_kbps:g} kbps" if busy else IPSTAR.rate
+            steps.append(Step(at=f"{at_s * 1e6:.0f} us", rate=rate))
+            # One microsecond more, so that no two steps fall on the same.
+            at_s += chance.expovariate(1 / (self.busy_s if busy else self.quiet_s)) + 1e-6
+            busy = not busy
+        return Trace(steps=tuple(steps))
+
+    def scenario(self, name: str, *, seed: int, duration_s: float) -> Scenario:
+        """Begin a scenario with the link as bottleneck ``r1->r2``, the way down."""
+        return Scenario.dumbbell(
+            name,
+            duration=f"{duration_s:g} s",
+            seed=seed,
+            rate=IPSTAR.rate,
+            delay=IPSTAR.delay,
+            queue=IPSTAR.queue,
+            loss=self.errors,
+            trace=self.load(seed, duration_s),
+            back=IPSTAR.back,
+        )
+
+
+FITTED = SharedAccess(burst_packets=16, left_kbps=250, quiet_s=30, busy_s=5)
+"""What the search came to."""

@@ -1,0 +1,148 @@
+"""The search that fitted the shared access to the row of standard TFRC in Table I.
+
+Every combination of a coarse grid was tried, each on the same 20 seeds, none of which is one of the
+reproduced table's. A combination fits where mean rate and mean loss are both within 10 % of the
+published ones; of those that fit, that with the nearest standard deviation is taken.
+``python -m skywave.papers.sarwar2008.fit`` searches and stores the trials anew.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skywave.papers.sarwar2008 import downloads, live
+from skywave.papers.sarwar2008.access import SharedAccess
+from skywave.papers.sarwar2008.published import CLOSE, TABLE_1
+from skywave.simulate import run_many
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+STORED = Path(__file__).parent / "fit.csv"
+SEEDS = range(1001, 1021)
+GRID = tuple(
+    SharedAccess(burst_packets, left_kbps, quiet_s, busy_s)
+    for burst_packets, left_kbps, quiet_s, busy_s in itertools.product(
+        (8, 16, 32, 64), (125, 250, 500), (15, 30, 60, 120), (5, 10, 20)
+    )
+)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One combination, and what standard TFRC gets with it.
+
+    ``dynamic_kbps`` and ``dynamic_loss_percent`` are what dynamic feedback gets, where it fits:
+    they say how far the prediction rests on which one is taken, and decide nothing.
+    """
+
+    access: SharedAccess
+    rate_kbps: float
+    deviation_kbps: float
+    loss_percent: float
+    dynamic_kbps: float | None = None
+    dynamic_loss_percent: float | None = None
+
+    @property
+    def gain_percent(self) -> float | None:
+        """How much higher the mean rate is with dynamic feedback."""
+        return None if self.dynamic_kbps is None else 100 * (self.dynamic_kbps / self.rate_kbps - 1)
+
+    @property
+    def fits(self) -> bool:
+        """Whether mean rate and mean loss would both be judged a match."""
+        row = TABLE_1["standard"]
+        return CLOSE.holds(row.rate_kbps, self.rate_kbps) and CLOSE.holds(
+            row.loss_percent, self.loss_percent
+        )
+
+    @property
+    def means_miss(self) -> float:
+        """Root-mean-square relative distance to the row's mean rate and mean loss."""
+        return _distance(self._relative[:2])
+
+    @property
+    def row_miss(self) -> float:
+        """Root-mean-square relative distance to all three values of the row."""
+        return _distance(self._relative)
+
+    @property
+    def _relative(self) -> tuple[float, float, float]:
+        row = TABLE_1["standard"]
+        return (
+            self.rate_kbps / row.rate_kbps - 1,
+            self.loss_percent / row.loss_percent - 1,
+            self.deviation_kbps / row.deviation_kbps - 1,
+        )
+
+
+def _distance(relative: Sequence[float]) -> float:
+    return float((sum(value**2 for value in relative) / len(relative)) ** 0.5)
+
+
+def fitting(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials that fit, that with the nearest deviation first: it is taken."""
+    published = TABLE_1["standard"].deviation_kbps
+    return sorted(
+        (trial for trial in trials if trial.fits),
+        key=lambda trial: abs(trial.deviation_kbps - published),
+    )
+
+
+def attempt(access: SharedAccess) -> Trial:
+    """Run the downloads of one combination."""
+    standard = _downloads(live.STANDARD, access)
+    trial = Trial(
+        access,
+        rate_kbps=downloads.mean(standard, "rate_kbps"),
+        deviation_kbps=downloads.deviation(standard, "rate_kbps"),
+        loss_percent=downloads.mean(standard, "loss_percent"),
+    )
+    if not trial.fits:
+        return trial
+    dynamic = _downloads(live.DYNAMIC, access)
+    return replace(
+        trial,
+        dynamic_kbps=downloads.mean(dynamic, "rate_kbps"),
+        dynamic_loss_percent=downloads.mean(dynamic, "loss_percent"),
+    )
+
+
+def _downloads(download: live.Download, access: SharedAccess) -> list[downloads.Totals]:
+    scenarios = [live.scenario(download, seed, access) for seed in SEEDS]
+    return [downloads.totals(results) for results in run_many(scenarios)]
+
+
+def stored() -> list[Trial]:
+    """Return the trials of the search that was made, in the order of the grid."""
+    with STORED.open(encoding="utf-8", newline="") as file:
+        return [_read(row) for row in csv.DictReader(file)]
+
+
+def _read(row: dict[str, str]) -> Trial:
+    values = {name: float(text) if text else None for name, text in row.items()}
+    given = {field.name: values.pop(field.name) or 0.0 for field in fields(SharedAccess)}
+    return Trial(SharedAccess(**given), **values)  # type: ignore[arg-type]
+
+
+def _store(trials: Sequence[Trial]) -> None:
+    rows = [
+        {
+            name: value if value is None else round(value, 4)
+            for name, value in {**asdict(trial.access), **asdict(trial)}.items()
+            if name != "access"
+        }
+        for trial in trials
+    ]
+    with STORED.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    _store([attempt(access) for access in GRID])
