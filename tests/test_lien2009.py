@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from conftest import Reproduced, run_cli
-from skywave.papers.lien2009 import cells, oracle, setting
+from skywave.papers.lien2009 import beyond, canonical, cells, oracle, setting
+from skywave.simulate import run_many
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +64,24 @@ def test_udp_is_as_in_ns2(lien2009: Reproduced) -> None:
         assert abs(row["difference_percent"]) < 5, row
 
 
+def comparison(lien2009: Reproduced, quantity: str, period: str) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = [
+        row
+        for row in lien2009.document["comparison"]
+        if row["quantity"] == quantity and row["conditions"]["period"] == period
+    ]
+    (row,) = rows
+    return row
+
+
+def test_the_rate_of_a_long_call_is_that_in_ns2(lien2009: Reproduced) -> None:
+    """ns-2's mean loss interval counts what it has not seen as zero; both agree once it has."""
+    ratio = "throughput ratio of voice over DCCP"
+    assert comparison(lien2009, ratio, "10-60 s, one TCP")["difference_percent"] > 50
+    late = comparison(lien2009, ratio, "100-200 s, one TCP")
+    assert abs(late["difference_percent"]) < 10, late
+
+
 def test_dccp_gives_way_to_tcp(lien2009: Reproduced) -> None:
     """What the paper found: beside five flows of any TCP most of the call is gone."""
     ids = by_id(lien2009)
@@ -79,9 +98,52 @@ def test_every_setting_that_ns2_has_ran_here() -> None:
     assert len(names) == len(setting.ALL_CONDITIONS)
 
 
+@pytest.fixture(scope="module")
+def found() -> dict[beyond.Case, beyond.Outcome]:
+    plan = beyond.plan()
+    return beyond.outcomes(dict(zip(plan, run_many(plan.values()), strict=True)))
+
+
+def test_only_flow_queueing_saves_calls_beside_loss_based_tcp(
+    found: dict[beyond.Case, beyond.Outcome],
+) -> None:
+    """R of each combination beside the first TCP flow, as the report's text says."""
+    assert len(found) == len(beyond.QUEUES) * len(beyond.CALLS) * len(setting.TCPS)
+    for case, outcome in found.items():
+        assert outcome.rating.size == setting.STREAMS
+        if case.queue == "FQ-CoDel":
+            assert outcome.usable >= 1, case
+        elif case.tcp != "Vegas":
+            assert outcome.usable == 0, case
+        else:
+            assert outcome.usable <= 1, case
+
+
+def test_ccid4_keeps_more_of_the_call_than_ccid3(
+    found: dict[beyond.Case, beyond.Outcome],
+) -> None:
+    for tcp in setting.FLAVOURS:
+        ccid3, ccid4, udp = (
+            found[beyond.Case("CoDel", tcp, call)] for call in ("CCID 3", "CCID 4", "UDP")
+        )
+        assert ccid4.rating.mean() > ccid3.rating.mean() + 5
+        assert abs(ccid4.cost_percent - udp.cost_percent) < 3
+
+
+def test_every_tcp_sends_again_what_was_lost() -> None:
+    plan = canonical.plan()
+    for (tcp, count), results in zip(plan, run_many(plan.values()), strict=True):
+        lost = canonical.segments(results, results.drops["seq"].to_numpy())
+        assert len(lost) == count, tcp
+        _, number, is_new = canonical.sent(results)
+        assert set(lost.tolist()) <= set(number[~is_new].tolist()), tcp
+
+
 def test_the_report_shows_all_figures(lien2009: Reproduced) -> None:
     page = (lien2009.directory / "report.html").read_text()
-    for number in range(2, 7):
-        assert f"figures/figure{number}.png" in page
+    drawn = [*(f"figure{number}" for number in range(2, 7)), "beyond", "history", "canonical"]
+    for name in drawn:
+        assert f"figures/{name}.png" in page
+        assert (lien2009.directory / "figures" / f"{name}.png").stat().st_size > 10_000
     for reading in ("1460 B", "1.5 Mbps", "10 Mbps"):
         assert reading in page

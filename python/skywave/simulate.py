@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -66,5 +67,6 @@ def run_many(
         ScenarioError: with the field that is wrong.
 
     """
-    texts = [scenario.to_json() for scenario in scenarios]
+    # Without the indentation of `to_json`, which takes half of the time.
+    texts = [json.dumps(scenario.to_dict()) for scenario in scenarios]
     return [Results(run) for run in _core.run_many(texts, progress=progress)]

@@ -59,9 +59,8 @@ def reproduce(
         return
     console = out()
     console.print(_cell_table(reproduction))
-    for cell in reproduction.cells:
-        if cell.why:
-            console.print(f"[yellow]{cell.id}:[/] {cell.why}", highlight=False)
+    for why, ids in _reasons(reproduction).items():
+        console.print(f"[yellow]{', '.join(ids)}:[/] {why}", highlight=False)
     close = sum(comparison.verdict == "match" for comparison in reproduction.comparisons)
     console.print(
         f"Beside ns-2 ({reproduction.ns2.remark}): {close} of {len(reproduction.comparisons)} "
@@ -87,3 +86,12 @@ def _cell_table(reproduction: Reproduction) -> Table:
         verdict = f"[{colour}]{cell.verdict}[/]"
         table.add_row(cell.id, *values, cell.unit, cell.rule.text, verdict)
     return table
+
+
+def _reasons(reproduction: Reproduction) -> dict[str, list[str]]:
+    """Return why values do not match, each reason once, with the values it holds for."""
+    reasons: dict[str, list[str]] = {}
+    for cell in reproduction.cells:
+        if cell.why:
+            reasons.setdefault(cell.why, []).append(cell.id)
+    return reasons

@@ -38,6 +38,7 @@ def settings() -> dict[str, list[str]]:
         for voice in ("dccp", "udp"):
             name = f"scenario2-{voice}-{TCPS[tcp]}"
             chosen[name] = [f"tcp={tcp}", f"voip={voice}", "scen=2", JITTER]
+    chosen["scenario3-dccp-newreno"] = ["tcp=Newreno", "ntcp=1", "dur=200", JITTER]
     return chosen
 
 

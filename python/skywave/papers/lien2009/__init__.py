@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.papers.lien2009 import cells, figures, measures, oracle, setting
+from skywave.papers.lien2009 import (
+    beyond,
+    canonical,
+    cells,
+    figures,
+    measures,
+    oracle,
+    setting,
+)
 from skywave.papers.lien2009.measures import over_runs
 from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
 from skywave.simulate import run_many
@@ -38,8 +46,13 @@ def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
         for conditions in setting.ALL_CONDITIONS
         for seed in setting.SEEDS
     }
+    other, panels = beyond.plan(), canonical.plan()
     step = None if progress is None else lambda done, total: progress("Skywave", done, total)
-    results = dict(zip(plan, run_many(plan.values(), progress=step), strict=True))
+    runs = iter(run_many([*plan.values(), *other.values(), *panels.values()], progress=step))
+    results = dict(zip(plan, runs, strict=False))
+    others = dict(zip(other, runs, strict=False))
+    drawn = dict(zip(panels, runs, strict=True))
+    found = beyond.outcomes(others)
     ours: Runs = {
         conditions: [
             measures.from_results(conditions, results[conditions, seed]) for seed in setting.SEEDS
@@ -54,7 +67,10 @@ def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
         comparisons=cells.ns2_comparisons(ours, ns2),
         parameters=setting.PARAMETERS,
         ns2=Ns2Source("stored", oracle.REMARK),
-        figures=figures.draw(ours, ns2, oracle.seconds()),
+        figures=[
+            *figures.draw(ours, ns2, oracle.seconds()),
+            *figures.draw_ours(ours, ns2, found, drawn),
+        ],
         # One run of each setting; the others differ in their seed.
         scenarios={
             conditions.name: plan[conditions, first] for conditions in setting.ALL_CONDITIONS
@@ -62,7 +78,7 @@ def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
         results={
             conditions.name: results[conditions, first] for conditions in setting.ALL_CONDITIONS
         },
-        sections=_sections(ours, ns2),
+        sections={**_sections(ours, ns2), "beyond": beyond.tables(found)},
     )
 
 
@@ -72,7 +88,6 @@ def _sections(ours: Runs, ns2: Mapping[str, Periods]) -> dict[str, Any]:
         "periods": cells.PERIODS,
         "seeds": len(setting.SEEDS),
         "deadline_ms": setting.DEADLINE_S * 1e3,
-        "codec": measures.CODEC.name,
         "jitter": setting.JITTER,
         "adaptive_frames": setting.ADAPTIVE_FRAMES,
         "tables": [
@@ -174,13 +189,12 @@ def _tcp_first(conditions: Conditions, ours: Runs) -> dict[str, Any]:
 
 
 def _where(label: str, conditions: Conditions, ours: Runs) -> dict[str, Any]:
-    """Return what became of the frames made from 10 to 60 s, and how the call sounded."""
+    """Return what became of the frames made from 10 to 60 s."""
     runs = ours[conditions]
 
     def mean(measure: str) -> float:
         return float(over_runs(runs, measure).mean[1:].mean())
 
-    ratings = over_runs(runs, "rating").mean[1:]
     return {
         "tcp": conditions.tcp,
         "label": label,
@@ -188,6 +202,4 @@ def _where(label: str, conditions: Conditions, ours: Runs) -> dict[str, Any]:
         "network": mean("network_loss_percent"),
         "late": mean("late_percent"),
         "played": mean("played_percent"),
-        "rating_one": float(ratings[0]),
-        "rating_five": float(ratings[-1]),
     }

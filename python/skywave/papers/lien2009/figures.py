@@ -1,4 +1,4 @@
-"""Figures 2 to 6 of Lien and Ding."""
+"""Figures 2 to 6 of Lien and Ding, and our own."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from skywave.papers.figures import COLOURS, TALL_IN, Drawn, style
-from skywave.papers.lien2009 import cells
+from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, style
+from skywave.papers.lien2009 import beyond, canonical, cells
 from skywave.papers.lien2009.measures import over_runs
-from skywave.papers.lien2009.setting import GAP_S, VOICE_S, Conditions
+from skywave.papers.lien2009.setting import GAP_S, LONG_CALL, VOICE_S, Conditions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
+    from skywave.papers.lien2009.beyond import Case, Outcome
     from skywave.papers.lien2009.cells import Runs
     from skywave.papers.lien2009.measures import Run, Spread
     from skywave.papers.lien2009.oracle import Periods, Seconds
+    from skywave.results import Results
 
 BAND = "bands: one standard deviation of single runs"
 
 
 def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds]) -> list[Drawn]:
-    """Draw all figures."""
+    """Draw the paper's figures."""
     with style():
         figures = [
             Drawn.of(
@@ -52,6 +54,58 @@ def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds])
             for number, tcp in ((5, "NewReno"), (6, "Vegas"))
         ]
     return figures
+
+
+def draw_ours(
+    ours: Runs,
+    ns2: Mapping[str, Periods],
+    found: Mapping[Case, Outcome],
+    panels: Mapping[tuple[str, int], Results],
+) -> list[Drawn]:
+    """Draw the figures of our own sections."""
+    with style():
+        return [
+            Drawn.of(
+                "beyond",
+                "R of the call, beside the first TCP flow (10 to 20 s) and beside all five (50 to "
+                "60 s). From 70 on (bold) a call is usable. Means over "
+                f"{len(beyond.SEEDS)} seeds.",
+                beyond.draw(found),
+            ),
+            Drawn.of(
+                "history",
+                f"A call of 200 s over DCCP beside one NewReno flow that joins at 10 s. {BAND}. "
+                "Black: ns-2, with its own.",
+                _long_call(ours, ns2),
+            ),
+            Drawn.of(
+                "canonical",
+                "Segments that each TCP sends, after one to four losses (crosses): the "
+                "14th packet of data; 14th and 28th; 14th, 26th and 28th; 14th, 24th, 26th and "
+                "28th. Grey: sent for the first time; orange: again. 0.8 Mbps, 100 ms, segments "
+                "of 1000 B, windows of up to 28.",
+                canonical.draw(panels),
+            ),
+        ]
+
+
+def _long_call(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
+    figure = Figure(figsize=WIDE_IN)
+    axes = figure.subplots()
+    begin_s, end_s = VOICE_S[LONG_CALL.scenario]
+    middle_s = np.arange(begin_s, end_s, GAP_S) + GAP_S / 2
+    for spread, colour, label in (
+        (ns2[LONG_CALL.name].ratio_percent, "black", "ns-2"),
+        (over_runs(ours[LONG_CALL], "ratio_percent"), COLOURS[0], "Skywave"),
+    ):
+        _band(axes, middle_s, spread, colour, label)
+    axes.set_xlim(begin_s, end_s)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("Time (s)")
+    axes.set_ylabel("Throughput ratio (%)")
+    axes.legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    figure.tight_layout()
+    return figure
 
 
 def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport: str) -> Figure:

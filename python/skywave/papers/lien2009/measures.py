@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave import emodel
 from skywave.papers.lien2009.setting import (
     BOTTLENECK,
-    DEADLINE_S,
     FRAME_MS,
     GAP_S,
+    VOICE,
     VOICE_S,
     Conditions,
 )
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CODEC = emodel.G729A
-"""No codec makes 80 B every 30 ms; this is the one that was in use."""
 GENERATED = GAP_S * 1000 / FRAME_MS
 """Packets generated in a period."""
 
@@ -49,7 +46,6 @@ class Run:
     late_percent: Floats
     waiting_percent: Floats
     played_percent: Floats
-    rating: Floats
 
     @property
     def ratio_percent(self) -> Floats:
@@ -80,14 +76,14 @@ def over_runs(runs: Sequence[Run], what: str) -> Spread:
 def from_results(conditions: Conditions, results: Results) -> Run:
     """Read one of our runs."""
     begin_s, end_s = VOICE_S[conditions.scenario]
-    flows = results.flows.filter(pc.field("flow") == "voice")
+    flows = results.flows.filter(pc.field("flow") == VOICE)
     period = _periods(flows["time_s"].to_numpy(), begin_s)
     count = (end_s - begin_s) // GAP_S
     packets = flows["delivered_packets"].to_numpy().astype(np.float64)
     delays = np.nan_to_num(flows["delay_mean_s"].to_numpy(zero_copy_only=False))
     received = _sums(packets, period, count)
     # Frames that share a packet arrive together; the paper counts packets of one.
-    voice = results.voice.filter(pc.field("flow") == "voice")
+    voice = results.voice.filter(pc.field("flow") == VOICE)
     made_in = _periods(voice["time_s"].to_numpy(), begin_s)
 
     def frames(name: str) -> Floats:
@@ -97,19 +93,15 @@ def from_results(conditions: Conditions, results: Results) -> Run:
     share = 100 / np.maximum(made, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         delay_ms = 1e3 * _sums(delays * packets, period, count) / received
-    ratings = emodel.quality(
-        results, "voice", CODEC, playout_s=DEADLINE_S, packet_s=FRAME_MS / 1e3, period_s=GAP_S
-    )
     return Run(
         received=received,
         delay_ms=delay_ms,
-        voice_kbps=_kbps(results, "voice"),
+        voice_kbps=_kbps(results, VOICE),
         tcp_kbps=_kbps(results, "tcp1"),
         network_loss_percent=frames("lost") * share,
         late_percent=frames("late") * share,
         waiting_percent=(made - frames("sent")) * share,
         played_percent=frames("played") * share,
-        rating=np.array([quality.r for quality in ratings][:count]),
     )
 
 

@@ -30,6 +30,8 @@ FLAVOURS: dict[str, dict[str, Any]] = {
     "Vegas": {"control": "vegas"},
 }
 """The paper's TCPs, and what a scenario calls them."""
+TCPS = {**FLAVOURS, "CUBIC": {"control": "cubic", "recovery": "sack"}}
+"""The paper's, and the one that voice meets today."""
 
 SEEDS = range(1, 11)
 """Runs of each setting. With drop-tail queues and constant packet sizes a single run shows one
@@ -38,13 +40,16 @@ STREAMS = 5
 """TCP flows."""
 GAP_S = 10
 """Seconds between the starts of TCP flows in scenario 1, and the length of a period."""
-DURATION_S = {1: 60, 2: 100}
-VOICE_S = {1: (0, 60), 2: (20, 80)}
+DURATION_S = {1: 60, 2: 100, 3: 200}
+"""By scenario: the paper's two, and a long call beside one TCP flow, to compare with ns-2."""
+VOICE_S = {1: (0, 60), 2: (20, 80), 3: (0, 200)}
 """When the call begins and ends, by scenario."""
 FRAME_MS = 30
 DEADLINE_S = 0.3
 """Within which voice must arrive: the paper has 300 to 400 ms from mouth to ear."""
 BOTTLENECK = "r1->r2"
+VOICE = "voice"
+"""The name of the call's flow."""
 PAPER_RATE = "0.25 Mbps"
 
 
@@ -86,6 +91,7 @@ DRAWN = ("NewReno", "Vegas")
 TCP_FIRST = tuple(
     Conditions(tcp, transport, scenario=2) for tcp in DRAWN for transport in ("dccp", "udp")
 )
+LONG_CALL = Conditions("NewReno", scenario=3)
 LITERAL_S = Conditions("NewReno", segment_size="1460 B")
 TELLS_RTT = Conditions("NewReno", tells_rtt=True)
 OTHER_RATES = tuple(Conditions("NewReno", rate=rate) for rate in ("1.5 Mbps", "10 Mbps"))
@@ -95,6 +101,7 @@ ALL_CONDITIONS = (
     *TABLES,
     *UDP,
     *TCP_FIRST,
+    LONG_CALL,
     LITERAL_S,
     TELLS_RTT,
     *OTHER_RATES,
@@ -136,17 +143,17 @@ def scenario(conditions: Conditions, seed: int) -> Scenario:
             Link(from_="r2", to=f"{host}-peer", **access),
         ]
 
-    attach("voice", None)
+    attach(VOICE, None)
     description.add_flow(
-        "voice",
-        "voice",
-        "voice-peer",
+        VOICE,
+        VOICE,
+        f"{VOICE}-peer",
         Udp() if conditions.transport == "udp" else _dccp(conditions),
         _voice(conditions),
         start=f"{begin_s} s",
         stop=f"{end_s} s",
     )
-    for stream in range(1, STREAMS + 1):
+    for stream in range(1, (1 if conditions.scenario == 3 else STREAMS) + 1):
         host = f"tcp{stream}"
         attach(host, JITTER if conditions.jitter else None)
         start_s = 0 if conditions.scenario == 2 else GAP_S * stream
@@ -198,7 +205,7 @@ def _tcp(flavour: str) -> Tcp:
         min_rto="200 ms",
         initial_rto="3 s",
         limited_transmit=True,
-        **FLAVOURS[flavour],
+        **TCPS[flavour],
     )
 
 

@@ -1,0 +1,268 @@
+"""Beyond the paper: what would give voice and TCP a link that both can use.
+
+The paper's scenario 1 with other transports for the call, one more TCP and other queues at the
+bottleneck: who gets usable voice, and what TCP loses for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import TwoSlopeNorm
+from matplotlib.figure import Figure
+
+from skywave import emodel
+from skywave.papers.lien2009 import setting
+from skywave.papers.lien2009.setting import (
+    DEADLINE_S,
+    DURATION_S,
+    FRAME_MS,
+    GAP_S,
+    STREAMS,
+    TCPS,
+    VOICE,
+)
+from skywave.scenario import (
+    Adapt,
+    CoDel,
+    Dccp,
+    DynamicFeedback,
+    FqCoDel,
+    Probes,
+    Queue,
+    Red,
+    Scenario,
+    Tfrc,
+    Transport,
+    Udp,
+    Voice,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from skywave.results import Results
+
+    Floats = NDArray[np.float64]
+
+SEEDS = range(1, 4)
+CODEC = emodel.G711
+"""The kindest codec that G.113 has numbers for: where this one is not usable, none is."""
+ADAPTIVE_FRAMES = 4
+"""Frames that may share a datagram: 120 ms of speech, which leaves as much for a queue."""
+
+QUEUES: dict[str, Queue] = {
+    "drop-tail": setting.QUEUE,
+    "RED": Red(packets=19, min_threshold=5, max_threshold=15, mean_packet="1500 B", ecn=False),
+    # One segment takes 48 ms here, and RFC 8290 (section 5.2.1) wants a target of at least that.
+    "CoDel": CoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
+    "FQ-CoDel": FqCoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """What carries a call, and whether its source adapts."""
+
+    transport: Transport
+    adapts: bool = False
+
+
+def _dccp(ccid: int, *, tfrc: Tfrc | None = None) -> Dccp:
+    return Dccp(ccid=ccid, profile="rfc", tfrc=tfrc, short_seqnos=True, ecn=False)
+
+
+CALLS: dict[str, Call] = {
+    "UDP": Call(Udp()),
+    "CCID 2": Call(_dccp(2)),
+    "CCID 3, RFC 3448": Call(_dccp(3, tfrc=Tfrc(rules="rfc3448"))),
+    "CCID 3": Call(_dccp(3)),
+    "CCID 3, dynamic feedback": Call(
+        _dccp(3, tfrc=Tfrc(feedback=DynamicFeedback(rtt_ref="100 ms")))
+    ),
+    "CCID 4": Call(_dccp(4)),
+    "CCID 3, adaptive": Call(_dccp(3), adapts=True),
+    "CCID 4, adaptive": Call(_dccp(4), adapts=True),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One combination; without a call TCP is alone."""
+
+    queue: str
+    tcp: str
+    call: str | None
+
+
+CASES = tuple(Case(queue, tcp, call) for queue in QUEUES for call in (None, *CALLS) for tcp in TCPS)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Means over seeds of one combination, and standard deviations.
+
+    ``rating`` is R by period, from 10 s on; ``rating_sd`` that of R's mean over these periods.
+    ``cost_percent`` is the goodput that the TCP flows lose together from what they have alone.
+    """
+
+    rating: Floats
+    rating_sd: float
+    cost_percent: float
+    cost_sd: float
+
+    @property
+    def usable(self) -> int:
+        """Beside how many TCP flows the call is usable, counted from one flow on."""
+        usable = self.rating >= emodel.USABLE_R
+        return int(usable.size if usable.all() else np.argmin(usable))
+
+
+def scenario(case: Case, seed: int) -> Scenario:
+    """Return the scenario of one run: scenario 1 with this queue and this call."""
+    description = setting.scenario(setting.Conditions(case.tcp), seed)
+    description.name = f"lien2009-beyond-{seed}"
+    bottleneck, *access = description.links
+    description.links = [replace(bottleneck, queue=QUEUES[case.queue]), *access]
+    description.probes = Probes(interval=f"{GAP_S} s", links=(setting.BOTTLENECK,))
+    call, *tcps = description.flows
+    if case.call is None:
+        description.flows = tcps
+        return description
+    chosen = CALLS[case.call]
+    # The same frames for all, and on the wire what each transport's headers add to them.
+    source = Voice(
+        frame=f"{setting.DCCP_FRAME_B} B",
+        interval=f"{FRAME_MS} ms",
+        header="0 B",
+        deadline=f"{DEADLINE_S * 1e3:g} ms",
+        adapt=Adapt(frames=ADAPTIVE_FRAMES) if chosen.adapts else None,
+    )
+    description.flows = [replace(call, transport=chosen.transport, source=source), *tcps]
+    return description
+
+
+def outcomes(results: Mapping[tuple[Case, int], Results]) -> dict[Case, Outcome]:
+    """Sum up the runs of every combination that has a call."""
+    goodput = {key: _tcp_goodput(run) for key, run in results.items()}
+    found = {}
+    for case in CASES:
+        if case.call is None:
+            continue
+        ratings = np.array([_ratings(results[case, seed]) for seed in SEEDS])
+        costs = [
+            100 * (1 - goodput[case, seed] / goodput[replace(case, call=None), seed])
+            for seed in SEEDS
+        ]
+        found[case] = Outcome(
+            rating=ratings.mean(axis=0),
+            rating_sd=float(ratings.mean(axis=1).std()),
+            cost_percent=float(np.mean(costs)),
+            cost_sd=float(np.std(costs)),
+        )
+    return found
+
+
+def _tcp_goodput(results: Results) -> float:
+    return sum(
+        flow["delivered_bytes"] for flow in results.summary["flows"] if flow["name"] != VOICE
+    )
+
+
+def _ratings(results: Results) -> list[float]:
+    periods = emodel.quality(
+        results, VOICE, CODEC, playout_s=DEADLINE_S, packet_s=FRAME_MS / 1e3, period_s=GAP_S
+    )
+    return [quality.r for quality in periods[1 : DURATION_S[1] // GAP_S]]
+
+
+def tables(found: Mapping[Case, Outcome]) -> dict[str, Any]:
+    """Return the rows of the report's table."""
+    return {
+        "tcps": list(TCPS),
+        "seeds": len(SEEDS),
+        "codec": CODEC.name,
+        "best": emodel.rating(CODEC, DEADLINE_S + FRAME_MS / 1e3, 0),
+        "adaptive_frames": ADAPTIVE_FRAMES,
+        "usable": [
+            {
+                "queue": queue,
+                "combinations": len(CALLS) * len(TCPS),
+                "beside": [
+                    sum(
+                        found[Case(queue, tcp, call)].usable >= flows
+                        for call in CALLS
+                        for tcp in TCPS
+                    )
+                    for flows in range(1, STREAMS + 1)
+                ],
+            }
+            for queue in QUEUES
+        ],
+        "rows": [
+            {
+                "queue": queue,
+                "call": call,
+                "outcomes": [found[Case(queue, tcp, call)] for tcp in TCPS],
+            }
+            for queue in QUEUES
+            for call in CALLS
+        ],
+    }
+
+
+def draw(found: Mapping[Case, Outcome]) -> Figure:
+    """Draw R of every combination beside one TCP flow and beside five."""
+    figure = Figure(figsize=(6.5, 7.4))
+    figure.subplots_adjust(0.22, 0.08, 0.9, 0.97, wspace=0.06, hspace=0.2)
+    panels = figure.subplots(len(QUEUES), 2, sharex=True, sharey=True)
+    norm = TwoSlopeNorm(vmin=0, vcenter=emodel.USABLE_R, vmax=90)
+    for row, queue in enumerate(QUEUES):
+        for axes, period, beside in zip(
+            panels[row], (0, -1), ("one TCP flow", "five TCP flows"), strict=True
+        ):
+            ratings = np.array(
+                [[found[Case(queue, tcp, call)].rating[period] for tcp in TCPS] for call in CALLS]
+            )
+            axes.imshow(ratings, cmap="RdYlBu", norm=norm, aspect="auto")
+            _annotate(axes, ratings)
+            axes.set_title(f"{queue}, beside {beside}", loc="left")
+            axes.set_xticks(range(len(TCPS)), TCPS, rotation=45, ha="right")
+            axes.set_yticks(range(len(CALLS)), list(CALLS))
+            axes.tick_params(length=0, labelsize=7)
+            axes.grid(visible=False)
+            axes.spines[:].set_visible(False)
+    figure.colorbar(
+        ScalarMappable(norm, "RdYlBu"),
+        cax=figure.add_axes((0.92, 0.4, 0.015, 0.25)),
+        label="R",
+        ticks=[0, 25, 50, emodel.USABLE_R, 90],
+    )
+    return figure
+
+
+def _annotate(axes: Any, ratings: Floats) -> None:
+    for (row, column), value in np.ndenumerate(ratings):
+        dark = value < emodel.USABLE_R / 4
+        axes.text(
+            column,
+            row,
+            f"{value:.0f}",
+            ha="center",
+            va="center",
+            fontsize=6.5,
+            color="white" if dark else "black",
+            fontweight="bold" if value >= emodel.USABLE_R else "normal",
+            # It is inside of its panel: its extent need not be measured.
+            in_layout=False,
+        )
+
+
+def plan() -> dict[tuple[Case, int], Scenario]:
+    """Return every run."""
+    return {(case, seed): scenario(case, seed) for case in CASES for seed in SEEDS}
