@@ -329,7 +329,7 @@ class Tfrc(_Mirror):
     time: from window counters, or by the sender's option (RFC 6323).
     """
 
-    rules: Literal["rfc5348", "rfc3448"] | None = None
+    rules: Literal["rfc5348", "rfc3448", "ns2"] | None = None
     segment_size: str | None = None
     oscillation_prevention: bool | None = None
     smoothing: Literal["per-report", "per-round-trip"] | None = None

@@ -351,11 +351,12 @@ fn tfrc_config(spec: &DccpSpec) -> tfrc::Config {
     let given = spec.tfrc.clone().unwrap_or_default();
     let rules = given.rules.unwrap_or(match spec.profile {
         Profile::Rfc => TfrcRules::Rfc5348,
-        Profile::Ns2 => TfrcRules::Rfc3448,
+        Profile::Ns2 => TfrcRules::Ns2,
     });
     let mut config = match rules {
         TfrcRules::Rfc5348 => tfrc::Config::rfc5348(),
         TfrcRules::Rfc3448 => tfrc::Config::rfc3448(),
+        TfrcRules::Ns2 => tfrc::Config::ns2(),
     };
     if given.oscillation_prevention == Some(false) {
         config = config.without_oscillation_prevention();

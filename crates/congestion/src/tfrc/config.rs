@@ -45,6 +45,18 @@ pub enum FirstInterval {
     LatestReceiveRate,
 }
 
+/// What the mean of the loss intervals makes of those that have not been seen yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnseenIntervals {
+    /// Nothing: the weights are those of the intervals that there are (section 5.4 of either
+    /// document).
+    LeftOut,
+    /// They are of length zero, as in ns-2.35's DCCP module: after the first loss event p is up to six
+    /// times as great, and right only after eight loss events.
+    OfLengthZero,
+}
+
 /// What a report weighs in the means of the round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -112,6 +124,8 @@ pub struct Config {
     pub discounting: Option<f64>,
     /// What the first loss interval is made of.
     pub first_interval: FirstInterval,
+    /// How many intervals the mean is taken over at first.
+    pub unseen_intervals: UnseenIntervals,
     /// When the receiver reports.
     pub feedback: FeedbackSchedule,
 
@@ -134,6 +148,7 @@ impl Config {
             max_rate: None,
             discounting: Some(0.25),
             first_interval: FirstInterval::GreatestReceiveRate,
+            unseen_intervals: UnseenIntervals::LeftOut,
             feedback: FeedbackSchedule::WindowCounter,
             small_packets: None,
         }
@@ -149,6 +164,15 @@ impl Config {
             discounting: Some(0.5),
             first_interval: FirstInterval::LatestReceiveRate,
             ..Self::rfc5348()
+        }
+    }
+
+    /// RFC 3448 as ns-2.35's DCCP module has it, which knows no history discounting.
+    pub const fn ns2() -> Self {
+        Self {
+            unseen_intervals: UnseenIntervals::OfLengthZero,
+            discounting: None,
+            ..Self::rfc3448()
         }
     }
 

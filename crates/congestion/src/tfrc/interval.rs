@@ -2,6 +2,8 @@
 
 use skywave_units::Instant;
 
+use super::UnseenIntervals;
+
 /// n: how many intervals count besides the current one (section 5.4). More than 8 would be too slow
 /// for the Internet.
 pub const INTERVALS: usize = 8;
@@ -137,6 +139,8 @@ pub(super) struct Averaging {
     pub(super) discounting: Option<f64>,
     /// RFC 4828.
     pub(super) counts_losses: bool,
+    /// Intervals that have not been seen yet.
+    pub(super) unseen: UnseenIntervals,
 }
 
 impl Averaging {
@@ -153,10 +157,16 @@ impl Averaging {
             *slot = (interval.length(self.counts_losses), interval.discount);
             count += 1;
         }
-        let list = &list[..count];
         if count < 2 {
             return 0.0;
         }
+        let list = match self.unseen {
+            UnseenIntervals::LeftOut => &list[..count],
+            UnseenIntervals::OfLengthZero => {
+                list[count..].fill((0.0, 1.0));
+                &list[..]
+            }
+        };
         let includes_current = !(self.counts_losses && current_is_short);
         mean(list, self.general_discount(list), includes_current)
             .map_or(0.0, |mean| (1.0 / mean).min(1.0))

@@ -31,6 +31,7 @@ mod sender;
 
 pub use config::{
     Config, FirstInterval, InitialWindow, SegmentSize, SenderRules, SmallPackets, Smoothing,
+    UnseenIntervals,
 };
 pub use counter::WindowCounter;
 pub use feedback::{DynamicFeedback, FeedbackSchedule, ObservationWindow};

@@ -67,6 +67,7 @@ impl Receiver {
             averaging: Averaging {
                 discounting: config.discounting,
                 counts_losses: config.small_packets.is_some(),
+                unseen: config.unseen_intervals,
             },
             history: None,
             counter: CounterClock::default(),

@@ -175,7 +175,7 @@ fn every_error_names_its_field() {
             "ccid = 2",
             "ccid = 3, tfrc = { rules = \"rfc2001\" }",
             "flows[1].transport.dccp.tfrc.rules",
-            "unknown variant `rfc2001`, expected `rfc5348` or `rfc3448`",
+            "unknown variant `rfc2001`, expected one of `rfc5348`, `rfc3448`, `ns2`",
         ),
         (
             "ccid = 2",

@@ -13,7 +13,7 @@ const MOST_REPORTS: u32 = 1_000;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TfrcSpec {
-    /// Whose rules. Profile `rfc`: RFC 5348's, `ns2`: RFC 3448's.
+    /// Whose rules. Profile `rfc`: RFC 5348's, `ns2`: `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<TfrcRules>,
     /// s, where each packet counts as one of this size whatever it carries. Where absent, s is the
@@ -42,6 +42,9 @@ pub enum TfrcRules {
     Rfc5348,
     /// RFC 3448.
     Rfc3448,
+    /// RFC 3448 as ns-2.35's DCCP module has it: its mean loss interval counts those that have not been
+    /// seen yet as zero.
+    Ns2,
 }
 
 /// What the weights of the past hold for.

@@ -221,7 +221,7 @@ PARAMETERS = (
     Parameter("Voice", f"80 B every {FRAME_MS} ms", "paper"),
     Parameter("Voice over DCCP on the wire", "112 B (IPv4 20 B, DCCP 12 B)", "ns-2"),
     Parameter("Voice over UDP on the wire", "80 B, headers included", "ns-2, whose UDP has none"),
-    Parameter("DCCP", "CCID 3 with RFC 3448's rules, no ECN", "paper; ns-2"),
+    Parameter("DCCP", "CCID 3 as in ns-2.35's module (appendix), no ECN", "paper; ns-2"),
     Parameter(
         "s of CCID 3",
         "the size of the voice packets",

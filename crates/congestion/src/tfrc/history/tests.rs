@@ -1,4 +1,5 @@
 use super::*;
+use crate::tfrc::UnseenIntervals;
 use proptest::prelude::*;
 
 const MS: Duration = Duration::from_millis(1);
@@ -34,6 +35,7 @@ impl Bench {
         let averaging = Averaging {
             discounting: None,
             counts_losses,
+            unseen: UnseenIntervals::LeftOut,
         };
         Self {
             history: History::new(FIRST, averaging),
@@ -362,6 +364,19 @@ fn t_11_mean_interval_by_hand() {
     assert!((p(&bench) - 6.0 / 70.4).abs() < 1e-12);
     bench.many(1);
     assert!((p(&bench) - 6.0 / 71.2).abs() < 1e-12, "{}", p(&bench));
+}
+
+/// ns-2's mean: what has not been seen is of length zero.
+#[test]
+fn unseen_intervals_of_length_zero() {
+    let mut bench = Bench::new(Clock::WindowCounter);
+    bench.history.averaging.unseen = UnseenIntervals::OfLengthZero;
+    bench.many(5);
+    assert_eq!(bench.history.loss_event_rate(), 0.0, "no loss event");
+    bench.lose_one();
+    bench.history.seed(20.0);
+    // I_0 = 4, I_1 = 20, seven of zero; the weights of eight are 6.
+    assert!((bench.history.loss_event_rate() - 6.0 / 24.0).abs() < 1e-12);
 }
 
 /// T-12: discounts by hand. I_1 = I_2 = 10 and I_0 = 50: DF = 2 * 10 / 50 = 0.4.
