@@ -6,7 +6,10 @@ use std::error::Error;
 use skywave_perf::loopback::{Options, run};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let report = run(&Options::default(), |_, _| true)?;
+    let report = run(&Options::default(), |stage, done| {
+        eprintln!("{:3.0} %  {stage}", 100.0 * done);
+        true
+    })?;
     println!("{}", serde_json::to_string_pretty(&report)?);
     Ok(())
 }

@@ -9,13 +9,16 @@ use std::time::Instant;
 use bytes::Bytes;
 use quinn::rustls::RootCertStore;
 use quinn::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
-use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig};
+use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig, VarInt};
 
 use super::{Options, PING, PingPong, Run, Stream, join, on_thread, summary};
 use crate::PerfError;
 
 /// Room for a datagram of 1200 bytes from the first packet on; quinn would search for it.
 const MTU: u16 = 1400;
+/// In milliseconds. QUIC announces the end of a connection once (RFC 9000, section 10.2), which a full receive buffer
+/// may lose; the other end then knows it by this silence.
+const SILENCE: VarInt = VarInt::from_u32(1000);
 
 fn failed(error: impl ToString) -> PerfError {
     PerfError::Quinn(error.to_string())
@@ -24,6 +27,7 @@ fn failed(error: impl ToString) -> PerfError {
 fn transport() -> Arc<TransportConfig> {
     let mut transport = TransportConfig::default();
     transport.initial_mtu(MTU);
+    transport.max_idle_timeout(Some(SILENCE.into()));
     Arc::new(transport)
 }
 
