@@ -4,7 +4,7 @@ use core::fmt;
 
 use skywave_units::Instant;
 
-use crate::{AckSummary, AckedPacket, Aimd, Cubic, Vegas, WindowControl};
+use crate::{AckSummary, AckedPacket, Aimd, Cubic, Vcp, Vegas, WindowControl};
 
 /// A window algorithm chosen at run time: a built-in, called without indirection, or one of the
 /// user's own.
@@ -26,6 +26,12 @@ impl From<Aimd> for Window {
 impl From<Cubic> for Window {
     fn from(cubic: Cubic) -> Self {
         Self::Custom(Box::new(cubic))
+    }
+}
+
+impl From<Vcp> for Window {
+    fn from(vcp: Vcp) -> Self {
+        Self::Custom(Box::new(vcp))
     }
 }
 

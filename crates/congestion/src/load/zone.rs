@@ -1,0 +1,93 @@
+//! Three zones of load and the code points that stand for them.
+
+use skywave_wire::Ecn;
+
+/// From this load factor on the load is high.
+const HIGH_LOAD: f64 = 0.8;
+/// From this load factor on it is too high: the target utilisation has been reached.
+const OVERLOAD: f64 = 1.0;
+
+/// How busy a link is (Xia et al. 2005, section 3.1; Chen et al. 2010, appendix).
+///
+/// A zone stands in the ECN field of data packets. Their sender writes [`Zone::Low`], and routers
+/// raise it. It means nothing to RFC 3168, whose ECT(0) and ECT(1) say the same: packets of both
+/// kinds must not share a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Zone {
+    /// Below 80 %: senders increase multiplicatively.
+    Low,
+    /// From 80 % to 100 %: senders increase additively.
+    High,
+    /// From 100 % on: senders decrease multiplicatively.
+    Over,
+}
+
+impl Zone {
+    /// The zone of a load factor, which is 1 at the target utilisation.
+    pub fn of(load: f64) -> Self {
+        if load < HIGH_LOAD {
+            Self::Low
+        } else if load < OVERLOAD {
+            Self::High
+        } else {
+            Self::Over
+        }
+    }
+
+    /// The code point: 01, 10 or 11.
+    pub const fn code(self) -> Ecn {
+        match self {
+            Self::Low => Ecn::Ect1,
+            Self::High => Ecn::Ect0,
+            Self::Over => Ecn::Ce,
+        }
+    }
+
+    /// The zone of a code point; 00 says that the sender knows no load factors.
+    pub const fn from_code(code: Ecn) -> Option<Self> {
+        match code {
+            Ecn::NotEct => None,
+            Ecn::Ect1 => Some(Self::Low),
+            Ecn::Ect0 => Some(Self::High),
+            Ecn::Ce => Some(Self::Over),
+        }
+    }
+
+    /// What stands in the field of a packet with `code` after a router in this zone: the busiest
+    /// router on the way counts, and what carries no code gets none.
+    pub fn raise(self, code: Ecn) -> Ecn {
+        match Self::from_code(code) {
+            Some(zone) => zone.max(self).code(),
+            None => code,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_zones_meet_where_the_papers_say() {
+        let zones = [0.0, 0.799, 0.8, 0.999, 1.0, 7.0].map(Zone::of);
+        use Zone::{High, Low, Over};
+        assert_eq!(zones, [Low, Low, High, High, Over, Over]);
+    }
+
+    #[test]
+    fn codes_grow_with_the_load_and_read_back() {
+        let zones = [Zone::Low, Zone::High, Zone::Over];
+        assert_eq!(zones.map(|zone| zone.code().bits()), [1, 2, 3]);
+        for zone in zones {
+            assert_eq!(Zone::from_code(zone.code()), Some(zone));
+        }
+        assert_eq!(Zone::from_code(Ecn::NotEct), None);
+    }
+
+    #[test]
+    fn a_router_raises_a_code_and_never_lowers_it() {
+        assert_eq!(Zone::High.raise(Ecn::Ect1), Ecn::Ect0);
+        assert_eq!(Zone::High.raise(Ecn::Ce), Ecn::Ce);
+        assert_eq!(Zone::Over.raise(Ecn::NotEct), Ecn::NotEct);
+    }
+}
