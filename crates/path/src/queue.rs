@@ -1,8 +1,8 @@
 //! Queue disciplines: what waits, in which order it leaves, what is marked and what is refused.
 //!
-//! [`DropTail`], [`Red`] (adaptive RED included), [`CoDel`], [`FqCoDel`], [`Pie`], and
-//! [`Weighted`], which serves several of them side by side. [`AnyQueue`] is one of them, chosen at
-//! run time.
+//! [`DropTail`], [`Red`] (adaptive RED included), [`CoDel`], [`FqCoDel`], [`Pie`], the router of
+//! [`Vcp`], and [`Weighted`], which serves several of them side by side. [`AnyQueue`] is one of
+//! them, chosen at run time.
 //!
 //! # To add a discipline
 //!
@@ -29,6 +29,7 @@ mod fq_codel;
 mod limit;
 mod pie;
 mod red;
+mod vcp;
 mod weighted;
 
 pub use any::AnyQueue;
@@ -38,6 +39,7 @@ pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use limit::Limit;
 pub use pie::{Pie, PieConfig};
 pub use red::{AdaptiveRed, Red, RedConfig, RedThresholds, RedWeight};
+pub use vcp::Vcp;
 pub use weighted::Weighted;
 
 use skywave_units::Instant;

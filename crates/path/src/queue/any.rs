@@ -2,7 +2,7 @@
 
 use skywave_units::Instant;
 
-use super::{CoDel, DropTail, Dropped, FqCoDel, Pie, Queue, Red, Weighted};
+use super::{CoDel, DropTail, Dropped, FqCoDel, Pie, Queue, Red, Vcp, Weighted};
 use crate::Packet;
 
 /// One of this crate's disciplines. A closed choice: a packet costs a comparison and no virtual
@@ -21,6 +21,8 @@ pub enum AnyQueue<P> {
     FqCoDel(Box<FqCoDel<P>>),
     /// PIE.
     Pie(Box<Pie<P>>),
+    /// A VCP router's.
+    Vcp(Box<Vcp<P>>),
     /// Several side by side.
     Weighted(Box<Weighted<AnyQueue<P>>>),
 }
@@ -34,6 +36,7 @@ macro_rules! each {
             AnyQueue::CoDel($queue) => $do,
             AnyQueue::FqCoDel($queue) => $do,
             AnyQueue::Pie($queue) => $do,
+            AnyQueue::Vcp($queue) => $do,
             AnyQueue::Weighted($queue) => $do,
         }
     };
@@ -77,7 +80,7 @@ impl<P: Packet> Queue<P> for AnyQueue<P> {
 
     fn dropped(&mut self) -> Option<Dropped<P>> {
         match self {
-            Self::DropTail(_) | Self::Red(_) | Self::Pie(_) => None,
+            Self::DropTail(_) | Self::Red(_) | Self::Pie(_) | Self::Vcp(_) => None,
             Self::CoDel(queue) => queue.dropped(),
             Self::FqCoDel(queue) => queue.dropped(),
             Self::Weighted(queue) => queue.dropped(),

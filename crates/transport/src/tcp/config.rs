@@ -3,7 +3,7 @@
 use skywave_congestion::RtoConfig;
 use skywave_units::Duration;
 
-use super::{RecoveryAlgorithm, RecoveryExit};
+use super::{EcnUse, RecoveryAlgorithm, RecoveryExit};
 
 /// The ports of an endpoint and of its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct SenderConfig {
     /// New data only: ns-2's `singledup_` lets retransmissions out as well while it goes back over
     /// what was outstanding at a timeout.
     pub limited_transmit: bool,
+    /// What is done with the ECN bits.
+    pub ecn: EcnUse,
     /// The retransmission timeout.
     pub rto: RtoConfig,
 }
@@ -45,6 +47,7 @@ impl Default for SenderConfig {
             recovery: RecoveryAlgorithm::NewReno,
             recovery_exit: RecoveryExit::FlightSize,
             limited_transmit: true,
+            ecn: EcnUse::Off,
             rto: RtoConfig::rfc6298(),
         }
     }
@@ -77,6 +80,7 @@ impl SenderConfig {
             recovery,
             recovery_exit,
             limited_transmit: false,
+            ecn: EcnUse::Off,
             rto: RtoConfig::ns2_tcp(),
         }
     }
@@ -99,6 +103,8 @@ pub struct ReceiverConfig {
     /// How long the acknowledgement of a single segment may wait for a second one; `None`
     /// acknowledges every segment at once. No more than 500 ms are taken (RFC 5681 section 4.2).
     pub delayed_ack: Option<Duration>,
+    /// What is done with the ECN bits; RFC 3168 only where the sender asks for it.
+    pub ecn: EcnUse,
 }
 
 impl Default for ReceiverConfig {
@@ -110,6 +116,7 @@ impl Default for ReceiverConfig {
             syn_options: true,
             sack_blocks: 4,
             delayed_ack: Some(Duration::from_millis(200)),
+            ecn: EcnUse::Off,
         }
     }
 }

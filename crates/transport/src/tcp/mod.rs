@@ -11,14 +11,15 @@
 //! - *Recovery*, what is retransmitted and when, is [`RecoveryAlgorithm`].
 //! - The *sender* owns sequence numbers, the two windows and the retransmission timer.
 //!
-//! The defaults follow RFC 2018, 5681, 6298, 6582 and 9293. ns-2's TCP, with which much of the literature
-//! was written, differs from them in a few named settings: see [`SenderConfig::ns2`].
+//! The defaults follow RFC 2018, 3168, 5681, 6298, 6582 and 9293. ns-2's TCP, with which much of the
+//! literature was written, differs from them in a few named settings: see [`SenderConfig::ns2`].
 //!
 //! Left out, since data flow one way: the receiver never sends data or FIN, so a connection ends
 //! half-closed, when the sender's FIN has been acknowledged. The receiver has no timer for its
 //! SYN-ACK: the sender's repeated SYN brings another one.
 
 mod config;
+mod ecn;
 mod reassembly;
 mod receiver;
 mod recovery;
@@ -28,6 +29,7 @@ mod sequence;
 mod timer;
 
 pub use config::{Ports, ReceiverConfig, SenderConfig};
+pub use ecn::EcnUse;
 pub use receiver::{Receiver, ReceiverStats};
 pub use recovery::{RecoveryAlgorithm, RecoveryExit};
 pub use sender::{Event, Sender, SenderStats, WriteAfterClose};

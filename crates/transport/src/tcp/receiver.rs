@@ -7,6 +7,7 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
 
+use super::ecn::ReceiverEcn;
 use super::reassembly::{Arrival, Range, Reassembly};
 use super::sequence::SequenceSpace;
 use super::timer::Timer;
@@ -38,6 +39,7 @@ pub struct Receiver {
     end: Option<u64>,
     due: Due,
     delay: Timer,
+    ecn: ReceiverEcn,
     stats: ReceiverStats,
 }
 
@@ -93,6 +95,7 @@ impl Receiver {
             end: None,
             due: Due::Nothing,
             delay: Timer::default(),
+            ecn: ReceiverEcn::default(),
             stats: ReceiverStats::default(),
         }
     }
@@ -130,11 +133,12 @@ impl Receiver {
                 && (syn.options.sack_permitted || !self.config.syn_options),
             recent: ArrayVec::new(),
         });
+        self.ecn = ReceiverEcn::accept(self.config.ecn, syn.flags);
         self.due = Due::SynAck;
     }
 
     /// RFC 9293 section 3.10.7.4, for a receiver that sends no data.
-    fn on_segment(&mut self, now: Instant, segment: &Segment) {
+    fn on_segment(&mut self, now: Instant, ecn: Ecn, segment: &Segment) {
         let Some(connection) = &mut self.connection else {
             return;
         };
@@ -171,6 +175,7 @@ impl Receiver {
             return;
         }
         self.stats.segments_received += 1;
+        self.ecn.on_data(ecn, segment.flags);
         let limit = next + u64::from(self.config.window);
         let stop = start + length + u64::from(fin);
         if fin && stop <= limit {
@@ -224,29 +229,29 @@ impl Receiver {
         self.segment(
             0,
             connection.remote.wire(1),
-            Flags::SYN,
+            Flags::SYN.union(self.ecn.syn_ack_flags()),
             self.window_field(0),
             options,
         )
     }
 
     #[inline(always)]
-    fn ack(&self, connection: &Connection) -> Segment {
+    fn ack(&self, connection: &Connection, flags: Flags) -> Segment {
         let ack = connection.remote.wire(connection.received.next());
         let window = self.window_field(connection.window_shift);
-        self.segment(1, ack, Flags::default(), window, TcpOptions::default())
+        self.segment(1, ack, flags, window, TcpOptions::default())
     }
 
     /// An acknowledgement that says what has arrived out of order.
     #[inline(always)]
-    fn sack(&self, connection: &Connection) -> Segment {
+    fn sack(&self, connection: &Connection, flags: Flags) -> Segment {
         let ack = connection.remote.wire(connection.received.next());
         let window = self.window_field(connection.window_shift);
         let options = TcpOptions {
             sack: *connection.sack_blocks(self.config.sack_blocks),
             ..TcpOptions::default()
         };
-        self.segment(1, ack, Flags::default(), window, options)
+        self.segment(1, ack, flags, window, options)
     }
 
     #[inline(always)]
@@ -323,9 +328,9 @@ impl Connection {
 impl Endpoint for Receiver {
     type Packet = Segment;
 
-    fn receive(&mut self, now: Instant, _ecn: Ecn, segment: Segment) {
+    fn receive(&mut self, now: Instant, ecn: Ecn, segment: Segment) {
         if self.connection.is_some() {
-            self.on_segment(now, &segment);
+            self.on_segment(now, ecn, &segment);
         } else if segment.flags.contains(Flags::SYN)
             && !segment.flags.contains(Flags::ACK)
             && !segment.flags.contains(Flags::RST)
@@ -340,8 +345,14 @@ impl Endpoint for Receiver {
         let packet = match self.due {
             Due::Nothing => return None,
             Due::SynAck => self.syn_ack(connection),
-            Due::Ack if connection.has_news() => self.sack(connection),
-            Due::Ack => self.ack(connection),
+            Due::Ack => {
+                let flags = self.ecn.ack_flags();
+                if connection.has_news() {
+                    self.sack(connection, flags)
+                } else {
+                    self.ack(connection, flags)
+                }
+            }
         };
         self.due = Due::Nothing;
         self.delay.stop();

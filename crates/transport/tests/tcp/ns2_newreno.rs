@@ -7,7 +7,7 @@ use std::path::Path;
 
 use skywave_congestion::{Aimd, AimdConfig};
 use skywave_transport::tcp::{
-    Ports, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender, SenderConfig,
+    EcnUse, Ports, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender, SenderConfig,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::Flags;
@@ -72,6 +72,7 @@ impl Trace {
             syn_options: false,
             sack_blocks: 0,
             delayed_ack,
+            ecn: EcnUse::Off,
         };
         let receiver = Receiver::new(receiver_config, ports(2, 1), 8);
         // The ordinals of the traces count data segments: the SYN is not one.

@@ -12,6 +12,7 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Segment;
 
+use super::ecn::SenderEcn;
 use super::recovery::{Position, Recovery};
 use super::sent_log::SentLog;
 use super::sequence::SequenceSpace;
@@ -35,6 +36,9 @@ pub struct Sender {
     window: Window,
     rtt: RttEstimator,
     recovery: Recovery,
+    ecn: SenderEcn,
+    /// The ECN bits of the segment that is about to leave.
+    code: Ecn,
     /// When each outstanding segment was sent, where somebody wants to know.
     log: Option<Box<SentLog>>,
     /// Retransmission, or probing of a closed window.
@@ -176,6 +180,8 @@ impl Sender {
             window,
             rtt: RttEstimator::new(config.rto),
             recovery: Recovery::new(config.recovery),
+            ecn: SenderEcn::new(config.ecn),
+            code: Ecn::NotEct,
             log: has_log.then(Box::default),
             timer: Timer::default(),
             state: State::Closed,
@@ -340,7 +346,7 @@ impl Endpoint for Sender {
         };
         self.counters.segments_sent += 1;
         Some(Transmit {
-            ecn: Ecn::NotEct,
+            ecn: core::mem::take(&mut self.code),
             packet,
         })
     }

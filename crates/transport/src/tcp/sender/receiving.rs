@@ -2,7 +2,6 @@
 
 use skywave_congestion::{AckSummary, AckedPacket, RttEstimator, WindowControl};
 use skywave_units::{Duration, Instant};
-use skywave_wire::Ecn;
 use skywave_wire::tcp::{Flags, Segment};
 
 use super::{Sender, State};
@@ -30,6 +29,7 @@ impl Sender {
             return;
         }
         self.state = State::Established;
+        self.ecn.on_syn_ack(flags);
         self.events.connected = true;
         self.remote_next = segment.seq.wrapping_add(1);
         if self.config.syn_options {
@@ -103,6 +103,7 @@ impl Sender {
         }
         self.rwnd = window;
         self.max_rwnd = self.max_rwnd.max(window);
+        let is_marked = self.ecn.on_ack(flags, ack, self.max);
         if !sack.is_empty() {
             let at = self.position();
             self.recovery.on_sack(&sack, self.local, at);
@@ -114,6 +115,15 @@ impl Sender {
             // probe of a closed window is none.
             self.on_duplicate(now);
         }
+        if is_marked {
+            self.on_mark(now);
+        }
+    }
+
+    /// RFC 3168 section 6.1.2: like a loss, but nothing needs to be sent again.
+    #[cold]
+    fn on_mark(&mut self, now: Instant) {
+        self.window.on_congestion(now, self.flight_at_loss());
     }
 
     fn on_progress(&mut self, now: Instant, ack: u64) {
@@ -197,7 +207,7 @@ impl Sender {
                 seq: segment.start,
                 sent_at: segment.sent_at,
                 transmissions: segment.transmissions,
-                ecn: Ecn::NotEct,
+                ecn: self.ecn.echo(),
             });
             of_last = (segment.transmissions == 1).then(|| now - segment.sent_at);
         }
@@ -238,12 +248,14 @@ impl Sender {
             OnDuplicate::Wait => {}
             OnDuplicate::FastRetransmit => self.fast_retransmit(now),
             OnDuplicate::RepeatedRetransmit => {
+                self.ecn.on_reduced(self.max);
                 self.window
                     .on_repeated_congestion(now, self.flight_at_loss());
                 self.restart_with_retransmission(now);
             }
             OnDuplicate::Retransmit => self.restart_with_retransmission(now),
             OnDuplicate::Restart => {
+                self.ecn.on_reduced(self.max);
                 self.window.on_congestion(now, self.flight_at_loss());
                 self.window.limit_cwnd(1.0);
                 self.counters.fast_retransmits += 1;
@@ -256,6 +268,7 @@ impl Sender {
     }
 
     fn fast_retransmit(&mut self, now: Instant) {
+        self.ecn.on_reduced(self.max);
         self.window.on_congestion(now, self.flight_at_loss());
         self.restart_with_retransmission(now);
     }
@@ -290,6 +303,7 @@ impl Sender {
     /// RFC 6298 steps 5.4 to 5.6, RFC 5681 section 3.1, RFC 6582 section 3.2 step 4.
     pub(super) fn on_timeout(&mut self, now: Instant) {
         self.counters.timeouts += 1;
+        self.ecn.on_reduced(self.max);
         self.window.on_timeout(now, self.flight_at_loss());
         self.recovery.on_timeout(now, self.position());
         self.nxt = self.una;

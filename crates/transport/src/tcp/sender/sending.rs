@@ -135,7 +135,8 @@ impl Sender {
         let fin = self.closing && start + length == self.end && fits;
         let stop = start + length + u64::from(fin);
         self.counters.bytes_sent += length;
-        if start < self.max {
+        let is_new = start >= self.max;
+        if !is_new {
             self.counters.segments_retransmitted += 1;
             self.counters.bytes_retransmitted += length;
         } else if self.timed.is_none() {
@@ -155,7 +156,9 @@ impl Sender {
         self.last_sent = now;
         self.due.ack = false;
         self.window.on_sent(now, self.in_segments(self.flight()));
-        let mut flags = Flags::ACK;
+        let (code, marks) = self.ecn.on_data(is_new);
+        self.code = code;
+        let mut flags = Flags::ACK.union(marks);
         if fin {
             flags = flags.union(Flags::FIN);
         }
@@ -180,7 +183,8 @@ impl Sender {
             options.window_scale = Some(0);
             options.sack_permitted = self.config.recovery.uses_sack();
         }
-        self.segment(0, Flags::SYN, Payload::EMPTY, options)
+        let flags = Flags::SYN.union(self.ecn.syn_flags());
+        self.segment(0, flags, Payload::EMPTY, options)
     }
 
     #[inline(always)]

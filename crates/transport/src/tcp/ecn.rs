@@ -1,0 +1,223 @@
+//! ECN over TCP: the marks of RFC 3168, or the codes of VCP's load factor.
+
+use skywave_congestion::load::Zone;
+use skywave_wire::Ecn;
+use skywave_wire::tcp::Flags;
+
+const ECE_CWR: Flags = Flags::ECE.union(Flags::CWR);
+
+/// What a connection does with the two ECN bits of its packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnUse {
+    /// Nothing: packets cannot be marked.
+    #[default]
+    Off,
+    /// RFC 3168: both ends agree by their SYNs, data are sent with ECT(0), and a mark is a
+    /// congestion event.
+    Rfc3168,
+    /// Data carry the code of a load factor ([`Zone`]), retransmissions included, and ECE and CWR of
+    /// an acknowledgement carry back, as the low and the high bit, the largest code of the segments
+    /// since the last one. Acknowledgements are sent with 00, so routers leave them alone. Both ends
+    /// are taken to agree. The authors of VCP do not say how TCP's header carries the code; this is
+    /// this project's way.
+    LoadFactor,
+}
+
+/// The sending end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SenderEcn {
+    usage: EcnUse,
+    /// The code that came back last.
+    echo: Ecn,
+    /// RFC 3168: marks are answered once for all that was sent before this byte.
+    answered_until: u64,
+    /// RFC 3168: the next new segment says that the window has been reduced.
+    cwr: bool,
+}
+
+impl SenderEcn {
+    /// What is wanted; the handshake may refuse it.
+    pub(super) fn new(usage: EcnUse) -> Self {
+        Self {
+            usage,
+            ..Self::default()
+        }
+    }
+
+    /// The flags of an ECN-setup SYN (RFC 3168 section 6.1.1).
+    pub(super) fn syn_flags(&self) -> Flags {
+        match self.usage {
+            EcnUse::Rfc3168 => ECE_CWR,
+            EcnUse::Off | EcnUse::LoadFactor => Flags::default(),
+        }
+    }
+
+    /// Goes without ECN where the SYN-ACK with these flags is no ECN-setup one.
+    pub(super) fn on_syn_ack(&mut self, flags: Flags) {
+        let agreed = flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
+        if self.usage == EcnUse::Rfc3168 && !agreed {
+            self.usage = EcnUse::Off;
+        }
+    }
+
+    /// The code point and the flags of a segment with data.
+    #[inline(always)]
+    pub(super) fn on_data(&mut self, is_new: bool) -> (Ecn, Flags) {
+        match self.usage {
+            EcnUse::Off => (Ecn::NotEct, Flags::default()),
+            EcnUse::LoadFactor => (Zone::Low.code(), Flags::default()),
+            // A retransmission is not ECN-capable (section 6.1.5).
+            EcnUse::Rfc3168 if !is_new => (Ecn::NotEct, Flags::default()),
+            EcnUse::Rfc3168 if core::mem::take(&mut self.cwr) => (Ecn::Ect0, Flags::CWR),
+            EcnUse::Rfc3168 => (Ecn::Ect0, Flags::default()),
+        }
+    }
+
+    /// The flags of an acknowledgement of everything before `ack`, when everything before `max` has
+    /// been sent. Whether it tells of a mark that has not been answered (section 6.1.2).
+    #[inline(always)]
+    pub(super) fn on_ack(&mut self, flags: Flags, ack: u64, max: u64) -> bool {
+        match self.usage {
+            EcnUse::Off => false,
+            EcnUse::LoadFactor => {
+                self.echo = Ecn::from_bits(flags.0 >> 6);
+                false
+            }
+            EcnUse::Rfc3168 => {
+                let is_news = flags.contains(Flags::ECE) && ack >= self.answered_until;
+                if is_news {
+                    self.on_reduced(max);
+                    self.cwr = true;
+                }
+                is_news
+            }
+        }
+    }
+
+    /// The window has been reduced, for a loss, say: marks of what was sent before `max` are
+    /// answered.
+    pub(super) fn on_reduced(&mut self, max: u64) {
+        self.answered_until = max + 1;
+    }
+
+    /// The code that came back for the packets that are acknowledged.
+    pub(super) const fn echo(&self) -> Ecn {
+        self.echo
+    }
+}
+
+/// The receiving end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ReceiverEcn {
+    usage: EcnUse,
+    /// The largest code since the last acknowledgement.
+    code: Ecn,
+    /// RFC 3168: a mark has come and the sender has not said that it has answered.
+    echoes: bool,
+}
+
+impl ReceiverEcn {
+    /// The state after a SYN with these flags, where `usage` is allowed.
+    pub(super) fn accept(usage: EcnUse, syn: Flags) -> Self {
+        let refused = usage == EcnUse::Rfc3168 && !syn.contains(ECE_CWR);
+        Self {
+            usage: if refused { EcnUse::Off } else { usage },
+            ..Self::default()
+        }
+    }
+
+    /// The flag of an ECN-setup SYN-ACK.
+    pub(super) fn syn_ack_flags(&self) -> Flags {
+        match self.usage {
+            EcnUse::Rfc3168 => Flags::ECE,
+            EcnUse::Off | EcnUse::LoadFactor => Flags::default(),
+        }
+    }
+
+    /// A segment with data has come.
+    #[inline(always)]
+    pub(super) fn on_data(&mut self, ecn: Ecn, flags: Flags) {
+        match self.usage {
+            EcnUse::Off => {}
+            EcnUse::LoadFactor => self.code = self.code.max(ecn),
+            EcnUse::Rfc3168 => {
+                // Section 6.1.3: CWR ends the echo of earlier marks, not of this segment's own.
+                self.echoes = ecn.is_ce() || (self.echoes && !flags.contains(Flags::CWR));
+            }
+        }
+    }
+
+    /// What an acknowledgement says.
+    #[inline(always)]
+    pub(super) fn ack_flags(&mut self) -> Flags {
+        match self.usage {
+            EcnUse::Off => Flags::default(),
+            EcnUse::LoadFactor => Flags(core::mem::take(&mut self.code).bits() << 6),
+            EcnUse::Rfc3168 if self.echoes => Flags::ECE,
+            EcnUse::Rfc3168 => Flags::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agreed() -> (SenderEcn, ReceiverEcn) {
+        let mut sender = SenderEcn::new(EcnUse::Rfc3168);
+        let receiver = ReceiverEcn::accept(EcnUse::Rfc3168, sender.syn_flags());
+        sender.on_syn_ack(receiver.syn_ack_flags());
+        (sender, receiver)
+    }
+
+    /// RFC 3168 section 6.1: a mark is echoed until CWR comes, and answered once in a window.
+    #[test]
+    fn a_mark_is_echoed_until_it_is_answered() {
+        let (mut sender, mut receiver) = agreed();
+        assert_eq!(sender.on_data(true), (Ecn::Ect0, Flags::default()));
+        receiver.on_data(Ecn::Ce, Flags::ACK);
+        for _ in 0..2 {
+            assert_eq!(receiver.ack_flags(), Flags::ECE);
+            receiver.on_data(Ecn::Ect0, Flags::ACK);
+        }
+        assert!(sender.on_ack(Flags::ECE, 11, 101));
+        assert!(!sender.on_ack(Flags::ECE, 21, 111));
+        assert_eq!(sender.on_data(false), (Ecn::NotEct, Flags::default()));
+        let (ecn, cwr) = sender.on_data(true);
+        assert_eq!((ecn, cwr), (Ecn::Ect0, Flags::CWR));
+        receiver.on_data(ecn, cwr);
+        assert_eq!(receiver.ack_flags(), Flags::default());
+        assert!(sender.on_ack(Flags::ECE, 102, 201), "the next window's");
+    }
+
+    /// RFC 3168 section 6.1.1: either end can do without.
+    #[test]
+    fn ecn_needs_both_ends() {
+        let mut sender = SenderEcn::new(EcnUse::Rfc3168);
+        let receiver = ReceiverEcn::accept(EcnUse::Off, sender.syn_flags());
+        sender.on_syn_ack(receiver.syn_ack_flags());
+        assert_eq!(sender.on_data(true).0, Ecn::NotEct);
+        // A SYN-ACK that returns both flags comes from a host that reflects what it does not know.
+        let mut sender = SenderEcn::new(EcnUse::Rfc3168);
+        sender.on_syn_ack(ECE_CWR);
+        assert_eq!(sender.on_data(true).0, Ecn::NotEct);
+        let plain = SenderEcn::new(EcnUse::Off);
+        let mut receiver = ReceiverEcn::accept(EcnUse::Rfc3168, plain.syn_flags());
+        receiver.on_data(Ecn::Ce, Flags::ACK);
+        assert_eq!(receiver.ack_flags(), Flags::default());
+    }
+
+    #[test]
+    fn acknowledgements_carry_back_the_largest_code() {
+        let mut sender = SenderEcn::new(EcnUse::LoadFactor);
+        let mut receiver = ReceiverEcn::accept(EcnUse::LoadFactor, sender.syn_flags());
+        for zone in [Zone::Low, Zone::High, Zone::Over] {
+            receiver.on_data(zone.code(), Flags::ACK);
+            receiver.on_data(Zone::Low.code(), Flags::ACK);
+            let flags = Flags::ACK.union(receiver.ack_flags());
+            assert!(!sender.on_ack(flags, 11, 101));
+            assert_eq!(sender.echo(), zone.code());
+        }
+        assert_eq!(receiver.ack_flags(), Flags::default());
+    }
+}
