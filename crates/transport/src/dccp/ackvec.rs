@@ -1,10 +1,13 @@
 //! Ack Vectors (RFC 4340 section 11.4 and appendix A): what a receiver remembers of the packets
-//! that came, and what a sender reads out of an acknowledgement.
+//! that came, and what a sender reads out of an acknowledgement. CCID 248's Load Vectors are the same
+//! with other cells.
 
 use std::collections::VecDeque;
 
 use skywave_wire::Ecn;
-use skywave_wire::dccp::{AckState, AckVectorCell, DccpOption, OptionBytes, OptionList, SeqNo};
+use skywave_wire::dccp::{
+    AckState, AckVectorCell, DccpOption, LoadVectorCell, OptionBytes, OptionList, SeqNo,
+};
 
 /// Packets that one cell can describe.
 const CELL_MAX: u64 = AckVectorCell::MAX_PACKETS as u64;
@@ -19,9 +22,52 @@ const CELLS_MAX: usize = 3 * OPTION_MAX;
 /// Records of acknowledgements sent; enough for as many acknowledgements in one round-trip time.
 const RECORDS_MAX: usize = 1 << 16;
 
-/// Whether the packet came, marked or not.
-pub(crate) const fn has_arrived(state: AckState) -> bool {
-    matches!(state, AckState::Received | AckState::ReceivedEcnMarked)
+/// What the cells of a vector tell of a packet's ECN field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum VectorKind {
+    /// An Ack Vector: whether it was marked. [`Ecn::NotEct`] stands for any packet that was not.
+    #[default]
+    Ack,
+    /// A Load Vector (CCID 248): the code that it came with.
+    Load,
+}
+
+impl VectorKind {
+    /// What is remembered of a packet that came with `ecn`.
+    const fn code(self, ecn: Ecn) -> Ecn {
+        match self {
+            Self::Ack if !ecn.is_ce() => Ecn::NotEct,
+            Self::Ack | Self::Load => ecn,
+        }
+    }
+
+    /// The byte of `len` packets that came with `code`, or have not come.
+    fn byte(self, code: Option<Ecn>, len: u8) -> u8 {
+        let byte = match self {
+            Self::Load => LoadVectorCell::new(code, len).map(LoadVectorCell::byte),
+            Self::Ack => {
+                let state = match code {
+                    None => AckState::NotYetReceived,
+                    Some(Ecn::Ce) => AckState::ReceivedEcnMarked,
+                    Some(_) => AckState::Received,
+                };
+                AckVectorCell::new(state, len).map(AckVectorCell::byte)
+            }
+        };
+        byte.unwrap_or_default()
+    }
+
+    /// What a byte says: the code that packets came with, or that they have not come.
+    const fn read(self, byte: u8) -> Option<Ecn> {
+        match self {
+            Self::Load => LoadVectorCell::from_byte(byte).code(),
+            Self::Ack => match AckVectorCell::from_byte(byte).state() {
+                AckState::Received => Some(Ecn::NotEct),
+                AckState::ReceivedEcnMarked => Some(Ecn::Ce),
+                AckState::Reserved | AckState::NotYetReceived => None,
+            },
+        }
+    }
 }
 
 /// The ECN nonce of a code point (RFC 4340 section 12.2).
@@ -36,25 +82,22 @@ pub(crate) const fn nonce_of(ecn: Ecn) -> bool {
 /// Packets of one state in a row, newest first: one byte of an Ack Vector, and their nonces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
-    state: AckState,
+    /// What is remembered of packets that came; `None` for those that have not.
+    code: Option<Ecn>,
     /// 1 to 64.
     len: u64,
-    /// ECN nonces of the packets, the newest in the lowest bit; zero unless `state` is
-    /// [`AckState::Received`].
+    /// ECN nonces of the packets, the newest in the lowest bit; zero for those that are missing or
+    /// marked.
     nonces: u64,
 }
 
 impl Cell {
     const fn missing(len: u64) -> Self {
         Self {
-            state: AckState::NotYetReceived,
+            code: None,
             len,
             nonces: 0,
         }
-    }
-
-    const fn byte(self) -> u8 {
-        (self.state as u8) << 6 | (self.len - 1) as u8
     }
 
     /// The newest `len` packets of the cell.
@@ -78,8 +121,8 @@ impl Cell {
 
     /// `self` followed by the older packets of `older`, where one cell can hold both.
     fn joined(self, older: Self) -> Option<Self> {
-        (self.state == older.state && self.len + older.len <= CELL_MAX).then(|| Self {
-            state: self.state,
+        (self.code == older.code && self.len + older.len <= CELL_MAX).then(|| Self {
+            code: self.code,
             len: self.len + older.len,
             nonces: self.nonces | older.nonces << self.len,
         })
@@ -106,8 +149,9 @@ pub(crate) struct AckVectorBuffer {
     cells: VecDeque<Cell>,
     /// The packet that the first cell starts with.
     newest: SeqNo,
-    /// Packets in all cells.
-    span: u64,
+    /// Packets in all cells, of which there are few.
+    span: u32,
+    kind: VectorKind,
     /// Oldest first.
     records: VecDeque<Record>,
 }
@@ -118,19 +162,24 @@ impl AckVectorBuffer {
         Self::default()
     }
 
+    /// From now on the vectors are of this kind. What is known of packets that came before stays.
+    pub(crate) const fn set_kind(&mut self, kind: VectorKind) {
+        self.kind = kind;
+    }
+
+    /// Which kind the vectors are of.
+    pub(crate) const fn kind(&self) -> VectorKind {
+        self.kind
+    }
+
     /// Takes in a packet that has arrived, and says whether it was not known before. A duplicate
     /// and a packet too old to be remembered are not new.
     ///
     /// An endpoint that is ECN incapable records every packet as [`Ecn::NotEct`] (RFC 4340 section
     /// 12.2).
     pub(crate) fn record(&mut self, seq: SeqNo, ecn: Ecn) -> bool {
-        let state = if ecn.is_ce() {
-            AckState::ReceivedEcnMarked
-        } else {
-            AckState::Received
-        };
         let cell = Cell {
-            state,
+            code: Some(self.kind.code(ecn)),
             len: 1,
             nonces: nonce_of(ecn).into(),
         };
@@ -153,12 +202,12 @@ impl AckVectorBuffer {
                     self.withhold(seq);
                 }
                 self.bound();
-                replaced == Some(AckState::NotYetReceived)
+                replaced == Some(None)
             }
         }
     }
 
-    /// Adds the Ack Vector to a packet that carries [`AckVectorBuffer::ack_number`] as its
+    /// Adds the vector to a packet that carries [`AckVectorBuffer::ack_number`] as its
     /// acknowledgement number. A long vector takes several options.
     pub(crate) fn options(&self, out: &mut OptionList) {
         let mut cells = self.cells.iter();
@@ -169,12 +218,15 @@ impl AckVectorBuffer {
                 .take(OPTION_MAX)
                 .map(|cell| {
                     parity ^= cell.nonces;
-                    cell.byte()
+                    self.kind.byte(cell.code, cell.len as u8)
                 })
                 .collect();
-            out.push(DccpOption::AckVector {
-                nonce: parity.count_ones() % 2 == 1,
-                cells: bytes,
+            out.push(match self.kind {
+                VectorKind::Ack => DccpOption::AckVector {
+                    nonce: parity.count_ones() % 2 == 1,
+                    cells: bytes,
+                },
+                VectorKind::Load => DccpOption::LoadVector(bytes),
             });
         }
     }
@@ -226,7 +278,7 @@ impl AckVectorBuffer {
 
     /// Adds one packet to the newest end.
     fn push(&mut self, cell: Cell) {
-        self.span += cell.len;
+        self.span += cell.len as u32;
         if let Some(front) = self.cells.front_mut()
             && let Some(joined) = cell.joined(*front)
         {
@@ -253,10 +305,10 @@ impl AckVectorBuffer {
     }
 
     /// Merges a packet `age` before the newest by the table of RFC 4340 section 11.4.1, and returns
-    /// the state it had if that has changed. A packet that came both marked and unmarked is marked,
-    /// whichever came first.
-    fn replace(&mut self, age: u64, packet: Cell) -> Option<AckState> {
-        if age >= self.span {
+    /// what was known of it if that has changed. A packet that came both marked and unmarked is marked,
+    /// whichever came first; of two codes the larger one stays.
+    fn replace(&mut self, age: u64, packet: Cell) -> Option<Option<Ecn>> {
+        if age >= self.span.into() {
             return None;
         }
         let mut skip = age;
@@ -268,10 +320,7 @@ impl AckVectorBuffer {
             index += 1;
         }
         let cell = *self.cells.get(index)?;
-        let is_new = cell.state == AckState::NotYetReceived;
-        let gets_marked =
-            cell.state == AckState::Received && packet.state == AckState::ReceivedEcnMarked;
-        if !(is_new || gets_marked) {
+        if packet.code <= cell.code {
             return None;
         }
         let newer = (skip > 0).then(|| cell.newest(skip));
@@ -288,7 +337,7 @@ impl AckVectorBuffer {
         if index > 0 {
             self.join_with_next(index - 1);
         }
-        Some(cell.state)
+        Some(cell.code)
     }
 
     fn join_with_next(&mut self, index: usize) {
@@ -313,16 +362,16 @@ impl AckVectorBuffer {
 
     /// Keeps the newest `count` packets, at least one.
     fn truncate(&mut self, count: u64) {
-        while self.span > count {
-            let excess = self.span - count;
+        while u64::from(self.span) > count {
+            let excess = u64::from(self.span) - count;
             let Some(oldest) = self.cells.back_mut() else {
                 return;
             };
             if oldest.len > excess {
                 *oldest = oldest.newest(oldest.len - excess);
-                self.span -= excess;
+                self.span -= excess as u32;
             } else {
-                self.span -= oldest.len;
+                self.span -= oldest.len as u32;
                 self.cells.pop_back();
             }
         }
@@ -333,20 +382,20 @@ impl AckVectorBuffer {
         while self.cells.len() > CELLS_MAX
             && let Some(oldest) = self.cells.pop_back()
         {
-            self.span -= oldest.len;
+            self.span -= oldest.len as u32;
         }
     }
 }
 
-/// One byte of a received Ack Vector: packets in a row that share a state.
+/// One byte of a received vector: packets in a row of which it tells the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// The newest of them.
     pub(crate) newest: SeqNo,
     /// How many, 1 to 64.
     pub(crate) len: u64,
-    /// What became of them.
-    pub(crate) state: AckState,
+    /// The code that they came with, as far as the vector tells; `None` where they have not come.
+    pub(crate) code: Option<Ecn>,
 }
 
 impl Run {
@@ -356,37 +405,58 @@ impl Run {
     }
 }
 
-/// The runs of one Ack Vector option, newest first.
-pub(crate) fn runs(newest: SeqNo, cells: &[u8]) -> impl Iterator<Item = Run> {
-    cells.iter().scan(newest, |next, byte| {
-        let cell = AckVectorCell::from_byte(*byte);
-        let run = Run {
-            newest: *next,
-            len: cell.packets().into(),
-            state: cell.state(),
-        };
-        *next = next.sub(run.len);
-        Some(run)
-    })
+/// One option of a received vector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Vector<'a> {
+    kind: VectorKind,
+    /// The packet that it starts with.
+    start: SeqNo,
+    /// An Ack Vector's Nonce Echo.
+    pub(crate) nonce: bool,
+    cells: &'a [u8],
 }
 
-/// The Ack Vector options of a packet whose acknowledgement number is `ack`: where each starts,
-/// its Nonce Echo and its cells. Each option begins where the one before left off.
+impl<'a> Vector<'a> {
+    /// Its runs, newest first.
+    pub(crate) fn runs(self) -> impl Iterator<Item = Run> + use<'a> {
+        self.cells.iter().scan(self.start, move |next, &byte| {
+            let run = Run {
+                newest: *next,
+                len: AckVectorCell::from_byte(byte).packets().into(),
+                code: self.kind.read(byte),
+            };
+            *next = next.sub(run.len);
+            Some(run)
+        })
+    }
+}
+
+/// The vectors of this kind in a packet whose acknowledgement number is `ack`. Each option begins
+/// where the one before left off.
 pub(crate) fn vectors(
+    kind: VectorKind,
     ack: SeqNo,
     options: &OptionList,
-) -> impl Iterator<Item = (SeqNo, bool, &[u8])> {
+) -> impl Iterator<Item = Vector<'_>> {
     options
         .iter()
-        .filter_map(|option| match option {
-            DccpOption::AckVector { nonce, cells } => Some((*nonce, cells.as_slice())),
+        .filter_map(move |option| match (kind, option) {
+            (VectorKind::Ack, DccpOption::AckVector { nonce, cells }) => {
+                Some((*nonce, cells.as_slice()))
+            }
+            (VectorKind::Load, DccpOption::LoadVector(cells)) => Some((false, cells.as_slice())),
             _ => None,
         })
-        .scan(ack, |next, (nonce, cells)| {
+        .scan(ack, move |next, (nonce, cells)| {
             let start = *next;
             let covered = |byte: &u8| u64::from(AckVectorCell::from_byte(*byte).packets());
             *next = next.sub(cells.iter().map(covered).sum());
-            Some((start, nonce, cells))
+            Some(Vector {
+                kind,
+                start,
+                nonce,
+                cells,
+            })
         })
 }
 

@@ -23,6 +23,10 @@ pub enum Ccid {
     Tfrc,
     /// CCID 4, TCP-Friendly Rate Control for small packets (RFC 5622).
     TfrcSp,
+    /// CCID 248, VCP: this project's own, among the numbers for experiments (RFC 4340 section 10).
+    /// Routers write the load factor of their links into the ECN field, and the receiver returns it
+    /// in Load Vector options.
+    Vcp,
 }
 
 impl Ccid {
@@ -32,6 +36,7 @@ impl Ccid {
             Self::TcpLike => 2,
             Self::Tfrc => 3,
             Self::TfrcSp => 4,
+            Self::Vcp => 248,
         }
     }
 
@@ -41,6 +46,7 @@ impl Ccid {
             2 => Some(Self::TcpLike),
             3 => Some(Self::Tfrc),
             4 => Some(Self::TfrcSp),
+            248 => Some(Self::Vcp),
             _ => None,
         }
     }
@@ -72,6 +78,9 @@ pub struct Config {
     /// Parameters of CCID 3 and CCID 4 (RFC 5348, RFC 4342, RFC 5622). What concerns small packets
     /// follows from the CCID. Default: RFC 5348.
     pub tfrc: skywave_congestion::tfrc::Config,
+    /// Parameters of CCID 248's window. Its initial cwnd and all else are those of [`Config::ccid2`].
+    /// Default: Chen, Yang and Hong 2010, with the fallback.
+    pub vcp: skywave_congestion::VcpConfig,
 
     /// Whether to send, and to let the peer send, 24-bit sequence numbers on Data, Ack and DataAck
     /// packets (section 7.6.1). Default: no.
@@ -174,6 +183,7 @@ impl Default for Config {
             receiver_ccids: vec![Ccid::TcpLike],
             ccid2: super::ccid2::Config::default(),
             tfrc: skywave_congestion::tfrc::Config::default(),
+            vcp: skywave_congestion::VcpConfig::chen2010(4.0),
             allow_short_seqnos: false,
             sequence_window: 100,
             ecn_incapable: false,
@@ -220,6 +230,9 @@ pub enum ConfigError {
     /// An empty list of CCIDs.
     #[error("{0} is empty; give at least one CCID")]
     NoCcid(&'static str),
+    /// CCID 248 without ECN.
+    #[error("{0} has CCID 248, whose codes are in the ECN field: leave ecn_incapable off")]
+    NeedsEcn(&'static str),
     /// A Sequence Window out of range.
     #[error("sequence_window {0} is out of range; give 32 to 2^46 - 1 packets")]
     SequenceWindow(u64),
@@ -262,6 +275,9 @@ impl Config {
         ] {
             if list.is_empty() {
                 return Err(ConfigError::NoCcid(name));
+            }
+            if self.ecn_incapable && list.contains(&Ccid::Vcp) {
+                return Err(ConfigError::NeedsEcn(name));
             }
         }
         if !(32..1 << 46).contains(&self.sequence_window) {

@@ -4,8 +4,9 @@
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, OptionList};
 
+use super::ackvec::VectorKind;
 use super::ccid::{HcReceiver, HcSender, Permit, ReceivedPacket, SentPacket};
-use super::{Ccid, Config, Congestion, RateStats, WindowStats, ccid2, ccid3, ccid4};
+use super::{Ccid, Config, Congestion, RateStats, WindowStats, ccid2, ccid3, ccid4, ccid248};
 
 /// The data-sending half of whichever CCID is in force.
 #[derive(Debug)]
@@ -20,12 +21,14 @@ pub(crate) enum Sender {
     Tfrc(Box<ccid3::Sender>),
     /// CCID 4.
     TfrcSp(Box<ccid3::Sender>),
+    /// CCID 248.
+    Vcp(Box<ccid2::Sender>),
 }
 
 /// The data-receiving half of whichever CCID is in force.
 #[derive(Debug)]
 pub(crate) enum Receiver {
-    /// CCID 2.
+    /// CCID 2, and CCID 248, which acknowledges at the same times.
     TcpLike(ccid2::Receiver),
     /// CCID 3, and CCID 4, whose receiver differs by its parameters only.
     Tfrc(Box<ccid3::Receiver>),
@@ -43,6 +46,7 @@ macro_rules! each {
         match $half {
             Self::TcpLike($inner) => $call,
             Self::Tfrc($inner) | Self::TfrcSp($inner) => $call,
+            Self::Vcp($inner) => $call,
         }
     };
 }
@@ -66,22 +70,15 @@ impl Sender {
                 let profile = ccid4::profile(&config.tfrc, config.allow_short_seqnos);
                 Self::TfrcSp(Box::new(ccid3::Sender::new(profile)))
             }
+            Ccid::Vcp => Self::Vcp(Box::new(ccid248::sender(config))),
         }
     }
 
     /// How congestion control stands.
     pub(crate) fn congestion(&self) -> Congestion {
         match self {
-            Self::TcpLike(sender) => {
-                let stats = sender.stats();
-                Congestion::Window(WindowStats {
-                    cwnd: stats.cwnd,
-                    ssthresh: stats.ssthresh,
-                    pipe: stats.pipe,
-                    lost: stats.counts.lost,
-                    marked: stats.counts.marked,
-                })
-            }
+            Self::TcpLike(sender) => window_stats(sender),
+            Self::Vcp(sender) => window_stats(sender),
             Self::Tfrc(sender) | Self::TfrcSp(sender) => {
                 let stats = sender.stats();
                 Congestion::Rate(RateStats {
@@ -100,6 +97,7 @@ impl Sender {
     pub(crate) fn timeouts(&self) -> u64 {
         match self {
             Self::TcpLike(sender) => sender.stats().counts.timeouts,
+            Self::Vcp(sender) => sender.stats().counts.timeouts,
             Self::Tfrc(sender) | Self::TfrcSp(sender) => sender.stats().timeouts,
         }
     }
@@ -115,17 +113,37 @@ impl Sender {
         matches!(self, Self::TcpLike(_))
     }
 
+    /// Which vectors tell what became of the packets that are sent.
+    pub(crate) const fn vector_kind(&self) -> VectorKind {
+        match self {
+            Self::Vcp(_) => VectorKind::Load,
+            Self::TcpLike(_) | Self::Tfrc(_) | Self::TfrcSp(_) => VectorKind::Ack,
+        }
+    }
+
     /// Whether the CCID understands this option of its own (RFC 4340 section 10.3, types 192 to
     /// 255).
     pub(crate) const fn reads(&self, option: &DccpOption) -> bool {
         match option {
             DccpOption::LossEventRate(_)
             | DccpOption::LossIntervals { .. }
-            | DccpOption::ReceiveRate(_) => !matches!(self, Self::TcpLike(_)),
+            | DccpOption::ReceiveRate(_) => matches!(self, Self::Tfrc(_) | Self::TfrcSp(_)),
             DccpOption::DroppedPackets(_) => matches!(self, Self::TfrcSp(_)),
+            DccpOption::LoadVector(_) => matches!(self, Self::Vcp(_)),
             _ => false,
         }
     }
+}
+
+fn window_stats(sender: &ccid2::Sender) -> Congestion {
+    let stats = sender.stats();
+    Congestion::Window(WindowStats {
+        cwnd: stats.cwnd,
+        ssthresh: stats.ssthresh,
+        pipe: stats.pipe,
+        lost: stats.counts.lost,
+        marked: stats.counts.marked,
+    })
 }
 
 impl HcSender for Sender {
@@ -188,7 +206,7 @@ impl Receiver {
     /// The receiver of `ccid`.
     pub(crate) fn of(ccid: Ccid, config: &Config, ack_ratio: u16) -> Self {
         let profile = match ccid {
-            Ccid::TcpLike => {
+            Ccid::TcpLike | Ccid::Vcp => {
                 return Self::TcpLike(ccid2::Receiver::new(&config.ccid2, ack_ratio));
             }
             Ccid::Tfrc => ccid3::profile(&config.tfrc),

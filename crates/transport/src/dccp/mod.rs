@@ -25,6 +25,7 @@
 mod ackvec;
 mod ccid;
 mod ccid2;
+mod ccid248;
 mod ccid3;
 mod ccid4;
 mod config;

@@ -3,8 +3,8 @@
 use core::fmt;
 
 use super::{
-    AckState, AckVectorCell, DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind, Packet,
-    PacketType, ServiceCode,
+    AckState, AckVectorCell, DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind,
+    LoadVectorCell, Packet, PacketType, ServiceCode,
 };
 
 /// `5001 > 54380 DataAck seq 12 ack 7, Ack Vector [R2 N1 R], 200 bytes`.
@@ -121,6 +121,16 @@ impl fmt::Display for FeatureSide {
 
 /// State and number of packets: `R` received, `C` congestion experienced, `N` not yet received, `?`
 /// reserved; `R5` is five packets.
+impl fmt::Display for LoadVectorCell {
+    /// `10x3`: three packets that came with code 10; `-x1`: one that has not come.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.code() {
+            Some(code) => write!(f, "{:02b}x{}", code.bits(), self.packets()),
+            None => write!(f, "-x{}", self.packets()),
+        }
+    }
+}
+
 impl fmt::Display for AckVectorCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.state() {
@@ -165,6 +175,10 @@ impl fmt::Display for DccpOption {
             }
             Self::InitCookie(cookie) => write!(f, "Init Cookie of {} bytes", cookie.len()),
             Self::NdpCount { count, .. } => write!(f, "NDP Count {count}"),
+            Self::LoadVector(cells) => {
+                f.write_str("Load Vector ")?;
+                separated(f, cells.iter().copied().map(LoadVectorCell::from_byte))
+            }
             Self::AckVector { nonce, cells } => {
                 write!(f, "Ack Vector [Nonce {}] ", u8::from(*nonce))?;
                 separated(f, cells.iter().copied().map(AckVectorCell::from_byte))

@@ -8,6 +8,7 @@ mod codec;
 mod data_checksum;
 mod display;
 mod error;
+mod load_vector;
 mod option_codec;
 mod options;
 mod packet;
@@ -17,6 +18,7 @@ mod sequence;
 pub use ack_vector::{AckState, AckVectorCell};
 pub use codec::IP_PROTOCOL;
 pub use error::{EmitError, ParseError};
+pub use load_vector::LoadVectorCell;
 pub use options::{
     DccpOption, ElapsedTime, FeatureNumber, FeatureSide, LossInterval, OptionBytes, OptionList,
 };

@@ -153,6 +153,7 @@ fn with_value(kind: u8, value: &[u8]) -> Option<DccpOption> {
                     .collect(),
             )
         }
+        200 => DccpOption::LoadVector(SmallVec::from_slice(value)),
         _ => return None,
     };
     Some(option)
@@ -217,7 +218,7 @@ impl DccpOption {
             Self::InitCookie(value) | Self::DataDropped(value) => value.len(),
             Self::NdpCount { width, .. } => ndp_width(*width),
             Self::RttEstimate { width, .. } => rtt_width(*width),
-            Self::AckVector { cells, .. } => cells.len(),
+            Self::AckVector { cells, .. } | Self::LoadVector(cells) => cells.len(),
             Self::TimestampEcho { elapsed, .. } => 4 + elapsed.map_or(0, ElapsedTime::width),
             Self::ElapsedTime(elapsed) => elapsed.width(),
             Self::Timestamp(_)
@@ -264,7 +265,7 @@ impl DccpOption {
             Self::RttEstimate { micros, width } => {
                 emit_number("RTT Estimate", (*micros).into(), rtt_width(*width), out)?;
             }
-            Self::AckVector { cells, .. } => out.extend_from_slice(cells),
+            Self::AckVector { cells, .. } | Self::LoadVector(cells) => out.extend_from_slice(cells),
             Self::TimestampEcho { echo, elapsed } => {
                 out.extend_from_slice(&echo.to_be_bytes());
                 if let Some(elapsed) = elapsed {

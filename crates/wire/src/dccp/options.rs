@@ -136,6 +136,9 @@ pub enum DccpOption {
     /// Type 195: CCID 4, packets dropped in each loss interval (RFC 5622 section 8.7). 24 bits
     /// each.
     DroppedPackets(SmallVec<[u32; 4]>),
+    /// Type 200: CCID 248, the codes with which packets arrived, newest first, in cells like an Ack
+    /// Vector's ([`crate::dccp::LoadVectorCell`]). This project's own.
+    LoadVector(OptionBytes),
     /// Any other type, or a known type whose value has an impossible length.
     Other {
         /// Option type.
@@ -234,6 +237,7 @@ impl DccpOption {
             Self::LossIntervals { .. } => 193,
             Self::ReceiveRate(_) => 194,
             Self::DroppedPackets(_) => 195,
+            Self::LoadVector(_) => 200,
             Self::Other { kind, .. } => *kind,
             Self::Malformed(bytes) => bytes.first().copied().unwrap_or(0),
         }

@@ -37,10 +37,26 @@ fn states(buffer: &AckVectorBuffer) -> Vec<(SeqNo, AckState)> {
     let Some(ack) = buffer.ack_number() else {
         return vec![];
     };
-    vectors(ack, &options)
-        .flat_map(|(start, _, cells)| runs(start, cells).collect::<Vec<_>>())
-        .flat_map(|run| (0..run.len).map(move |age| (run.newest.sub(age), run.state)))
+    vectors(VectorKind::Ack, ack, &options)
+        .flat_map(Vector::runs)
+        .flat_map(|run| (0..run.len).map(move |age| (run.newest.sub(age), state(run.code))))
         .collect()
+}
+
+/// The state that an Ack Vector has for what is remembered of a packet.
+fn state(code: Option<Ecn>) -> AckState {
+    AckVectorCell::from_byte(VectorKind::Ack.byte(code, 1)).state()
+}
+
+fn runs(kind: VectorKind, start: SeqNo, cells: &[u8]) -> impl Iterator<Item = Run> {
+    let nonce = false;
+    Vector {
+        kind,
+        start,
+        nonce,
+        cells,
+    }
+    .runs()
 }
 
 /// RFC 4340 appendix A's example: 10 received; 9, 8, 7 not; 6 to 2 received; 1 marked; 0 received,
@@ -55,7 +71,7 @@ fn example() -> AckVectorBuffer {
 // D11.4-1: section 11.4's example, 0,192,3,64,5 with acknowledgement number 100.
 #[test]
 fn reads_the_example_of_section_11_4() {
-    let list: Vec<_> = runs(seq(100), &[0, 192, 3, 64, 5]).collect();
+    let list: Vec<_> = runs(VectorKind::Ack, seq(100), &[0, 192, 3, 64, 5]).collect();
     let expected = [
         (100, 1, AckState::Received),
         (99, 1, AckState::NotYetReceived),
@@ -68,7 +84,7 @@ fn reads_the_example_of_section_11_4() {
         expected.map(|(newest, len, state)| Run {
             newest: seq(newest),
             len,
-            state
+            code: VectorKind::Ack.read((state as u8) << 6)
         })
     );
     assert_eq!(list[2].oldest(), seq(95));
@@ -331,6 +347,57 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// The same record as a Load Vector: the code of each packet, 00 for those that have not come.
+#[test]
+fn a_load_vector_tells_each_packets_code() {
+    let mut buffer = AckVectorBuffer::new();
+    buffer.record(seq(1), Ecn::Ect0);
+    buffer.set_kind(VectorKind::Load);
+    for (number, code) in [(2, Ecn::Ect1), (3, Ecn::Ect0), (4, Ecn::Ect0), (7, Ecn::Ce)] {
+        assert!(buffer.record(seq(number), code));
+    }
+    let mut options = OptionList::new();
+    buffer.options(&mut options);
+    // 7 overload, 6 and 5 missing, 4 and 3 high, 2 low, 1 from before there were codes: low.
+    let cells = [
+        0b1100_0000,
+        0b0000_0001,
+        0b1000_0001,
+        0b0100_0000,
+        0b0100_0000,
+    ];
+    let expected = DccpOption::LoadVector(OptionBytes::from_slice(&cells));
+    assert_eq!(options.as_slice(), [expected]);
+    let read: Vec<_> = vectors(VectorKind::Load, seq(7), &options)
+        .flat_map(Vector::runs)
+        .map(|run| (run.newest.get(), run.len, run.code))
+        .collect();
+    let expected = [
+        (7, 1, Some(Ecn::Ce)),
+        (6, 2, None),
+        (4, 2, Some(Ecn::Ect0)),
+        (2, 1, Some(Ecn::Ect1)),
+        (1, 1, Some(Ecn::Ect1)),
+    ];
+    assert_eq!(read, expected);
+    // Another CCID does not read it.
+    assert_eq!(vectors(VectorKind::Ack, seq(7), &options).count(), 0);
+}
+
+/// A packet that the network has doubled counts with the larger of its codes.
+#[test]
+fn of_two_codes_the_larger_one_stays() {
+    let mut buffer = AckVectorBuffer::new();
+    buffer.set_kind(VectorKind::Load);
+    for code in [Ecn::Ect0, Ecn::Ce, Ecn::Ect1] {
+        buffer.record(seq(1), code);
+    }
+    let mut options = OptionList::new();
+    buffer.options(&mut options);
+    let expected = DccpOption::LoadVector(OptionBytes::from_slice(&[0b1100_0000]));
+    assert_eq!(options.as_slice(), [expected]);
+}
+
 proptest! {
     // D11.4-1, D11.4-4, D11.4-5
     #[test]
@@ -377,7 +444,7 @@ proptest! {
         ack in any::<u64>(),
     ) {
         let mut next = seq(ack);
-        for run in runs(seq(ack), &cells) {
+        for run in runs(VectorKind::Ack, seq(ack), &cells) {
             prop_assert_eq!(run.newest, next);
             prop_assert!((1..=64).contains(&run.len));
             next = run.oldest().previous();

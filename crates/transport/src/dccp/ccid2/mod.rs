@@ -151,12 +151,16 @@ impl Config {
         }
     }
 
+    /// cwnd of a new connection with packets of up to `packet_size` bytes.
+    pub(super) fn initial_cwnd(&self, packet_size: u32) -> f64 {
+        self.initial_cwnd
+            .unwrap_or_else(|| rfc3390_window(packet_size))
+    }
+
     /// The window that these parameters describe, for packets of up to `packet_size` bytes.
     fn window(&self, packet_size: u32) -> AimdConfig {
         AimdConfig {
-            initial_cwnd: self
-                .initial_cwnd
-                .unwrap_or_else(|| rfc3390_window(packet_size)),
+            initial_cwnd: self.initial_cwnd(packet_size),
             initial_ssthresh: self.initial_ssthresh,
             growth: self.growth,
             decrease: self.decrease,

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use skywave_congestion::AckedPacket;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
-use skywave_wire::dccp::{AckState, OptionList, SeqNo};
+use skywave_wire::dccp::{OptionList, SeqNo};
 
-use crate::dccp::ackvec::{Run, has_arrived, nonce_of, runs, vectors};
+use crate::dccp::ackvec::{Run, VectorKind, nonce_of, vectors};
 use crate::dccp::ccid::SentPacket;
 
 /// Later packets that must have arrived before a packet counts as lost (RFC 4341 section 5).
@@ -22,7 +22,8 @@ struct Sent {
     at: Instant,
     ecn: Ecn,
     is_data: bool,
-    state: AckState,
+    /// What its acknowledgements have told of its ECN field; `None` before the first.
+    acked: Option<Ecn>,
     /// Whether the peer has said that it dropped the data (RFC 4340 section 11.7).
     dropped: bool,
     /// Parity of the ECN nonces of all packets up to and including this one.
@@ -65,6 +66,8 @@ impl News {
 /// may still report them.
 #[derive(Debug)]
 pub(super) struct Scoreboard {
+    /// Which vectors the peer sends.
+    kind: VectorKind,
     ring: VecDeque<Sent>,
     /// Sequence number of the ring's first packet, or of the next to be sent.
     first: SeqNo,
@@ -86,8 +89,9 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(kind: VectorKind) -> Self {
         Self {
+            kind,
             ring: VecDeque::new(),
             first: SeqNo::ZERO,
             decided: SeqNo::ZERO.previous(),
@@ -145,12 +149,11 @@ impl Scoreboard {
             .back()
             .map_or(self.parity_before, |last| last.parity);
         let parity = before ^ nonce_of(ecn);
-        let state = AckState::NotYetReceived;
         self.ring.push_back(Sent {
             at,
             ecn,
             is_data,
-            state,
+            acked: None,
             dropped: false,
             parity,
         });
@@ -185,25 +188,26 @@ impl Scoreboard {
         mut acked: impl FnMut(&AckedPacket),
     ) -> News {
         let mut news = News::default();
-        let mut vectors = vectors(ack, options).peekable();
+        let mut vectors = vectors(self.kind, ack, options).peekable();
         if vectors.peek().is_none() {
             // The number alone says that the packet came (RFC 4340 section 11.4).
-            self.receive(ack, AckState::Received, &mut news, &mut acked);
+            self.receive(ack, Ecn::NotEct, &mut news, &mut acked);
         }
         self.reported_from = ack;
-        for (start, echo, cells) in vectors {
+        for vector in vectors {
             let mut parity = Some(false);
-            for run in runs(start, cells) {
+            for run in vector.runs() {
                 if !self.uses_nonces && !run.newest.is_after(self.decided) {
                     break;
                 }
                 self.reported_from = run.oldest();
                 self.receive_run(run, &mut news, &mut acked);
-                if run.state == AckState::Received && self.uses_nonces {
+                if run.code == Some(Ecn::NotEct) && self.uses_nonces {
                     parity = parity.and_then(|parity| Some(parity ^ self.parity(run)?));
                 }
             }
-            news.bad_nonce |= self.uses_nonces && parity.is_some_and(|parity| parity != echo);
+            news.bad_nonce |=
+                self.uses_nonces && parity.is_some_and(|parity| parity != vector.nonce);
         }
         if news.newest_acked == Some(ack) {
             news.sample = self.entry(ack).map(|entry| entry.at);
@@ -213,15 +217,13 @@ impl Scoreboard {
     }
 
     fn receive_run(&mut self, run: Run, news: &mut News, acked: &mut impl FnMut(&AckedPacket)) {
-        if !has_arrived(run.state) {
-            return;
-        }
+        let Some(code) = run.code else { return };
         let mut seq = run.newest;
         for _ in 0..run.len {
             if !seq.is_after(self.decided) {
                 return;
             }
-            self.receive(seq, run.state, news, acked);
+            self.receive(seq, code, news, acked);
             seq = seq.previous();
         }
     }
@@ -231,25 +233,24 @@ impl Scoreboard {
     fn receive(
         &mut self,
         seq: SeqNo,
-        state: AckState,
+        code: Ecn,
         news: &mut News,
         acked: &mut impl FnMut(&AckedPacket),
     ) {
         if !seq.is_after(self.decided) {
             return;
         }
-        let pipe_start = self.pipe_start;
+        let (pipe_start, kind) = (self.pipe_start, self.kind);
         let Some(entry) = self.entry_mut(seq) else {
             return;
         };
-        let before = entry.state;
-        let is_first = before == AckState::NotYetReceived;
-        let gets_marked =
-            state == AckState::ReceivedEcnMarked && before != AckState::ReceivedEcnMarked;
-        if !(is_first || gets_marked) {
+        if Some(code) <= entry.acked {
             return;
         }
-        entry.state = state;
+        let is_first = entry.acked.is_none();
+        // The codes of load factors are for the window to read.
+        let gets_marked = code.is_ce() && kind == VectorKind::Ack;
+        entry.acked = Some(code);
         let Sent {
             at, ecn, is_data, ..
         } = *entry;
@@ -271,7 +272,8 @@ impl Scoreboard {
             if !seq.is_before(pipe_start) {
                 self.pipe -= 1;
             }
-            let ecn = if gets_marked { Ecn::Ce } else { ecn };
+            // What no acknowledgement tells of came as it was sent.
+            let ecn = if code == Ecn::NotEct { ecn } else { code };
             acked(&AckedPacket {
                 seq: seq.get(),
                 sent_at: at,
@@ -308,7 +310,7 @@ impl Scoreboard {
             let Some(entry) = self.entry(seq) else {
                 continue;
             };
-            if entry.state == AckState::NotYetReceived && entry.is_data {
+            if entry.acked.is_none() && entry.is_data {
                 news.lost += 1;
                 news.congested(seq);
                 self.undecided_data -= 1;
@@ -325,7 +327,7 @@ impl Scoreboard {
         let Some(entry) = self.entry_mut(seq) else {
             return false;
         };
-        let is_news = entry.is_data && has_arrived(entry.state) && !entry.dropped;
+        let is_news = entry.is_data && entry.acked.is_some() && !entry.dropped;
         entry.dropped |= is_news;
         is_news
     }
@@ -366,7 +368,7 @@ impl Scoreboard {
         self.first = seq.next();
         if seq.is_after(self.decided) {
             self.decided = seq;
-            if entry.is_data && entry.state == AckState::NotYetReceived {
+            if entry.is_data && entry.acked.is_none() {
                 self.undecided_data -= 1;
                 self.pipe -= u32::from(!seq.is_before(self.pipe_start));
             }

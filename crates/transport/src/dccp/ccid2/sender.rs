@@ -7,6 +7,7 @@ use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 use super::ack_ratio::AckRatio;
 use super::scoreboard::{News, Scoreboard};
 use super::{AckOfAckRule, Config, IdleRule, RttSampling};
+use crate::dccp::ackvec::VectorKind;
 use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket};
 use crate::dccp::data_dropped::{DropCode, dropped};
 use crate::dccp::timing::{DEFAULT_RTT, elapsed};
@@ -95,18 +96,21 @@ impl Sender {
     /// A sender for packets of up to `packet_size` bytes whose Ack Ratio starts at `ack_ratio`,
     /// with the window that `config` describes.
     pub(crate) fn new(config: &Config, packet_size: u32, ack_ratio: u16) -> Self {
-        Self::with_window(
-            config,
-            Aimd::new(config.window(packet_size)).into(),
-            ack_ratio,
-        )
+        let window = Aimd::new(config.window(packet_size)).into();
+        Self::with_window(config, window, ack_ratio, VectorKind::Ack)
     }
 
-    /// A sender with a window of any kind; what `config` says of the window is ignored.
-    pub(crate) fn with_window(config: &Config, window: Window, ack_ratio: u16) -> Self {
+    /// A sender with a window of any kind, for a peer that sends vectors of `kind`; what `config` says
+    /// of the window is ignored.
+    pub(crate) fn with_window(
+        config: &Config,
+        window: Window,
+        ack_ratio: u16,
+        kind: VectorKind,
+    ) -> Self {
         Self {
             window,
-            board: Scoreboard::new(),
+            board: Scoreboard::new(kind),
             rtt: RttEstimator::new(config.rto),
             ack_ratio: AckRatio::new(config.ack_ratio, ack_ratio),
             sampling: config.rtt_sampling,

@@ -7,6 +7,7 @@ use skywave_wire::dccp::{DccpOption, ElapsedTime, Packet, PacketType, ResetCode}
 
 use super::{Connection, State};
 use crate::dccp::Ccid;
+use crate::dccp::ackvec::VectorKind;
 use crate::dccp::ccid::{HcReceiver, HcSender};
 use crate::dccp::features::{Changed, Context, Feature, Location};
 use crate::dccp::half::{Receiver, Sender};
@@ -169,6 +170,10 @@ impl Connection {
     pub(super) fn change_receiver(&mut self) {
         if let Some(ccid) = Ccid::from_number(self.features.peer.ccid) {
             self.receiver = Receiver::of(ccid, &self.config, self.features.peer.ack_ratio);
+            self.ack_vector.set_kind(match ccid {
+                Ccid::Vcp => VectorKind::Load,
+                Ccid::TcpLike | Ccid::Tfrc | Ccid::TfrcSp => VectorKind::Ack,
+            });
             let wanted = self.features.here.send_loss_event_rate;
             self.receiver.on_send_loss_event_rate(wanted);
         }
@@ -211,7 +216,7 @@ fn first_bytes(option: &DccpOption) -> [u8; 2] {
             [feature.0, value.first().copied().unwrap_or_default()]
         }
         DccpOption::InitCookie(bytes) | DccpOption::DataDropped(bytes) => of_slice(bytes),
-        DccpOption::AckVector { cells, .. } => of_slice(cells),
+        DccpOption::AckVector { cells, .. } | DccpOption::LoadVector(cells) => of_slice(cells),
         DccpOption::Other {
             value: Some(value), ..
         } => of_slice(value),

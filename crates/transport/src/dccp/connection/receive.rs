@@ -10,7 +10,7 @@ use skywave_wire::Ecn;
 use skywave_wire::dccp::{Kind, OptionList, Packet, PacketType, ResetCode, SeqNo, ServiceCode};
 
 use super::{Connection, Role, State};
-use crate::dccp::ackvec::{has_arrived, runs, vectors};
+use crate::dccp::ackvec::{Vector, vectors};
 use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedPacket};
 use crate::dccp::{Event, Origin};
 
@@ -360,10 +360,10 @@ impl Connection {
     /// or in its Ack Vector, a packet of ours that carried the state.
     fn take_in_acks_of_acks(&mut self, ack: SeqNo, options: &OptionList) {
         let carriers = &self.carriers;
-        let carrier = vectors(ack, options)
+        let carrier = vectors(self.sender.vector_kind(), ack, options)
             .take_while(|_| !carriers.is_empty())
-            .flat_map(|(start, _, cells)| runs(start, cells))
-            .filter(|run| has_arrived(run.state))
+            .flat_map(Vector::runs)
+            .filter(|run| run.code.is_some())
             .find_map(|run| {
                 let in_run = |carrier: &&SeqNo| carrier.is_within(run.oldest(), run.newest);
                 carriers.iter().rev().find(in_run).copied()

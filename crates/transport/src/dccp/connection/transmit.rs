@@ -1,12 +1,14 @@
 //! Which packet leaves next, and what stands in it.
 
 use rand::Rng;
+use skywave_congestion::load::Zone;
 use skywave_units::Instant;
 use skywave_wire::dccp::{DccpOption, Kind, OptionList, Packet, PacketType, ResetCode, SeqNo};
 use skywave_wire::{Ecn, Payload};
 
 use super::{Connection, Event, State, path};
 use crate::Transmit;
+use crate::dccp::ackvec::VectorKind;
 use crate::dccp::ccid::{HcReceiver, HcSender, Permit, SentPacket};
 use crate::dccp::features::{Feature, Location};
 use crate::dccp::timer::Timer;
@@ -373,7 +375,9 @@ impl Connection {
         if packet_type == PacketType::Response {
             return;
         }
-        if self.features.here.send_ack_vector && self.has_room_for_vector(options) {
+        let is_wanted =
+            self.features.here.send_ack_vector || self.ack_vector.kind() == VectorKind::Load;
+        if is_wanted && self.has_room_for_vector(options) {
             self.ack_vector.options(options);
             self.ack_vector.sent(seq);
         }
@@ -391,9 +395,15 @@ impl Connection {
         }
     }
 
-    /// The ECN bits of a packet (section 12): a nonce on data where that is wanted.
+    /// The ECN bits of a packet (section 12): a nonce on data where that is wanted, and CCID 248's
+    /// code. What shares VCP's routers without being its data must not look as if it had one.
     fn ecn(&mut self, is_data: bool) -> Ecn {
+        let sends_codes = self.sender.vector_kind() == VectorKind::Load;
         if self.config.ecn_incapable || self.features.peer.ecn_incapable {
+            Ecn::NotEct
+        } else if sends_codes && is_data {
+            Zone::Low.code()
+        } else if sends_codes || self.ack_vector.kind() == VectorKind::Load {
             Ecn::NotEct
         } else if is_data && self.config.ecn_nonces && self.rng.next_u64() & 1 == 1 {
             Ecn::Ect1

@@ -13,6 +13,7 @@ mod random;
 mod sequences;
 mod termination;
 mod tfrc;
+mod vcp;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -57,6 +58,8 @@ enum Fate {
     Duplicate,
     Delay(Duration),
     Mark,
+    /// Arrives with this code point.
+    Write(Ecn),
 }
 
 /// A packet that one side has sent.
@@ -300,6 +303,7 @@ impl Pair {
                 }
                 Fate::Delay(extra) => fly(ecn, self.latency + extra),
                 Fate::Mark => fly(Ecn::Ce, self.latency),
+                Fate::Write(ecn) => fly(ecn, self.latency),
             }
         }
         deadline

@@ -24,7 +24,7 @@ fn send(board: &mut Scoreboard, number: u64, is_data: bool, ecn: Ecn) {
 
 /// A board with data packets `from..to` outstanding.
 fn board(from: u64, to: u64) -> Scoreboard {
-    let mut board = Scoreboard::new();
+    let mut board = Scoreboard::new(VectorKind::Ack);
     for number in from..to {
         send(&mut board, number, true, Ecn::Ect0);
     }
@@ -61,7 +61,7 @@ fn a_packet_leaves_pipe_once() {
 // C2-4: exactly three later packets, and packets without data are packets.
 #[test]
 fn three_later_arrivals_make_a_loss() {
-    let mut board = Scoreboard::new();
+    let mut board = Scoreboard::new(VectorKind::Ack);
     for number in 100..106 {
         send(
             &mut board,
@@ -127,7 +127,7 @@ fn an_acknowledgement_without_a_vector_names_one_packet() {
 fn nonce_echoes_are_checked_while_nonces_are_in_use() {
     let mut plain = board(100, 103);
     assert!(!take_in(&mut plain, 102, true, &[2]).bad_nonce);
-    let mut board = Scoreboard::new();
+    let mut board = Scoreboard::new(VectorKind::Ack);
     for number in 100..200 {
         let ecn = if number % 3 == 0 {
             Ecn::Ect1
@@ -151,7 +151,7 @@ fn nonce_echoes_are_checked_while_nonces_are_in_use() {
 
 #[test]
 fn what_is_decided_is_forgotten() {
-    let mut board = Scoreboard::new();
+    let mut board = Scoreboard::new(VectorKind::Ack);
     for number in 1..100_000 {
         send(&mut board, number, true, Ecn::Ect0);
         if number % 2 == 0 {
@@ -269,6 +269,24 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Codes of load factors go to the window, and none of them is a congestion event.
+#[test]
+fn codes_of_a_load_vector_are_not_marks() {
+    let mut board = Scoreboard::new(VectorKind::Load);
+    for number in 1..=3 {
+        send(&mut board, number, true, Ecn::Ect1);
+    }
+    // 3 overload, 2 high, 1 low.
+    let cells = [0b1100_0000, 0b1000_0000, 0b0100_0000];
+    let vector = DccpOption::LoadVector(cells.as_slice().into());
+    let mut codes = vec![];
+    let options = OptionList::from_iter([vector]);
+    let news = board.take_in(seq(3), &options, |acked| codes.push(acked.ecn));
+    assert_eq!(codes, [Ecn::Ce, Ecn::Ect0, Ecn::Ect1]);
+    assert_eq!((news.newly_acked, news.marked), (3, 0));
+    assert_eq!(news.newest_congested, None);
+}
+
 proptest! {
     // C2-2, C2-3, C2-4, C2-14: pipe, losses and nonces over a path that loses, delays and repeats
     // acknowledgements.
@@ -277,7 +295,7 @@ proptest! {
         steps in proptest::collection::vec(step(), 1..300),
         with_nonces in any::<bool>(),
     ) {
-        let (mut board, mut model) = (Scoreboard::new(), Model::default());
+        let (mut board, mut model) = (Scoreboard::new(VectorKind::Ack), Model::default());
         let mut peer = AckVectorBuffer::new();
         let mut held: Vec<(SeqNo, OptionList)> = vec![];
         let (mut next, mut acked, mut lost) = (5000, 0, 0);
@@ -320,9 +338,9 @@ proptest! {
                 prop_assert!(!news.bad_nonce);
                 acked += u64::from(news.newly_acked);
                 lost += u64::from(news.lost);
-                for (start, _, cells) in vectors(ack, &options) {
-                    for run in runs(start, cells) {
-                        if run.state != AckState::NotYetReceived {
+                for vector in vectors(VectorKind::Ack, ack, &options) {
+                    for run in vector.runs() {
+                        if run.code.is_some() {
                             (0..run.len).for_each(|age| model.receive(run.newest.get() - age));
                         }
                     }
@@ -341,7 +359,7 @@ proptest! {
             0..20,
         ),
     ) {
-        let mut board = Scoreboard::new();
+        let mut board = Scoreboard::new(VectorKind::Ack);
         for number in 100..120 {
             send(&mut board, number, true, Ecn::Ect1);
         }

@@ -592,7 +592,7 @@ impl WindowControl for Recorder {
 fn any_window_can_steer_the_sender() {
     let window = Window::Custom(Box::new(Recorder::default()));
     let mut bench = Bench::new(&Config::default());
-    bench.sender = Sender::with_window(&Config::default(), window, 2);
+    bench.sender = Sender::with_window(&Config::default(), window, 2, VectorKind::Ack);
     for _ in 0..3 {
         assert_eq!(bench.send(10), 1);
         assert_eq!(

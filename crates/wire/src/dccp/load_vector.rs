@@ -1,0 +1,74 @@
+//! The cells of a Load Vector, the option in which a receiver under CCID 248 says with which code
+//! each packet arrived.
+
+use super::AckVectorCell;
+use crate::Ecn;
+
+/// One byte of a Load Vector: consecutive packets that arrived with the same code, in the layout of
+/// an [`AckVectorCell`]. The two high bits are the code point; 00 stands for packets that have not
+/// come, so a packet that came without a code is reported with the one that it was sent with, 01.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LoadVectorCell(u8);
+
+impl LoadVectorCell {
+    /// The most packets that one cell can describe.
+    pub const MAX_PACKETS: u8 = AckVectorCell::MAX_PACKETS;
+
+    /// `packets` packets that came with `code`, or have not come; `None` unless there are 1 to 64.
+    pub const fn new(code: Option<Ecn>, packets: u8) -> Option<Self> {
+        let bits = match code {
+            None => 0,
+            Some(Ecn::NotEct) => Ecn::Ect1.bits(),
+            Some(code) => code.bits(),
+        };
+        match packets {
+            1..=Self::MAX_PACKETS => Some(Self(bits << 6 | (packets - 1))),
+            _ => None,
+        }
+    }
+
+    /// The cell of a Load Vector's byte.
+    pub const fn from_byte(byte: u8) -> Self {
+        Self(byte)
+    }
+
+    /// The cell as it stands in a Load Vector.
+    pub const fn byte(self) -> u8 {
+        self.0
+    }
+
+    /// The code with which the packets came; `None` where they have not.
+    pub const fn code(self) -> Option<Ecn> {
+        match Ecn::from_bits(self.0 >> 6) {
+            Ecn::NotEct => None,
+            code => Some(code),
+        }
+    }
+
+    /// How many packets, 1 to 64: the Run Length field and one.
+    pub const fn packets(self) -> u8 {
+        AckVectorCell::from_byte(self.0).packets()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_a_cell() {
+        for byte in 0..=255 {
+            let cell = LoadVectorCell::from_byte(byte);
+            assert_eq!(LoadVectorCell::new(cell.code(), cell.packets()), Some(cell));
+            assert_eq!(cell.byte(), byte);
+        }
+        assert_eq!(LoadVectorCell::new(None, 0), None);
+        assert_eq!(LoadVectorCell::new(None, 65), None);
+    }
+
+    #[test]
+    fn what_came_without_a_code_is_not_reported_missing() {
+        let cell = LoadVectorCell::new(Some(Ecn::NotEct), 3).unwrap();
+        assert_eq!((cell.code(), cell.packets()), (Some(Ecn::Ect1), 3));
+    }
+}
