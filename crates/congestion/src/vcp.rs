@@ -310,11 +310,23 @@ impl Vcp {
         }
     }
 
+    /// Where load is called high, or has just been, a loss is no surprise; elsewhere the codes are not
+    /// those of the router that drops.
+    fn doubt_after_loss(&mut self, now: Instant) {
+        if self.config.falls_back && self.zone == Zone::Low && self.gate == Gate::Open {
+            self.fall_back(now);
+        }
+    }
+
     /// What comes back contradicts VCP: loses faith in the codes, with the window as it is.
     fn fall_back(&mut self, now: Instant) {
         let window = Aimd::new(AimdConfig {
             initial_cwnd: self.cwnd,
-            initial_ssthresh: self.cwnd,
+            initial_ssthresh: if self.ssthresh.is_finite() {
+                self.ssthresh
+            } else {
+                self.cwnd
+            },
             growth: GrowthLaw::PerPacket { limit: 2 },
             ..AimdConfig::rfc5681(0)
         });
@@ -404,10 +416,7 @@ impl WindowControl for Vcp {
             }
             OnLoss::Decreases => self.decrease(),
         }
-        // Where load is called high, or has just been, a loss is no surprise.
-        if self.config.falls_back && self.zone == Zone::Low && self.gate == Gate::Open {
-            self.fall_back(now);
-        }
+        self.doubt_after_loss(now);
     }
 
     fn on_timeout(&mut self, now: Instant, in_flight: u32) {
@@ -417,6 +426,7 @@ impl WindowControl for Vcp {
         }
         self.ssthresh = (self.cwnd / 2.0).max(2.0);
         self.cwnd = 1.0;
+        self.doubt_after_loss(now);
     }
 
     fn on_restart(&mut self, now: Instant) {

@@ -147,6 +147,11 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
         self.queue.expire(now);
     }
 
+    /// The queue.
+    pub const fn queue(&self) -> &Q {
+        &self.queue
+    }
+
     /// Packets that wait in the queue; call [`Link::expire`] first to see it as it is now.
     pub fn queued_packets(&self) -> usize {
         self.queue.packets()

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 use skywave_path::{
-    AdaptiveRed, AnyQueue, CoDel, DropTail, FqCoDel, Limit, Pie, Red, RedConfig, Weighted,
+    AdaptiveRed, AnyQueue, CoDel, DropTail, FqCoDel, Limit, Pie, Red, RedConfig, Vcp, Weighted,
 };
 use skywave_units::{Bytes, Duration, Rate};
 
@@ -17,6 +17,8 @@ pub(crate) struct Head<'a> {
     pub(crate) link: &'a str,
     /// The link's rate.
     pub(crate) rate: Rate,
+    /// What a sub-queue has of it when all are busy.
+    pub(crate) share: Rate,
     /// The link's propagation delay.
     pub(crate) delay: Duration,
     /// The scenario's seed.
@@ -56,12 +58,28 @@ fn sub_queue(spec: &QueueSpec, head: Head<'_>, index: usize) -> AnyQueue<Frame> 
             spec.config(),
             random(),
         ))),
+        QueueSpec::Vcp(spec) => AnyQueue::Vcp(Box::new(Vcp::new(
+            limit(spec.packets, spec.bytes),
+            spec.config(),
+            head.share,
+        ))),
         QueueSpec::Weighted(spec) => {
+            let weights: u64 = spec.queues.iter().map(|sub| u64::from(sub.weight)).sum();
+            let share = |weight: u32| {
+                let bps = u128::from(head.rate.as_bps()) * u128::from(weight);
+                Rate::from_bps((bps / u128::from(weights)) as u64)
+            };
             let queues = spec
                 .queues
                 .iter()
                 .enumerate()
-                .map(|(index, sub)| (sub.weight, sub_queue(&sub.queue, head, index)))
+                .map(|(index, sub)| {
+                    let head = Head {
+                        share: share(sub.weight),
+                        ..head
+                    };
+                    (sub.weight, sub_queue(&sub.queue, head, index))
+                })
                 .collect();
             let weighted = Weighted::new(queues).expect("weights have been validated");
             AnyQueue::Weighted(Box::new(weighted))

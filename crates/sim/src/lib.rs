@@ -50,11 +50,12 @@ pub use run::{
     FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, check, run, run_many,
 };
 pub use scenario::{
-    AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, CoDelSpec, DccpSpec, DropTailSpec, Dumbbell,
-    DynamicSpec, ErrorUnit, FeedbackSpec, FlowSpec, FqCoDelSpec, FtpSpec, GilbertElliottSpec,
-    Growth, LinkSpec, LossSpec, PerRoundTripSpec, PieSpec, Probes, Profile, QueueSpec,
-    ReceiverRttSpec, RedSpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec, SubQueueSpec,
-    TalkspurtSpec, TcpControl, TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, TraceSpec, TraceStep,
-    TransportSpec, UdpSpec, VoiceSpec, WeightedSpec, WindowSpec,
+    AdaptSpec, AfterDecreaseSpec, BackSpec, BernoulliSpec, CbrSpec, CoDelSpec, DccpSpec,
+    DropTailSpec, Dumbbell, DynamicSpec, ErrorUnit, FeedbackSpec, FlowSpec, FqCoDelSpec, FtpSpec,
+    GilbertElliottSpec, Growth, LinkSpec, LossSpec, OnLossSpec, PerRoundTripSpec, PieSpec, Probes,
+    Profile, QueueAverageSpec, QueueSpec, ReceiverRttSpec, RedSpec, Scenario, ScenarioError,
+    SmoothingSpec, SourceSpec, SubQueueSpec, TalkspurtSpec, TcpControl, TcpRecovery, TcpSpec,
+    TfrcRules, TfrcSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec, VcpRouterSpec, VcpRules,
+    VcpSpec, VoiceSpec, WeightedSpec, WindowSpec,
 };
 pub use wire_check::WireMismatch;

@@ -114,6 +114,17 @@ impl Network {
         Ok(start)
     }
 
+    /// Whether a router on the route that starts here writes VCP's codes on packets of this class.
+    pub(crate) fn has_vcp_router(&self, start: u32, class: u8) -> bool {
+        self.hops[start as usize..]
+            .iter()
+            .map_while(|hop| match hop {
+                Hop::Link(link) => Some(&self.links[*link as usize]),
+                Hop::Host => None,
+            })
+            .any(|link| link.queue().writes_load(class))
+    }
+
     /// Breadth-first search.
     fn fewest_links(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         let mut came_by: Vec<Option<u32>> = vec![None; self.nodes.len()];
@@ -146,6 +157,7 @@ fn link(direction: &Direction<'_>, seed: u64) -> SimLink {
     let head = Head {
         link: &name,
         rate: direction.rate,
+        share: direction.rate,
         delay: direction.delay,
         seed,
     };

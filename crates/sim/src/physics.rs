@@ -11,8 +11,8 @@
 //!   and jitter may change;
 //! - a queue never holds more than its limit, and drops only when it is full, or early where its
 //!   discipline does that (of sub-queues only the sum is known);
-//! - only routers touch the ECN field, only where their discipline marks, and only to turn what can
-//!   be marked into Congestion Experienced.
+//! - only routers touch the ECN field, only where their discipline does, and only to turn what can be
+//!   marked into Congestion Experienced, or to raise the code of a load factor.
 
 mod link;
 mod timing;
@@ -23,7 +23,7 @@ use skywave_path::DropReason;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
-use self::link::{Judged, links};
+use self::link::{Judged, Writes, links};
 use crate::record::{Record, What};
 use crate::scenario::Scenario;
 
@@ -146,7 +146,7 @@ impl Judge {
         &mut self,
         record: &Record,
         place: &Place,
-        may_be_marked: bool,
+        writes: Writes,
     ) -> Result<&mut Traveller, String> {
         let Some(traveller) = self.travellers.get_mut(&record.packet) else {
             return Err("it is not on its way".to_owned());
@@ -160,8 +160,7 @@ impl Judge {
                 traveller.size, record.size
             ));
         }
-        let marked = may_be_marked && traveller.ecn.is_capable() && record.ecn.is_ce();
-        if traveller.ecn != record.ecn && !marked {
+        if !writes.allows(traveller.ecn, record.ecn) {
             return Err(format!(
                 "its ECN field was {:?}, is {:?}",
                 traveller.ecn, record.ecn
@@ -177,7 +176,7 @@ impl Judge {
 
     fn enqueued(&mut self, record: &Record, link: u32) -> Result<(), String> {
         let entrance = self.entrance(link);
-        self.traveller(record, &entrance, false)?.place = Place::Link(link);
+        self.traveller(record, &entrance, Writes::Nothing)?.place = Place::Link(link);
         self.links[link as usize].enter(record)
     }
 
@@ -191,7 +190,7 @@ impl Judge {
         } else {
             self.entrance(link)
         };
-        self.traveller(record, &place, false)?;
+        self.traveller(record, &place, Writes::Nothing)?;
         self.travellers.remove(&record.packet);
         let link = &mut self.links[link as usize];
         if is_inside {
@@ -203,8 +202,8 @@ impl Judge {
 
     fn arrived(&mut self, record: &Record, link: u32) -> Result<(), String> {
         let exit = Place::Node(self.links[link as usize].to.clone());
-        let may_be_marked = self.links[link as usize].marks();
-        let traveller = self.traveller(record, &Place::Link(link), may_be_marked)?;
+        let writes = self.links[link as usize].writes();
+        let traveller = self.traveller(record, &Place::Link(link), writes)?;
         traveller.place = exit;
         traveller.ecn = record.ecn;
         self.links[link as usize].leave(record)
@@ -212,7 +211,7 @@ impl Judge {
 
     fn received(&mut self, record: &Record, host: u32) -> Result<(), String> {
         let here = Place::Node(self.hosts[host as usize].clone());
-        let receiver = self.traveller(record, &here, false)?.receiver;
+        let receiver = self.traveller(record, &here, Writes::Nothing)?.receiver;
         self.travellers.remove(&record.packet);
         if receiver == host {
             Ok(())

@@ -177,6 +177,10 @@ impl Build {
                     class: flow.class,
                 });
             }
+            let way = network.route(from, to, &field)?;
+            if !network.has_vcp_router(way, flow.class) {
+                flow.transport.without_vcp_router(&field)?;
+            }
             let (sender, receiver) = Host::pair(flow, index, scenario.seed);
             hosts.extend([sender, receiver]);
         }

@@ -43,6 +43,15 @@ macro_rules! each {
 }
 
 impl<P: Packet> AnyQueue<P> {
+    /// Whether it writes VCP's codes on packets of this class.
+    pub fn writes_load(&self, class: u8) -> bool {
+        match self {
+            Self::Vcp(_) => true,
+            Self::Weighted(weighted) => weighted.queue_of(class).writes_load(class),
+            _ => false,
+        }
+    }
+
     /// What is not drop-tail, kept out of the way of what is.
     #[inline(never)]
     fn enqueue_managed(

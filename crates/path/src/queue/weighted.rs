@@ -51,6 +51,15 @@ impl<Q> Weighted<Q> {
         })
     }
 
+    /// The sub-queue of a class.
+    pub fn queue_of(&self, class: u8) -> &Q {
+        &self.queues[self.index_of(class)].queue
+    }
+
+    fn index_of(&self, class: u8) -> usize {
+        usize::from(class).min(self.queues.len() - 1)
+    }
+
     /// The sub-queues, in the order of their classes.
     pub fn queues(&self) -> impl Iterator<Item = &Q> {
         self.queues.iter().map(|sub| &sub.queue)
@@ -64,8 +73,8 @@ impl<P: Packet, Q: Queue<P>> Queue<P> for Weighted<Q> {
         _free: Option<Instant>,
         packet: P,
     ) -> Result<Option<P>, Dropped<P>> {
-        let class = usize::from(packet.class()).min(self.queues.len() - 1);
-        self.queues[class].queue.enqueue(now, None, packet)
+        let index = self.index_of(packet.class());
+        self.queues[index].queue.enqueue(now, None, packet)
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<P> {

@@ -4,10 +4,22 @@ use std::collections::VecDeque;
 
 use skywave_path::DropReason;
 use skywave_units::Instant;
+use skywave_wire::Ecn;
 
 use super::timing::{Limits, Timing};
 use crate::record::Record;
 use crate::scenario::{Direction, LinkSpec, QueueSpec, Scenario};
+
+/// What a router may write into the ECN field of packets that are not 00, the lesser things
+/// included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Writes {
+    Nothing,
+    /// Congestion Experienced.
+    Marks,
+    /// A larger code: the three codes of a load factor grow with it.
+    Codes,
+}
 
 /// A directed link.
 pub(super) struct Judged {
@@ -41,10 +53,25 @@ struct Rules {
     drops_early: bool,
     /// Whether it drops what it has taken in.
     drops_inside: bool,
-    /// Whether it writes Congestion Experienced.
-    marks: bool,
+    writes: Writes,
     /// Whether it is only full when all that it may hold waits.
     one_limit: bool,
+}
+
+impl Writes {
+    const fn marks(if_ecn: bool) -> Self {
+        if if_ecn { Self::Marks } else { Self::Nothing }
+    }
+
+    /// Whether `before` may have become `after`.
+    pub(super) fn allows(self, before: Ecn, after: Ecn) -> bool {
+        let is_raised = before.is_capable() && after.bits() > before.bits();
+        match self {
+            Self::Nothing => before == after,
+            Self::Marks => before == after || (is_raised && after.is_ce()),
+            Self::Codes => before == after || is_raised,
+        }
+    }
 }
 
 impl Rules {
@@ -55,7 +82,7 @@ impl Rules {
             fifo: true,
             drops_early: false,
             drops_inside: false,
-            marks: false,
+            writes: Writes::Nothing,
             one_limit: true,
         };
         match queue {
@@ -63,25 +90,29 @@ impl Rules {
             QueueSpec::DropTail(spec) => rules(spec.packets, spec.bytes.map(|b| b.get())),
             QueueSpec::Red(spec) | QueueSpec::AdaptiveRed(spec) => Self {
                 drops_early: true,
-                marks: spec.ecn,
+                writes: Writes::marks(spec.ecn),
                 ..rules(spec.packets, spec.bytes.map(|b| b.get()))
             },
             QueueSpec::Pie(spec) => Self {
                 drops_early: true,
-                marks: spec.ecn,
+                writes: Writes::marks(spec.ecn),
                 ..rules(spec.packets, spec.bytes.map(|b| b.get()))
             },
             QueueSpec::CoDel(spec) => Self {
                 drops_early: true,
                 drops_inside: true,
-                marks: spec.ecn,
+                writes: Writes::marks(spec.ecn),
+                ..rules(spec.packets, spec.bytes.map(|b| b.get()))
+            },
+            QueueSpec::Vcp(spec) => Self {
+                writes: Writes::Codes,
                 ..rules(spec.packets, spec.bytes.map(|b| b.get()))
             },
             QueueSpec::FqCoDel(spec) => Self {
                 fifo: false,
                 drops_early: true,
                 drops_inside: true,
-                marks: spec.ecn,
+                writes: Writes::marks(spec.ecn),
                 ..rules(Some(spec.packets), None)
             },
             QueueSpec::Weighted(spec) => {
@@ -92,7 +123,11 @@ impl Rules {
                     fifo: parts.len() == 1 && parts[0].fifo,
                     drops_early: parts.iter().any(|part| part.drops_early),
                     drops_inside: parts.iter().any(|part| part.drops_inside),
-                    marks: parts.iter().any(|part| part.marks),
+                    writes: parts
+                        .iter()
+                        .map(|part| part.writes)
+                        .max()
+                        .unwrap_or(Writes::Nothing),
                     one_limit: parts.len() == 1,
                 }
             }
@@ -164,9 +199,9 @@ impl Judged {
         }
     }
 
-    /// Whether its queue may write Congestion Experienced.
-    pub(super) const fn marks(&self) -> bool {
-        self.rules.marks
+    /// What its queue may write into the ECN field.
+    pub(super) const fn writes(&self) -> Writes {
+        self.rules.writes
     }
 
     /// Lets transmissions begin that must have begun by `now`, so that what is replayed is the queue.

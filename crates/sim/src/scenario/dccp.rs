@@ -4,13 +4,17 @@ use serde::{Deserialize, Serialize};
 use skywave_units::Duration;
 
 use super::check::{check, check_packets, check_ssthresh, check_timer};
-use super::{Profile, ScenarioError, TfrcSpec};
+use super::{Profile, ScenarioError, TfrcSpec, VcpSpec};
+
+/// CCID 248.
+const VCP: u8 = 248;
 
 /// DCCP's parameters. What is absent is taken from the profile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DccpSpec {
-    /// Congestion control: 2 (TCP-like), 3 (TFRC) or 4 (TFRC for small packets).
+    /// Congestion control: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets) or
+    /// 248 (VCP).
     pub ccid: u8,
     /// Whose rules.
     pub profile: Profile,
@@ -26,6 +30,9 @@ pub struct DccpSpec {
     /// Parameters of CCID 3 and 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tfrc: Option<TfrcSpec>,
+    /// Parameters of CCID 248's window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vcp: Option<VcpSpec>,
     /// Datagrams that may wait in the sender; more are refused. `rfc`: 64, `ns2`: 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_queue: Option<u32>,
@@ -61,6 +68,7 @@ impl Default for DccpSpec {
             initial_ssthresh: None,
             growth: None,
             tfrc: None,
+            vcp: None,
             send_queue: None,
             short_seqnos: None,
             ecn: true,
@@ -87,21 +95,36 @@ pub enum Growth {
 }
 
 impl DccpSpec {
+    /// Whether its congestion control is VCP.
+    pub(crate) const fn is_vcp(&self) -> bool {
+        self.ccid == VCP
+    }
+
     pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         check(
-            (2..=4).contains(&self.ccid),
+            matches!(self.ccid, 2..=4 | VCP),
             &format!("{field}.ccid"),
-            || format!("{} is not a known CCID: use 2, 3 or 4", self.ccid),
+            || format!("{} is not a known CCID: use 2, 3, 4 or 248", self.ccid),
         )?;
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
         check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
         if let Some(tfrc) = &self.tfrc {
             let field = format!("{field}.tfrc");
-            check(self.ccid != 2, &field, || {
-                "CCID 2 has no rate: use ccid 3 or 4".to_owned()
+            check(matches!(self.ccid, 3 | 4), &field, || {
+                format!("CCID {} has no rate: use ccid 3 or 4", self.ccid)
             })?;
             tfrc.validate(&field)?;
         }
+        if let Some(vcp) = &self.vcp {
+            let field = format!("{field}.vcp");
+            check(self.is_vcp(), &field, || {
+                "these are parameters of VCP: use ccid 248".to_owned()
+            })?;
+            vcp.validate(&field)?;
+        }
+        check(self.ecn || !self.is_vcp(), &format!("{field}.ecn"), || {
+            "CCID 248's codes are in the ECN field: leave ecn on".to_owned()
+        })?;
         check_packets(self.send_queue, &format!("{field}.send_queue"))?;
         check(self.ack_ratio > 0, &format!("{field}.ack_ratio"), || {
             "an Ack Ratio of 0 is not allowed (RFC 4340 section 11.3): use 1 or more".to_owned()

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use skywave_units::Duration;
 
 use super::check::{check, check_ends};
-use super::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
+use super::{DccpSpec, ScenarioError, SourceSpec, TcpControl, TcpSpec};
 use crate::packet::CLASSES;
 
 /// A flow from one node to another.
@@ -110,6 +110,21 @@ impl FlowSpec {
 }
 
 impl TransportSpec {
+    /// Whether it can do on a way on which no router speaks VCP.
+    pub(crate) fn without_vcp_router(&self, field: &str) -> Result<(), ScenarioError> {
+        let (vcp, key) = match self {
+            Self::Tcp(tcp) if tcp.control == TcpControl::Vcp => (&tcp.vcp, "tcp.control"),
+            Self::Dccp(dccp) if dccp.is_vcp() => (&dccp.vcp, "dccp.ccid"),
+            _ => return Ok(()),
+        };
+        let falls_back = vcp.as_ref().is_some_and(|vcp| vcp.fallback);
+        check(falls_back, &format!("{field}.transport.{key}"), || {
+            "no router on its way speaks VCP, so its multiplicative increase would have no end: give \
+             a link queue = { vcp = .. }, or the flow vcp = { fallback = true }"
+                .to_owned()
+        })
+    }
+
     fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         match self {
             Self::Tcp(tcp) => tcp.validate(&format!("{field}.tcp")),

@@ -20,6 +20,7 @@ mod tests;
 mod tfrc;
 mod trace;
 mod validate;
+mod vcp;
 mod voice;
 
 pub use dccp::{DccpSpec, Growth};
@@ -30,7 +31,8 @@ pub(crate) use link::Direction;
 pub use link::{BackSpec, LinkSpec};
 pub use loss::{BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec};
 pub use queue::{
-    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueSpec, RedSpec, SubQueueSpec, WeightedSpec,
+    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueAverageSpec, QueueSpec, RedSpec,
+    SubQueueSpec, VcpRouterSpec, WeightedSpec,
 };
 pub use source::{CbrSpec, FtpSpec, SourceSpec};
 pub use tcp::{TcpControl, TcpRecovery, TcpSpec};
@@ -39,6 +41,7 @@ pub use tfrc::{
     TfrcSpec, WindowSpec,
 };
 pub use trace::{TraceSpec, TraceStep};
+pub use vcp::{AfterDecreaseSpec, OnLossSpec, VcpRules, VcpSpec};
 pub(crate) use voice::STAMP;
 pub use voice::{AdaptSpec, TalkspurtSpec, VoiceSpec};
 

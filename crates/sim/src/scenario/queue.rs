@@ -3,11 +3,13 @@
 mod codel;
 mod pie;
 mod red;
+mod vcp;
 mod weighted;
 
 pub use codel::{CoDelSpec, FqCoDelSpec};
 pub use pie::PieSpec;
 pub use red::RedSpec;
+pub use vcp::{QueueAverageSpec, VcpRouterSpec};
 pub use weighted::{SubQueueSpec, WeightedSpec};
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,8 @@ pub enum QueueSpec {
     FqCoDel(FqCoDelSpec),
     /// Drops or marks at random, by the delay (RFC 8033).
     Pie(PieSpec),
+    /// First in, first out; writes its link's load factor on packets (VCP).
+    Vcp(VcpRouterSpec),
     /// A sub-queue for each class of traffic, which share the link by weight.
     Weighted(WeightedSpec),
 }
@@ -70,6 +74,7 @@ impl QueueSpec {
             Self::CoDel(spec) => spec.validate(&format!("{field}.codel")),
             Self::FqCoDel(spec) => spec.validate(&format!("{field}.fq-codel")),
             Self::Pie(spec) => spec.validate(&format!("{field}.pie")),
+            Self::Vcp(spec) => spec.validate(&format!("{field}.vcp")),
             Self::Weighted(spec) => spec.validate(&format!("{field}.weighted")),
         }
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use skywave_units::{Bytes, Duration};
 
 use super::check::{check, check_datagram, check_packets, check_ssthresh, check_timer};
-use super::{Profile, ScenarioError};
+use super::{Profile, ScenarioError, VcpSpec};
 
 /// TCP's parameters. What is absent is taken from the profile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -14,6 +14,12 @@ pub struct TcpSpec {
     pub profile: Profile,
     /// How large the window is.
     pub control: TcpControl,
+    /// Parameters of VCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vcp: Option<VcpSpec>,
+    /// ECN (RFC 3168). VCP uses the same bits in its own way, whatever stands here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
     /// How lost segments are found and sent again. Absent: that of Vegas for Vegas, else NewReno.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<TcpRecovery>,
@@ -58,6 +64,8 @@ pub enum TcpControl {
     Cubic,
     /// Brakmo and Peterson 1995, with ns-2's arithmetic.
     Vegas,
+    /// Obeys the load factor that VCP's routers write (Xia et al. 2005).
+    Vcp,
 }
 
 /// TCP's loss recoveries.
@@ -82,6 +90,8 @@ impl Default for TcpSpec {
         Self {
             profile: Profile::Rfc,
             control: TcpControl::Reno,
+            vcp: None,
+            ecn: false,
             recovery: None,
             segment: Bytes::new(1000),
             initial_cwnd: None,
@@ -102,7 +112,7 @@ impl TcpSpec {
     pub fn recovery(&self) -> TcpRecovery {
         self.recovery.unwrap_or(match self.control {
             TcpControl::Vegas => TcpRecovery::Vegas,
-            TcpControl::Reno | TcpControl::Cubic => TcpRecovery::NewReno,
+            TcpControl::Reno | TcpControl::Cubic | TcpControl::Vcp => TcpRecovery::NewReno,
         })
     }
 
@@ -122,6 +132,13 @@ impl TcpSpec {
                 )
             },
         )?;
+        if let Some(vcp) = &self.vcp {
+            let field = format!("{field}.vcp");
+            check(self.control == TcpControl::Vcp, &field, || {
+                "these are parameters of VCP: give control = \"vcp\" too".to_owned()
+            })?;
+            vcp.validate(&field)?;
+        }
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))
     }

@@ -82,7 +82,7 @@ pub(crate) fn dccp_option() -> impl Strategy<Value = DccpOption> {
         (0..256u64, 1..=6u8).prop_map(|(count, width)| DccpOption::NdpCount { count, width }),
         (any::<bool>(), value(60))
             .prop_map(|(nonce, cells)| DccpOption::AckVector { nonce, cells }),
-        bytes().prop_map(DccpOption::LoadVector),
+        value(60).prop_map(DccpOption::LoadVector),
         value(20).prop_map(DccpOption::DataDropped),
         any::<u32>().prop_map(DccpOption::Timestamp),
         (any::<u32>(), option::of(elapsed()))

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod vcp;
+
 use skywave_sim::{Results, RunOptions, Scenario, run};
 
 /// `flows` over a dumbbell of 10 Mbps and 40 ms, and more for every second pair.
