@@ -29,6 +29,8 @@ from skywave import (
     SubQueue,
     Tcp,
     Tfrc,
+    Vcp,
+    VcpRouter,
     Weighted,
 )
 from skywave.papers.nor2011 import setting
@@ -143,8 +145,16 @@ def everything() -> Scenario:
         cap=True,
     )
     weighted = Weighted(queues=(SubQueue(weight=1, queue=red), SubQueue(weight=2, queue=codel)))
-    queues: list[Queue] = [red, adaptive, codel, fq_codel, pie, weighted]
-    for node, queue in zip("abcdef", queues, strict=True):
+    vcp_router = VcpRouter(
+        packets=9,
+        interval="100 ms",
+        sampling="5 ms",
+        queue_share=0.25,
+        target_utilisation=0.9,
+        average="means",
+    )
+    queues: list[Queue] = [red, adaptive, codel, fq_codel, pie, weighted, vcp_router]
+    for node, queue in zip("abcdefg", queues, strict=True):
         scenario.nodes.append(node)
         scenario.links.append(
             Link(from_=node, to="r1", rate="1 Mbps", delay="1 ms", queue=queue, one_way=True)
@@ -160,6 +170,16 @@ def everything() -> Scenario:
     )
     rate = dataclasses.replace(dccp, ccid=3, tfrc=tfrc)
     scenario.add_flow("rate", "s1", "d2", rate)
+    vcp = Vcp(
+        rules="xia2005",
+        after_decrease="freezes",
+        on_loss="decreases",
+        interval="100 ms",
+        paces=False,
+        fallback=True,
+    )
+    scenario.add_flow("vcp", "s1", "d1", Tcp(control="vcp", vcp=vcp, ecn=True))
+    scenario.add_flow("load", "s1", "d1", Dccp(ccid=248, vcp=vcp))
     several = Dccp(ccid=4, tfrc=Tfrc(feedback=PerRoundTrip(reports=4)))
     scenario.add_flow("several", "s1", "d2", several)
     return scenario.add_flow(

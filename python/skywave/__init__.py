@@ -40,6 +40,8 @@ from skywave.scenario import (
     Tfrc,
     Trace,
     Udp,
+    Vcp,
+    VcpRouter,
     Voice,
     Weighted,
 )
@@ -77,6 +79,8 @@ __all__ = [
     "Tfrc",
     "Trace",
     "Udp",
+    "Vcp",
+    "VcpRouter",
     "Voice",
     "Weighted",
     "run",

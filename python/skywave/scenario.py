@@ -138,11 +138,29 @@ class Pie(_Mirror):
 
 
 @dataclass(frozen=True, kw_only=True)
+class VcpRouter(_Mirror):
+    """A VCP router's queue: drop-tail, with its link's load factor written on what leaves.
+
+    It holds ``packets`` or ``bytes``: give one of the two. ``interval`` is t_rho, ``sampling`` t_q,
+    ``queue_share`` kappa_q and ``target_utilisation`` gamma.
+    """
+
+    TAG: ClassVar[str] = "vcp"
+    packets: int | None = None
+    bytes: str | None = None
+    interval: str | None = None
+    sampling: str | None = None
+    queue_share: float | None = None
+    target_utilisation: float | None = None
+    average: Literal["samples", "means"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SubQueue(_Mirror):
     """A share of a :class:`Weighted` queue's link; without a queue it is unlimited."""
 
     weight: int
-    queue: DropTail | Red | CoDel | FqCoDel | Pie | None = None
+    queue: DropTail | Red | CoDel | FqCoDel | Pie | VcpRouter | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +171,7 @@ class Weighted(_Mirror):
     queues: tuple[SubQueue, ...]
 
 
-Queue: TypeAlias = DropTail | Red | CoDel | FqCoDel | Pie | Weighted
+Queue: TypeAlias = DropTail | Red | CoDel | FqCoDel | Pie | VcpRouter | Weighted
 """A queue discipline; :class:`AdaptiveRed` is a :class:`Red`."""
 
 
@@ -274,17 +292,35 @@ class Link(_Mirror):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Vcp(_Mirror):
+    """How a VCP sender obeys its routers: ``control="vcp"`` over TCP, ``ccid=248`` over DCCP.
+
+    ``interval`` is the routers' t_rho. ``fallback`` lets it send as RFC 5681 says where its routers
+    do not speak VCP; without it there must be one that does.
+    """
+
+    rules: Literal["chen2010", "xia2005"] | None = None
+    after_decrease: Literal["ignores-overload", "freezes"] | None = None
+    on_loss: Literal["halves", "decreases"] | None = None
+    interval: str | None = None
+    paces: bool | None = None
+    fallback: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tcp(_Mirror):
     """TCP's parameters; windows are in segments. ``profile`` says whose rules fill the rest.
 
     ``control`` says how large the window is, ``recovery`` how lost segments are found and sent
     again. Any two go together; the defaults are ``reno`` with ``newreno``, and ``vegas`` with
-    ``vegas``.
+    ``vegas``. ``ecn`` is RFC 3168.
     """
 
     TAG: ClassVar[str] = "tcp"
     profile: Literal["rfc", "ns2"] | None = None
-    control: Literal["reno", "cubic", "vegas"] | None = None
+    control: Literal["reno", "cubic", "vegas", "vcp"] | None = None
+    vcp: Vcp | None = None
+    ecn: bool | None = None
     recovery: Literal["tahoe", "reno", "newreno", "sack", "vegas"] | None = None
     segment: str | None = None
     initial_cwnd: int | None = None
@@ -341,7 +377,8 @@ class Tfrc(_Mirror):
 class Dccp(_Mirror):
     """DCCP's parameters; windows and the send queue are in packets.
 
-    ``profile`` says whose rules fill the rest; ``tfrc`` has those of CCID 3 and 4.
+    ``profile`` says whose rules fill the rest; ``tfrc`` has those of CCID 3 and 4, ``vcp`` those of
+    CCID 248.
     """
 
     TAG: ClassVar[str] = "dccp"
@@ -351,6 +388,7 @@ class Dccp(_Mirror):
     initial_ssthresh: int | None = None
     growth: Literal["rfc4341", "ns2-tcplike"] | None = None
     tfrc: Tfrc | None = None
+    vcp: Vcp | None = None
     send_queue: int | None = None
     short_seqnos: bool | None = None
     ecn: bool | None = None
@@ -650,6 +688,7 @@ _TAGGED: dict[str | None, type[_Mirror]] = {
         CoDel,
         FqCoDel,
         Pie,
+        VcpRouter,
         Weighted,
         Bernoulli,
         GilbertElliott,
@@ -665,6 +704,7 @@ _PARTS: dict[str, type[_Mirror]] = {
     "talkspurts": Talkspurts,
     "adapt": Adapt,
     "tfrc": Tfrc,
+    "vcp": Vcp,
 }
 
 
