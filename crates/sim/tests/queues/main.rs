@@ -33,6 +33,7 @@ fn dumbbell(queue: &str, flows: &[&str]) -> Results {
 }
 
 const TCP: &str = "transport = { tcp = {} }\nsource = { ftp = {} }";
+const ECN_TCP: &str = "transport = { tcp = { ecn = true } }\nsource = { ftp = {} }";
 const DCCP: &str =
     "transport = { dccp = { ccid = 2 } }\nsource = { ftp = { datagram = \"1000 B\" } }";
 const MANAGED: [&str; 6] = [
@@ -94,12 +95,16 @@ fn managed_queues_are_short_and_links_busy() {
     }
 }
 
-/// DCCP reacts to marks: where all flows understand them, next to nothing is dropped.
+/// DCCP reacts to marks, and TCP with ECN: where all flows understand them, next to nothing is
+/// dropped.
 #[test]
 fn marks_take_the_place_of_drops() {
-    for queue in MANAGED {
-        let dropped = dumbbell(&queue.replace("ECN", "false"), &[DCCP; 8]);
-        let marked = dumbbell(&queue.replace("ECN", "true"), &[DCCP; 8]);
+    for (queue, flow) in MANAGED
+        .iter()
+        .flat_map(|queue| [(queue, DCCP), (queue, ECN_TCP)])
+    {
+        let dropped = dumbbell(&queue.replace("ECN", "false"), &[flow; 8]);
+        let marked = dumbbell(&queue.replace("ECN", "true"), &[flow; 8]);
         let (without, with) = (&dropped.summary.links[0], &marked.summary.links[0]);
         println!(
             "{queue}: {} drops; {} marks, {} drops",

@@ -2,7 +2,7 @@
 
 use skywave_sim::{Results, RunOptions, Scenario, run};
 
-use super::{DCCP, TCP, dumbbell, mean_delay};
+use super::{DCCP, ECN_TCP, TCP, dumbbell, mean_delay};
 
 const ROUTER: &str = "vcp = { packets = 300 }";
 const VCP_TCP: &str = "transport = { tcp = { control = \"vcp\" } }\nsource = { ftp = {} }";
@@ -93,10 +93,9 @@ fn without_vcp_routers_a_flow_falls_back() {
         "red = { packets = 200, mean_packet = \"1000 B\", ecn = true }",
         "codel = { packets = 200, ecn = true }",
     ];
-    let ecn_tcp = "transport = { tcp = { ecn = true } }\nsource = { ftp = {} }";
     for router in routers {
-        for (kind, plain) in [(WITH_FALLBACK[0], ecn_tcp), (WITH_FALLBACK[1], DCCP)] {
-            let others = [ecn_tcp; 6];
+        for (kind, plain) in [(WITH_FALLBACK[0], ECN_TCP), (WITH_FALLBACK[1], DCCP)] {
+            let others = [ECN_TCP; 6];
             let first_two = |flow| {
                 let flows: Vec<&str> = [flow, flow].into_iter().chain(others).collect();
                 let results = dumbbell(router, &flows);
