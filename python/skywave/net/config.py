@@ -16,7 +16,9 @@ class Config:
     """
 
     ccid: int = 2
-    """Congestion control in both directions: 2 (TCP-like), 3 (TFRC) or 4 (TFRC for small packets).
+    """Congestion control in both directions.
+
+    2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), or 248 (VCP: Skywave's own; docs/vcp.md).
 
     A listener accepts the others too, and prefers this one.
     """

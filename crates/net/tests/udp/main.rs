@@ -7,6 +7,7 @@ mod ends;
 mod errors;
 mod many;
 mod relay;
+mod vcp;
 
 use std::net::Ipv4Addr;
 use std::time::Duration;

@@ -52,8 +52,9 @@ pub(super) fn read(config: Option<Config>) -> PyResult<Arc<dccp::Config>> {
     let Some(config) = config else {
         return Ok(Arc::new(base));
     };
-    let first = Ccid::from_number(config.ccid)
-        .ok_or_else(|| PyValueError::new_err(format!("ccid is {}; give 2, 3 or 4", config.ccid)))?;
+    let first = Ccid::from_number(config.ccid).ok_or_else(|| {
+        PyValueError::new_err(format!("ccid is {}; give 2, 3, 4 or 248", config.ccid))
+    })?;
     let codes: PyResult<Vec<_>> = config.service_codes.iter().map(Code::read).collect();
     Ok(Arc::new(dccp::Config {
         service_codes: codes?,

@@ -34,8 +34,8 @@ CcidOption = Annotated[
     typer.Option(
         metavar="N",
         min=2,
-        max=4,
-        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets.",
+        max=254,
+        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 248 VCP.",
     ),
 ]
 ServiceCodeOption = Annotated[
