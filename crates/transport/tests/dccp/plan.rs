@@ -12,7 +12,7 @@ use crate::path::{Path, up_to};
 use Side::{Client, Server};
 
 /// The CCIDs that a half-connection may have.
-const CCIDS: &[Ccid] = &[Ccid::TcpLike, Ccid::Tfrc, Ccid::TfrcSp];
+const CCIDS: &[Ccid] = &[Ccid::TcpLike, Ccid::Tfrc, Ccid::TfrcSp, Ccid::Vcp];
 
 /// When applications stop, at the latest.
 const APPLICATIONS_END: Duration = Duration::from_secs(40);
