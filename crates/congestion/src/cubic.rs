@@ -38,7 +38,12 @@ impl CubicConfig {
 
 /// A CUBIC window.
 ///
-/// Slow start is RFC 5681's: HyStart++ (RFC 9406) is left out. A mark counts as a loss.
+/// Slow start is RFC 5681's: HyStart++ (RFC 9406) is left out, and so is the answer to spurious losses
+/// (section 4.9). A mark counts as a loss, so marks leave a cwnd of two packets where section 4.6 would
+/// have one.
+///
+/// The equations, C, beta_cubic and the floors were compared with sections 4.2 to 4.8, 4.10 and 5.1 as
+/// they stand in draft-ietf-tcpm-rfc8312bis, which became the RFC.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     config: CubicConfig,

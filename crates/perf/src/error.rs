@@ -23,7 +23,7 @@ pub enum PerfError {
     #[error(transparent)]
     Send(#[from] SendError),
     /// The system refused something.
-    #[error("the system refused a socket or a thread: {0}")]
+    #[error("the system refused a socket, a thread or an answer: {0}")]
     System(#[from] std::io::Error),
     /// quinn refused something.
     #[cfg(feature = "quinn")]

@@ -3,13 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use arrow_array::RecordBatch;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
+mod support;
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_congestion::tfrc::equation;
 use skywave_sim::{Results, RunOptions, Scenario, run};
+
+use crate::support::{counts, floats, table, words};
 
 /// What is chosen about a run of one CCID 3 flow over `a->b`.
 struct Path<'a> {
@@ -75,33 +76,16 @@ impl Path<'_> {
     }
 }
 
-fn table<'a>(results: &'a Results, name: &str) -> &'a RecordBatch {
-    let found = results.tables.iter().find(|(table, _)| *table == name);
-    found.map(|(_, batch)| batch).unwrap()
-}
-
-fn floats<'a>(batch: &'a RecordBatch, column: &str) -> &'a [f64] {
-    let column = batch.column_by_name(column).unwrap();
-    column.as_primitive::<Float64Type>().values()
-}
-
-fn counts<'a>(batch: &'a RecordBatch, column: &str) -> &'a [u64] {
-    let column = batch.column_by_name(column).unwrap();
-    column.as_primitive::<UInt64Type>().values()
-}
-
 /// Packets that came to `link` in the second that ends at each time, over all flows.
 fn arrivals(results: &Results, link: &str) -> Vec<(f64, u64)> {
     let batch = table(results, "link_flows");
-    let names = batch.column_by_name("link").unwrap();
-    let names = names.as_dictionary::<Int32Type>();
-    let words = names.values().as_string::<i32>();
-    let keys = names.keys().values().iter();
     let rows = floats(batch, "time_s")
         .iter()
         .zip(counts(batch, "arrivals"));
-    keys.zip(rows)
-        .filter(|&(&key, _)| words.value(key as usize) == link)
+    words(batch, "link")
+        .into_iter()
+        .zip(rows)
+        .filter(|&(name, _)| name == link)
         .map(|(_, (&at, &count))| (at, count))
         .collect()
 }

@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::types::Float64Type;
 use skywave_sim::{Results, RunOptions, Scenario, run};
+
+use crate::support::{counts, table};
 
 /// 60 s of a call with 80 B every 30 ms: 2000 frames. The wire and physics are checked.
 fn call(transport: &str, voice: &str, link: &str) -> Results {
@@ -42,22 +46,11 @@ fn call(transport: &str, voice: &str, link: &str) -> Results {
 
 /// The sum of a column of the table of voice.
 fn total(results: &Results, column: &str) -> u64 {
-    let (_, table) = results
-        .tables
-        .iter()
-        .find(|(name, _)| *name == "voice")
-        .unwrap();
-    let column = table.column_by_name(column).unwrap();
-    column.as_primitive::<UInt64Type>().values().iter().sum()
+    counts(table(results, "voice"), column).iter().sum()
 }
 
 fn mean(results: &Results, column: &str) -> f64 {
-    let (_, table) = results
-        .tables
-        .iter()
-        .find(|(name, _)| *name == "voice")
-        .unwrap();
-    let column = table.column_by_name(column).unwrap();
+    let column = table(results, "voice").column_by_name(column).unwrap();
     let values: Vec<f64> = column
         .as_primitive::<Float64Type>()
         .iter()

@@ -12,11 +12,13 @@ mod plain;
 #[cfg(feature = "quinn")]
 mod quic;
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use memory_stats::memory_stats;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
@@ -332,13 +334,8 @@ fn cpu_s() -> f64 {
 
 /// Bytes of memory in use.
 fn resident() -> Result<u64, PerfError> {
-    let status = std::fs::read_to_string("/proc/self/statm")?;
-    let pages: u64 = status
-        .split_whitespace()
-        .nth(1)
-        .and_then(|pages| pages.parse().ok())
-        .unwrap_or(0);
-    Ok(pages * rustix::param::page_size() as u64)
+    let known = memory_stats().ok_or_else(|| io::Error::other("it does not tell memory in use"))?;
+    Ok(known.physical_mem as u64)
 }
 
 fn summary(mut round_trips: Vec<Duration>) -> PingPong {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
 use super::check::{check, check_rate};
-use super::link::{load_traces, validate_disturbances};
+use super::link::load_traces;
 use super::{BackSpec, LinkSpec, LossSpec, QueueSpec, ScenarioError, TraceSpec};
 
 /// Hosts of one dumbbell, a side.
@@ -51,10 +51,8 @@ pub struct Dumbbell {
 }
 
 impl Dumbbell {
-    /// The nodes and links that it stands for.
-    pub(crate) fn expand(&self) -> (Vec<String>, Vec<LinkSpec>) {
-        let mut nodes = vec!["r1".to_owned(), "r2".to_owned()];
-        let mut links = vec![LinkSpec {
+    fn bottleneck(&self) -> LinkSpec {
+        LinkSpec {
             from: "r1".to_owned(),
             to: "r2".to_owned(),
             rate: self.rate,
@@ -65,7 +63,13 @@ impl Dumbbell {
             jitter: self.jitter,
             back: self.back.clone(),
             one_way: false,
-        }];
+        }
+    }
+
+    /// The nodes and links that it stands for.
+    pub(crate) fn expand(&self) -> (Vec<String>, Vec<LinkSpec>) {
+        let mut nodes = vec!["r1".to_owned(), "r2".to_owned()];
+        let mut links = vec![self.bottleneck()];
         let access = |from: &str, to: &str, delay| LinkSpec {
             from: from.to_owned(),
             to: to.to_owned(),
@@ -93,19 +97,13 @@ impl Dumbbell {
             &format!("{field}.pairs"),
             || format!("{} pairs of hosts: between 1 and {MOST_PAIRS}", self.pairs),
         )?;
-        check_rate(self.rate, &format!("{field}.rate"))?;
+        self.bottleneck().validate_directions(field)?;
         check_rate(self.access_rate, &format!("{field}.access_rate"))?;
         check(
             !self.access_delays.is_empty(),
             &format!("{field}.access_delays"),
             || "give at least one delay".to_owned(),
-        )?;
-        self.queue.validate(&format!("{field}.queue"))?;
-        validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)?;
-        match &self.back {
-            Some(back) => back.validate(&format!("{field}.back")),
-            None => Ok(()),
-        }
+        )
     }
 
     pub(super) fn load_traces(

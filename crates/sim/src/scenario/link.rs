@@ -129,6 +129,11 @@ impl LinkSpec {
         nodes: &BTreeSet<String>,
     ) -> Result<(), ScenarioError> {
         check_ends(&self.from, &self.to, field, nodes)?;
+        self.validate_directions(field)
+    }
+
+    /// Checks everything but the ends.
+    pub(super) fn validate_directions(&self, field: &str) -> Result<(), ScenarioError> {
         check_rate(self.rate, &format!("{field}.rate"))?;
         self.queue.validate(&format!("{field}.queue"))?;
         validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)?;
@@ -152,7 +157,7 @@ impl LinkSpec {
 }
 
 impl BackSpec {
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         if let Some(rate) = self.rate {
             check_rate(rate, &format!("{field}.rate"))?;
         }
@@ -164,7 +169,7 @@ impl BackSpec {
 }
 
 /// What keeps a link from being the same all the time.
-pub(super) fn validate_disturbances(
+fn validate_disturbances(
     loss: Option<&LossSpec>,
     trace: Option<&TraceSpec>,
     field: &str,

@@ -51,7 +51,8 @@ pub struct TalkspurtSpec {
     pub pause: Duration,
 }
 
-/// ITU-T P.59 table 1: means over languages of single-talk conversational speech.
+/// ITU-T P.59 table 1: means over languages of single-talk conversational speech. The numbers have not
+/// been compared with its text.
 impl Default for TalkspurtSpec {
     fn default() -> Self {
         Self {

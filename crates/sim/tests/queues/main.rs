@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../support/mod.rs"]
+mod support;
 mod vcp;
 
 use skywave_sim::{Results, RunOptions, Scenario, run};
+
+use crate::support::{counts, floats, table, words};
 
 /// `flows` over a dumbbell of 10 Mbps and 40 ms, and more for every second pair.
 fn dumbbell(queue: &str, flows: &[&str]) -> Results {
@@ -47,30 +51,12 @@ const MANAGED: [&str; 6] = [
 
 /// Seconds that a packet waits at the bottleneck, from the second third of the run on.
 fn mean_delay(results: &Results) -> f64 {
-    let (_, links) = results
-        .tables
-        .iter()
-        .find(|(name, _)| *name == "links")
-        .unwrap();
-    let column = |name: &str| links.column_by_name(name).unwrap();
-    let times = column("time_s");
-    let times = times
-        .as_any()
-        .downcast_ref::<arrow_array::Float64Array>()
-        .unwrap();
-    let bytes = column("queue_bytes");
-    let bytes = bytes
-        .as_any()
-        .downcast_ref::<arrow_array::UInt64Array>()
-        .unwrap();
-    let link = column("link");
-    let link = link
-        .as_any()
-        .downcast_ref::<arrow_array::DictionaryArray<arrow_array::types::Int32Type>>()
-        .unwrap();
+    let links = table(results, "links");
+    let (names, times) = (words(links, "link"), floats(links, "time_s"));
+    let bytes = counts(links, "queue_bytes");
     let waiting: Vec<f64> = (0..links.num_rows())
-        .filter(|&row| link.keys().value(row) == 0 && times.value(row) > 20.0)
-        .map(|row| bytes.value(row) as f64 * 8.0 / 10e6)
+        .filter(|&row| names[row] == "r1->r2" && times[row] > 20.0)
+        .map(|row| bytes[row] as f64 * 8.0 / 10e6)
         .collect();
     waiting.iter().sum::<f64>() / waiting.len() as f64
 }

@@ -11,6 +11,14 @@ use skywave_wire::dccp::{DccpOption, FeatureSide, Kind, OptionBytes, Packet, Res
 use crate::network::seeded;
 use crate::victim::{MILLISECOND, Victim, change, confirm, reset_code};
 
+/// A packet as it is read off the wire with these bytes for options.
+fn with_space(mut packet: Packet, space: Vec<u8>) -> Packet {
+    let options = DccpOption::Malformed(OptionBytes::from_vec(space));
+    packet.options.push(options);
+    let bytes = packet.to_bytes(Checksum::Ignored).unwrap();
+    Packet::parse(&bytes, Checksum::Ignored).unwrap()
+}
+
 /// D5.8-3: every option type with every length, right and wrong, with and without Mandatory before
 /// it. Only Mandatory and negotiation may end the connection, with a Reset of code 5 or 6.
 #[test]
@@ -19,15 +27,10 @@ fn every_length_of_every_option_is_survived() {
     for kind in 0..=255u8 {
         for length in 0..=255u8 {
             for mandatory in [false, true] {
-                let mut packet = victim.packet(Kind::Ack { ack: victim.gss }, &[]);
+                let packet = victim.packet(Kind::Ack { ack: victim.gss }, &[]);
                 let mut space = vec![u8::from(mandatory), kind, length];
                 space.extend(iter::repeat_n(kind ^ length, 45));
-                packet
-                    .options
-                    .push(DccpOption::Malformed(OptionBytes::from_vec(space)));
-                let bytes = packet.to_bytes(Checksum::Ignored).unwrap();
-                let packet = Packet::parse(&bytes, Checksum::Ignored).unwrap();
-                let sent = victim.hear(packet);
+                let sent = victim.hear(with_space(packet, space));
                 if victim.state() == State::Open {
                     continue;
                 }
@@ -58,7 +61,7 @@ fn random_option_spaces_end_in_nothing_or_a_reset() {
             3 => Kind::SyncAck { ack },
             _ => Kind::Ack { ack },
         };
-        let mut packet = victim.packet(kind, &[]);
+        let packet = victim.packet(kind, &[]);
         let longest = if rng.random_ratio(1, 10) { 990 } else { 60 };
         let mut space = vec![0; rng.random_range(0..longest)];
         rng.fill(&mut space[..]);
@@ -68,12 +71,7 @@ fn random_option_spaces_end_in_nothing_or_a_reset() {
                 *byte %= 46;
             }
         }
-        packet
-            .options
-            .push(DccpOption::Malformed(OptionBytes::from_vec(space)));
-        let bytes = packet.to_bytes(Checksum::Ignored).unwrap();
-        let packet = Packet::parse(&bytes, Checksum::Ignored).unwrap();
-        let sent = victim.hear(packet);
+        let sent = victim.hear(with_space(packet, space));
         victim.wait(MILLISECOND * rng.random_range(0..20));
         let ((), _) = victim.end.apply(victim.now, |end| {
             iter::from_fn(|| end.recv()).for_each(drop);

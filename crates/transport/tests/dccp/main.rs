@@ -6,23 +6,17 @@
 //! - [`lies`] and [`garbage`]: a peer whose [`victim`] believes its numbers but not its words.
 //! - [`network`] and [`path`]: what stands between two ends.
 
-#[cfg(test)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod chaos;
-#[cfg(test)]
 mod garbage;
-#[cfg(test)]
 mod injection;
-#[cfg(test)]
+#[path = "../support/kind.rs"]
+mod kind;
 mod lies;
-#[cfg(test)]
 mod network;
-#[cfg(test)]
 mod path;
-#[cfg(test)]
 mod plan;
-#[cfg(test)]
 mod replay;
-#[cfg(test)]
 mod stranger;
-#[cfg(test)]
 mod victim;

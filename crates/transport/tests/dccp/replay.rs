@@ -9,9 +9,10 @@ use skywave_units::Duration;
 use skywave_wire::dccp::Packet;
 use skywave_wire::{Ecn, Payload};
 
+use crate::kind::kind;
 use crate::network::{Network, SERVER_PORT, Sent, Side, seeded};
 use crate::path::{Path, up_to};
-use crate::stranger::{MILLISECOND, blind, datagram, events, kind, read_all, recorded};
+use crate::stranger::{MILLISECOND, blind, datagram, events, read_all, recorded};
 
 use Side::{Client, Server};
 

@@ -7,8 +7,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{Config, Event};
 use skywave_units::Duration;
 use skywave_wire::Payload;
-use skywave_wire::dccp::{Kind, Packet, ResetCode, SeqNo, ServiceCode};
+use skywave_wire::dccp::{Packet, SeqNo};
 
+use crate::kind::kind;
 use crate::network::{Network, Side};
 use crate::path::Path;
 
@@ -22,27 +23,6 @@ pub(crate) fn recorded(config: Config, seed: u64) -> Network {
     network.log = Some(Vec::new());
     network.start();
     network
-}
-
-pub(crate) fn kind(number: u32, ack: SeqNo) -> Kind {
-    let service = ServiceCode::NONE;
-    match number {
-        0 => Kind::Request { service },
-        1 => Kind::Response { ack, service },
-        2 => Kind::Data,
-        3 => Kind::Ack { ack },
-        4 => Kind::DataAck { ack },
-        5 => Kind::CloseReq { ack },
-        6 => Kind::Close { ack },
-        7 => Kind::Reset {
-            ack,
-            code: ResetCode::CLOSED,
-            data: [0; 3],
-        },
-        8 => Kind::Sync { ack },
-        9 => Kind::SyncAck { ack },
-        _ => Kind::Listen { service },
-    }
 }
 
 /// A packet of any type with any numbers, long or short, from where the peer of `to` is.

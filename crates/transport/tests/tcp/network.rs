@@ -124,36 +124,27 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
     ) {
         let now = self.now;
         let ((), drain) = self.sender.apply(now, action);
-        let (sent, deadline) = drained(drain);
-        self.launch_forward(sent, deadline, see);
+        let sent = drained(drain);
+        self.launch(Direction::Forward, sent, see);
     }
 
-    fn launch_forward(
+    /// Sends what an end has sent into its access link.
+    fn launch(
         &mut self,
-        sent: Vec<Transmit<Segment>>,
-        deadline: Option<Instant>,
+        direction: Direction,
+        (sent, deadline): (Vec<Transmit<Segment>>, Option<Instant>),
         see: &mut impl FnMut(Instant, Seen<'_>),
     ) {
-        self.deadlines[0] = deadline;
-        for transmit in sent {
-            see(self.now, Seen::Sent(&transmit.packet));
-            let at = self.access[0].carry(self.now, &transmit.packet);
-            self.schedule(at, Place::Middle(Direction::Forward), transmit.packet);
-        }
-        see(self.now, Seen::Settled(&mut self.sender, &self.receiver));
-    }
-
-    fn launch_backward(
-        &mut self,
-        sent: Vec<Transmit<Segment>>,
-        deadline: Option<Instant>,
-        see: &mut impl FnMut(Instant, Seen<'_>),
-    ) {
-        self.deadlines[1] = deadline;
-        for transmit in sent {
-            see(self.now, Seen::Answered(&transmit.packet));
-            let at = self.access[1].carry(self.now, &transmit.packet);
-            self.schedule(at, Place::Middle(Direction::Backward), transmit.packet);
+        let end = direction as usize;
+        self.deadlines[end] = deadline;
+        for Transmit { packet, .. } in sent {
+            let seen = match direction {
+                Direction::Forward => Seen::Sent(&packet),
+                Direction::Backward => Seen::Answered(&packet),
+            };
+            see(self.now, seen);
+            let at = self.access[end].carry(self.now, &packet);
+            self.schedule(at, Place::Middle(direction), packet);
         }
         see(self.now, Seen::Settled(&mut self.sender, &self.receiver));
     }
@@ -193,11 +184,11 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
             let now = self.now;
             if arrival.is_none_or(|arrival| timer.is_some_and(|timer| timer < arrival)) {
                 if self.deadlines[0].is_some_and(|deadline| deadline <= now) {
-                    let (sent, deadline) = drained(self.sender.expire(now));
-                    self.launch_forward(sent, deadline, see);
+                    let sent = drained(self.sender.expire(now));
+                    self.launch(Direction::Forward, sent, see);
                 } else {
-                    let (sent, deadline) = drained(self.receiver.expire(now));
-                    self.launch_backward(sent, deadline, see);
+                    let sent = drained(self.receiver.expire(now));
+                    self.launch(Direction::Backward, sent, see);
                 }
                 continue;
             }
@@ -211,14 +202,13 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
                 }
                 Place::End(Direction::Forward) => {
                     see(now, Seen::Received(&segment));
-                    let (sent, deadline) =
-                        drained(self.receiver.receive(now, Ecn::NotEct, segment));
-                    self.launch_backward(sent, deadline, see);
+                    let sent = drained(self.receiver.receive(now, Ecn::NotEct, segment));
+                    self.launch(Direction::Backward, sent, see);
                 }
                 Place::End(Direction::Backward) => {
                     see(now, Seen::Acknowledged(&segment));
-                    let (sent, deadline) = drained(self.sender.receive(now, Ecn::NotEct, segment));
-                    self.launch_forward(sent, deadline, see);
+                    let sent = drained(self.sender.receive(now, Ecn::NotEct, segment));
+                    self.launch(Direction::Forward, sent, see);
                 }
             }
         }

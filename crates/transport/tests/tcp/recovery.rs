@@ -1,10 +1,9 @@
 //! What each recovery algorithm sends, one acknowledgement at a time.
 
-use skywave_congestion::AimdConfig;
 use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
 use skywave_wire::tcp::TcpOptions;
 
-use crate::script::{RTT, Script, Sent, full, window};
+use crate::script::{Script, duplicates, full, ten_in_flight, window};
 
 fn config(recovery: RecoveryAlgorithm) -> SenderConfig {
     SenderConfig {
@@ -12,22 +11,6 @@ fn config(recovery: RecoveryAlgorithm) -> SenderConfig {
         limited_transmit: false,
         ..SenderConfig::rfc(recovery)
     }
-}
-
-/// A sender in congestion avoidance with ten segments in flight: 1, 1001, .. 9001.
-fn ten_in_flight(config: SenderConfig) -> Script {
-    let avoiding = AimdConfig {
-        initial_ssthresh: 10.0,
-        ..window(10.0)
-    };
-    let mut script = Script::streaming(config, avoiding);
-    assert_eq!(script.sent().len(), 10);
-    script.now += RTT;
-    script
-}
-
-fn duplicates(script: &mut Script, una: u32, count: usize) -> Vec<Sent> {
-    (0..count).flat_map(|_| script.ack(una)).collect()
 }
 
 #[test]

@@ -198,3 +198,20 @@ fn drained(mut drain: Drain<'_, Sender>) -> (Vec<Segment>, Option<Instant>) {
         .collect();
     (sent, drain.deadline())
 }
+
+/// A sender in congestion avoidance with ten segments in flight: 1, 1001, .. 9001.
+pub(crate) fn ten_in_flight(config: SenderConfig) -> Script {
+    let avoiding = AimdConfig {
+        initial_ssthresh: 10.0,
+        ..window(10.0)
+    };
+    let mut script = Script::streaming(config, avoiding);
+    assert_eq!(script.sent().len(), 10);
+    script.now += RTT;
+    script
+}
+
+/// `count` acknowledgements of `una` again; what is sent.
+pub(crate) fn duplicates(script: &mut Script, una: u32, count: usize) -> Vec<Sent> {
+    (0..count).flat_map(|_| script.ack(una)).collect()
+}

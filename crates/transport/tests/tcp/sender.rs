@@ -7,7 +7,7 @@ use skywave_transport::tcp::{
 use skywave_units::Duration;
 use skywave_wire::tcp::{Flags, TcpOptions};
 
-use crate::script::{RTT, Script, Sent, config, full, window};
+use crate::script::{RTT, Script, Sent, config, duplicates, full, ten_in_flight, window};
 
 const fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
@@ -18,24 +18,6 @@ fn without_limited_transmit() -> SenderConfig {
         limited_transmit: false,
         ..config()
     }
-}
-
-/// A sender in congestion avoidance with ten segments in flight: 1, 1001, .. 9001.
-fn ten_in_flight(config: SenderConfig) -> Script {
-    let mut script = Script::streaming(
-        config,
-        AimdConfig {
-            initial_ssthresh: 10.0,
-            ..window(10.0)
-        },
-    );
-    assert_eq!(script.sent().len(), 10);
-    script.now += RTT;
-    script
-}
-
-fn duplicates(script: &mut Script, una: u32, count: usize) -> Vec<Sent> {
-    (0..count).flat_map(|_| script.ack(una)).collect()
 }
 
 // The handshake.

@@ -334,6 +334,14 @@ mod tests {
         }
     }
 
+    fn four_blocks() -> ArrayVec<SackBlock, 4> {
+        let block = |left| SackBlock {
+            left,
+            right: left + 1,
+        };
+        (0..4).map(block).collect()
+    }
+
     #[test]
     fn sizes_are_those_of_linux_and_ns2() {
         let block = SackBlock { left: 1, right: 2 };
@@ -388,12 +396,7 @@ mod tests {
         let options = TcpOptions {
             window_scale: Some(7),
             sack_permitted: true,
-            sack: (0..4)
-                .map(|i| SackBlock {
-                    left: i,
-                    right: i + 1,
-                })
-                .collect(),
+            sack: four_blocks(),
             ..TcpOptions::default()
         };
         let segment = segment(options);
@@ -406,12 +409,7 @@ mod tests {
     fn too_many_options_are_an_error() {
         let options = TcpOptions {
             timestamps: Some(Timestamps { value: 1, echo: 2 }),
-            sack: (0..4)
-                .map(|i| SackBlock {
-                    left: i,
-                    right: i + 1,
-                })
-                .collect(),
+            sack: four_blocks(),
             ..TcpOptions::default()
         };
         let mut out = vec![1];

@@ -3,6 +3,8 @@
 mod data;
 mod handshake;
 mod invitation;
+#[path = "../../../tests/support/kind.rs"]
+mod kind;
 mod limits;
 mod listener;
 mod model;
@@ -23,6 +25,7 @@ use skywave_wire::dccp::{
 };
 use skywave_wire::{Checksum, Ecn, Payload};
 
+use self::kind::kind;
 use super::{Config, Connection, Event, RateStats, State, Stats, WindowStats};
 use crate::{Driven, Transmit};
 
@@ -143,28 +146,6 @@ fn packet(from: Side, seq: u64, kind: Kind) -> Packet {
         kind,
         options: Default::default(),
         payload: Payload::EMPTY,
-    }
-}
-
-/// The kind of packet with this type number; 10 and more are Listen.
-fn kind(number: u8, ack: SeqNo) -> Kind {
-    let service = ServiceCode::NONE;
-    match number {
-        0 => Kind::Request { service },
-        1 => Kind::Response { ack, service },
-        2 => Kind::Data,
-        3 => Kind::Ack { ack },
-        4 => Kind::DataAck { ack },
-        5 => Kind::CloseReq { ack },
-        6 => Kind::Close { ack },
-        7 => Kind::Reset {
-            ack,
-            code: ResetCode::CLOSED,
-            data: [0; 3],
-        },
-        8 => Kind::Sync { ack },
-        9 => Kind::SyncAck { ack },
-        _ => Kind::Listen { service },
     }
 }
 

@@ -5,6 +5,7 @@
 //! things, a duplicate acknowledgement, one of new data, and a timeout, and answer what the
 //! sender shall do. Those that keep a [`scoreboard`] also say which segment is next.
 
+mod fast;
 mod fine_timer;
 mod newreno;
 mod reno;
@@ -188,8 +189,8 @@ impl Algorithm {
     fn is_quiet(&self) -> bool {
         match self {
             Self::Tahoe(tahoe) => tahoe.is_quiet(),
-            Self::Reno(reno) => reno.is_quiet(),
-            Self::NewReno(newreno) => newreno.is_quiet(),
+            Self::Reno(reno) => reno.fast.is_quiet(),
+            Self::NewReno(newreno) => newreno.fast.is_quiet(),
             Self::Sack(sack) => sack.is_quiet(),
             Self::Sack1(sack1) => sack1.is_quiet(),
             Self::Vegas(_) => false,
@@ -285,9 +286,9 @@ impl Recovery {
     #[inline(never)]
     fn inflation_of_algorithm(&self, nxt: u64) -> i64 {
         match &self.algorithm {
-            Algorithm::NewReno(newreno) => newreno.inflation(),
+            Algorithm::NewReno(newreno) => newreno.fast.inflation,
             Algorithm::Tahoe(_) | Algorithm::Sack1(_) => 0,
-            Algorithm::Reno(reno) => reno.inflation(),
+            Algorithm::Reno(reno) => reno.fast.inflation,
             Algorithm::Sack(sack) => sack.inflation(nxt),
             Algorithm::Vegas(vegas) => vegas.inflation(),
         }
@@ -306,9 +307,9 @@ impl Recovery {
     #[inline(never)]
     fn limited_transmit_of_algorithm(&self) -> u32 {
         match &self.algorithm {
-            Algorithm::NewReno(newreno) => newreno.limited_transmit(),
+            Algorithm::NewReno(newreno) => newreno.fast.limited_transmit(),
             Algorithm::Tahoe(tahoe) => tahoe.limited_transmit(),
-            Algorithm::Reno(reno) => reno.limited_transmit(),
+            Algorithm::Reno(reno) => reno.fast.limited_transmit(),
             Algorithm::Sack(sack) => sack.limited_transmit(),
             Algorithm::Sack1(sack1) => sack1.limited_transmit(),
             Algorithm::Vegas(vegas) => vegas.limited_transmit(),

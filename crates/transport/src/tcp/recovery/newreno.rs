@@ -1,55 +1,40 @@
 //! NewReno: fast recovery that lasts until all that was outstanding has been acknowledged.
 
-use super::{DUPLICATE_THRESHOLD, News, OnDuplicate, OnProgress, Position};
+use super::fast::FastRecovery;
+use super::{News, OnDuplicate, OnProgress, Position};
 
 /// RFC 6582.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct NewReno {
-    /// The offset after the last byte that was outstanding when the last recovery or timeout
-    /// began. Initially that of the SYN: a fast retransmit of the first segment is allowed.
-    recover: u64,
-    recovering: bool,
+    /// Its `recover` is the offset after the last byte that was outstanding when the last recovery
+    /// or timeout began.
+    pub(super) fast: FastRecovery,
     partial_seen: bool,
-    /// Duplicate acknowledgements since the last progress.
-    duplicates: u32,
-    inflation: i64,
 }
 
 impl NewReno {
     pub(super) fn on_duplicate(&mut self, at: Position) -> OnDuplicate {
-        self.duplicates = self.duplicates.saturating_add(1);
-        if self.recovering {
-            // RFC 5681 section 3.2, step 4: another segment has left the network.
-            self.inflation += at.smss as i64;
-            return OnDuplicate::Wait;
+        let answer = self.fast.on_duplicate(at);
+        if answer == OnDuplicate::FastRetransmit {
+            self.fast.recover = at.max;
+            self.partial_seen = false;
         }
-        // RFC 6582 section 3.2, step 2. `una > recover` is its "ack_number - 1 > recover", since
-        // `recover` here follows the byte that the RFC's names. Without it, the duplicates that
-        // go-back-N causes after a timeout would look like another loss.
-        if self.duplicates != DUPLICATE_THRESHOLD || at.una <= self.recover {
-            return OnDuplicate::Wait;
-        }
-        self.recover = at.max;
-        self.recovering = true;
-        self.partial_seen = false;
-        self.inflation = (u64::from(DUPLICATE_THRESHOLD) * at.smss) as i64;
-        OnDuplicate::FastRetransmit
+        answer
     }
 
     pub(super) fn on_progress(&mut self, news: &News) -> OnProgress {
-        if !self.recovering {
-            self.duplicates = 0;
+        let fast = &mut self.fast;
+        if !fast.recovering {
+            fast.duplicates = 0;
             return OnProgress::Ordinary;
         }
-        if news.at.una >= self.recover {
-            self.recovering = false;
-            self.duplicates = 0;
-            self.inflation = 0;
+        if news.at.una >= fast.recover {
+            fast.end();
             return OnProgress::Full;
         }
-        self.inflation -= news.acked as i64;
+        fast.inflation -= news.acked as i64;
         if news.acked >= news.at.smss {
-            self.inflation += news.at.smss as i64;
+            fast.inflation += news.at.smss as i64;
         }
         OnProgress::Partial {
             retransmit: true,
@@ -59,32 +44,15 @@ impl NewReno {
 
     pub(super) fn on_timeout(&mut self, at: Position) {
         *self = Self {
-            recover: at.max,
-            ..Self::default()
+            fast: FastRecovery::after_timeout(at),
+            partial_seen: false,
         };
-    }
-
-    pub(super) const fn inflation(&self) -> i64 {
-        self.inflation
-    }
-
-    /// Nothing is lost or late.
-    pub(super) fn is_quiet(&self) -> bool {
-        !self.recovering && self.duplicates == 0
-    }
-
-    pub(super) fn limited_transmit(&self) -> u32 {
-        if self.recovering {
-            0
-        } else {
-            self.duplicates.min(DUPLICATE_THRESHOLD - 1)
-        }
     }
 
     /// Leaves an inflation of one segment.
     pub(super) fn take_deficit(&mut self, smss: u64) -> u64 {
-        let deficit = u64::try_from(smss as i64 - self.inflation).unwrap_or(0);
-        self.inflation += deficit as i64;
+        let deficit = u64::try_from(smss as i64 - self.fast.inflation).unwrap_or(0);
+        self.fast.inflation += deficit as i64;
         deficit
     }
 }
@@ -153,16 +121,16 @@ mod tests {
     fn rfc6582_3_2_step_3_partial_acknowledgements_deflate() {
         let mut recovery = NewReno::default();
         third_duplicate(&mut recovery, 1, 10_001);
-        assert_eq!(recovery.inflation(), 3_000);
+        assert_eq!(recovery.fast.inflation, 3_000);
         recovery.on_duplicate(at(1, 10_001));
-        assert_eq!(recovery.inflation(), 4_000);
+        assert_eq!(recovery.fast.inflation, 4_000);
         assert_eq!(progress(&mut recovery, 3_001, 3_000), partial(true));
-        assert_eq!(recovery.inflation(), 2_000);
+        assert_eq!(recovery.fast.inflation, 2_000);
         // Less than a segment acknowledged: nothing is added back.
         assert_eq!(progress(&mut recovery, 3_501, 500), partial(false));
-        assert_eq!(recovery.inflation(), 1_500);
+        assert_eq!(recovery.fast.inflation, 1_500);
         assert_eq!(progress(&mut recovery, 10_001, 6_500), OnProgress::Full);
-        assert_eq!(recovery.inflation(), 0);
+        assert_eq!(recovery.fast.inflation, 0);
     }
 
     #[test]
@@ -170,7 +138,7 @@ mod tests {
         let mut recovery = NewReno::default();
         third_duplicate(&mut recovery, 1, 10_001);
         recovery.on_timeout(at(1, 12_001));
-        assert_eq!(recovery.inflation(), 0);
+        assert_eq!(recovery.fast.inflation, 0);
         assert_eq!(progress(&mut recovery, 2_001, 2_000), OnProgress::Ordinary);
         assert_eq!(
             third_duplicate(&mut recovery, 12_001, 13_001),
@@ -183,9 +151,9 @@ mod tests {
         let mut recovery = NewReno::default();
         third_duplicate(&mut recovery, 1, 20_001);
         progress(&mut recovery, 5_001, 5_000);
-        assert_eq!(recovery.inflation(), -1_000);
+        assert_eq!(recovery.fast.inflation, -1_000);
         assert_eq!(recovery.take_deficit(SMSS), 2_000);
-        assert_eq!(recovery.inflation(), 1_000);
+        assert_eq!(recovery.fast.inflation, 1_000);
         assert_eq!(recovery.take_deficit(SMSS), 0);
     }
 }

@@ -1,15 +1,14 @@
 //! RED at the bottleneck of Chen, Yang and Hong (2010): the queue and the drops of 200 TCP flows are
 //! those of ns-2.35.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
 use skywave_sim::{Bench, QueueSpec, RedSpec, Results, RunOptions, run};
 use skywave_units::{Bytes, Duration};
 
+use crate::support::{counts, floats, table, words};
+
 /// The first seconds do not count.
 const WARM_S: f64 = 20.0;
+const BOTTLENECK: &str = "r1->r2";
 
 /// 200 NewReno flows over 45 Mbps and RED with the paper's parameters.
 fn chen2010(buffer: u32) -> Results {
@@ -22,7 +21,7 @@ fn chen2010(buffer: u32) -> Results {
     };
     let mut scenario = bench.scenario();
     scenario.probes.interval = Duration::from_millis(50);
-    scenario.probes.links = vec!["r1->r2".to_owned()];
+    scenario.probes.links = vec![BOTTLENECK.to_owned()];
     scenario.dumbbell.as_mut().unwrap().queue = QueueSpec::Red(RedSpec {
         packets: Some(buffer),
         min_threshold: Some(150.0),
@@ -38,26 +37,17 @@ fn chen2010(buffer: u32) -> Results {
 
 /// Mean queue in packets, and drops in percent of arrivals, of the bottleneck.
 fn queue_and_drops(results: &Results) -> (f64, f64) {
-    let (_, links) = results
-        .tables
-        .iter()
-        .find(|(name, _)| *name == "links")
-        .unwrap();
-    let column = |name| links.column_by_name(name).unwrap();
-    let times = column("time_s").as_primitive::<Float64Type>();
-    let bottleneck = column("link").as_dictionary::<Int32Type>().keys();
-    let sum = |name| -> f64 {
-        let values = column(name).as_primitive::<UInt64Type>();
-        (0..links.num_rows())
-            .filter(|&row| times.value(row) > WARM_S && bottleneck.value(row) == 0)
-            .map(|row| values.value(row) as f64)
-            .sum()
+    let links = table(results, "links");
+    let (names, times) = (words(links, "link"), floats(links, "time_s"));
+    let rows: Vec<usize> = (0..links.num_rows())
+        .filter(|&row| names[row] == BOTTLENECK && times[row] > WARM_S)
+        .collect();
+    let sum = |column| -> f64 {
+        let values = counts(links, column);
+        rows.iter().map(|&row| values[row] as f64).sum()
     };
-    let samples = (0..links.num_rows())
-        .filter(|&row| times.value(row) > WARM_S && bottleneck.value(row) == 0)
-        .count();
     (
-        sum("queue_packets") / samples as f64,
+        sum("queue_packets") / rows.len() as f64,
         100.0 * sum("drops") / sum("arrivals"),
     )
 }

@@ -1,18 +1,11 @@
-//! One flow over a deterministic bottleneck with named drops (after Fall and Floyd, 1996), against
-//! ns-2.35's traces of the same: `validation/ns2/README.md` lists what differs and why.
-//!
-//! ```text
-//! s1 --8 Mb/s, 0.1 ms-- r1 --0.8 Mb/s, 100 ms, 50 packets-- k1
-//! ```
+//! One flow with named drops (after Fall and Floyd, 1996) against ns-2.35's traces of the same.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::path::Path;
-
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, UInt32Type, UInt64Type};
+use arrow_array::types::UInt32Type;
 use skywave_sim::{RunOptions, Scenario, run};
+
+use crate::path::{self, Flow};
+use crate::support::{counts, floats, table, words};
 
 /// A data packet that left its sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,21 +24,14 @@ struct Trace {
 }
 
 fn golden(name: &str) -> Trace {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../validation/ns2")
-        .join(name);
-    let text = std::fs::read_to_string(&path).expect("a golden trace of the repository");
     let mut trace = Trace::default();
-    for line in text.lines().skip(1) {
-        let mut fields = line.split(',');
-        let event = fields.next().unwrap();
-        let mut number = || fields.next().unwrap().parse::<f64>().unwrap();
+    for (event, numbers) in path::golden(name) {
         match event {
-            "S" => trace.sent.push(Sent {
-                time_s: number(),
-                number: number() as u64,
+            'S' => trace.sent.push(Sent {
+                time_s: numbers[0],
+                number: numbers[1] as u64,
             }),
-            "C" => trace.cwnd.push((number(), number())),
+            'C' => trace.cwnd.push((numbers[0], numbers[1])),
             _ => {}
         }
     }
@@ -53,86 +39,29 @@ fn golden(name: &str) -> Trace {
 }
 
 fn scenario(transport: &str, source: &str, losses: &[u64]) -> Scenario {
-    let text = format!(
-        r#"
-        name = "canonical"
-        duration = "8 s"
-        nodes = ["s1", "r1", "k1"]
-        probes = {{ packets = true, windows = true }}
-
-        [[links]]
-        from = "s1"
-        to = "r1"
-        rate = "8 Mbps"
-        delay = "0.1 ms"
-
-        [[links]]
-        from = "r1"
-        to = "k1"
-        rate = "0.8 Mbps"
-        delay = "100 ms"
-        queue = {{ drop-tail = {{ packets = 49 }} }}
-        loss = {{ packets = {losses:?} }}
-
-        [[flows]]
-        name = "flow"
-        from = "s1"
-        to = "k1"
-        transport = {{ {transport} }}
-        source = {{ {source} }}
-        "#
-    );
-    Scenario::from_toml(&text).unwrap()
-}
-
-fn words<'a>(batch: &'a RecordBatch, column: &str) -> Vec<&'a str> {
-    let column = batch
-        .column_by_name(column)
-        .unwrap()
-        .as_dictionary::<Int32Type>();
-    let words = column.values().as_string::<i32>();
-    column
-        .keys()
-        .values()
-        .iter()
-        .map(|&key| words.value(key as usize))
-        .collect()
-}
-
-fn floats<'a>(batch: &'a RecordBatch, column: &str) -> &'a [f64] {
-    batch
-        .column_by_name(column)
-        .unwrap()
-        .as_primitive::<Float64Type>()
-        .values()
+    let flow = Flow {
+        seconds: 8,
+        transport,
+        source,
+        losses,
+        probe: "windows",
+    };
+    flow.scenario()
 }
 
 /// Runs the scenario and reads off it what a trace holds. TCP's segments carry `segment` bytes.
 fn ours(scenario: &Scenario, segment: u64) -> Trace {
     let results = run(scenario, RunOptions::default(), |_| true).unwrap();
-    let table = |name: &str| {
-        results
-            .tables
-            .iter()
-            .find(|(table, _)| *table == name)
-            .map(|(_, batch)| batch)
-            .unwrap()
-    };
-    let packets = table("packets");
+    let packets = table(&results, "packets");
     let (events, places, kinds) = (
         words(packets, "event"),
         words(packets, "place"),
         words(packets, "kind"),
     );
     let times = floats(packets, "time_s");
-    let seqs = packets
-        .column_by_name("seq")
-        .unwrap()
-        .as_primitive::<UInt64Type>();
-    let bytes = packets
-        .column_by_name("bytes")
-        .unwrap()
-        .as_primitive::<UInt32Type>();
+    let seqs = counts(packets, "seq");
+    let bytes = packets.column_by_name("bytes").unwrap();
+    let bytes = bytes.as_primitive::<UInt32Type>();
     let mut trace = Trace::default();
     let mut isn = 0;
     let mut data_packets = 0;
@@ -143,12 +72,12 @@ fn ours(scenario: &Scenario, segment: u64) -> Trace {
         let time_s = times[row];
         match kinds[row] {
             "TCP SYN" => {
-                isn = seqs.value(row);
+                isn = seqs[row];
                 trace.sent.push(Sent { time_s, number: 0 });
             }
             "TCP data" => {
                 assert_eq!(u64::from(bytes.value(row)), segment + 40);
-                let offset = seqs.value(row).wrapping_sub(isn + 1) & 0xffff_ffff;
+                let offset = seqs[row].wrapping_sub(isn + 1) & 0xffff_ffff;
                 trace.sent.push(Sent {
                     time_s,
                     number: offset / segment + 1,
@@ -164,7 +93,7 @@ fn ours(scenario: &Scenario, segment: u64) -> Trace {
             _ => {}
         }
     }
-    let windows = table("windows");
+    let windows = table(&results, "windows");
     let cwnd = floats(windows, "cwnd_packets").iter();
     trace.cwnd = floats(windows, "time_s")
         .iter()

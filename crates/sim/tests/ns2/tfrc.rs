@@ -1,14 +1,9 @@
-//! CCID 3 with RFC 3448's rules against ns-2.35's two TFRCs over the path of `ns2_canonical`:
-//! `validation/ns2/README.md` lists what differs and why.
+//! CCID 3 with RFC 3448's rules against ns-2.35's two TFRCs.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+use skywave_sim::{RunOptions, run};
 
-use std::path::Path;
-
-use arrow_array::RecordBatch;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
-use skywave_sim::{RunOptions, Scenario, run};
+use crate::path::{self, Flow};
+use crate::support::{counts, floats, table, words};
 
 /// When data packets left, and X in bytes per second at each change.
 #[derive(Debug, Default)]
@@ -26,17 +21,11 @@ impl Trace {
 }
 
 fn golden(name: &str) -> Trace {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../validation/ns2/canonical")
-        .join(name);
-    let text = std::fs::read_to_string(&path).expect("a golden trace of the repository");
     let mut trace = Trace::default();
-    for line in text.lines().skip(1) {
-        let fields: Vec<_> = line.split(',').collect();
-        let number = |index: usize| fields[index].parse::<f64>().unwrap();
-        match fields[0] {
-            "S" => trace.sent.push(number(1)),
-            "X" => trace.rate.push((number(1), number(2))),
+    for (event, numbers) in path::golden(&format!("canonical/{name}")) {
+        match event {
+            'S' => trace.sent.push(numbers[0]),
+            'X' => trace.rate.push((numbers[0], numbers[1])),
             _ => {}
         }
     }
@@ -44,69 +33,31 @@ fn golden(name: &str) -> Trace {
 }
 
 fn ours(losses: &[u64], rules: &str) -> Trace {
-    let scenario = format!(
-        r#"
-        name = "canonical"
-        duration = "20 s"
-        nodes = ["s1", "r1", "k1"]
-        probes = {{ packets = true, rates = true }}
-
-        [[links]]
-        from = "s1"
-        to = "r1"
-        rate = "8 Mbps"
-        delay = "0.1 ms"
-
-        [[links]]
-        from = "r1"
-        to = "k1"
-        rate = "0.8 Mbps"
-        delay = "100 ms"
-        queue = {{ drop-tail = {{ packets = 49 }} }}
-        loss = {{ packets = {losses:?} }}
-
-        [[flows]]
-        name = "flow"
-        from = "s1"
-        to = "k1"
-        transport = {{ dccp = {{ ccid = 3, profile = "ns2", ecn = false, tfrc = {{ rules = "{rules}" }} }} }}
-        source = {{ ftp = {{ datagram = "1000 B" }} }}
-        "#
+    let transport = format!(
+        r#"dccp = {{ ccid = 3, profile = "ns2", ecn = false, tfrc = {{ rules = "{rules}" }} }}"#
     );
-    let scenario = Scenario::from_toml(&scenario).unwrap();
-    let results = run(&scenario, RunOptions::default(), |_| true).unwrap();
-    let table = |name: &str| {
-        let found = results.tables.iter().find(|(table, _)| *table == name);
-        found.map(|(_, batch)| batch).unwrap()
+    let flow = Flow {
+        seconds: 20,
+        transport: &transport,
+        source: r#"ftp = { datagram = "1000 B" }"#,
+        losses,
+        probe: "rates",
     };
-    let rates = table("rates");
-    let x = rates.column_by_name("allowed_rate_bps").unwrap();
-    let x = x.as_primitive::<UInt64Type>().values();
+    let results = run(&flow.scenario(), RunOptions::default(), |_| true).unwrap();
+    let rates = table(&results, "rates");
+    let x = counts(rates, "allowed_rate_bps");
     let bytes = x.iter().map(|&bps| bps as f64 / 8.0);
-    let packets = table("packets");
+    let packets = table(&results, "packets");
     let (events, kinds) = (words(packets, "event"), words(packets, "kind"));
-    let sent = times(packets)
+    let sent = floats(packets, "time_s")
         .iter()
         .zip(events.iter().zip(kinds))
         .filter(|(_, (event, kind))| **event == "send" && kind.starts_with("DCCP-Data"))
         .map(|(&at, _)| at);
     Trace {
         sent: sent.collect(),
-        rate: times(rates).iter().copied().zip(bytes).collect(),
+        rate: floats(rates, "time_s").iter().copied().zip(bytes).collect(),
     }
-}
-
-fn times(batch: &RecordBatch) -> &[f64] {
-    let column = batch.column_by_name("time_s").unwrap();
-    column.as_primitive::<Float64Type>().values()
-}
-
-fn words<'a>(batch: &'a RecordBatch, column: &str) -> Vec<&'a str> {
-    let column = batch.column_by_name(column).unwrap();
-    let column = column.as_dictionary::<Int32Type>();
-    let words = column.values().as_string::<i32>();
-    let keys = column.keys().values().iter();
-    keys.map(|&key| words.value(key as usize)).collect()
 }
 
 /// The DCCP module's slow start: the same first packets within 0.5 ms, X doubled at the same reports and

@@ -1,0 +1,14 @@
+//! The simulator beside ns-2.35's traces: `validation/ns2/README.md` lists what differs and why.
+//!
+//! - [`canonical`]: one flow of each TCP, and of CCID 2, after named drops on the [`path`].
+//! - [`tfrc`]: CCID 3 on the same path, against both of ns-2's TFRCs.
+//! - [`chen2010`]: the queue and the drops of 200 flows through RED.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod canonical;
+mod chen2010;
+mod path;
+#[path = "../support/mod.rs"]
+mod support;
+mod tfrc;

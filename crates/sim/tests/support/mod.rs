@@ -1,0 +1,36 @@
+//! Reading the tables of a run.
+
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
+use skywave_sim::Results;
+
+/// The table of this name; it must have been measured.
+#[track_caller]
+pub(crate) fn table<'a>(results: &'a Results, name: &str) -> &'a RecordBatch {
+    let found = results.tables.iter().find(|(table, _)| *table == name);
+    found.map(|(_, batch)| batch).unwrap()
+}
+
+/// A column of numbers; what stands where there is none has no meaning.
+pub(crate) fn floats<'a>(batch: &'a RecordBatch, column: &str) -> &'a [f64] {
+    let column = batch.column_by_name(column).unwrap();
+    column.as_primitive::<Float64Type>().values()
+}
+
+/// A column of counts.
+pub(crate) fn counts<'a>(batch: &'a RecordBatch, column: &str) -> &'a [u64] {
+    let column = batch.column_by_name(column).unwrap();
+    column.as_primitive::<UInt64Type>().values()
+}
+
+/// A column of names.
+pub(crate) fn words<'a>(batch: &'a RecordBatch, column: &str) -> Vec<&'a str> {
+    let column = batch.column_by_name(column).unwrap();
+    let column = column.as_dictionary::<Int32Type>();
+    let words = column.values().as_string::<i32>();
+    let keys = column.keys().values().iter();
+    keys.map(|&key| words.value(key as usize)).collect()
+}
