@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import matplotlib.image
 import pytest
 
 # A shell that starts tests in the background has them ignore interrupts, and what they start too:
@@ -19,6 +21,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 CAPTURES = ROOT / "validation" / "captures"
+
+# tshark and ns-2 are judges from outside that not every machine has. What they are asked nobody
+# else can answer, so without them there is nothing to check; continuous integration installs both.
+needs_tshark = pytest.mark.skipif(
+    not shutil.which("tshark"), reason="tshark is not installed: apt-get install tshark"
+)
+needs_ns2 = pytest.mark.skipif(
+    not shutil.which("ns"), reason="ns-2 is not installed: apt-get install ns2"
+)
 
 
 def run_cli(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -36,6 +47,16 @@ def assert_bad_input(done: subprocess.CompletedProcess[str], *names: str) -> Non
     assert "Traceback" not in done.stderr
     for name in names:
         assert name in done.stderr
+
+
+def assert_figures_are_whole(report: Path) -> None:
+    """Assert that the margins of a report's figures cut nothing off: their edges are white."""
+    figures = sorted((report / "figures").glob("*.png"))
+    assert figures
+    for path in figures:
+        pixels = matplotlib.image.imread(path)[..., :3]
+        for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+            assert edge.min() == 1, path.name
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,16 @@ def test_g729a_loses_what_g113_says(loss_percent: float, impairment: float) -> N
     assert measured == pytest.approx(impairment, abs=0.6)
 
 
+@pytest.mark.parametrize(
+    ("codec", "without", "with_loss"),
+    [(emodel.G711, 0, 7), (emodel.G729A, 11, 19), (emodel.G723_1, 15, 24)],
+)
+def test_codecs_lose_what_is_printed(codec: emodel.Codec, without: float, with_loss: float) -> None:
+    """ICAO ACP WG-I/3 WP-306 table B-1: Ie without loss and at 2 %, in whole numbers."""
+    assert emodel.loss_impairment(codec, 0) == without
+    assert emodel.loss_impairment(codec, 2) == pytest.approx(with_loss, abs=0.5)
+
+
 def test_delay_costs_little_at_first_and_then_much() -> None:
     assert emodel.delay_impairment(0.1) == 0
     assert emodel.delay_impairment(0.15) == pytest.approx(0.16, abs=0.01)

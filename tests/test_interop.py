@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import CAPTURES, ROOT
+from conftest import CAPTURES, ROOT, needs_tshark
 from validation.linux import capture, machine
 from validation.linux.cases import DATAGRAMS, Case, Ending, Flow, Role, matrix, short
 from validation.linux.ends import Report, words
@@ -166,7 +165,7 @@ def test_the_matrix_has_every_combination_once() -> None:
     assert set(short()) <= {replace(case, guest="uml") for case in cases}
 
 
-@pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+@needs_tshark
 def test_tshark_reads_a_good_capture_and_finds_a_changed_byte(tmp_path: Path) -> None:
     golden = CAPTURES / "ccid2-closereq.pcapng"
     packets = capture.read(golden, 5001)
@@ -183,7 +182,7 @@ def test_tshark_reads_a_good_capture_and_finds_a_changed_byte(tmp_path: Path) ->
     assert "its checksum is wrong" in bad.complaints
 
 
-@pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+@needs_tshark
 def test_tshark_finds_a_bad_option_length(tmp_path: Path) -> None:
     golden = (CAPTURES / "ccid2.pcapng").read_bytes()
     # The Request's Change L(ECN Incapable): type 32, length 4, feature 4, value 1.
@@ -206,7 +205,10 @@ def test_a_machine_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def user_mode_linux() -> None:
-    """Skip, with the reason, where the guest cannot run."""
+    """Skip where the guest cannot run: it needs root, TAP devices and packages.
+
+    The reason says which of them is missing; continuous integration installs the packages.
+    """
     machine.find_system_programs()
     reason = machine.lacking("uml")
     if reason:

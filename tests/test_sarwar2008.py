@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from conftest import run_cli
+from conftest import assert_figures_are_whole, needs_ns2, run_cli
 from skywave import links
 from skywave.papers.sarwar2008 import (
     access,
@@ -218,6 +217,7 @@ def test_the_report_is_labelled_as_an_emulation(report: tuple[dict[str, Any], Pa
         assert parameter.name in page
     for name in ("figure2", "figure3", "figure4", "figure5", "figure6", "growth", "rtt-ref"):
         assert (report[1] / "figures" / f"{name}.png").is_file()
+    assert_figures_are_whole(report[1])
 
 
 def test_only_what_is_named_varies() -> None:
@@ -232,10 +232,12 @@ def test_only_what_is_named_varies() -> None:
         assert ("dynamic" in tfrc["feedback"]) == (conditions.feedback == "dynamic")
 
 
+@needs_ns2
 def test_the_stored_answers_are_what_ns2_says() -> None:
-    answers = oracle.consult(live=shutil.which("ns") is not None)
-    stored = oracle.consult(live=False)
-    for run, series in answers.series.items():
-        golden = stored.series[run]
+    answers, source = oracle.ORACLE.consult()
+    assert source.kind == "live"
+    stored, _ = oracle.ORACLE.consult(live=False)
+    for run, series in answers.items():
+        golden = stored[run]
         for name in ("rate_bps", "throughput_bps", "drops", "reports"):
             assert np.array_equal(getattr(series, name), getattr(golden, name)), (run, name)

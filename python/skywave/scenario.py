@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
@@ -20,7 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+@cache
+def _fields(kind: type) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a part: what they are called here, and in the schema."""
+    names = (item.name for item in dataclasses.fields(kind))
+    return tuple((name, name.removesuffix("_")) for name in names)
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
     if isinstance(value, _Mirror):
         return value.to_dict()
     if isinstance(value, list | tuple):
@@ -35,10 +45,11 @@ class _Mirror:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the form that the core reads, without what has its default."""
+        kind: type = type(self)
         body = {
-            item.name.removesuffix("_"): _plain(value)
-            for item in dataclasses.fields(self)  # type: ignore[arg-type]
-            if (value := getattr(self, item.name)) is not None
+            name: _plain(value)
+            for attribute, name in _fields(kind)
+            if (value := getattr(self, attribute)) is not None
         }
         return body if self.TAG is None else {self.TAG: body}
 

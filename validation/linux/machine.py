@@ -46,7 +46,7 @@ def lacking(kind: str) -> str | None:
         packages = " ".join(sorted({PACKAGES[program] for program in missing}))
         return f"{', '.join(missing)} missing (apt-get install {packages})"
     if not Path("/dev/net/tun").exists():
-        return "no /dev/net/tun"
+        return "no /dev/net/tun (modprobe tun)"
     if kind == "qemu":
         try:
             kernel.fetch()

@@ -9,17 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
+from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 """Four colours that colour-blind readers can tell apart (Okabe and Ito)."""
 WIDE_IN = (6.5, 3.2)
 TALL_IN = (6.5, 5.2)
+LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.65, 0.2, 0.45
+"""Room for the labels of the axes, in inches."""
+TITLE_IN = 0.3
+"""Room above the axes for one line: a title, or a legend."""
 
 
 @contextmanager
@@ -31,6 +34,7 @@ def style() -> Iterator[None]:
             "font.serif": ["DejaVu Serif"],
             "font.size": 9,
             "axes.labelsize": 9,
+            "figure.subplot.hspace": 0.28,
             "axes.titlesize": 9,
             "axes.spines.top": False,
             "axes.spines.right": False,
@@ -41,12 +45,28 @@ def style() -> Iterator[None]:
             "legend.frameon": False,
             "lines.linewidth": 1.1,
             "savefig.dpi": 300,
-            "savefig.bbox": "tight",
             # The same figure is the same file.
             "svg.hashsalt": "skywave",
         }
     ):
         yield
+
+
+def begin(size_in: tuple[float, float] = WIDE_IN, *, above_in: float = TITLE_IN) -> Figure:
+    """Begin a figure whose margins have room for labels, and ``above_in`` over the axes.
+
+    Fixed margins let figures line up, and spare matplotlib to draw each one once more for every
+    format only to measure it.
+    """
+    width_in, height_in = size_in
+    figure = Figure(figsize=size_in)
+    figure.subplots_adjust(
+        left=LEFT_IN / width_in,
+        right=1 - RIGHT_IN / width_in,
+        bottom=BOTTOM_IN / height_in,
+        top=1 - above_in / height_in,
+    )
+    return figure
 
 
 @dataclass(frozen=True)
@@ -61,12 +81,12 @@ class Drawn:
     @classmethod
     def of(cls, name: str, caption: str, figure: Figure) -> Drawn:
         """Render a figure at 300 dpi and as vectors."""
-        rendered = {}
-        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format=kind, metadata=metadata)
-            rendered[kind] = buffer.getvalue()
-        return cls(name, caption, rendered["png"], rendered["svg"])
+        png, svg = io.BytesIO(), io.BytesIO()
+        # Quicker than by default, and little larger.
+        quick = {"compress_level": 3}
+        figure.savefig(png, format="png", metadata={"Software": None}, pil_kwargs=quick)
+        figure.savefig(svg, format="svg", metadata={"Date": None})
+        return cls(name, caption, png.getvalue(), svg.getvalue())
 
     @property
     def data_uri(self) -> str:

@@ -17,6 +17,7 @@ from skywave.papers.lien2009 import (
 )
 from skywave.papers.lien2009.measures import over_runs
 from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
+from skywave.papers.stages import stage
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
         for seed in setting.SEEDS
     }
     other, panels = beyond.plan(), canonical.plan()
-    step = None if progress is None else lambda done, total: progress("Skywave", done, total)
-    runs = iter(run_many([*plan.values(), *other.values(), *panels.values()], progress=step))
+    every = [*plan.values(), *other.values(), *panels.values()]
+    runs = iter(run_many(every, progress=stage(progress, "Skywave")))
     results = dict(zip(plan, runs, strict=False))
     others = dict(zip(other, runs, strict=False))
     drawn = dict(zip(panels, runs, strict=True))

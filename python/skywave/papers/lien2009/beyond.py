@@ -219,7 +219,7 @@ def tables(found: Mapping[Case, Outcome]) -> dict[str, Any]:
 def draw(found: Mapping[Case, Outcome]) -> Figure:
     """Draw R of every combination beside one TCP flow and beside five."""
     figure = Figure(figsize=(6.5, 7.4))
-    figure.subplots_adjust(0.22, 0.08, 0.9, 0.97, wspace=0.06, hspace=0.2)
+    figure.subplots_adjust(0.22, 0.08, 0.89, 0.97, wspace=0.06, hspace=0.2)
     panels = figure.subplots(len(QUEUES), 2, sharex=True, sharey=True)
     norm = TwoSlopeNorm(vmin=0, vcenter=emodel.USABLE_R, vmax=90)
     for row, queue in enumerate(QUEUES):
@@ -239,7 +239,7 @@ def draw(found: Mapping[Case, Outcome]) -> Figure:
             axes.spines[:].set_visible(False)
     figure.colorbar(
         ScalarMappable(norm, "RdYlBu"),
-        cax=figure.add_axes((0.92, 0.4, 0.015, 0.25)),
+        cax=figure.add_axes((0.91, 0.4, 0.015, 0.25)),
         label="R",
         ticks=[0, 25, 50, emodel.USABLE_R, 90],
     )

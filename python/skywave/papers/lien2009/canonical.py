@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
-from matplotlib.figure import Figure
 
-from skywave.papers.figures import COLOURS
+from skywave.papers.figures import COLOURS, begin
 from skywave.papers.lien2009.setting import TCPS
 from skywave.scenario import DropTail, Link, PacketLoss, Probes, Scenario, Tcp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from skywave.results import Results
@@ -77,7 +77,7 @@ def draw(results: Mapping[tuple[str, int], Results]) -> Figure:
 
     What is sent for the first time is grey, what is sent again coloured; losses are crosses.
     """
-    figure = Figure(figsize=(6.5, 6.5))
+    figure = begin((6.5, 6.5))
     panels = figure.subplots(len(TCPS) // 2, 2, sharex=True, sharey=True)
     starts_s = [DURATION_S * index for index in range(len(LOST))]
     for axes, tcp in zip(panels.flat, TCPS, strict=True):
@@ -109,7 +109,6 @@ def draw(results: Mapping[tuple[str, int], Results]) -> Figure:
         axes.set_ylabel("Segment")
     for axes in panels[-1]:
         axes.set_xlabel(f"Time, {DURATION_S} s for each run")
-    figure.tight_layout()
     return figure
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, style
+from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
 from skywave.papers.lien2009 import beyond, canonical, cells
 from skywave.papers.lien2009.measures import over_runs
 from skywave.papers.lien2009.setting import GAP_S, LONG_CALL, VOICE_S, Conditions
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from skywave.papers.lien2009.beyond import Case, Outcome
     from skywave.papers.lien2009.cells import Runs
@@ -90,7 +90,7 @@ def draw_ours(
 
 
 def _long_call(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
-    figure = Figure(figsize=WIDE_IN)
+    figure = begin()
     axes = figure.subplots()
     begin_s, end_s = VOICE_S[LONG_CALL.scenario]
     middle_s = np.arange(begin_s, end_s, GAP_S) + GAP_S / 2
@@ -104,12 +104,11 @@ def _long_call(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
     axes.set_xlabel("Time (s)")
     axes.set_ylabel("Throughput ratio (%)")
     axes.legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
-    figure.tight_layout()
     return figure
 
 
 def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport: str) -> Figure:
-    figure = Figure(figsize=TALL_IN)
+    figure = begin(TALL_IN)
     panels = figure.subplots(2, 1)
     for number, (axes, title) in enumerate(
         zip(panels, ("(a) Voice first", "(b) TCP first"), strict=True), start=1
@@ -132,12 +131,11 @@ def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport:
         axes.set_title(title, loc="left")
     panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     panels[1].set_xlabel("Time (s)")
-    figure.tight_layout()
     return figure
 
 
 def _quality(ours: Runs, ns2: Mapping[str, Periods], tcp: str) -> Figure:
-    figure = Figure(figsize=TALL_IN)
+    figure = begin(TALL_IN)
     panels = figure.subplots(2, 1, sharex=True)
     begin_s, end_s = VOICE_S[1]
     middle_s = np.arange(begin_s, end_s, GAP_S) + GAP_S / 2
@@ -164,7 +162,6 @@ def _quality(ours: Runs, ns2: Mapping[str, Periods], tcp: str) -> Figure:
         axes.set_ylim(bottom=0)
     panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     panels[1].set_xlabel("Time (s); a TCP flow more every 10 s")
-    figure.tight_layout()
     return figure
 
 

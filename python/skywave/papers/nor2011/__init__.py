@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers.nor2011 import cells, figures, measures, oracle, setting
-from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
-from skywave.simulate import run_many
+from skywave.papers.reproduction import Paper, Reproduction
+from skywave.papers.stages import run_each, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,25 +26,19 @@ PAPER = Paper(
 def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
     """Run both experiments and our own sections, and judge the published values."""
     scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
-
-    def step(stage: str) -> Any:
-        return None if progress is None else lambda done, total: progress(stage, done, total)
-
-    results = dict(
-        zip(scenarios, run_many(scenarios.values(), progress=step("Skywave")), strict=True)
-    )
+    results = run_each(scenarios, stage(progress, "Skywave"))
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
-    answers = oracle.consult(live=live_ns2, progress=step("ns-2"))
+    ns2, source = oracle.ORACLE.consult(live=live_ns2, progress=stage(progress, "ns-2"))
     return Reproduction(
         paper=PAPER,
-        cells=cells.published_cells(ours, answers.series),
-        comparisons=cells.ns2_comparisons(ours, answers.series),
+        cells=cells.published_cells(ours, ns2),
+        comparisons=cells.ns2_comparisons(ours, ns2),
         parameters=setting.PARAMETERS,
-        ns2=Ns2Source(answers.source, answers.remark),
-        figures=figures.draw(ours, answers.series),
+        ns2=source,
+        figures=figures.draw(ours, ns2),
         scenarios={conditions.name: scenario for conditions, scenario in scenarios.items()},
         results={conditions.name: run for conditions, run in results.items()},
-        sections=_sections(ours, answers.series),
+        sections=_sections(ours, ns2),
     )
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, style
+from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
 from skywave.papers.nor2011.setting import (
     EXPERIMENT_1,
     PUBLISHED_SSTHRESH,
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from skywave.papers.nor2011.measures import Series
@@ -81,7 +80,7 @@ def _throughput_axes(axes: Axes, duration_s: float) -> None:
 
 
 def _sharing(ours: Series, ns2: Series, *, published: bool) -> Figure:
-    figure = Figure(figsize=WIDE_IN)
+    figure = begin(above_in=0.5)
     axes = figure.subplots()
     for name, mine, theirs, colour, dashes in (
         ("DCCP TCP-like", ours.dccp, ns2.dccp, COLOURS[0], (4, 2)),
@@ -113,7 +112,7 @@ def _thresholds(
     ns2: Mapping[Conditions, Series],
     runs: Sequence[Conditions],
 ) -> Figure:
-    figure = Figure(figsize=TALL_IN)
+    figure = begin(TALL_IN, above_in=0.7)
     panels = figure.subplots(2, 1, sharex=True)
     for axes, title, series in ((panels[0], "Skywave", ours), (panels[1], "ns-2.35", ns2)):
         for conditions, colour in zip(runs, COLOURS, strict=True):

@@ -6,14 +6,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import tempfile
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +17,7 @@ import pyarrow.csv
 from skywave import ns2
 from skywave.papers.nor2011.measures import FlowSeries, Series
 from skywave.papers.nor2011.setting import ALL_CONDITIONS, Conditions
+from skywave.papers.oracle import Oracle, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,45 +28,10 @@ _COUNTS = "receive_events.json"
 _RECEIVED = re.compile(r"^traceall whole: .* r (\d+) ", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Oracle:
-    """ns-2's series of each run, and where they come from."""
-
-    series: dict[Conditions, Series]
-    source: Literal["live", "stored"]
-    remark: str
-
-
-def consult(*, live: bool = True, progress: Callable[[int, int], None] | None = None) -> Oracle:
-    """Run ns-2, or read the stored answers where it cannot be run or ``live`` is false."""
-    try:
-        if not live:
-            raise ns2.Ns2Error("asked not to run ns-2")
-        program = ns2.find()
-        with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as directory:
-            _run_all(Path(directory), progress)
-            series = _read_all(Path(directory))
-    except ns2.Ns2Error as reason:
-        return Oracle(_read_all(STORED), "stored", f"stored answers of ns-2.35: {reason}")
-    return Oracle(series, "live", f"run beside this report: {program}")
-
-
-def _run_all(directory: Path, progress: Callable[[int, int], None] | None = None) -> None:
-    counts: dict[str, int] = {}
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        pending = {
-            pool.submit(_run_one, conditions, directory): conditions
-            for conditions in ALL_CONDITIONS
-        }
-        try:
-            for done, future in enumerate(as_completed(pending), start=1):
-                counts[pending[future].name] = future.result()
-                if progress is not None:
-                    progress(done, len(pending))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    text = json.dumps(counts, indent=2, sort_keys=True) + "\n"
+def _ask(directory: Path, progress: Callable[[int, int], None] | None) -> None:
+    counts = run_all(ALL_CONDITIONS, lambda conditions: _run_one(conditions, directory), progress)
+    by_name = {conditions.name: count for conditions, count in counts.items()}
+    text = json.dumps(by_name, indent=2, sort_keys=True) + "\n"
     (directory / _COUNTS).write_text(text, encoding="utf-8")
 
 
@@ -117,7 +78,7 @@ def _flow(table: pa.Table, flow: str) -> FlowSeries:
     )
 
 
+ORACLE = Oracle(STORED, _ask, _read_all)
+
 if __name__ == "__main__":
-    shutil.rmtree(STORED, ignore_errors=True)
-    STORED.mkdir()
-    _run_all(STORED)
+    ORACLE.renew()

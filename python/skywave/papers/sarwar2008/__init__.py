@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
+from skywave.papers.reproduction import Paper, Reproduction
 from skywave.papers.sarwar2008 import (
     cells,
     figures,
@@ -19,7 +19,7 @@ from skywave.papers.sarwar2008 import (
     oracle,
     setting,
 )
-from skywave.simulate import run_many
+from skywave.papers.stages import run_each, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,23 +39,17 @@ PAPER = Paper(
 def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
     """Run Figure 2 under each reading and the downloads, and judge the published values."""
     scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
-
-    def step(stage: str) -> Any:
-        return None if progress is None else lambda done, total: progress(stage, done, total)
-
-    results = dict(
-        zip(scenarios, run_many(scenarios.values(), progress=step("Skywave")), strict=True)
-    )
+    results = run_each(scenarios, stage(progress, "Skywave"))
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
-    ran = live_report.run(step("downloads"))
-    answers = oracle.consult(live=live_ns2, progress=step("ns-2"))
+    ran = live_report.run(stage(progress, "downloads"))
+    ns2, source = oracle.ORACLE.consult(live=live_ns2, progress=stage(progress, "ns-2"))
     return Reproduction(
         paper=PAPER,
-        cells=[*cells.published_cells(ours, answers.series), *ran.cells],
-        comparisons=cells.ns2_comparisons(ours, answers.series),
+        cells=[*cells.published_cells(ours, ns2), *ran.cells],
+        comparisons=cells.ns2_comparisons(ours, ns2),
         parameters=(*setting.PARAMETERS, *live.PARAMETERS),
-        ns2=Ns2Source(answers.source, answers.remark),
-        figures=[*figures.draw(ours, answers.series), *ran.figures],
+        ns2=source,
+        figures=[*figures.draw(ours, ns2), *ran.figures],
         # Of the downloads those that are drawn; the others differ in their seed.
         scenarios={
             **{conditions.name: scenario for conditions, scenario in scenarios.items()},

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, style
+from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
 from skywave.papers.sarwar2008 import growth
 from skywave.papers.sarwar2008.oracle import Run
 from skywave.papers.sarwar2008.setting import (
@@ -23,6 +22,8 @@ from skywave.papers.sarwar2008.setting import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from matplotlib.figure import Figure
 
     from skywave.papers.sarwar2008.measures import Series
 
@@ -52,7 +53,7 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[D
 
 
 def _figure_2(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> Figure:
-    figure = Figure(figsize=TALL_IN)
+    figure = begin(TALL_IN)
     panels = figure.subplots(2, 1, sharex=True, sharey=True)
     queue = STANDARD.queue
     lines = (
@@ -75,7 +76,7 @@ def _figure_2(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> F
 
 
 def _growth(ours: Mapping[Conditions, Series]) -> Figure:
-    figure = Figure(figsize=WIDE_IN)
+    figure = begin(above_in=0.1)
     axes = figure.subplots()
     time_s = np.linspace(0, GROWTH_S, 200)
     for label, reports, conditions, colour in (

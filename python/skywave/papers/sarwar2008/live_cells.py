@@ -125,33 +125,29 @@ def _cell(id_: str, what: str, unit: str, published: float, ours: float, **more:
 
 
 def _row(feedback: str, runs: Sequence[Totals], rate_why: str, loss_why: str) -> list[Cell]:
-    published, prefix = TABLE_1[feedback], f"table1/{feedback}"
+    row = TABLE_1[feedback]
     made = "fitted" if feedback == "standard" else "predicted"
+    published = (row.rate_kbps, row.deviation_kbps, row.loss_percent)
+    ours = (
+        downloads.mean(runs, "rate_kbps"),
+        downloads.deviation(runs, "rate_kbps"),
+        downloads.mean(runs, "loss_percent"),
+    )
+    columns = (
+        ("rate", "mean rate", "kbit/s", rate_why),
+        ("deviation", "standard deviation of the rate", "kbit/s", DEVIATION_REASON),
+        ("loss", "mean packet loss", "%", loss_why),
+    )
     return [
         _cell(
-            f"{prefix}/rate",
-            f"mean rate, {feedback} feedback ({made})",
-            "kbit/s",
-            published.rate_kbps,
-            downloads.mean(runs, "rate_kbps"),
-            known_reason=rate_why,
-        ),
-        _cell(
-            f"{prefix}/deviation",
-            f"standard deviation of the rate, {feedback} feedback ({made})",
-            "kbit/s",
-            published.deviation_kbps,
-            downloads.deviation(runs, "rate_kbps"),
-            known_reason=DEVIATION_REASON,
-        ),
-        _cell(
-            f"{prefix}/loss",
-            f"mean packet loss, {feedback} feedback ({made})",
-            "%",
-            published.loss_percent,
-            downloads.mean(runs, "loss_percent"),
-            known_reason=loss_why,
-        ),
+            f"table1/{feedback}/{name}",
+            f"{what}, {feedback} feedback ({made})",
+            unit,
+            theirs,
+            mine,
+            known_reason=why,
+        )
+        for (name, what, unit, why), theirs, mine in zip(columns, published, ours, strict=True)
     ]
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from skywave.papers.figures import COLOURS, WIDE_IN, Drawn, style
+from skywave.papers.figures import COLOURS, Drawn, begin, style
 from skywave.papers.sarwar2008 import downloads
 from skywave.papers.sarwar2008.access import FITTED
 from skywave.papers.sarwar2008.live import BY_RTT_REF, DURATION_S, DYNAMIC, STANDARD
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from skywave.papers.sarwar2008.downloads import Course
     from skywave.papers.sarwar2008.live import Download
@@ -62,7 +61,7 @@ def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> li
 
 def _over_time(seed: int) -> tuple[Figure, Axes]:
     """Begin a figure over the time of a download, with the load by others in grey."""
-    figure = Figure(figsize=WIDE_IN)
+    figure = begin(above_in=0.1)
     axes = figure.subplots()
     begins = [
         (float(step.at.split()[0]) / 1e6, step.rate) for step in FITTED.load(seed, DURATION_S).steps
@@ -116,7 +115,7 @@ def _round_trips(courses: Mapping[Download, Course], seed: int) -> Figure:
 
 
 def _rtt_ref(beyond: Downloads) -> Figure:
-    figure = Figure(figsize=WIDE_IN)
+    figure = begin(above_in=0.1)
     axes = figure.subplots()
     standard = beyond[STANDARD]
     rows = []

@@ -11,6 +11,7 @@ from skywave.papers.sarwar2008 import downloads, fit, live, live_cells, live_fig
 from skywave.papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE
 from skywave.papers.sarwar2008.live import BEYOND_SEEDS, DYNAMIC, SEEDS, STANDARD
 from skywave.papers.sarwar2008.published import TABLE_1
+from skywave.papers.stages import run_each
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def run(progress: Callable[[int, int], None] | None) -> Live:
         download: live.scenario(download, shown_seed, rates=True)
         for download in (STANDARD, DYNAMIC)
     }
-    courses = dict(zip(shown, run_many(shown.values()), strict=True))
-    return Live(ours, shown_seed, shown, courses)
+    return Live(ours, shown_seed, shown, run_each(shown))
 
 
 def sections(ran: Live) -> dict[str, Any]:

@@ -5,10 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +13,7 @@ import numpy as np
 import pyarrow.csv
 
 from skywave import ns2
+from skywave.papers.oracle import Oracle, run_all
 from skywave.papers.sarwar2008.measures import Series
 from skywave.papers.sarwar2008.setting import DURATION_S, QUEUES, REPORTS, RTT_S
 
@@ -55,40 +52,8 @@ ALL_RUNS = (
 )
 
 
-@dataclass(frozen=True)
-class Oracle:
-    """ns-2's series of each run, and where they come from."""
-
-    series: dict[Run, Series]
-    source: Literal["live", "stored"]
-    remark: str
-
-
-def consult(*, live: bool = True, progress: Callable[[int, int], None] | None = None) -> Oracle:
-    """Run ns-2, or read the stored answers where it cannot be run or ``live`` is false."""
-    try:
-        if not live:
-            raise ns2.Ns2Error("asked not to run ns-2")
-        program = ns2.find()
-        with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as directory:
-            _run_all(Path(directory), progress)
-            series = _read_all(Path(directory))
-    except ns2.Ns2Error as reason:
-        return Oracle(_read_all(STORED), "stored", f"stored answers of ns-2.35: {reason}")
-    return Oracle(series, "live", f"run beside this report: {program}")
-
-
-def _run_all(directory: Path, progress: Callable[[int, int], None] | None = None) -> None:
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        pending = [pool.submit(_run_one, run, directory) for run in ALL_RUNS]
-        try:
-            for done, future in enumerate(as_completed(pending), start=1):
-                future.result()
-                if progress is not None:
-                    progress(done, len(pending))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+def _ask(directory: Path, progress: Callable[[int, int], None] | None) -> None:
+    run_all(ALL_RUNS, lambda run: _run_one(run, directory), progress)
 
 
 def _run_one(run: Run, directory: Path) -> None:
@@ -128,7 +93,7 @@ def _read(path: Path) -> Series:
     )
 
 
+ORACLE = Oracle(STORED, _ask, _read_all)
+
 if __name__ == "__main__":
-    shutil.rmtree(STORED, ignore_errors=True)
-    STORED.mkdir()
-    _run_all(STORED)
+    ORACLE.renew()

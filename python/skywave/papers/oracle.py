@@ -1,0 +1,75 @@
+"""Asking ns-2: run now where it is installed, else the stored answers of the same runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from skywave import ns2
+from skywave.papers.reproduction import Ns2Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Run = TypeVar("Run")
+Answer = TypeVar("Answer")
+
+
+def run_all(
+    runs: Iterable[Run],
+    run_one: Callable[[Run], Answer],
+    progress: Callable[[int, int], None] | None,
+) -> dict[Run, Answer]:
+    """Run ns-2 for each on all cores; where one fails, those that have not begun never do."""
+    answers: dict[Run, Answer] = {}
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        pending = {pool.submit(run_one, run): run for run in runs}
+        try:
+            for done, future in enumerate(as_completed(pending), start=1):
+                answers[pending[future]] = future.result()
+                if progress is not None:
+                    progress(done, len(pending))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return answers
+
+
+@dataclass(frozen=True)
+class Oracle(Generic[Answer]):
+    """ns-2's answers to a paper's runs, as files in a directory.
+
+    ``ask`` runs ns-2 and writes its answers into a directory, ``read`` reads them from one; those
+    of the repository are in ``stored``.
+    """
+
+    stored: Path
+    ask: Callable[[Path, Callable[[int, int], None] | None], None]
+    read: Callable[[Path], Answer]
+
+    def consult(
+        self, *, live: bool = True, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Answer, Ns2Source]:
+        """Run ns-2, or read the stored answers where it cannot be run or ``live`` is false."""
+        try:
+            if not live:
+                raise ns2.Ns2Error("asked not to run ns-2")
+            program = ns2.find()
+            with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as directory:
+                self.ask(Path(directory), progress)
+                answer = self.read(Path(directory))
+        except ns2.Ns2Error as reason:
+            source = Ns2Source("stored", f"stored answers of ns-2.35: {reason}")
+            return self.read(self.stored), source
+        return answer, Ns2Source("live", f"run beside this report: {program}")
+
+    def renew(self) -> None:
+        """Run ns-2 and store its answers in place of those of the repository."""
+        shutil.rmtree(self.stored, ignore_errors=True)
+        self.stored.mkdir()
+        self.ask(self.stored, None)
