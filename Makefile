@@ -88,6 +88,9 @@ golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
 	$(BIN)/python -m skywave.papers.nor2011.oracle
 	$(BIN)/python -m skywave.papers.sarwar2008.oracle
 	$(BIN)/python -m skywave.papers.sarwar2008.fit
+	$(BIN)/python -m skywave.papers.chen2010.oracle
+	$(BIN)/python -m skywave.papers.chen2010.fit
+	$(BIN)/python -m skywave.papers.chen2010.readings
 
 lock: $(REQUIREMENTS) ## Lock the Python dependencies anew (needs uv).
 	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \

@@ -16,6 +16,7 @@ from skywave import (
     Dccp,
     DropTail,
     DynamicFeedback,
+    FileSize,
     Flow,
     FqCoDel,
     Ftp,
@@ -29,8 +30,10 @@ from skywave import (
     SubQueue,
     Tcp,
     Tfrc,
+    Think,
     Vcp,
     VcpRouter,
+    Web,
     Weighted,
 )
 from skywave.papers.nor2011 import setting
@@ -83,7 +86,14 @@ def everything() -> Scenario:
         loss=PacketLoss(packets=(3, 5)),
         access_delays=("1 ms", "2 ms"),
         seed=7,
-        probes=Probes(interval="500 ms", links=("r1->r2",), windows=True, rates=True, packets=True),
+        probes=Probes(
+            interval="500 ms",
+            links=("r1->r2",),
+            flows=("web",),
+            windows=True,
+            rates=True,
+            packets=True,
+        ),
     )
     scenario.description = "every parameter"
     scenario.verify_wire = True
@@ -182,6 +192,15 @@ def everything() -> Scenario:
     scenario.add_flow("load", "s1", "d1", Dccp(ccid=248, vcp=vcp))
     several = Dccp(ccid=4, tfrc=Tfrc(feedback=PerRoundTrip(reports=4)))
     scenario.add_flow("several", "s1", "d2", several)
+    web = Web(
+        think=(
+            Think(probability=0.25, median="2 s", shape=1.5),
+            Think(probability=0.75, median="30 ms", shape=3.0),
+        ),
+        size=FileSize(median="3 kB", shape=1.2),
+        datagram="700 B",
+    )
+    scenario.add_flow("web", "s2", "d1", tcp, web)
     return scenario.add_flow(
         "dccp", "s2", "d2", dccp, Cbr(rate="1 Mbps", datagram="500 B"), stop="4 s", class_=1
     )

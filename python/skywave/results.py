@@ -124,6 +124,17 @@ class Results:
         return self.tables["voice"]
 
     @property
+    def transfers(self) -> pa.Table:
+        """Every file of web traffic, in the order in which they were begun.
+
+        The connection was opened at ``start_s``; it was over at ``finish_s``, by what the sender
+        knew, and ``arrived_bytes`` of ``bytes`` had arrived: both null where the run ended before.
+        """
+        if "transfers" not in self.tables:
+            raise KeyError("transfers: nobody browses; give a flow a Web source")
+        return self.tables["transfers"]
+
+    @property
     def drops(self) -> pa.Table:
         """Every packet that was dropped."""
         return self.tables["drops"]

@@ -397,7 +397,7 @@ class Dccp(_Mirror):
     profile: Literal["rfc", "ns2"] | None = None
     initial_cwnd: int | None = None
     initial_ssthresh: int | None = None
-    growth: Literal["rfc4341", "ns2-tcplike"] | None = None
+    growth: Literal["rfc4341", "ns2-tcplike", "per-ack"] | None = None
     tfrc: Tfrc | None = None
     vcp: Vcp | None = None
     send_queue: int | None = None
@@ -474,8 +474,43 @@ class Voice(_Mirror):
     adapt: Adapt | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Think(_Mirror):
+    """One part of a mixture of think times: log-logistic, with this ``median`` and ``shape``.
+
+    ``probability`` is the share of think times that are of this part; shares add up to 1.
+    """
+
+    probability: float
+    median: str
+    shape: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSize(_Mirror):
+    """Lengths of files: log-logistic, ``P{F > f} = 1 / (1 + (f / median)**shape)``."""
+
+    median: str | None = None
+    shape: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Web(_Mirror):
+    """Web traffic: thinks, sends a file over a connection of its own, and thinks again.
+
+    Think times and lengths have the laws of Ott, Lakshman and Wong ("SRED", 1999) unless others
+    are given: ``P{T > t}`` is the sum of ``probability / (1 + (t / median)**shape)``. ``datagram``
+    is for transports that carry datagrams. ``Results.transfers`` has every file.
+    """
+
+    TAG: ClassVar[str] = "web"
+    think: tuple[Think, ...] | None = None
+    size: FileSize | None = None
+    datagram: str | None = None
+
+
 Transport = Tcp | Dccp | Udp
-Source = Ftp | Cbr | Voice
+Source = Ftp | Cbr | Voice | Web
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -499,7 +534,7 @@ class Flow(_Mirror):
 
 @dataclass(frozen=True, kw_only=True)
 class Probes(_Mirror):
-    """What is measured: samples each ``interval``, of all links or of those named.
+    """What is measured: samples each ``interval``, of all links and flows or of those named.
 
     ``windows`` records cwnd, ssthresh and pipe at each change, ``rates`` the X, X_recv, p and R of
     TFRC senders at each report and each change; ``packets`` records every packet everywhere, which
@@ -508,6 +543,7 @@ class Probes(_Mirror):
 
     interval: str | None = None
     links: tuple[str, ...] | None = None
+    flows: tuple[str, ...] | None = None
     windows: bool | None = None
     rates: bool | None = None
     packets: bool | None = None
@@ -693,6 +729,7 @@ _TAGGED: dict[str | None, type[_Mirror]] = {
         Ftp,
         Cbr,
         Voice,
+        Web,
         DropTail,
         Red,
         AdaptiveRed,
@@ -708,7 +745,7 @@ _TAGGED: dict[str | None, type[_Mirror]] = {
     )
 }
 """Variants by their tag, for the keys whose value has one of several forms."""
-_LISTS: dict[str, type[_Mirror]] = {"steps": Step, "queues": SubQueue}
+_LISTS: dict[str, type[_Mirror]] = {"steps": Step, "queues": SubQueue, "think": Think}
 _PARTS: dict[str, type[_Mirror]] = {
     "trace": Trace,
     "back": Back,
@@ -716,6 +753,7 @@ _PARTS: dict[str, type[_Mirror]] = {
     "adapt": Adapt,
     "tfrc": Tfrc,
     "vcp": Vcp,
+    "size": FileSize,
 }
 
 
@@ -729,7 +767,7 @@ def _read(mirror: type[PartT], document: Mapping[str, Any]) -> PartT:
         elif key == "queue":
             # "unlimited" is what there is without a queue.
             continue
-        elif key in _PARTS:
+        elif key in _PARTS and isinstance(value, dict):
             values[key] = _read(_PARTS[key], value)
         elif key in _LISTS:
             values[key] = tuple(_read(_LISTS[key], item) for item in value)

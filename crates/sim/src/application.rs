@@ -5,8 +5,9 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::Payload;
 
 use crate::host::{start_of, stream};
-use crate::scenario::{FlowSpec, SourceSpec};
+use crate::scenario::{Scenario, SourceSpec};
 use crate::talker::{Made, Talker};
+use crate::web::{Connector, Opened, Transfer, WebSource};
 
 /// A transport of datagrams, as its application sees it.
 pub(crate) trait Datagrams: Endpoint {
@@ -79,12 +80,16 @@ enum Source {
     Periodic { interval: Duration, datagram: u32 },
     /// A voice call.
     Voice(Box<Talker>),
+    /// Web traffic.
+    Web(Box<WebSource>),
 }
 
 impl Application {
-    /// The application of a flow, before its start. It counts by intervals of `probe_interval`.
-    pub(crate) fn new(flow: &FlowSpec, seed: u64, probe_interval: Duration) -> Self {
-        let start = start_of(flow, seed);
+    /// The application of the flow at `index`, before its start. It counts by the intervals of
+    /// probes.
+    pub(crate) fn new(scenario: &Scenario, index: usize) -> Self {
+        let (flow, seed) = (&scenario.flows[index], scenario.seed);
+        let mut start = start_of(flow, seed);
         let source = match &flow.source {
             SourceSpec::Ftp(ftp) => Source::File {
                 remaining: ftp.size.map(skywave_units::Bytes::get),
@@ -97,12 +102,29 @@ impl Application {
             },
             SourceSpec::Voice(voice) => {
                 let rng = stream(seed, &format!("{}/talkspurts", flow.name));
-                Source::Voice(Box::new(Talker::new(voice, start, probe_interval, rng)))
+                Source::Voice(Box::new(Talker::new(
+                    voice,
+                    start,
+                    scenario.probes.interval,
+                    rng,
+                )))
+            }
+            SourceSpec::Web(web) => {
+                let connector = Connector {
+                    flow: flow.clone(),
+                    index,
+                    flows: scenario.flows.len(),
+                    seed,
+                };
+                let mut source = WebSource::new(web, connector);
+                start += source.think();
+                Source::Web(Box::new(source))
             }
         };
+        let stop = flow.stop.map(|stop| Instant::ZERO + stop);
         Self {
-            next: Some(start),
-            stop: flow.stop.map(|stop| Instant::ZERO + stop),
+            next: Some(stop.map_or(start, |stop| start.min(stop))),
+            stop,
             source,
         }
     }
@@ -116,8 +138,44 @@ impl Application {
     pub(crate) fn voice_made(&self) -> &[Made] {
         match &self.source {
             Source::Voice(talker) => &talker.counts,
-            Source::File { .. } | Source::Periodic { .. } => &[],
+            Source::File { .. } | Source::Periodic { .. } | Source::Web(_) => &[],
         }
+    }
+
+    /// The files of web traffic, in order; empty for other sources.
+    pub(crate) fn transfers(&self) -> &[Transfer] {
+        match &self.source {
+            Source::Web(web) => &web.transfers,
+            Source::File { .. } | Source::Periodic { .. } | Source::Voice(_) => &[],
+        }
+    }
+
+    /// The connection that is to be opened now, if it is time for the next file.
+    pub(crate) fn opens(&mut self, now: Instant) -> Option<Opened> {
+        let is_over = self.stop.is_some_and(|stop| now >= stop);
+        match &mut self.source {
+            Source::Web(web) if !is_over && !web.is_sending() => Some(web.open(now)),
+            _ => None,
+        }
+    }
+
+    /// Its connection is over; so many bytes of the file have arrived.
+    pub(crate) fn transfer_ended(&mut self, now: Instant, delivered: u64) {
+        let Source::Web(web) = &mut self.source else {
+            return;
+        };
+        web.ended(now, delivered);
+        let next = now + web.think();
+        self.next = match self.stop {
+            Some(stop) if stop <= now => None,
+            Some(stop) => Some(next.min(stop)),
+            None => Some(next),
+        };
+    }
+
+    /// There is nothing to act on: its last connection is over, and it opens no more.
+    pub(crate) const fn rest(&mut self) {
+        self.next = None;
     }
 
     /// Acts on a byte stream.
@@ -146,6 +204,11 @@ impl Application {
             }
             Source::Periodic { datagram, .. } => sender.write(u64::from(*datagram)),
             Source::Voice(_) => unreachable!("a scenario with voice over TCP is refused"),
+            Source::Web(web) => {
+                let written = sender.write(std::mem::take(&mut web.remaining));
+                sender.close();
+                written
+            }
         };
         debug_assert!(written.is_ok());
         self.schedule_next(now);
@@ -161,7 +224,10 @@ impl Application {
         match &mut self.source {
             Source::File { open, .. } => {
                 *open = true;
-                self.refill(transport);
+                self.refill(now, transport);
+            }
+            Source::Web(_) => {
+                self.refill(now, transport);
             }
             Source::Periodic { datagram, .. } => {
                 let _taken = transport.send(Payload::Synthetic(*datagram));
@@ -172,26 +238,27 @@ impl Application {
     }
 
     /// Fills the queue of a transport of datagrams where it is a file that is being sent; answers
-    /// how many datagrams it took.
-    pub(crate) fn refill<E: Datagrams>(&mut self, transport: &mut E) -> usize {
-        let Source::File {
-            remaining,
-            datagram,
-            open: true,
-        } = &mut self.source
-        else {
-            return 0;
-        };
-        let mut taken = 0;
-        loop {
-            let size = remaining.map_or(*datagram, |bytes| bytes.min(u64::from(*datagram)) as u32);
-            if size == 0 || !transport.send(Payload::Synthetic(size)) {
-                return taken;
+    /// how many datagrams it took. At the end of a file of web traffic, closes.
+    pub(crate) fn refill<E: Datagrams>(&mut self, now: Instant, transport: &mut E) -> usize {
+        match &mut self.source {
+            Source::File {
+                remaining: None,
+                datagram,
+                open: true,
+            } => fill(transport, *datagram, &mut { u64::MAX }),
+            Source::File {
+                remaining: Some(bytes),
+                datagram,
+                open: true,
+            } => fill(transport, *datagram, bytes),
+            Source::Web(web) if web.is_sending() => {
+                let taken = fill(transport, web.datagram(), &mut web.remaining);
+                if web.remaining == 0 && transport.waiting() == 0 {
+                    transport.close(now);
+                }
+                taken
             }
-            taken += 1;
-            if let Some(bytes) = remaining {
-                *bytes -= u64::from(size);
-            }
+            _ => 0,
         }
     }
 
@@ -209,7 +276,7 @@ impl Application {
 
     fn schedule_next(&mut self, now: Instant) {
         let next = match &self.source {
-            Source::File { .. } => None,
+            Source::File { .. } | Source::Web(_) => None,
             Source::Periodic { interval, .. } => Some(now + *interval),
             Source::Voice(talker) => Some(now + talker.interval()),
         };
@@ -217,5 +284,19 @@ impl Application {
             (Some(next), Some(stop)) => Some(next.min(stop)),
             (next, stop) => next.or(stop),
         };
+    }
+}
+
+/// Hands over full datagrams, and at the end the rest, until `remaining` bytes are gone or no more
+/// is taken; answers how many datagrams were.
+fn fill<E: Datagrams>(transport: &mut E, datagram: u32, remaining: &mut u64) -> usize {
+    let mut taken = 0;
+    loop {
+        let size = (*remaining).min(u64::from(datagram)) as u32;
+        if size == 0 || !transport.send(Payload::Synthetic(size)) {
+            return taken;
+        }
+        taken += 1;
+        *remaining -= u64::from(size);
     }
 }

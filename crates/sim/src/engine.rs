@@ -1,12 +1,14 @@
-//! The event loop.
+//! The event loop; `ends` is what it does with hosts and applications.
+
+mod ends;
 
 use skywave_path::{Dropped, Packet};
-use skywave_transport::{Drain, Driven, Endpoint};
+use skywave_transport::{Drain, Endpoint};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 use slab::Slab;
 
-use crate::application::{Application, Datagrams};
+use crate::application::Application;
 use crate::host::Host;
 use crate::network::{Hop, Network};
 use crate::observe::{Event, Observer};
@@ -172,8 +174,8 @@ impl<O: Observer> Simulator<O> {
             Host::TcpReceiver(receiver) => {
                 plane.drain(now, to, receiver.receive(now, ecn, body.into_segment()));
             }
-            Host::Dccp(_) | Host::Udp(_) => {
-                plane.receive_datagram(now, to, ecn, host, body);
+            Host::Dccp(_) | Host::Udp(_) | Host::Successive(_) => {
+                plane.receive_apart(now, to, ecn, host, body);
                 return self.settle(now, to);
             }
         }
@@ -196,13 +198,8 @@ impl<O: Observer> Simulator<O> {
     }
 
     fn host_expires(&mut self, now: Instant, index: u32) {
-        let plane = &mut self.plane;
-        match &mut self.hosts[index as usize] {
-            Host::TcpSender(sender) => plane.drain(now, index, sender.expire(now)),
-            Host::TcpReceiver(receiver) => plane.drain(now, index, receiver.expire(now)),
-            Host::Dccp(connection) => plane.drain(now, index, connection.expire(now)),
-            Host::Udp(socket) => plane.drain(now, index, socket.expire(now)),
-        }
+        let host = &mut self.hosts[index as usize];
+        self.plane.expire(now, index, host);
         self.settle(now, index);
     }
 
@@ -210,41 +207,56 @@ impl<O: Observer> Simulator<O> {
         let actor = Actor::Application(flow);
         let index = 2 * flow;
         let application = &mut self.applications[flow as usize];
-        match &mut self.hosts[index as usize] {
-            Host::TcpSender(sender) => {
-                let ((), drain) = sender.apply(now, |sender| application.write(now, sender));
-                self.plane.drain(now, index, drain);
+        if let Some(opened) = application.opens(now) {
+            let ends = &mut self.hosts[index as usize..][..2];
+            for (end, host) in ends.iter_mut().zip(opened.ends) {
+                if let Host::Successive(end) = end {
+                    end.open(host, opened.port);
+                }
             }
-            Host::Dccp(connection) => {
-                let ((), drain) = connection.apply(now, |connection| {
-                    application.send(now, connection);
-                });
-                self.plane.drain(now, index, drain);
-            }
-            Host::Udp(socket) => {
-                let ((), drain) = socket.apply(now, |socket| application.send(now, socket));
-                self.plane.drain(now, index, drain);
-            }
-            Host::TcpReceiver(_) => unreachable!("a flow's even host is its sender"),
         }
-        match application.next() {
+        let host = &mut self.hosts[index as usize];
+        self.plane.act(now, index, host, application);
+        self.set_application(actor, flow);
+        self.settle(now, index);
+    }
+
+    fn set_application(&mut self, actor: Actor, flow: u32) {
+        match self.applications[flow as usize].next() {
             Some(at) => self.plane.schedule.set(actor, at),
             None => self.plane.schedule.cancel(actor),
         }
-        self.settle(now, index);
     }
 
     /// After an input has been dealt with: the receiving application reads what has come, a
     /// sending one that always has data fills the room that is free, and the observer looks on.
     fn settle(&mut self, now: Instant, index: u32) {
         let host = &mut self.hosts[index as usize];
-        if matches!(host, Host::Dccp(_) | Host::Udp(_)) {
+        if matches!(host, Host::Dccp(_) | Host::Udp(_) | Host::Successive(_)) {
             let application = &mut self.applications[index as usize / 2];
             self.plane.serve(now, index, host, application);
+            self.end_transfer(now, index);
         }
         self.plane
             .observer
             .settled(now, index, &self.hosts[index as usize]);
+    }
+
+    /// Where the sender's connection of several is over, forgets both ends of it.
+    fn end_transfer(&mut self, now: Instant, index: u32) {
+        let ends = &mut self.hosts[index as usize & !1..][..2];
+        let [Host::Successive(sender), Host::Successive(receiver)] = ends else {
+            return;
+        };
+        if !sender.is_over() {
+            return;
+        }
+        let flow = index / 2;
+        let delivered = receiver.delivered_bytes();
+        sender.close();
+        receiver.close();
+        self.applications[flow as usize].transfer_ended(now, delivered);
+        self.set_application(Actor::Application(flow), flow);
     }
 
     fn sample(&mut self, now: Instant) {
@@ -270,58 +282,6 @@ impl<O: Observer> Plane<O> {
         }
         if let Some(at) = drain.deadline() {
             self.schedule.wake_by(Actor::Host(host), at);
-        }
-    }
-
-    /// Hands a packet to a host of a transport of datagrams. Apart, so that nothing of it is in the
-    /// way of segments.
-    #[inline(never)]
-    fn receive_datagram(&mut self, now: Instant, to: u32, ecn: Ecn, host: &mut Host, body: Body) {
-        match (host, body) {
-            (Host::Dccp(connection), Body::Dccp(packet)) => {
-                self.drain(now, to, connection.receive(now, ecn, *packet));
-            }
-            (Host::Udp(socket), Body::Udp(datagram)) => {
-                self.drain(now, to, socket.receive(now, ecn, *datagram));
-            }
-            _ => unreachable!("both hosts of a flow speak its protocol"),
-        }
-    }
-
-    /// Lets the application of a transport of datagrams read and write until it has nothing to do.
-    #[inline(never)]
-    fn serve(&mut self, now: Instant, index: u32, host: &mut Host, application: &mut Application) {
-        match host {
-            Host::Dccp(connection) => self.read_and_refill(now, index, connection, application),
-            Host::Udp(socket) => self.read_and_refill(now, index, socket, application),
-            Host::TcpSender(_) | Host::TcpReceiver(_) => {}
-        }
-    }
-
-    fn read_and_refill<E>(
-        &mut self,
-        now: Instant,
-        host: u32,
-        transport: &mut Driven<E>,
-        application: &mut Application,
-    ) where
-        E: Datagrams,
-        E::Packet: Into<Body>,
-    {
-        let is_sender = host.is_multiple_of(2);
-        loop {
-            let (filled, drain) = transport.apply(now, |transport| {
-                transport.read();
-                if is_sender {
-                    application.refill(transport)
-                } else {
-                    0
-                }
-            });
-            self.drain(now, host, drain);
-            if filled == 0 {
-                break;
-            }
         }
     }
 

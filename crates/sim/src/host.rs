@@ -7,13 +7,15 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_congestion::{Clocking, RtoConfig};
 use skywave_transport::Driven;
-use skywave_transport::dccp::{Connection, RateStats};
+use skywave_transport::dccp::{Connection, RateStats, State};
 use skywave_transport::tcp::{Ports, Receiver, Sender};
 use skywave_transport::udp::Socket;
 use skywave_units::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::scenario::{FlowSpec, SourceSpec, TransportSpec, UdpSpec};
+use crate::successive::Successive;
+use crate::web::{Connector, Opened};
 
 /// Port of every receiver.
 const RECEIVER_PORT: u16 = 5001;
@@ -24,6 +26,8 @@ pub(crate) enum Host {
     TcpReceiver(Box<Driven<Receiver>>),
     Dccp(Box<Driven<Connection>>),
     Udp(Box<Driven<Socket>>),
+    /// One connection after another.
+    Successive(Box<Successive>),
 }
 
 /// What the simulator reads off an endpoint of whatever kind.
@@ -58,12 +62,63 @@ pub(crate) fn start_of(flow: &FlowSpec, seed: u64) -> Instant {
     start + Duration::from_nanos(rng.random_range(0..=flow.start_jitter.as_nanos()))
 }
 
+impl HostStats {
+    /// These, with the counts of earlier connections added.
+    pub(crate) const fn counts_after(self, past: &Self) -> Self {
+        Self {
+            packets_sent: self.packets_sent + past.packets_sent,
+            bytes_sent: self.bytes_sent + past.bytes_sent,
+            retransmissions: self.retransmissions + past.retransmissions,
+            timeouts: self.timeouts + past.timeouts,
+            delivered_packets: self.delivered_packets + past.delivered_packets,
+            delivered_bytes: self.delivered_bytes + past.delivered_bytes,
+            ..self
+        }
+    }
+
+    /// The counts alone.
+    pub(crate) fn counts(&self) -> Self {
+        Self::default().counts_after(self)
+    }
+}
+
 impl Host {
     /// The sender and the receiver of a flow.
     pub(crate) fn pair(flow: &FlowSpec, index: usize, seed: u64) -> (Self, Self) {
-        let name = |end: &str| format!("{}/{end}", flow.name);
-        let start = start_of(flow, seed);
-        let sender_port = sender_port(index);
+        if matches!(flow.source, SourceSpec::Web(_)) {
+            let closed = || Self::Successive(Box::default());
+            return (closed(), closed());
+        }
+        Self::connect(
+            flow,
+            &flow.name,
+            sender_port(index),
+            start_of(flow, seed),
+            seed,
+        )
+    }
+
+    /// Both ends of a flow's next connection, the `number`th.
+    pub(crate) fn reopen(connector: &Connector, number: usize, now: Instant) -> Opened {
+        let flow = &connector.flow;
+        let port = sender_port(connector.index + number * connector.flows);
+        let label = format!("{}/{number}", flow.name);
+        let (sender, receiver) = Self::connect(flow, &label, port, now, connector.seed);
+        Opened {
+            ends: [sender, receiver],
+            port,
+        }
+    }
+
+    /// The two ends of a connection that begins at `start`; `label` names its random streams.
+    fn connect(
+        flow: &FlowSpec,
+        label: &str,
+        sender_port: u16,
+        start: Instant,
+        seed: u64,
+    ) -> (Self, Self) {
+        let name = |end: &str| format!("{label}/{end}");
         match &flow.transport {
             TransportSpec::Tcp(spec) => {
                 let (local, remote) = (sender_port, RECEIVER_PORT);
@@ -167,6 +222,20 @@ impl Host {
                     ..HostStats::default()
                 }
             }
+            Self::Successive(end) => end.stats(),
+        }
+    }
+
+    /// Whether its connection is over.
+    pub(crate) fn is_over(&self) -> bool {
+        match self {
+            Self::TcpSender(sender) => sender.get().is_over(),
+            Self::TcpReceiver(receiver) => receiver.get().is_finished(),
+            Self::Dccp(connection) => {
+                matches!(connection.get().state(), State::TimeWait | State::Closed)
+            }
+            Self::Udp(_) => false,
+            Self::Successive(end) => end.is_over(),
         }
     }
 }
@@ -182,6 +251,7 @@ fn datagram_size(source: &SourceSpec) -> u64 {
         SourceSpec::Ftp(ftp) => ftp.datagram.get(),
         SourceSpec::Cbr(cbr) => cbr.datagram.get(),
         SourceSpec::Voice(voice) => voice.largest_datagram(),
+        SourceSpec::Web(web) => web.datagram.get(),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
 //! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
-//!   `discipline` (their queues), `host` (endpoints) and `application` (what they send; `talker`
-//!   sends voice).
+//!   `discipline` (their queues), `host` (endpoints; `successive` for one connection after another)
+//!   and `application` (what they send; `talker` sends voice, `web` files).
 //! - `observe` is how a run is watched: `probes` measures (`voice` what becomes of speech), `record`
 //!   writes it down for [`physics`], which judges it, and `capture` writes pcapng.
 //! - [`Bench`] is the benchmark.
@@ -39,9 +39,11 @@ mod record;
 mod run;
 mod scenario;
 mod schedule;
+mod successive;
 mod tables;
 mod talker;
 mod voice;
+mod web;
 mod wire_check;
 
 pub use bench::{Bench, BenchCounts, IdleFlows};
@@ -51,11 +53,12 @@ pub use run::{
 };
 pub use scenario::{
     AdaptSpec, AfterDecreaseSpec, BackSpec, BernoulliSpec, CbrSpec, CoDelSpec, DccpSpec,
-    DropTailSpec, Dumbbell, DynamicSpec, ErrorUnit, FeedbackSpec, FlowSpec, FqCoDelSpec, FtpSpec,
-    GilbertElliottSpec, Growth, LinkSpec, LossSpec, OnLossSpec, PerRoundTripSpec, PieSpec, Probes,
-    Profile, QueueAverageSpec, QueueSpec, ReceiverRttSpec, RedSpec, Scenario, ScenarioError,
-    SmoothingSpec, SourceSpec, SubQueueSpec, TalkspurtSpec, TcpControl, TcpRecovery, TcpSpec,
-    TfrcRules, TfrcSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec, VcpRouterSpec, VcpRules,
-    VcpSpec, VoiceSpec, WeightedSpec, WindowSpec,
+    DropTailSpec, Dumbbell, DynamicSpec, ErrorUnit, FeedbackSpec, FileSizeSpec, FlowSpec,
+    FqCoDelSpec, FtpSpec, GilbertElliottSpec, Growth, LinkSpec, LossSpec, OnLossSpec,
+    PerRoundTripSpec, PieSpec, Probes, Profile, QueueAverageSpec, QueueSpec, ReceiverRttSpec,
+    RedSpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec, SubQueueSpec, TalkspurtSpec,
+    TcpControl, TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep,
+    TransportSpec, UdpSpec, VcpRouterSpec, VcpRules, VcpSpec, VoiceSpec, WebSpec, WeightedSpec,
+    WindowSpec,
 };
 pub use wire_check::WireMismatch;

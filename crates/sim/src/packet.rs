@@ -233,6 +233,16 @@ impl Body {
         }
     }
 
+    /// Source and destination port.
+    pub(crate) fn ports(&self) -> (u16, u16) {
+        match self {
+            Self::Bare(bare) => (bare.source_port, bare.destination_port),
+            Self::Tcp(segment) => (segment.source_port, segment.destination_port),
+            Self::Dccp(packet) => (packet.source_port, packet.destination_port),
+            Self::Udp(datagram) => (datagram.source_port, datagram.destination_port),
+        }
+    }
+
     /// Sequence number as it stands in the header; zero where it has none.
     pub(crate) fn seq(&self) -> u64 {
         match self {

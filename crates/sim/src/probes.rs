@@ -20,8 +20,7 @@ use crate::voice::VoiceLog;
 /// Samples flows and links, and counts for the summary.
 pub(crate) struct Sampler {
     interval: Duration,
-    /// Whether each link is sampled.
-    sampled: Vec<bool>,
+    sampled: Sampled,
     /// Whether a flow's packets, there or back, use a link: `[link][flow]`.
     usage: Vec<Vec<bool>>,
     windows: bool,
@@ -37,6 +36,12 @@ pub(crate) struct Sampler {
     on_way: Vec<OnWay>,
     pub(crate) tables: TableSet,
     pub(crate) totals: Totals,
+}
+
+/// What is sampled: whether each link, and each flow, is.
+pub(crate) struct Sampled {
+    pub(crate) links: Vec<bool>,
+    pub(crate) flows: Vec<bool>,
 }
 
 /// What a whole run adds up to.
@@ -89,15 +94,14 @@ struct FlowCount {
 }
 
 impl Sampler {
-    /// Samples the links for which `sampled` is true.
+    /// A sampler that has seen nothing yet.
     pub(crate) fn new(
         probes: &Probes,
-        sampled: Vec<bool>,
+        sampled: Sampled,
         usage: Vec<Vec<bool>>,
         voice: Vec<Option<VoiceLog>>,
     ) -> Self {
-        let links = sampled.len();
-        let flows = usage.first().map_or(0, Vec::len);
+        let (links, flows) = (sampled.links.len(), sampled.flows.len());
         Self {
             interval: probes.interval,
             sampled,
@@ -288,7 +292,7 @@ impl Observer for Sampler {
             let total = &mut self.totals.links[index];
             total.queue_max_packets = total.queue_max_packets.max(queue_packets);
             let count = std::mem::take(&mut self.links[index]);
-            if !self.sampled[index] {
+            if !self.sampled.links[index] {
                 continue;
             }
             let link = index as u32;
@@ -300,7 +304,7 @@ impl Observer for Sampler {
                 queue_packets,
                 queue_bytes,
             });
-            for flow in 0..flows {
+            for flow in (0..flows).filter(|&flow| self.sampled.flows[flow]) {
                 let count = std::mem::take(&mut self.link_flows[index * flows + flow]);
                 // A flow that does not use the link has no rows there.
                 if self.usage[index][flow] {
@@ -316,6 +320,9 @@ impl Observer for Sampler {
             }
         }
         for (flow, count) in self.flows.iter_mut().enumerate() {
+            if !self.sampled.flows[flow] {
+                continue;
+            }
             let (sender, receiver) = (hosts[2 * flow].stats(), hosts[2 * flow + 1].stats());
             let packets = receiver.delivered_packets - count.delivered_packets;
             let bytes = receiver.delivered_bytes - count.delivered_bytes;

@@ -15,10 +15,10 @@ use crate::host::Host;
 use crate::network::{Hop, Network};
 use crate::packet::Route;
 use crate::physics;
-use crate::probes::{Sampler, Totals};
+use crate::probes::{Sampled, Sampler, Totals};
 use crate::record::{Fingerprint, Recorder};
 use crate::scenario::{Scenario, ScenarioError, SourceSpec, TransportSpec};
-use crate::tables::Names;
+use crate::tables::{Names, TransferRow};
 use crate::talker::Made;
 use crate::voice::VoiceLog;
 use crate::wire_check::WireMismatch;
@@ -37,8 +37,9 @@ pub struct RunOptions {
 pub struct Results {
     /// Totals.
     pub summary: Summary,
-    /// Tables by name: `flows`, `links`, `link_flows`, `drops`; `voice` where there are voice calls;
-    /// `windows`, `rates` and `packets` where the scenario asks for them.
+    /// Tables by name: `flows`, `links`, `link_flows`, `drops`; `voice` where there are voice calls,
+    /// `transfers` where there is web traffic; `windows`, `rates` and `packets` where the scenario
+    /// asks for them.
     pub tables: Vec<(&'static str, RecordBatch)>,
     /// A hash over everything that happened to every packet.
     pub fingerprint: u64,
@@ -184,10 +185,8 @@ impl Build {
             let (sender, receiver) = Host::pair(flow, index, scenario.seed);
             hosts.extend([sender, receiver]);
         }
-        let applications = scenario
-            .flows
-            .iter()
-            .map(|flow| Application::new(flow, scenario.seed, scenario.probes.interval))
+        let applications = (0..scenario.flows.len())
+            .map(|index| Application::new(scenario, index))
             .collect();
         Ok(Self {
             network,
@@ -272,14 +271,18 @@ pub fn run(
         .iter()
         .map(|flow| match &flow.source {
             SourceSpec::Voice(voice) => Some(VoiceLog::new(voice, probes.interval)),
-            SourceSpec::Ftp(_) | SourceSpec::Cbr(_) => None,
+            SourceSpec::Ftp(_) | SourceSpec::Cbr(_) | SourceSpec::Web(_) => None,
         })
         .collect();
-    let sampled = links
-        .iter()
-        .map(|link| probes.links.is_empty() || probes.links.contains(link))
-        .collect();
-    let sampler = Sampler::new(probes, sampled, build.usage(), voice);
+    let sampler = Sampler::new(
+        probes,
+        Sampled {
+            links: sampled(&probes.links, &links),
+            flows: sampled(&probes.flows, &flows),
+        },
+        build.usage(),
+        voice,
+    );
     let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
     let recorder = options.verify_physics.then(Recorder::default);
     let mut simulator = Simulator::new(Parts {
@@ -304,8 +307,10 @@ pub fn run(
         .iter()
         .map(|application| application.voice_made().to_vec())
         .collect();
+    let transfers = transfer_rows(simulator.applications());
     let ((mut sampler, fingerprint), (recorder, captures)) = simulator.into_observer();
     sampler.end_voice(&made);
+    sampler.tables.transfers = transfers;
     if let Some(captures) = captures {
         captures.finish()?;
     }
@@ -374,6 +379,26 @@ pub fn run(
         fingerprint: fingerprint.value(),
         violations,
     })
+}
+
+/// Which of these have been named; all where none has.
+fn sampled(named: &[String], all: &[String]) -> Vec<bool> {
+    all.iter()
+        .map(|name| named.is_empty() || named.contains(name))
+        .collect()
+}
+
+/// The files of all web traffic, in the order in which they were begun.
+fn transfer_rows(applications: &[Application]) -> Vec<TransferRow> {
+    let mut rows: Vec<TransferRow> = (0..)
+        .zip(applications)
+        .flat_map(|(flow, application)| {
+            let row = move |&file| TransferRow { flow, file };
+            application.transfers().iter().map(row)
+        })
+        .collect();
+    rows.sort_by_key(|row| row.file.start);
+    rows
 }
 
 /// Runs many scenarios on all cores; the results are in the order of the scenarios. `finished` is

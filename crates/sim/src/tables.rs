@@ -18,6 +18,7 @@ use crate::probes::PacketCount;
 use crate::scenario::Probes;
 use crate::talker::Made;
 use crate::voice::VoiceCount;
+use crate::web::Transfer;
 
 /// The rows of all tables of a run.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +31,7 @@ pub(crate) struct TableSet {
     pub(crate) drops: Vec<DropRow>,
     pub(crate) packets: Vec<PacketRow>,
     pub(crate) voice: Vec<VoiceRow>,
+    pub(crate) transfers: Vec<TransferRow>,
 }
 
 /// A flow over one interval.
@@ -111,6 +113,13 @@ pub(crate) struct VoiceRow {
     pub(crate) count: VoiceCount,
 }
 
+/// A file of web traffic.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TransferRow {
+    pub(crate) flow: u32,
+    pub(crate) file: Transfer,
+}
+
 /// Something that happened to a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketRow {
@@ -177,11 +186,13 @@ const NULLABLE: &[&str] = &[
     "ack",
     "mode_mean",
     "wait_mean_s",
+    "finish_s",
+    "arrived_bytes",
 ];
 
 impl TableSet {
     /// The tables, by name. `windows`, `rates` and `packets` are there only where they were asked for,
-    /// `voice` where somebody talks.
+    /// `voice` where somebody talks, `transfers` where there is web traffic.
     pub(crate) fn into_batches(
         self,
         names: &Names<'_>,
@@ -195,6 +206,9 @@ impl TableSet {
         ];
         if !self.voice.is_empty() {
             batches.push(("voice", self.voice_table(names)?));
+        }
+        if !self.transfers.is_empty() {
+            batches.push(("transfers", self.transfer_table(names)?));
         }
         if probes.windows {
             batches.push(("windows", self.window_table(names)?));
@@ -303,6 +317,16 @@ impl TableSet {
             "mode_mean": maybe_floats(|row: &VoiceRow| row.count.mode_mean()),
             "wait_mean_s": seconds(|row: &VoiceRow| row.count.wait_mean()),
             "delay_mean_s": seconds(|row: &VoiceRow| row.count.delay_mean()),
+        })
+    }
+
+    fn transfer_table(&self, names: &Names<'_>) -> Result<RecordBatch, ArrowError> {
+        table!(&self.transfers, {
+            "flow": labels(names.flows, |row: &TransferRow| row.flow),
+            "start_s": floats(|row: &TransferRow| row.file.start.as_secs_f64()),
+            "finish_s": maybe_floats(|row: &TransferRow| row.file.end.map(|(at, _)| at.as_secs_f64())),
+            "bytes": counts(|row: &TransferRow| row.file.bytes),
+            "arrived_bytes": maybe_counts(|row: &TransferRow| row.file.end.map(|(_, bytes)| bytes)),
         })
     }
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     """Told the stage, how many of its steps are done and how many there are."""
 
 PAPERS = {
+    "chen2010": "Performance Analysis of VCP Controller on DCCP Traffic",
     "lien2009": "Can DCCP Replace UDP in Changing Network Conditions?",
     "nor2011": "The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation",
     "sarwar2008": "Improvements in DCCP congestion control for satellite links",

@@ -18,7 +18,7 @@ def describe() -> dict[str, str]:
         "machine": f"{_processor()}, {os.cpu_count()} cores, {system}",
         "Python": platform.python_version(),
         "libraries": ", ".join(
-            f"{name} {version(name)}" for name in ("pyarrow", "numpy", "matplotlib")
+            f"{name} {version(name)}" for name in ("pyarrow", "numpy", "scipy", "matplotlib")
         ),
     }
 

@@ -37,6 +37,7 @@ pub(super) fn config(spec: &DccpSpec, datagram: u64) -> dccp::Config {
         None => ccid2.growth,
         Some(Growth::Rfc4341) => GrowthLaw::Rfc4341,
         Some(Growth::Ns2TcpLike) => GrowthLaw::Ns2TcpLike,
+        Some(Growth::PerAck) => GrowthLaw::PerAck,
     };
     let ccids = vec![dccp::Ccid::from_number(spec.ccid).unwrap_or(dccp::Ccid::TcpLike)];
     dccp::Config {

@@ -92,6 +92,10 @@ pub enum Growth {
     /// the Ack Ratio for each acknowledgement.
     #[serde(rename = "ns2-tcplike")]
     Ns2TcpLike,
+    /// As TCP does (RFC 5681 section 3.1): by acknowledgements, however many packets one covers. In
+    /// slow start one packet for each, in congestion avoidance 1/cwnd packets. So growth is slower
+    /// by the Ack Ratio.
+    PerAck,
 }
 
 impl DccpSpec {

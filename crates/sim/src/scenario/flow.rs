@@ -100,6 +100,10 @@ impl FlowSpec {
                 format!("{field}.source"),
                 "a file over udp would be sent all at once: use cbr or voice",
             )),
+            (TransportSpec::Udp(_), SourceSpec::Web(_)) => Err(ScenarioError::new(
+                format!("{field}.source"),
+                "web traffic needs connections: use tcp or dccp",
+            )),
             (TransportSpec::Tcp(_), SourceSpec::Voice(_)) => Err(ScenarioError::new(
                 format!("{field}.source"),
                 "voice needs datagrams: use udp or dccp",

@@ -22,6 +22,7 @@ mod trace;
 mod validate;
 mod vcp;
 mod voice;
+mod web;
 
 pub use dccp::{DccpSpec, Growth};
 pub use dumbbell::Dumbbell;
@@ -44,6 +45,7 @@ pub use trace::{TraceSpec, TraceStep};
 pub use vcp::{AfterDecreaseSpec, OnLossSpec, VcpRules, VcpSpec};
 pub(crate) use voice::STAMP;
 pub use voice::{AdaptSpec, TalkspurtSpec, VoiceSpec};
+pub use web::{FileSizeSpec, ThinkSpec, WebSpec};
 
 use serde::{Deserialize, Serialize};
 use skywave_units::Duration;
@@ -90,6 +92,8 @@ pub struct Probes {
     pub interval: Duration,
     /// Links to sample, as `"r1->r2"`; all where empty.
     pub links: Vec<String>,
+    /// Flows to sample, at their ends and on links; all where empty.
+    pub flows: Vec<String>,
     /// cwnd, ssthresh and pipe at each change.
     pub windows: bool,
     /// X, X_recv, p and R of a TFRC sender at each report and each change.
@@ -103,6 +107,7 @@ impl Default for Probes {
         Self {
             interval: Duration::from_secs(1),
             links: Vec::new(),
+            flows: Vec::new(),
             windows: false,
             rates: false,
             packets: false,

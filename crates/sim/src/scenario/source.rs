@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use skywave_units::{Bytes, Rate};
 
 use super::check::{check, check_datagram, check_rate};
-use super::{ScenarioError, VoiceSpec};
+use super::{ScenarioError, VoiceSpec, WebSpec};
 
 /// An application.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub enum SourceSpec {
     Cbr(CbrSpec),
     /// A voice call.
     Voice(VoiceSpec),
+    /// Files, with time to think in between.
+    Web(WebSpec),
 }
 
 /// Parameters of an FTP source.
@@ -63,6 +65,7 @@ impl SourceSpec {
                 })
             }
             Self::Voice(voice) => voice.validate(&format!("{field}.voice")),
+            Self::Web(web) => web.validate(&format!("{field}.web")),
         }
     }
 }

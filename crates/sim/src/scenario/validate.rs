@@ -57,17 +57,22 @@ impl Scenario {
                 || format!("there is no link \"{link}\"; links are {}", list(&links)),
             )?;
         }
-        let sampled = match self.probes.links.len() {
-            0 => links.len(),
-            named => named,
-        };
+        for (index, flow) in self.probes.flows.iter().enumerate() {
+            check(
+                names.contains(flow.as_str()),
+                &format!("probes.flows[{index}]"),
+                || format!("there is no flow \"{flow}\""),
+            )?;
+        }
+        let sampled = |named: usize, all: usize| if named == 0 { all } else { named };
+        let links = sampled(self.probes.links.len(), links.len());
+        let flows = sampled(self.probes.flows.len(), self.flows.len());
         let samples = self.duration.as_nanos() / interval.as_nanos();
-        let rows = samples.saturating_mul((sampled + self.flows.len()) as u64);
+        let rows = samples.saturating_mul((links + flows) as u64);
         check(rows <= MOST_ROWS, "probes.interval", || {
             format!(
-                "{interval} gives {samples} samples of {sampled} links and {} flows: at most \
-                 {MOST_ROWS} rows in all",
-                self.flows.len()
+                "{interval} gives {samples} samples of {links} links and {flows} flows: at most \
+                 {MOST_ROWS} rows in all"
             )
         })
     }

@@ -252,6 +252,11 @@ impl Sender {
         .find_map(|(happened, event)| core::mem::take(happened).then_some(event))
     }
 
+    /// Whether the connection is over: the FIN has been acknowledged, or the peer has reset it.
+    pub fn is_over(&self) -> bool {
+        self.state == State::Ended
+    }
+
     /// Bytes of data in a full segment (SMSS), as the handshake left it.
     pub const fn segment_size(&self) -> u64 {
         self.smss

@@ -1,0 +1,139 @@
+//! What is done with the ends of flows: packets and time handed in, applications let write and read.
+
+use skywave_transport::Driven;
+use skywave_units::Instant;
+use skywave_wire::Ecn;
+
+use super::Plane;
+use crate::application::{Application, Datagrams};
+use crate::host::Host;
+use crate::observe::Observer;
+use crate::packet::Body;
+
+impl<O: Observer> Plane<O> {
+    /// Hands a packet to a host that is not one end of a single TCP connection. Apart, so that
+    /// nothing of it is in the way of segments.
+    #[inline(never)]
+    pub(super) fn receive_apart(
+        &mut self,
+        now: Instant,
+        to: u32,
+        ecn: Ecn,
+        host: &mut Host,
+        body: Body,
+    ) {
+        match (host, body) {
+            (Host::Dccp(connection), Body::Dccp(packet)) => {
+                self.drain(now, to, connection.receive(now, ecn, *packet));
+            }
+            (Host::Udp(socket), Body::Udp(datagram)) => {
+                self.drain(now, to, socket.receive(now, ecn, *datagram));
+            }
+            (Host::Successive(end), body) => match end.addressee(to, &body) {
+                Some(Host::TcpSender(sender)) => {
+                    self.drain(now, to, sender.receive(now, ecn, body.into_segment()));
+                }
+                Some(Host::TcpReceiver(receiver)) => {
+                    self.drain(now, to, receiver.receive(now, ecn, body.into_segment()));
+                }
+                Some(host) => self.receive_apart(now, to, ecn, host, body),
+                None => {}
+            },
+            _ => unreachable!("both hosts of a flow speak its protocol"),
+        }
+    }
+
+    /// Lets a host's timers expire.
+    pub(super) fn expire(&mut self, now: Instant, index: u32, host: &mut Host) {
+        match host {
+            Host::TcpSender(sender) => self.drain(now, index, sender.expire(now)),
+            Host::TcpReceiver(receiver) => self.drain(now, index, receiver.expire(now)),
+            Host::Dccp(connection) => self.drain(now, index, connection.expire(now)),
+            Host::Udp(socket) => self.drain(now, index, socket.expire(now)),
+            Host::Successive(end) => {
+                if let Some(host) = end.current() {
+                    self.expire(now, index, host);
+                }
+            }
+        }
+    }
+
+    /// Lets a sending application do what it is time for.
+    pub(super) fn act(
+        &mut self,
+        now: Instant,
+        index: u32,
+        host: &mut Host,
+        application: &mut Application,
+    ) {
+        match host {
+            Host::TcpSender(sender) => {
+                let ((), drain) = sender.apply(now, |sender| application.write(now, sender));
+                self.drain(now, index, drain);
+            }
+            Host::Dccp(connection) => {
+                let ((), drain) = connection.apply(now, |connection| {
+                    application.send(now, connection);
+                });
+                self.drain(now, index, drain);
+            }
+            Host::Udp(socket) => {
+                let ((), drain) = socket.apply(now, |socket| application.send(now, socket));
+                self.drain(now, index, drain);
+            }
+            Host::Successive(end) => match end.current() {
+                Some(host) => self.act(now, index, host, application),
+                None => application.rest(),
+            },
+            Host::TcpReceiver(_) => unreachable!("a flow's even host is its sender"),
+        }
+    }
+
+    /// Lets the application of a transport of datagrams read and write until it has nothing to do.
+    #[inline(never)]
+    pub(super) fn serve(
+        &mut self,
+        now: Instant,
+        index: u32,
+        host: &mut Host,
+        application: &mut Application,
+    ) {
+        match host {
+            Host::Dccp(connection) => self.read_and_refill(now, index, connection, application),
+            Host::Udp(socket) => self.read_and_refill(now, index, socket, application),
+            Host::Successive(end) => {
+                if let Some(host) = end.current() {
+                    self.serve(now, index, host, application);
+                }
+            }
+            Host::TcpSender(_) | Host::TcpReceiver(_) => {}
+        }
+    }
+
+    fn read_and_refill<E>(
+        &mut self,
+        now: Instant,
+        host: u32,
+        transport: &mut Driven<E>,
+        application: &mut Application,
+    ) where
+        E: Datagrams,
+        E::Packet: Into<Body>,
+    {
+        let is_sender = host.is_multiple_of(2);
+        loop {
+            let (filled, drain) = transport.apply(now, |transport| {
+                transport.read();
+                if is_sender {
+                    application.refill(now, transport)
+                } else {
+                    0
+                }
+            });
+            self.drain(now, host, drain);
+            if filled == 0 {
+                break;
+            }
+        }
+    }
+}

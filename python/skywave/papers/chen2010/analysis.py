@@ -1,0 +1,211 @@
+"""Section 3 of Chen, Yang and Hong: equations 1 to 9, and where the fluid model is stable.
+
+Times are in s, rates in bit/s, the packet size ``s`` in bit, windows in packets. The paper adds
+windows in packets to products of a capacity in bit/s and a time: here each such window is
+multiplied by ``s``, or the product divided by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import lambertw
+
+from skywave.papers.chen2010.delayed import Solution, solve_delayed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+STABLE_UP_TO_H = 0.5
+"""The paper's and Xia et al.'s bound on h: enough for stability, with one round-trip time."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The bottleneck of section 3 and its N equal flows; the defaults are section 4's.
+
+    Attributes:
+        capacity_bps: C.
+        packet_bits: s.
+        flows: N.
+        propagation_s: R_p, there and back.
+        queuing_s: R_q.
+        ack_ratio: zeta.
+        target: gamma.
+        h: the stability coefficient.
+        alpha: packets that AI adds in a round-trip time.
+
+    """
+
+    capacity_bps: float = 45e6
+    packet_bits: float = 1024 * 8
+    flows: int = 200
+    propagation_s: float = 0.06
+    queuing_s: float = 0.02
+    ack_ratio: float = 2.0
+    target: float = 0.98
+    h: float = 0.25
+    alpha: float = 1.0
+
+    @property
+    def ack_delay_s(self) -> float:
+        """Equation 1: T_avg, the mean wait of an acknowledgement for the last of zeta packets.
+
+        It takes the zeta packets of one flow to arrive back to back; among N flows their distance
+        is N times as long.
+        """
+        return (self.ack_ratio - 1) * self.packet_bits / (2 * self.capacity_bps)
+
+    @property
+    def rtt_s(self) -> float:
+        """R of equation 9: R_p + R_q + s / C."""
+        return self.propagation_s + self.queuing_s + self.packet_bits / self.capacity_bps
+
+    @property
+    def control_rtt_s(self) -> float:
+        """Equation 2: R', from a packet until its acknowledgement changes cwnd."""
+        return self.rtt_s + self.ack_delay_s
+
+    def gain(self, load: float) -> float:
+        """Return F(rho) = h (1 - rho) / rho, the relative growth in a round-trip time."""
+        return self.h * (1 - load) / load
+
+    def window_growth(self, window: float, load: float) -> float:
+        """Equation 3: the growth of one flow's cwnd, in packets per s.
+
+        The first printed form divides by R, the second by R', which is meant.
+        """
+        return (self.gain(load) * window + self.alpha) / self.control_rtt_s
+
+    def sum_growth(self, windows: float, load: float) -> float:
+        """Equation 4: the growth of the sum of all windows, in packets per s."""
+        return (self.gain(load) * windows + self.flows * self.alpha) / self.control_rtt_s
+
+    def load(self, windows: float) -> float:
+        """Equation 5: the load factor rho that a sum of windows makes."""
+        rate_bps = windows * self.packet_bits / self.control_rtt_s
+        return rate_bps / (self.target * self.capacity_bps)
+
+    def sum_growth_delayed(self, windows: float, earlier: float) -> float:
+        """Equation 6: the growth of the sum of windows, in packets per s.
+
+        ``earlier`` is the sum of windows when the load was measured: equation 6 is called delayed,
+        but prints w(t) there as well.
+        """
+        return self.sum_growth(windows, self.load(earlier))
+
+    @property
+    def pipe_packets(self) -> float:
+        """Packets that fill gamma of the capacity for a control round trip: gamma C R' / s."""
+        return self.target * self.capacity_bps * self.control_rtt_s / self.packet_bits
+
+    @property
+    def sum_at_rest(self) -> float:
+        """Equation 7: w*, the sum of windows at rest, in packets."""
+        return self.pipe_packets + self.flows * self.alpha / self.h
+
+    @property
+    def window_at_rest(self) -> float:
+        """Equation 8: one flow's window at rest, in packets."""
+        return self.pipe_packets / self.flows + self.alpha / self.h
+
+    @property
+    def load_at_rest(self) -> float:
+        """The load factor at rest: above 1, since every flow always adds alpha."""
+        return self.sum_at_rest / self.pipe_packets
+
+    @property
+    def rate_at_rest_bps(self) -> float:
+        """Equation 9 with its units put right: the rate of one flow at rest.
+
+        The last term is alpha s / (h R). N times this is more than C where the pipe is short beside
+        N alpha / h packets: then the model's rest cannot be reached, and a queue or loss limits.
+        """
+        return self._shared_bps + self.alpha * self.packet_bits / (self.h * self.rtt_s)
+
+    @property
+    def rate_at_rest_as_printed(self) -> float:
+        """Equation 9 as printed: its last term, in packets per s, is added to bits per s."""
+        return self._shared_bps + self.alpha / (self.h * self.rtt_s)
+
+    @property
+    def _shared_bps(self) -> float:
+        """The first two terms of equation 9."""
+        share = self.target / self.flows
+        late = (self.ack_ratio - 1) * self.packet_bits / (2 * self.rtt_s)
+        return share * (self.capacity_bps + late)
+
+    def solve(self, begin: float, duration_s: float, delay_s: float | None = None) -> Solution:
+        """Solve equation 6 from a sum of windows that has been ``begin`` packets until time 0.
+
+        ``delay_s`` is how old the load is that a sender hears of: R' without it.
+        """
+        return solve_delayed(
+            self.sum_growth_delayed,
+            begin,
+            self.control_rtt_s if delay_s is None else delay_s,
+            duration_s,
+        )
+
+    def abscissa(self, delay_s: float | None = None) -> float:
+        """Return the real part of the rightmost root of equation 6 at rest, in 1/s.
+
+        A small departure x from w* follows R' x'(t) = -h (1 - phi) x(t) - h phi x(t - delay), with
+        phi = 1 / rho*. Its characteristic roots are those of a Lambert function, of which the
+        principal branch has the rightmost (Shinozaki and Mori 2006); the model is stable at rest
+        where it is negative.
+        """
+        delay = self.control_rtt_s if delay_s is None else delay_s
+        phi = 1 / self.load_at_rest
+        now = self.h * (1 - phi) / self.control_rtt_s
+        late = self.h * phi / self.control_rtt_s
+        if delay == 0:
+            return -now - late
+        root = lambertw(-late * delay * np.exp(now * delay)) / delay - now
+        return float(root.real)
+
+
+MOST_H = 64.0
+"""Where the search for the border of stability ends: beyond, cwnd would grow 64-fold in an RTT."""
+
+
+def critical_h(model: Model, delay_s: float | None = None) -> float:
+    """Return the h from which on the model is not stable at rest, or infinity up to ``MOST_H``.
+
+    The model's own h does not matter.
+    """
+
+    def abscissa(log_h: float) -> float:
+        return _with(model, h=float(np.exp(log_h))).abscissa(delay_s)
+
+    # Below the least h that can be unstable with no flow's alpha (pi R' / (2 delay)) all is stable.
+    delay = model.control_rtt_s if delay_s is None else delay_s
+    least = np.log(np.pi / 2 * model.control_rtt_s / delay) - 1e-9
+    if least >= np.log(MOST_H) or abscissa(np.log(MOST_H)) < 0:
+        return float("inf")
+    return float(np.exp(brentq(abscissa, least, np.log(MOST_H))))
+
+
+def stability_map(
+    rtts_s: Floats, flows: NDArray[np.int64], added_delay_s: float = 0.0, model: Model | None = None
+) -> Floats:
+    """Return the critical h by (N, RTT), for R_p of ``rtts_s`` without a queue.
+
+    The load is R' + ``added_delay_s`` old when a sender hears of it.
+    """
+    base = model or Model()
+    table = np.empty((flows.size, rtts_s.size))
+    for row, count in enumerate(flows):
+        for column, rtt_s in enumerate(rtts_s):
+            point = _with(base, flows=int(count), propagation_s=float(rtt_s), queuing_s=0.0)
+            table[row, column] = critical_h(point, point.control_rtt_s + added_delay_s)
+    return table
+
+
+def _with(model: Model, **changes: float) -> Model:
+    return Model(**{**vars(model), **changes})

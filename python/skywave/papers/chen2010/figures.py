@@ -1,0 +1,180 @@
+"""Figures 5 to 7 of Chen, Yang and Hong, and those of section 3's analysis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skywave.papers.chen2010.analysis import STABLE_UP_TO_H, Model, stability_map
+from skywave.papers.chen2010.setting import DURATION_S
+from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from skywave.papers.chen2010.measures import Series
+    from skywave.papers.chen2010.oracle import Seconds
+    from skywave.papers.chen2010.setting import Scheme
+
+    Floats = NDArray[np.float64]
+    Shown = Mapping[Scheme, Series]
+    Theirs = Mapping[Scheme, Seconds]
+
+LOAD_INTERVAL_S = 0.2
+"""t_rho: the load that a sender hears of is an interval old, on average."""
+
+
+def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]]) -> list[Drawn]:
+    """Draw the paper's figures from one run of each scheme, and the analysis.
+
+    ``sums`` has times and sums of windows of the schemes that section 3 is about.
+    """
+    beside = "Black: one run of ns-2, means of a second."
+    with style():
+        return [
+            Drawn.of(
+                "figure5",
+                "Figure 5. What a source with a propagation time of 60 ms sends, second by second. "
+                "Black: one run of ns-2.",
+                _panels(ours, ns2, _rate, "Rate (kbps)"),
+            ),
+            Drawn.of(
+                "figure6",
+                f"Figure 6. Queue of the bottleneck, every 10 ms. {beside}",
+                _panels(ours, ns2, _queue, "Queue (packets)"),
+            ),
+            Drawn.of(
+                "figure7",
+                f"Figure 7. Drops over arrivals at the bottleneck, in intervals of 10 ms. {beside}",
+                _panels(ours, ns2, _drops, "Drop rate (%)"),
+            ),
+            Drawn.of(
+                "equation6",
+                "Equation 6: the sum of windows of 200 flows from 400 packets on, with no delay, "
+                "with the load a control round trip old, and with an interval t_rho of 200 ms in "
+                "addition" + (". Colours: simulated sums." if sums else "."),
+                _equation_6(sums),
+            ),
+            Drawn.of(
+                "stability",
+                "The h from which on equation 6 is not stable at rest, by round-trip time and "
+                "number of flows (45 Mbps), for a load that is a control round trip old (left) and "
+                "an interval t_rho of 200 ms older (right). Up to a line's h it is stable beyond "
+                "the line. The paper's bound is 0.5 (dashed), for the left; VCP has 0.25.",
+                _stability(),
+            ),
+        ]
+
+
+def _panels(
+    ours: Shown,
+    ns2: Theirs,
+    plot: Callable[[Axes, Series, Seconds | None], None],
+    label: str,
+) -> Figure:
+    figure = begin(TALL_IN)
+    rows = (len(ours) + 1) // 2
+    grid = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False)
+    for axes, (scheme, series) in zip(grid.flat, ours.items(), strict=False):
+        plot(axes, series, ns2.get(scheme))
+        axes.set_title(f"({scheme.panel}) {scheme.label}", loc="left")
+        axes.set_xlim(0, DURATION_S)
+    grid[0, 0].set_ylim(bottom=0)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(label)
+    for axes in grid[-1]:
+        axes.set_xlabel("Time (s)")
+    return figure
+
+
+def _rate(axes: Axes, series: Series, theirs: Seconds | None) -> None:
+    kbps = series.shown_kbps
+    axes.plot(np.arange(1, kbps.size + 1), kbps, color=COLOURS[0], linewidth=0.8)
+    if theirs is not None:
+        axes.plot(theirs.time_s, theirs.shown_kbps, color="black", linewidth=0.5)
+
+
+def _queue(axes: Axes, series: Series, theirs: Seconds | None) -> None:
+    axes.plot(series.time_s, series.queue_packets, color=COLOURS[0], linewidth=0.3)
+    if theirs is not None:
+        axes.plot(theirs.time_s - 0.5, theirs.queue_packets, color="black", linewidth=0.6)
+
+
+def _drops(axes: Axes, series: Series, theirs: Seconds | None) -> None:
+    percent = 100 * series.drops / np.maximum(series.arrivals, 1)
+    axes.plot(series.time_s, percent, color=COLOURS[0], linewidth=0.3)
+    if theirs is not None:
+        axes.plot(theirs.time_s - 0.5, theirs.drop_percent, color="black", linewidth=0.6)
+
+
+def _equation_6(sums: Mapping[Scheme, tuple[Floats, Floats]]) -> Figure:
+    figure = begin(WIDE_IN)
+    axes = figure.subplots()
+    # The mean propagation time of the network; equation 6 knows one only.
+    model = Model(propagation_s=0.14)
+    time_s = np.linspace(0, 10, 1001)
+    for (scheme, (at_s, packets)), colour in zip(sums.items(), COLOURS, strict=False):
+        axes.plot(at_s, packets, color=colour, linewidth=0.7, label=scheme.label)
+    for delay_s, line, label in (
+        (0.0, ":", "no delay"),
+        (None, "-", "R'"),
+        (model.control_rtt_s + LOAD_INTERVAL_S, "--", "R' + t_rho"),
+    ):
+        solution = model.solve(400.0, float(time_s[-1]), delay_s)
+        axes.plot(time_s, solution(time_s), color="black", linestyle=line, label=label)
+    axes.axhline(model.sum_at_rest, color="0.6", linewidth=0.8)
+    axes.set_xlim(0, time_s[-1])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("Time (s)")
+    axes.set_ylabel("Sum of windows (packets)")
+    axes.legend(loc="lower right")
+    return figure
+
+
+def _stability() -> Figure:
+    figure = begin(WIDE_IN)
+    panels = figure.subplots(1, 2, sharey=True)
+    rtts_s = np.geomspace(0.01, 2.0, 40)
+    flows = np.unique(np.geomspace(1, 1000, 30).astype(np.int64))
+    levels = [0.25, STABLE_UP_TO_H, 1.0, np.pi / 2, 2.0, 4.0, 8.0]
+    for axes, added_s, title in (
+        (panels[0], 0.0, "load R' old"),
+        (panels[1], LOAD_INTERVAL_S, "load R' + t_rho old"),
+    ):
+        critical = np.minimum(stability_map(rtts_s, flows, added_s), 16.0)
+        shades = axes.pcolormesh(
+            rtts_s * 1e3,
+            flows,
+            np.log2(critical),
+            cmap="viridis",
+            vmin=-2,
+            vmax=4,
+            shading="nearest",
+            rasterized=True,
+        )
+        lines = axes.contour(rtts_s * 1e3, flows, critical, levels, colors="white", linewidths=0.8)
+        lines.clabel(fmt="%.3g", fontsize=7)
+        if critical.min() < STABLE_UP_TO_H < critical.max():
+            axes.contour(
+                rtts_s * 1e3,
+                flows,
+                critical,
+                [STABLE_UP_TO_H],
+                colors="white",
+                linestyles="dashed",
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("Round-trip time (ms)")
+        axes.set_title(title, loc="left")
+        axes.grid(visible=False)
+    panels[0].set_ylabel("Flows N")
+    bar = figure.colorbar(shades, ax=panels, label="critical h")
+    ticks = [-2, -1, 0, 1, 2, 3, 4]
+    bar.set_ticks(ticks, labels=[f"{2.0**tick:g}" for tick in ticks])
+    return figure

@@ -1,0 +1,128 @@
+"""The search for what the paper does not say: buffer, number of web sources, flavour of TCP.
+
+Every combination of a coarse grid is run with TCP/RED on the same three seeds, none of which is one
+of the reproduced averages'. TCP/RED is the scheme of which most is known from elsewhere: the
+combination that is nearest to its row is taken for all schemes, and the others' values are
+predictions. Nearest: the least root-mean-square relative distance to the row's mean queue, packets
+dropped and peak. What DCCP/RED gets is stored beside those that fit in all three values, and
+decides nothing.
+``python -m skywave.papers.chen2010.fit`` searches and stores the trials anew.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skywave.papers.chen2010.measures import from_results
+from skywave.papers.chen2010.published import CLOSE, PUBLISHED
+from skywave.papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scenario
+from skywave.simulate import run_many
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from skywave.papers.chen2010.setting import Flavour, Scheme
+
+STORED = Path(__file__).parent / "fit.csv"
+SEEDS = range(1001, 1004)
+FLAVOURS: tuple[Flavour, ...] = ("reno", "newreno", "sack")
+GRID = tuple(
+    Unpublished(buffer=buffer, web_sources=web_sources, flavour=flavour)
+    for buffer, web_sources, flavour in itertools.product(
+        (150, 175, 200, 250, 300, 500, 1500),
+        (0, 20, 50, 100),
+        FLAVOURS,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One combination, and what TCP/RED gets with it; where it fits, DCCP/RED too."""
+
+    unpublished: Unpublished
+    queue_packets: float
+    drop_percent: float
+    peak_percent: float
+    dccp_queue_packets: float | None = None
+    dccp_drop_percent: float | None = None
+    dccp_peak_percent: float | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether all three values would be judged a match."""
+        row = PUBLISHED[TCP_RED.name]
+        return (
+            CLOSE.holds(row.queue_packets, self.queue_packets)
+            and CLOSE.holds(row.drop_percent or 0.0, self.drop_percent)
+            and CLOSE.holds(row.peak_percent, self.peak_percent)
+        )
+
+    @property
+    def miss(self) -> float:
+        """Root-mean-square relative distance to the published row of TCP/RED."""
+        row = PUBLISHED[TCP_RED.name]
+        pairs = (
+            (self.queue_packets, row.queue_packets),
+            (self.drop_percent, row.drop_percent or 1.0),
+            (self.peak_percent, row.peak_percent),
+        )
+        return float(np.sqrt(np.mean([(ours / published - 1) ** 2 for ours, published in pairs])))
+
+
+def best(trials: Iterable[Trial]) -> Trial:
+    """Return the trial that is taken."""
+    return min(trials, key=lambda trial: trial.miss)
+
+
+def attempt(unpublished: Unpublished) -> Trial:
+    """Run one combination."""
+    tcp = _means(TCP_RED, unpublished)
+    trial = Trial(unpublished, *tcp)
+    return Trial(unpublished, *tcp, *_means(DCCP_RED, unpublished)) if trial.fits else trial
+
+
+def _means(scheme: Scheme, unpublished: Unpublished) -> tuple[float, float, float]:
+    runs = run_many(scenario(scheme, seed, unpublished) for seed in SEEDS)
+    series = [from_results(results).series for results in runs]
+    return (
+        float(np.mean([one.queue_mean for one in series])),
+        float(np.mean([one.drop_percent for one in series])),
+        float(np.mean([one.peak_percent for one in series])),
+    )
+
+
+def stored() -> list[Trial]:
+    """Return the trials of the search that was made, in the order of the grid."""
+    with STORED.open(encoding="utf-8", newline="") as file:
+        return [_read(row) for row in csv.DictReader(file)]
+
+
+def _read(row: dict[str, str]) -> Trial:
+    unpublished = Unpublished(
+        buffer=int(row.pop("buffer")),
+        web_sources=int(row.pop("web_sources")),
+        flavour=row.pop("flavour"),  # type: ignore[arg-type]
+    )
+    return Trial(unpublished, **{name: float(text) for name, text in row.items() if text})
+
+
+def _store(trials: Sequence[Trial]) -> None:
+    names = [field.name for field in fields(Trial) if field.name != "unpublished"]
+    with STORED.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["buffer", "web_sources", "flavour", *names])
+        for trial in trials:
+            found = (getattr(trial, name) for name in names)
+            values = [None if value is None else round(value, 4) for value in found]
+            writer.writerow([*asdict(trial.unpublished).values(), *values])
+
+
+if __name__ == "__main__":
+    _store([attempt(unpublished) for unpublished in GRID])

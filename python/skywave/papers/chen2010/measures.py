@@ -1,0 +1,186 @@
+"""What is measured of a run, with one definition for our runs and for ns-2's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+from scipy import stats
+
+from skywave.papers.chen2010.setting import (
+    BOTTLENECK,
+    DURATION_S,
+    HOSTS,
+    PACKET_B,
+    SAMPLE_S,
+    SHOWN,
+    SUBNETS,
+    WARM_S,
+    flow_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from skywave.results import Results
+
+    Floats = NDArray[np.float64]
+
+PEAK_UNTIL_S = 5.0
+"""The highest drop rate of the beginning is looked for until then."""
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Series:
+    """One run: the bottleneck, and the flow of Figure 5 at it.
+
+    A sample at ``time_s`` has the queue at that instant and the packets of the interval before it.
+    ``shown_arrivals`` counts what the shown flow sends, dropped packets included.
+    """
+
+    time_s: Floats
+    queue_packets: Floats
+    arrivals: Floats
+    drops: Floats
+    shown_arrivals: Floats
+
+    @property
+    def queue_mean(self) -> float:
+        """Mean queue in packets, of the whole run."""
+        return float(self.queue_packets.mean())
+
+    @property
+    def drop_percent(self) -> float:
+        """Share of the run's packets that are dropped."""
+        return 100 * float(self.drops.sum() / self.arrivals.sum())
+
+    @property
+    def interval_drop_percent(self) -> float:
+        """The mean of drops over arrivals of each interval, as the paper defines its rate.
+
+        It is less than the share of packets, since intervals with many drops have many arrivals.
+        """
+        some = self.arrivals > 0
+        return 100 * float((self.drops[some] / self.arrivals[some]).mean())
+
+    @property
+    def peak_percent(self) -> float:
+        """The highest drop rate of an interval in the beginning."""
+        early = (self.time_s <= PEAK_UNTIL_S) & (self.arrivals > 0)
+        return 100 * float((self.drops[early] / self.arrivals[early]).max())
+
+    @property
+    def quiet_from_s(self) -> float:
+        """From when on nothing is dropped."""
+        lossy = self.time_s[self.drops > 0]
+        return float(lossy[-1]) if lossy.size else 0.0
+
+    @property
+    def shown_kbps(self) -> Floats:
+        """What the shown flow sends, second by second."""
+        return _per_second(self.shown_arrivals) * PACKET_B * 8 / 1e3
+
+    @property
+    def shown_mean_kbps(self) -> float:
+        """What the shown flow sends in the steady state."""
+        return float(self.shown_kbps[int(WARM_S) :].mean())
+
+    @property
+    def shown_variation(self) -> float:
+        """Standard deviation over mean of what the shown flow sends in a second."""
+        steady = self.shown_kbps[int(WARM_S) :]
+        return float(steady.std() / steady.mean())
+
+
+@dataclass(frozen=True)
+class Run:
+    """One of our runs, with the goodput of each long-lived flow by subnet, in kbps."""
+
+    series: Series
+    goodput_kbps: NDArray[np.float64]
+    utilisation: float
+    web_kbps: float
+
+    @property
+    def jain_by_subnet(self) -> Floats:
+        """Jain's index among the flows of one round-trip time."""
+        return np.array([jain(rates) for rates in self.goodput_kbps])
+
+    @property
+    def jain_of_subnets(self) -> float:
+        """Jain's index among the subnets: how little the round-trip time matters."""
+        return jain(self.goodput_kbps.mean(axis=1))
+
+
+def jain(rates: Floats) -> float:
+    """Return Jain's index: 1 for equal rates, 1/n where one has everything."""
+    return float(rates.sum() ** 2 / (rates.size * np.square(rates).sum()))
+
+
+def from_results(results: Results) -> Run:
+    """Read one of our runs."""
+    link = results.links.filter(pc.field("link") == BOTTLENECK)
+    shown = results.link_flows.filter(
+        (pc.field("link") == BOTTLENECK) & (pc.field("flow") == SHOWN)
+    )
+    delivered = {flow["name"]: flow["delivered_bytes"] for flow in results.summary["flows"]}
+    goodput = [
+        [delivered[flow_name(subnet, host)] * 8e-3 / DURATION_S for host in range(1, HOSTS + 1)]
+        for subnet in range(SUBNETS)
+    ]
+    (bottleneck,) = (row for row in results.summary["links"] if row["name"] == BOTTLENECK)
+    return Run(
+        series=Series(
+            time_s=link["time_s"].to_numpy(),
+            queue_packets=link["queue_packets"].to_numpy().astype(np.float64),
+            arrivals=link["arrivals"].to_numpy().astype(np.float64),
+            drops=link["drops"].to_numpy().astype(np.float64),
+            shown_arrivals=shown["arrivals"].to_numpy().astype(np.float64),
+        ),
+        goodput_kbps=np.array(goodput),
+        utilisation=bottleneck["utilisation"],
+        web_kbps=sum(
+            size * 8e-3 / DURATION_S for name, size in delivered.items() if name.startswith("web")
+        ),
+    )
+
+
+def sum_of_windows(results: Results) -> tuple[Floats, Floats]:
+    """Return sampling times and the sum of the long-lived flows' windows, in packets."""
+    flows = results.flows
+    long_lived = flows.filter(pc.starts_with(flows["flow"].cast("string"), "subnet"))
+    time_s = long_lived["time_s"].to_numpy().reshape(-1, SUBNETS * HOSTS)[:, 0]
+    windows = long_lived["cwnd_packets"].to_numpy().reshape(-1, SUBNETS * HOSTS)
+    return time_s, windows.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Average:
+    """A mean over seeds, and half the width of its confidence interval (Student's t, 95 %)."""
+
+    mean: float
+    margin: float
+
+    @property
+    def text(self) -> str:
+        """The mean and the margin, as they are printed."""
+        return f"{self.mean:.3g} ± {self.margin:.2g}"
+
+
+def average(values: Sequence[float]) -> Average:
+    """Return the mean of independent runs with its confidence interval."""
+    tested = stats.ttest_1samp(values, 0.0)
+    interval = tested.confidence_interval(CONFIDENCE)
+    return Average(float(np.mean(values)), float(interval.high - interval.low) / 2)
+
+
+def _per_second(samples: Floats) -> Floats:
+    per_second = round(1 / SAMPLE_S)
+    whole = samples[: samples.size // per_second * per_second]
+    sums: Floats = whole.reshape(-1, per_second).sum(axis=1)
+    return sums

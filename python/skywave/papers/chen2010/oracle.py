@@ -1,0 +1,129 @@
+"""ns-2's stored answers for the schemes with RED.
+
+``ns2/averages.csv`` has a line for each run, ``ns2/tcp.csv`` and ``ns2/dccp.csv`` the first runs,
+second by second. ``python -m skywave.papers.chen2010.oracle`` runs ns-2 and stores its answers
+anew, which takes minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from skywave import ns2
+from skywave.papers.chen2010.setting import (
+    DCCP_B,
+    DCCP_RED,
+    IP_B,
+    PACKET_B,
+    TCP_RED,
+    UNPUBLISHED,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from skywave.papers.chen2010.setting import Scheme
+
+    Floats = NDArray[np.float64]
+
+STORED = Path(__file__).parent / "ns2"
+SEEDS = range(1, 6)
+REMARK = f"stored answers of ns-2.35, means over {len(SEEDS)} runs of each scheme"
+KNOWN = (TCP_RED, DCCP_RED)
+"""The schemes that ns-2 has."""
+FLAVOURS = {"reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
+Measure = Literal[
+    "queue_pkts", "drop_pct", "interval_drop_pct", "peak_pct", "rate60_kbps", "utilisation"
+]
+MEASURES: tuple[Measure, ...] = (
+    "queue_pkts",
+    "drop_pct",
+    "interval_drop_pct",
+    "peak_pct",
+    "rate60_kbps",
+    "utilisation",
+)
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """One run of ns-2; a sample at ``time_s`` covers the second before it."""
+
+    time_s: Floats
+    queue_packets: Floats
+    drop_percent: Floats
+    shown_kbps: Floats
+
+
+def averages(scheme: Scheme) -> dict[Measure, float]:
+    """Return the means over ns-2's runs of a scheme that it knows."""
+    table = pyarrow.csv.read_csv(STORED / "averages.csv")
+    rows = table.filter(pc.field("transport") == scheme.transport)
+    return {name: float(rows[name].to_numpy().mean()) for name in MEASURES}
+
+
+def seconds(scheme: Scheme) -> Seconds:
+    """Return one run of ns-2 second by second, of a scheme that it knows."""
+    table = pyarrow.csv.read_csv(STORED / f"{scheme.transport}.csv")
+    column = {name: table[name].to_numpy().astype(np.float64) for name in table.column_names}
+    return Seconds(
+        time_s=column["t_s"],
+        queue_packets=column["queue_mean_pkts"],
+        drop_percent=100 * column["drops"] / column["arrivals"],
+        shown_kbps=column["flow1_kbps"],
+    )
+
+
+def ask(scheme: Scheme, seed: int, out: Path) -> str:
+    """Run ns-2 and return its line for the whole run.
+
+    Raises:
+        Ns2Error: where it cannot be run.
+
+    """
+    # Its DCCP adds 32 B of headers, and its TCP none: see the script.
+    payload = PACKET_B - (IP_B + DCCP_B if scheme.transport == "dccp" else 0)
+    said = ns2.run(
+        ns2.command(
+            "chen2010.tcl",
+            proto=scheme.transport,
+            tcp=FLAVOURS[UNPUBLISHED.flavour],
+            psize=payload,
+            buf=UNPUBLISHED.buffer,
+            bg=UNPUBLISHED.web_sources,
+            seed=seed,
+            out=out,
+        )
+    )
+    return said.splitlines()[-1]
+
+
+def _store() -> None:
+    STORED.mkdir(exist_ok=True)
+    runs = [(scheme, seed) for scheme in KNOWN for seed in SEEDS]
+    with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch:
+
+        def run(scheme: Scheme, seed: int) -> str:
+            first = seed == min(SEEDS)
+            name = f"{scheme.transport}.csv"
+            return ask(scheme, seed, STORED / name if first else Path(scratch) / f"{seed}-{name}")
+
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            answers = list(pool.map(lambda given: run(*given), runs))
+    lines = [f"transport,seed,{','.join(MEASURES)}"]
+    for (scheme, seed), answer in zip(runs, answers, strict=True):
+        lines.append(f"{scheme.transport},{seed},{answer}")
+    (STORED / "averages.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _store()

@@ -1,0 +1,168 @@
+"""Whether any reading of CCID 2 gives the published DCCP/RED: 125 packets, 3 % dropped.
+
+Each reading is run with each of several buffers on the same two seeds.
+``python -m skywave.papers.chen2010.readings`` runs them all and stores the answers anew.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from skywave.papers.chen2010.measures import from_results
+from skywave.papers.chen2010.published import CLOSE, PUBLISHED
+from skywave.papers.chen2010.setting import DCCP_RED, UNPUBLISHED, scenario
+from skywave.simulate import run_many
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+STORED = Path(__file__).parent / "readings.csv"
+SEEDS = range(1001, 1003)
+BUFFERS = (130, 140, 200, 800)
+GROWTHS = ("rfc4341", "ns2-tcplike", "per-ack")
+ACK_RATIOS = (1, 2)
+TIMEOUTS = ("200 ms", "1 s")
+RULES: tuple[tuple[Literal["rfc", "ns2"], str, str], ...] = (
+    ("rfc", "200 ms", "marks"),
+    ("ns2", "1 s", "drops"),
+)
+"""Rules, smallest timeout and what RED does, with an Ack Ratio of 2."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read what the paper calls CCID 2.
+
+    ``growth`` is by packets (in slow start a half for each, or one) or, with a window that is not
+    whole, by acknowledgements. ``ack_ratio`` is the first: with windows of a few packets it cannot
+    stay above 2 (RFC 4341 section 6.1.2). ``least_rto`` is the smallest timeout. RED may mark
+    instead of dropping, since CCID 2 is made for ECN.
+    """
+
+    profile: Literal["rfc", "ns2"]
+    growth: str
+    ack_ratio: int
+    least_rto: str
+    router: str
+    buffer: int
+
+    @property
+    def dccp(self) -> dict[str, Any]:
+        """The parameters of DCCP that differ from the paper's set."""
+        return {
+            "profile": self.profile,
+            "growth": self.growth,
+            "ack_ratio": self.ack_ratio,
+            "min_rto": self.least_rto,
+            "ecn": self.router == "marks",
+            # So that all packets have the same size.
+            "short_seqnos": True,
+        }
+
+
+ALL_READINGS = (
+    *(
+        Reading("rfc", growth, ack_ratio, timeout, "drops", buffer)
+        for growth, ack_ratio, timeout, buffer in itertools.product(
+            GROWTHS, ACK_RATIOS, TIMEOUTS, BUFFERS
+        )
+    ),
+    *(
+        Reading(profile, growth, 2, timeout, router, buffer)
+        for profile, timeout, router in RULES
+        for growth, buffer in itertools.product(GROWTHS, BUFFERS)
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a reading gives, means over the seeds."""
+
+    reading: Reading
+    queue_packets: float
+    drop_percent: float
+    peak_percent: float
+    utilisation: float
+
+    @property
+    def is_published(self) -> bool:
+        """Whether mean queue and mean drop rate would both be judged a match."""
+        row = PUBLISHED[DCCP_RED.name]
+        return CLOSE.holds(row.queue_packets, self.queue_packets) and CLOSE.holds(
+            row.drop_percent or 0.0, self.drop_percent
+        )
+
+    @property
+    def miss(self) -> float:
+        """Root-mean-square relative distance to the published mean queue and mean drop rate."""
+        row = PUBLISHED[DCCP_RED.name]
+        queue = self.queue_packets / row.queue_packets - 1
+        drops = self.drop_percent / (row.drop_percent or 1.0) - 1
+        return float(np.sqrt((queue**2 + drops**2) / 2))
+
+
+def ask(reading: Reading) -> Answer:
+    """Run one reading."""
+    unpublished = replace(UNPUBLISHED, buffer=reading.buffer)
+    red = {"ecn": reading.router == "marks"}
+    runs = [
+        from_results(results)
+        for results in run_many(
+            scenario(DCCP_RED, seed, unpublished, red=red, dccp=reading.dccp) for seed in SEEDS
+        )
+    ]
+    return Answer(
+        reading,
+        float(np.mean([run.series.queue_mean for run in runs])),
+        float(np.mean([run.series.drop_percent for run in runs])),
+        float(np.mean([run.series.peak_percent for run in runs])),
+        float(np.mean([run.utilisation for run in runs])),
+    )
+
+
+def nearest(answers: Iterable[Answer]) -> list[Answer]:
+    """Return the answers, the nearest to what is published first."""
+    return sorted(answers, key=lambda answer: answer.miss)
+
+
+def stored() -> list[Answer]:
+    """Return the answers, in the order of the readings."""
+    with STORED.open(encoding="utf-8", newline="") as file:
+        return [_read(row) for row in csv.DictReader(file)]
+
+
+def _read(row: dict[str, str]) -> Answer:
+    reading = Reading(
+        row.pop("profile"),  # type: ignore[arg-type]
+        row.pop("growth"),
+        int(row.pop("ack_ratio")),
+        row.pop("least_rto"),
+        row.pop("router"),
+        int(row.pop("buffer")),
+    )
+    return Answer(reading, **{name: float(text) for name, text in row.items()})
+
+
+def _store(answers: Sequence[Answer]) -> None:
+    rows = [
+        {
+            **vars(answer.reading),
+            **{name: round(value, 4) for name, value in vars(answer).items() if name != "reading"},
+        }
+        for answer in answers
+    ]
+    with STORED.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    _store([ask(reading) for reading in ALL_READINGS])

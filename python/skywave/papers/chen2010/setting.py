@@ -1,0 +1,223 @@
+"""The experiment of Chen, Yang and Hong: one parameter set for all schemes, as scenarios.
+
+H. Chen, O. W. W. Yang, Y. Hong, "Performance Analysis of VCP Controller on DCCP Traffic", 2010.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from skywave.papers.reproduction import Parameter
+from skywave.scenario import Dccp, Dumbbell, Ftp, Probes, Red, Scenario, Tcp, VcpRouter, Web
+
+SEEDS = range(1, 21)
+"""Runs of each scheme."""
+DURATION_S = 120
+WARM_S = 20.0
+"""Where a value is one of the steady state, the first seconds do not count."""
+SUBNETS = 10
+HOSTS = 20
+"""Long-lived flows of each subnet."""
+LEAST_RTT_MS, MOST_RTT_MS = 60.0, 220.0
+BOTTLENECK = "r1->r2"
+BOTTLENECK_DELAY_MS = 10.0
+CAPACITY_BPS = 45e6
+PACKET_B = 1024
+"""On the wire, headers included."""
+IP_B, TCP_B, DCCP_B = 20, 20, 12
+STAGGER = "100 ms"
+SAMPLE_S = 0.01
+"""The interval of Figure 7."""
+ALL_WINDOWS = Probes(interval="100 ms", links=(BOTTLENECK,))
+"""Samples of every flow, for sums of windows."""
+SHOWN = "subnet0-1"
+"""The flow of Figure 5: one with the least round-trip time."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A transport and what the router does for it."""
+
+    transport: Literal["tcp", "dccp"]
+    router: Literal["red", "vcp"]
+    panel: str
+    """The panel of Figures 5 to 7."""
+
+    @property
+    def name(self) -> str:
+        """A name for files."""
+        return f"{self.transport}-{self.router}"
+
+    @property
+    def label(self) -> str:
+        """The paper's name."""
+        return f"{self.transport}/{self.router}".upper()
+
+
+TCP_RED = Scheme("tcp", "red", "a")
+DCCP_RED = Scheme("dccp", "red", "b")
+TCP_VCP = Scheme("tcp", "vcp", "c")
+DCCP_VCP = Scheme("dccp", "vcp", "d")
+SCHEMES = (TCP_RED, DCCP_RED, TCP_VCP, DCCP_VCP)
+"""The schemes that are run. One more is one more entry here, and its case in ``queue_of`` and
+``transport_of``."""
+MODELLED = (DCCP_VCP,)
+"""The schemes that section 3 is about, DCCP/VCP: their sums of windows stand beside equation 6."""
+
+
+Flavour = Literal["reno", "newreno", "sack"]
+
+
+@dataclass(frozen=True)
+class Unpublished:
+    """What the paper does not say, and the search of ``fit`` found: one set for all schemes."""
+
+    buffer: int
+    web_sources: int
+    flavour: Flavour
+
+
+UNPUBLISHED = Unpublished(buffer=200, web_sources=50, flavour="newreno")
+
+
+def rtt_ms(subnet: int) -> float:
+    """Return the propagation time of a subnet's flows, there and back."""
+    return LEAST_RTT_MS + (MOST_RTT_MS - LEAST_RTT_MS) * subnet / (SUBNETS - 1)
+
+
+def flow_name(subnet: int, host: int) -> str:
+    """Return the name of a long-lived flow; hosts count from 1."""
+    return f"subnet{subnet}-{host}"
+
+
+def queue_of(scheme: Scheme, unpublished: Unpublished, **changes: Any) -> Red | VcpRouter:
+    """Return the discipline of the bottleneck."""
+    match scheme.router:
+        case "red":
+            given: dict[str, Any] = {
+                "packets": unpublished.buffer,
+                "min_threshold": 150.0,
+                "max_threshold": 700.0,
+                "max_p": 0.1,
+                "weight": 0.002,
+                "mean_packet": f"{PACKET_B} B",
+                "gentle": False,
+            }
+            return Red(**{**given, **changes})
+        case "vcp":
+            return VcpRouter(packets=unpublished.buffer)
+
+
+def transport_of(scheme: Scheme, unpublished: Unpublished, **changes: Any) -> Tcp | Dccp:
+    """Return the transport of the long-lived flows."""
+    match scheme.transport:
+        case "tcp":
+            tcp = _tcp(unpublished)
+            return tcp if scheme.router == "red" else replace(tcp, control="vcp")
+        case "dccp":
+            ccid = 2 if scheme.router == "red" else 248
+            given: dict[str, Any] = {"ccid": ccid, "profile": "ns2", "ecn": ccid == 248}
+            return Dccp(**{**given, **changes})
+
+
+def scenario(
+    scheme: Scheme,
+    seed: int,
+    unpublished: Unpublished = UNPUBLISHED,
+    *,
+    probes: Probes | None = None,
+    red: dict[str, Any] | None = None,
+    dccp: dict[str, Any] | None = None,
+) -> Scenario:
+    """Return the scenario of one run; ``red`` and ``dccp`` are changes of a reading.
+
+    Samples are of the bottleneck and of the flow of Figure 5, unless there are other ``probes``.
+    """
+    interval = f"{SAMPLE_S * 1e3:g} ms"
+    description = Scenario(
+        name=f"chen2010-{scheme.name}-{seed}",
+        duration=f"{DURATION_S} s",
+        seed=seed,
+        bottleneck=Dumbbell(
+            pairs=SUBNETS,
+            rate="45 Mbps",
+            delay=f"{BOTTLENECK_DELAY_MS:g} ms",
+            queue=queue_of(scheme, unpublished, **(red or {})),
+            access_rate="100 Mbps",
+            access_delays=tuple(_access_delay(subnet) for subnet in range(SUBNETS)),
+        ),
+        probes=probes or Probes(interval=interval, links=(BOTTLENECK,), flows=(SHOWN,)),
+    )
+    transport = transport_of(scheme, unpublished, **(dccp or {}))
+    source = Ftp(datagram=f"{PACKET_B - IP_B - DCCP_B} B")
+    for subnet in range(SUBNETS):
+        for host in range(1, HOSTS + 1):
+            description.add_flow(
+                flow_name(subnet, host),
+                f"s{subnet + 1}",
+                f"d{subnet + 1}",
+                transport,
+                source,
+                start_jitter=STAGGER,
+            )
+    for number in range(unpublished.web_sources):
+        pair = number % SUBNETS + 1
+        description.add_flow(
+            f"web{number + 1}", f"s{pair}", f"d{pair}", _tcp(unpublished), Web(), start_jitter="1 s"
+        )
+    return description
+
+
+def _access_delay(subnet: int) -> str:
+    """Return the delay of each of the two access links of a subnet's flows."""
+    one_way_ms = rtt_ms(subnet) / 2 - BOTTLENECK_DELAY_MS
+    return f"{round(one_way_ms / 2 * 1e6)} ns"
+
+
+def _tcp(unpublished: Unpublished) -> Tcp:
+    return Tcp(
+        profile="ns2",
+        recovery=unpublished.flavour,
+        segment=f"{PACKET_B - IP_B - TCP_B} B",
+        receive_window=1000,
+    )
+
+
+PARAMETERS = (
+    Parameter("Topology", "dumbbell, 10 subnets a side, 20 long-lived flows each", "paper"),
+    Parameter("Bottleneck", "45 Mbps; 10 ms of each flow's propagation time", "paper; ours"),
+    Parameter(
+        "Propagation, there and back", "60 to 220 ms, a subnet each 17.8 ms", "paper: uniform"
+    ),
+    Parameter("Access links", "100 Mbps, no limit to their queues", "ours"),
+    Parameter("Packets", f"{PACKET_B} B, with IPv4 and transport headers", "paper: packet size"),
+    Parameter("RED", "150 and 700 packets, max_p 0.1, weight 0.002", "paper"),
+    Parameter("RED, besides", "in packets, not gentle, drops", "the original RED"),
+    Parameter(
+        "VCP",
+        "t_rho 0.2 s, t_q 10 ms, k_q 0.5, gamma 0.98, alpha 1, beta 0.875, mu 1/16, sigmas 10, 2.5",
+        "paper",
+    ),
+    Parameter(
+        "VCP, besides", "after a decrease overload alone is ignored; a loss halves", "ns-2 code"
+    ),
+    Parameter("Buffer", f"{UNPUBLISHED.buffer} packets", "search"),
+    Parameter(
+        "Web sources",
+        f"{UNPUBLISHED.web_sources}, over TCP, in the same queue, where VCP gives them no code",
+        "search",
+    ),
+    Parameter(
+        "Think times, file lengths", "as in section 4, in seconds and bytes", "paper; units ours"
+    ),
+    Parameter("TCP", f"{UNPUBLISHED.flavour}, ns-2's, without delayed acknowledgements", "search"),
+    Parameter(
+        "DCCP",
+        "CCID 2 as in ns-2's module, Ack Ratio 2 at first, no ECN; VCP: CCID 248",
+        "paper; ns-2",
+    ),
+    Parameter("Starts", "within 0.1 s; web sources think from within 1 s on", "paper: at 0 s"),
+    Parameter("Duration", f"{DURATION_S} s", "paper"),
+)
+"""The whole parameter set."""

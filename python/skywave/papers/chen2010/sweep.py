@@ -1,0 +1,364 @@
+"""Beyond the paper: what the authors of VCP asked of it, beside CoDel and PIE with marks.
+
+Capacity, round-trip time, number of flows, traffic on the way back and bottlenecks in a row, one at
+a time around a base case; and a demand that changes at once. The same TCP meets VCP's routers, with
+the additive increase scaled as published, (R / 200 ms)^2, and as in the authors' code for ns-2,
+(R / 100 ms)^2; and CoDel and PIE that mark, with ECN (RFC 3168) at its ends.
+
+``python -m skywave.papers.chen2010.sweep`` runs all points and stores what they give: some minutes,
+for up to 37 million packets a point.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+from dataclasses import astuple, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from skywave.scenario import CoDel, Dumbbell, Ftp, Link, Pie, Probes, Scenario, Tcp, Vcp, VcpRouter
+from skywave.simulate import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from skywave.results import Results
+    from skywave.scenario import Queue
+
+    Floats = NDArray[np.float64]
+
+STORED = Path(__file__).parent / "sweep.csv"
+
+Router = Literal["vcp", "vcp-ns2", "codel", "pie"]
+ROUTERS: tuple[Router, ...] = ("vcp", "vcp-ns2", "codel", "pie")
+ROUTER_LABELS: dict[Router, str] = {
+    "vcp": "VCP",
+    "vcp-ns2": "VCP, its code for ns-2",
+    "codel": "CoDel, ECN",
+    "pie": "PIE, ECN",
+}
+
+DATA_B = 1000
+"""Of a segment, without its 40 B of headers: as in the authors' own scripts."""
+WIRE_B = DATA_B + 40
+START_JITTER = "300 ms"
+WARM = 1 / 3
+"""The first third of a run does not count."""
+ACCESS = 4
+"""An access link has so many times the bottleneck's rate, and is never the bottleneck."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A network: ``flows`` over each bottleneck; of several, a tenth of them crosses all."""
+
+    sweep: str
+    mbps: float = 45.0
+    rtt_ms: float = 80.0
+    flows: int = 50
+    reverse: int = 0
+    bottlenecks: int = 1
+
+    @property
+    def duration_s(self) -> float:
+        """A minute, or as many round-trip times."""
+        return max(60.0, 60 * self.rtt_ms / 1e3)
+
+    @property
+    def buffer(self) -> int:
+        """Packets: a bandwidth-delay product, and at least two for each flow."""
+        product = self.mbps * 1e6 * self.rtt_ms / 1e3 / 8 / WIRE_B
+        return max(round(product), 2 * (self.flows + self.reverse), 2)
+
+    @property
+    def x(self) -> float:
+        """The value that its sweep is about."""
+        return float(getattr(self, SWEEPS[self.sweep].field))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One question."""
+
+    field: str
+    label: str
+    values: tuple[float, ...]
+    is_log: bool
+
+
+SWEEPS = {
+    "capacity": Sweep(
+        "mbps", "Capacity (Mbps)", (0.1, 0.5, 2, 10, 45, 150, 600, 1000, 5000), is_log=True
+    ),
+    "rtt": Sweep(
+        "rtt_ms",
+        "Round-trip propagation time (ms)",
+        (1, 10, 40, 80, 200, 500, 1000, 2000, 5000),
+        is_log=True,
+    ),
+    "flows": Sweep("flows", "Flows", (1, 3, 10, 50, 100, 300, 1000), is_log=True),
+    "reverse": Sweep("reverse", "Flows on the way back", (0, 10, 50, 100), is_log=False),
+    "bottlenecks": Sweep("bottlenecks", "Bottlenecks in a row", tuple(range(1, 8)), is_log=False),
+}
+
+
+def _points() -> Iterator[Point]:
+    for name, sweep in SWEEPS.items():
+        for value in sweep.values:
+            changes: dict[str, Any] = {sweep.field: value}
+            yield replace(Point(name), **changes)
+
+
+POINTS = tuple(_points())
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a point gives behind one kind of router, over all its bottlenecks."""
+
+    sweep: str
+    x: float
+    router: Router
+    utilisation: float
+    """Of the least used bottleneck."""
+    queue_share: float
+    """Mean queue of the fullest one, as a share of its buffer."""
+    queue_ms: float
+    """The same in time."""
+    drop_percent: float
+    """Of what arrives at all of them."""
+    jain: float
+    """Of the flows that cross one bottleneck."""
+
+
+def queue_of(router: Router, buffer: int) -> Queue:
+    """Return the discipline; CoDel and PIE have the parameters of their RFCs."""
+    match router:
+        case "vcp":
+            return VcpRouter(packets=buffer)
+        case "vcp-ns2":
+            return VcpRouter(packets=buffer, average="means")
+        case "codel":
+            return CoDel(packets=buffer, ecn=True)
+        case "pie":
+            return Pie(packets=buffer, ecn=True)
+
+
+def transport_of(router: Router) -> Tcp:
+    """Return the TCP that goes with it: one window, marks or codes."""
+    common = Tcp(segment=f"{DATA_B} B", recovery="sack", receive_window=100_000)
+    match router:
+        case "vcp":
+            return replace(common, control="vcp", vcp=Vcp(rules="chen2010", paces=True))
+        case "vcp-ns2":
+            return replace(common, control="vcp", vcp=Vcp(rules="xia2005"))
+        case "codel" | "pie":
+            return replace(common, ecn=True)
+
+
+def scenario(point: Point, router: Router, seed: int = 1) -> Scenario:
+    """Return a point's scenario: a dumbbell, or a chain of routers."""
+    build = _dumbbell if point.bottlenecks == 1 else _chain
+    return build(point, router, seed)
+
+
+def bottlenecks(point: Point) -> list[str]:
+    """Return the names of the links that are measured."""
+    return [f"r{number}->r{number + 1}" for number in range(1, point.bottlenecks + 1)]
+
+
+def _empty(point: Point, router: Router, seed: int) -> Scenario:
+    return Scenario(
+        name=f"{point.sweep}-{point.x:g}-{router}",
+        duration=f"{point.duration_s:g} s",
+        seed=seed,
+        probes=Probes(interval="50 ms", links=tuple(bottlenecks(point))),
+    )
+
+
+def _dumbbell(point: Point, router: Router, seed: int) -> Scenario:
+    network = replace(
+        _empty(point, router, seed),
+        bottleneck=Dumbbell(
+            pairs=1,
+            rate=_rate(point.mbps),
+            # Four fifths of the propagation time are the bottleneck's.
+            delay=_nanoseconds(0.8 * point.rtt_ms / 2),
+            queue=queue_of(router, point.buffer),
+            access_rate=_rate(ACCESS * point.mbps),
+            access_delays=(_nanoseconds(0.1 * point.rtt_ms / 2),),
+        ),
+    )
+    tcp = transport_of(router)
+    for number in range(1, point.flows + 1):
+        network.add_flow(f"flow{number}", "s1", "d1", tcp, Ftp(), start_jitter=START_JITTER)
+    for number in range(1, point.reverse + 1):
+        network.add_flow(f"back{number}", "d1", "s1", tcp, Ftp(), start_jitter=START_JITTER)
+    return network
+
+
+def _chain(point: Point, router: Router, seed: int) -> Scenario:
+    """Let a tenth of the flows go all the way; the others cross one bottleneck each."""
+    network = _empty(point, router, seed)
+    count = point.bottlenecks
+    network.nodes.extend(f"r{number}" for number in range(1, count + 2))
+    for number in range(1, count + 1):
+        network.links.append(
+            Link(
+                from_=f"r{number}",
+                to=f"r{number + 1}",
+                rate=_rate(point.mbps),
+                delay=_nanoseconds(point.rtt_ms / 2 / count),
+                queue=queue_of(router, point.buffer),
+            )
+        )
+    tcp = transport_of(router)
+    through = max(1, point.flows // 10)
+    for number in range(1, through + 1):
+        network.add_flow(
+            f"through{number}", "r1", f"r{count + 1}", tcp, Ftp(), start_jitter=START_JITTER
+        )
+    for link in range(1, count + 1):
+        for number in range(1, point.flows - through + 1):
+            network.add_flow(
+                f"cross{link}-{number}",
+                f"r{link}",
+                f"r{link + 1}",
+                tcp,
+                Ftp(),
+                start_jitter=START_JITTER,
+            )
+    return network
+
+
+def _rate(mbps: float) -> str:
+    return f"{round(mbps * 1e6)} bps"
+
+
+def _nanoseconds(ms: float) -> str:
+    return f"{round(ms * 1e6)} ns"
+
+
+def measure(point: Point, router: Router, results: Results) -> Outcome:
+    """Return what a run gives."""
+    links = results.tables["links"].to_pandas()
+    warm = links[links["time_s"] > WARM * point.duration_s]
+    utilisations, queues = [], []
+    for _, rows in warm.groupby("link", observed=True):
+        seconds = rows["time_s"].max() - WARM * point.duration_s
+        utilisations.append(8 * rows["delivered_bytes"].sum() / seconds / (point.mbps * 1e6))
+        queues.append((rows["queue_packets"].mean(), rows["queue_bytes"].mean()))
+    packets, in_bytes = max(queues)
+    single = [
+        flow["goodput_bps"]
+        for flow in results.summary["flows"]
+        if flow["name"].startswith(("flow", "cross"))
+    ]
+    rates = np.array(single)
+    return Outcome(
+        point.sweep,
+        point.x,
+        router,
+        utilisation=float(min(utilisations)),
+        queue_share=float(packets / point.buffer),
+        queue_ms=float(8 * in_bytes / (point.mbps * 1e6) * 1e3),
+        drop_percent=float(100 * warm["drops"].sum() / max(warm["arrivals"].sum(), 1)),
+        jain=float(rates.sum() ** 2 / (len(rates) * (rates**2).sum())) if rates.any() else math.nan,
+    )
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Flows that come and go all at once."""
+
+    flows: int = 50
+    joining: int = 150
+    joins_s: float = 40.0
+    leaves_s: float = 80.0
+    end_s: float = 120.0
+    mean_s: float = 1.0
+    """What is drawn are means of so long."""
+
+
+DEMAND = Demand()
+
+
+def demand_scenario(router: Router, seed: int = 1) -> Scenario:
+    """Return the base case, with flows that join and leave."""
+    base = Point("flows", flows=DEMAND.flows)
+    network = replace(
+        scenario(base, router, seed), name=f"demand-{router}", duration=f"{DEMAND.end_s:g} s"
+    )
+    for number in range(1, DEMAND.joining + 1):
+        network.add_flow(
+            f"joining{number}",
+            "s1",
+            "d1",
+            transport_of(router),
+            Ftp(),
+            start=f"{DEMAND.joins_s:g} s",
+            start_jitter=START_JITTER,
+            stop=f"{DEMAND.leaves_s:g} s",
+        )
+    return network
+
+
+def demand_series(results: Results) -> tuple[Floats, Floats, Floats]:
+    """Return times, utilisation and queue in packets, in means of ``DEMAND.mean_s``."""
+    links = results.tables["links"].to_pandas()
+    second = (links["time_s"] / DEMAND.mean_s - 1e-9).astype(int)
+    means = links.groupby(second).agg({"delivered_bytes": "sum", "queue_packets": "mean"})
+    bps = 8 * means["delivered_bytes"].to_numpy(float) / DEMAND.mean_s
+    return (
+        (means.index.to_numpy(float) + 0.5) * DEMAND.mean_s,
+        bps / (Point("flows").mbps * 1e6),
+        means["queue_packets"].to_numpy(float),
+    )
+
+
+def outcomes() -> Iterator[Outcome]:
+    """Run every point behind every router."""
+    for point in POINTS:
+        for router in ROUTERS:
+            yield measure(point, router, run(scenario(point, router)))
+
+
+def stored() -> list[Outcome]:
+    """Return what the points give."""
+    with STORED.open(encoding="utf-8", newline="") as file:
+        return [_read(row) for row in csv.DictReader(file)]
+
+
+def by_point(found: Sequence[Outcome]) -> list[tuple[Point, list[Outcome]]]:
+    """Return each point with what it gives behind each router."""
+    return [
+        (point, [one for one in found if (one.sweep, one.x) == (point.sweep, point.x)])
+        for point in POINTS
+    ]
+
+
+def _read(row: dict[str, str]) -> Outcome:
+    names = ("sweep", "router")
+    return Outcome(**{key: text if key in names else float(text) for key, text in row.items()})  # type: ignore[arg-type]
+
+
+def _store() -> None:
+    with STORED.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(field.name for field in fields(Outcome))
+        total = len(POINTS) * len(ROUTERS)
+        for number, outcome in enumerate(outcomes(), start=1):
+            writer.writerow(
+                f"{value:.5g}" if isinstance(value, float) else value for value in astuple(outcome)
+            )
+            sys.stderr.write(f"\r{number} of {total} points")
+
+
+if __name__ == "__main__":
+    _store()

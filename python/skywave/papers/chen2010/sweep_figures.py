@@ -1,0 +1,99 @@
+"""The sweeps of VCP beside CoDel and PIE, drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skywave.papers.chen2010.sweep import (
+    DEMAND,
+    ROUTER_LABELS,
+    ROUTERS,
+    SWEEPS,
+    Outcome,
+    Router,
+)
+from skywave.papers.figures import COLOURS, LEFT_IN, TALL_IN, Drawn, begin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+MEASURES = (
+    ("utilisation", 100.0, "Utilisation (%)"),
+    ("queue_share", 100.0, "Queue (% of buffer)"),
+    ("drop_percent", 1.0, "Drops (%)"),
+)
+MARKERS = ("o", "s", "^", "d")
+
+
+def draw(outcomes: Sequence[Outcome], demand: Mapping[Router, tuple[Floats, ...]]) -> list[Drawn]:
+    """Draw the sweeps and the change of demand."""
+    return [
+        Drawn.of(
+            "sweeps",
+            "Beyond the paper: the same TCP behind VCP's routers, with the additive increase as "
+            "published and as in its authors' code for ns-2, and behind CoDel and PIE that mark. "
+            "45 Mbps, 80 ms, 50 flows, no traffic on the way back and one bottleneck, but for what "
+            "the axis says.",
+            _sweeps(outcomes),
+        ),
+        Drawn.of(
+            "demand",
+            f"Beyond the paper: {DEMAND.joining} flows join {DEMAND.flows} at {DEMAND.joins_s:g} s "
+            f"and leave at {DEMAND.leaves_s:g} s. 45 Mbps, 80 ms; means of {DEMAND.mean_s:g} s.",
+            _demand(demand),
+        ),
+    ]
+
+
+def _sweeps(outcomes: Sequence[Outcome]) -> Figure:
+    width_in, height_in = 9.6, 5.6
+    figure = begin((width_in, height_in))
+    figure.subplots_adjust(left=LEFT_IN / width_in, wspace=0.12, hspace=0.16)
+    grid = figure.subplots(len(MEASURES), len(SWEEPS), sharex="col", sharey="row")
+    for column, (name, sweep) in enumerate(SWEEPS.items()):
+        for row, (measure, factor, label) in enumerate(MEASURES):
+            axes: Axes = grid[row, column]
+            for router, colour, marker in zip(ROUTERS, COLOURS, MARKERS, strict=False):
+                points = [one for one in outcomes if (one.sweep, one.router) == (name, router)]
+                axes.plot(
+                    [one.x for one in points],
+                    [factor * getattr(one, measure) for one in points],
+                    color=colour,
+                    marker=marker,
+                    markersize=3,
+                    label=ROUTER_LABELS[router],
+                )
+            if sweep.is_log:
+                axes.set_xscale("log")
+            axes.set_ylim(bottom=0)
+            if column == 0:
+                axes.set_ylabel(label)
+        grid[-1, column].set_xlabel(sweep.label)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper right", ncols=len(ROUTERS))
+    return figure
+
+
+def _demand(demand: Mapping[Router, tuple[Floats, ...]]) -> Figure:
+    figure = begin(TALL_IN)
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    for (router, (time_s, utilisation, queue)), colour in zip(
+        demand.items(), COLOURS, strict=False
+    ):
+        upper.plot(time_s, 100 * utilisation, color=colour, label=ROUTER_LABELS[router])
+        lower.plot(time_s, queue, color=colour)
+    upper.set_ylabel("Utilisation (%)")
+    upper.set_ylim(0, 105)
+    lower.set_ylabel("Queue (packets)")
+    lower.set_ylim(bottom=0)
+    lower.set_xlabel("Time (s)")
+    lower.set_xlim(0, DEMAND.end_s)
+    upper.legend(loc="lower right", ncols=len(ROUTERS))
+    return figure

@@ -1,0 +1,243 @@
+"""Chen, Yang and Hong 2010: equations 1 to 9, the schemes with RED, and what was searched."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from conftest import run_cli
+from skywave import run
+from skywave.papers.chen2010 import fit, oracle, published, readings, setting
+from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
+from skywave.papers.chen2010.cells import DCCP_REASON
+from skywave.papers.chen2010.delayed import solve_delayed
+from skywave.papers.chen2010.measures import average, jain, sum_of_windows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODEL = Model()
+
+
+def test_equations_1_and_2() -> None:
+    """Half a packet's time for zeta = 2, none for 1; R' is R_p + R_q + (zeta + 1) s / 2C."""
+    packet_s = 8192 / 45e6
+    assert MODEL.ack_delay_s == pytest.approx(packet_s / 2)
+    assert replace(MODEL, ack_ratio=1).ack_delay_s == 0
+    assert replace(MODEL, ack_ratio=5).ack_delay_s == pytest.approx(2 * packet_s)
+    assert MODEL.control_rtt_s == pytest.approx(0.08 + 1.5 * packet_s)
+
+
+def test_equations_3_to_5() -> None:
+    """At full load only alpha is added; the load is what windows send over gamma C."""
+    assert MODEL.gain(1.0) == 0
+    assert MODEL.gain(0.5) == MODEL.h
+    assert MODEL.window_growth(10, 1.0) * MODEL.control_rtt_s == pytest.approx(1)
+    assert MODEL.sum_growth(2000, 0.5) * MODEL.control_rtt_s == pytest.approx(500 + 200)
+    assert MODEL.load(MODEL.pipe_packets) == pytest.approx(1)
+    rate_bps = 100 * 8192 / MODEL.control_rtt_s
+    assert MODEL.load(100) == pytest.approx(rate_bps / (0.98 * 45e6))
+
+
+def test_equations_7_and_8_are_where_equation_6_rests() -> None:
+    rest = MODEL.sum_at_rest
+    assert MODEL.sum_growth_delayed(rest, rest) == pytest.approx(0, abs=1e-9)
+    found = brentq(lambda w: MODEL.sum_growth_delayed(w, w), 1, 1e5)
+    assert found == pytest.approx(rest)
+    assert MODEL.window_at_rest * 200 == pytest.approx(rest)
+    assert MODEL.load_at_rest == pytest.approx(MODEL.load(rest))
+    assert MODEL.load_at_rest == pytest.approx(1 + 200 * 4 / MODEL.pipe_packets)
+
+
+def test_the_slip_of_equation_9() -> None:
+    """220.8 kbps comes of adding 49.9 packets/s to bits/s; in bits 200 flows would need 2.8 C."""
+    assert MODEL.rate_at_rest_as_printed / 1e3 == pytest.approx(
+        published.RATE_BY_EQUATION_9_KBPS, abs=0.05
+    )
+    last_term = MODEL.alpha / (MODEL.h * MODEL.rtt_s)
+    assert last_term == pytest.approx(49.9, abs=0.05)
+    difference = MODEL.rate_at_rest_bps - MODEL.rate_at_rest_as_printed
+    assert difference == pytest.approx(last_term * (8192 - 1))
+    assert 200 * MODEL.rate_at_rest_bps / 45e6 == pytest.approx(2.8, abs=0.01)
+    # What is put right agrees with equation 8: w / R.
+    assert MODEL.rate_at_rest_bps == pytest.approx(MODEL.window_at_rest * 8192 / MODEL.rtt_s)
+
+
+def test_a_delayed_equation_with_a_known_solution() -> None:
+    """x' = -x(t - 1) from 1: polynomials of degree 1, 2 and 3 in turn."""
+    solution = solve_delayed(lambda _, late: -late, 1.0, 1.0, 3.0)
+    assert solution([-1.0, 0.0]) == pytest.approx([1, 1])
+    assert solution([0.25, 1.0]) == pytest.approx([0.75, 0])
+    assert solution([1.5]) == pytest.approx([-0.5 + 0.5**2 / 2])
+    at = 2.5
+    assert solution([at]) == pytest.approx(
+        [1 - at + (at - 1) ** 2 / 2 - (at - 2) ** 3 / 6], abs=1e-8
+    )
+    with pytest.raises(ValueError, match="give times above zero"):
+        solve_delayed(lambda x, _: x, 1.0, -1.0, 1.0)
+
+
+def test_equation_6_without_a_delay_is_an_exponential() -> None:
+    """Then R' w' = h (w* - w)."""
+    solution = MODEL.solve(100.0, 2.0, delay_s=0.0)
+    rest, time_s = MODEL.sum_at_rest, np.array([0.1, 0.5, 2.0])
+    expected = rest + (100 - rest) * np.exp(-MODEL.h * time_s / MODEL.control_rtt_s)
+    assert solution(time_s) == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("flows", "h", "delays"), [(10, 0.25, 1), (1, 1.0, 1), (100, 2.0, 2), (1, 1.0, 3)]
+)
+def test_equation_6_settles_as_fast_as_its_rightmost_root_says(
+    flows: int, h: float, delays: int
+) -> None:
+    """Small departures shrink, or grow, with the abscissa; the last two grow."""
+    model = Model(flows=flows, h=h)
+    delay_s = delays * model.control_rtt_s
+    solution = model.solve(model.sum_at_rest * (1 + 1e-4), 2.5, delay_s)
+    # The most of windows that are longer than a period.
+    time_s = np.linspace(0.5, 2.5, 2000, endpoint=False).reshape(4, 500)
+    most = np.abs(solution(time_s) / model.sum_at_rest - 1).max(axis=1)
+    rates = np.diff(np.log(most)) / 0.5
+    expected = model.abscissa(delay_s)
+    assert rates.mean() == pytest.approx(expected, rel=0.15)
+    assert (expected > 0) == (most[-1] > most[0])
+
+
+def test_the_border_of_stability() -> None:
+    """pi/2 for x' = -h x(t - 1); more flows, whose alphas damp, make it wider; delay narrows it."""
+    alone = Model(flows=1, alpha=1e-9)
+    assert critical_h(alone) == pytest.approx(math.pi / 2, rel=1e-3)
+    late_s = 3 * alone.control_rtt_s
+    assert critical_h(alone, late_s) == pytest.approx(math.pi / 6, rel=1e-3)
+    many = critical_h(Model(flows=200))
+    assert many > math.pi / 2
+    border = replace(Model(flows=200), h=many)
+    assert border.abscissa() == pytest.approx(0, abs=1e-6)
+    assert replace(border, h=0.99 * many).abscissa() < 0 < replace(border, h=1.01 * many).abscissa()
+
+
+def test_the_papers_bound_holds_for_a_load_that_is_a_round_trip_old_only() -> None:
+    rtts_s, flows = np.array([0.02, 0.1, 1.0]), np.array([1, 10, 200])
+    prompt = stability_map(rtts_s, flows)
+    late = stability_map(rtts_s, flows, 0.2)
+    assert prompt.shape == (3, 3)
+    assert (prompt > 0.5).all()
+    assert (late <= prompt).all()
+    assert late[0, 0] < 0.25, "one flow over 20 ms: the interval alone is ten round trips"
+
+
+def test_averages_have_students_intervals() -> None:
+    """Four values: t(0.975, 3) = 3.182."""
+    found = average([1.0, 2.0, 3.0, 4.0])
+    assert found.mean == 2.5
+    assert found.margin == pytest.approx(3.1824 * math.sqrt(5 / 3) / 2, rel=1e-4)
+    assert jain(np.array([1.0, 1.0])) == 1
+    assert jain(np.array([1.0, 0.0, 0.0, 0.0])) == 0.25
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+    directory = tmp_path_factory.mktemp("reproduce") / "chen2010"
+    done = run_cli("reproduce", "chen2010", "--json", "--stored-ns2", "--out", directory)
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document, directory
+
+
+def test_tcp_red_is_as_published(report: tuple[dict[str, Any], Path]) -> None:
+    judged = {cell["id"]: cell for cell in report[0]["cells"]}
+    for name in ("fig6a", "fig7a", "fig7-peaka"):
+        assert judged[name]["verdict"] == "match", judged[name]
+
+
+def test_mismatches_stay_with_their_reasons(report: tuple[dict[str, Any], Path]) -> None:
+    judged = {cell["id"]: cell for cell in report[0]["cells"]}
+    for name in ("fig6b", "fig7b", "equation9"):
+        assert judged[name]["verdict"] == "mismatch"
+        assert len(judged[name]["why"]) > 40
+
+
+def test_red_is_like_ns2s(report: tuple[dict[str, Any], Path]) -> None:
+    rows = report[0]["comparison"]
+    assert len(rows) == 2 * 5
+    for row in rows:
+        assert row["verdict"] == "match", row
+
+
+def test_the_report_has_every_figure(report: tuple[dict[str, Any], Path]) -> None:
+    page = (report[1] / "report.html").read_text()
+    for parameter in setting.PARAMETERS:
+        assert parameter.name in page
+    for name in ("figure5", "figure6", "figure7", "equation6", "stability"):
+        assert (report[1] / "figures" / f"{name}.png").is_file()
+
+
+def test_schemes_differ_in_transport_and_queue_alone() -> None:
+    documents = []
+    for scheme in setting.SCHEMES:
+        document = setting.scenario(scheme, 1).normalised()
+        assert len(document["flows"]) == 200 + setting.UNPUBLISHED.web_sources
+        document.pop("name")
+        document["dumbbell"].pop("queue")
+        for flow in document["flows"][:200]:
+            assert flow["transport"].keys() == {scheme.transport}
+            flow.pop("transport")
+        documents.append(document)
+    assert all(document == documents[0] for document in documents)
+    delays = documents[0]["dumbbell"]["access_delays"]
+    assert delays[0] == "10 ms"
+    assert delays[-1] == "50 ms"
+
+
+def test_sums_of_windows_are_of_the_long_lived_flows() -> None:
+    description = setting.scenario(setting.DCCP_RED, 1, probes=setting.ALL_WINDOWS)
+    description.duration = "2 s"
+    results = run(description)
+    time_s, packets = sum_of_windows(results)
+    assert time_s == pytest.approx(np.arange(1, 21) / 10)
+    rows = results.flows.to_pylist()
+    last = [row["cwnd_packets"] for row in rows if row["time_s"] == 2.0 and row["flow"][0] == "s"]
+    assert len(last) == 200
+    assert packets[-1] == pytest.approx(sum(last))
+
+
+def test_what_is_not_published_is_what_the_search_came_to() -> None:
+    trials = fit.stored()
+    assert [trial.unpublished for trial in trials] == list(fit.GRID)
+    best = fit.best(trials)
+    assert best.unpublished == setting.UNPUBLISHED
+    again = fit.attempt(best.unpublished)
+    for name in ("queue_packets", "drop_percent", "peak_percent", "dccp_drop_percent"):
+        assert getattr(again, name) == pytest.approx(getattr(best, name), abs=1e-4)
+    assert not set(fit.SEEDS) & set(setting.SEEDS)
+
+
+def test_readings_of_ccid_2_are_what_was_run() -> None:
+    answers = readings.stored()
+    assert [answer.reading for answer in answers] == list(readings.ALL_READINGS)
+    nearest = readings.nearest(answers)[0]
+    again = readings.ask(nearest.reading)
+    assert again.queue_packets == pytest.approx(nearest.queue_packets, abs=1e-4)
+    assert again.drop_percent == pytest.approx(nearest.drop_percent, abs=1e-4)
+    # As the reason of the mismatch has it.
+    assert not any(answer.is_published for answer in answers)
+    assert (nearest.reading.growth, nearest.reading.buffer) == ("per-ack", 140)
+    assert f"{nearest.queue_packets:.0f} packets and {nearest.drop_percent:.1f} %" in DCCP_REASON
+
+
+def test_the_stored_answers_are_what_ns2_says(tmp_path: Path) -> None:
+    stored = (oracle.STORED / "averages.csv").read_text().splitlines()
+    assert len(stored) == 1 + 2 * len(oracle.SEEDS)
+    if shutil.which("ns") is None:
+        pytest.skip("ns-2 is not installed")
+    said = oracle.ask(setting.TCP_RED, 1, tmp_path / "tcp.csv")
+    assert stored[1] == f"tcp,1,{said}"
+    assert (tmp_path / "tcp.csv").read_text() == (oracle.STORED / "tcp.csv").read_text()
