@@ -9,6 +9,7 @@ mod link;
 mod loss;
 mod packet;
 mod queue;
+mod ring;
 #[cfg(test)]
 mod testing;
 mod variation;

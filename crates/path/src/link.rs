@@ -1,9 +1,8 @@
 //! A link: a queue, a rate, a delay and a loss model.
 
-use std::collections::VecDeque;
-
 use skywave_units::{Duration, Instant, Rate};
 
+use crate::ring::Ring;
 use crate::{DropReason, Dropped, LossModel, Packet, Queue, Variation};
 
 /// A simplex link with its queue at the sending end.
@@ -33,7 +32,7 @@ pub struct Link<P, Q> {
     /// stays zero, which no packet has.
     serialisation: (u32, Duration),
     /// Packets in transmission or propagation and when they arrive.
-    in_flight: VecDeque<(Instant, P)>,
+    in_flight: Ring<(Instant, P)>,
     /// Whether the queue is to be asked for the next packet that it has kept as soon as the link is
     /// free. Only looked at where the queue keeps packets: most do not.
     asks: bool,
@@ -50,7 +49,7 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
             variation: None,
             free_at: Instant::ZERO,
             serialisation: (0, Duration::ZERO),
-            in_flight: VecDeque::new(),
+            in_flight: Ring::new(),
             asks: false,
         }
     }
@@ -103,10 +102,8 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
     /// Takes out the packet that has arrived at the far end by `now`.
     pub fn dequeue(&mut self, now: Instant) -> Option<P> {
         self.start_kept(now);
-        self.in_flight
-            .front()
-            .filter(|(arrival, _)| *arrival <= now)?;
-        self.in_flight.pop_front().map(|(_, packet)| packet)
+        let arrived = self.in_flight.pop_front_if(|(arrival, _)| *arrival <= now);
+        arrived.map(|(_, packet)| packet)
     }
 
     /// Whether the queue keeps packets, so that it may drop them after it has taken them in.

@@ -118,10 +118,10 @@ pub trait Queue<P: Packet> {
     /// Brings the counts up to `now`.
     fn expire(&mut self, now: Instant);
 
-    /// Packets that wait.
+    /// Packets that wait, as of the last [`Queue::expire`].
     fn packets(&self) -> usize;
 
-    /// Bytes that wait.
+    /// Bytes that wait, as of the last [`Queue::expire`].
     fn bytes(&self) -> u64;
 }
 

@@ -5,11 +5,11 @@ use std::io::Write;
 use skywave_path::Packet;
 use skywave_units::Instant;
 use skywave_wire::capture::{InterfaceId, Writer};
-use slab::Slab;
 
+use crate::bodies::Bodies;
 use crate::network::Network;
 use crate::observe::{Event, Observer};
-use crate::packet::{Body, Frame};
+use crate::packet::Frame;
 use crate::run::RunError;
 use crate::scenario::FlowSpec;
 use crate::wire_check::encode;
@@ -98,7 +98,7 @@ impl Captures {
 }
 
 impl Observer for Captures {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
         let Event::Arrive { link } = event else {
             return;
         };

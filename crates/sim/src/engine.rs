@@ -6,9 +6,9 @@ use skywave_path::{Dropped, Packet};
 use skywave_transport::{Drain, Endpoint};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
-use slab::Slab;
 
 use crate::application::Application;
+use crate::bodies::Bodies;
 use crate::host::Host;
 use crate::network::{Hop, Network};
 use crate::observe::{Event, Observer};
@@ -36,7 +36,7 @@ struct Plane<O> {
     /// Each host's way to its peer.
     routes: Vec<Route>,
     /// Packets on their way.
-    bodies: Slab<Body>,
+    bodies: Bodies,
     schedule: Schedule,
     observer: O,
     verify_wire: bool,
@@ -91,7 +91,7 @@ impl<O: Observer> Simulator<O> {
         let plane = Plane {
             network,
             routes,
-            bodies: Slab::new(),
+            bodies: Bodies::default(),
             schedule,
             observer,
             verify_wire: parts.verify_wire,
@@ -167,17 +167,25 @@ impl<O: Observer> Simulator<O> {
         let (to, ecn) = (frame.to(), frame.ecn());
         let body = plane.bodies.remove(frame.body());
         let host = &mut self.hosts[to as usize];
-        match host {
-            Host::TcpSender(sender) => {
-                plane.drain(now, to, sender.receive(now, ecn, body.into_segment()));
-            }
-            Host::TcpReceiver(receiver) => {
-                plane.drain(now, to, receiver.receive(now, ecn, body.into_segment()));
-            }
-            Host::Dccp(_) | Host::Udp(_) | Host::Successive(_) => {
-                plane.receive_apart(now, to, ecn, host, body);
+        let bare = match body {
+            Body::Bare(bare) => bare,
+            boxed => {
+                plane.receive_apart(now, to, ecn, host, boxed);
                 return self.settle(now, to);
             }
+        };
+        match host {
+            Host::TcpSender(sender) => {
+                plane.drain(now, to, sender.receive(now, ecn, bare.into()));
+            }
+            Host::TcpReceiver(receiver) => {
+                plane.drain(now, to, receiver.receive(now, ecn, bare.into()));
+            }
+            Host::Successive(_) => {
+                plane.receive_apart(now, to, ecn, host, Body::Bare(bare));
+                return self.settle(now, to);
+            }
+            Host::Dccp(_) | Host::Udp(_) => unreachable!("both hosts of a flow speak its protocol"),
         }
         // Its application reads and writes nothing: there is nothing else to settle.
         plane.observer.settled(now, to, host);
@@ -291,7 +299,7 @@ impl<O: Observer> Plane<O> {
         if self.verify_wire {
             body = self.verified(body, ecn);
         }
-        let body = self.bodies.insert(body) as u32;
+        let body = self.bodies.insert(body);
         let route = self.routes[host as usize];
         let frame = Frame::new(body, route, host ^ 1, size, ecn);
         self.observer.packet(now, Event::Send, &frame, &self.bodies);

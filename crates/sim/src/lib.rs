@@ -26,6 +26,7 @@
 
 mod application;
 mod bench;
+mod bodies;
 mod capture;
 mod discipline;
 mod engine;

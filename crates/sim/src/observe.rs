@@ -2,11 +2,11 @@
 
 use skywave_path::DropReason;
 use skywave_units::Instant;
-use slab::Slab;
 
+use crate::bodies::Bodies;
 use crate::host::Host;
 use crate::network::Network;
-use crate::packet::{Body, Frame};
+use crate::packet::Frame;
 
 /// What happens to a packet. From `Send` to `Receive` or `Drop`, each packet takes part in an
 /// `Enqueue` and an `Arrive` for every link of its route; a queue may drop it between the two.
@@ -30,7 +30,7 @@ pub(crate) enum Event {
 /// compiles to a run without observation.
 pub(crate) trait Observer {
     /// Something happens to a packet; its body is in `bodies`.
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
         let _ = (now, event, frame, bodies);
     }
 
@@ -48,7 +48,7 @@ pub(crate) trait Observer {
 impl Observer for () {}
 
 impl<O: Observer> Observer for Option<O> {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
         if let Some(observer) = self {
             observer.packet(now, event, frame, bodies);
         }
@@ -68,7 +68,7 @@ impl<O: Observer> Observer for Option<O> {
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
         self.0.packet(now, event, frame, bodies);
         self.1.packet(now, event, frame, bodies);
     }

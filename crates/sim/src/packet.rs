@@ -1,12 +1,16 @@
 //! Packets in the simulator: a small frame that travels, a body that stays where it is.
 
+use core::num::NonZeroU64;
+
 use skywave_path::Packet;
 use skywave_wire::{Ecn, Payload, dccp, tcp, udp};
 
 /// Bytes of the IPv4 header that the simulator puts before every packet.
 pub(crate) const IP_HEADER: u32 = 20;
 
-/// What links and queues move: small, copied from hop to hop. Its body waits in a slab.
+/// What links and queues move: small, copied from hop to hop. Its body waits among the [`Bodies`].
+///
+/// [`Bodies`]: crate::bodies::Bodies
 ///
 /// Two machine words, so that a copy is two registers: fields of their own would be written
 /// narrow and read wide, and a processor waits for that.
@@ -15,7 +19,8 @@ pub(crate) struct Frame {
     /// Low half: key of the [`Body`]. High half: where on its route it is.
     place: u64,
     /// Low half: the host that it is addressed to. Then 28 bits of size, two of class, two of ECN.
-    label: u64,
+    /// A packet has a size; zero is left for the empty slots of rings.
+    label: NonZeroU64,
 }
 
 /// Classes of traffic that there are.
@@ -25,12 +30,11 @@ impl Frame {
     /// A frame of `size` bytes for host `to`, at the beginning of its route.
     pub(crate) const fn new(body: u32, route: Route, to: u32, size: u32, ecn: Ecn) -> Self {
         let Route { hop, class } = route;
+        let label =
+            to as u64 | (size as u64) << 32 | (class as u64) << 60 | (ecn.bits() as u64) << 62;
         Self {
             place: body as u64 | (hop as u64) << 32,
-            label: to as u64
-                | (size as u64) << 32
-                | (class as u64) << 60
-                | (ecn.bits() as u64) << 62,
+            label: NonZeroU64::new(label).expect("a packet has a size"),
         }
     }
 
@@ -54,7 +58,7 @@ impl Frame {
 
     /// The host that it is addressed to.
     pub(crate) const fn to(self) -> u32 {
-        self.label as u32
+        self.label.get() as u32
     }
 }
 
@@ -69,15 +73,17 @@ pub(crate) struct Route {
 
 impl Packet for Frame {
     fn size(&self) -> u32 {
-        (self.label >> 32) as u32 & 0x0fff_ffff
+        (self.label.get() >> 32) as u32 & 0x0fff_ffff
     }
 
     fn ecn(&self) -> Ecn {
-        Ecn::from_bits((self.label >> 62) as u8)
+        Ecn::from_bits((self.label.get() >> 62) as u8)
     }
 
     fn set_ecn(&mut self, ecn: Ecn) {
-        self.label = self.label & !(3 << 62) | (ecn.bits() as u64) << 62;
+        let rest = self.label.get() & !(3 << 62);
+        let label = rest | (ecn.bits() as u64) << 62;
+        self.label = NonZeroU64::new(label).expect("a packet has a size");
     }
 
     fn flow(&self) -> u64 {
@@ -86,7 +92,7 @@ impl Packet for Frame {
     }
 
     fn class(&self) -> u8 {
-        (self.label >> 60) as u8 & 3
+        (self.label.get() >> 60) as u8 & 3
     }
 }
 
@@ -105,7 +111,7 @@ pub(crate) enum Body {
 
 /// A TCP segment without options and with data that have no values: nearly every one, and a
 /// quarter of the size of [`tcp::Segment`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BareSegment {
     source_port: u16,
     destination_port: u16,
@@ -117,6 +123,7 @@ pub(crate) struct BareSegment {
 }
 
 impl From<BareSegment> for tcp::Segment {
+    #[inline(always)]
     fn from(bare: BareSegment) -> Self {
         Self {
             source_port: bare.source_port,
@@ -135,17 +142,15 @@ impl From<tcp::Segment> for Body {
     #[inline(always)]
     fn from(segment: tcp::Segment) -> Self {
         match segment.payload {
-            Payload::Synthetic(data) if segment.options.encoded_len() == 0 => {
-                Self::Bare(BareSegment {
-                    source_port: segment.source_port,
-                    destination_port: segment.destination_port,
-                    seq: segment.seq,
-                    ack: segment.ack,
-                    flags: segment.flags,
-                    window: segment.window,
-                    data,
-                })
-            }
+            Payload::Synthetic(data) if segment.options.is_empty() => Self::Bare(BareSegment {
+                source_port: segment.source_port,
+                destination_port: segment.destination_port,
+                seq: segment.seq,
+                ack: segment.ack,
+                flags: segment.flags,
+                window: segment.window,
+                data,
+            }),
             _ => Self::Tcp(Box::new(segment)),
         }
     }
@@ -164,25 +169,6 @@ impl From<udp::Datagram> for Body {
 }
 
 impl Body {
-    /// The TCP segment.
-    ///
-    /// # Panics
-    /// Where it is none: both hosts of a flow speak its protocol.
-    pub(crate) fn into_segment(self) -> tcp::Segment {
-        match self {
-            Self::Bare(bare) => bare.into(),
-            Self::Tcp(segment) => *segment,
-            datagram => datagram.misdelivered(),
-        }
-    }
-
-    /// Apart, so that nothing of it is in the way of segments.
-    #[cold]
-    #[inline(never)]
-    fn misdelivered(self) -> ! {
-        unreachable!("{} for a TCP host", self.kind())
-    }
-
     /// Bytes of the packet, transport header and data.
     #[inline(always)]
     pub(crate) fn size(&self) -> u32 {
@@ -271,8 +257,12 @@ impl PartialEq for Body {
         match (self, other) {
             (Self::Dccp(a), Self::Dccp(b)) => a == b,
             (Self::Udp(a), Self::Udp(b)) => a == b,
+            (Self::Tcp(a), Self::Tcp(b)) => a == b,
+            (Self::Bare(a), Self::Bare(b)) => a == b,
+            (Self::Bare(bare), Self::Tcp(full)) | (Self::Tcp(full), Self::Bare(bare)) => {
+                **full == bare.clone().into()
+            }
             (Self::Dccp(_) | Self::Udp(_), _) | (_, Self::Dccp(_) | Self::Udp(_)) => false,
-            (a, b) => a.clone().into_segment() == b.clone().into_segment(),
         }
     }
 }

@@ -4,8 +4,8 @@ use skywave_path::Packet;
 use skywave_transport::dccp::RateStats;
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
-use slab::Slab;
 
+use crate::bodies::Bodies;
 use crate::host::{Host, HostStats};
 use crate::network::Network;
 use crate::observe::{Event, Observer};
@@ -218,7 +218,7 @@ impl Sampler {
 }
 
 impl Observer for Sampler {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
         let body = &bodies[frame.body()];
         self.voice(now, event, frame, body);
         match event {

@@ -3,11 +3,11 @@
 use skywave_path::{DropReason, Packet};
 use skywave_units::Instant;
 use skywave_wire::Ecn;
-use slab::Slab;
 use xxhash_rust::xxh3::Xxh3Default;
 
+use crate::bodies::Bodies;
 use crate::observe::{Event, Observer};
-use crate::packet::{Body, Frame};
+use crate::packet::Frame;
 
 /// One line of a run's record: what happened to which packet, where and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub(crate) struct Recorder {
 }
 
 impl Observer for Recorder {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, _bodies: &Slab<Body>) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, _bodies: &Bodies) {
         self.records.push(self.numbering.record(now, event, frame));
     }
 }
@@ -158,7 +158,7 @@ impl Fingerprint {
 }
 
 impl Observer for Fingerprint {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Slab<Body>) {
+    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
         self.hash
             .update(&self.numbering.record(now, event, frame).to_bytes());
         if event == Event::Send {

@@ -49,31 +49,29 @@ impl Schedule {
     }
 
     /// The next event: when, and whose. It stays until its actor is set anew or cancelled.
+    #[inline(always)]
     pub(crate) fn peek(&self) -> Option<(Instant, Actor)> {
-        let (link, timer) = (self.links.first(), self.timers.first());
+        let (link, timer) = (self.links.first, self.timers.first);
         if link.at < timer.at {
-            return Some((
-                Instant::from_nanos(link.at),
-                Actor::Link(link.entrant as u32),
-            ));
+            let actor = Actor::Link(link.entrant as u32);
+            return Some((Instant::from_nanos(link.at), actor));
         }
-        self.peek_timer(link, timer)
+        let actor = self.first_timer()?;
+        Some((Instant::from_nanos(timer.at), actor))
     }
 
-    /// As [`Schedule::peek`], where no link is due before every timer.
+    /// Whose the next event is, where no link is due before every timer.
     #[cold]
-    fn peek_timer(&self, link: Due, timer: Due) -> Option<(Instant, Actor)> {
+    fn first_timer(&self) -> Option<Actor> {
+        let (link, timer) = (self.links.first, self.timers.first);
         if timer.at >= NEVER {
             return None;
         }
-        let order = |tournament: &Tournament, due: Due| tournament.orders[due.entrant as usize];
-        let actor = if link.at == timer.at && order(&self.links, link) < order(&self.timers, timer)
-        {
-            Actor::Link(link.entrant as u32)
-        } else {
-            self.actor_of(timer.entrant as u32)
-        };
-        Some((Instant::from_nanos(timer.at), actor))
+        let link_is_older = || self.links.order(link.entrant) < self.timers.order(timer.entrant);
+        if link.at == timer.at && link_is_older() {
+            return Some(Actor::Link(link.entrant as u32));
+        }
+        Some(self.actor_of(timer.entrant as u32))
     }
 
     /// Sets the actor's event to `at`, whatever it was before.
@@ -126,11 +124,12 @@ impl Schedule {
 /// number of comparisons that need no branch prediction.
 #[derive(Debug)]
 struct Tournament {
-    /// Node 1 is the root, node `n` has children `2 n` and `2 n + 1`, the second half are the
-    /// leaves: a power of two of them.
-    nodes: Vec<Due>,
-    /// When each entrant was scheduled, which decides between events at the same instant.
-    orders: Vec<u64>,
+    /// The winner of all.
+    first: Due,
+    /// Matches between a leaf and the root: there are two to the power of this many leaves.
+    rounds: u32,
+    /// All of its [`Tables`], one after the other, behind one pointer.
+    tables: Box<[u64]>,
 }
 
 /// An entrant and the time of its event, in nanoseconds. Without an event it is at a time of its
@@ -141,18 +140,27 @@ struct Due {
     entrant: u64,
 }
 
+/// Node 1 is the root, node `n` has children `2 n` and `2 n + 1`, the second half are the leaves.
+struct Tables<'a> {
+    /// When the event of each node's winner is.
+    times: &'a mut [u64],
+    /// The winner of each node. Apart from its time, since a processor finds a word of eight bytes
+    /// in a table by itself.
+    winners: &'a mut [u64],
+    /// When each entrant was scheduled, which decides between events at the same instant.
+    orders: &'a mut [u64],
+}
+
 impl Tournament {
     fn new(entrants: usize) -> Self {
         let leaves = entrants.next_power_of_two().max(16);
         let mut tournament = Self {
-            nodes: vec![
-                Due {
-                    at: NEVER,
-                    entrant: 0
-                };
-                2 * leaves
-            ],
-            orders: vec![0; leaves],
+            first: Due {
+                at: NEVER,
+                entrant: 0,
+            },
+            rounds: leaves.ilog2(),
+            tables: vec![0; Tables::size(leaves)].into(),
         };
         for entrant in 0..leaves {
             tournament.replay(entrant, NEVER + entrant as u64, 0);
@@ -161,71 +169,111 @@ impl Tournament {
     }
 
     /// When the entrant's event is.
+    #[inline(always)]
     fn due(&self, entrant: usize) -> u64 {
-        self.nodes[self.orders.len() + entrant].at
+        self.tables[(1 << self.rounds) + entrant]
     }
 
-    /// The winner of all.
-    fn first(&self) -> Due {
-        self.nodes[1]
+    /// When the entrant was scheduled.
+    fn order(&self, entrant: u64) -> u64 {
+        self.tables[Tables::orders_at(1 << self.rounds) + entrant as usize]
     }
 
     /// Gives the entrant a new event and plays its matches again.
     fn replay(&mut self, entrant: usize, at: u64, order: u64) {
-        match self.orders.len() {
-            16 => self.play::<16>(entrant, at, order),
-            32 => self.play::<32>(entrant, at, order),
-            64 => self.play::<64>(entrant, at, order),
-            128 => self.play::<128>(entrant, at, order),
-            256 => self.play::<256>(entrant, at, order),
-            _ => {
-                self.orders[entrant] = order;
-                let node = self.orders.len() + entrant;
-                let entrant = entrant as u64;
-                play_on(&mut self.nodes, &self.orders, node, Due { at, entrant });
-            }
-        }
-    }
-
-    /// The replay for a number of leaves that the compiler knows: it needs neither branches nor
-    /// bounds, which is a quarter of the time that a busy simulation takes.
-    fn play<const LEAVES: usize>(&mut self, entrant: usize, at: u64, order: u64) {
-        let (nodes, orders) = (&mut self.nodes[..2 * LEAVES], &mut self.orders[..LEAVES]);
-        orders[entrant] = order;
-        let mut node = LEAVES + entrant;
-        let mut best = Due {
+        let tables = &mut *self.tables;
+        let due = Due {
             at,
             entrant: entrant as u64,
         };
-        for _round in 0..LEAVES.ilog2() {
-            nodes[node] = best;
-            let rival = nodes[node ^ 1];
-            if rival.at == best.at {
-                return play_on(nodes, orders, node, best);
+        self.first = match self.rounds {
+            4 => play::<16>(tables, due, order),
+            5 => play::<32>(tables, due, order),
+            6 => play::<64>(tables, due, order),
+            7 => play::<128>(tables, due, order),
+            8 => play::<256>(tables, due, order),
+            rounds => {
+                let leaves = 1 << rounds;
+                Tables::split(tables, leaves).orders[entrant] = order;
+                play_on(tables, leaves, leaves + entrant, due)
             }
-            let wins = rival.at < best.at;
-            best.at = select_unpredictable(wins, rival.at, best.at);
-            best.entrant = select_unpredictable(wins, rival.entrant, best.entrant);
-            node /= 2;
-        }
-        nodes[1] = best;
+        };
     }
 }
 
-/// The matches from `node` on, with events at the same instant. On its own, so that the usual
-/// match is decided by one comparison.
+impl<'a> Tables<'a> {
+    const fn size(leaves: usize) -> usize {
+        Self::orders_at(leaves) + leaves
+    }
+
+    const fn orders_at(leaves: usize) -> usize {
+        4 * leaves
+    }
+
+    #[inline(always)]
+    fn split(tables: &'a mut [u64], leaves: usize) -> Self {
+        let (times, rest) = tables[..Self::size(leaves)].split_at_mut(2 * leaves);
+        let (winners, orders) = rest.split_at_mut(2 * leaves);
+        Self {
+            times,
+            winners,
+            orders,
+        }
+    }
+}
+
+/// The winner of all, after the matches from the leaf of `best` on. For a number of leaves that the
+/// compiler knows: it needs neither branches nor bounds, which is a quarter of the time that a busy
+/// simulation takes.
+#[inline(always)]
+fn play<const LEAVES: usize>(tables: &mut [u64], mut best: Due, order: u64) -> Due {
+    let Tables {
+        times,
+        winners,
+        orders,
+    } = Tables::split(tables, LEAVES);
+    let entrant = best.entrant as usize % LEAVES;
+    orders[entrant] = order;
+    let mut node = LEAVES + entrant;
+    for _round in 0..LEAVES.ilog2() {
+        times[node] = best.at;
+        winners[node] = best.entrant;
+        let rival = times[node ^ 1];
+        if rival == best.at {
+            return play_on(tables, LEAVES, node, best);
+        }
+        let wins = rival < best.at;
+        best.at = select_unpredictable(wins, rival, best.at);
+        best.entrant = select_unpredictable(wins, winners[node ^ 1], best.entrant);
+        node /= 2;
+    }
+    best
+}
+
+/// The matches from `node` on, with events at the same instant. On its own, so that the usual match
+/// is decided by one comparison.
 #[cold]
-fn play_on(nodes: &mut [Due], orders: &[u64], mut node: usize, mut best: Due) {
+#[inline(never)]
+fn play_on(tables: &mut [u64], leaves: usize, mut node: usize, mut best: Due) -> Due {
+    let Tables {
+        times,
+        winners,
+        orders,
+    } = Tables::split(tables, leaves);
     let key = |due: Due| (due.at, orders[due.entrant as usize]);
     while node > 1 {
-        nodes[node] = best;
-        let rival = nodes[node ^ 1];
+        times[node] = best.at;
+        winners[node] = best.entrant;
+        let rival = Due {
+            at: times[node ^ 1],
+            entrant: winners[node ^ 1],
+        };
         if key(rival) < key(best) {
             best = rival;
         }
         node /= 2;
     }
-    nodes[1] = best;
+    best
 }
 
 #[cfg(test)]

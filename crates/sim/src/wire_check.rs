@@ -31,7 +31,7 @@ pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes,
     let checksum = Checksum::Over(addresses);
     let segment = |segment: &tcp::Segment| segment.to_bytes(checksum).map_err(|e| mismatch(&e));
     let (protocol, payload) = match body {
-        Body::Bare(bare) => (tcp::IP_PROTOCOL, segment(&(*bare).into())?),
+        Body::Bare(bare) => (tcp::IP_PROTOCOL, segment(&bare.clone().into())?),
         Body::Tcp(full) => (tcp::IP_PROTOCOL, segment(full)?),
         Body::Dccp(packet) => (
             dccp::IP_PROTOCOL,

@@ -54,6 +54,7 @@ impl<E: Endpoint> Driven<E> {
     }
 
     /// Hands a packet in.
+    #[inline(always)]
     pub fn receive(&mut self, now: Instant, ecn: Ecn, packet: E::Packet) -> Drain<'_, E> {
         self.0.receive(now, ecn, packet);
         Drain {

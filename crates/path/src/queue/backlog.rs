@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use skywave_units::{Duration, Instant};
 
 use super::Limit;
+use super::limit::Room;
 use crate::Packet;
 
 /// Kept packets in the order in which they came, with the times of their arrival.
@@ -36,7 +37,7 @@ impl<P: Packet> Backlog<P> {
 
     /// Whether a packet of `size` bytes fits.
     pub(super) fn has_room_for(&self, size: u32, limit: Limit) -> bool {
-        limit.has_room_for(size, || self.packets.len(), || self.bytes)
+        Room::from(limit).fits(size, self.packets.len(), self.bytes)
     }
 
     pub(super) fn packets(&self) -> usize {

@@ -3,21 +3,22 @@
 use skywave_units::Instant;
 
 use super::fifo::Fifo;
+use super::limit::Room;
 use super::{DropReason, Dropped, Limit, Queue};
 use crate::Packet;
 
 /// The drop-tail queue.
 #[derive(Clone, Debug)]
 pub struct DropTail<P> {
-    limit: Limit,
+    room: Room,
     waiting: Fifo<P>,
 }
 
 impl<P: Packet> DropTail<P> {
     /// An empty queue that holds up to `limit`. Memory is taken as it fills.
-    pub const fn new(limit: Limit) -> Self {
+    pub fn new(limit: Limit) -> Self {
         Self {
-            limit,
+            room: Room::from(limit),
             waiting: Fifo::new(),
         }
     }
@@ -32,12 +33,15 @@ impl<P: Packet> Queue<P> for DropTail<P> {
         free: Option<Instant>,
         packet: P,
     ) -> Result<Option<P>, Dropped<P>> {
-        self.waiting.begin(now);
-        if !self.waiting.has_room_for(packet.size(), self.limit) {
-            return Err(Dropped {
-                packet,
-                reason: DropReason::Full,
-            });
+        // Who waits is counted anew only where the queue would else be full.
+        if !self.waiting.has_room_for(packet.size(), self.room) {
+            self.waiting.begin(now);
+            if !self.waiting.has_room_for(packet.size(), self.room) {
+                return Err(Dropped {
+                    packet,
+                    reason: DropReason::Full,
+                });
+            }
         }
         Ok(self.waiting.push(now, free, packet))
     }

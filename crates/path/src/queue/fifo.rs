@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use skywave_units::Instant;
 
-use super::Limit;
+use super::limit::Room;
 use crate::Packet;
 
 /// Packets in the order in which they came.
@@ -14,7 +14,8 @@ use crate::Packet;
 /// is shared, packets are kept.
 #[derive(Clone, Debug)]
 pub(super) struct Fifo<P> {
-    /// When each packet that was handed on begins its transmission, and its size.
+    /// When each packet that was handed on begins its transmission, and its size; of those that
+    /// have begun, some may still be here.
     starts: VecDeque<(Instant, u32)>,
     kept: VecDeque<P>,
     bytes: u64,
@@ -36,8 +37,18 @@ impl<P: Packet> Fifo<P> {
     pub(super) fn push(&mut self, now: Instant, free: Option<Instant>, packet: P) -> Option<P> {
         let size = packet.size();
         match free {
-            Some(free) if free <= now => Some(packet),
+            Some(free) if free <= now => {
+                // The link is idle: whatever was handed on has begun.
+                if !self.starts.is_empty() {
+                    self.starts.clear();
+                    self.bytes = 0;
+                }
+                Some(packet)
+            }
             Some(start) => {
+                if self.starts.len() == self.starts.capacity() {
+                    self.begin(now);
+                }
                 self.starts.push_back((start, size));
                 self.bytes += u64::from(size);
                 Some(packet)
@@ -58,7 +69,6 @@ impl<P: Packet> Fifo<P> {
     }
 
     /// Forgets the packets whose transmission has begun by `now`.
-    #[inline(always)]
     pub(super) fn begin(&mut self, now: Instant) {
         while let Some(&(start, size)) = self.starts.front()
             && start <= now
@@ -70,14 +80,16 @@ impl<P: Packet> Fifo<P> {
 
     /// Whether a packet of `size` bytes fits.
     #[inline(always)]
-    pub(super) fn has_room_for(&self, size: u32, limit: Limit) -> bool {
-        limit.has_room_for(size, || self.packets(), || self.bytes)
+    pub(super) fn has_room_for(&self, size: u32, room: Room) -> bool {
+        room.fits(size, self.packets(), self.bytes)
     }
 
+    /// Packets that wait, as of the last [`Fifo::begin`].
     pub(super) fn packets(&self) -> usize {
         self.starts.len() + self.kept.len()
     }
 
+    /// Bytes that wait, as of the last [`Fifo::begin`].
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -14,19 +14,35 @@ pub enum Limit {
     Unlimited,
 }
 
-impl Limit {
+/// A [`Limit`] as it is looked at: in both units, one of which never binds. Links of different kinds
+/// take turns, so that nobody could predict a branch on the kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    packets: usize,
+    bytes: u64,
+}
+
+impl From<Limit> for Room {
+    fn from(limit: Limit) -> Self {
+        let endless = Self {
+            packets: usize::MAX,
+            bytes: u64::MAX,
+        };
+        match limit {
+            Limit::Packets(packets) => Self {
+                packets: packets as usize,
+                ..endless
+            },
+            Limit::Bytes(bytes) => Self { bytes, ..endless },
+            Limit::Unlimited => endless,
+        }
+    }
+}
+
+impl Room {
     /// Whether a packet of `size` bytes fits beside the packets and bytes that wait.
     #[inline(always)]
-    pub(super) fn has_room_for(
-        self,
-        size: u32,
-        packets: impl Fn() -> usize,
-        bytes: impl Fn() -> u64,
-    ) -> bool {
-        match self {
-            Self::Packets(limit) => packets() < limit as usize,
-            Self::Bytes(limit) => bytes() + u64::from(size) <= limit,
-            Self::Unlimited => true,
-        }
+    pub(super) fn fits(self, size: u32, packets: usize, bytes: u64) -> bool {
+        (packets < self.packets) & (bytes + u64::from(size) <= self.bytes)
     }
 }

@@ -237,7 +237,7 @@ impl<P: Packet, R: Rng> Queue<P> for Red<P, R> {
         self.adapt(now);
         let size = packet.size();
         let verdict = self.judge(size);
-        let reason = if !self.waiting.has_room_for(size, self.config.limit) {
+        let reason = if !self.waiting.has_room_for(size, self.config.limit.into()) {
             self.restart_count();
             Some(DropReason::Full)
         } else {

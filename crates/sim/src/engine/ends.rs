@@ -11,8 +11,9 @@ use crate::observe::Observer;
 use crate::packet::Body;
 
 impl<O: Observer> Plane<O> {
-    /// Hands a packet to a host that is not one end of a single TCP connection. Apart, so that
-    /// nothing of it is in the way of segments.
+    /// Hands a packet that is not a bare segment, or is for one of several connections, to its host.
+    /// Apart, so that nothing of it is in the way of bare segments: without options, most of what an
+    /// endpoint does with a segment falls away.
     #[inline(never)]
     pub(super) fn receive_apart(
         &mut self,
@@ -23,22 +24,29 @@ impl<O: Observer> Plane<O> {
         body: Body,
     ) {
         match (host, body) {
+            (Host::TcpSender(sender), Body::Tcp(segment)) => {
+                self.drain(now, to, sender.receive(now, ecn, *segment));
+            }
+            (Host::TcpSender(sender), Body::Bare(bare)) => {
+                self.drain(now, to, sender.receive(now, ecn, bare.into()));
+            }
+            (Host::TcpReceiver(receiver), Body::Tcp(segment)) => {
+                self.drain(now, to, receiver.receive(now, ecn, *segment));
+            }
+            (Host::TcpReceiver(receiver), Body::Bare(bare)) => {
+                self.drain(now, to, receiver.receive(now, ecn, bare.into()));
+            }
             (Host::Dccp(connection), Body::Dccp(packet)) => {
                 self.drain(now, to, connection.receive(now, ecn, *packet));
             }
             (Host::Udp(socket), Body::Udp(datagram)) => {
                 self.drain(now, to, socket.receive(now, ecn, *datagram));
             }
-            (Host::Successive(end), body) => match end.addressee(to, &body) {
-                Some(Host::TcpSender(sender)) => {
-                    self.drain(now, to, sender.receive(now, ecn, body.into_segment()));
+            (Host::Successive(end), body) => {
+                if let Some(host) = end.addressee(to, &body) {
+                    self.receive_apart(now, to, ecn, host, body);
                 }
-                Some(Host::TcpReceiver(receiver)) => {
-                    self.drain(now, to, receiver.receive(now, ecn, body.into_segment()));
-                }
-                Some(host) => self.receive_apart(now, to, ecn, host, body),
-                None => {}
-            },
+            }
             _ => unreachable!("both hosts of a flow speak its protocol"),
         }
     }

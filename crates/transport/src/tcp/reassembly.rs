@@ -64,6 +64,7 @@ impl Reassembly {
     }
 
     /// Takes in the bytes of `data`; an empty range counts as a duplicate.
+    #[inline(always)]
     pub(super) fn insert(&mut self, data: Range) -> Arrival {
         let Range { start, end } = data;
         if end <= self.next || start >= end {
@@ -76,6 +77,13 @@ impl Reassembly {
         if self.beyond.is_empty() {
             return Arrival::InOrder;
         }
+        self.fill_gap(end);
+        Arrival::FilledGap
+    }
+
+    /// What lies beyond is joined to the bytes before `end`, as far as they reach.
+    #[inline(never)]
+    fn fill_gap(&mut self, end: u64) {
         let reached = self
             .beyond
             .iter()
@@ -85,9 +93,9 @@ impl Reassembly {
             self.next = end.max(self.beyond[last].end);
             self.beyond.drain(..reached);
         }
-        Arrival::FilledGap
     }
 
+    #[inline(never)]
     fn insert_beyond(&mut self, data: Range) -> Arrival {
         // The ranges that `data` touches are `first..last`. Data nearly always extend the last
         // range or follow it, so the search starts at the end.

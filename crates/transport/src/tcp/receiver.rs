@@ -120,7 +120,9 @@ impl Receiver {
     }
 
     /// RFC 9293 section 3.10.7.2: LISTEN.
-    fn accept(&mut self, syn: &Segment) {
+    #[cold]
+    #[inline(never)]
+    fn accept(&mut self, syn: Segment) {
         // The smallest shift with which the whole window can be announced.
         let shift = (0..14).find(|shift| self.config.window >> shift <= u32::from(u16::MAX));
         let scaling = self.config.syn_options && syn.options.window_scale.is_some();
@@ -138,7 +140,8 @@ impl Receiver {
     }
 
     /// RFC 9293 section 3.10.7.4, for a receiver that sends no data.
-    fn on_segment(&mut self, now: Instant, ecn: Ecn, segment: &Segment) {
+    #[inline(always)]
+    fn on_segment(&mut self, now: Instant, ecn: Ecn, segment: Segment) {
         let Some(connection) = &mut self.connection else {
             return;
         };
@@ -328,14 +331,16 @@ impl Connection {
 impl Endpoint for Receiver {
     type Packet = Segment;
 
+    // In line, so that a driver that knows of a segment to have no options pays for none.
+    #[inline(always)]
     fn receive(&mut self, now: Instant, ecn: Ecn, segment: Segment) {
         if self.connection.is_some() {
-            self.on_segment(now, ecn, &segment);
+            self.on_segment(now, ecn, segment);
         } else if segment.flags.contains(Flags::SYN)
             && !segment.flags.contains(Flags::ACK)
             && !segment.flags.contains(Flags::RST)
         {
-            self.accept(&segment);
+            self.accept(segment);
         }
     }
 

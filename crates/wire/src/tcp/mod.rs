@@ -85,6 +85,17 @@ pub struct TcpOptions {
     pub timestamps: Option<Timestamps>,
 }
 
+impl TcpOptions {
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.mss.is_none()
+            && self.window_scale.is_none()
+            && !self.sack_permitted
+            && self.sack.is_empty()
+            && self.timestamps.is_none()
+    }
+}
+
 /// A block of received bytes: from `left`, up to but not including `right` (RFC 2018).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackBlock {

@@ -83,9 +83,9 @@ pub struct Sender {
 enum State {
     /// Nothing has been sent.
     Closed,
-    SynSent {
-        repeated: bool,
-    },
+    SynSent,
+    /// The SYN has been sent more than once.
+    SynRepeated,
     Established,
     /// The peer has reset the connection, or our FIN has been acknowledged.
     Ended,
@@ -333,10 +333,12 @@ impl Sender {
 impl Endpoint for Sender {
     type Packet = Segment;
 
+    // In line, so that a driver that knows of a segment to have no options pays for none.
+    #[inline(always)]
     fn receive(&mut self, now: Instant, _ecn: Ecn, segment: Segment) {
         match self.state {
             State::Established => self.on_segment(now, segment),
-            State::SynSent { repeated } => self.on_syn_ack(now, &segment, repeated),
+            State::SynSent | State::SynRepeated => self.on_syn_ack(now, segment),
             State::Closed | State::Ended => {}
         }
     }
@@ -344,10 +346,12 @@ impl Endpoint for Sender {
     #[inline(always)]
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Segment>> {
         self.paced_until = None;
-        let packet = match self.state {
-            State::Closed | State::SynSent { .. } if self.due.syn => self.syn(now),
-            State::Established => self.next_segment(now)?,
-            State::Closed | State::SynSent { .. } | State::Ended => return None,
+        let packet = if self.state == State::Established {
+            self.next_segment(now)?
+        } else if self.due.syn && self.state != State::Ended {
+            self.syn(now)
+        } else {
+            return None;
         };
         self.counters.segments_sent += 1;
         Some(Transmit {
@@ -368,12 +372,12 @@ impl Endpoint for Sender {
             return;
         }
         match self.state {
-            State::SynSent { .. } => {
+            State::SynSent | State::SynRepeated => {
                 self.counters.timeouts += 1;
                 self.rtt.back_off();
                 self.timed = None;
                 self.due.syn = true;
-                self.state = State::SynSent { repeated: true };
+                self.state = State::SynRepeated;
             }
             State::Established if self.rwnd == 0 || self.flight() == 0 => self.on_persist(now),
             State::Established => self.on_timeout(now),

@@ -17,7 +17,9 @@ const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
 impl Sender {
     /// RFC 9293 section 3.10.7.3: SYN-SENT.
-    pub(super) fn on_syn_ack(&mut self, now: Instant, segment: &Segment, repeated: bool) {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_syn_ack(&mut self, now: Instant, segment: Segment) {
         let flags = segment.flags;
         if !flags.contains(Flags::ACK) || segment.ack != self.local.wire(1) {
             return;
@@ -28,6 +30,7 @@ impl Sender {
         if !flags.contains(Flags::SYN) {
             return;
         }
+        let repeated = self.state == State::SynRepeated;
         self.state = State::Established;
         self.ecn.on_syn_ack(flags);
         self.events.connected = true;
@@ -67,6 +70,7 @@ impl Sender {
     }
 
     /// RFC 9293 section 3.10.7.4, for a peer that sends no data.
+    #[inline(always)]
     pub(super) fn on_segment(&mut self, now: Instant, segment: Segment) {
         // Moved out, so that the rest of a segment need not be put into memory.
         let sack = segment.options.sack;

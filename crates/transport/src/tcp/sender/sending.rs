@@ -171,7 +171,11 @@ impl Sender {
 
     pub(super) fn syn(&mut self, now: Instant) -> Segment {
         let repeated = self.state != State::Closed;
-        self.state = State::SynSent { repeated };
+        self.state = if repeated {
+            State::SynRepeated
+        } else {
+            State::SynSent
+        };
         self.due.syn = false;
         self.max = 1;
         self.timed = (!repeated).then_some((1, now));

@@ -1,0 +1,86 @@
+//! Packets that wait for their frames to arrive.
+
+use std::mem;
+use std::ops::Index;
+
+use crate::packet::Body;
+
+/// The bodies of the packets on their way, each under a key.
+///
+/// A body is put together in the slot where it stays. Through a container that is given values, it
+/// would be written to the stack in small pieces and read back at once in large ones, and a
+/// processor waits for that longer than for all else here.
+#[derive(Debug, Default)]
+pub(crate) struct Bodies {
+    slots: Vec<Option<Body>>,
+    /// Keys of the slots that are empty, the one that was emptied last at the end.
+    empty: Vec<u32>,
+}
+
+impl Bodies {
+    /// Keeps a body; its key is the one that became free last.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, body: Body) -> u32 {
+        if self.empty.is_empty() {
+            self.add_slot();
+        }
+        let key = self.empty.pop().expect("there is a slot");
+        let vacancy = self.slots[key as usize].replace(body);
+        // There is nothing in it to be dropped, which the compiler cannot see.
+        mem::forget(vacancy);
+        key
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_slot(&mut self) {
+        self.empty.push(self.slots.len() as u32);
+        self.slots.push(None);
+    }
+
+    /// Gives a body back; its key may be that of another from now on.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[inline(always)]
+    pub(crate) fn remove(&mut self, key: usize) -> Body {
+        let body = self.slots[key].take().expect("the body is there");
+        self.empty.push(key as u32);
+        body
+    }
+}
+
+impl Index<usize> for Bodies {
+    type Output = Body;
+
+    fn index(&self, key: usize) -> &Body {
+        self.slots[key].as_ref().expect("the body is there")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skywave_wire::{Payload, udp};
+
+    use super::*;
+
+    fn body(number: u16) -> Body {
+        Body::from(udp::Datagram {
+            source_port: number,
+            destination_port: 0,
+            payload: Payload::Synthetic(1),
+        })
+    }
+
+    #[test]
+    fn a_body_stays_under_its_key_and_slots_are_used_again() {
+        let mut bodies = Bodies::default();
+        let keys: Vec<u32> = (0..3).map(|number| bodies.insert(body(number))).collect();
+        assert_eq!(keys, [0, 1, 2]);
+        assert_eq!(bodies.remove(1), body(1));
+        assert_eq!(bodies.remove(0), body(0));
+        assert_eq!((bodies.insert(body(3)), bodies.insert(body(4))), (0, 1));
+        assert_eq!(bodies[1], body(4));
+        assert_eq!((bodies.insert(body(5)), &bodies[2]), (3, &body(2)));
+    }
+}
