@@ -94,6 +94,11 @@ pub(crate) trait HcSender {
         None
     }
 
+    /// The peer goes by another Ack Ratio from now on.
+    fn on_ack_ratio(&mut self, ratio: u16) {
+        let _ = ratio;
+    }
+
     /// The Sequence Window that fits the current rate (RFC 4340 section 7.5.2: about five times
     /// the packets of a round-trip time). The connection negotiates it when it is too small.
     fn sequence_window(&self) -> Option<u64> {

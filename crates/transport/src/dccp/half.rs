@@ -179,6 +179,10 @@ impl HcSender for Sender {
         each!(sender self, sender => sender.ack_ratio())
     }
 
+    fn on_ack_ratio(&mut self, ratio: u16) {
+        each!(sender self, sender => sender.on_ack_ratio(ratio));
+    }
+
     fn sequence_window(&self) -> Option<u64> {
         each!(sender self, sender => sender.sequence_window())
     }

@@ -79,9 +79,12 @@ pub struct Config {
     pub grows_when_application_limited: bool,
     /// What an idle period does to cwnd. Default: [`IdleRule::Restart`].
     pub idle: IdleRule,
-    /// The transmit timeout. Default: RFC 6298, but at least 200 ms instead of 1 s: RFC 4341
-    /// section 5 asks for no floor of 1 s, and a delayed acknowledgement takes 200 ms.
+    /// The transmit timeout. Default: RFC 6298, but at least 200 ms instead of 1 s, a floor that RFC
+    /// 4341 section 5 does not ask for.
     pub rto: RtoConfig,
+    /// Whether the transmit timeout allows for the 200 ms by which a peer delays the acknowledgement
+    /// of fewer packets than the Ack Ratio (RFC 4340 section 11.3). ns-2 does not. Default: yes.
+    pub awaits_delayed_acks: bool,
     /// Round-trip time samples. Default: [`RttSampling::OncePerWindow`].
     pub rtt_sampling: RttSampling,
     /// Ack Ratio. Default: adaptive, at least 2.
@@ -113,6 +116,7 @@ impl Default for Config {
                 min: Duration::from_millis(200),
                 ..RtoConfig::rfc6298()
             },
+            awaits_delayed_acks: true,
             rtt_sampling: RttSampling::OncePerWindow,
             ack_ratio: AckRatioRule::Adaptive { minimum: 2 },
             ack_of_ack: AckOfAckRule::OncePerWindow,
@@ -142,6 +146,7 @@ impl Config {
                 min: Duration::from_secs(1),
                 max: Duration::MAX,
             },
+            awaits_delayed_acks: false,
             rtt_sampling: RttSampling::EveryAck,
             ack_ratio: AckRatioRule::Adaptive { minimum: 1 },
             ack_of_ack: AckOfAckRule::OnWindowChange,

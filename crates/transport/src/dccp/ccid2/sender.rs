@@ -12,6 +12,9 @@ use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket};
 use crate::dccp::data_dropped::{DropCode, dropped};
 use crate::dccp::timing::{DEFAULT_RTT, elapsed};
 
+/// The longest that a peer delays an acknowledgement by default (RFC 4340 section 11.3).
+const PEER_DELAY: Duration = Duration::from_millis(200);
+
 /// What can be read off a [`Sender`] at any time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stats {
@@ -61,11 +64,14 @@ pub(crate) struct Sender {
 
     sampling: RttSampling,
     idle: IdleRule,
+    awaits_delayed_acks: bool,
     ack_of_ack: AckOfAckRule,
     verify_nonce: bool,
 
-    /// The transmit timeout; runs while data is outstanding.
-    timeout: Option<Instant>,
+    /// When the transmit timeout began to run; it does while data is outstanding.
+    timeout_from: Option<Instant>,
+    /// The Ack Ratio that the peer goes by, as far as is known.
+    ack_ratio_in_force: u16,
     /// Losses and marks of packets before this one belong to a congestion event that has been
     /// answered.
     event_start: SeqNo,
@@ -115,9 +121,11 @@ impl Sender {
             ack_ratio: AckRatio::new(config.ack_ratio, ack_ratio),
             sampling: config.rtt_sampling,
             idle: config.idle,
+            awaits_delayed_acks: config.awaits_delayed_acks,
             ack_of_ack: config.ack_of_ack,
             verify_nonce: config.verify_nonce,
-            timeout: None,
+            timeout_from: None,
+            ack_ratio_in_force: ack_ratio,
             event_start: SeqNo::ZERO,
             sample_start: SeqNo::ZERO,
             last_full: None,
@@ -175,7 +183,21 @@ impl Sender {
         if self.is_full() {
             self.last_full = Some(seq);
         }
-        self.timeout.get_or_insert(now + self.rtt.rto());
+        self.timeout_from.get_or_insert(now);
+    }
+
+    /// How long what is outstanding may stay unacknowledged (RFC 4341 section 5).
+    ///
+    /// The acknowledgement of fewer packets than the Ack Ratio is delayed. TCP's samples contain that
+    /// time, so that its RTO allows for it; here they are free of it, thanks to Elapsed Time.
+    fn patience(&self) -> Duration {
+        let rto = self.rtt.rto();
+        let ratio = self.ack_ratio.get().max(self.ack_ratio_in_force);
+        let may_be_delayed = self.awaits_delayed_acks && self.board.pipe() < ratio.into();
+        match (self.rtt.srtt(), self.rtt.rttvar()) {
+            (Some(srtt), Some(rttvar)) if may_be_delayed => rto.max(srtt + rttvar * 4 + PEER_DELAY),
+            _ => rto,
+        }
     }
 
     fn on_ack(&mut self, now: Instant, ack: SeqNo, packet: &ReceivedPacket<'_>, ack_lost: bool) {
@@ -214,9 +236,9 @@ impl Sender {
             has_changed && cwnd >= self.window.ssthresh() && self.peer_is_quiescent(now);
 
         if self.board.pipe() == 0 {
-            self.timeout = None;
+            self.timeout_from = None;
         } else if news.newly_acked > 0 {
-            self.timeout = Some(now + self.rtt.rto());
+            self.timeout_from = Some(now);
         }
         let next = self.board.next();
         self.ack_ratio
@@ -362,15 +384,19 @@ impl HcSender for Sender {
             }
     }
 
+    fn on_ack_ratio(&mut self, ratio: u16) {
+        self.ack_ratio_in_force = ratio;
+    }
+
     fn deadline(&self) -> Option<Instant> {
-        self.timeout
+        self.timeout_from.map(|from| from + self.patience())
     }
 
     fn expire(&mut self, now: Instant) {
-        if self.timeout.is_none_or(|at| at > now) {
+        if self.deadline().is_none_or(|at| at > now) {
             return;
         }
-        self.timeout = None;
+        self.timeout_from = None;
         self.counts.timeouts += 1;
         self.window.on_timeout(now, self.board.pipe());
         self.rtt.back_off();

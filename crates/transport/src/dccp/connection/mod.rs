@@ -5,9 +5,11 @@
 //! - [`options`]: step 8's options;
 //! - [`deliver`]: step 16, application data;
 //! - [`path`]: its MTU, and its change;
-//! - [`transmit`]: which packet leaves next, and what stands in it;
+//! - [`transmit`]: which packet leaves next;
+//! - [`compose`]: what stands in it;
 //! - [`lifecycle`]: entering states, timers, the end.
 
+mod compose;
 mod deliver;
 mod lifecycle;
 mod options;

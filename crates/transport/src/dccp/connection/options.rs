@@ -139,6 +139,9 @@ impl Connection {
     fn feature_changed(&mut self, changed: Changed) {
         let Changed { feature, location } = changed;
         match (feature, location) {
+            (Feature::AckRatio, Location::Here) => {
+                self.sender.on_ack_ratio(self.features.here.ack_ratio);
+            }
             (Feature::AckRatio, Location::Peer) => {
                 self.receiver.on_ack_ratio(self.features.peer.ack_ratio);
             }
@@ -160,6 +163,7 @@ impl Connection {
     pub(super) fn change_sender(&mut self) {
         if let Some(ccid) = Ccid::from_number(self.features.here.ccid) {
             self.sender = Sender::of(ccid, &self.config);
+            self.sender.on_ack_ratio(self.features.here.ack_ratio);
         }
         if let Some(rtt) = self.handshake.rtt {
             self.sender.on_handshake_rtt(rtt);

@@ -1,6 +1,7 @@
 //! Two connections and a network between them, and packets made by hand.
 
 mod data;
+mod delayed_acks;
 mod handshake;
 mod invitation;
 #[path = "../../../tests/support/kind.rs"]

@@ -322,6 +322,25 @@ fn the_timer_runs_while_data_is_out() {
     assert_eq!(bench.sender.deadline(), None);
 }
 
+// C2-6: of fewer packets than the Ack Ratio, the peer may delay the acknowledgement, by more than
+// samples tell.
+#[test]
+fn a_delayed_acknowledgement_is_awaited() {
+    let mut bench = Bench::with_cwnd(4);
+    bench.send(2);
+    bench.now += RTT;
+    bench.arrive([100, 101]);
+    bench.acknowledged();
+    let rto = bench.stats().rto;
+    assert_eq!(rto, MS * 300);
+    bench.send(1);
+    assert_eq!(bench.sender.deadline(), Some(bench.now + rto + MS * 200));
+    bench.send(1);
+    assert_eq!(bench.sender.deadline(), Some(bench.now + rto));
+    bench.sender.on_ack_ratio(3);
+    assert_eq!(bench.sender.deadline(), Some(bench.now + rto + MS * 200));
+}
+
 // C2-8: after more than an RTO without data, slow start from the initial window.
 #[test]
 fn an_idle_sender_restarts() {
