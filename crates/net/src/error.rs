@@ -97,7 +97,7 @@ pub enum ConnectError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
-    /// Nobody listens on the peer's DCCP port (Reset Code 7).
+    /// Nobody listens on the peer's DCCP port (Reset Code 7; Linux sends 3).
     #[error("connection refused: nobody listens on that DCCP port; check the port and the server")]
     Refused,
     /// The peer's port does not offer that service (Reset Code 8).

@@ -86,11 +86,11 @@ impl Incoming {
         }
     }
 
-    /// Lets `read` fill the buffers.
+    /// Lets `read` fill the buffers; says whether it left none empty, so that there may be more.
     pub(crate) fn fill(
         &mut self,
         read: impl FnOnce(&mut [IoSliceMut<'_>], &mut [RecvMeta]) -> io::Result<usize>,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         self.filled = 0;
         let Self { buffers, lent, .. } = self;
         let buffers = &mut buffers[..self.offered];
@@ -109,7 +109,7 @@ impl Incoming {
         } else if self.filled == offered {
             self.offered = (2 * offered).min(BUFFERS);
         }
-        Ok(())
+        Ok(self.filled == offered)
     }
 
     /// Hands out what the last read has brought.

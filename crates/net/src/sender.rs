@@ -1,7 +1,7 @@
 //! How packets get into the socket.
 
 use std::collections::VecDeque;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -13,7 +13,7 @@ use crate::batch::Batch;
 use crate::counters::Counters;
 use crate::locked;
 use crate::path::Path;
-use crate::socket::Socket;
+use crate::socket::{Room, Socket};
 
 /// Batches that are kept to be filled again.
 const SPARE: usize = 8;
@@ -22,10 +22,17 @@ const SPARE: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Sender {
     spare: Mutex<Vec<Batch>>,
-    /// Batches that found the socket full, oldest first. Nothing overtakes them.
-    backlog: Mutex<VecDeque<(Path, Batch)>>,
+    backlog: Mutex<Backlog>,
     /// Whether there is a backlog.
     is_blocked: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Backlog {
+    /// Batches that found the socket full, oldest first. Nothing overtakes them.
+    batches: VecDeque<(Path, Batch)>,
+    /// What they wait for.
+    room: Option<Room>,
 }
 
 impl Sender {
@@ -106,7 +113,7 @@ impl Sender {
     fn hold(&self, path: &Path, batch: Batch) {
         let mut backlog = locked(&self.backlog);
         if !batch.is_empty() {
-            backlog.push_back((*path, batch));
+            backlog.batches.push_back((*path, batch));
         }
         self.is_blocked.store(true, Ordering::Release);
     }
@@ -122,9 +129,10 @@ impl Sender {
             return Poll::Ready(());
         }
         let mut backlog = locked(&self.backlog);
-        while let Some((path, batch)) = backlog.front_mut() {
+        let Backlog { batches, room } = &mut *backlog;
+        while let Some((path, batch)) = batches.front_mut() {
             let count = batch.count();
-            match socket.poll_send(context, path, batch) {
+            match poll_send(context, socket, room, path, batch) {
                 Poll::Pending => {
                     counters.sent(count - batch.count());
                     return Poll::Pending;
@@ -133,9 +141,114 @@ impl Sender {
                 Poll::Ready(Err(_)) => counters.send_errors(socket.send_singly(path, batch)),
             }
             counters.sent(count);
-            backlog.pop_front();
+            batches.pop_front();
         }
+        *room = None;
         self.is_blocked.store(false, Ordering::Release);
         Poll::Ready(())
+    }
+}
+
+/// Sends `batch` once there is room, which is waited for from the first time on.
+fn poll_send(
+    context: &mut Context<'_>,
+    socket: &Socket,
+    room: &mut Option<Room>,
+    path: &Path,
+    batch: &mut Batch,
+) -> Poll<io::Result<()>> {
+    let room = match room {
+        Some(room) => room,
+        None => room.insert(socket.room()?),
+    };
+    socket.poll_send(context, room, path, batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::net::Ipv4Addr;
+    use std::process::Command;
+
+    use skywave_wire::dccp::{Kind, OptionList, SeqNo};
+    use skywave_wire::{Ecn, Payload};
+
+    use super::*;
+    use crate::config::EndpointConfig;
+    use crate::incoming::Incoming;
+    use crate::socket::within::in_namespace;
+
+    fn packet() -> Transmit<Packet> {
+        let packet = Packet {
+            source_port: 1,
+            destination_port: 2,
+            ccval: 0,
+            cscov: 0,
+            extended: true,
+            seq: SeqNo::new(7),
+            kind: Kind::Data,
+            options: OptionList::new(),
+            payload: Payload::Synthetic(1_000),
+        };
+        Transmit {
+            ecn: Ecn::Ect0,
+            packet,
+        }
+    }
+
+    async fn full_socket() {
+        let open = |send_buffer| {
+            let config = EndpointConfig {
+                send_buffer,
+                ..EndpointConfig::default()
+            };
+            Socket::udp((Ipv4Addr::LOCALHOST, 0).into(), &config).unwrap()
+        };
+        let (here, there) = (open(Some(1)), open(None));
+        let (sender, counters) = (Sender::default(), Counters::default());
+        let path = Path {
+            local: here.local.ip(),
+            peer: there.local,
+        };
+        let mut sent = 0;
+        loop {
+            sent += 1;
+            let mut next = Some(packet());
+            if !sender.send_all(&here, &path, &counters, || next.take()) {
+                break;
+            }
+            assert!(sent < 1_000, "the socket is never full");
+        }
+        assert!(!sender.send_all(&here, &path, &counters, || Some(packet())));
+
+        poll_fn(|context| sender.poll_backlog(context, &here, &counters)).await;
+        assert!(sender.send_all(&here, &path, &counters, || None));
+        let (mut incoming, mut received) = (Incoming::new(), 0);
+        while received < sent {
+            poll_fn(|context| there.poll_receive(context, &mut incoming))
+                .await
+                .unwrap();
+            incoming.for_each(&there, |arrival| received += arrival.count());
+        }
+        assert_eq!(received, sent);
+    }
+
+    /// On a network that takes its time, as loopback by itself does not.
+    #[test]
+    fn what_finds_the_socket_full_leaves_when_there_is_room() {
+        in_namespace(&[], || async {
+            match slow_loopback() {
+                Ok(()) => full_socket().await,
+                Err(reason) => eprintln!("skipped: {reason}"),
+            }
+        });
+    }
+
+    fn slow_loopback() -> Result<(), String> {
+        let shaper = "qdisc add dev lo root tbf rate 10mbit burst 5kb latency 1s";
+        match Command::new("tc").args(shaper.split(' ')).status() {
+            Ok(status) if status.success() => Ok(()),
+            other => Err(format!("`tc {shaper}`: {other:?}")),
+        }
     }
 }

@@ -46,6 +46,10 @@ pub(crate) struct Socket {
     max_segments: usize,
 }
 
+/// Watches a full socket for room, under a descriptor of its own.
+#[derive(Debug)]
+pub(crate) struct Room(AsyncFd<OwnedFd>);
+
 impl Socket {
     pub(crate) fn udp(address: SocketAddr, config: &EndpointConfig) -> Result<Self, OpenError> {
         let domain = Domain::for_address(address);
@@ -117,9 +121,9 @@ impl Socket {
             Encapsulation::Udp => 1,
             Encapsulation::Ip => raw::MAX_PACKETS,
         };
-        let interest = Interest::READABLE | Interest::WRITABLE | Interest::ERROR;
         Ok(Self {
-            io: registered(system.into(), interest)?,
+            // Not for room to send, of which every packet that leaves would wake the driver: see `Room`.
+            io: registered(system.into(), Interest::READABLE | Interest::ERROR)?,
             state,
             encapsulation,
             local,
@@ -189,22 +193,33 @@ impl Socket {
         self.state.try_send(self.io.get_ref().into(), &transmit)
     }
 
-    /// As [`send`](Self::send), waiting for room.
+    /// Begins to wait for room to send.
+    ///
+    /// # Errors
+    ///
+    /// The system has no descriptor or memory for it.
+    pub(crate) fn room(&self) -> io::Result<Room> {
+        let again = self.io.get_ref().try_clone()?;
+        Ok(Room(registered(again, Interest::WRITABLE)?))
+    }
+
+    /// As [`send`](Self::send), waiting for `room`.
     pub(crate) fn poll_send(
         &self,
         context: &mut Context<'_>,
+        room: &Room,
         path: &Path,
         batch: &mut Batch,
     ) -> Poll<io::Result<()>> {
         loop {
-            let mut guard = ready!(self.io.poll_write_ready(context))?;
+            let mut guard = ready!(room.0.poll_write_ready(context))?;
             if let Ok(result) = guard.try_io(|_| self.send(path, batch)) {
                 return Poll::Ready(result);
             }
         }
     }
 
-    /// Reads what has arrived, at least one buffer full.
+    /// Reads what has arrived, at least one packet.
     pub(crate) fn poll_receive(
         &self,
         context: &mut Context<'_>,
@@ -215,8 +230,15 @@ impl Socket {
             let read = guard.try_io(|io| {
                 incoming.fill(|buffers, metas| self.state.recv(io.get_ref().into(), buffers, metas))
             });
-            if let Ok(result) = read {
-                return Poll::Ready(result);
+            match read {
+                Err(_would_block) => {}
+                Ok(Ok(true)) => return Poll::Ready(Ok(())),
+                Ok(Ok(false)) => {
+                    // Another read would find nothing: what arrives from now on is announced anew.
+                    guard.clear_ready();
+                    return Poll::Ready(Ok(()));
+                }
+                Ok(Err(error)) => return Poll::Ready(Err(error)),
             }
         }
     }
@@ -237,7 +259,7 @@ impl Socket {
 
 #[cfg(test)]
 #[path = "../tests/namespace/within.rs"]
-mod within;
+pub(crate) mod within;
 
 #[cfg(test)]
 mod tests {

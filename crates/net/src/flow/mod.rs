@@ -286,7 +286,13 @@ impl Flow {
                         news.established = true;
                     }
                     Event::Closed { code, origin } => {
-                        end.get_or_insert_with(|| meaning(code, origin, *is_closing, *is_aborted));
+                        end.get_or_insert_with(|| match (origin, code) {
+                            // What Linux answers where nobody listens.
+                            (Origin::Remote, ResetCode::NO_CONNECTION) if !*is_established => {
+                                ConnectionError::Refused
+                            }
+                            _ => meaning(code, origin, *is_closing, *is_aborted),
+                        });
                         news.ended = true;
                     }
                     // Writable, or PeerNotListening: whoever waits to send looks again.

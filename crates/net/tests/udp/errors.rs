@@ -6,7 +6,8 @@ use skywave_net::{
     ConnectError, ConnectionError, Endpoint, EndpointConfig, ListenError, OpenError, Peer,
 };
 use skywave_transport::dccp::Config;
-use skywave_wire::dccp::{ResetCode, ServiceCode};
+use skywave_wire::dccp::{Kind, OptionList, Packet, ResetCode, SeqNo, ServiceCode};
+use skywave_wire::{Checksum, Payload};
 
 use crate::relay::Relay;
 use crate::{PORT, endpoint, endpoint_with, pair, peer, quick, soon};
@@ -26,6 +27,43 @@ async fn s_3_refused() {
     assert_eq!(error, ConnectionError::Refused);
     assert!(error.to_string().contains("check the port"), "{error}");
     assert_eq!(server.stats().strays, 1);
+}
+
+// S-3: the same, as Linux says it: Reset "No Connection", with sequence number 0.
+#[tokio::test]
+async fn s_3_refused_by_linux() {
+    let linux = tokio::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
+        .await
+        .unwrap();
+    let target = Peer {
+        address: linux.local_addr().unwrap(),
+        port: PORT,
+    };
+    let refusing = async {
+        let mut bytes = vec![0; 2_048];
+        let (length, client) = linux.recv_from(&mut bytes).await.unwrap();
+        bytes.truncate(length);
+        let request = Packet::read(bytes.into(), Checksum::Ignored).unwrap();
+        let reset = Packet {
+            source_port: request.destination_port,
+            destination_port: request.source_port,
+            seq: SeqNo::ZERO,
+            kind: Kind::Reset {
+                ack: request.seq,
+                code: ResetCode::NO_CONNECTION,
+                data: [0; 3],
+            },
+            options: OptionList::new(),
+            payload: Payload::EMPTY,
+            ..request
+        };
+        let mut bytes = Vec::new();
+        reset.emit(Checksum::Ignored, &mut bytes).unwrap();
+        linux.send_to(&bytes, client).await.unwrap();
+    };
+    let client = endpoint();
+    let ((), error) = tokio::join!(refusing, connection_error(&client, target, quick()));
+    assert_eq!(error, ConnectionError::Refused);
 }
 
 // S-2, S-3: several codes on one port, the server is told which; another one is refused.

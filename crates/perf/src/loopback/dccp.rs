@@ -56,8 +56,8 @@ impl<T: Send + 'static> Ends<T> {
         call: impl FnOnce(Connection) -> C + Send + 'static,
     ) -> Self
     where
-        S: Future<Output = Result<(), PerfError>>,
-        C: Future<Output = Result<T, PerfError>>,
+        S: Future<Output = Result<(), PerfError>> + Send,
+        C: Future<Output = Result<T, PerfError>> + Send,
     {
         let (announce, announced) = mpsc::channel();
         let server = on_thread(move || async move {

@@ -5,7 +5,7 @@
 //! the length of each read, where DCCP numbers, acknowledges and hands over each datagram. Both send
 //! and read up to 64 datagrams in a call; quinn's datagrams can only be sent one by one.
 //!
-//! Each end has a thread and a single-threaded runtime of its own.
+//! Each end is a task on a single-threaded runtime with a thread of its own.
 
 mod dccp;
 mod plain;
@@ -32,14 +32,14 @@ const WARM_UP: Duration = Duration::from_millis(500);
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// For how long each stream is counted, in all rounds together.
+    /// For how long each protocol's stream is counted, in all rounds together.
     pub duration: Duration,
-    /// Rounds, at least one. The streams take turns, so that whatever else the machine does strikes
+    /// Rounds, at least one. The protocols take turns, so that whatever else the machine does strikes
     /// all of them.
     pub rounds: u32,
     /// Bytes of data in a datagram of a stream.
     pub datagram: usize,
-    /// Pings.
+    /// Pings of each protocol, in all rounds together.
     pub pings: usize,
     /// Idle connections whose memory is measured; none for 0.
     pub idle: usize,
@@ -60,7 +60,7 @@ impl Default for Options {
 /// What was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// DCCP over UDP, CCID 2.
+    /// DCCP over UDP, CCID 2: the median of the rounds, figure by figure, as for the others.
     pub dccp: Measured,
     /// Plain UDP.
     pub udp: Measured,
@@ -68,7 +68,7 @@ pub struct Report {
     pub quinn: Option<Measured>,
     /// DCCP beside the others.
     pub ratios: Ratios,
-    /// The streams one by one, of which the above holds medians.
+    /// The rounds one by one.
     pub rounds: Vec<Round>,
     /// What idle connections take.
     pub idle: Option<Idle>,
@@ -101,30 +101,20 @@ pub struct Ratios {
     pub cpu_udp_over_dccp: f64,
     /// Datagrams per second, DCCP's over quinn's, likewise.
     pub datagrams_dccp_over_quinn: Option<f64>,
-    /// Median round trip, DCCP's less plain UDP's, in microseconds.
+    /// Median round trip, DCCP's less plain UDP's, in microseconds: the median of the rounds'
+    /// differences.
     pub round_trip_dccp_less_udp_us: f64,
 }
 
-/// One stream of each protocol, one after the other.
+/// All protocols, one after the other.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Round {
     /// DCCP over UDP, CCID 2.
-    pub dccp: Stream,
+    pub dccp: Measured,
     /// Plain UDP.
-    pub udp: Stream,
+    pub udp: Measured,
     /// quinn's datagrams.
-    pub quinn: Option<Stream>,
-}
-
-/// What a stream of datagrams came to.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Stream {
-    /// Datagrams that arrived in a second.
-    pub datagrams_per_s: f64,
-    /// Bits of data that arrived in a second.
-    pub goodput_bps: f64,
-    /// CPU time of both ends for a datagram that arrived, in nanoseconds.
-    pub cpu_ns_per_datagram: f64,
+    pub quinn: Option<Measured>,
 }
 
 /// Connections that exist and do nothing.
@@ -157,32 +147,35 @@ pub fn run(
     options: &Options,
     mut progress: impl FnMut(&str, f64) -> bool,
 ) -> Result<Report, PerfError> {
-    let rounds = options.rounds.max(1);
-    let stages = rounds + 4;
+    let count = options.rounds.max(1);
+    let stages = 2 * count + 3;
     let mut done = 0;
     let mut stage = |name: &str| {
         let goes_on = progress(name, f64::from(done) / f64::from(stages));
         done += 1;
         goes_on.then_some(()).ok_or(PerfError::Interrupted)
     };
-    let stream = Options {
-        duration: options.duration / rounds,
+    let share = Options {
+        duration: options.duration / count,
+        pings: options.pings.div_ceil(count as usize),
         ..*options
     };
-    let mut streams = Vec::new();
-    for _ in 0..rounds {
+    let mut rounds = Vec::new();
+    for _ in 0..count {
         stage("streams")?;
-        streams.push(Round {
-            udp: plain::stream(&stream)?,
-            dccp: dccp::stream(&stream)?,
-            quinn: quinn_stream(&stream)?,
+        let udp = plain::stream(&share)?;
+        let dccp = dccp::stream(&share)?;
+        let quinn = quinn_stream(&share)?;
+        stage("round trips")?;
+        let udp = udp.with(&plain::ping_pong(&share)?);
+        let dccp = dccp.with(&dccp::ping_pong(&share)?);
+        let quinn = quinn.zip(quinn_ping_pong(&share)?);
+        rounds.push(Round {
+            udp,
+            dccp,
+            quinn: quinn.map(|(stream, pings)| stream.with(&pings)),
         });
     }
-    stage("round trips")?;
-    let udp = middle(&streams, |round| round.udp).with(&plain::ping_pong(options)?);
-    let dccp = middle(&streams, |round| round.dccp).with(&dccp::ping_pong(options)?);
-    let quinn = quinn_ping_pong(options)?
-        .map(|pings| middle(&streams, |round| round.quinn.unwrap_or(round.udp)).with(&pings));
     stage("timers")?;
     let timer = dccp::timer_lateness()?;
     stage("idle connections")?;
@@ -190,30 +183,42 @@ pub fn run(
         .then(|| dccp::idle_memory(options.idle))
         .transpose()?;
     stage("done")?;
-    let over_quinn =
-        |round: &Round| Some(round.dccp.datagrams_per_s / round.quinn?.datagrams_per_s);
+    let quinns: Option<Vec<_>> = rounds.iter().map(|round| round.quinn).collect();
     Ok(Report {
-        ratios: Ratios {
-            datagrams_dccp_over_udp: median(
-                streams
-                    .iter()
-                    .map(|round| round.dccp.datagrams_per_s / round.udp.datagrams_per_s),
-            ),
-            cpu_udp_over_dccp: median(
-                streams
-                    .iter()
-                    .map(|round| round.udp.cpu_ns_per_datagram / round.dccp.cpu_ns_per_datagram),
-            ),
-            datagrams_dccp_over_quinn: quinn.map(|_| median(streams.iter().filter_map(over_quinn))),
-            round_trip_dccp_less_udp_us: dccp.round_trip_median_us - udp.round_trip_median_us,
-        },
-        dccp,
-        udp,
-        quinn,
-        rounds: streams,
+        dccp: middle(rounds.iter().map(|round| round.dccp)),
+        udp: middle(rounds.iter().map(|round| round.udp)),
+        quinn: quinns.map(|quinns| middle(quinns.into_iter())),
+        ratios: Ratios::of(&rounds),
+        rounds,
         idle,
         timer,
     })
+}
+
+impl Ratios {
+    fn of(rounds: &[Round]) -> Self {
+        let datagrams = |measured: Measured| measured.datagrams_per_s;
+        let over_quinn = |round: &Round| Some(datagrams(round.dccp) / datagrams(round.quinn?));
+        let over_quinn: Option<Vec<_>> = rounds.iter().map(over_quinn).collect();
+        Self {
+            datagrams_dccp_over_udp: median(
+                rounds
+                    .iter()
+                    .map(|round| datagrams(round.dccp) / datagrams(round.udp)),
+            ),
+            cpu_udp_over_dccp: median(
+                rounds
+                    .iter()
+                    .map(|round| round.udp.cpu_ns_per_datagram / round.dccp.cpu_ns_per_datagram),
+            ),
+            datagrams_dccp_over_quinn: over_quinn.map(|ratios| median(ratios.into_iter())),
+            round_trip_dccp_less_udp_us: median(
+                rounds
+                    .iter()
+                    .map(|round| round.dccp.round_trip_median_us - round.udp.round_trip_median_us),
+            ),
+        }
+    }
 }
 
 #[cfg(feature = "quinn")]
@@ -237,12 +242,14 @@ const fn quinn_ping_pong(_: &Options) -> Result<Option<PingPong>, PerfError> {
 }
 
 /// The median of each figure of one protocol.
-fn middle(rounds: &[Round], stream: impl Fn(&Round) -> Stream) -> Stream {
-    let of = |figure: fn(&Stream) -> f64| median(rounds.iter().map(|round| figure(&stream(round))));
-    Stream {
-        datagrams_per_s: of(|stream| stream.datagrams_per_s),
-        goodput_bps: of(|stream| stream.goodput_bps),
-        cpu_ns_per_datagram: of(|stream| stream.cpu_ns_per_datagram),
+fn middle(rounds: impl Iterator<Item = Measured> + Clone) -> Measured {
+    let of = |figure: fn(Measured) -> f64| median(rounds.clone().map(figure));
+    Measured {
+        datagrams_per_s: of(|measured| measured.datagrams_per_s),
+        goodput_bps: of(|measured| measured.goodput_bps),
+        cpu_ns_per_datagram: of(|measured| measured.cpu_ns_per_datagram),
+        round_trip_mean_us: of(|measured| measured.round_trip_mean_us),
+        round_trip_median_us: of(|measured| measured.round_trip_median_us),
     }
 }
 
@@ -251,6 +258,14 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// What a stream of datagrams came to: the first figures of [`Measured`].
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    datagrams_per_s: f64,
+    goodput_bps: f64,
+    cpu_ns_per_datagram: f64,
 }
 
 impl Stream {
@@ -308,17 +323,19 @@ impl Run {
     }
 }
 
-/// Runs a future on a thread and a runtime of its own.
+/// Runs a future on a thread and a runtime of its own; as a task, for the future that a runtime blocks
+/// on is woken by other tasks only after a look at all sockets.
 fn on_thread<T, F>(make: impl FnOnce() -> F + Send + 'static) -> JoinHandle<Result<T, PerfError>>
 where
     T: Send + 'static,
-    F: Future<Output = Result<T, PerfError>>,
+    F: Future<Output = Result<T, PerfError>> + Send + 'static,
 {
     thread::spawn(move || {
-        tokio::runtime::Builder::new_current_thread()
+        let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .build()?
-            .block_on(make())
+            .build()?;
+        let task = runtime.spawn(make());
+        runtime.block_on(task).map_err(|_| PerfError::Stopped)?
     })
 }
 

@@ -60,8 +60,8 @@ impl<T: Send + 'static> Ends<T> {
         call: impl FnOnce(Connection) -> C + Send + 'static,
     ) -> Result<Self, PerfError>
     where
-        S: Future<Output = Result<(), PerfError>>,
-        C: Future<Output = Result<T, PerfError>>,
+        S: Future<Output = Result<(), PerfError>> + Send,
+        C: Future<Output = Result<T, PerfError>> + Send,
     {
         let identity =
             rcgen::generate_simple_self_signed(vec!["localhost".into()]).map_err(failed)?;
