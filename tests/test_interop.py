@@ -139,6 +139,39 @@ def test_a_lossy_path_may_lose_but_not_alter() -> None:
     assert judge(lossy, kernel_received(*SENT[30:]))
 
 
+def refused(code: int, error: str, *more: capture.Packet) -> Evidence:
+    """Return what is left of our being refused by the kernel."""
+    reset = capture.Packet(2, KERNEL, "Reset", reset_code=code)
+    packets = (capture.Packet(1, WE, "Request"), reset, *more)
+    return Evidence(Report(error), Report("not over when the runner gave up"), packets, WE)
+
+
+def test_a_refusal_is_a_reset_with_its_reason() -> None:
+    case = clean_case(ending=Ending.WRONG_SERVICE)
+    reason = "the port does not offer this service code"
+    assert judge(case, refused(8, reason)) == []
+    assert judge(case, refused(3, reason)) == [
+        "on the wire: >Request <Reset 3, not >Request <Reset 8"
+    ]
+    assert judge(case, refused(8, "timed out"))
+    assert judge(case, refused(8, reason, capture.Packet(3, KERNEL, "Response")))
+    assert judge(case, replace(refused(8, reason), ours=Report(None, (2, 2))))
+    closed = clean_case(ending=Ending.CLOSED_PORT)
+    assert judge(closed, refused(3, "connection refused: nobody listens")) == []
+    assert judge(closed, refused(7, "connection refused: nobody listens"))
+
+
+def test_who_is_to_be_refused_asks_for_what_is_not_there() -> None:
+    case = clean_case(ending=Ending.WRONG_SERVICE)
+    ends = [words(case, ours=ours, peer=KERNEL, own=WE, port=5001) for ours in (True, False)]
+    codes = {end[end.index("--service-code") + 1] for end in ends}
+    assert len(codes) == len(ends)
+    case = clean_case(ending=Ending.CLOSED_PORT)
+    ends = [words(case, ours=ours, peer=KERNEL, own=KERNEL, port=5001) for ours in (True, False)]
+    assert ends[0][1] == f"{KERNEL}:5001"
+    assert ends[1][1] != ends[0][1]
+
+
 def test_only_a_path_that_loses_excuses_a_missing_reset() -> None:
     unanswered = with_packets(CLOSE)
     assert reset_was_lost(replace(clean_case(), path_name="loss"), unanswered)
@@ -161,7 +194,7 @@ def test_the_matrix_has_every_combination_once() -> None:
     cases = matrix()
     assert len(set(cases)) == len(cases)
     product = {(case.role, case.ccid, case.family, case.path_name, case.ending) for case in cases}
-    assert len(product) == 2 * 2 * 2 * 5 * 4
+    assert len(product) == 2 * 2 * 2 * (5 * 4 + 2)
     assert set(short()) <= {replace(case, guest="uml") for case in cases}
 
 

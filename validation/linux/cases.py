@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 Family = Literal["IPv4", "IPv6"]
 
 SERVICE_CODE = 42
+WRONG_SERVICE_CODE = 43
+ELSEWHERE = 1_000
+"""How far from the port that is asked for the listener is, where that port is to be closed."""
+
 SIZE_BYTES = 500
 DATAGRAMS = 40
 INTERVAL_MS = 5
@@ -24,6 +28,10 @@ INTERVAL_MS = 5
 
 IDLE_MS = 500
 """How long an end waits for more before it closes, where it cannot know that all has come."""
+
+FIRST_TIMEOUT_MS = 1000
+"""How long a sender is silent that has lost its first packets, or their acknowledgement: it has no
+round-trip time yet (RFC 6298 section 2.1)."""
 
 LEAST_SHARE_OF_LOSSY = 0.5
 LEAST_SHARE_OF_REORDERED = 0.9
@@ -44,6 +52,13 @@ class Ending(StrEnum):
     KERNEL_CLOSES = "kernel closes"
     WE_RESET = "we reset"
     KERNEL_RESETS = "kernel resets"
+    WRONG_SERVICE = "wrong service code"
+    CLOSED_PORT = "closed port"
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether who connects is refused, so that there is no connection."""
+        return self in (Ending.WRONG_SERVICE, Ending.CLOSED_PORT)
 
     @property
     def ours(self) -> bool:
@@ -97,6 +112,8 @@ class Case:
 
     def sends(self, ours: bool) -> int:
         """Return how many datagrams an end sends: ours, or the kernel's."""
+        if self.ending.is_refusal:
+            return 0
         silent = Flow.FROM_KERNEL if ours else Flow.TO_KERNEL
         return 0 if self.flow is silent else DATAGRAMS
 
@@ -109,7 +126,10 @@ class Case:
         dccp_flush_write_queue).
         """
         at_once = self.ending is Ending.WE_CLOSE and self.sends(ours=False) == 0
-        return 0 if at_once else IDLE_MS + 4 * self.path.delay_ms
+        if at_once:
+            return 0
+        silence = FIRST_TIMEOUT_MS if self.path.loses else 0
+        return silence + IDLE_MS + 4 * self.path.delay_ms
 
     @property
     def least_share(self) -> float:
@@ -130,13 +150,14 @@ FAMILIES: tuple[Family, ...] = ("IPv4", "IPv6")
 
 def matrix() -> list[Case]:
     """Return every case, those of one guest and path together."""
-    cases = [*_product(), *_flows(), *_negotiation()]
+    cases = [*_product(), *_flows(), *_negotiation(), *_refusals()]
     return sorted(cases, key=lambda case: (case.guest, list(PATHS).index(case.path_name)))
 
 
 def _product() -> Iterator[Case]:
     """{connect, listen} x {CCID} x {IP} x {path} x {ending}; who connects sends."""
-    for ccid, path, role, family, ending in product(GUEST_OF_CCID, PATHS, Role, FAMILIES, Ending):
+    endings = [ending for ending in Ending if not ending.is_refusal]
+    for ccid, path, role, family, ending in product(GUEST_OF_CCID, PATHS, Role, FAMILIES, endings):
         flow = Flow.TO_KERNEL if role is Role.CONNECT else Flow.FROM_KERNEL
         yield Case(GUEST_OF_CCID[ccid], role, ccid, family, path, ending, flow)
 
@@ -158,6 +179,14 @@ def _negotiation() -> Iterator[Case]:
             yield Case("qemu", role, 2, family, "clean", ending, Flow.BOTH, kernel_insists=False)
 
 
+def _refusals() -> Iterator[Case]:
+    """Who connects asks for another service, or at a port where nobody listens."""
+    for ccid, role, family in product(GUEST_OF_CCID, Role, FAMILIES):
+        flow = Flow.TO_KERNEL if role is Role.CONNECT else Flow.FROM_KERNEL
+        for ending in (Ending.WRONG_SERVICE, Ending.CLOSED_PORT):
+            yield Case(GUEST_OF_CCID[ccid], role, ccid, family, "clean", ending, flow)
+
+
 def short() -> list[Case]:
     """Return a handful that shows the essentials: CCID 2, User Mode Linux."""
     rows: list[tuple[str, Role, Family, Ending, Flow]] = [
@@ -167,6 +196,8 @@ def short() -> list[Case]:
         ("clean", Role.LISTEN, "IPv6", Ending.KERNEL_CLOSES, Flow.FROM_KERNEL),
         ("clean", Role.CONNECT, "IPv4", Ending.WE_RESET, Flow.TO_KERNEL),
         ("clean", Role.LISTEN, "IPv4", Ending.KERNEL_RESETS, Flow.FROM_KERNEL),
+        ("clean", Role.CONNECT, "IPv4", Ending.WRONG_SERVICE, Flow.TO_KERNEL),
+        ("clean", Role.LISTEN, "IPv4", Ending.CLOSED_PORT, Flow.FROM_KERNEL),
         ("loss", Role.CONNECT, "IPv4", Ending.WE_CLOSE, Flow.TO_KERNEL),
         ("loss", Role.LISTEN, "IPv4", Ending.KERNEL_CLOSES, Flow.FROM_KERNEL),
     ]

@@ -16,7 +16,15 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from validation.linux.cases import INTERVAL_MS, SERVICE_CODE, SIZE_BYTES, Role
+from validation.linux.cases import (
+    ELSEWHERE,
+    INTERVAL_MS,
+    SERVICE_CODE,
+    SIZE_BYTES,
+    WRONG_SERVICE_CODE,
+    Ending,
+    Role,
+)
 from validation.linux.guests import PEER, python
 from validation.linux.namespace import HOST
 
@@ -95,11 +103,14 @@ def words(case: Case, *, ours: bool, peer: str, own: str, port: int) -> list[str
     host = peer if connects else own
     closes = ("reset" if case.ending.is_reset else "first") if case.ending.ours == ours else "await"
     insists = ours or case.kernel_insists
+    asks_wrong = connects and case.ending is Ending.WRONG_SERVICE
+    if case.ending is Ending.CLOSED_PORT and not connects:
+        port += ELSEWHERE
     return [
         "send" if connects else "listen",
         f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
         *(["--ccid", str(case.ccid)] if insists else []),
-        *("--service-code", str(SERVICE_CODE)),
+        *("--service-code", str(WRONG_SERVICE_CODE if asks_wrong else SERVICE_CODE)),
         *("--count", str(case.sends(ours))),
         *("--size", str(SIZE_BYTES)),
         *("--interval-ms", str(INTERVAL_MS)),

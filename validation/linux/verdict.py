@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from validation.linux.capture import TYPES
 from validation.linux.cases import Ending, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from validation.linux.capture import Packet
     from validation.linux.cases import Case
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 CLOSED = 1
 ABORTED = 2
 NO_CONNECTION = 3
+REFUSED = 7
+BAD_SERVICE_CODE = 8
 
 ENDINGS = ("CloseReq", "Close", "Reset")
 
@@ -54,13 +57,17 @@ class Evidence:
         return [p.digest for p in self.packets if p.digest and self.is_ours(p) == ours]
 
     def closing(self) -> list[tuple[bool, str]]:
-        """Return the packets that ended the connection, each with whether it is ours.
+        """Return the packets that ended the connection."""
+        return self.seen(ENDINGS)
+
+    def seen(self, types: Container[str] = TYPES) -> list[tuple[bool, str]]:
+        """Return the packets of some types, each with whether it is ours.
 
         A packet sent again stands once.
         """
         seen: list[tuple[bool, str]] = []
         for packet in self.packets:
-            if packet.type not in ENDINGS:
+            if packet.type not in types:
                 continue
             code = f" {packet.reset_code}" if packet.type == "Reset" else ""
             entry = (self.is_ours(packet), packet.type + code)
@@ -71,6 +78,8 @@ class Evidence:
 
 def judge(case: Case, evidence: Evidence) -> list[str]:
     """Return what is wrong, in words; nothing where the case passes."""
+    if case.ending.is_refusal:
+        return [*_refusal(case, evidence), *_capture(evidence)]
     return [
         *_ends(case, evidence),
         *_data(case, evidence, ours=True),
@@ -158,6 +167,27 @@ def _closing(case: Case, evidence: Evidence) -> Iterator[str]:
     if _without_late(seen) not in closings(case):
         expected = " or ".join(show(way) for way in closings(case))
         yield f"ended by {show(seen) or 'nothing'}, not {expected}"
+
+
+def _refusal(case: Case, evidence: Evidence) -> Iterator[str]:
+    """Of a refusal the wire shows a Request and a Reset, and who connects says why.
+
+    RFC 4340 section 8.1.3 has code 7 for a closed port; Linux sends 3.
+    """
+    we_connect = case.role is Role.CONNECT
+    report = evidence.ours if we_connect else evidence.kernel
+    if case.ending is Ending.WRONG_SERVICE:
+        code = BAD_SERVICE_CODE
+        reason = "does not offer this service code" if we_connect else "Invalid request code"
+    else:
+        code = NO_CONNECTION if we_connect else REFUSED
+        reason = "onnection refused"
+    expected = [(we_connect, "Request"), (not we_connect, f"Reset {code}")]
+    if evidence.seen() != expected:
+        yield f"on the wire: {show(evidence.seen()) or 'nothing'}, not {show(expected)}"
+    if reason not in (report.error or ""):
+        who = "we" if we_connect else "kernel"
+        yield f"{who}: {report.error or 'connected'}, not {reason!r}"
 
 
 def _without_late(closing: list[tuple[bool, str]]) -> list[tuple[bool, str]]:
