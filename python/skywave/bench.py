@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from skywave import _core, ns2
@@ -65,9 +65,10 @@ def measure(work: Work, *, beside_ns2: bool = False) -> Row:
         BenchError: where the work is wrong, or ns-2 fails.
 
     """
-    program = "import sys; from skywave.bench import child; child(sys.argv[1])"
+    program = Path(__file__).with_name("_bench_process.py")
+    command = [sys.executable, str(program), str(_core.__file__), json.dumps(asdict(work))]
     try:
-        output = ns2.run_measured([sys.executable, "-c", program, json.dumps(asdict(work))])
+        output = ns2.run_measured(command)
         answer = json.loads(output.stdout.splitlines()[-1])
         if "error" in answer:
             raise BenchError(answer["error"])
@@ -87,21 +88,6 @@ def measure(work: Work, *, beside_ns2: bool = False) -> Row:
     except ns2.Ns2Error as error:
         raise BenchError(str(error)) from error
     return row
-
-
-def child(work: str) -> None:
-    """Run one piece of work in this process and print its counts, or what is wrong with it."""
-    start_s = time.process_time()
-    try:
-        counts = json.loads(_core.bench(**json.loads(work)))
-    except ValueError as error:
-        counts = {"error": str(error)}
-    else:
-        cpu_s = time.process_time() - start_s
-        counts["cpu_s"] = cpu_s
-        counts["events_per_s"] = counts["events"] / cpu_s
-        counts["packet_hops_per_s"] = counts["packet_hops"] / cpu_s
-    sys.stdout.write(json.dumps(counts) + "\n")
 
 
 def _measure_ns2(work: Work, counts: dict[str, Any]) -> dict[str, Any]:

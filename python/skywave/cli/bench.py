@@ -51,7 +51,7 @@ def bench(
     """Measure the simulator on one core: a dumbbell of TCP flows over one drop-tail bottleneck.
 
     CPU seconds (user and system) and peak memory are those of a whole process, start-up included:
-    Python's is some 0.06 s, so the simulation alone is shown as well.
+    Python's is some 0.03 s, so the simulation alone is shown as well.
     """
     given = (flows, rate, buffer, duration)
     with progress_bar() as show:
