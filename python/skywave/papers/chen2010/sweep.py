@@ -98,7 +98,7 @@ SWEEPS = {
     ),
     "rtt": Sweep(
         "rtt_ms",
-        "Round-trip propagation time (ms)",
+        "Propagation RTT (ms)",
         (1, 10, 40, 80, 200, 500, 1000, 2000, 5000),
         is_log=True,
     ),

@@ -12,7 +12,7 @@ from skywave.papers.chen2010.sweep import (
     Outcome,
     Router,
 )
-from skywave.papers.figures import COLOURS, LEFT_IN, TALL_IN, Drawn, begin
+from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,33 +29,35 @@ MEASURES = (
     ("queue_share", 100.0, "Queue (% of buffer)"),
     ("drop_percent", 1.0, "Drops (%)"),
 )
+LARGE_IN = (9.6, 5.6)
 MARKERS = ("o", "s", "^", "d")
 
 
 def draw(outcomes: Sequence[Outcome], demand: Mapping[Router, tuple[Floats, ...]]) -> list[Drawn]:
     """Draw the sweeps and the change of demand."""
-    return [
-        Drawn.of(
-            "sweeps",
-            "Beyond the paper: the same TCP behind VCP's routers, with the additive increase as "
-            "published and as in its authors' code for ns-2, and behind CoDel and PIE that mark. "
-            "45 Mbps, 80 ms, 50 flows, no traffic on the way back and one bottleneck, but for what "
-            "the axis says.",
-            _sweeps(outcomes),
-        ),
-        Drawn.of(
-            "demand",
-            f"Beyond the paper: {DEMAND.joining} flows join {DEMAND.flows} at {DEMAND.joins_s:g} s "
-            f"and leave at {DEMAND.leaves_s:g} s. 45 Mbps, 80 ms; means of {DEMAND.mean_s:g} s.",
-            _demand(demand),
-        ),
-    ]
+    with style():
+        return [
+            Drawn.of(
+                "sweeps",
+                "Beyond the paper: the same TCP behind VCP's routers, with the additive increase "
+                "as published and as in its authors' code for ns-2, and behind CoDel and PIE that "
+                "mark. 45 Mbps, 80 ms, 50 flows, no traffic on the way back and one bottleneck, "
+                "but for what the axis says.",
+                _sweeps(outcomes),
+            ),
+            Drawn.of(
+                "demand",
+                f"Beyond the paper: {DEMAND.joining} flows join {DEMAND.flows} at "
+                f"{DEMAND.joins_s:g} s and leave at {DEMAND.leaves_s:g} s. 45 Mbps, 80 ms; means "
+                f"of {DEMAND.mean_s:g} s.",
+                _demand(demand),
+            ),
+        ]
 
 
 def _sweeps(outcomes: Sequence[Outcome]) -> Figure:
-    width_in, height_in = 9.6, 5.6
-    figure = begin((width_in, height_in))
-    figure.subplots_adjust(left=LEFT_IN / width_in, wspace=0.12, hspace=0.16)
+    figure = begin(LARGE_IN)
+    figure.subplots_adjust(wspace=0.12, hspace=0.16)
     grid = figure.subplots(len(MEASURES), len(SWEEPS), sharex="col", sharey="row")
     for column, (name, sweep) in enumerate(SWEEPS.items()):
         for row, (measure, factor, label) in enumerate(MEASURES):
@@ -77,7 +79,7 @@ def _sweeps(outcomes: Sequence[Outcome]) -> Figure:
                 axes.set_ylabel(label)
         grid[-1, column].set_xlabel(sweep.label)
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper right", ncols=len(ROUTERS))
+    figure.legend(handles, labels, loc="upper center", ncols=len(ROUTERS))
     return figure
 
 
