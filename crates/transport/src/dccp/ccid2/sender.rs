@@ -68,8 +68,8 @@ pub(crate) struct Sender {
     ack_of_ack: AckOfAckRule,
     verify_nonce: bool,
 
-    /// When the transmit timeout began to run; it does while data is outstanding.
-    timeout_from: Option<Instant>,
+    /// The transmit timeout; runs while data is outstanding.
+    timeout: Option<Instant>,
     /// The Ack Ratio that the peer goes by, as far as is known.
     ack_ratio_in_force: u16,
     /// Losses and marks of packets before this one belong to a congestion event that has been
@@ -124,7 +124,7 @@ impl Sender {
             awaits_delayed_acks: config.awaits_delayed_acks,
             ack_of_ack: config.ack_of_ack,
             verify_nonce: config.verify_nonce,
-            timeout_from: None,
+            timeout: None,
             ack_ratio_in_force: ack_ratio,
             event_start: SeqNo::ZERO,
             sample_start: SeqNo::ZERO,
@@ -183,7 +183,9 @@ impl Sender {
         if self.is_full() {
             self.last_full = Some(seq);
         }
-        self.timeout_from.get_or_insert(now);
+        // A packet that makes an acknowledgement due ends the wait for a delayed one.
+        let due = now + self.patience();
+        self.timeout = Some(self.timeout.map_or(due, |timeout| timeout.min(due)));
     }
 
     /// How long what is outstanding may stay unacknowledged (RFC 4341 section 5).
@@ -236,9 +238,9 @@ impl Sender {
             has_changed && cwnd >= self.window.ssthresh() && self.peer_is_quiescent(now);
 
         if self.board.pipe() == 0 {
-            self.timeout_from = None;
+            self.timeout = None;
         } else if news.newly_acked > 0 {
-            self.timeout_from = Some(now);
+            self.timeout = Some(now + self.patience());
         }
         let next = self.board.next();
         self.ack_ratio
@@ -389,14 +391,14 @@ impl HcSender for Sender {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.timeout_from.map(|from| from + self.patience())
+        self.timeout
     }
 
     fn expire(&mut self, now: Instant) {
-        if self.deadline().is_none_or(|at| at > now) {
+        if self.timeout.is_none_or(|at| at > now) {
             return;
         }
-        self.timeout_from = None;
+        self.timeout = None;
         self.counts.timeouts += 1;
         self.window.on_timeout(now, self.board.pipe());
         self.rtt.back_off();

@@ -333,12 +333,36 @@ fn a_delayed_acknowledgement_is_awaited() {
     bench.acknowledged();
     let rto = bench.stats().rto;
     assert_eq!(rto, MS * 300);
+    let first = bench.now;
     bench.send(1);
-    assert_eq!(bench.sender.deadline(), Some(bench.now + rto + MS * 200));
+    assert_eq!(bench.sender.deadline(), Some(first + rto + MS * 200));
+    // A second one makes the acknowledgement due; it is given its own time.
+    bench.now += MS * 100;
     bench.send(1);
     assert_eq!(bench.sender.deadline(), Some(bench.now + rto));
-    bench.sender.on_ack_ratio(3);
-    assert_eq!(bench.sender.deadline(), Some(bench.now + rto + MS * 200));
+    let mut slow = Bench::with_cwnd(4);
+    slow.send(2);
+    slow.now += RTT;
+    slow.arrive([100, 101]);
+    slow.acknowledged();
+    slow.sender.on_ack_ratio(3);
+    slow.send(2);
+    assert_eq!(slow.sender.deadline(), Some(slow.now + rto + MS * 200));
+}
+
+/// However late it comes, a packet that makes an acknowledgement due leaves itself time to be
+/// acknowledged: the timer does not move into the past.
+#[test]
+fn a_late_second_packet_does_not_time_out_at_once() {
+    let mut bench = Bench::with_cwnd(4);
+    bench.send(2);
+    bench.now += RTT;
+    bench.arrive([100, 101]);
+    bench.acknowledged();
+    bench.send(1);
+    bench.now += MS * 450;
+    bench.send(1);
+    assert!(bench.sender.deadline().unwrap() > bench.now);
 }
 
 // C2-8: after more than an RTO without data, slow start from the initial window.
