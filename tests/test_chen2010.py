@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from conftest import run_cli
-from skywave import run
+from conftest import needs_ns2, run_cli
+from skywave import ns2, run
 from skywave.papers.chen2010 import fit, oracle, published, readings, setting, sweep
 from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave.papers.chen2010.cells import DCCP_REASON
@@ -269,11 +268,10 @@ def test_readings_of_ccid_2_are_what_was_run() -> None:
     assert f"{nearest.queue_packets:.0f} packets and {nearest.drop_percent:.1f} %" in DCCP_REASON
 
 
+@needs_ns2
 def test_the_stored_answers_are_what_ns2_says(tmp_path: Path) -> None:
     stored = (oracle.STORED / "averages.csv").read_text().splitlines()
     assert len(stored) == 1 + 2 * len(oracle.SEEDS)
-    if shutil.which("ns") is None:
-        pytest.skip("ns-2 is not installed")
-    said = oracle.ask(setting.TCP_RED, 1, tmp_path / "tcp.csv")
+    said = ns2.run(oracle.command(setting.TCP_RED, 1, tmp_path / "tcp.csv")).splitlines()[-1]
     assert stored[1] == f"tcp,1,{said}"
     assert (tmp_path / "tcp.csv").read_text() == (oracle.STORED / "tcp.csv").read_text()

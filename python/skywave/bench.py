@@ -65,13 +65,10 @@ def measure(work: Work, *, beside_ns2: bool = False) -> Row:
         BenchError: where the work is wrong, or ns-2 fails.
 
     """
-    program = Path(__file__).with_name("_bench_process.py")
-    command = [sys.executable, str(program), str(_core.__file__), json.dumps(asdict(work))]
+    answer, output = run_process("dumbbell", json.dumps(asdict(work)))
+    for name in ("events", "packet_hops"):
+        answer[f"{name}_per_s"] = answer[name] / answer["cpu_s"]
     try:
-        output = ns2.run_measured(command)
-        answer = json.loads(output.stdout.splitlines()[-1])
-        if "error" in answer:
-            raise BenchError(answer["error"])
         row = Row(
             work=asdict(work),
             counts=answer,
@@ -88,6 +85,24 @@ def measure(work: Work, *, beside_ns2: bool = False) -> Row:
     except ns2.Ns2Error as error:
         raise BenchError(str(error)) from error
     return row
+
+
+def run_process(kind: str, work: str) -> tuple[dict[str, Any], ns2.Measured]:
+    """Run a piece of work in a process of its own; return its counts, and what the process used.
+
+    Raises:
+        BenchError: where the work is wrong, or the process fails.
+
+    """
+    program = Path(__file__).with_name("_bench_process.py")
+    try:
+        output = ns2.run_measured([sys.executable, str(program), str(_core.__file__), kind, work])
+    except ns2.Ns2Error as error:
+        raise BenchError(str(error)) from error
+    answer: dict[str, Any] = json.loads(output.stdout.splitlines()[-1])
+    if "error" in answer:
+        raise BenchError(answer["error"])
+    return answer, output
 
 
 def _measure_ns2(work: Work, counts: dict[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from skywave.bench import Row, Work, measure, measure_standard
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
+
+if TYPE_CHECKING:
+    from skywave.papers.chen2010.speed import Speed
 
 MOST = 1_000_000
 _NEEDED = "--flows, --rate, --buffer and --duration"
@@ -43,7 +46,8 @@ def bench(
     standard: Annotated[
         bool,
         typer.Option(
-            "--standard", help="Run the three standard rows, beside ns-2 where it is installed."
+            "--standard",
+            help="Run the three standard rows and chen2010's schemes, beside ns-2 where it is.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -58,7 +62,11 @@ def bench(
         if standard:
             if any(value is not None for value in given):
                 raise typer.BadParameter(f"--standard stands alone: leave out {_NEEDED}")
+            # What draws papers takes a second to load.
+            from skywave.papers.chen2010 import speed  # noqa: PLC0415
+
             rows = measure_standard(lambda done, total: show("bench", done / total))
+            speeds = speed.measure(lambda done, total: show("chen2010", done / total))
         else:
             if flows is None or rate is None or buffer is None or duration is None:
                 raise typer.BadParameter(f"give {_NEEDED}, or --standard")
@@ -66,9 +74,11 @@ def bench(
             work = Work(flows=flows, rate=rate, buffer=buffer, duration=duration, access=access)
             rows = [measure(work, beside_ns2=beside_ns2)]
     if as_json:
-        print_json({"rows": rows} if standard else rows[0])
+        print_json({"rows": rows, "chen2010": speeds} if standard else rows[0])
     else:
         out().print(_table(rows))
+        if standard:
+            out().print(_speed_table(speeds))
 
 
 def _table(rows: list[Row]) -> Table:
@@ -101,6 +111,24 @@ def _table(rows: list[Row]) -> Table:
         ]
     for position, name in enumerate(names):
         table.add_row(name, *(line[position] for line in lines))
+    return table
+
+
+def _speed_table(speeds: list[Speed]) -> Table:
+    table = Table(title="Chen, Yang and Hong 2010, 120 s, one core", title_justify="left")
+    table.add_column("")
+    for one in speeds:
+        table.add_column(one["scheme"], justify="right")
+
+    def row(name: str, key: str, digits: int) -> None:
+        values: list[float | None] = [one[key] for one in speeds]  # type: ignore[literal-required]
+        table.add_row(name, *("-" if value is None else f"{value:.{digits}f}" for value in values))
+
+    row("CPU (s)", "process_cpu_s", 3)
+    row("CPU of the simulation alone (s)", "cpu_s", 3)
+    row("ns-2 CPU (s)", "ns2_process_cpu_s", 3)
+    row("CPU of ns-2 / ours, whole processes", "cpu_ns2_over_skywave", 1)
+    row("CPU of ns-2 / our simulation alone", "cpu_ns2_over_simulation", 1)
     return table
 
 

@@ -83,28 +83,25 @@ def seconds(scheme: Scheme) -> Seconds:
     )
 
 
-def ask(scheme: Scheme, seed: int, out: Path) -> str:
-    """Run ns-2 and return its line for the whole run.
+def command(scheme: Scheme, seed: int, out: Path) -> list[str]:
+    """Return the command that runs ns-2 and writes its answer second by second to ``out``.
 
     Raises:
-        Ns2Error: where it cannot be run.
+        Ns2Error: where it is not installed.
 
     """
     # Its DCCP adds 32 B of headers, and its TCP none: see the script.
     payload = PACKET_B - (IP_B + DCCP_B if scheme.transport == "dccp" else 0)
-    said = ns2.run(
-        ns2.command(
-            "chen2010.tcl",
-            proto=scheme.transport,
-            tcp=FLAVOURS[UNPUBLISHED.flavour],
-            psize=payload,
-            buf=UNPUBLISHED.buffer,
-            bg=UNPUBLISHED.web_sources,
-            seed=seed,
-            out=out,
-        )
+    return ns2.command(
+        "chen2010.tcl",
+        proto=scheme.transport,
+        tcp=FLAVOURS[UNPUBLISHED.flavour],
+        psize=payload,
+        buf=UNPUBLISHED.buffer,
+        bg=UNPUBLISHED.web_sources,
+        seed=seed,
+        out=out,
     )
-    return said.splitlines()[-1]
 
 
 def _store() -> None:
@@ -115,7 +112,9 @@ def _store() -> None:
         def run(scheme: Scheme, seed: int) -> str:
             first = seed == min(SEEDS)
             name = f"{scheme.transport}.csv"
-            return ask(scheme, seed, STORED / name if first else Path(scratch) / f"{seed}-{name}")
+            out = STORED / name if first else Path(scratch) / f"{seed}-{name}"
+            # The last line has the whole run.
+            return ns2.run(command(scheme, seed, out)).splitlines()[-1]
 
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
             answers = list(pool.map(lambda given: run(*given), runs))
