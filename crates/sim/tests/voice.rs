@@ -6,9 +6,9 @@ mod support;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use skywave_sim::{Results, RunOptions, Scenario, run};
+use skywave_sim::{Results, Scenario};
 
-use crate::support::{counts, table};
+use crate::support::{counts, run_verified, table};
 
 /// 60 s of a call with 80 B every 30 ms: 2000 frames. The wire and physics are checked.
 fn call(transport: &str, voice: &str, link: &str) -> Results {
@@ -34,14 +34,7 @@ fn call(transport: &str, voice: &str, link: &str) -> Results {
         source = {{ voice = {{ frame = "80 B", interval = "30 ms", header = "0 B", {voice} }} }}
         "#
     );
-    let scenario = Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{error}"));
-    let options = RunOptions {
-        verify_physics: true,
-        ..RunOptions::default()
-    };
-    let results = run(&scenario, options, |_| true).unwrap();
-    assert_eq!(results.violations, Vec::<String>::new());
-    results
+    run_verified(&text)
 }
 
 /// The sum of a column of the table of voice.

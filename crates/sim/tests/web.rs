@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
-use skywave_sim::{Results, RunOptions, Scenario, run};
+use skywave_sim::Results;
+
+use crate::support::{run_verified, table};
 
 /// Sources that fetch over 10 Mbps with a round-trip time of 100 ms. The wire and physics are checked.
 fn browse(transport: &str, web: &str, link: &str, stop: &str) -> Results {
@@ -40,19 +44,7 @@ fn browse(transport: &str, web: &str, link: &str, stop: &str) -> Results {
         source = {{ web = {{ {web} }} }}
         "#
     );
-    let scenario = Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{error}"));
-    let options = RunOptions {
-        verify_physics: true,
-        ..RunOptions::default()
-    };
-    let results = run(&scenario, options, |_| true).unwrap();
-    assert_eq!(results.violations, Vec::<String>::new());
-    results
-}
-
-fn table<'a>(results: &'a Results, wanted: &str) -> &'a RecordBatch {
-    let found = results.tables.iter().find(|(name, _)| *name == wanted);
-    &found.unwrap().1
+    run_verified(&text)
 }
 
 /// Start, finish, bytes and what arrived of them, of the files that are over.

@@ -6,9 +6,9 @@
 mod support;
 mod vcp;
 
-use skywave_sim::{Results, RunOptions, Scenario, run};
+use skywave_sim::Results;
 
-use crate::support::{counts, floats, table, words};
+use crate::support::{counts, floats, run_verified, table, words};
 
 /// `flows` over a dumbbell of 10 Mbps and 40 ms, and more for every second pair.
 fn dumbbell(queue: &str, flows: &[&str]) -> Results {
@@ -27,13 +27,7 @@ fn dumbbell(queue: &str, flows: &[&str]) -> Results {
          [dumbbell]\npairs = 8\nrate = \"10 Mbps\"\ndelay = \"18 ms\"\nqueue = {{ {queue} }}\n\
          access_rate = \"100 Mbps\"\naccess_delays = [\"1 ms\", \"31 ms\"]\n{flows}"
     );
-    let options = RunOptions {
-        verify_physics: true,
-        ..RunOptions::default()
-    };
-    let results = run(&Scenario::from_toml(&text).unwrap(), options, |_| true).unwrap();
-    assert_eq!(results.violations, Vec::<String>::new(), "{queue}");
-    results
+    run_verified(&text)
 }
 
 const TCP: &str = "transport = { tcp = {} }\nsource = { ftp = {} }";
