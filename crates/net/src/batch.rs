@@ -96,13 +96,14 @@ impl Batch {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use skywave_wire::Payload;
     use skywave_wire::dccp::{Kind, OptionList, SeqNo};
 
     use super::*;
 
-    fn data(size: u32) -> Packet {
+    /// A data packet of `size` bytes.
+    pub(crate) fn data(size: u32) -> Packet {
         Packet {
             source_port: 1,
             destination_port: 2,

@@ -170,29 +170,18 @@ mod tests {
     use std::net::Ipv4Addr;
     use std::process::Command;
 
-    use skywave_wire::dccp::{Kind, OptionList, SeqNo};
-    use skywave_wire::{Ecn, Payload};
+    use skywave_wire::Ecn;
 
     use super::*;
+    use crate::batch::tests::data;
     use crate::config::EndpointConfig;
     use crate::incoming::Incoming;
     use crate::socket::within::in_namespace;
 
     fn packet() -> Transmit<Packet> {
-        let packet = Packet {
-            source_port: 1,
-            destination_port: 2,
-            ccval: 0,
-            cscov: 0,
-            extended: true,
-            seq: SeqNo::new(7),
-            kind: Kind::Data,
-            options: OptionList::new(),
-            payload: Payload::Synthetic(1_000),
-        };
         Transmit {
             ecn: Ecn::Ect0,
-            packet,
+            packet: data(1_000),
         }
     }
 
