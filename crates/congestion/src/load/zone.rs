@@ -2,12 +2,12 @@
 
 use skywave_wire::Ecn;
 
-/// From this load factor on the load is high.
+/// From this load factor on the load is high (Chen et al. 2010, appendix).
 const HIGH_LOAD: f64 = 0.8;
-/// From this load factor on it is too high: the target utilisation has been reached.
+/// From this load factor on it is too high: the target utilisation has been reached (likewise).
 const OVERLOAD: f64 = 1.0;
 
-/// How busy a link is (Xia et al. 2005, section 3.1; Chen et al. 2010, appendix).
+/// How busy a link is (Xia et al. 2005; Chen et al. 2010, appendix).
 ///
 /// A zone stands in the ECN field of data packets. Their sender writes [`Zone::Low`], and routers
 /// raise it. It means nothing to RFC 3168, whose ECT(0) and ECT(1) say the same: packets of both
