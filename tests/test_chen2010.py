@@ -259,9 +259,11 @@ def test_readings_of_ccid_2_are_what_was_run() -> None:
     answers = readings.stored()
     assert [answer.reading for answer in answers] == list(readings.ALL_READINGS)
     nearest = readings.nearest(answers)[0]
-    again = readings.ask(nearest.reading)
-    assert again.queue_packets == pytest.approx(nearest.queue_packets, abs=1e-4)
-    assert again.drop_percent == pytest.approx(nearest.drop_percent, abs=1e-4)
+    # The first has the shortest timeout, and is moved by what moves timeouts.
+    for answer in (nearest, answers[0]):
+        again = readings.ask(answer.reading)
+        assert again.queue_packets == pytest.approx(answer.queue_packets, abs=1e-4)
+        assert again.drop_percent == pytest.approx(answer.drop_percent, abs=1e-4)
     # As the reason of the mismatch has it.
     assert not any(answer.is_published for answer in answers)
     assert (nearest.reading.growth, nearest.reading.buffer) == ("per-ack", 140)
