@@ -168,7 +168,6 @@ fn poll_send(
 mod tests {
     use std::future::poll_fn;
     use std::net::Ipv4Addr;
-    use std::process::Command;
 
     use skywave_wire::Ecn;
 
@@ -176,7 +175,7 @@ mod tests {
     use crate::batch::tests::data;
     use crate::config::EndpointConfig;
     use crate::incoming::Incoming;
-    use crate::socket::within::in_namespace;
+    use crate::socket::within::{in_namespace, iproute2};
 
     fn packet() -> Transmit<Packet> {
         Transmit {
@@ -235,9 +234,6 @@ mod tests {
 
     fn slow_loopback() -> Result<(), String> {
         let shaper = "qdisc add dev lo root tbf rate 10mbit burst 5kb latency 1s";
-        match Command::new("tc").args(shaper.split(' ')).status() {
-            Ok(status) if status.success() => Ok(()),
-            other => Err(format!("`tc {shaper}`: {other:?}")),
-        }
+        iproute2("tc", &shaper.split(' ').collect::<Vec<_>>())
     }
 }

@@ -143,7 +143,9 @@ async fn without_permission() {
         Err(error @ OpenError::Permission { .. }) => {
             assert!(error.to_string().contains("cap_net_raw"), "{error}");
         }
-        Ok(_) => eprintln!("skipped: this process may open raw sockets"),
+        Ok(_) => eprintln!(
+            "skipped: this process may open raw sockets: run the tests as an ordinary user"
+        ),
         Err(other) => panic!("{other}"),
     }
 }

@@ -14,7 +14,9 @@ pub(crate) fn in_namespace<F: Future<Output = ()>>(
 ) {
     let thread = std::thread::spawn(move || {
         if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
-            return Err(format!("no network namespace: {error}"));
+            return Err(format!(
+                "no network namespace ({error}): run the tests as root"
+            ));
         }
         ip(&["link", "set", "lo", "up"])?;
         for address in addresses {
@@ -36,9 +38,15 @@ pub(crate) fn in_namespace<F: Future<Output = ()>>(
 
 /// Runs the command `ip`.
 pub(crate) fn ip(arguments: &[&str]) -> Result<(), String> {
-    match Command::new("ip").args(arguments).status() {
+    iproute2("ip", arguments)
+}
+
+/// Runs a command of iproute2.
+pub(crate) fn iproute2(command: &str, arguments: &[&str]) -> Result<(), String> {
+    match Command::new(command).args(arguments).status() {
         Ok(status) if status.success() => Ok(()),
-        other => Err(format!("`ip {}`: {other:?}", arguments.join(" "))),
+        Ok(status) => Err(format!("`{command} {}`: {status}", arguments.join(" "))),
+        Err(error) => Err(format!("`{command}` ({error}): apt-get install iproute2")),
     }
 }
 
