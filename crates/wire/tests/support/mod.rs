@@ -60,6 +60,11 @@ fn loss_interval() -> impl Strategy<Value = LossInterval> {
     )
 }
 
+/// A type with a length that the codec does not know.
+fn unknown_kind() -> impl Strategy<Value = u8> {
+    prop_oneof![45..=127u8, 129..=191u8, 196..=199u8, 201..=255u8]
+}
+
 /// Every option in canonical form, padding and malformed ones excepted.
 pub(crate) fn dccp_option() -> impl Strategy<Value = DccpOption> {
     let side = || prop_oneof![Just(FeatureSide::Local), Just(FeatureSide::Remote)];
@@ -104,11 +109,9 @@ pub(crate) fn dccp_option() -> impl Strategy<Value = DccpOption> {
         any::<u32>().prop_map(DccpOption::ReceiveRate),
         vec(0..1u32 << 24, 1..=84).prop_map(|counts| DccpOption::DroppedPackets(counts.into())),
         (3..32u8).prop_map(|kind| DccpOption::Other { kind, value: None }),
-        (prop_oneof![45..=127u8, 129..=191u8, 196..=255u8], value(30)).prop_map(|(kind, value)| {
-            DccpOption::Other {
-                kind,
-                value: Some(value),
-            }
+        (unknown_kind(), value(30)).prop_map(|(kind, value)| DccpOption::Other {
+            kind,
+            value: Some(value)
         }),
         // A Timestamp of three bytes, say.
         (41..=44u8, value(1)).prop_map(|(kind, value)| DccpOption::Other {
