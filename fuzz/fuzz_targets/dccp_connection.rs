@@ -25,6 +25,9 @@ const CCIDS: &[Ccid] = &[Ccid::TcpLike, Ccid::Tfrc, Ccid::TfrcSp];
 
 /// Packets in flight at most; the oldest is lost.
 const FLIGHTS_MAX: usize = 64;
+/// Where no timer is waited for: after round trips of years the next one may lie at the end of time,
+/// and no connection can end after that.
+const LATEST: Instant = Instant::from_nanos(u64::MAX / 2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
@@ -377,7 +380,7 @@ impl World {
             Act::Wait(time) => self.now += time,
             Act::Back(time) => self.now = self.now - time,
             Act::Expire => {
-                if let Some(at) = self.next_deadline() {
+                if let Some(at) = self.next_deadline().filter(|&at| at < LATEST) {
                     self.now = self.now.max(at);
                 }
             }
