@@ -3,8 +3,9 @@
 use core::fmt;
 
 use skywave_units::Instant;
+use skywave_wire::Ecn;
 
-use crate::{AckSummary, AckedPacket, Aimd, Cubic, Vcp, Vegas, WindowControl};
+use crate::{AckSummary, AckedPacket, Aimd, Cubic, Mpcp, Vegas, WindowControl};
 
 /// A window algorithm chosen at run time: a built-in, called without indirection, or one of the
 /// user's own.
@@ -29,9 +30,9 @@ impl From<Cubic> for Window {
     }
 }
 
-impl From<Vcp> for Window {
-    fn from(vcp: Vcp) -> Self {
-        Self::Custom(Box::new(vcp))
+impl From<Mpcp> for Window {
+    fn from(mpcp: Mpcp) -> Self {
+        Self::Custom(Box::new(mpcp))
     }
 }
 
@@ -75,6 +76,14 @@ impl WindowControl for Window {
 
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         each!(self, window => window.on_packet_acked(packet));
+    }
+
+    fn on_feedback(&mut self, now: Instant, place: u8, code: Ecn) {
+        each!(self, window => window.on_feedback(now, place, code));
+    }
+
+    fn next_place(&mut self) -> u8 {
+        each!(self, window => window.next_place())
     }
 
     fn on_ack(&mut self, ack: &AckSummary) {

@@ -65,6 +65,19 @@ pub trait WindowControl {
         let _ = packet;
     }
 
+    /// An acknowledgement says with which ECN bits a packet came, and in its header at which place
+    /// of a chain that was; called before its packets are reported, and for duplicates too. Only a
+    /// transport says so whose packets have no sequence numbers to tell places by: TCP under MPCP.
+    fn on_feedback(&mut self, now: Instant, place: u8, code: Ecn) {
+        let _ = (now, place, code);
+    }
+
+    /// The place in a chain of MPCP that the header of the next packet is to tell; asked once for
+    /// each packet, by such a transport.
+    fn next_place(&mut self) -> u8 {
+        0
+    }
+
     /// An acknowledgement has been taken in whole.
     fn on_ack(&mut self, ack: &AckSummary);
 

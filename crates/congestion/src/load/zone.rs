@@ -52,15 +52,6 @@ impl Zone {
             Ecn::Ce => Some(Self::Over),
         }
     }
-
-    /// What stands in the field of a packet with `code` after a router in this zone: the busiest
-    /// router on the way counts, and what carries no code gets none.
-    pub fn raise(self, code: Ecn) -> Ecn {
-        match Self::from_code(code) {
-            Some(zone) => zone.max(self).code(),
-            None => code,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -82,12 +73,5 @@ mod tests {
             assert_eq!(Zone::from_code(zone.code()), Some(zone));
         }
         assert_eq!(Zone::from_code(Ecn::NotEct), None);
-    }
-
-    #[test]
-    fn a_router_raises_a_code_and_never_lowers_it() {
-        assert_eq!(Zone::High.raise(Ecn::Ect1), Ecn::Ect0);
-        assert_eq!(Zone::High.raise(Ecn::Ce), Ecn::Ce);
-        assert_eq!(Zone::Over.raise(Ecn::NotEct), Ecn::NotEct);
     }
 }

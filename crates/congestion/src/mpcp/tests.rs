@@ -15,14 +15,14 @@ fn config() -> VcpConfig {
 }
 
 /// A window whose round-trip time is known to be `rtt_ms`.
-fn window(config: VcpConfig, rtt_ms: u64) -> Vcp {
-    let mut window = Vcp::new(config);
+fn window(config: VcpConfig, rtt_ms: u64) -> Mpcp {
+    let mut window = Mpcp::new(config);
     window.on_rtt(Duration::from_millis(rtt_ms));
     window
 }
 
 /// An acknowledgement of one packet for each code.
-fn ack(window: &mut Vcp, now: Instant, codes: &[Ecn]) {
+fn ack(window: &mut Mpcp, now: Instant, codes: &[Ecn]) {
     for &ecn in codes {
         window.on_packet_acked(&AckedPacket {
             seq: 0,
@@ -42,7 +42,7 @@ fn ack(window: &mut Vcp, now: Instant, codes: &[Ecn]) {
 }
 
 /// What a round-trip time of packets with this code makes of cwnd.
-fn round(window: &mut Vcp, now: Instant, code: Ecn) -> f64 {
+fn round(window: &mut Mpcp, now: Instant, code: Ecn) -> f64 {
     let before = window.cwnd();
     for _ in 0..before as usize {
         ack(window, now, &[code]);
@@ -120,7 +120,7 @@ fn overload_is_answered_once_and_then_not_for_a_while() {
     assert_eq!(window.cwnd(), 87.5 + 0.25 / 87.5);
     ack(&mut window, at(301), &[OVER]);
     assert!((window.cwnd() - 0.875 * 87.5).abs() < 0.01);
-    let mut small = Vcp::new(VcpConfig::chen2010(1.0));
+    let mut small = Mpcp::new(VcpConfig::chen2010(1.0));
     ack(&mut small, at(0), &[OVER]);
     assert_eq!(small.cwnd(), 1.0);
 }
@@ -262,4 +262,93 @@ fn an_application_that_sends_little_is_not_given_more() {
         application_limited: true,
     });
     assert_eq!(window.cwnd(), 100.0);
+}
+
+/// A DPCP window whose packets come back numbered, with a round-trip time of 200 ms.
+fn dpcp(acts: Acts) -> Mpcp {
+    let mut window = Mpcp::new(MpcpConfig {
+        acts,
+        ..MpcpConfig::li2009(100.0, 2)
+    });
+    window.on_rtt(Duration::from_millis(200));
+    window
+}
+
+/// Packet `seq` comes back with `code`.
+fn back(window: &mut Mpcp, now: Instant, seq: u64, code: Ecn) {
+    window.on_packet_acked(&AckedPacket {
+        seq,
+        sent_at: now,
+        transmissions: 1,
+        ecn: code,
+    });
+    window.on_ack(&AckSummary {
+        now,
+        newly_acked: 1,
+        in_flight: window.cwnd() as u32,
+        ack_ratio: 1,
+        rtt: None,
+        application_limited: false,
+    });
+}
+
+/// Li and Yousefi'zadeh 2009, section 3.3: overload is answered at once as if it were the worst, and
+/// what was too much is given back when more is known.
+#[test]
+fn a_decrease_is_refined_by_the_second_packet() {
+    for (second, beta) in [(LOW, 0.875), (HIGH, 0.6), (OVER, 0.43)] {
+        let mut at_once = dpcp(Acts::AtOnce);
+        back(&mut at_once, at(0), 0, OVER);
+        assert_eq!(at_once.cwnd(), 43.0);
+        back(&mut at_once, at(1), 1, second);
+        assert!((at_once.cwnd() - 100.0 * beta).abs() < 1e-9);
+        // The next chain is of the same overload.
+        back(&mut at_once, at(2), 2, OVER);
+        back(&mut at_once, at(3), 3, LOW);
+        assert!((at_once.cwnd() - 100.0 * beta).abs() < 1e-9);
+
+        let mut waits = dpcp(Acts::WhenComplete);
+        let before = waits.cwnd();
+        back(&mut waits, at(0), 0, OVER);
+        assert!(waits.cwnd() >= before, "its level is the lowest still");
+        let before = waits.cwnd();
+        back(&mut waits, at(1), 1, second);
+        assert!((waits.cwnd() - before * beta).abs() < 1e-9);
+    }
+}
+
+/// Overload that lasts is answered again, and not by growth in between.
+#[test]
+fn lasting_overload_is_answered_again() {
+    let mut window = dpcp(Acts::AtOnce);
+    for seq in 0..500 {
+        // Twice 105 to 140 %: t_rho and a round-trip time lie between decreases.
+        back(
+            &mut window,
+            at(seq),
+            seq,
+            if seq % 2 == 0 { OVER } else { HIGH },
+        );
+    }
+    let decreases = (window.cwnd() / 100.0).ln() / 0.6_f64.ln();
+    assert!((decreases - 2.0).abs() < 1e-9, "{decreases}");
+}
+
+/// Both increases together, from the upper bound of the level: with R = t_rho, xi and alpha in each
+/// round; at most twice the window.
+#[test]
+fn growth_is_by_the_level_and_at_most_doubles() {
+    for ([first, second], xi) in [
+        ([LOW, LOW], 1.0),
+        ([LOW, HIGH], 0.375),
+        ([HIGH, LOW], 0.044_118),
+    ] {
+        let mut window = dpcp(Acts::WhenComplete);
+        back(&mut window, at(0), 0, first);
+        back(&mut window, at(0), 1, second);
+        let before = window.cwnd();
+        back(&mut window, at(0), 2, first);
+        let expected = (xi + 1.0 / before).min(1.0);
+        assert!((window.cwnd() - before - expected).abs() < 1e-6);
+    }
 }

@@ -1,0 +1,80 @@
+//! By how much an acknowledged packet lets the window grow.
+
+use super::{AdditiveScaling, MpcpConfig, VcpConfig};
+use crate::load::{Level, Zone};
+
+/// Both increases, scaled to the round-trip time R so that flows with different ones grow alike in
+/// time (Chen et al. 2010, equations A3 and A4).
+#[derive(Clone, Debug)]
+pub(super) struct Growth {
+    /// R / t_rho.
+    intervals: f64,
+    /// Packets that a packet acknowledged under VCP's low load adds to cwnd.
+    multiplicative: f64,
+    /// Packets that a cwnd of packets acknowledged under VCP's high load adds.
+    additive: f64,
+}
+
+impl Growth {
+    pub(super) fn new(config: &VcpConfig, rtt: f64) -> Self {
+        let intervals = rtt / config.interval.as_secs_f64();
+        let exponent = intervals.min(config.multiplicative_limit);
+        Self {
+            intervals,
+            // (1 + mu)^min(R / t_rho, sigma_MI) - 1
+            multiplicative: (1.0 + config.multiplicative).powf(exponent) - 1.0,
+            additive: config.additive
+                * match config.additive_scaling {
+                    // min((R / t_rho)^2, sigma_AI)
+                    AdditiveScaling::Capped { limit } => (intervals * intervals).min(limit),
+                    AdditiveScaling::Tails => tails(rtt / 0.1),
+                },
+        }
+    }
+
+    /// What is added to `cwnd` by `packets` packets acknowledged under low load.
+    pub(super) fn multiplicative(&self, packets: u32) -> f64 {
+        f64::from(packets) * self.multiplicative
+    }
+
+    /// What is added to `cwnd` by `packets` packets acknowledged under high load.
+    pub(super) fn additive(&self, packets: u32, cwnd: f64) -> f64 {
+        f64::from(packets) * self.additive / cwnd
+    }
+
+    /// What is added to `cwnd` by `packets` packets acknowledged under a level that a chain told:
+    /// below overload both increases together, as in the model that VCP simplifies.
+    pub(super) fn of_chain(
+        &self,
+        config: &MpcpConfig,
+        level: Level,
+        packets: u32,
+        cwnd: f64,
+    ) -> f64 {
+        if level.zone() == Zone::Over {
+            return 0.0;
+        }
+        let vcp = &config.vcp;
+        let (exponent, additive) = if config.is_limited {
+            (self.intervals.min(vcp.multiplicative_limit), self.additive)
+        } else {
+            let intervals = self.intervals;
+            (intervals, vcp.additive * intervals * intervals)
+        };
+        // mu is xi of VCP's low load, up to 80 %; other levels have theirs in proportion.
+        let xi = vcp.multiplicative * level.increase() / Level::begin(Zone::Low).increase();
+        let growth = (1.0 + xi).powf(exponent) - 1.0 + additive / cwnd;
+        f64::from(packets) * growth.min(1.0)
+    }
+}
+
+/// 0.2 x, x^2 and 25 + (x - 5), in turn.
+fn tails(x: f64) -> f64 {
+    if x <= 0.2 {
+        0.2 * x
+    } else if x <= 5.0 {
+        x * x
+    } else {
+        20.0 + x
+    }
+}

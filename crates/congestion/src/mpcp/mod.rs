@@ -1,0 +1,376 @@
+//! MPCP: a window that obeys the load factor of the busiest router, which a chain of n packets tells;
+//! with one packet, VCP.
+//!
+//! - VCP: Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough" (2005 and 2008), as
+//!   Chen, Yang and Hong restate it (2010, appendix).
+//! - MPCP: Li and Yousefi'zadeh, "MPCP: Multi Packet Congestion-control Protocol" (2009), called DPCP
+//!   with two packets and TPCP with three.
+//!
+//! Where the published forms differ, each is a named choice.
+
+mod acked;
+mod config;
+mod fallback;
+mod growth;
+mod reader;
+
+pub use config::{Acts, AdditiveScaling, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, VcpConfig};
+
+use acked::Acked;
+use fallback::{Fallback, Overload};
+use growth::Growth;
+use reader::Reader;
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+
+use crate::load::{Level, Zone};
+use crate::{AckSummary, AckedPacket, WindowControl};
+
+/// The round-trip time that growth is scaled by before there is a sample (Xia et al., code for
+/// ns-2).
+const RTT_BEFORE_SAMPLES: Duration = Duration::from_millis(100);
+/// Weight of a sample in the smoothed round-trip time (RFC 6298 section 2.3).
+const RTT_WEIGHT: f64 = 0.125;
+/// From this cwnd on packets are not paced (Xia et al., code for ns-2).
+const MOST_PACED: f64 = 64.0;
+
+/// An MPCP window, and with chains of one packet a VCP window.
+///
+/// It grows by each packet that is acknowledged, as the load factor says that is known then, so an
+/// acknowledgement of several packets lets it grow as much as one for each.
+#[derive(Clone, Debug)]
+pub struct Mpcp {
+    config: MpcpConfig,
+    cwnd: f64,
+    ssthresh: f64,
+    /// Smoothed round-trip time in seconds, once there is a sample.
+    srtt: Option<f64>,
+    growth: Growth,
+    reader: Reader,
+    /// What this acknowledgement tells.
+    acked: Acked,
+    /// The busiest zone that the last acknowledgement told of.
+    zone: Zone,
+    gate: Gate,
+    /// The last decrease, where it took the worst for digits that had not come.
+    provisional: Option<Provisional>,
+    next_departure: Instant,
+    /// The window while routers do not seem to speak VCP.
+    fallback: Option<Box<Fallback>>,
+    overload: Overload,
+}
+
+/// A decrease by a level that was not known whole.
+#[derive(Clone, Copy, Debug)]
+struct Provisional {
+    /// Which chain told of overload.
+    chain: u64,
+    /// cwnd before it.
+    cwnd: f64,
+    /// beta, as it is taken to be.
+    beta: f64,
+}
+
+/// Where a sender stands after a decrease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gate {
+    /// Overload is answered by a decrease.
+    Open,
+    /// t_rho has not passed.
+    Shut { until: Instant },
+    /// It has; a round-trip time has not.
+    Increasing { until: Instant },
+}
+
+impl Mpcp {
+    /// A window at its initial size.
+    pub fn new(config: impl Into<MpcpConfig>) -> Self {
+        let config = config.into();
+        Self {
+            config,
+            cwnd: config.vcp.initial_cwnd.max(1.0),
+            ssthresh: f64::INFINITY,
+            srtt: None,
+            growth: Growth::new(&config.vcp, RTT_BEFORE_SAMPLES.as_secs_f64()),
+            reader: Reader::new(&config),
+            acked: Acked::default(),
+            zone: Zone::Low,
+            gate: Gate::Open,
+            provisional: None,
+            next_departure: Instant::ZERO,
+            fallback: None,
+            overload: Overload::default(),
+        }
+    }
+
+    /// Whether each packet tells a load factor by itself: VCP, or MPCP after it has lost order.
+    pub const fn is_vcp(&self) -> bool {
+        self.reader.is_vcp()
+    }
+
+    /// Whether it has fallen back to the window of RFC 5681.
+    pub const fn has_fallen_back(&self) -> bool {
+        self.fallback.is_some()
+    }
+
+    fn rtt(&self) -> f64 {
+        self.srtt.unwrap_or(RTT_BEFORE_SAMPLES.as_secs_f64())
+    }
+
+    fn on_rtt(&mut self, sample: Duration) {
+        let sample = sample.as_secs_f64();
+        let srtt = self.srtt.get_or_insert(sample);
+        *srtt += RTT_WEIGHT * (sample - *srtt);
+        self.growth = Growth::new(&self.config.vcp, *srtt);
+    }
+
+    /// Lets the times pass that follow a decrease.
+    fn pass(&mut self, now: Instant) {
+        if let Gate::Shut { until } = self.gate
+            && until <= now
+        {
+            let until = until + Duration::from_secs_f64(self.rtt());
+            self.gate = Gate::Increasing { until };
+        }
+        if let Gate::Increasing { until } = self.gate
+            && until <= now
+        {
+            self.gate = Gate::Open;
+        }
+    }
+
+    /// Obeys one acknowledgement.
+    fn obey(&mut self, now: Instant, may_grow: bool) {
+        if may_grow {
+            self.grow();
+        }
+        let Some(level) = self.acked.over() else {
+            return;
+        };
+        match self.gate {
+            Gate::Open => {
+                self.decrease(level);
+                self.gate = Gate::Shut {
+                    until: now + self.config.vcp.interval,
+                };
+            }
+            Gate::Shut { .. } => self.refine(level),
+            Gate::Increasing { .. } => {}
+        }
+    }
+
+    fn grow(&mut self) {
+        let freezes = self.config.vcp.after_decrease == AfterDecrease::Freezes;
+        let [low, high, over] = self.acked.vcp();
+        let (low, high, over) = match self.gate {
+            Gate::Open => (low, high, 0),
+            Gate::Shut { .. } if freezes => return,
+            Gate::Shut { .. } => (low, high, 0),
+            Gate::Increasing { .. } if freezes => (0, low + high, over),
+            Gate::Increasing { .. } => (low, high, over),
+        };
+        self.cwnd += self.growth.multiplicative(low);
+        for additive in [high, over] {
+            self.cwnd += self.growth.additive(additive, self.cwnd);
+        }
+        // Overload that lasts is answered by the next decrease, not by VCP's increase before it,
+        // which the paper blames for more congestion.
+        for (level, packets) in self.acked.chains() {
+            self.cwnd += self
+                .growth
+                .of_chain(&self.config, level, packets, self.cwnd);
+        }
+    }
+
+    /// max(1, beta cwnd): Chen et al. 2010, equation A5, and Li and Yousefi'zadeh 2009, Table 1.
+    fn decrease(&mut self, level: Level) {
+        let beta = if level.packets() == 1 {
+            self.config.vcp.decrease
+        } else {
+            level.decrease()
+        };
+        self.provisional = Some(Provisional {
+            chain: self.reader.chain_number(),
+            cwnd: self.cwnd,
+            beta,
+        });
+        self.cwnd = (beta * self.cwnd).max(1.0);
+        self.ssthresh = self.cwnd;
+    }
+
+    /// More of the level is known by which cwnd was decreased: gives back what was too much
+    /// ("a finer adjustment", Li and Yousefi'zadeh 2009, section 3.3).
+    fn refine(&mut self, level: Level) {
+        if let Some(last) = &mut self.provisional
+            && last.chain == self.reader.chain_number()
+            && level.packets() > 1
+            && level.decrease() > last.beta
+        {
+            self.cwnd += (level.decrease() - last.beta) * last.cwnd;
+            self.ssthresh = self.cwnd;
+            last.beta = level.decrease();
+        }
+    }
+
+    /// Whether the codes of an acknowledgement can be VCP routers'.
+    fn judge(&mut self, now: Instant, [low, high, over]: [u32; 3]) {
+        let others = low + high > 0;
+        let is_too_short =
+            self.overload
+                .is_too_short(now, over > 0, others, self.config.vcp.interval);
+        if over > 0 {
+            self.zone = Zone::Over;
+        } else if high > 0 {
+            self.zone = Zone::High;
+        } else if low > 0 {
+            self.zone = Zone::Low;
+        }
+        if high > 0 {
+            self.regain();
+        } else if self.config.vcp.falls_back && is_too_short && self.fallback.is_none() {
+            self.fall_back(now);
+        }
+    }
+
+    /// Where load is called high, or has just been, a loss is no surprise; elsewhere the codes are not
+    /// those of the router that drops.
+    fn doubt_after_loss(&mut self, now: Instant) {
+        if self.config.vcp.falls_back && self.zone == Zone::Low && self.gate == Gate::Open {
+            self.fall_back(now);
+        }
+    }
+
+    /// What comes back contradicts VCP: loses faith in the codes, with the window as it is.
+    fn fall_back(&mut self, now: Instant) {
+        let fallback = Fallback::new(now, self.cwnd, self.ssthresh);
+        self.fallback = Some(Box::new(fallback));
+    }
+
+    /// A router has written what only VCP routers write.
+    fn regain(&mut self) {
+        if let Some(fallback) = self.fallback.take() {
+            self.cwnd = fallback.window.cwnd();
+            self.ssthresh = fallback.window.ssthresh();
+            self.gate = Gate::Open;
+        }
+    }
+}
+
+impl WindowControl for Mpcp {
+    fn on_sent(&mut self, now: Instant, _in_flight: u32) {
+        if !self.config.vcp.paces || self.cwnd <= 1.0 || self.cwnd > MOST_PACED {
+            self.next_departure = now;
+            return;
+        }
+        // R / 2^ceil(log2 cwnd), where it is so long that it matters.
+        let between = Duration::from_secs_f64(self.rtt() / self.cwnd.log2().ceil().exp2());
+        let matters = between * 2 > self.config.vcp.interval;
+        self.next_departure = if matters { now + between } else { now };
+    }
+
+    fn wants_packets(&self) -> bool {
+        true
+    }
+
+    fn on_packet_acked(&mut self, packet: &AckedPacket) {
+        let level = self.reader.on_packet(packet.seq, zone_of(packet.ecn));
+        self.acked.record(level);
+    }
+
+    fn on_feedback(&mut self, now: Instant, place: u8, code: Ecn) {
+        let rtt = Duration::from_secs_f64(self.rtt());
+        self.reader.on_header(now, rtt, place, zone_of(code));
+    }
+
+    fn next_place(&mut self) -> u8 {
+        self.reader.next_place()
+    }
+
+    fn on_ack(&mut self, ack: &AckSummary) {
+        if let Some(rtt) = ack.rtt {
+            self.on_rtt(rtt);
+        }
+        let zones = self.acked.zones();
+        self.judge(ack.now, zones);
+        let rtt = self.rtt();
+        match &mut self.fallback {
+            Some(fallback) => fallback.on_ack(ack, zones[Zone::Over as usize] > 0, rtt),
+            None => {
+                self.pass(ack.now);
+                self.obey(ack.now, !ack.application_limited);
+            }
+        }
+        self.acked.clear();
+    }
+
+    fn on_congestion(&mut self, now: Instant, in_flight: u32) {
+        if let Some(fallback) = &mut self.fallback {
+            return fallback.window.on_congestion(now, in_flight);
+        }
+        match self.config.vcp.on_loss {
+            OnLoss::Halves => {
+                self.cwnd = (self.cwnd / 2.0).max(1.0);
+                self.ssthresh = self.cwnd;
+            }
+            OnLoss::Decreases => self.decrease(Level::begin(Zone::Over)),
+        }
+        self.doubt_after_loss(now);
+    }
+
+    fn on_timeout(&mut self, now: Instant, in_flight: u32) {
+        self.acked.clear();
+        if let Some(fallback) = &mut self.fallback {
+            return fallback.window.on_timeout(now, in_flight);
+        }
+        self.ssthresh = (self.cwnd / 2.0).max(2.0);
+        self.cwnd = 1.0;
+        self.doubt_after_loss(now);
+    }
+
+    fn on_restart(&mut self, now: Instant) {
+        self.cwnd = self.cwnd.min(self.config.vcp.initial_cwnd.max(1.0));
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_restart(now);
+        }
+    }
+
+    fn on_receiver_overload(&mut self, now: Instant, dropped: u32) {
+        self.cwnd = (self.cwnd - f64::from(dropped)).max(1.0);
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_receiver_overload(now, dropped);
+        }
+    }
+
+    fn limit_cwnd(&mut self, limit: f64) {
+        self.cwnd = self.cwnd.min(limit.max(1.0));
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.limit_cwnd(limit);
+        }
+    }
+
+    fn cwnd(&self) -> f64 {
+        match &self.fallback {
+            Some(fallback) => fallback.window.cwnd(),
+            None => self.cwnd,
+        }
+    }
+
+    fn ssthresh(&self) -> f64 {
+        match &self.fallback {
+            Some(fallback) => fallback.window.ssthresh(),
+            None => self.ssthresh,
+        }
+    }
+
+    fn earliest_departure(&self) -> Option<Instant> {
+        (self.next_departure > Instant::ZERO).then_some(self.next_departure)
+    }
+}
+
+/// A packet whose code was cleared on its way counts as it was sent.
+fn zone_of(code: Ecn) -> Zone {
+    Zone::from_code(code).unwrap_or(Zone::Low)
+}
+
+#[cfg(test)]
+mod tests;
