@@ -19,7 +19,7 @@ pub use loss::{ErrorRate, LossModel, LossProcess, RandomLoss};
 pub use packet::Packet;
 pub use queue::{
     AdaptiveRed, AnyQueue, CoDel, CoDelConfig, DropReason, DropTail, Dropped, FqCoDel,
-    FqCoDelConfig, Limit, Pie, PieConfig, Queue, Red, RedConfig, RedThresholds, RedWeight, Vcp,
+    FqCoDelConfig, Limit, Mpcp, Pie, PieConfig, Queue, Red, RedConfig, RedThresholds, RedWeight,
     Weighted,
 };
 pub use variation::{Step, Variation};

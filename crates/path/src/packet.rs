@@ -22,4 +22,9 @@ pub trait Packet {
     /// The class of traffic that it belongs to, which says by which of several sub-queues it is
     /// served: what a router makes of the Differentiated Services field (RFC 2474).
     fn class(&self) -> u8;
+
+    /// Its place in a chain of MPCP, from 0, as its headers tell it; 0 where they tell none.
+    fn place(&self) -> u8 {
+        0
+    }
 }

@@ -1,7 +1,7 @@
 //! Queue disciplines: what waits, in which order it leaves, what is marked and what is refused.
 //!
 //! [`DropTail`], [`Red`] (adaptive RED included), [`CoDel`], [`FqCoDel`], [`Pie`], the router of
-//! [`Vcp`], and [`Weighted`], which serves several of them side by side. [`AnyQueue`] is one of
+//! [`Mpcp`], and [`Weighted`], which serves several of them side by side. [`AnyQueue`] is one of
 //! them, chosen at run time.
 //!
 //! # To add a discipline
@@ -27,9 +27,9 @@ mod drop_tail;
 mod fifo;
 mod fq_codel;
 mod limit;
+mod mpcp;
 mod pie;
 mod red;
-mod vcp;
 mod weighted;
 
 pub use any::AnyQueue;
@@ -37,9 +37,9 @@ pub use codel::{CoDel, CoDelConfig};
 pub use drop_tail::DropTail;
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use limit::Limit;
+pub use mpcp::Mpcp;
 pub use pie::{Pie, PieConfig};
 pub use red::{AdaptiveRed, Red, RedConfig, RedThresholds, RedWeight};
-pub use vcp::Vcp;
 pub use weighted::Weighted;
 
 use skywave_units::Instant;

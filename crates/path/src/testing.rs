@@ -11,6 +11,7 @@ pub(crate) struct Parcel {
     ecn: Ecn,
     flow: u32,
     class: u8,
+    place: u8,
 }
 
 impl Parcel {
@@ -21,6 +22,7 @@ impl Parcel {
             ecn: Ecn::NotEct,
             flow: 0,
             class: 0,
+            place: 0,
         }
     }
 
@@ -30,6 +32,10 @@ impl Parcel {
 
     pub(crate) fn of_flow(self, flow: u32) -> Self {
         Self { flow, ..self }
+    }
+
+    pub(crate) fn at_place(self, place: u8) -> Self {
+        Self { place, ..self }
     }
 
     pub(crate) fn of_class(self, class: u8) -> Self {
@@ -56,5 +62,9 @@ impl Packet for Parcel {
 
     fn class(&self) -> u8 {
         self.class
+    }
+
+    fn place(&self) -> u8 {
+        self.place
     }
 }

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 use skywave_path::{
-    AdaptiveRed, AnyQueue, CoDel, DropTail, FqCoDel, Limit, Pie, Red, RedConfig, Vcp, Weighted,
+    AdaptiveRed, AnyQueue, CoDel, DropTail, FqCoDel, Limit, Mpcp, Pie, Red, RedConfig, Weighted,
 };
 use skywave_units::{Bytes, Duration, Rate};
 
@@ -58,10 +58,11 @@ fn sub_queue(spec: &QueueSpec, head: Head<'_>, index: usize) -> AnyQueue<Frame> 
             spec.config(),
             random(),
         ))),
-        QueueSpec::Vcp(spec) => AnyQueue::Vcp(Box::new(Vcp::new(
+        QueueSpec::Vcp(spec) => AnyQueue::Mpcp(Box::new(Mpcp::new(
             limit(spec.packets, spec.bytes),
             spec.config(),
             head.share,
+            spec.marker(),
         ))),
         QueueSpec::Weighted(spec) => {
             let weights: u64 = spec.queues.iter().map(|sub| u64::from(sub.weight)).sum();

@@ -299,9 +299,14 @@ impl<O: Observer> Plane<O> {
         if self.verify_wire {
             body = self.verified(body, ecn);
         }
-        let body = self.bodies.insert(body);
         let route = self.routes[host as usize];
-        let frame = Frame::new(body, route, host ^ 1, size, ecn);
+        let place = if route.chain > 1 {
+            body.place(route.chain)
+        } else {
+            0
+        };
+        let body = self.bodies.insert(body);
+        let frame = Frame::new(body, route, host ^ 1, size, ecn).at_place(place);
         self.observer.packet(now, Event::Send, &frame, &self.bodies);
         let Hop::Link(link) = self.network.hop(route.hop) else {
             unreachable!("the ends of a flow are different nodes")

@@ -53,7 +53,7 @@ pub use run::{
     FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, check, run, run_many,
 };
 pub use scenario::{
-    AdaptSpec, AfterDecreaseSpec, BackSpec, BernoulliSpec, CbrSpec, CoDelSpec, DccpSpec,
+    ActsSpec, AdaptSpec, AfterDecreaseSpec, BackSpec, BernoulliSpec, CbrSpec, CoDelSpec, DccpSpec,
     DropTailSpec, Dumbbell, DynamicSpec, ErrorUnit, FeedbackSpec, FileSizeSpec, FlowSpec,
     FqCoDelSpec, FtpSpec, GilbertElliottSpec, Growth, LinkSpec, LossSpec, OnLossSpec,
     PerRoundTripSpec, PieSpec, Probes, Profile, QueueAverageSpec, QueueSpec, ReceiverRttSpec,

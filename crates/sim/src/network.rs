@@ -114,15 +114,16 @@ impl Network {
         Ok(start)
     }
 
-    /// Whether a router on the route that starts here writes VCP's codes on packets of this class.
-    pub(crate) fn has_vcp_router(&self, start: u32, class: u8) -> bool {
+    /// The routers on the route that starts here which write load factors on packets of this class:
+    /// how many packets tell one, 1 for VCP.
+    pub(crate) fn chains(&self, start: u32, class: u8) -> impl Iterator<Item = u8> {
         self.hops[start as usize..]
             .iter()
             .map_while(|hop| match hop {
                 Hop::Link(link) => Some(&self.links[*link as usize]),
                 Hop::Host => None,
             })
-            .any(|link| link.queue().writes_load(class))
+            .filter_map(move |link| link.queue().chain(class))
     }
 
     /// Breadth-first search.

@@ -18,8 +18,9 @@ pub(crate) const IP_HEADER: u32 = 20;
 pub(crate) struct Frame {
     /// Low half: key of the [`Body`]. High half: where on its route it is.
     place: u64,
-    /// Low half: the host that it is addressed to. Then 28 bits of size, two of class, two of ECN.
-    /// A packet has a size; zero is left for the empty slots of rings.
+    /// Low half: the host that it is addressed to. Then 24 bits of size, four of its place in a chain
+    /// of MPCP, two of class, two of ECN. A packet has a size; zero is left for the empty slots of
+    /// rings.
     label: NonZeroU64,
 }
 
@@ -29,12 +30,20 @@ pub(crate) const CLASSES: usize = 4;
 impl Frame {
     /// A frame of `size` bytes for host `to`, at the beginning of its route.
     pub(crate) const fn new(body: u32, route: Route, to: u32, size: u32, ecn: Ecn) -> Self {
-        let Route { hop, class } = route;
+        let Route { hop, class, .. } = route;
         let label =
             to as u64 | (size as u64) << 32 | (class as u64) << 60 | (ecn.bits() as u64) << 62;
         Self {
             place: body as u64 | (hop as u64) << 32,
             label: NonZeroU64::new(label).expect("a packet has a size"),
+        }
+    }
+
+    /// The frame of a packet at this place of a chain.
+    pub(crate) const fn at_place(self, place: u8) -> Self {
+        Self {
+            place: self.place,
+            label: self.label.saturating_add((place as u64 & 0xf) << 56),
         }
     }
 
@@ -69,11 +78,13 @@ pub(crate) struct Route {
     pub(crate) hop: u32,
     /// The class of traffic, below [`CLASSES`].
     pub(crate) class: u8,
+    /// How many packets tell a load factor; 1 where none does, and under VCP.
+    pub(crate) chain: u8,
 }
 
 impl Packet for Frame {
     fn size(&self) -> u32 {
-        (self.label.get() >> 32) as u32 & 0x0fff_ffff
+        (self.label.get() >> 32) as u32 & 0x00ff_ffff
     }
 
     fn ecn(&self) -> Ecn {
@@ -93,6 +104,10 @@ impl Packet for Frame {
 
     fn class(&self) -> u8 {
         (self.label.get() >> 60) as u8 & 3
+    }
+
+    fn place(&self) -> u8 {
+        (self.label.get() >> 56) as u8 & 0xf
     }
 }
 
@@ -119,6 +134,7 @@ pub(crate) struct BareSegment {
     ack: u32,
     flags: tcp::Flags,
     window: u16,
+    checksum_offset: u8,
     data: u32,
 }
 
@@ -132,6 +148,7 @@ impl From<BareSegment> for tcp::Segment {
             ack: bare.ack,
             flags: bare.flags,
             window: bare.window,
+            checksum_offset: bare.checksum_offset,
             options: tcp::TcpOptions::default(),
             payload: Payload::Synthetic(bare.data),
         }
@@ -149,6 +166,7 @@ impl From<tcp::Segment> for Body {
                 ack: segment.ack,
                 flags: segment.flags,
                 window: segment.window,
+                checksum_offset: segment.checksum_offset,
                 data,
             }),
             _ => Self::Tcp(Box::new(segment)),
@@ -239,6 +257,17 @@ impl Body {
         }
     }
 
+    /// Its place in a chain of `packets` packets of MPCP: what a router reads in its headers.
+    pub(crate) fn place(&self, packets: u8) -> u8 {
+        let tcp = |seq, ack, offset| skywave_transport::tcp::place(seq, ack, offset, packets);
+        match self {
+            Self::Bare(bare) => tcp(bare.seq, bare.ack, bare.checksum_offset),
+            Self::Tcp(segment) => tcp(segment.seq, segment.ack, segment.checksum_offset),
+            Self::Dccp(packet) => skywave_transport::dccp::place(packet.seq, packets),
+            Self::Udp(_) => 0,
+        }
+    }
+
     /// Acknowledgement number as it stands in the header.
     pub(crate) fn ack(&self) -> Option<u64> {
         let (flags, ack) = match self {
@@ -289,8 +318,12 @@ mod tests {
 
     #[test]
     fn a_frame_holds_what_it_was_made_of() {
-        let route = Route { hop: 7, class: 2 };
-        let mut frame = Frame::new(u32::MAX, route, 9, 65_575, Ecn::Ect1);
+        let route = Route {
+            hop: 7,
+            class: 2,
+            chain: 8,
+        };
+        let mut frame = Frame::new(u32::MAX, route, 9, 65_575, Ecn::Ect1).at_place(7);
         frame.set_ecn(Ecn::Ce);
         let frame = frame.moved_on();
         assert_eq!(
@@ -298,8 +331,8 @@ mod tests {
             (u32::MAX as usize, 8, 9)
         );
         assert_eq!(
-            (frame.size(), frame.class(), frame.ecn()),
-            (65_575, 2, Ecn::Ce)
+            (frame.size(), frame.class(), frame.ecn(), frame.place()),
+            (65_575, 2, Ecn::Ce, 7)
         );
     }
 

@@ -172,16 +172,16 @@ impl Build {
             let from = node(&network, &flow.from, "from")?;
             let to = node(&network, &flow.to, "to")?;
             let field = format!("flows[{index}]");
-            for (from, to) in [(from, to), (to, from)] {
+            for (from, to, chain) in [(from, to, flow.transport.chain()), (to, from, None)] {
                 routes.push(Route {
                     hop: network.route(from, to, &field)?,
                     class: flow.class,
+                    chain: chain.unwrap_or(1),
                 });
             }
             let way = network.route(from, to, &field)?;
-            if !network.has_vcp_router(way, flow.class) {
-                flow.transport.without_vcp_router(&field)?;
-            }
+            let routers = network.chains(way, flow.class);
+            flow.transport.check_routers(routers, &field)?;
             let (sender, receiver) = Host::pair(flow, index, scenario.seed);
             hosts.extend([sender, receiver]);
         }

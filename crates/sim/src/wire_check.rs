@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use bytes::Bytes;
+use skywave_congestion::load::MAX_PACKETS;
 use skywave_wire::ip::{DEFAULT_HOP_LIMIT, IpPacket};
 use skywave_wire::{AddressPair, Checksum, Ecn, dccp, tcp, udp};
 
@@ -83,9 +84,11 @@ pub(crate) fn round_trip(body: &Body, ecn: Ecn) -> Result<Body, WireMismatch> {
     let ip = IpPacket::parse(&bytes).map_err(|error| mismatch(error.to_string()))?;
     let checksum = Checksum::Over(ip.addresses);
     let parsed = match body {
-        Body::Bare(_) | Body::Tcp(_) => tcp::Segment::parse(&ip.payload, checksum)
-            .map(Body::from)
-            .map_err(|error| mismatch(error.to_string()))?,
+        Body::Bare(_) | Body::Tcp(_) => {
+            tcp::Segment::parse_in_chain(&ip.payload, checksum, MAX_PACKETS)
+                .map(Body::from)
+                .map_err(|error| mismatch(error.to_string()))?
+        }
         Body::Dccp(_) => dccp::Packet::parse(&ip.payload, checksum)
             .map(Body::from)
             .map_err(|error| mismatch(error.to_string()))?,
@@ -113,6 +116,7 @@ mod tests {
             ack: 7,
             flags: tcp::Flags::ACK,
             window: 1000,
+            checksum_offset: 0,
             options: tcp::TcpOptions::default(),
             payload: Payload::Synthetic(data),
         })

@@ -48,11 +48,38 @@ fn segment() -> impl Strategy<Value = Segment> {
                     ack,
                     flags: Flags(flags),
                     window,
+                    checksum_offset: 0,
                     options,
                     payload,
                 }
             },
         )
+}
+
+proptest! {
+    /// MPCP: the checksum is that of the segment before its acknowledgement number was lowered, and
+    /// the difference tells by how much. Whoever does not know drops it.
+    #[test]
+    fn a_checksum_tells_by_how_much_a_number_was_lowered(
+        mut segment in segment(), checksum in support::checksum(), offset in 1..8_u8,
+    ) {
+        segment.options = TcpOptions::default();
+        segment.ack = segment.ack.max(offset.into());
+        let before = segment.to_bytes(checksum).unwrap();
+        segment.ack -= u32::from(offset);
+        segment.checksum_offset = offset;
+        let lowered = segment.to_bytes(checksum).unwrap();
+        prop_assert_eq!(&before[..8], &lowered[..8]);
+        prop_assert_eq!(&before[12..], &lowered[12..], "all but the number is the same");
+        if checksum == Checksum::Ignored {
+            return Ok(());
+        }
+        let parsed = Segment::parse_in_chain(&lowered, checksum, 8).unwrap();
+        prop_assert_eq!(parsed.checksum_offset, offset);
+        prop_assert_eq!(parsed.ack, segment.ack);
+        prop_assert!(Segment::parse(&lowered, checksum).is_err());
+        prop_assert!(Segment::parse_in_chain(&lowered, checksum, offset).is_err());
+    }
 }
 
 // A SYN as Linux sends it, with the checksum computed word by word over 10.0.0.1 > 10.0.0.2.

@@ -5,6 +5,8 @@ use crate::load::{Level, Zone};
 /// How many packets came back under which level, and the last word on overload.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acked {
+    /// Its packets by sequence number, as they were reported.
+    pub(super) news: Vec<(u64, Zone)>,
     /// Few: a level lasts for many packets.
     levels: Vec<(Level, u32)>,
     over: Option<Level>,
@@ -22,6 +24,7 @@ impl Acked {
     }
 
     pub(super) fn clear(&mut self) {
+        self.news.clear();
         self.levels.clear();
         self.over = None;
     }

@@ -139,6 +139,17 @@ impl Mpcp {
         }
     }
 
+    /// Reads what an acknowledgement brings, in the order of sending: a digit says nothing before
+    /// those that precede it.
+    fn read_news(&mut self) {
+        let mut news = core::mem::take(&mut self.acked.news);
+        news.sort_unstable_by_key(|&(seq, _)| seq);
+        for &(seq, zone) in &news {
+            self.acked.record(self.reader.on_packet(seq, zone));
+        }
+        self.acked.news = news;
+    }
+
     /// Obeys one acknowledgement.
     fn obey(&mut self, now: Instant, may_grow: bool) {
         if may_grow {
@@ -273,8 +284,7 @@ impl WindowControl for Mpcp {
     }
 
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
-        let level = self.reader.on_packet(packet.seq, zone_of(packet.ecn));
-        self.acked.record(level);
+        self.acked.news.push((packet.seq, zone_of(packet.ecn)));
     }
 
     fn on_feedback(&mut self, now: Instant, place: u8, code: Ecn) {
@@ -290,6 +300,7 @@ impl WindowControl for Mpcp {
         if let Some(rtt) = ack.rtt {
             self.on_rtt(rtt);
         }
+        self.read_news();
         let zones = self.acked.zones();
         self.judge(ack.now, zones);
         let rtt = self.rtt();

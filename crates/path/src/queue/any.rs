@@ -2,7 +2,7 @@
 
 use skywave_units::Instant;
 
-use super::{CoDel, DropTail, Dropped, FqCoDel, Pie, Queue, Red, Vcp, Weighted};
+use super::{CoDel, DropTail, Dropped, FqCoDel, Mpcp, Pie, Queue, Red, Weighted};
 use crate::Packet;
 
 /// One of this crate's disciplines. A closed choice: a packet costs a comparison and no virtual
@@ -21,8 +21,8 @@ pub enum AnyQueue<P> {
     FqCoDel(Box<FqCoDel<P>>),
     /// PIE.
     Pie(Box<Pie<P>>),
-    /// A VCP router's.
-    Vcp(Box<Vcp<P>>),
+    /// A VCP or MPCP router's.
+    Mpcp(Box<Mpcp<P>>),
     /// Several side by side.
     Weighted(Box<Weighted<AnyQueue<P>>>),
 }
@@ -36,19 +36,20 @@ macro_rules! each {
             AnyQueue::CoDel($queue) => $do,
             AnyQueue::FqCoDel($queue) => $do,
             AnyQueue::Pie($queue) => $do,
-            AnyQueue::Vcp($queue) => $do,
+            AnyQueue::Mpcp($queue) => $do,
             AnyQueue::Weighted($queue) => $do,
         }
     };
 }
 
 impl<P: Packet> AnyQueue<P> {
-    /// Whether it writes VCP's codes on packets of this class.
-    pub fn writes_load(&self, class: u8) -> bool {
+    /// How many packets tell the load factor that it writes on packets of this class: 1 for VCP,
+    /// more for MPCP, `None` where it writes none.
+    pub fn chain(&self, class: u8) -> Option<u8> {
         match self {
-            Self::Vcp(_) => true,
-            Self::Weighted(weighted) => weighted.queue_of(class).writes_load(class),
-            _ => false,
+            Self::Mpcp(queue) => Some(queue.packets_of_chain()),
+            Self::Weighted(weighted) => weighted.queue_of(class).chain(class),
+            _ => None,
         }
     }
 
@@ -89,7 +90,7 @@ impl<P: Packet> Queue<P> for AnyQueue<P> {
 
     fn dropped(&mut self) -> Option<Dropped<P>> {
         match self {
-            Self::DropTail(_) | Self::Red(_) | Self::Pie(_) | Self::Vcp(_) => None,
+            Self::DropTail(_) | Self::Red(_) | Self::Pie(_) | Self::Mpcp(_) => None,
             Self::CoDel(queue) => queue.dropped(),
             Self::FqCoDel(queue) => queue.dropped(),
             Self::Weighted(queue) => queue.dropped(),

@@ -44,11 +44,11 @@ pub(super) fn config(spec: &DccpSpec, datagram: u64) -> dccp::Config {
         sender_ccids: ccids.clone(),
         receiver_ccids: ccids,
         tfrc: tfrc_config(spec),
-        vcp: spec
+        mpcp: spec
             .vcp
             .clone()
             .unwrap_or_default()
-            .config(base.vcp.initial_cwnd),
+            .config(base.mpcp.vcp.initial_cwnd),
         request_rtt_estimate: spec
             .tfrc
             .as_ref()

@@ -1,7 +1,7 @@
 //! TCP endpoints as a scenario describes them.
 
 use skywave_congestion::{
-    Aimd, AimdConfig, Cubic, CubicConfig, RtoConfig, Vcp, Vegas, VegasConfig, Window,
+    Aimd, AimdConfig, Cubic, CubicConfig, Mpcp, RtoConfig, Vegas, VegasConfig, Window,
 };
 use skywave_transport::tcp;
 use skywave_units::Duration;
@@ -54,10 +54,10 @@ pub(super) fn sender_config(spec: &TcpSpec) -> tcp::SenderConfig {
 }
 
 fn ecn(spec: &TcpSpec) -> tcp::EcnUse {
-    match spec.control {
-        TcpControl::Vcp => tcp::EcnUse::LoadFactor,
-        _ if spec.ecn => tcp::EcnUse::Rfc3168,
-        _ => tcp::EcnUse::Off,
+    match spec.chain() {
+        Some(chain) => tcp::EcnUse::LoadFactor { chain },
+        None if spec.ecn => tcp::EcnUse::Rfc3168,
+        None => tcp::EcnUse::Off,
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) fn window(spec: &TcpSpec) -> Window {
         .into(),
         TcpControl::Vcp => {
             let vcp = spec.vcp.clone().unwrap_or_default();
-            Vcp::new(vcp.config(initial_cwnd)).into()
+            Mpcp::new(vcp.config(initial_cwnd)).into()
         }
         TcpControl::Vegas => Vegas::new(VegasConfig {
             initial_ssthresh,

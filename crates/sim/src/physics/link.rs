@@ -19,6 +19,8 @@ pub(super) enum Writes {
     Marks,
     /// A larger code: the three codes of a load factor grow with it.
     Codes,
+    /// Another code: a digit of a level that is larger as a whole.
+    Digits,
 }
 
 /// A directed link.
@@ -70,6 +72,7 @@ impl Writes {
             Self::Nothing => before == after,
             Self::Marks => before == after || (is_raised && after.is_ce()),
             Self::Codes => before == after || is_raised,
+            Self::Digits => before.is_capable() == after.is_capable(),
         }
     }
 }
@@ -105,7 +108,11 @@ impl Rules {
                 ..rules(spec.packets, spec.bytes.map(|b| b.get()))
             },
             QueueSpec::Vcp(spec) => Self {
-                writes: Writes::Codes,
+                writes: if spec.chain > 1 {
+                    Writes::Digits
+                } else {
+                    Writes::Codes
+                },
                 ..rules(spec.packets, spec.bytes.map(|b| b.get()))
             },
             QueueSpec::FqCoDel(spec) => Self {

@@ -1,20 +1,18 @@
 //! DCCP's parameters.
 
 use serde::{Deserialize, Serialize};
+use skywave_transport::dccp::Ccid;
 use skywave_units::Duration;
 
 use super::check::{check, check_packets, check_ssthresh, check_timer};
 use super::{Profile, ScenarioError, TfrcSpec, VcpSpec};
 
-/// CCID 248.
-const VCP: u8 = 248;
-
 /// DCCP's parameters. What is absent is taken from the profile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DccpSpec {
-    /// Congestion control: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets) or
-    /// 248 (VCP).
+    /// Congestion control: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), 248 (VCP), 249 (DPCP)
+    /// or 250 (TPCP).
     pub ccid: u8,
     /// Whose rules.
     pub profile: Profile,
@@ -30,7 +28,7 @@ pub struct DccpSpec {
     /// Parameters of CCID 3 and 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tfrc: Option<TfrcSpec>,
-    /// Parameters of CCID 248's window.
+    /// Parameters of the window of CCIDs 248 to 250.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcp: Option<VcpSpec>,
     /// Datagrams that may wait in the sender; more are refused. `rfc`: 64, `ns2`: 1000.
@@ -99,16 +97,21 @@ pub enum Growth {
 }
 
 impl DccpSpec {
-    /// Whether its congestion control is VCP.
-    pub(crate) const fn is_vcp(&self) -> bool {
-        self.ccid == VCP
+    /// How many packets tell it a load factor, where it obeys one.
+    pub(crate) fn chain(&self) -> Option<u8> {
+        Ccid::from_number(self.ccid)?.chain()
     }
 
     pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         check(
-            matches!(self.ccid, 2..=4 | VCP),
+            Ccid::from_number(self.ccid).is_some(),
             &format!("{field}.ccid"),
-            || format!("{} is not a known CCID: use 2, 3, 4 or 248", self.ccid),
+            || {
+                format!(
+                    "{} is not a known CCID: use 2, 3, 4, 248, 249 or 250",
+                    self.ccid
+                )
+            },
         )?;
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
         check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
@@ -121,14 +124,35 @@ impl DccpSpec {
         }
         if let Some(vcp) = &self.vcp {
             let field = format!("{field}.vcp");
-            check(self.is_vcp(), &field, || {
-                "these are parameters of VCP: use ccid 248".to_owned()
-            })?;
+            let Some(chain) = self.chain() else {
+                return Err(ScenarioError::new(
+                    field,
+                    "these are parameters of VCP: use ccid 248, 249 or 250",
+                ));
+            };
+            check(
+                vcp.chain.is_none_or(|given| given == chain),
+                &format!("{field}.chain"),
+                || {
+                    format!(
+                        "CCID {} has chains of {chain}: leave it out, or use ccid 248 for 1 packet, \
+                         249 for 2 and 250 for 3",
+                        self.ccid
+                    )
+                },
+            )?;
             vcp.validate(&field)?;
         }
-        check(self.ecn || !self.is_vcp(), &format!("{field}.ecn"), || {
-            "CCID 248's codes are in the ECN field: leave ecn on".to_owned()
-        })?;
+        check(
+            self.ecn || self.chain().is_none(),
+            &format!("{field}.ecn"),
+            || {
+                format!(
+                    "CCID {}'s codes are in the ECN field: leave ecn on",
+                    self.ccid
+                )
+            },
+        )?;
         check_packets(self.send_queue, &format!("{field}.send_queue"))?;
         check(self.ack_ratio > 0, &format!("{field}.ack_ratio"), || {
             "an Ack Ratio of 0 is not allowed (RFC 4340 section 11.3): use 1 or more".to_owned()

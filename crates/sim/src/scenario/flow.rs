@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use skywave_units::Duration;
 
 use super::check::{check, check_ends};
-use super::{DccpSpec, ScenarioError, SourceSpec, TcpControl, TcpSpec};
+use super::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
 use crate::packet::CLASSES;
 
 /// A flow from one node to another.
@@ -114,15 +114,43 @@ impl FlowSpec {
 }
 
 impl TransportSpec {
-    /// Whether it can do on a way on which no router speaks VCP.
-    pub(crate) fn without_vcp_router(&self, field: &str) -> Result<(), ScenarioError> {
+    /// How many packets tell it a load factor, where it obeys one: 1 for VCP.
+    pub(crate) fn chain(&self) -> Option<u8> {
+        match self {
+            Self::Tcp(tcp) => tcp.chain(),
+            Self::Dccp(dccp) => dccp.chain(),
+            Self::Udp(UdpSpec {}) => None,
+        }
+    }
+
+    /// Whether it can do with the routers on its way that write load factors: how many packets tell
+    /// each one's.
+    pub(crate) fn check_routers(
+        &self,
+        routers: impl Iterator<Item = u8>,
+        field: &str,
+    ) -> Result<(), ScenarioError> {
         let (vcp, key) = match self {
-            Self::Tcp(tcp) if tcp.control == TcpControl::Vcp => (&tcp.vcp, "tcp.control"),
-            Self::Dccp(dccp) if dccp.is_vcp() => (&dccp.vcp, "dccp.ccid"),
-            _ => return Ok(()),
+            Self::Tcp(tcp) => (&tcp.vcp, "tcp.control"),
+            Self::Dccp(dccp) => (&dccp.vcp, "dccp.ccid"),
+            Self::Udp(UdpSpec {}) => return Ok(()),
         };
-        let falls_back = vcp.as_ref().is_some_and(|vcp| vcp.fallback);
-        check(falls_back, &format!("{field}.transport.{key}"), || {
+        let Some(chain) = self.chain() else {
+            return Ok(());
+        };
+        let field = format!("{field}.transport.{key}");
+        let mut has_router = vcp.as_ref().is_some_and(|vcp| vcp.fallback);
+        for router in routers {
+            has_router = true;
+            let agrees = router == 1 || chain == 1 || router == chain;
+            check(agrees, &field, || {
+                format!(
+                    "its chains have {chain} packets, those of a router on its way {router}: give \
+                     both the same `chain`, or one of them 1 (VCP)"
+                )
+            })?;
+        }
+        check(has_router, &field, || {
             "no router on its way speaks VCP, so its multiplicative increase would have no end: give \
              a link queue = { vcp = .. }, or the flow vcp = { fallback = true }"
                 .to_owned()

@@ -42,7 +42,7 @@ pub use tfrc::{
     TfrcSpec, WindowSpec,
 };
 pub use trace::{TraceSpec, TraceStep};
-pub use vcp::{AfterDecreaseSpec, OnLossSpec, VcpRules, VcpSpec};
+pub use vcp::{ActsSpec, AfterDecreaseSpec, OnLossSpec, VcpRules, VcpSpec};
 pub(crate) use voice::STAMP;
 pub use voice::{AdaptSpec, TalkspurtSpec, VoiceSpec};
 pub use web::{FileSizeSpec, ThinkSpec, WebSpec};

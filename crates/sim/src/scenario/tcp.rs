@@ -64,7 +64,8 @@ pub enum TcpControl {
     Cubic,
     /// Brakmo and Peterson 1995, with ns-2's arithmetic.
     Vegas,
-    /// Obeys the load factor that VCP's routers write (Xia et al. 2005).
+    /// Obeys the load factor that VCP's routers write (Xia et al. 2005); in chains of several
+    /// packets, MPCP (Li and Yousefi'zadeh 2009).
     Vcp,
 }
 
@@ -114,6 +115,12 @@ impl TcpSpec {
             TcpControl::Vegas => TcpRecovery::Vegas,
             TcpControl::Reno | TcpControl::Cubic | TcpControl::Vcp => TcpRecovery::NewReno,
         })
+    }
+
+    /// How many packets tell it a load factor, where it obeys one.
+    pub(crate) fn chain(&self) -> Option<u8> {
+        let given = self.vcp.as_ref().and_then(|vcp| vcp.chain);
+        (self.control == TcpControl::Vcp).then(|| given.unwrap_or(1))
     }
 
     pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {

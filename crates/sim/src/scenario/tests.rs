@@ -235,7 +235,7 @@ fn every_error_names_its_field() {
             "ccid = 2",
             "ccid = 3, vcp = {}",
             "flows[1].transport.dccp.vcp",
-            "these are parameters of VCP: use ccid 248",
+            "these are parameters of VCP: use ccid 248, 249 or 250",
         ),
         (
             "ccid = 2",

@@ -1,7 +1,8 @@
-//! The parameters of a VCP sender.
+//! The parameters of a VCP or MPCP sender.
 
 use serde::{Deserialize, Serialize};
-use skywave_congestion::{AfterDecrease, OnLoss, VcpConfig};
+use skywave_congestion::load::MAX_PACKETS;
+use skywave_congestion::{Acts, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, VcpConfig};
 use skywave_units::Duration;
 
 use super::ScenarioError;
@@ -13,6 +14,16 @@ use super::check::check;
 pub struct VcpSpec {
     /// Whose rules.
     pub rules: VcpRules,
+    /// How many packets tell a load factor: 1, VCP, where absent; with 2 it is DPCP, with 3 TPCP, with
+    /// n MPCP(n). Over DCCP the CCID says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chain: Option<u8>,
+    /// Whether VCP's limits of the increases hold in chains of several packets, too. Not if absent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub limits: bool,
+    /// When the digits of a chain are acted on.
+    #[serde(skip_serializing_if = "ActsSpec::is_default")]
+    pub acts: ActsSpec,
     /// What a sender does after a decrease.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_decrease: Option<AfterDecreaseSpec>,
@@ -28,6 +39,23 @@ pub struct VcpSpec {
     /// Whether the sender falls back to RFC 5681 where routers do not seem to speak VCP. The
     /// published senders do not, so a flow without it must have a VCP router on its way.
     pub fallback: bool,
+}
+
+/// When a sender acts on the digits of a chain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ActsSpec {
+    /// On each, taking the worst for those that have not come (Li and Yousefi'zadeh 2009).
+    #[default]
+    AtOnce,
+    /// On a whole chain only.
+    WhenComplete,
+}
+
+impl ActsSpec {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Whose VCP.
@@ -64,14 +92,33 @@ pub enum OnLossSpec {
 
 impl VcpSpec {
     pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        check(
+            self.chain
+                .is_none_or(|chain| (1..=MAX_PACKETS).contains(&chain)),
+            &format!("{field}.chain"),
+            || chain_range(self.chain.unwrap_or(0)),
+        )?;
         let is_given = self.interval.is_none_or(|interval| !interval.is_zero());
         check(is_given, &format!("{field}.interval"), || {
             "0 s: give a time above zero".to_owned()
         })
     }
 
-    /// What the window is told.
-    pub(crate) fn config(&self, initial_cwnd: f64) -> VcpConfig {
+    /// What the window is told, where headers tell places.
+    pub(crate) fn config(&self, initial_cwnd: f64) -> MpcpConfig {
+        MpcpConfig {
+            vcp: self.rules_of_vcp(initial_cwnd),
+            packets: self.chain.unwrap_or(1),
+            order: ChainOrder::Headers,
+            is_limited: self.limits,
+            acts: match self.acts {
+                ActsSpec::AtOnce => Acts::AtOnce,
+                ActsSpec::WhenComplete => Acts::WhenComplete,
+            },
+        }
+    }
+
+    fn rules_of_vcp(&self, initial_cwnd: f64) -> VcpConfig {
         let base = match self.rules {
             VcpRules::Chen2010 => VcpConfig::chen2010(initial_cwnd),
             VcpRules::Xia2005 => VcpConfig::xia2005(initial_cwnd),
@@ -93,4 +140,9 @@ impl VcpSpec {
             ..base
         }
     }
+}
+
+/// What is wrong with a chain of so many packets.
+pub(super) fn chain_range(chain: u8) -> String {
+    format!("a chain of {chain} packets: 1 (VCP) to {MAX_PACKETS}")
 }

@@ -1,6 +1,6 @@
 //! Ack Vectors (RFC 4340 section 11.4 and appendix A): what a receiver remembers of the packets
-//! that came, and what a sender reads out of an acknowledgement. CCID 248's Load Vectors are the same
-//! with other cells.
+//! that came, and what a sender reads out of an acknowledgement. The Load Vectors of CCIDs
+//! 248 to 250 are the same with other cells.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ pub(crate) enum VectorKind {
     /// An Ack Vector: whether it was marked. [`Ecn::NotEct`] stands for any packet that was not.
     #[default]
     Ack,
-    /// A Load Vector (CCID 248): the code that it came with.
+    /// A Load Vector (CCIDs 248 to 250): the code that it came with.
     Load,
 }
 

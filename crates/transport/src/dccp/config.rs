@@ -27,6 +27,10 @@ pub enum Ccid {
     /// Routers write the load factor of their links into the ECN field, and the receiver returns it
     /// in Load Vector options.
     Vcp,
+    /// CCID 249, DPCP: the same with load factors that two packets tell (MPCP; this project's own).
+    Dpcp,
+    /// CCID 250, TPCP: three packets.
+    Tpcp,
 }
 
 impl Ccid {
@@ -37,6 +41,8 @@ impl Ccid {
             Self::Tfrc => 3,
             Self::TfrcSp => 4,
             Self::Vcp => 248,
+            Self::Dpcp => 249,
+            Self::Tpcp => 250,
         }
     }
 
@@ -47,7 +53,19 @@ impl Ccid {
             3 => Some(Self::Tfrc),
             4 => Some(Self::TfrcSp),
             248 => Some(Self::Vcp),
+            249 => Some(Self::Dpcp),
+            250 => Some(Self::Tpcp),
             _ => None,
+        }
+    }
+
+    /// How many packets tell a load factor, under the CCIDs that obey one.
+    pub const fn chain(self) -> Option<u8> {
+        match self {
+            Self::Vcp => Some(1),
+            Self::Dpcp => Some(2),
+            Self::Tpcp => Some(3),
+            Self::TcpLike | Self::Tfrc | Self::TfrcSp => None,
         }
     }
 }
@@ -78,9 +96,10 @@ pub struct Config {
     /// Parameters of CCID 3 and CCID 4 (RFC 5348, RFC 4342, RFC 5622). What concerns small packets
     /// follows from the CCID. Default: RFC 5348.
     pub tfrc: skywave_congestion::tfrc::Config,
-    /// Parameters of CCID 248's window. Its initial cwnd and all else are those of [`Config::ccid2`].
-    /// Default: Chen, Yang and Hong 2010, with the fallback.
-    pub vcp: skywave_congestion::VcpConfig,
+    /// Parameters of the window of CCIDs 248 to 250. The packets of a chain follow from the CCID, its
+    /// initial cwnd and all else are those of [`Config::ccid2`]. Default: Chen, Yang and Hong 2010 and
+    /// Li and Yousefi'zadeh 2009, with the fallback.
+    pub mpcp: skywave_congestion::MpcpConfig,
 
     /// Whether to send, and to let the peer send, 24-bit sequence numbers on Data, Ack and DataAck
     /// packets (section 7.6.1). Default: no.
@@ -183,7 +202,7 @@ impl Default for Config {
             receiver_ccids: vec![Ccid::TcpLike],
             ccid2: super::ccid2::Config::default(),
             tfrc: skywave_congestion::tfrc::Config::default(),
-            vcp: skywave_congestion::VcpConfig::chen2010(4.0),
+            mpcp: skywave_congestion::VcpConfig::chen2010(4.0).into(),
             allow_short_seqnos: false,
             sequence_window: 100,
             ecn_incapable: false,
@@ -230,8 +249,10 @@ pub enum ConfigError {
     /// An empty list of CCIDs.
     #[error("{0} is empty; give at least one CCID")]
     NoCcid(&'static str),
-    /// CCID 248 without ECN.
-    #[error("{0} has CCID 248, whose codes are in the ECN field: leave ecn_incapable off")]
+    /// CCID 248, 249 or 250 without ECN.
+    #[error(
+        "{0} has a CCID of 248 to 250, whose codes are in the ECN field: leave ecn_incapable off"
+    )]
     NeedsEcn(&'static str),
     /// A Sequence Window out of range.
     #[error("sequence_window {0} is out of range; give 32 to 2^46 - 1 packets")]
@@ -276,7 +297,7 @@ impl Config {
             if list.is_empty() {
                 return Err(ConfigError::NoCcid(name));
             }
-            if self.ecn_incapable && list.contains(&Ccid::Vcp) {
+            if self.ecn_incapable && list.iter().any(|ccid| ccid.chain().is_some()) {
                 return Err(ConfigError::NeedsEcn(name));
             }
         }

@@ -6,7 +6,7 @@ use skywave_wire::dccp::{DccpOption, OptionList};
 
 use super::ackvec::VectorKind;
 use super::ccid::{HcReceiver, HcSender, Permit, ReceivedPacket, SentPacket};
-use super::{Ccid, Config, Congestion, RateStats, WindowStats, ccid2, ccid3, ccid4, ccid248};
+use super::{Ccid, Config, Congestion, RateStats, WindowStats, ccid2, ccid3, ccid4, mpcp};
 
 /// The data-sending half of whichever CCID is in force.
 #[derive(Debug)]
@@ -21,14 +21,14 @@ pub(crate) enum Sender {
     Tfrc(Box<ccid3::Sender>),
     /// CCID 4.
     TfrcSp(Box<ccid3::Sender>),
-    /// CCID 248.
-    Vcp(Box<ccid2::Sender>),
+    /// CCIDs 248 to 250.
+    Mpcp(Box<ccid2::Sender>),
 }
 
 /// The data-receiving half of whichever CCID is in force.
 #[derive(Debug)]
 pub(crate) enum Receiver {
-    /// CCID 2, and CCID 248, which acknowledges at the same times.
+    /// CCID 2, and CCIDs 248 to 250, which acknowledge at the same times.
     TcpLike(ccid2::Receiver),
     /// CCID 3, and CCID 4, whose receiver differs by its parameters only.
     Tfrc(Box<ccid3::Receiver>),
@@ -46,7 +46,7 @@ macro_rules! each {
         match $half {
             Self::TcpLike($inner) => $call,
             Self::Tfrc($inner) | Self::TfrcSp($inner) => $call,
-            Self::Vcp($inner) => $call,
+            Self::Mpcp($inner) => $call,
         }
     };
 }
@@ -70,7 +70,10 @@ impl Sender {
                 let profile = ccid4::profile(&config.tfrc, config.allow_short_seqnos);
                 Self::TfrcSp(Box::new(ccid3::Sender::new(profile)))
             }
-            Ccid::Vcp => Self::Vcp(Box::new(ccid248::sender(config))),
+            Ccid::Vcp | Ccid::Dpcp | Ccid::Tpcp => {
+                let packets = ccid.chain().unwrap_or(1);
+                Self::Mpcp(Box::new(mpcp::sender(config, packets)))
+            }
         }
     }
 
@@ -78,7 +81,7 @@ impl Sender {
     pub(crate) fn congestion(&self) -> Congestion {
         match self {
             Self::TcpLike(sender) => window_stats(sender),
-            Self::Vcp(sender) => window_stats(sender),
+            Self::Mpcp(sender) => window_stats(sender),
             Self::Tfrc(sender) | Self::TfrcSp(sender) => {
                 let stats = sender.stats();
                 Congestion::Rate(RateStats {
@@ -97,7 +100,7 @@ impl Sender {
     pub(crate) fn timeouts(&self) -> u64 {
         match self {
             Self::TcpLike(sender) => sender.stats().counts.timeouts,
-            Self::Vcp(sender) => sender.stats().counts.timeouts,
+            Self::Mpcp(sender) => sender.stats().counts.timeouts,
             Self::Tfrc(sender) | Self::TfrcSp(sender) => sender.stats().timeouts,
         }
     }
@@ -116,7 +119,7 @@ impl Sender {
     /// Which vectors tell what became of the packets that are sent.
     pub(crate) const fn vector_kind(&self) -> VectorKind {
         match self {
-            Self::Vcp(_) => VectorKind::Load,
+            Self::Mpcp(_) => VectorKind::Load,
             Self::TcpLike(_) | Self::Tfrc(_) | Self::TfrcSp(_) => VectorKind::Ack,
         }
     }
@@ -129,7 +132,7 @@ impl Sender {
             | DccpOption::LossIntervals { .. }
             | DccpOption::ReceiveRate(_) => matches!(self, Self::Tfrc(_) | Self::TfrcSp(_)),
             DccpOption::DroppedPackets(_) => matches!(self, Self::TfrcSp(_)),
-            DccpOption::LoadVector(_) => matches!(self, Self::Vcp(_)),
+            DccpOption::LoadVector(_) => matches!(self, Self::Mpcp(_)),
             _ => false,
         }
     }
@@ -210,7 +213,7 @@ impl Receiver {
     /// The receiver of `ccid`.
     pub(crate) fn of(ccid: Ccid, config: &Config, ack_ratio: u16) -> Self {
         let profile = match ccid {
-            Ccid::TcpLike | Ccid::Vcp => {
+            Ccid::TcpLike | Ccid::Vcp | Ccid::Dpcp | Ccid::Tpcp => {
                 return Self::TcpLike(ccid2::Receiver::new(&config.ccid2, ack_ratio));
             }
             Ccid::Tfrc => ccid3::profile(&config.tfrc),

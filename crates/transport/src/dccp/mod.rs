@@ -25,7 +25,6 @@
 mod ackvec;
 mod ccid;
 mod ccid2;
-mod ccid248;
 mod ccid3;
 mod ccid4;
 mod config;
@@ -34,6 +33,7 @@ mod data_dropped;
 mod features;
 mod half;
 mod listener;
+mod mpcp;
 mod sequence;
 mod state;
 mod stray;
@@ -46,6 +46,7 @@ pub use ccid2::{AckOfAckRule, AckRatioRule, Config as Ccid2Config, IdleRule, Rtt
 pub use config::{Ccid, Config, ConfigError};
 pub use connection::Connection;
 pub use listener::{Action, Listener, ListenerConfig, ListenerStats, OfferError, Secret};
+pub use mpcp::place;
 pub use skywave_congestion::tfrc::Config as TfrcConfig;
 pub use state::{
     Congestion, Counters, Datagram, Event, Origin, RateStats, Role, SendError, State, Stats,

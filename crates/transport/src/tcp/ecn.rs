@@ -1,4 +1,4 @@
-//! ECN over TCP: the marks of RFC 3168, or the codes of VCP's load factor.
+//! ECN over TCP: the marks of RFC 3168, or the codes of a load factor.
 
 use skywave_congestion::load::Zone;
 use skywave_wire::Ecn;
@@ -20,7 +20,24 @@ pub enum EcnUse {
     /// since the last one. Acknowledgements are sent with 00, so routers leave them alone. Both ends
     /// are taken to agree. The authors of VCP do not say how TCP's header carries the code; this is
     /// this project's way.
-    LoadFactor,
+    ///
+    /// In a chain of more than one packet (MPCP) headers tell each segment's place, and the receiver
+    /// acknowledges every segment at once, with its place and its code.
+    LoadFactor {
+        /// How many packets tell a load factor: 1 for VCP.
+        chain: u8,
+    },
+}
+
+impl EcnUse {
+    /// How many packets tell a load factor, where that is more than one.
+    #[inline(always)]
+    pub(super) const fn chain(self) -> Option<u8> {
+        match self {
+            Self::LoadFactor { chain } if chain > 1 => Some(chain),
+            _ => None,
+        }
+    }
 }
 
 /// The sending end.
@@ -48,7 +65,7 @@ impl SenderEcn {
     pub(super) fn syn_flags(&self) -> Flags {
         match self.usage {
             EcnUse::Rfc3168 => ECE_CWR,
-            EcnUse::Off | EcnUse::LoadFactor => Flags::default(),
+            EcnUse::Off | EcnUse::LoadFactor { .. } => Flags::default(),
         }
     }
 
@@ -65,7 +82,7 @@ impl SenderEcn {
     pub(super) fn on_data(&mut self, is_new: bool) -> (Ecn, Flags) {
         match self.usage {
             EcnUse::Off => (Ecn::NotEct, Flags::default()),
-            EcnUse::LoadFactor => (Zone::Low.code(), Flags::default()),
+            EcnUse::LoadFactor { .. } => (Zone::Low.code(), Flags::default()),
             // A retransmission is not ECN-capable (section 6.1.5).
             EcnUse::Rfc3168 if !is_new => (Ecn::NotEct, Flags::default()),
             EcnUse::Rfc3168 if core::mem::take(&mut self.cwr) => (Ecn::Ect0, Flags::CWR),
@@ -79,7 +96,7 @@ impl SenderEcn {
     pub(super) fn on_ack(&mut self, flags: Flags, ack: u64, max: u64) -> bool {
         match self.usage {
             EcnUse::Off => false,
-            EcnUse::LoadFactor => {
+            EcnUse::LoadFactor { .. } => {
                 self.echo = Ecn::from_bits(flags.0 >> 6);
                 false
             }
@@ -100,6 +117,12 @@ impl SenderEcn {
         self.answered_until = max + 1;
     }
 
+    /// How many packets tell a load factor, where that is more than one.
+    #[inline(always)]
+    pub(super) const fn chain(&self) -> Option<u8> {
+        self.usage.chain()
+    }
+
     /// The code that came back for the packets that are acknowledged.
     pub(super) const fn echo(&self) -> Ecn {
         self.echo
@@ -112,6 +135,8 @@ pub(super) struct ReceiverEcn {
     usage: EcnUse,
     /// The largest code since the last acknowledgement.
     code: Ecn,
+    /// The place of the last segment in its chain.
+    place: u8,
     /// RFC 3168: a mark has come and the sender has not said that it has answered.
     echoes: bool,
 }
@@ -130,8 +155,24 @@ impl ReceiverEcn {
     pub(super) fn syn_ack_flags(&self) -> Flags {
         match self.usage {
             EcnUse::Rfc3168 => Flags::ECE,
-            EcnUse::Off | EcnUse::LoadFactor => Flags::default(),
+            EcnUse::Off | EcnUse::LoadFactor { .. } => Flags::default(),
         }
+    }
+
+    /// How many packets tell a load factor, where that is more than one.
+    #[inline(always)]
+    pub(super) const fn chain(&self) -> Option<u8> {
+        self.usage.chain()
+    }
+
+    /// The segment that has come stands at this place in its chain.
+    pub(super) const fn on_place(&mut self, place: u8) {
+        self.place = place;
+    }
+
+    /// The place that the next acknowledgement tells.
+    pub(super) const fn place(&self) -> u8 {
+        self.place
     }
 
     /// A segment with data has come.
@@ -139,7 +180,8 @@ impl ReceiverEcn {
     pub(super) fn on_data(&mut self, ecn: Ecn, flags: Flags) {
         match self.usage {
             EcnUse::Off => {}
-            EcnUse::LoadFactor => self.code = self.code.max(ecn),
+            EcnUse::LoadFactor { chain: 2.. } => self.code = ecn,
+            EcnUse::LoadFactor { .. } => self.code = self.code.max(ecn),
             EcnUse::Rfc3168 => {
                 // Section 6.1.3: CWR ends the echo of earlier marks, not of this segment's own.
                 self.echoes = ecn.is_ce() || (self.echoes && !flags.contains(Flags::CWR));
@@ -152,7 +194,7 @@ impl ReceiverEcn {
     pub(super) fn ack_flags(&mut self) -> Flags {
         match self.usage {
             EcnUse::Off => Flags::default(),
-            EcnUse::LoadFactor => Flags(core::mem::take(&mut self.code).bits() << 6),
+            EcnUse::LoadFactor { .. } => Flags(core::mem::take(&mut self.code).bits() << 6),
             EcnUse::Rfc3168 if self.echoes => Flags::ECE,
             EcnUse::Rfc3168 => Flags::default(),
         }
@@ -162,6 +204,8 @@ impl ReceiverEcn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const VCP: EcnUse = EcnUse::LoadFactor { chain: 1 };
 
     fn agreed() -> (SenderEcn, ReceiverEcn) {
         let mut sender = SenderEcn::new(EcnUse::Rfc3168);
@@ -209,8 +253,8 @@ mod tests {
 
     #[test]
     fn acknowledgements_carry_back_the_largest_code() {
-        let mut sender = SenderEcn::new(EcnUse::LoadFactor);
-        let mut receiver = ReceiverEcn::accept(EcnUse::LoadFactor, sender.syn_flags());
+        let mut sender = SenderEcn::new(VCP);
+        let mut receiver = ReceiverEcn::accept(VCP, sender.syn_flags());
         for zone in [Zone::Low, Zone::High, Zone::Over] {
             receiver.on_data(zone.code(), Flags::ACK);
             receiver.on_data(Zone::Low.code(), Flags::ACK);

@@ -18,6 +18,7 @@
 //! half-closed, when the sender's FIN has been acknowledged. The receiver has no timer for its
 //! SYN-ACK: the sender's repeated SYN brings another one.
 
+mod chain;
 mod config;
 mod ecn;
 mod reassembly;
@@ -28,6 +29,7 @@ mod sent_log;
 mod sequence;
 mod timer;
 
+pub use chain::place;
 pub use config::{Ports, ReceiverConfig, SenderConfig};
 pub use ecn::EcnUse;
 pub use receiver::{Receiver, ReceiverStats};

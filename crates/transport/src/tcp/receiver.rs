@@ -7,6 +7,7 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
 
+use super::chain::{self, Known};
 use super::ecn::ReceiverEcn;
 use super::reassembly::{Arrival, Range, Reassembly};
 use super::sequence::SequenceSpace;
@@ -141,7 +142,11 @@ impl Receiver {
 
     /// RFC 9293 section 3.10.7.4, for a receiver that sends no data.
     #[inline(always)]
-    fn on_segment(&mut self, now: Instant, ecn: Ecn, segment: Segment) {
+    fn on_segment(&mut self, now: Instant, ecn: Ecn, mut segment: Segment) {
+        if let Some(packets) = self.ecn.chain() {
+            let place = chain::take(&mut segment, packets, Known::Ack(self.local.wire(1)));
+            self.ecn.on_place(place);
+        }
         let Some(connection) = &mut self.connection else {
             return;
         };
@@ -204,7 +209,10 @@ impl Receiver {
         }
         match self.config.delayed_ack {
             Some(delay)
-                if arrival == Arrival::InOrder && !finished && self.delay.wake().is_none() =>
+                if arrival == Arrival::InOrder
+                    && !finished
+                    && self.delay.wake().is_none()
+                    && self.ecn.chain().is_none() =>
             {
                 self.delay.restart(now + delay);
             }
@@ -273,6 +281,7 @@ impl Receiver {
             ack,
             flags: flags.union(Flags::ACK),
             window,
+            checksum_offset: 0,
             options,
             payload: Payload::EMPTY,
         }
@@ -352,11 +361,15 @@ impl Endpoint for Receiver {
             Due::SynAck => self.syn_ack(connection),
             Due::Ack => {
                 let flags = self.ecn.ack_flags();
-                if connection.has_news() {
+                let mut ack = if connection.has_news() {
                     self.sack(connection, flags)
                 } else {
                     self.ack(connection, flags)
+                };
+                if let Some(packets) = self.ecn.chain() {
+                    chain::put(&mut ack, self.ecn.place(), packets);
                 }
+                ack
             }
         };
         self.due = Due::Nothing;

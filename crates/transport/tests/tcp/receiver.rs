@@ -68,6 +68,7 @@ impl Script {
             ack: self.peer_ack,
             flags,
             window: u16::MAX,
+            checksum_offset: 0,
             options,
             payload: Payload::Synthetic(length),
         };

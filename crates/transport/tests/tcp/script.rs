@@ -121,6 +121,7 @@ impl Script {
             ack: self.initial.wrapping_add(ack),
             flags,
             window: self.window,
+            checksum_offset: 0,
             options,
             payload: Payload::EMPTY,
         };

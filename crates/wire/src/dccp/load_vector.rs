@@ -1,4 +1,4 @@
-//! The cells of a Load Vector, the option in which a receiver under CCID 248 says with which code
+//! The cells of a Load Vector, the option in which a receiver under CCIDs 248 to 250 says with which code
 //! each packet arrived.
 
 use super::AckVectorCell;

@@ -136,7 +136,7 @@ pub enum DccpOption {
     /// Type 195: CCID 4, packets dropped in each loss interval (RFC 5622 section 8.7). 24 bits
     /// each.
     DroppedPackets(SmallVec<[u32; 4]>),
-    /// Type 200: CCID 248, the codes with which packets arrived, newest first, in cells like an Ack
+    /// Type 200: CCIDs 248 to 250, the codes with which packets arrived, newest first, in cells like an Ack
     /// Vector's ([`crate::dccp::LoadVectorCell`]). This project's own.
     LoadVector(OptionBytes),
     /// Any other type, or a known type whose value has an impossible length.

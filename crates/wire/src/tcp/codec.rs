@@ -220,6 +220,22 @@ impl Segment {
     ///
     /// The segment must be dropped: see [`ParseError`].
     pub fn parse(bytes: &Bytes, checksum: Checksum) -> Result<Self, ParseError> {
+        Self::parse_in_chain(bytes, checksum, 1)
+    }
+
+    /// Reads a segment that may be one of a chain of `packets` packets of MPCP: its checksum may be
+    /// that of a segment with an acknowledgement number that is greater by 1 to `packets` - 1, and
+    /// then [`Segment::checksum_offset`] says by how much. (Of a sequence number that is greater the
+    /// checksum is the same.) Each such number takes one of 65536 corrupted segments for a good one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Segment::parse`].
+    pub fn parse_in_chain(
+        bytes: &Bytes,
+        checksum: Checksum,
+        packets: u8,
+    ) -> Result<Self, ParseError> {
         let header = TcpHeaderSlice::from_slice(bytes).map_err(|error| match error {
             err::tcp::HeaderSliceError::Len(error) => ParseError::TooShort {
                 needed: error.required_len,
@@ -229,12 +245,19 @@ impl Segment {
                 data_offset,
             }) => ParseError::DataOffset { words: data_offset },
         })?;
-        if let Checksum::Over(addresses) = checksum
-            && internet_checksum(addresses, IP_PROTOCOL, bytes.len() as u32, bytes) != 0
-        {
-            return Err(ParseError::Checksum {
-                found: header.checksum(),
-            });
+        let mut checksum_offset = 0;
+        if let Checksum::Over(addresses) = checksum {
+            let sum = internet_checksum(addresses, IP_PROTOCOL, bytes.len() as u32, bytes);
+            // Lowering a number by one leaves the sum of all words one too small, so its complement,
+            // which is 0 where all is well, one too large.
+            checksum_offset = match u8::try_from(sum) {
+                Ok(offset) if offset < packets.max(1) => offset,
+                _ => {
+                    return Err(ParseError::Checksum {
+                        found: header.checksum(),
+                    });
+                }
+            };
         }
         let data = header.slice().len();
         Ok(Self {
@@ -244,6 +267,7 @@ impl Segment {
             ack: header.acknowledgment_number(),
             flags: flags(&header),
             window: header.window_size(),
+            checksum_offset,
             options: TcpOptions::parse(header.options()),
             payload: if data == bytes.len() {
                 Payload::EMPTY
@@ -284,7 +308,8 @@ impl Segment {
         if let Checksum::Over(addresses) = checksum {
             let segment = &mut out[start..];
             let sum = internet_checksum(addresses, IP_PROTOCOL, segment.len() as u32, segment);
-            segment[CHECKSUM..CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
+            let meant = ones_complement_sub(sum, self.checksum_offset.into());
+            segment[CHECKSUM..CHECKSUM + 2].copy_from_slice(&meant.to_be_bytes());
         }
         Ok(())
     }
@@ -299,6 +324,12 @@ impl Segment {
         self.emit(checksum, &mut out)?;
         Ok(out.into())
     }
+}
+
+/// a - b, where borrows go round (RFC 1071).
+const fn ones_complement_sub(a: u16, b: u16) -> u16 {
+    let (difference, borrows) = a.overflowing_sub(b);
+    difference - borrows as u16
 }
 
 fn flags(header: &TcpHeaderSlice<'_>) -> Flags {
@@ -329,6 +360,7 @@ mod tests {
             ack: 17,
             flags: Flags::ACK.union(Flags::PSH),
             window: 0xffff,
+            checksum_offset: 0,
             options,
             payload: Payload::Synthetic(3),
         }

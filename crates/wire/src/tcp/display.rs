@@ -95,6 +95,7 @@ mod tests {
             ack: 17,
             flags: Flags::ACK.union(Flags::PSH),
             window: 512,
+            checksum_offset: 0,
             options: TcpOptions {
                 mss: Some(1460),
                 sack: [

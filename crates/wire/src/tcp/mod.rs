@@ -16,7 +16,8 @@ pub use codec::{EmitError, IP_PROTOCOL, MIN_HEADER, ParseError};
 /// A TCP segment.
 ///
 /// The urgent pointer and the options that are not in [`TcpOptions`] are not kept, and the checksum
-/// is no field: it is computed when a segment is emitted and checked when it is parsed.
+/// is no field: it is computed when a segment is emitted and checked when it is parsed. All that is
+/// known of it is by how much it is meant to be wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Port of the sender.
@@ -31,6 +32,10 @@ pub struct Segment {
     pub flags: Flags,
     /// Receive window, as in the header (not scaled).
     pub window: u16,
+    /// 0, unless sequence or acknowledgement number have been lowered by so much after the checksum
+    /// was computed, which is how MPCP numbers packets (Li and Yousefi'zadeh 2009, sections 3.2 and
+    /// 5).
+    pub checksum_offset: u8,
     /// Options.
     pub options: TcpOptions,
     /// Data.

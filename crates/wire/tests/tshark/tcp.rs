@@ -17,6 +17,7 @@ fn tshark_reads_tcp_as_it_was_meant() {
         ack: 3_000_000_000,
         flags,
         window: 1234,
+        checksum_offset: 0,
         options,
         payload: Payload::Synthetic(payload),
     };

@@ -1,10 +1,11 @@
-//! A VCP router's queue.
+//! A VCP or MPCP router's queue.
 
 use serde::{Deserialize, Serialize};
-use skywave_congestion::load::{MeterConfig, QueueAverage};
+use skywave_congestion::load::{MAX_PACKETS, Marker, MeterConfig, QueueAverage};
 use skywave_units::{Bytes, Duration};
 
 use super::{ScenarioError, check, check_limit};
+use crate::scenario::vcp::chain_range;
 
 /// A drop-tail queue that writes its link's load factor on what leaves. The link's nominal rate is
 /// what load is compared with; a weighted sub-queue's share of it, where it is one.
@@ -27,7 +28,17 @@ pub struct VcpRouterSpec {
     pub target_utilisation: f64,
     /// How the persistent queue is averaged.
     pub average: QueueAverageSpec,
+    /// How many packets tell a load factor: 1 for VCP, n for MPCP(n).
+    pub chain: u8,
+    /// Flows of which a router remembers where their chains stand, where they have more than one
+    /// packet; further ones take over the memory of others.
+    pub flows: u32,
 }
+
+/// Flows that a router remembers by default: 128 KiB.
+const FLOWS: u32 = 4096;
+/// Flows that it may be asked to remember: 32 MiB.
+const MOST_FLOWS: u32 = 1 << 20;
 
 /// How a VCP router averages its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +61,8 @@ impl Default for VcpRouterSpec {
             queue_share: defaults.queue_share,
             target_utilisation: defaults.target,
             average: QueueAverageSpec::Samples,
+            chain: 1,
+            flows: FLOWS,
         }
     }
 }
@@ -62,8 +75,20 @@ impl VcpRouterSpec {
             sampling,
             queue_share,
             target_utilisation: target,
+            chain,
+            flows,
             ..
         } = *self;
+        check(
+            (1..=MAX_PACKETS).contains(&chain),
+            &format!("{field}.chain"),
+            || chain_range(chain),
+        )?;
+        check(
+            (1..=MOST_FLOWS).contains(&flows),
+            &format!("{field}.flows"),
+            || format!("{flows} flows to remember: 1 to {MOST_FLOWS}"),
+        )?;
         check(
             !sampling.is_zero() && sampling <= interval,
             &format!("{field}.sampling"),
@@ -83,6 +108,11 @@ impl VcpRouterSpec {
             &format!("{field}.queue_share"),
             || format!("{queue_share}: between 0 and 1"),
         )
+    }
+
+    /// What the router writes by.
+    pub(crate) fn marker(&self) -> Marker {
+        Marker::new(self.chain, self.flows as usize)
     }
 
     /// What the router measures by.

@@ -194,8 +194,8 @@ impl Connection {
         }
     }
 
-    /// The ECN bits of a packet (section 12): a nonce on data where that is wanted, and CCID 248's
-    /// code. What shares VCP's routers without being its data must not look as if it had one.
+    /// The ECN bits of a packet (section 12): a nonce on data where that is wanted, and the
+    /// code of a load factor under the CCIDs with Load Vectors. What shares their routers without being its data must not look as if it had one.
     pub(super) fn ecn(&mut self, is_data: bool) -> Ecn {
         let sends_codes = self.sender.vector_kind() == VectorKind::Load;
         if self.config.ecn_incapable || self.features.peer.ecn_incapable {

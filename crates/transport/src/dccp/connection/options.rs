@@ -174,9 +174,9 @@ impl Connection {
     pub(super) fn change_receiver(&mut self) {
         if let Some(ccid) = Ccid::from_number(self.features.peer.ccid) {
             self.receiver = Receiver::of(ccid, &self.config, self.features.peer.ack_ratio);
-            self.ack_vector.set_kind(match ccid {
-                Ccid::Vcp => VectorKind::Load,
-                Ccid::TcpLike | Ccid::Tfrc | Ccid::TfrcSp => VectorKind::Ack,
+            self.ack_vector.set_kind(match ccid.chain() {
+                Some(_) => VectorKind::Load,
+                None => VectorKind::Ack,
             });
             let wanted = self.features.here.send_loss_event_rate;
             self.receiver.on_send_loss_event_rate(wanted);

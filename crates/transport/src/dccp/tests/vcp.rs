@@ -1,20 +1,24 @@
-//! CCID 248, by its description in `ccid248`.
+//! CCIDs 248 to 250, by their description in `mpcp`.
 
-use skywave_congestion::load::Zone;
+use skywave_congestion::load::{Marker, Zone};
 
 use super::*;
 use crate::dccp::{Ccid, Ccid2Config};
 
 /// Windows large enough that Ack Ratio 2 holds up nothing.
 fn under_vcp() -> Config {
+    under(Ccid::Vcp)
+}
+
+fn under(ccid: Ccid) -> Config {
     let base = Config::default();
     Config {
         ccid2: Ccid2Config {
             initial_cwnd: Some(50.0),
             ..base.ccid2
         },
-        sender_ccids: vec![Ccid::Vcp],
-        receiver_ccids: vec![Ccid::Vcp],
+        sender_ccids: vec![ccid],
+        receiver_ccids: vec![ccid],
         send_queue: 100_000,
         receive_queue: 100_000,
         ..base
@@ -27,8 +31,19 @@ fn is_data(sent: &Sent) -> bool {
 
 /// A pair whose client sends for `secs` over routers that write `zone`.
 fn send_through(zone: Zone, seconds: u64) -> Pair {
-    let mut pair = Pair::open(under_vcp(), under_vcp());
-    pair.network = Box::new(move |sent| Fate::Write(zone.raise(sent.ecn)));
+    let load = [0.5, 0.9, 1.2][zone as usize];
+    send_past(Ccid::Vcp, load, seconds)
+}
+
+/// The same under `ccid`, past a router with this load factor.
+fn send_past(ccid: Ccid, load: f64, seconds: u64) -> Pair {
+    let mut pair = Pair::open(under(ccid), under(ccid));
+    let chain = ccid.chain().unwrap();
+    let mut router = Marker::new(chain, 16);
+    pair.network = Box::new(move |sent| {
+        let place = crate::dccp::place(sent.packet.seq, chain);
+        Fate::Write(router.mark(7, place, load, sent.ecn))
+    });
     pair.log.clear();
     for _ in 0..50_000 {
         pair.send(Client, 1000);
@@ -97,5 +112,21 @@ fn the_codes_need_the_ecn_field() {
         ..under_vcp()
     };
     let error = config.check().unwrap_err();
-    assert!(error.to_string().contains("CCID 248"), "{error}");
+    assert!(error.to_string().contains("248 to 250"), "{error}");
+}
+
+/// A round trip takes 100 ms, so t_rho is two: under 20 to 40 % load a window grows by 1.375^(1/2) in
+/// a round, by alpha / 4 more, and half as fast by what is sure after the first packet of each chain.
+#[test]
+fn the_window_obeys_a_level_that_two_packets_tell() {
+    let cwnd = |millis| {
+        let mut pair = send_past(Ccid::Dpcp, 0.3, 0);
+        pair.run_for(skywave_units::Duration::from_millis(millis));
+        pair.window(Client).cwnd
+    };
+    let rounds = 10;
+    let growth = (cwnd(1500) / cwnd(500)).powf(1.0 / f64::from(rounds));
+    let (first, both) = (1.0625_f64.sqrt() - 1.0, 1.375_f64.sqrt() - 1.0);
+    let expected = 1.0 + (first + both) / 2.0;
+    assert!((growth - expected).abs() < 0.03, "{growth}, {expected}");
 }

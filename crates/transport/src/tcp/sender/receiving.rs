@@ -2,9 +2,11 @@
 
 use skywave_congestion::{AckSummary, AckedPacket, RttEstimator, WindowControl};
 use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
 use skywave_wire::tcp::{Flags, Segment};
 
 use super::{Sender, State};
+use crate::tcp::chain::{self, Known};
 use crate::tcp::recovery::{News, OnDuplicate, OnProgress, Recovery};
 use crate::tcp::{RecoveryAlgorithm, RecoveryExit};
 
@@ -71,7 +73,10 @@ impl Sender {
 
     /// RFC 9293 section 3.10.7.4, for a peer that sends no data.
     #[inline(always)]
-    pub(super) fn on_segment(&mut self, now: Instant, segment: Segment) {
+    pub(super) fn on_segment(&mut self, now: Instant, mut segment: Segment) {
+        if let Some(packets) = self.ecn.chain() {
+            self.take_place(now, &mut segment, packets);
+        }
         // Moved out, so that the rest of a segment need not be put into memory.
         let sack = segment.options.sack;
         let flags = segment.flags;
@@ -121,6 +126,18 @@ impl Sender {
         }
         if is_marked {
             self.on_mark(now);
+        }
+    }
+
+    /// MPCP: what an acknowledgement's header tells of the place and the code of a segment of ours.
+    #[cold]
+    fn take_place(&mut self, now: Instant, segment: &mut Segment, packets: u8) {
+        let place = chain::take(segment, packets, Known::Seq(self.remote_next));
+        let flags = segment.flags;
+        if flags.contains(Flags::ACK) && !flags.contains(Flags::SYN) && !flags.contains(Flags::RST)
+        {
+            let code = Ecn::from_bits(flags.0 >> 6);
+            self.window.on_feedback(now, place, code);
         }
     }
 

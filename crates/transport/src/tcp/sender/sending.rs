@@ -6,6 +6,7 @@ use skywave_wire::Payload;
 use skywave_wire::tcp::{Flags, Segment, TcpOptions};
 
 use super::{Sender, State};
+use crate::tcp::chain;
 use crate::tcp::reassembly::Range;
 
 impl Sender {
@@ -166,7 +167,11 @@ impl Sender {
             flags = flags.union(Flags::PSH);
         }
         let payload = Payload::Synthetic(u32::try_from(length).unwrap_or(u32::MAX));
-        self.segment(start, flags, payload, TcpOptions::default())
+        let mut segment = self.segment(start, flags, payload, TcpOptions::default());
+        if let Some(packets) = self.ecn.chain() {
+            chain::put(&mut segment, self.window.next_place(), packets);
+        }
+        segment
     }
 
     pub(super) fn syn(&mut self, now: Instant) -> Segment {
@@ -201,6 +206,7 @@ impl Sender {
             ack: if acks { self.remote_next } else { 0 },
             flags,
             window: u16::MAX,
+            checksum_offset: 0,
             options,
             payload,
         }

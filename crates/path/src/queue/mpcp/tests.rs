@@ -1,3 +1,4 @@
+use skywave_congestion::load::{Level, Zone};
 use skywave_units::Duration;
 use skywave_wire::Ecn;
 
@@ -11,13 +12,19 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-fn vcp(packets: u32) -> Vcp<Parcel> {
-    Vcp::new(Limit::Packets(packets), MeterConfig::default(), RATE)
+fn vcp(packets: u32) -> Mpcp<Parcel> {
+    let marker = Marker::new(1, 0);
+    Mpcp::new(
+        Limit::Packets(packets),
+        MeterConfig::default(),
+        RATE,
+        marker,
+    )
 }
 
 /// Offers `percent` packets in each 100 ms and serves one each millisecond; returns the codes of what
 /// leaves, by the interval of 200 ms.
-fn serve(queue: &mut Vcp<Parcel>, percent: u64, from: u64, to: u64, ecn: Ecn) -> Vec<Vec<Ecn>> {
+fn serve(queue: &mut Mpcp<Parcel>, percent: u64, from: u64, to: u64, ecn: Ecn) -> Vec<Vec<Ecn>> {
     let mut left = vec![vec![]; (to / 200) as usize];
     for ms in from..to {
         let arrivals = (ms + 1) * percent / 100 - ms * percent / 100;
@@ -95,4 +102,29 @@ fn a_standing_queue_is_load() {
     // Nothing arrives in the second interval: half of 392 packets are a load of 1.
     assert_eq!(Zone::of(queue.meter.load(at(400))), Zone::High);
     assert_eq!(queue.dequeue(at(401)).unwrap().ecn(), Zone::High.code());
+}
+
+/// Each packet gets the digit of its place, and flows do not disturb each other.
+#[test]
+fn a_chain_leaves_with_the_digits_of_the_level() {
+    let marker = Marker::new(2, 64);
+    let mut queue = Mpcp::new(Limit::Packets(1000), MeterConfig::default(), RATE, marker);
+    let mut said = vec![];
+    for ms in 0..400 {
+        // Nine packets in ten milliseconds: a load factor of 0.92.
+        if ms % 10 != 9 {
+            let (flow, place) = (ms % 2, (ms / 2 % 2) as u8);
+            let parcel = Parcel::new(0, 1000).of_flow(flow as u32).at_place(place);
+            let _ = queue.enqueue(at(ms), None, parcel.with_ecn(Zone::Low.code()));
+        }
+        if let Some(parcel) = queue.dequeue(at(ms)) {
+            said.push((ms, parcel.place(), parcel.ecn()));
+        }
+    }
+    let level = Level::of(0.92, 2);
+    for (ms, place, code) in said {
+        if ms > 202 {
+            assert_eq!(Some(code), level.digit(place).map(Zone::code), "at {ms} ms");
+        }
+    }
 }

@@ -1,37 +1,48 @@
-//! A VCP router's queue: first in, first out, with the load factor written on what leaves.
+//! An MPCP router's queue, and with chains of one packet a VCP router's: first in, first out, with
+//! the load factor written on what leaves.
 
-use skywave_congestion::load::{Meter, MeterConfig, Zone};
+use skywave_congestion::load::{Marker, Meter, MeterConfig};
 use skywave_units::{Instant, Rate};
 
 use super::backlog::Backlog;
 use super::{DropReason, Dropped, Limit, Queue};
 use crate::Packet;
 
-/// A drop-tail queue that measures its link's load factor and raises the code of each packet that
-/// leaves to that of its [`Zone`] (Xia et al. 2005; Chen et al. 2010, appendix).
+/// A drop-tail queue that measures its link's load factor and writes it on the packets that leave,
+/// where they carry less: VCP (Xia et al. 2005; Chen et al. 2010, appendix), or a digit a packet,
+/// MPCP (Li and Yousefi'zadeh 2009).
 ///
 /// What carries no code, acknowledgements above all, passes as it is but counts as load. The code is
 /// written when a packet begins its transmission, so it is as new as it can be.
 #[derive(Clone, Debug)]
-pub struct Vcp<P> {
+pub struct Mpcp<P> {
     limit: Limit,
     waiting: Backlog<P>,
     meter: Meter,
+    marker: Marker,
 }
 
-impl<P: Packet> Vcp<P> {
-    /// An empty queue that holds up to `limit`, before a link on which VCP may use `rate`: the link's
-    /// rate, or the queue's share of it.
-    pub fn new(limit: Limit, config: MeterConfig, rate: Rate) -> Self {
+impl<P: Packet> Mpcp<P> {
+    /// An empty queue that holds up to `limit`, before a link on which what it marks may use `rate`:
+    /// the link's rate, or the queue's share of it.
+    pub fn new(limit: Limit, config: MeterConfig, rate: Rate, marker: Marker) -> Self {
         Self {
             limit,
             waiting: Backlog::new(),
             meter: Meter::new(config, rate),
+            marker,
         }
     }
 }
 
-impl<P: Packet> Queue<P> for Vcp<P> {
+impl<P> Mpcp<P> {
+    /// How many packets tell a load factor; 1 for VCP.
+    pub const fn packets_of_chain(&self) -> u8 {
+        self.marker.packets()
+    }
+}
+
+impl<P: Packet> Queue<P> for Mpcp<P> {
     fn enqueue(
         &mut self,
         now: Instant,
@@ -53,9 +64,10 @@ impl<P: Packet> Queue<P> for Vcp<P> {
     fn dequeue(&mut self, now: Instant) -> Option<P> {
         let (_, mut packet) = self.waiting.pop(now)?;
         let code = packet.ecn();
-        let raised = Zone::of(self.meter.load(now)).raise(code);
-        if raised != code {
-            packet.set_ecn(raised);
+        let load = self.meter.load(now);
+        let marked = self.marker.mark(packet.flow(), packet.place(), load, code);
+        if marked != code {
+            packet.set_ecn(marked);
         }
         self.meter.on_queue(now, self.waiting.bytes());
         Some(packet)
