@@ -153,7 +153,9 @@ class VcpRouter(_Mirror):
     """A VCP router's queue: drop-tail, with its link's load factor written on what leaves.
 
     It holds ``packets`` or ``bytes``: give one of the two. ``interval`` is t_rho, ``sampling`` t_q,
-    ``queue_share`` kappa_q and ``target_utilisation`` gamma.
+    ``queue_share`` kappa_q and ``target_utilisation`` gamma. With a ``chain`` of n packets, 2 for
+    DPCP and 3 for TPCP, it is a router of MPCP(n), which remembers where the chains of ``flows``
+    flows stand.
     """
 
     TAG: ClassVar[str] = "vcp"
@@ -164,6 +166,8 @@ class VcpRouter(_Mirror):
     queue_share: float | None = None
     target_utilisation: float | None = None
     average: Literal["samples", "means"] | None = None
+    chain: int | None = None
+    flows: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,11 +310,16 @@ class Link(_Mirror):
 class Vcp(_Mirror):
     """How a VCP sender obeys its routers: ``control="vcp"`` over TCP, ``ccid=248`` over DCCP.
 
-    ``interval`` is the routers' t_rho. ``fallback`` lets it send as RFC 5681 says where its routers
+    With a ``chain`` of n packets it is one of MPCP(n); over DCCP the CCID says it, 249 for 2 (DPCP)
+    and 250 for 3 (TPCP). ``limits`` keeps VCP's limits of the increases then, ``acts`` says whether a
+    digit of a chain is acted on at once. ``interval`` is the routers' t_rho. ``fallback`` lets it send as RFC 5681 says where its routers
     do not speak VCP; without it there must be one that does.
     """
 
     rules: Literal["chen2010", "xia2005"] | None = None
+    chain: int | None = None
+    limits: bool | None = None
+    acts: Literal["at-once", "when-complete"] | None = None
     after_decrease: Literal["ignores-overload", "freezes"] | None = None
     on_loss: Literal["halves", "decreases"] | None = None
     interval: str | None = None
@@ -389,7 +398,7 @@ class Dccp(_Mirror):
     """DCCP's parameters; windows and the send queue are in packets.
 
     ``profile`` says whose rules fill the rest; ``tfrc`` has those of CCID 3 and 4, ``vcp`` those of
-    CCID 248.
+    CCIDs 248 to 250.
     """
 
     TAG: ClassVar[str] = "dccp"

@@ -18,7 +18,8 @@ class Config:
     ccid: int = 2
     """Congestion control in both directions.
 
-    2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), or 248 (VCP: Skywave's own; docs/vcp.md).
+    2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), or 248, 249
+    and 250 (VCP, DPCP and TPCP: Skywave's own; docs/vcp.md).
 
     A listener accepts the others too, and prefers this one.
     """

@@ -53,7 +53,10 @@ pub(super) fn read(config: Option<Config>) -> PyResult<Arc<dccp::Config>> {
         return Ok(Arc::new(base));
     };
     let first = Ccid::from_number(config.ccid).ok_or_else(|| {
-        PyValueError::new_err(format!("ccid is {}; give 2, 3, 4 or 248", config.ccid))
+        PyValueError::new_err(format!(
+            "ccid is {}; give 2, 3, 4, 248, 249 or 250",
+            config.ccid
+        ))
     })?;
     let codes: PyResult<Vec<_>> = config.service_codes.iter().map(Code::read).collect();
     Ok(Arc::new(dccp::Config {

@@ -238,6 +238,30 @@ fn every_error_names_its_field() {
             "these are parameters of VCP: use ccid 248, 249 or 250",
         ),
         (
+            "tcp = {}",
+            "tcp = { control = \"vcp\", vcp = { chain = 9 } }",
+            "flows[0].transport.tcp.vcp.chain",
+            "a chain of 9 packets: 1 (VCP) to 8",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 249, vcp = { chain = 3 }",
+            "flows[1].transport.dccp.vcp.chain",
+            "CCID 249 has chains of 2",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, chain = 0 } }",
+            "links[0].queue.vcp.chain",
+            "a chain of 0 packets",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, flows = 0 } }",
+            "links[0].queue.vcp.flows",
+            "0 flows to remember",
+        ),
+        (
             "ccid = 2",
             "ccid = 248, tfrc = {}",
             "flows[1].transport.dccp.tfrc",

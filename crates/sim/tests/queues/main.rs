@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod mpcp;
 #[path = "../support/mod.rs"]
 mod support;
 mod vcp;
