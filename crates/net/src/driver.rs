@@ -138,9 +138,8 @@ impl Driver {
 
     fn flush(&mut self) {
         self.shared.take_pending(&mut self.flows);
-        let now = self.shared.clock.now();
         for flow in self.flows.drain(..) {
-            flow.flush(now);
+            flow.flush(self.shared.clock.now());
         }
     }
 

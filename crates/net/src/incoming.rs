@@ -23,8 +23,6 @@ const BUFFER: usize = 65_536;
 const COPY_BELOW: usize = 16_384;
 /// Buffers handed out that are waited for.
 const LENT: usize = 64;
-/// Of those so many are asked after at a time.
-const RETURNS: usize = 4;
 
 /// DCCP packets that have arrived as one, still as bytes: of one size, but for a shorter last one, on
 /// one path and with the same ECN bits.
@@ -150,15 +148,11 @@ impl Incoming {
     }
 }
 
-/// A buffer that nobody holds a part of any more, if there is one among those handed out first.
+/// A buffer that nobody holds a part of any more, if there is one: the one that was handed out last,
+/// which is the likeliest to be in the processor's cache.
 fn returned(lent: &mut VecDeque<Bytes>) -> Option<BytesMut> {
-    for _ in 0..lent.len().min(RETURNS) {
-        match lent.pop_front()?.try_into_mut() {
-            Ok(buffer) => return Some(buffer),
-            Err(held) => lent.push_back(held),
-        }
-    }
-    None
+    let newest = lent.iter().rposition(Bytes::is_unique)?;
+    lent.remove(newest)?.try_into_mut().ok()
 }
 
 /// The first `length` bytes of a buffer, which is handed out with them where they are many.

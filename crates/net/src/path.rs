@@ -1,5 +1,6 @@
 //! Between which addresses a connection runs, and what the system knows of the way.
 
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -9,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::socket::Encapsulation;
 
 /// Addresses of one connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Path {
     /// The address that this host uses.
     pub(crate) local: IpAddr,
@@ -18,13 +19,24 @@ pub(crate) struct Path {
 }
 
 /// What tells connections apart: RFC 6773's 6-tuple, the local UDP port being the endpoint's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) path: Path,
     /// Local DCCP port.
     pub(crate) local_port: u16,
     /// The peer's DCCP port.
     pub(crate) remote_port: u16,
+}
+
+/// In one piece: field by field, hashing takes several times as long.
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let mut bytes = [0; 38];
+        bytes[..34].copy_from_slice(&self.path.to_bytes());
+        bytes[34..36].copy_from_slice(&self.local_port.to_be_bytes());
+        bytes[36..].copy_from_slice(&self.remote_port.to_be_bytes());
+        state.write(&bytes);
+    }
 }
 
 impl Path {

@@ -47,9 +47,10 @@ impl Sender {
         if self.is_blocked.load(Ordering::Acquire) {
             return false;
         }
-        let Some(first) = next() else {
+        let mut waiting = next();
+        if waiting.is_none() {
             return true;
-        };
+        }
         let checksum = path.checksum(socket.encapsulation);
         let max_segments = socket.max_segments();
         let mut batch = locked(&self.spare).pop().unwrap_or_default();
@@ -59,18 +60,18 @@ impl Sender {
             counters.send_errors(u64::from(pushed.is_err()));
             pushed.unwrap_or(true)
         };
-        push(&mut batch, &first);
-        while let Some(transmit) = next() {
-            if push(&mut batch, &transmit) {
-                continue;
+        // By reference, for packets are large to be moved.
+        while let Some(transmit) = &waiting {
+            if !push(&mut batch, transmit) {
+                let has_left = self.send(socket, path, counters, &mut batch);
+                // The packet in hand opens the next batch.
+                push(&mut batch, transmit);
+                if !has_left {
+                    self.hold(path, batch);
+                    return false;
+                }
             }
-            let has_left = self.send(socket, path, counters, &mut batch);
-            // The packet in hand opens the next batch.
-            push(&mut batch, &transmit);
-            if !has_left {
-                self.hold(path, batch);
-                return false;
-            }
+            waiting = next();
         }
         let drained = self.send(socket, path, counters, &mut batch);
         let mut spare = locked(&self.spare);

@@ -7,10 +7,10 @@ use std::task::Waker;
 use bytes::Bytes;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_transport::Transmit;
 use skywave_transport::dccp::{self, Connection, State};
+use skywave_transport::{Endpoint as _, Transmit};
 use skywave_units::Instant;
-use skywave_wire::dccp::{Packet, PacketType};
+use skywave_wire::dccp::{Packet, PacketType, ParseError};
 use skywave_wire::{Checksum, Ecn};
 use tokio::sync::Notify;
 
@@ -133,7 +133,7 @@ impl Shared {
         let Arrival { path, ecn, .. } = arrival;
         let checksum = path.checksum(self.socket.encapsulation);
         while let Some(bytes) = arrival.pop() {
-            let Some(packet) = self.parse(bytes, checksum) else {
+            let Ok(packet) = self.parse(bytes, checksum) else {
                 continue;
             };
             let key = Key {
@@ -148,9 +148,15 @@ impl Shared {
                     self.at_door(now, key, ecn, packet);
                 }
                 Found::Flow(flow) => {
-                    let others = core::iter::from_fn(|| arrival.pop_for(&key));
-                    let packets = others.filter_map(|bytes| self.parse(bytes, checksum));
-                    if flow.receive(now, ecn, core::iter::once(packet).chain(packets)) {
+                    let is_first = flow.receive(now, |connection| {
+                        connection.receive(now, ecn, packet);
+                        while let Some(bytes) = arrival.pop_for(&key) {
+                            if let Ok(packet) = self.parse(bytes, checksum) {
+                                connection.receive(now, ecn, packet);
+                            }
+                        }
+                    });
+                    if is_first {
                         received.push(flow);
                     }
                 }
@@ -162,12 +168,12 @@ impl Shared {
     }
 
     /// A packet, unless it is none: then it is counted and dropped (RFC 4340 section 8.5, step 1).
-    fn parse(&self, bytes: Bytes, checksum: Checksum) -> Option<Packet> {
+    fn parse(&self, bytes: Bytes, checksum: Checksum) -> Result<Packet, ParseError> {
         let packet = Packet::read(bytes, checksum);
         if packet.is_err() {
             self.counters.malformed();
         }
-        packet.ok()
+        packet
     }
 
     /// A Request for somebody who listens: remembered as a connection, or answered at the door.

@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use skywave_transport::dccp::{Connection, Datagram, SendError};
+use skywave_units::Instant;
 
-use super::{Flow, GATHER, News};
+use super::{Flow, FlowState, GATHER};
 use crate::error::ConnectionError;
 use crate::locked;
 
@@ -22,8 +23,7 @@ impl Flow {
     /// only where there is no error.
     pub(crate) fn offer(self: &Arc<Self>, datagram: &mut Bytes) -> Result<(), SendError> {
         self.hand_over(|connection| {
-            connection.admit(datagram.len())?;
-            connection.send(core::mem::take(datagram).into())
+            connection.send_with(datagram.len(), || core::mem::take(datagram).into())
         })
     }
 
@@ -34,9 +34,9 @@ impl Flow {
     ) -> Result<(), SendError> {
         self.hand_over(|connection| {
             while let Some(first) = datagrams.front() {
-                connection.admit(first.len())?;
-                let first = datagrams.pop_front().unwrap_or_default();
-                connection.send(first.into())?;
+                connection.send_with(first.len(), || {
+                    datagrams.pop_front().unwrap_or_default().into()
+                })?;
             }
             Ok(())
         })
@@ -79,16 +79,6 @@ impl Flow {
         mut take: impl FnMut(Datagram),
     ) -> usize {
         let mut state = locked(&self.state);
-        let mut news = News::default();
-        if state.inbox.len() < limit && state.connection.get().readable() > 0 {
-            let now = self.shared.clock.now();
-            let mut inbox = core::mem::take(&mut state.inbox);
-            let wanted = limit.max(INBOX) - inbox.len();
-            ((), news) = self.drive(&mut state, now, |connection| {
-                inbox.extend(core::iter::from_fn(|| connection.recv()).take(wanted));
-            });
-            state.inbox = inbox;
-        }
         let mut count = 0;
         while count < limit
             && let Some(datagram) = state.inbox.pop_front()
@@ -96,8 +86,22 @@ impl Flow {
             take(datagram);
             count += 1;
         }
-        drop(state);
-        self.announce(news);
+        if count < limit && state.connection.get().readable() > 0 {
+            let FlowState {
+                connection, inbox, ..
+            } = &mut *state;
+            // No packet and no timer follows from it, whatever the time is.
+            let ((), _) = connection.apply(Instant::ZERO, |connection| {
+                while count < limit
+                    && let Some(datagram) = connection.recv()
+                {
+                    take(datagram);
+                    count += 1;
+                }
+                let ahead = INBOX.saturating_sub(limit);
+                inbox.extend(core::iter::from_fn(|| connection.recv()).take(ahead));
+            });
+        }
         count
     }
 

@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex};
 use skywave_transport::dccp::{Connection, Datagram, Event, Origin, State};
 use skywave_transport::{Driven, Endpoint as _};
 use skywave_units::{Duration, Instant};
-use skywave_wire::Ecn;
 use skywave_wire::dccp::{DccpOption, Packet, ResetCode};
 use tokio::sync::Notify;
 
@@ -124,20 +123,13 @@ impl Flow {
         })
     }
 
-    /// Packets have arrived for it. They are taken in, and [`answer`](Self::answer) sends what
-    /// follows; says whether these are the first since then.
-    pub(crate) fn receive(
-        &self,
-        now: Instant,
-        ecn: Ecn,
-        packets: impl Iterator<Item = Packet>,
-    ) -> bool {
+    /// Packets have arrived for it: `receive` hands them over, and [`answer`](Self::answer) sends what
+    /// follows. Says whether these are the first since then.
+    pub(crate) fn receive(&self, now: Instant, receive: impl FnOnce(&mut Connection)) -> bool {
         let mut state = locked(&self.state);
         let had = state.connection.get().readable();
         // Drained by `answer`.
-        let _ = state.connection.apply(now, |connection| {
-            packets.for_each(|packet| connection.receive(now, ecn, packet));
-        });
+        let _ = state.connection.apply(now, receive);
         if state.connection.get().readable() > had {
             state.has_news = true;
             // What the application answers leaves at once.

@@ -3,7 +3,9 @@
 use bytes::{Buf, Bytes};
 
 use super::option_codec::{self, bounded};
-use super::{EmitError, Kind, Packet, PacketType, ParseError, ResetCode, SeqNo, ServiceCode};
+use super::{
+    EmitError, Kind, OptionList, Packet, PacketType, ParseError, ResetCode, SeqNo, ServiceCode,
+};
 use crate::Payload;
 use crate::checksum::{Checksum, internet_checksum};
 
@@ -84,10 +86,14 @@ fn coverage(cscov: u8, data: usize) -> Result<usize, usize> {
 
 impl Packet {
     /// Bytes of the header: fixed part, options and padding.
+    #[inline]
     pub fn header_len(&self) -> usize {
+        let fixed = self.kind.packet_type().fixed_header_len(self.extended);
+        if self.options.is_empty() {
+            return fixed;
+        }
         let options = self.options.iter().map(super::DccpOption::encoded_len);
-        self.kind.packet_type().fixed_header_len(self.extended)
-            + options.sum::<usize>().next_multiple_of(WORD)
+        fixed + options.sum::<usize>().next_multiple_of(WORD)
     }
 
     /// Bytes of the packet without IP: header and data.
@@ -172,7 +178,10 @@ impl Packet {
             u64::from(u32::from_be_bytes([0, n0, n1, n2]))
         };
         let kind = parse_kind(packet_type, extended, fields);
-        let options = option_codec::parse(&header[minimum..]);
+        let options = match &header[minimum..] {
+            [] => OptionList::new(),
+            space => option_codec::parse(space),
+        };
         let payload = if data.is_empty() {
             Payload::EMPTY
         } else {

@@ -19,11 +19,11 @@ const DROP_COUNT: usize = 3;
 /// as [`DccpOption::Other`] or [`DccpOption::Malformed`].
 pub(super) fn parse(space: &[u8]) -> OptionList {
     let mut options = OptionList::new();
-    if space.is_empty() {
-        return options;
-    }
     let mut rest = space;
     while let Some((&kind, tail)) = rest.split_first() {
+        if is_implied_padding(rest) && options.last() != Some(&DccpOption::Mandatory) {
+            break;
+        }
         if kind < FIRST_WITH_LENGTH {
             options.push(single_byte(kind));
             rest = tail;
@@ -44,25 +44,16 @@ pub(super) fn parse(space: &[u8]) -> OptionList {
         );
         rest = tail;
     }
-    options.truncate(options.len() - implied_padding(&options));
     options
 }
 
-/// How many bytes of padding at the end need no [`DccpOption::Padding`]: emitting adds them again.
-/// Without them a packet received is equal to the packet that was sent.
-fn implied_padding(options: &OptionList) -> usize {
-    let trailing = options
-        .iter()
-        .rev()
-        .take_while(|&option| *option == DccpOption::Padding)
-        .count();
-    let before = options.iter().rev().nth(trailing);
-    if before == Some(&DccpOption::Mandatory) {
-        // Mandatory at the very end is an error, "Mandatory, Padding" is none (section 5.8.2).
-        trailing.saturating_sub(1).min(3)
-    } else {
-        trailing.min(3)
-    }
+/// Whether this is the padding at the end that needs no [`DccpOption::Padding`]: emitting adds it again.
+/// Without it a packet received is equal to the packet that was sent.
+///
+/// Behind Mandatory it is not left out: Mandatory at the very end is an error, "Mandatory, Padding" is
+/// none (section 5.8.2).
+fn is_implied_padding(rest: &[u8]) -> bool {
+    matches!(rest, [0] | [0, 0] | [0, 0, 0])
 }
 
 fn single_byte(kind: u8) -> DccpOption {

@@ -29,7 +29,17 @@ const OPTIONS_ROOM: usize = 1020 - 24;
 
 impl Connection {
     /// Numbers a packet, adds its options and tells everybody that it leaves.
-    pub(super) fn build(
+    pub(super) fn build(&mut self, now: Instant, kind: Kind, payload: Payload) -> Transmit<Packet> {
+        self.build_any(now, kind, payload)
+    }
+
+    /// As [`build`](Self::build), of a Data packet: most packets are, and have few of the parts.
+    pub(super) fn build_data(&mut self, now: Instant, payload: Payload) -> Transmit<Packet> {
+        self.build_any(now, Kind::Data, payload)
+    }
+
+    #[inline(always)]
+    fn build_any(
         &mut self,
         now: Instant,
         mut kind: Kind,

@@ -9,11 +9,11 @@ use crate::dccp::data_dropped::DropCode;
 
 impl Connection {
     /// Gives the data to the application, or drops it and lets the peer know why.
-    pub(super) fn accept_data(&mut self, packet: Packet, is_corrupted: bool) {
-        if carried_data(&packet).is_none() {
+    pub(super) fn accept_data(&mut self, packet: &mut Packet, is_corrupted: bool) {
+        if carried_data(packet).is_none() {
             // Section 9.3: checked on packets of every type, and reported all the same.
             if is_corrupted {
-                self.drop_data(&packet, DropCode::Corrupt);
+                self.drop_data(packet, DropCode::Corrupt);
             }
             return;
         }
@@ -25,21 +25,21 @@ impl Connection {
             || !self.accepts_coverage(packet.cscov)
             || !self.ecn_is_settled();
         if may_not {
-            self.drop_data(&packet, DropCode::ProtocolConstraints);
+            self.drop_data(packet, DropCode::ProtocolConstraints);
         } else if !self.is_listening {
-            self.drop_data(&packet, DropCode::NotListening);
+            self.drop_data(packet, DropCode::NotListening);
         } else if is_corrupted && !self.config.deliver_corrupted {
-            self.drop_data(&packet, DropCode::Corrupt);
+            self.drop_data(packet, DropCode::Corrupt);
         } else if self.receive_queue.len() >= self.config.receive_queue {
-            self.drop_data(&packet, DropCode::ReceiveBuffer);
+            self.drop_data(packet, DropCode::ReceiveBuffer);
         } else {
             if is_corrupted {
-                self.report(&packet, DropCode::DeliveredCorrupt);
+                self.report(packet, DropCode::DeliveredCorrupt);
             }
             self.handshake_data_settled |= in_handshake;
             self.counters.datagrams_delivered += 1;
             self.receive_queue.push_back(Datagram {
-                payload: packet.payload,
+                payload: core::mem::take(&mut packet.payload),
                 corrupted: is_corrupted,
             });
         }

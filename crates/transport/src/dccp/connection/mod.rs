@@ -267,8 +267,21 @@ impl Connection {
     ///
     /// The datagram is not taken: the queue is full, it is too large, or the connection is over.
     pub fn send(&mut self, datagram: Payload) -> Result<(), SendError> {
-        self.admit(datagram.len())?;
-        self.send_queue.push_back(datagram);
+        self.send_with(datagram.len(), || datagram)
+    }
+
+    /// As [`send`](Self::send), of a datagram of `size` bytes that is made only if it is taken.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    pub fn send_with(
+        &mut self,
+        size: usize,
+        datagram: impl FnOnce() -> Payload,
+    ) -> Result<(), SendError> {
+        self.admit(size)?;
+        self.send_queue.push_back(datagram());
         Ok(())
     }
 
@@ -298,7 +311,13 @@ impl Connection {
 
     /// The next datagram from the peer, in the order of arrival.
     pub fn recv(&mut self) -> Option<Datagram> {
-        self.receive_queue.pop_front()
+        let datagram = self.receive_queue.pop_front();
+        if self.receive_queue.is_empty() {
+            // What comes next is stored at the beginning again, not all around a ring that was once
+            // full: the processor's cache holds it.
+            self.receive_queue.clear();
+        }
+        datagram
     }
 
     /// The next event.
@@ -431,8 +450,8 @@ impl Connection {
 impl Endpoint for Connection {
     type Packet = Packet;
 
-    fn receive(&mut self, now: Instant, ecn: Ecn, packet: Packet) {
-        self.process(now, ecn, packet);
+    fn receive(&mut self, now: Instant, ecn: Ecn, mut packet: Packet) {
+        self.process(now, ecn, &mut packet);
     }
 
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Packet>> {

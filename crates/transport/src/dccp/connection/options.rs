@@ -29,6 +29,9 @@ impl Connection {
         // Those of an earlier Response, come late, do not go with our acknowledgement number.
         let takes_cookies =
             kind == PacketType::Response && self.state < State::Open && packet.seq == self.seq.gsr;
+        if packet.options.is_empty() && !takes_cookies {
+            return ControlFlow::Continue(None);
+        }
         let mut ndp_count = None;
         let mut mandatory = false;
         let mut negotiated = false;

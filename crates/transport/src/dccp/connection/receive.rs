@@ -30,32 +30,40 @@ const DROP: Step = ControlFlow::Break(());
 
 impl Connection {
     /// Takes a packet through all steps.
-    pub(super) fn process(&mut self, now: Instant, ecn: Ecn, packet: Packet) {
+    pub(super) fn process(&mut self, now: Instant, ecn: Ecn, packet: &mut Packet) {
         let _: Step = self.steps(now, ecn, packet);
     }
 
-    fn steps(&mut self, now: Instant, ecn: Ecn, mut packet: Packet) -> Step {
+    fn steps(&mut self, now: Instant, ecn: Ecn, packet: &mut Packet) -> Step {
         // An endpoint that cannot read ECN bits does not look at them (section 12.1).
         let ecn = if self.config.ecn_incapable {
             Ecn::NotEct
         } else {
             ecn
         };
-        self.step_1_check_header_basics(&packet)?;
-        self.step_2_check_ports_and_timewait(now, &packet)?;
-        self.step_3_process_listen(now, &packet)?;
-        self.step_4_prepare_request_numbers(now, &packet)?;
-        self.step_5_prepare_sync_numbers(now, &packet)?;
-        self.step_6_check_sequence_numbers(now, &mut packet)?;
-        self.step_7_check_unexpected_types(now, &packet)?;
-        let arrival = self.step_8_process_options(now, ecn, &packet)?;
-        self.step_9_process_reset(now, &packet)?;
-        self.step_10_finish_request(now, &packet);
-        self.step_11_process_respond(now, &packet);
-        self.step_12_process_partopen(now, &packet);
-        self.step_13_process_closereq(now, &packet);
-        self.step_14_process_close(now, &packet)?;
-        self.step_15_process_sync(&packet);
+        self.step_1_check_header_basics(packet)?;
+        self.step_2_check_ports_and_timewait(now, packet)?;
+        let has_data = matches!(packet.kind, Kind::Data | Kind::DataAck { .. });
+        if self.state == State::Open && has_data {
+            // The other steps are about other states and types, of which there are far fewer.
+            self.step_6_check_sequence_numbers(now, packet)?;
+            let arrival = self.step_8_process_options(now, ecn, packet)?;
+            self.step_16_process_data(packet, arrival);
+            return CONTINUE;
+        }
+        self.step_3_process_listen(now, packet)?;
+        self.step_4_prepare_request_numbers(now, packet)?;
+        self.step_5_prepare_sync_numbers(now, packet)?;
+        self.step_6_check_sequence_numbers(now, packet)?;
+        self.step_7_check_unexpected_types(now, packet)?;
+        let arrival = self.step_8_process_options(now, ecn, packet)?;
+        self.step_9_process_reset(now, packet)?;
+        self.step_10_finish_request(now, packet);
+        self.step_11_process_respond(now, packet);
+        self.step_12_process_partopen(now, packet);
+        self.step_13_process_closereq(now, packet);
+        self.step_14_process_close(now, packet)?;
+        self.step_15_process_sync(packet);
         self.step_16_process_data(packet, arrival);
         CONTINUE
     }
@@ -349,7 +357,7 @@ impl Connection {
     }
 
     /// "Step 16: Process data."
-    fn step_16_process_data(&mut self, packet: Packet, arrival: Arrival) {
+    fn step_16_process_data(&mut self, packet: &mut Packet, arrival: Arrival) {
         // Data of a packet that came twice, or that is too old to tell, is delivered at most once.
         if arrival.is_new {
             self.accept_data(packet, arrival.is_corrupted);

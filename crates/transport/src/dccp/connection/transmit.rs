@@ -31,6 +31,14 @@ pub(super) struct Outbox {
     pub(super) ack: bool,
 }
 
+/// What comes next where nothing is more urgent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Data,
+    DataAck,
+    Ack,
+}
+
 impl Connection {
     /// The next packet that may leave at `now`.
     pub(super) fn next_packet(&mut self, now: Instant) -> Option<Transmit<Packet>> {
@@ -72,15 +80,20 @@ impl Connection {
             // Step 12 of section 8.5: an Ack completes the handshake, data comes after it.
             return Some(self.acknowledge(now));
         }
-        // Not by `or_else`, through which each packet would be copied once more.
-        if let Some(data) = self.data(now) {
-            return Some(data);
+        // Each packet is built where it is returned, for it is large to be moved.
+        match self.next_in_turn(now) {
+            Some(Turn::Data) => {
+                let payload = self.send_queue.pop_front()?;
+                self.tell_writable();
+                Some(self.build_data(now, payload))
+            }
+            Some(Turn::DataAck) => Some(self.data_ack(now)),
+            Some(Turn::Ack) => Some(self.acknowledge(now)),
+            None => {
+                self.close_when_empty(now);
+                core::mem::take(&mut self.outbox.ending).then(|| self.ending(now))
+            }
         }
-        if self.ack_is_due() {
-            return Some(self.acknowledge(now));
-        }
-        self.close_when_empty(now);
-        core::mem::take(&mut self.outbox.ending).then(|| self.ending(now))
     }
 
     /// A Listen is outside of the sequence number space: its own number is zero (RFC 5596 section
@@ -146,8 +159,14 @@ impl Connection {
         self.without_data(now, kind)
     }
 
-    /// A Data or DataAck packet, if a datagram waits and may leave.
-    fn data(&mut self, now: Instant) -> Option<Transmit<Packet>> {
+    /// Whether data or an acknowledgement is to leave, or both in one.
+    fn next_in_turn(&mut self, now: Instant) -> Option<Turn> {
+        let data = self.data_in_turn(now);
+        data.or_else(|| self.ack_is_due().then_some(Turn::Ack))
+    }
+
+    /// What leaves if a datagram waits and may leave.
+    fn data_in_turn(&mut self, now: Instant) -> Option<Turn> {
         let waiting = self.send_queue.front()?;
         if self.state == State::PartOpen && self.waits_for_open {
             return None;
@@ -170,30 +189,36 @@ impl Connection {
             }
             Permit::Blocked => return None,
         }
-        let mut acks = self.state == State::PartOpen;
-        if !acks {
-            let has_room = self.has_room_to_piggyback(size);
-            let is_due = self.ack_is_due() || self.sender.ack_of_ack_due();
-            if is_due && !has_room {
-                return Some(self.acknowledge(now));
-            }
-            // A delayed acknowledgement rides along before its time.
-            acks = is_due || (has_room && self.receiver.deadline().is_some());
+        if self.state == State::PartOpen {
+            return Some(Turn::DataAck);
         }
-        let payload = self.send_queue.pop_front()?;
-        let kind = if acks {
-            Kind::DataAck {
-                ack: self.ack_number(),
-            }
-        } else {
-            Kind::Data
-        };
-        let packet = self.build(now, kind, payload);
+        let is_due = self.ack_is_due() || self.sender.ack_of_ack_due();
+        if !is_due && self.receiver.deadline().is_none() {
+            return Some(Turn::Data);
+        }
+        Some(match (self.has_room_to_piggyback(size), is_due) {
+            // A delayed acknowledgement rides along before its time.
+            (true, _) => Turn::DataAck,
+            (false, true) => Turn::Ack,
+            (false, false) => Turn::Data,
+        })
+    }
+
+    fn data_ack(&mut self, now: Instant) -> Transmit<Packet> {
+        let payload = self.send_queue.pop_front().unwrap_or_default();
+        let ack = self.ack_number();
+        let packet = self.build(now, Kind::DataAck { ack }, payload);
+        // The datagram may be back in the queue.
+        self.tell_writable();
+        packet
+    }
+
+    /// Tells the application that there is room for a datagram again, where one was refused.
+    fn tell_writable(&mut self) {
         if self.was_full && self.send_room() > 0 {
             self.was_full = false;
             self.events.push_back(Event::Writable);
         }
-        Some(packet)
     }
 
     fn has_room_to_piggyback(&self, size: usize) -> bool {
