@@ -1,5 +1,6 @@
 //! What the packets of one acknowledgement tell.
 
+use super::reader::Reading;
 use crate::load::{Level, Zone};
 
 /// How many packets came back under which level, and the last word on overload.
@@ -9,13 +10,17 @@ pub(super) struct Acked {
     pub(super) news: Vec<(u64, Zone)>,
     /// Few: a level lasts for many packets.
     levels: Vec<(Level, u32)>,
-    over: Option<Level>,
+    over: Option<Reading>,
 }
 
 impl Acked {
-    pub(super) fn record(&mut self, level: Level) {
-        if level.zone() == Zone::Over {
-            self.over = Some(level);
+    pub(super) fn record(&mut self, reading: Reading) {
+        let level = reading.level;
+        let is_better_known = self
+            .over
+            .is_none_or(|over| reading.is_whole || !over.is_whole);
+        if level.zone() == Zone::Over && is_better_known {
+            self.over = Some(reading);
         }
         match self.levels.iter_mut().find(|(known, _)| *known == level) {
             Some((_, packets)) => *packets += 1,
@@ -55,8 +60,9 @@ impl Acked {
             .filter(|(level, _)| level.packets() > 1)
     }
 
-    /// The last level of overload, if there was one.
-    pub(super) const fn over(&self) -> Option<Level> {
+    /// The last level of overload, if there was one: the last one that is known whole, if there was
+    /// such.
+    pub(super) const fn over(&self) -> Option<Reading> {
         self.over
     }
 }

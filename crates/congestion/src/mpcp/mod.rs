@@ -19,7 +19,7 @@ pub use config::{Acts, AdditiveScaling, AfterDecrease, ChainOrder, MpcpConfig, O
 use acked::Acked;
 use fallback::{Fallback, Overload};
 use growth::Growth;
-use reader::Reader;
+use reader::{Reader, Reading};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
@@ -155,17 +155,22 @@ impl Mpcp {
         if may_grow {
             self.grow();
         }
-        let Some(level) = self.acked.over() else {
+        let Some(reading) = self.acked.over() else {
             return;
         };
         match self.gate {
             Gate::Open => {
-                self.decrease(level);
+                self.provisional = (!reading.is_whole).then_some(Provisional {
+                    chain: reading.chain,
+                    cwnd: self.cwnd,
+                    beta: reading.level.decrease(),
+                });
+                self.decrease(reading.level);
                 self.gate = Gate::Shut {
                     until: now + self.config.vcp.interval,
                 };
             }
-            Gate::Shut { .. } => self.refine(level),
+            Gate::Shut { .. } => self.refine(reading),
             Gate::Increasing { .. } => {}
         }
     }
@@ -200,26 +205,27 @@ impl Mpcp {
         } else {
             level.decrease()
         };
-        self.provisional = Some(Provisional {
-            chain: self.reader.chain_number(),
-            cwnd: self.cwnd,
-            beta,
-        });
         self.cwnd = (beta * self.cwnd).max(1.0);
         self.ssthresh = self.cwnd;
     }
 
-    /// More of the level is known by which cwnd was decreased: gives back what was too much
-    /// ("a finer adjustment", Li and Yousefi'zadeh 2009, section 3.3).
-    fn refine(&mut self, level: Level) {
-        if let Some(last) = &mut self.provisional
-            && last.chain == self.reader.chain_number()
-            && level.packets() > 1
-            && level.decrease() > last.beta
-        {
-            self.cwnd += (level.decrease() - last.beta) * last.cwnd;
+    /// More of the level is known by which cwnd was decreased, or the next chain has come whole: gives
+    /// back what was too much ("a finer adjustment", Li and Yousefi'zadeh 2009, section 3.3).
+    fn refine(&mut self, reading: Reading) {
+        let Some(last) = &mut self.provisional else {
+            return;
+        };
+        if !reading.is_whole && reading.chain != last.chain {
+            return;
+        }
+        let beta = reading.level.decrease();
+        if beta > last.beta {
+            self.cwnd += (beta - last.beta) * last.cwnd;
             self.ssthresh = self.cwnd;
-            last.beta = level.decrease();
+            last.beta = beta;
+        }
+        if reading.is_whole {
+            self.provisional = None;
         }
     }
 

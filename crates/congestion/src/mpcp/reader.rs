@@ -12,6 +12,16 @@ const TROUBLE: u8 = 3;
 /// again within as many after that, it does for good.
 const ROUNDS_WITHOUT_CHAINS: u64 = 4;
 
+/// The load factor as a sender takes it to be when a packet comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) level: Level,
+    /// Which chain told it.
+    pub(super) chain: u64,
+    /// Whether all of its digits have come, so that none was taken to be the worst.
+    pub(super) is_whole: bool,
+}
+
 /// What came back so far, and what it is taken to mean.
 #[derive(Clone, Debug)]
 pub(super) struct Reader {
@@ -24,6 +34,8 @@ pub(super) struct Reader {
     number: u64,
     /// The load factor, as the sender takes it to be.
     level: Level,
+    /// Whether all of its digits have come.
+    is_whole: bool,
     headers: Headers,
 }
 
@@ -69,6 +81,7 @@ impl Reader {
             chain: None,
             number: 0,
             level: Level::lowest(config.packets),
+            is_whole: true,
             headers: Headers::default(),
         }
     }
@@ -78,20 +91,19 @@ impl Reader {
         self.packets == 1 || self.headers.mode.is_vcp()
     }
 
-    /// Which chain the last digit was of.
-    pub(super) const fn chain_number(&self) -> u64 {
-        self.number
-    }
-
     /// What packet `seq`, which came back with `zone`, tells.
-    pub(super) fn on_packet(&mut self, seq: u64, zone: Zone) -> Level {
+    pub(super) fn on_packet(&mut self, seq: u64, zone: Zone) -> Reading {
         if self.packets == 1 {
             self.level = Level::begin(zone);
         } else if self.order == ChainOrder::SequenceNumbers {
             let (number, place) = (seq / u64::from(self.packets), seq % u64::from(self.packets));
             self.on_digit(number, place as u8, zone);
         }
-        self.level
+        Reading {
+            level: self.level,
+            chain: self.number,
+            is_whole: self.is_whole,
+        }
     }
 
     /// A digit of a chain whose number is known. What belongs to an older chain, or comes after a
@@ -111,8 +123,10 @@ impl Reader {
 
     fn take_in(&mut self, chain: Level) {
         self.chain = Some(chain);
-        if chain.packets() == self.packets || self.acts == Acts::AtOnce {
+        let is_whole = chain.packets() == self.packets;
+        if is_whole || self.acts == Acts::AtOnce {
             self.level = chain.completed(Zone::Over, self.packets);
+            self.is_whole = is_whole;
         }
     }
 
@@ -123,6 +137,7 @@ impl Reader {
             // What was sent in a chain before says no more.
             if place == 0 {
                 self.level = Level::begin(zone);
+                self.number += 1;
             }
             return;
         }
@@ -173,6 +188,7 @@ impl Reader {
         };
         let first = self.chain.take().map_or(zone, Level::zone);
         self.level = Level::begin(first);
+        self.is_whole = true;
     }
 
     /// Returns to chains when it is time. The next packet begins one.
@@ -184,6 +200,7 @@ impl Reader {
                 suspicious_until: now + rtt * ROUNDS_WITHOUT_CHAINS,
             };
             self.level = self.level.completed(Zone::Over, self.packets);
+            self.is_whole = false;
         }
     }
 

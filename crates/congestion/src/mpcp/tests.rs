@@ -352,3 +352,37 @@ fn growth_is_by_the_level_and_at_most_doubles() {
         assert!((window.cwnd() - before - expected).abs() < 1e-6);
     }
 }
+
+/// Acknowledgements of two packets that lie across chains: what is known whole counts, and what was
+/// cut by half a chain is made up for by the next whole one.
+#[test]
+fn acknowledgements_across_chains_are_read_whole() {
+    let both = |window: &mut Mpcp, now, packets: [(u64, Ecn); 2]| {
+        // The newest first, as vectors tell them.
+        for (seq, ecn) in packets.into_iter().rev() {
+            window.on_packet_acked(&AckedPacket {
+                seq,
+                sent_at: now,
+                transmissions: 1,
+                ecn,
+            });
+        }
+        ack(window, now, &[]);
+    };
+    let mut window = dpcp(Acts::AtOnce);
+    back(&mut window, at(0), 0, OVER);
+    assert_eq!(window.cwnd(), 43.0);
+    both(&mut window, at(1), [(1, LOW), (2, OVER)]);
+    assert!((window.cwnd() - 87.5).abs() < 1e-9, "{}", window.cwnd());
+
+    let mut window = dpcp(Acts::AtOnce);
+    back(&mut window, at(0), 0, HIGH);
+    let before = window.cwnd();
+    both(&mut window, at(1), [(1, LOW), (2, OVER)]);
+    both(&mut window, at(2), [(3, LOW), (4, OVER)]);
+    assert!(
+        (window.cwnd() / before - 0.875).abs() < 0.01,
+        "{}",
+        window.cwnd()
+    );
+}

@@ -29,7 +29,7 @@ fn headers(reader: &mut Reader, from: u64, packets: &[(u8, Zone)]) -> Vec<Level>
         .zip(packets)
         .map(|(ms, &(place, zone))| {
             reader.on_header(at(ms), RTT, place, zone);
-            reader.on_packet(0, Low)
+            reader.on_packet(0, Low).level
         })
         .collect()
 }
@@ -51,7 +51,7 @@ fn the_worst_is_taken_until_more_is_known() {
     let zones = [High, Low, Low, High];
     let levels: Vec<_> = (6..)
         .zip(zones)
-        .map(|(seq, zone)| by_number.on_packet(seq, zone))
+        .map(|(seq, zone)| by_number.on_packet(seq, zone).level)
         .collect();
     assert_eq!(levels, expected);
 }
@@ -63,9 +63,9 @@ fn it_can_wait_for_the_whole_level() {
         ..MpcpConfig::li2009(4.0, 3)
     });
     for (seq, zone) in [(3, Over), (4, High)] {
-        assert_eq!(reader.on_packet(seq, zone), Level::lowest(3));
+        assert_eq!(reader.on_packet(seq, zone).level, Level::lowest(3));
     }
-    assert_eq!(reader.on_packet(5, Low), level(&[Over, High, Low]));
+    assert_eq!(reader.on_packet(5, Low).level, level(&[Over, High, Low]));
 }
 
 /// Section 3.4: of two first packets in a row the larger one counts; of two second ones none does.
@@ -164,7 +164,7 @@ proptest! {
             let (chain, place) = (seq / n, seq % n);
             let Some(&load) = loads.get(chain as usize) else { continue };
             let said = Level::of(load, packets);
-            let known = reader.on_packet(seq, said.digit(place as u8).unwrap());
+            let known = reader.on_packet(seq, said.digit(place as u8).unwrap()).level;
             let possible = loads.iter().any(|&load| {
                 let level = Level::of(load, packets);
                 (1..=packets).any(|digits| {
@@ -181,6 +181,6 @@ proptest! {
 fn vcp_needs_no_order() {
     let mut reader = Reader::new(&VcpConfig::chen2010(4.0).into());
     assert!(reader.is_vcp());
-    assert_eq!(reader.on_packet(7, High), Level::begin(High));
+    assert_eq!(reader.on_packet(7, High).level, Level::begin(High));
     assert_eq!(reader.next_place(), 0);
 }
