@@ -50,8 +50,17 @@ def test_the_idle_delay_is_that_of_a_quarter_megabit(lien2009: Reproduced) -> No
         assert cell["ours"] == pytest.approx(cell["ns2"], rel=0.01)
 
 
+def test_every_quantity_is_that_in_ns2(lien2009: Reproduced) -> None:
+    """Within 10 %, or ns-2's within our 95 % interval; of so many rows few may need the latter."""
+    rows = lien2009.document["comparison"]
+    assert len(rows) == 74
+    for row in rows:
+        assert row["verdict"] == "match", row
+    assert sum(abs(row["difference_percent"]) <= 10 for row in rows) >= 70
+
+
 def test_udp_is_as_in_ns2(lien2009: Reproduced) -> None:
-    """Ratio and delay over all periods beside TCP; losses are few and vary more."""
+    """Ratio and delay over all periods beside TCP."""
     rows = [
         row
         for row in lien2009.document["comparison"]
@@ -80,19 +89,6 @@ def test_the_rate_of_a_long_call_is_that_in_ns2(lien2009: Reproduced) -> None:
     for period in ("10-60 s, one TCP", "100-200 s, one TCP"):
         row = comparison(lien2009, ratio, period)
         assert abs(row["difference_percent"]) < 10, row
-
-
-def test_the_calls_of_the_paper_are_those_in_ns2(lien2009: Reproduced) -> None:
-    """Within the 10 % that we want; beside Vegas, whose start differs, within 15 %."""
-    rows = [
-        row
-        for row in lien2009.document["comparison"]
-        if row["conditions"]["period"] == "10-60 s" and "DCCP" in row["quantity"]
-    ]
-    assert len(rows) == 4 * len(setting.FLAVOURS), "ratio and delay, with and without jitter"
-    for row in rows:
-        limit = 15 if row["conditions"]["TCP"] == "Vegas" else 10
-        assert abs(row["difference_percent"]) < limit, row
 
 
 def test_dccp_gives_way_to_tcp(lien2009: Reproduced) -> None:

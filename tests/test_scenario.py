@@ -56,6 +56,7 @@ def everything() -> Scenario:
         receive_window=64,
         delayed_ack="40 ms",
         limited_transmit=False,
+        send_jitter="5 ms",
         tick="10 ms",
         tick_phase="4 ms",
         initial_rto="2 s",

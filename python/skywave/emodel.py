@@ -27,8 +27,10 @@ class Codec:
 
     ``impairment`` is Ie, that of the codec itself; ``robustness`` is Bpl, how well it hides losses
     in percent. Those of G.729A, G.723.1 and G.711 with concealment give the impairments at 0 and
-    2 % of loss that ICAO's working paper ACP WG-I/3 WP-306 prints (table B-1); those of GSM-EFR
-    and of G.711 without concealment have not been compared with a document.
+    2 % of loss that ICAO's working paper ACP WG-I/3 WP-306 prints (table B-1). The 4.3 of G.711
+    without concealment is what public software cites from G.113 (4.3 and, with concealment, 25.1,
+    for random loss); the text itself has not been seen. GSM-EFR's have not been compared with
+    anything.
     """
 
     name: str

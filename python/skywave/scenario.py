@@ -348,6 +348,7 @@ class Tcp(_Mirror):
     receive_window: int | None = None
     delayed_ack: str | None = None
     limited_transmit: bool | None = None
+    send_jitter: str | None = None
     tick: str | None = None
     tick_phase: str | None = None
     initial_rto: str | None = None

@@ -94,8 +94,20 @@ impl WindowControl for Window {
         each!(self, window => window.on_congestion(now, in_flight));
     }
 
+    fn on_mark(&mut self, now: Instant, in_flight: u32) {
+        each!(self, window => window.on_mark(now, in_flight));
+    }
+
     fn on_repeated_congestion(&mut self, now: Instant, in_flight: u32) {
         each!(self, window => window.on_repeated_congestion(now, in_flight));
+    }
+
+    fn on_inflated(&mut self, packets: u32) {
+        each!(self, window => window.on_inflated(packets));
+    }
+
+    fn on_deflated(&mut self) {
+        each!(self, window => window.on_deflated());
     }
 
     fn on_timeout(&mut self, now: Instant, in_flight: u32) {

@@ -4,8 +4,10 @@ use skywave_units::{Duration, Instant};
 
 use crate::{AckSummary, WindowControl, rfc3390_window};
 
-/// ssthresh is at least this (RFC 9438 section 4.6).
+/// ssthresh is at least this, and so is cwnd after a loss (RFC 9438 section 4.6).
 const MIN_SSTHRESH: f64 = 2.0;
+/// What marks leave of cwnd at least (section 4.6).
+const LEAST_CWND: f64 = 1.0;
 
 /// Parameters of [`Cubic`]. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,8 +41,8 @@ impl CubicConfig {
 /// A CUBIC window.
 ///
 /// Slow start is RFC 5681's: HyStart++ (RFC 9406) is left out, and so is the answer to spurious losses
-/// (section 4.9). A mark counts as a loss, so marks leave a cwnd of two packets where section 4.6 would
-/// have one.
+/// (section 4.9). Marks reduce cwnd down to one packet, but no further: that a sender with one packet waits for
+/// its retransmission timer (RFC 3168 section 6.1.2) is left out.
 ///
 /// The equations, C, beta_cubic and the floors were compared with sections 4.2 to 4.8, 4.10 and 5.1 as
 /// they stand in draft-ietf-tcpm-rfc8312bis, which became the RFC.
@@ -141,8 +143,8 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
-    /// Sections 4.6 and 4.7, but for cwnd.
-    fn note_congestion(&mut self, in_flight: u32) {
+    /// Sections 4.6 and 4.7, but for cwnd. Answers what is left of the flight.
+    fn note_congestion(&mut self, in_flight: u32) -> f64 {
         let converges = self.config.fast_convergence && self.w_max.is_some_and(|w| self.cwnd < w);
         self.w_max = Some(if converges {
             self.cwnd * (1.0 + self.config.beta) / 2.0
@@ -150,9 +152,11 @@ impl Cubic {
             self.cwnd
         });
         self.cwnd_prior = self.cwnd;
-        self.ssthresh = (f64::from(in_flight) * self.config.beta).max(MIN_SSTHRESH);
+        let rest = f64::from(in_flight) * self.config.beta;
+        self.ssthresh = rest.max(MIN_SSTHRESH);
         self.epoch = None;
         self.idle_since = None;
+        rest
     }
 }
 
@@ -187,6 +191,10 @@ impl WindowControl for Cubic {
     fn on_congestion(&mut self, _now: Instant, in_flight: u32) {
         self.note_congestion(in_flight);
         self.cwnd = self.ssthresh;
+    }
+
+    fn on_mark(&mut self, _now: Instant, in_flight: u32) {
+        self.cwnd = self.note_congestion(in_flight).max(LEAST_CWND);
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {

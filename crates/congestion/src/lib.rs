@@ -26,5 +26,5 @@ pub use mpcp::{
     Acts, AdditiveScaling, AfterDecrease, ChainOrder, Mpcp, MpcpConfig, OnLoss, VcpConfig,
 };
 pub use rto::{Clocking, RtoConfig, RttEstimator};
-pub use vegas::{Vegas, VegasConfig};
+pub use vegas::{Vegas, VegasConfig, VegasRules};
 pub use window::{AckSummary, AckedPacket, WindowControl};

@@ -23,9 +23,27 @@ pub struct VegasConfig {
     pub initial_cwnd: f64,
     /// ssthresh of a new connection; infinite for "arbitrarily high".
     pub initial_ssthresh: f64,
-    /// Whether a connection begins with one packet, and with `initial_cwnd` only when that has been
-    /// acknowledged: ns-2's way.
-    pub begins_with_one_packet: bool,
+    /// Where ns-2 and the paper part.
+    pub rules: VegasRules,
+}
+
+/// Whose rules a [`Vegas`] follows where they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VegasRules {
+    /// The paper's: a loss ends slow start at once, and a recovery's inflation is no part of cwnd.
+    Published,
+    /// `Agent/TCP/Vegas` of ns-2.35.
+    /// - A connection begins with one packet, and with the initial window when that has been
+    ///   acknowledged.
+    /// - A reduction is of cwnd as it stands, inflation included.
+    /// - The inflation of a fast retransmit is part of cwnd. [`WindowControl::on_deflated`] ends it,
+    ///   and slow start too, by going back to where the last reduction left cwnd. Without
+    ///   it cwnd stays as large as it is, and slow start goes on.
+    /// - After a timeout there is no reduction to go back to, and what is left is zero: nothing
+    ///   is sent until acknowledgements make cwnd grow, or the next timeout. (Where nothing is
+    ///   outstanding either, ns-2 never sends again; here one packet is left.)
+    Ns2,
 }
 
 impl VegasConfig {
@@ -37,7 +55,7 @@ impl VegasConfig {
             gamma: 1.0,
             initial_cwnd,
             initial_ssthresh: f64::INFINITY,
-            begins_with_one_packet: false,
+            rules: VegasRules::Published,
         }
     }
 }
@@ -53,6 +71,8 @@ pub struct Vegas {
     config: VegasConfig,
     cwnd: f64,
     ssthresh: f64,
+    /// What [`VegasRules::Ns2`] goes back to when a recovery's inflation ends.
+    uninflated: f64,
     /// What each acknowledgement of the round adds to cwnd.
     increment: f64,
     /// Whether this round of slow start grows.
@@ -79,14 +99,14 @@ struct Round {
 impl Vegas {
     /// A window at its initial size.
     pub fn new(config: VegasConfig) -> Self {
-        let cwnd = if config.begins_with_one_packet {
-            1.0
-        } else {
-            config.initial_cwnd.max(1.0)
+        let cwnd = match config.rules {
+            VegasRules::Published => config.initial_cwnd.max(1.0),
+            VegasRules::Ns2 => 1.0,
         };
         Self {
             config,
             cwnd,
+            uninflated: 0.0,
             ssthresh: config.initial_ssthresh.max(LEAST_CWND),
             increment: 0.0,
             grows: false,
@@ -160,10 +180,14 @@ impl Vegas {
         self.cwnd.floor().min(f64::from(in_flight))
     }
 
-    /// Leaves `rest` of the window and ends slow start for good.
+    /// Leaves `rest` of the window. Slow start ends for good, with ns-2 only when the inflation
+    /// does.
     fn reduce(&mut self, rest: f64) {
         self.cwnd = rest.max(LEAST_CWND);
-        self.ssthresh = LEAST_CWND;
+        self.uninflated = self.cwnd;
+        if self.config.rules == VegasRules::Published {
+            self.ssthresh = LEAST_CWND;
+        }
     }
 }
 
@@ -177,7 +201,7 @@ impl WindowControl for Vegas {
     }
 
     fn on_packet_acked(&mut self, _packet: &AckedPacket) {
-        if self.acked == 0 && self.config.begins_with_one_packet {
+        if self.acked == 0 && self.config.rules != VegasRules::Published {
             self.cwnd = self.config.initial_cwnd.max(1.0);
         }
         self.acked += 1;
@@ -194,6 +218,9 @@ impl WindowControl for Vegas {
         }
         if self.cwnd - outstanding as f64 <= 2.0 {
             self.cwnd += self.increment;
+        }
+        if ack.in_flight == 0 {
+            self.cwnd = self.cwnd.max(1.0);
         }
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.as_secs_f64();
@@ -218,9 +245,23 @@ impl WindowControl for Vegas {
         self.reduce(half);
     }
 
+    fn on_inflated(&mut self, packets: u32) {
+        if self.config.rules != VegasRules::Published {
+            self.cwnd += f64::from(packets);
+        }
+    }
+
+    fn on_deflated(&mut self) {
+        if self.config.rules != VegasRules::Published && self.cwnd > self.uninflated {
+            self.cwnd = self.uninflated;
+            self.ssthresh = LEAST_CWND;
+        }
+    }
+
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
         self.ssthresh = (self.used(in_flight) / 2.0).floor().max(LEAST_CWND);
         self.cwnd = LEAST_CWND;
+        self.uninflated = 0.0;
     }
 
     fn on_restart(&mut self, _now: Instant) {

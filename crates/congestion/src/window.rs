@@ -85,11 +85,27 @@ pub trait WindowControl {
     /// number of data packets outstanding when it was noticed.
     fn on_congestion(&mut self, now: Instant, in_flight: u32);
 
+    /// Packets were marked, and none was lost; called instead of [`WindowControl::on_congestion`] by
+    /// transports that tell the two apart, for algorithms that do.
+    fn on_mark(&mut self, now: Instant, in_flight: u32) {
+        self.on_congestion(now, in_flight);
+    }
+
     /// A packet was lost that had been sent again before: the first reduction was not enough. At
     /// most once per window of data; only a recovery that can tell says so.
     fn on_repeated_congestion(&mut self, now: Instant, in_flight: u32) {
         self.on_congestion(now, in_flight);
     }
+
+    /// Duplicate acknowledgements let `packets` more into flight than cwnd allows, and the transport
+    /// leaves it to the window to grow by them: only the recovery of ns-2's Vegas does.
+    fn on_inflated(&mut self, packets: u32) {
+        let _ = packets;
+    }
+
+    /// What [`WindowControl::on_inflated`] has added ends. It need not be called: ns-2's Vegas forgets
+    /// to, where nothing has been added since a retransmission.
+    fn on_deflated(&mut self) {}
 
     /// The retransmission timer (TCP) or the CCID's timeout expired.
     fn on_timeout(&mut self, now: Instant, in_flight: u32);

@@ -123,7 +123,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity measured by us and by ns-2 under the same settings."""
+    """One quantity measured by us and by ns-2 under the same settings.
+
+    Where ours is a mean over runs, ``interval95`` is half of its 95 % confidence interval: ns-2's
+    value agrees where it is within the limit or within the interval.
+    """
 
     quantity: str
     conditions: Mapping[str, str | float]
@@ -131,6 +135,7 @@ class Comparison:
     ours: float | None
     ns2: float | None
     limit_percent: float
+    interval95: float | None = None
 
     @property
     def difference_percent(self) -> float | None:
@@ -150,7 +155,14 @@ class Comparison:
             return "match"
         difference = self.difference_percent
         within = difference is not None and abs(difference) <= self.limit_percent
-        return "match" if within else "mismatch"
+        return "match" if within or self.is_within_interval else "mismatch"
+
+    @property
+    def is_within_interval(self) -> bool:
+        """Whether ns-2's value is within our confidence interval."""
+        if self.ours is None or self.ns2 is None or self.interval95 is None:
+            return False
+        return abs(self.ours - self.ns2) <= self.interval95
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as it is printed by ``--json``."""
@@ -162,5 +174,6 @@ class Comparison:
             "ns2": self.ns2,
             "difference_percent": self.difference_percent,
             "limit_percent": self.limit_percent,
+            "interval95": self.interval95,
             "verdict": self.verdict,
         }

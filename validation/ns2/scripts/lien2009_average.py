@@ -1,4 +1,4 @@
-"""Run lien2009.tcl with ten seeds for each setting, and write means and standard deviations.
+"""Run lien2009.tcl with forty seeds for each setting, and write means and standard deviations.
 
 `python lien2009_average.py DIRECTORY` writes periods.csv and seconds.csv, the answers that
 `python/skywave/papers/lien2009/ns2/` holds. It takes some minutes.
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 SCRIPT = Path(__file__).parent / "lien2009.tcl"
-SEEDS = range(1, 11)
+SEEDS = range(1, 41)
 JITTER = "overhead=0.05"
 TCPS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack", "Vegas": "vegas"}
 COLUMNS = (

@@ -56,6 +56,18 @@ fn rfc9438_4_6_a_loss_leaves_seven_tenths() {
 }
 
 #[test]
+fn rfc9438_4_6_marks_leave_at_least_one_packet() {
+    let mut window = reduced(2.0);
+    window.on_mark(at(1.0), 2);
+    assert_eq!((window.cwnd(), window.ssthresh()), (1.4, 2.0));
+    window.on_mark(at(2.0), 1);
+    assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 2.0));
+    let mut window = reduced(100.0);
+    window.on_mark(at(1.0), 70);
+    assert_eq!((window.cwnd(), window.ssthresh()), (49.0, 49.0));
+}
+
+#[test]
 fn rfc9438_4_2_the_cubic_leads_from_the_reduced_window_to_the_maximum() {
     let window = reduced(100.0);
     let epoch = window.new_epoch(at(0.0));

@@ -89,9 +89,41 @@ fn a_loss_takes_a_quarter_and_a_repeated_one_a_half() {
 #[test]
 fn ns2_begins_with_one_packet() {
     let mut window = Vegas::new(VegasConfig {
-        begins_with_one_packet: true,
+        rules: VegasRules::Ns2,
         ..VegasConfig::new(2.0)
     });
     assert_eq!(window.cwnd(), 1.0);
     assert_eq!(rounds(&mut window, &[100]), [3.0]);
+}
+
+#[test]
+fn ns2_forgets_an_inflation_that_nothing_ends() {
+    let now = Instant::ZERO;
+    let mut vegas = window(10.0, 20.0);
+    vegas.config.rules = VegasRules::Ns2;
+    vegas.on_congestion(now, 20);
+    vegas.on_inflated(3);
+    assert_eq!((vegas.cwnd(), vegas.ssthresh()), (11.0, 20.0));
+    // The next loss finds all of it.
+    vegas.on_congestion(now, 20);
+    vegas.on_inflated(4);
+    assert_eq!(vegas.cwnd(), 13.0);
+    vegas.on_deflated();
+    assert_eq!((vegas.cwnd(), vegas.ssthresh()), (9.0, 2.0));
+    // After a timeout nothing is left.
+    vegas.on_timeout(now, 10);
+    vegas.on_inflated(1);
+    vegas.on_deflated();
+    assert_eq!(vegas.cwnd(), 0.0);
+}
+
+#[test]
+fn published_rules_keep_inflation_out_of_cwnd() {
+    let mut vegas = window(10.0, 20.0);
+    vegas.on_congestion(Instant::ZERO, 10);
+    vegas.on_inflated(3);
+    assert_eq!(vegas.cwnd(), 8.0);
+    vegas.on_timeout(Instant::ZERO, 8);
+    vegas.on_deflated();
+    assert_eq!(vegas.cwnd(), 2.0);
 }

@@ -1,9 +1,9 @@
 //! TCP endpoints as a scenario describes them.
 
 use skywave_congestion::{
-    Aimd, AimdConfig, Cubic, CubicConfig, Mpcp, RtoConfig, Vegas, VegasConfig, Window,
+    Aimd, AimdConfig, Cubic, CubicConfig, Mpcp, RtoConfig, Vegas, VegasConfig, VegasRules, Window,
 };
-use skywave_transport::tcp;
+use skywave_transport::tcp::{self, LimitedTransmit};
 use skywave_units::Duration;
 
 use super::rto_config;
@@ -27,6 +27,9 @@ fn recovery(spec: &TcpSpec) -> tcp::RecoveryAlgorithm {
         TcpRecovery::NewReno => RecoveryAlgorithm::NewReno,
         TcpRecovery::Sack if is_ns2 => RecoveryAlgorithm::Sack1,
         TcpRecovery::Sack => RecoveryAlgorithm::Sack,
+        TcpRecovery::Vegas if is_ns2 => RecoveryAlgorithm::Ns2Vegas {
+            table: spec.receive_window,
+        },
         TcpRecovery::Vegas => RecoveryAlgorithm::Vegas,
     }
 }
@@ -46,7 +49,12 @@ pub(super) fn sender_config(spec: &TcpSpec) -> tcp::SenderConfig {
     tcp::SenderConfig {
         segment_size: spec.segment.get() as u16,
         syn_options: has_syn_options(spec),
-        limited_transmit: spec.limited_transmit,
+        limited_transmit: match (spec.limited_transmit, spec.profile) {
+            (false, _) => LimitedTransmit::Off,
+            (true, Profile::Rfc) => LimitedTransmit::NewData,
+            (true, Profile::Ns2) => LimitedTransmit::Any,
+        },
+        send_jitter: spec.send_jitter,
         ecn: ecn(spec),
         rto: rto_config(base.rto, spec.tick, spec.initial_rto, spec.min_rto),
         ..base
@@ -100,7 +108,10 @@ pub(super) fn window(spec: &TcpSpec) -> Window {
         }
         TcpControl::Vegas => Vegas::new(VegasConfig {
             initial_ssthresh,
-            begins_with_one_packet: spec.profile == Profile::Ns2,
+            rules: match spec.profile {
+                Profile::Rfc => VegasRules::Published,
+                Profile::Ns2 => VegasRules::Ns2,
+            },
             ..VegasConfig::new(initial_cwnd)
         })
         .into(),

@@ -39,6 +39,10 @@ pub struct TcpSpec {
     pub delayed_ack: Option<Duration>,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
+    /// By up to so much, drawn at random, the sender comes late to what its window lets go, which
+    /// then leaves in one burst: ns-2's `overhead_`.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub send_jitter: Duration,
     /// Granularity of the retransmission timer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
@@ -100,6 +104,7 @@ impl Default for TcpSpec {
             receive_window: 1000,
             delayed_ack: None,
             limited_transmit: true,
+            send_jitter: Duration::ZERO,
             tick: None,
             tick_phase: None,
             initial_rto: None,

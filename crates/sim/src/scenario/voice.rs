@@ -51,8 +51,9 @@ pub struct TalkspurtSpec {
     pub pause: Duration,
 }
 
-/// ITU-T P.59 table 1: means over languages of single-talk conversational speech. The numbers have not
-/// been compared with its text.
+/// ITU-T P.59 table 1: means over languages of talkspurts and pauses in conversational speech. Public software
+/// cites the same numbers from it (a VoIP module of ns-2, `VoipBidirectionalItuP59`, has the 1.004 s); the text
+/// itself has not been seen.
 impl Default for TalkspurtSpec {
     fn default() -> Self {
         Self {

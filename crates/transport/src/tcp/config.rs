@@ -14,6 +14,27 @@ pub struct Ports {
     pub remote: u16,
 }
 
+/// What the first and the second duplicate acknowledgement let out beyond cwnd: a segment each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitedTransmit {
+    /// Nothing.
+    Off,
+    /// New data: RFC 3042.
+    NewData,
+    /// Whatever is next, retransmissions too while the sender goes back over what was outstanding at
+    /// a timeout: ns-2's `singledup_`.
+    Any,
+}
+
+/// What a loss or a timeout reduces: cwnd, or this where it is smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReducedWindow {
+    /// FlightSize (RFC 5681 section 3.1).
+    Flight,
+    /// The receiver's window, however much is in flight: ns-2.
+    Receiver,
+}
+
 /// Parameters of a [`super::Sender`]. The first and the largest window, and how it grows and
 /// shrinks, are the parameters of its [`skywave_congestion::Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +49,16 @@ pub struct SenderConfig {
     pub recovery: RecoveryAlgorithm,
     /// What becomes of cwnd when a recovery ends; Tahoe and Vegas have none that ends.
     pub recovery_exit: RecoveryExit,
-    /// Whether the first and second duplicate acknowledgement let a new segment out (RFC 3042).
-    /// New data only: ns-2's `singledup_` lets retransmissions out as well while it goes back over
-    /// what was outstanding at a timeout.
-    pub limited_transmit: bool,
+    /// What the first and the second duplicate acknowledgement let out.
+    pub limited_transmit: LimitedTransmit,
+    /// What is reduced when a loss is noticed, where cwnd is larger.
+    pub reduced: ReducedWindow,
+    /// By up to so much, drawn at random, the sender comes late to what the window lets go. Until
+    /// then nothing leaves; then all leaves that the window allows. What a fast retransmit or a
+    /// partial acknowledgement sends again leaves at once, and so do the SYN and limited transmit. It breaks the phase effects of drop-tail
+    /// queues (Floyd and Jacobson 1992), and no measured round-trip time contains it: ns-2's
+    /// `overhead_`.
+    pub send_jitter: Duration,
     /// What is done with the ECN bits.
     pub ecn: EcnUse,
     /// The retransmission timeout.
@@ -46,7 +73,9 @@ impl Default for SenderConfig {
             syn_options: true,
             recovery: RecoveryAlgorithm::NewReno,
             recovery_exit: RecoveryExit::FlightSize,
-            limited_transmit: true,
+            limited_transmit: LimitedTransmit::NewData,
+            reduced: ReducedWindow::Flight,
+            send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
             rto: RtoConfig::rfc6298(),
         }
@@ -79,7 +108,9 @@ impl SenderConfig {
             syn_options: false,
             recovery,
             recovery_exit,
-            limited_transmit: false,
+            limited_transmit: LimitedTransmit::Off,
+            reduced: ReducedWindow::Receiver,
+            send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
             rto: RtoConfig::ns2_tcp(),
         }

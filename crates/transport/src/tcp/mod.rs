@@ -30,7 +30,7 @@ mod sequence;
 mod timer;
 
 pub use chain::place;
-pub use config::{Ports, ReceiverConfig, SenderConfig};
+pub use config::{LimitedTransmit, Ports, ReceiverConfig, ReducedWindow, SenderConfig};
 pub use ecn::EcnUse;
 pub use receiver::{Receiver, ReceiverStats};
 pub use recovery::{RecoveryAlgorithm, RecoveryExit};

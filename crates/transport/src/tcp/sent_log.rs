@@ -22,9 +22,19 @@ pub(super) struct SentSegment {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentLog {
     segments: VecDeque<SentSegment>,
+    /// What segments count as before they are sent.
+    before: Option<Table>,
 }
 
 impl SentLog {
+    /// With the `places` of ns-2's table, where it is to be imitated.
+    pub(super) fn new(places: Option<u32>) -> Self {
+        Self {
+            segments: VecDeque::new(),
+            before: places.map(Table::new),
+        }
+    }
+
     /// The bytes from `start` to `end` are sent. What was sent before counts as sent again where
     /// it begins in this segment.
     pub(super) fn on_sent(&mut self, now: Instant, start: u64, end: u64) {
@@ -36,12 +46,22 @@ impl SentLog {
         }
         let known = self.segments.back().map_or(0, |sent| sent.end);
         if end > known {
+            let ahead = self.segments.len();
+            let before = self.before.as_ref().and_then(|table| table.of(ahead));
             self.segments.push_back(SentSegment {
                 start: start.max(known),
                 end,
                 sent_at: now,
-                transmissions: 1,
+                transmissions: before.map_or(1, |before| before.transmissions.saturating_add(1)),
             });
+        }
+    }
+
+    /// Everything before `ack` is acknowledged, and will be taken out.
+    pub(super) fn on_ack(&mut self, ack: u64) {
+        if let Some(table) = &mut self.before {
+            let count = self.segments.partition_point(|sent| sent.end <= ack);
+            table.on_ack(self.segments.range(..count));
         }
     }
 
@@ -50,14 +70,62 @@ impl SentLog {
         self.segments.pop_front_if(|sent| sent.end <= ack)
     }
 
-    /// The first segment that has not been acknowledged.
+    /// The first segment that has not been acknowledged; where all have been, what the next one is
+    /// taken for.
     pub(super) fn oldest(&self) -> Option<SentSegment> {
-        self.segments.front().copied()
+        let oldest = self.segments.front().copied();
+        oldest.or_else(|| self.before.as_ref()?.of(0))
     }
 
     /// Bytes of heap in use.
     pub(super) fn heap_size(&self) -> usize {
+        let places = self.before.as_ref().map_or(0, |table| table.places.len());
         self.segments.capacity() * size_of::<SentSegment>()
+            + places * size_of::<Option<SentSegment>>()
+    }
+}
+
+/// What ns-2's Vegas forgets to clear: see [`super::RecoveryAlgorithm::Ns2Vegas`].
+#[derive(Clone, Debug)]
+struct Table {
+    /// Acknowledged segments that still count.
+    places: Vec<Option<SentSegment>>,
+    /// The place of the first outstanding segment, or of the next one. The SYN had the first of all.
+    first: usize,
+}
+
+impl Table {
+    /// No window has more segments.
+    const MOST_PLACES: u32 = 1 << 20;
+
+    fn new(places: u32) -> Self {
+        let places = places.clamp(1, Self::MOST_PLACES) as usize;
+        Self {
+            places: vec![None; places],
+            first: 1 % places,
+        }
+    }
+
+    fn place(&self, ahead: usize) -> usize {
+        (self.first + ahead) % self.places.len()
+    }
+
+    /// What the segment that has `ahead` outstanding ones before it is taken for.
+    fn of(&self, ahead: usize) -> Option<SentSegment> {
+        self.places.get(self.place(ahead)).copied().flatten()
+    }
+
+    fn on_ack<'a>(&mut self, acked: impl ExactSizeIterator<Item = &'a SentSegment>) {
+        let Some(others) = acked.len().checked_sub(1) else {
+            return;
+        };
+        let is_cleared = self.first <= self.place(others);
+        for segment in acked {
+            if let Some(place) = self.places.get_mut(self.first) {
+                *place = (!is_cleared).then_some(*segment);
+            }
+            self.first = self.place(1);
+        }
     }
 }
 

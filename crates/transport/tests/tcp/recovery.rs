@@ -1,6 +1,6 @@
 //! What each recovery algorithm sends, one acknowledgement at a time.
 
-use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
+use skywave_transport::tcp::{LimitedTransmit, RecoveryAlgorithm, SenderConfig};
 use skywave_wire::tcp::TcpOptions;
 
 use crate::script::{Script, duplicates, full, ten_in_flight, window};
@@ -8,7 +8,7 @@ use crate::script::{Script, duplicates, full, ten_in_flight, window};
 fn config(recovery: RecoveryAlgorithm) -> SenderConfig {
     SenderConfig {
         segment_size: 1000,
-        limited_transmit: false,
+        limited_transmit: LimitedTransmit::Off,
         ..SenderConfig::rfc(recovery)
     }
 }
@@ -91,7 +91,7 @@ fn rfc2018_2_sack_is_asked_for_and_newreno_stands_in_for_it() {
 #[test]
 fn rfc6675_5_two_losses_are_repaired_within_a_round_trip() {
     let mut script = ten_in_flight(SenderConfig {
-        limited_transmit: true,
+        limited_transmit: LimitedTransmit::NewData,
         ..config(RecoveryAlgorithm::Sack)
     });
     // Segments 1 and 3 are lost. Limited transmit.

@@ -2,7 +2,7 @@
 
 use skywave_congestion::AimdConfig;
 use skywave_transport::tcp::{
-    Event, Receiver, RecoveryAlgorithm, RecoveryExit, Sender, SenderConfig,
+    Event, LimitedTransmit, Receiver, RecoveryAlgorithm, RecoveryExit, Sender, SenderConfig,
 };
 use skywave_units::Duration;
 use skywave_wire::tcp::{Flags, TcpOptions};
@@ -15,7 +15,7 @@ const fn secs(secs: u64) -> Duration {
 
 fn without_limited_transmit() -> SenderConfig {
     SenderConfig {
-        limited_transmit: false,
+        limited_transmit: LimitedTransmit::Off,
         ..config()
     }
 }
@@ -667,4 +667,44 @@ fn rfc9293_3_10_7_4_an_acknowledgement_of_unsent_data_is_answered_and_ignored() 
 fn a_thousand_flows_fit_in_little_memory() {
     // Neither allocates in steady state: what the types hold is all.
     assert!(size_of::<Sender>() + size_of::<Receiver>() < 1024);
+}
+
+// ns-2's overhead_.
+
+const JITTER: Duration = Duration::from_millis(50);
+
+/// A stream of which the first window of ten segments has left, late and at once.
+fn ten_in_flight_with_jitter(config: SenderConfig) -> Script {
+    let config = SenderConfig {
+        send_jitter: JITTER,
+        ..config
+    };
+    let mut script = Script::streaming(config, window(10.0));
+    script.sent();
+    let (waited, sent) = script.wait_for_segment();
+    assert!(waited <= JITTER, "{waited:?}");
+    assert_eq!(sent.len(), 10);
+    script
+}
+
+#[test]
+fn send_jitter_keeps_back_what_the_window_lets_go_and_lets_it_go_at_once() {
+    let mut script = ten_in_flight_with_jitter(without_limited_transmit());
+    // Two acknowledgements in slow start open the window for four segments, which wait together.
+    assert_eq!(script.ack(1001), []);
+    assert_eq!(script.ack(2001), []);
+    let (waited, sent) = script.wait_for_segment();
+    assert!(waited <= JITTER, "{waited:?}");
+    assert_eq!(sent, [10_001, 11_001, 12_001, 13_001].map(full));
+    // What a fast retransmit sends does not wait.
+    assert_eq!(duplicates(&mut script, 2001, 2), []);
+    assert_eq!(script.ack(2001), [full(2001)]);
+}
+
+#[test]
+fn rfc3042_limited_transmit_does_not_wait_for_jitter() {
+    let mut script = ten_in_flight_with_jitter(config());
+    assert_eq!(script.ack(1), [full(10_001)]);
+    assert_eq!(script.ack(1), [full(11_001)]);
+    assert_eq!(script.ack(1), [full(1)]);
 }

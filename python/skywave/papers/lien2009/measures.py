@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 GENERATED = GAP_S * 1000 / FRAME_MS
 """Packets generated in a period."""
+STUDENT_T = 2.262
+"""The 97.5 % quantile of Student's distribution for ten runs, with nine degrees of freedom."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,25 @@ class Spread:
     sd: Floats
 
 
+@dataclass(frozen=True)
+class Mean:
+    """Mean over runs, and half of its 95 % confidence interval."""
+
+    value: float
+    interval95: float
+
+
 def over_runs(runs: Sequence[Run], what: str) -> Spread:
     """Return mean and standard deviation of a measure over runs."""
     values = np.array([getattr(run, what) for run in runs])
     return Spread(np.nanmean(values, axis=0), np.nanstd(values, axis=0))
+
+
+def mean_over_runs(runs: Sequence[Run], what: str, periods: slice) -> Mean:
+    """Return the mean of a measure over some periods, and over runs."""
+    values = np.array([np.nanmean(getattr(run, what)[periods]) for run in runs])
+    interval = STUDENT_T * float(values.std(ddof=1)) / len(runs) ** 0.5
+    return Mean(float(values.mean()), interval)
 
 
 def from_results(conditions: Conditions, results: Results) -> Run:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STORED = Path(__file__).parent / "ns2"
-REMARK = "stored answers of ns-2.35, means over 10 runs of each setting"
+REMARK = "stored answers of ns-2.35, means over 40 runs of each setting"
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,20 @@ use crate::tcp::sent_log::SentSegment;
 /// How many acknowledgements after a retransmission look for overdue segments.
 const SUSPICIOUS_ACKS: u32 = 2;
 
-/// See [`super::RecoveryAlgorithm::Vegas`].
-#[derive(Clone, Debug, Default)]
+/// Where the segments go that duplicate acknowledgements let out beyond cwnd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inflation {
+    /// They are lent until the next acknowledgement of new data.
+    Lent,
+    /// cwnd itself grows by them, and shrinks again where duplicates have followed the third one,
+    /// or the one that found an overdue segment: [`super::RecoveryAlgorithm::Ns2Vegas`].
+    PartOfCwnd,
+}
+
+/// See [`super::RecoveryAlgorithm::Vegas`] and [`super::RecoveryAlgorithm::Ns2Vegas`].
+#[derive(Clone, Debug)]
 pub(in crate::tcp) struct FineTimer {
+    kind: Inflation,
     timeout: Option<FineTimeout>,
     /// The offset after the last byte that was outstanding at the last loss or timeout.
     recover: u64,
@@ -22,10 +33,49 @@ pub(in crate::tcp) struct FineTimer {
     duplicates: u32,
     /// Acknowledgements that are still to look for overdue segments.
     suspicious: u32,
+    /// Bytes lent beyond cwnd.
     inflation: i64,
+    /// Segments by which cwnd itself is still to grow.
+    inflation_of_cwnd: u32,
+    /// Whether cwnd itself is to shrink again.
+    deflates_cwnd: bool,
 }
 
 impl FineTimer {
+    pub(super) const fn new(kind: Inflation) -> Self {
+        Self {
+            kind,
+            timeout: None,
+            recover: 0,
+            timed_out: false,
+            reduced_at: None,
+            duplicates: 0,
+            suspicious: 0,
+            inflation: 0,
+            inflation_of_cwnd: 0,
+            deflates_cwnd: false,
+        }
+    }
+
+    fn inflate(&mut self, segments: u32, smss: u64) {
+        match self.kind {
+            Inflation::Lent => self.inflation += (u64::from(segments) * smss) as i64,
+            Inflation::PartOfCwnd => self.inflation_of_cwnd += segments,
+        }
+    }
+
+    pub(super) fn take_inflation_of_cwnd(&mut self) -> u32 {
+        core::mem::take(&mut self.inflation_of_cwnd)
+    }
+
+    pub(super) fn take_deflation_of_cwnd(&mut self) -> bool {
+        core::mem::take(&mut self.deflates_cwnd)
+    }
+
+    pub(super) fn backs_off(&self) -> bool {
+        self.kind == Inflation::PartOfCwnd
+    }
+
     /// A segment that was sent only once took `rtt` there and back.
     pub(super) fn on_sample(&mut self, rtt: Duration) {
         let rtt = rtt.as_secs_f64();
@@ -48,7 +98,7 @@ impl FineTimer {
         };
         if self.duplicates != DUPLICATE_THRESHOLD && !self.is_overdue(news.now, oldest) {
             if self.duplicates > DUPLICATE_THRESHOLD {
-                self.inflation += news.at.smss as i64;
+                self.inflate(1, news.at.smss);
             }
             return OnDuplicate::Wait;
         }
@@ -65,7 +115,8 @@ impl FineTimer {
         let is_new_loss = self.reduced_at.is_none_or(|at| at < oldest.sent_at);
         if is_new_loss {
             self.reduced_at = Some(news.now);
-            self.inflation = (u64::from(self.duplicates) * news.at.smss) as i64;
+            self.inflation = 0;
+            self.inflate(self.duplicates, news.at.smss);
         }
         if !is_repeated {
             self.duplicates = DUPLICATE_THRESHOLD;
@@ -78,6 +129,8 @@ impl FineTimer {
     }
 
     pub(super) fn on_progress(&mut self, news: &News) -> OnProgress {
+        self.deflates_cwnd =
+            self.kind == Inflation::PartOfCwnd && self.duplicates > DUPLICATE_THRESHOLD;
         self.inflation = 0;
         self.duplicates = 0;
         if let Some(rtt) = news.rtt {
@@ -86,8 +139,11 @@ impl FineTimer {
         if self.suspicious == 0 {
             return OnProgress::Ordinary;
         }
-        let overdue = news.oldest.as_ref();
-        if overdue.is_some_and(|oldest| self.is_overdue(news.now, oldest)) {
+        let is_overdue = match &news.oldest {
+            Some(oldest) => self.is_overdue(news.now, oldest),
+            None => self.kind == Inflation::PartOfCwnd,
+        };
+        if is_overdue {
             self.suspicious -= 1;
             self.duplicates = DUPLICATE_THRESHOLD;
             OnProgress::Overdue
@@ -110,7 +166,7 @@ impl FineTimer {
     }
 
     pub(super) fn limited_transmit(&self) -> u32 {
-        if self.duplicates < DUPLICATE_THRESHOLD {
+        if self.kind == Inflation::Lent && self.duplicates < DUPLICATE_THRESHOLD {
             self.duplicates
         } else {
             0

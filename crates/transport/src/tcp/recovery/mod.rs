@@ -17,7 +17,7 @@ mod tahoe;
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::SackBlock;
 
-use self::fine_timer::FineTimer;
+use self::fine_timer::{FineTimer, Inflation};
 use self::newreno::NewReno;
 use self::reno::Reno;
 use self::sack::Sack;
@@ -66,6 +66,20 @@ pub enum RecoveryAlgorithm {
     /// is a loss as well. The window is not reduced again for a segment sent before its last
     /// reduction.
     Vegas,
+    /// The same to the letter. Unlike [`RecoveryAlgorithm::Vegas`] it
+    /// - makes its inflation part of cwnd, and takes it back only where duplicates have followed
+    ///   the third one (to be used with [`skywave_congestion::VegasRules::Ns2`]);
+    /// - doubles the retransmission timeout with each fast retransmit;
+    /// - has no limited transmit;
+    /// - takes a segment that has not been sent for overdue: where one of the two acknowledgements
+    ///   after a retransmission leaves nothing outstanding, the next segment leaves twice;
+    /// - keeps when and how often segments were sent in a table, which an acknowledgement clears from its
+    ///   first segment's place to its last one's. Where the last one's comes first, nothing
+    ///   is cleared, and the next segments there count as sent again.
+    Ns2Vegas {
+        /// Places in the table: the receiver's window, in segments.
+        table: u32,
+    },
 }
 
 impl RecoveryAlgorithm {
@@ -74,9 +88,17 @@ impl RecoveryAlgorithm {
         matches!(self, Self::Sack | Self::Sack1)
     }
 
+    /// The places in which ns-2's Vegas keeps how often segments were sent.
+    pub(super) const fn sending_table(self) -> Option<u32> {
+        match self {
+            Self::Ns2Vegas { table } => Some(table),
+            _ => None,
+        }
+    }
+
     /// Whether it needs to know when each outstanding segment was sent.
     pub(super) const fn uses_sending_times(self) -> bool {
-        matches!(self, Self::Vegas)
+        matches!(self, Self::Vegas | Self::Ns2Vegas { .. })
     }
 }
 
@@ -181,7 +203,10 @@ impl Algorithm {
             RecoveryAlgorithm::NewReno => Self::NewReno(NewReno::default()),
             RecoveryAlgorithm::Sack => Self::Sack(Box::new(Sack::new())),
             RecoveryAlgorithm::Sack1 => Self::Sack1(Box::new(Sack1::new())),
-            RecoveryAlgorithm::Vegas => Self::Vegas(Box::default()),
+            RecoveryAlgorithm::Vegas => Self::Vegas(Box::new(FineTimer::new(Inflation::Lent))),
+            RecoveryAlgorithm::Ns2Vegas { .. } => {
+                Self::Vegas(Box::new(FineTimer::new(Inflation::PartOfCwnd)))
+            }
         }
     }
 
@@ -316,6 +341,27 @@ impl Recovery {
         }
     }
 
+    /// Takes by how many segments cwnd itself is to be inflated; asked after each duplicate.
+    pub(super) fn take_inflation_of_cwnd(&mut self) -> u32 {
+        match &mut self.algorithm {
+            Algorithm::Vegas(vegas) => vegas.take_inflation_of_cwnd(),
+            _ => 0,
+        }
+    }
+
+    /// Whether the inflation of cwnd itself has ended; asked after each progress.
+    pub(super) fn take_deflation_of_cwnd(&mut self) -> bool {
+        match &mut self.algorithm {
+            Algorithm::Vegas(vegas) => vegas.take_deflation_of_cwnd(),
+            _ => false,
+        }
+    }
+
+    /// Whether a fast retransmit doubles the retransmission timeout, as a timeout does.
+    pub(super) fn backs_off(&self) -> bool {
+        matches!(&self.algorithm, Algorithm::Vegas(vegas) if vegas.backs_off())
+    }
+
     /// Takes what deflation has cut off cwnd itself, in bytes: ns-2's way of keeping the two apart.
     pub(super) fn take_deficit(&mut self, smss: u64) -> u64 {
         match &mut self.algorithm {
@@ -339,6 +385,18 @@ impl Recovery {
         match &self.algorithm {
             Algorithm::Sack(sack) => sack.is_recovering(),
             Algorithm::Sack1(sack1) => sack1.is_recovering(),
+            Algorithm::NewReno(_)
+            | Algorithm::Tahoe(_)
+            | Algorithm::Reno(_)
+            | Algorithm::Vegas(_) => false,
+        }
+    }
+
+    /// Whether `cwnd` bytes let a recovery that counts what is on its way send.
+    pub(super) fn has_room(&self, cwnd: u64, smss: u64) -> bool {
+        match &self.algorithm {
+            Algorithm::Sack(sack) => sack.has_room(cwnd, smss),
+            Algorithm::Sack1(sack1) => sack1.has_room(cwnd, smss),
             Algorithm::NewReno(_)
             | Algorithm::Tahoe(_)
             | Algorithm::Reno(_)

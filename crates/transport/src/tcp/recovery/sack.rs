@@ -138,8 +138,12 @@ impl Sack {
     }
 
     /// Section 5, step C.
+    pub(super) const fn has_room(&self, cwnd: u64, smss: u64) -> bool {
+        cwnd >= self.pipe + smss
+    }
+
     pub(super) fn next_segment(&mut self, at: Position, cwnd: u64, fresh: Range) -> Option<Range> {
-        if cwnd < self.pipe + at.smss {
+        if !self.has_room(cwnd, at.smss) {
             return None;
         }
         let segment = self.next_seg(at, fresh)?;

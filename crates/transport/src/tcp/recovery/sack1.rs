@@ -116,8 +116,12 @@ impl Sack1 {
         self.duplicates.min(DUPLICATE_THRESHOLD - 1)
     }
 
+    pub(super) const fn has_room(&self, cwnd: u64, smss: u64) -> bool {
+        self.pipe < (cwnd / smss) as i64
+    }
+
     pub(super) fn next_segment(&mut self, at: Position, cwnd: u64, fresh: Range) -> Option<Range> {
-        if self.pipe >= (cwnd / at.smss) as i64 {
+        if !self.has_room(cwnd, at.smss) {
             return None;
         }
         let hole = self.board.hole(self.retransmitted.max(at.una));

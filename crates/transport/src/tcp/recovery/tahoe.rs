@@ -37,7 +37,12 @@ impl Tahoe {
     }
 
     pub(super) fn limited_transmit(&self) -> u32 {
-        self.duplicates.min(DUPLICATE_THRESHOLD - 1)
+        // The third starts over.
+        if self.duplicates < DUPLICATE_THRESHOLD {
+            self.duplicates
+        } else {
+            0
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! The sending end: sequence numbers, windows and the retransmission timer.
 //!
-//! `receiving` is what an acknowledgement or a timeout does, `sending` what may leave.
+//! `receiving` is what an acknowledgement or a timeout does, `sending` what may leave, `jitter` what
+//! delays that.
 
+mod jitter;
 mod receiving;
 mod sending;
 
@@ -12,12 +14,13 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Segment;
 
+use self::jitter::SendJitter;
 use super::ecn::SenderEcn;
 use super::recovery::{Position, Recovery};
 use super::sent_log::SentLog;
 use super::sequence::SequenceSpace;
 use super::timer::Timer;
-use super::{Ports, SenderConfig};
+use super::{Ports, ReducedWindow, SenderConfig};
 use crate::{Endpoint, Transmit};
 
 /// The end of a stream that has none: more than any run can send.
@@ -72,6 +75,7 @@ pub struct Sender {
     last_sent: Instant,
     /// When pacing lets the next segment go.
     paced_until: Option<Instant>,
+    jitter: SendJitter,
     due: Due,
     /// The application has closed: a FIN follows the last byte.
     closing: bool,
@@ -97,7 +101,7 @@ struct Due {
     syn: bool,
     /// The first unacknowledged segment.
     retransmission: bool,
-    /// A byte or more into a window that is closed or too small.
+    /// A byte or more into a window that is closed or too small; and what ns-2's Vegas sends early.
     probe: bool,
     /// An acknowledgement, unless a segment with data carries it.
     ack: bool,
@@ -170,9 +174,11 @@ pub struct SenderStats {
 }
 
 impl Sender {
-    /// An endpoint that has nothing to send yet. Its initial sequence number is drawn from `seed`.
+    /// An endpoint that has nothing to send yet. Its initial sequence number is drawn from `seed`, and
+    /// so is its jitter.
     pub fn new(config: SenderConfig, window: impl Into<Window>, ports: Ports, seed: u64) -> Self {
         let window = window.into();
+        let mut rng = SplitMix64::seed_from_u64(seed);
         let has_log = window.wants_packets() || config.recovery.uses_sending_times();
         Self {
             config,
@@ -182,10 +188,10 @@ impl Sender {
             recovery: Recovery::new(config.recovery),
             ecn: SenderEcn::new(config.ecn),
             code: Ecn::NotEct,
-            log: has_log.then(Box::default),
+            log: has_log.then(|| Box::new(SentLog::new(config.recovery.sending_table()))),
             timer: Timer::default(),
             state: State::Closed,
-            local: SequenceSpace::new(SplitMix64::seed_from_u64(seed).next_u32()),
+            local: SequenceSpace::new(rng.next_u32()),
             remote_next: 0,
             smss: u64::from(config.segment_size.max(1)),
             una: 0,
@@ -200,6 +206,7 @@ impl Sender {
             timed: None,
             last_sent: Instant::ZERO,
             paced_until: None,
+            jitter: SendJitter::new(config.send_jitter, rng),
             due: Due::default(),
             closing: false,
             events: Events::default(),
@@ -304,10 +311,13 @@ impl Sender {
         u32::try_from(bytes.div_ceil(self.smss)).unwrap_or(u32::MAX)
     }
 
-    /// FlightSize when a loss is noticed, in segments. What limited transmit sent does not count
-    /// (RFC 5681 section 3.2, step 2).
+    /// FlightSize when a loss is noticed, in segments, or the receiver's window in its place. What
+    /// limited transmit sent does not count (RFC 5681 section 3.2, step 2).
     fn flight_at_loss(&self) -> u32 {
-        self.in_segments(self.flight() - self.limited)
+        self.in_segments(match self.config.reduced {
+            ReducedWindow::Flight => self.flight() - self.limited,
+            ReducedWindow::Receiver => self.rwnd,
+        })
     }
 
     /// cwnd in bytes.
@@ -361,10 +371,12 @@ impl Endpoint for Sender {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        match (self.timer.wake(), self.paced_until) {
-            (Some(timer), Some(paced)) => Some(timer.min(paced)),
-            (timer, paced) => timer.or(paced),
-        }
+        let is_open = self.state == State::Established;
+        let jitter = self.jitter.wake().filter(|_| is_open);
+        [self.timer.wake(), self.paced_until, jitter]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn expire(&mut self, now: Instant) {

@@ -8,7 +8,7 @@ use skywave_wire::tcp::{Flags, Segment};
 use super::{Sender, State};
 use crate::tcp::chain::{self, Known};
 use crate::tcp::recovery::{News, OnDuplicate, OnProgress, Recovery};
-use crate::tcp::{RecoveryAlgorithm, RecoveryExit};
+use crate::tcp::{LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
 
 /// The segment size of a peer that sends no MSS option (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
@@ -144,7 +144,7 @@ impl Sender {
     /// RFC 3168 section 6.1.2: like a loss, but nothing needs to be sent again.
     #[cold]
     fn on_mark(&mut self, now: Instant) {
-        self.window.on_congestion(now, self.flight_at_loss());
+        self.window.on_mark(now, self.flight_at_loss());
     }
 
     fn on_progress(&mut self, now: Instant, ack: u64) {
@@ -168,7 +168,7 @@ impl Sender {
             in_flight: self.in_segments(self.nxt - ack),
             ack_ratio: 1,
             rtt: of_last.or(sample),
-            application_limited: unused >= self.smss,
+            application_limited: unused >= self.smss && !self.jitter.is_waiting(),
         };
         self.acked_rest %= self.smss;
 
@@ -183,6 +183,9 @@ impl Sender {
                 oldest: self.log.as_ref().and_then(|log| log.oldest()),
             })
         };
+        if self.recovery.take_deflation_of_cwnd() {
+            self.window.on_deflated();
+        }
         match progress {
             OnProgress::Ordinary => self.window.on_ack(&summary),
             OnProgress::Loss => {
@@ -191,7 +194,15 @@ impl Sender {
             }
             OnProgress::Overdue => {
                 self.window.on_ack(&summary);
-                self.retransmit();
+                if self.flight() > 0 {
+                    self.due.retransmission = true;
+                    if !self.recovery.backs_off() {
+                        self.timed = None;
+                    }
+                } else {
+                    // It has not been sent yet: like a probe it leaves, and is still to be sent.
+                    self.due.probe = self.una < self.end;
+                }
             }
             OnProgress::Partial { retransmit, .. } => self.on_partial(retransmit),
             OnProgress::Full => self.on_recovered(&summary),
@@ -222,6 +233,7 @@ impl Sender {
     /// round-trip time of the last segment, where that was sent only once.
     fn take_acked(&mut self, now: Instant, ack: u64) -> Option<Duration> {
         let log = self.log.as_mut()?;
+        log.on_ack(ack);
         let mut of_last = None;
         while let Some(segment) = log.pop_acked(ack) {
             self.window.on_packet_acked(&AckedPacket {
@@ -265,7 +277,14 @@ impl Sender {
             rtt: None,
             oldest: self.log.as_ref().and_then(|log| log.oldest()),
         };
-        match self.recovery.on_duplicate(&news) {
+        let limited_before = self.recovery.limited_transmit();
+        let answer = self.recovery.on_duplicate(&news);
+        if self.config.limited_transmit != LimitedTransmit::Off
+            && self.recovery.limited_transmit() > limited_before
+        {
+            self.jitter.let_one_pass();
+        }
+        match answer {
             OnDuplicate::Wait => {}
             OnDuplicate::FastRetransmit => self.fast_retransmit(now),
             OnDuplicate::RepeatedRetransmit => {
@@ -286,6 +305,10 @@ impl Sender {
                 self.restart_timer(now);
             }
         }
+        let inflation = self.recovery.take_inflation_of_cwnd();
+        if inflation > 0 {
+            self.window.on_inflated(inflation);
+        }
     }
 
     fn fast_retransmit(&mut self, now: Instant) {
@@ -297,6 +320,9 @@ impl Sender {
     fn restart_with_retransmission(&mut self, now: Instant) {
         self.counters.fast_retransmits += 1;
         self.retransmit();
+        if self.recovery.backs_off() {
+            self.rtt.back_off();
+        }
         // The segment is sent now: its RTO counts from here (RFC 6298 section 5).
         self.restart_timer(now);
     }

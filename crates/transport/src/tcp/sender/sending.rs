@@ -6,8 +6,8 @@ use skywave_wire::Payload;
 use skywave_wire::tcp::{Flags, Segment, TcpOptions};
 
 use super::{Sender, State};
-use crate::tcp::chain;
 use crate::tcp::reassembly::Range;
+use crate::tcp::{LimitedTransmit, chain};
 
 impl Sender {
     #[inline(always)]
@@ -27,6 +27,7 @@ impl Sender {
         if let Some((start, length)) = next {
             return Some(self.data_segment(now, start, length));
         }
+        self.jitter.on_nothing_to_send(now);
         core::mem::take(&mut self.due.ack)
             .then(|| self.segment(self.nxt, Flags::ACK, Payload::EMPTY, TcpOptions::default()))
     }
@@ -68,7 +69,12 @@ impl Sender {
         let mut length = remaining.min(self.smss).min(hole);
         let cwnd_end = self.cwnd_end();
         let mut allowed_end = cwnd_end;
-        if self.config.limited_transmit && self.nxt == self.max {
+        let is_limited_transmit = match self.config.limited_transmit {
+            LimitedTransmit::Off => false,
+            LimitedTransmit::NewData => self.nxt == self.max,
+            LimitedTransmit::Any => true,
+        };
+        if is_limited_transmit {
             allowed_end += u64::from(self.recovery.limited_transmit()) * self.smss;
         }
         if self.nxt + length > allowed_end {
@@ -85,8 +91,7 @@ impl Sender {
             }
             length = room;
         }
-        self.paced_until = self.window.earliest_departure().filter(|&at| at > now);
-        if self.paced_until.is_some() {
+        if self.is_held(now) {
             return None;
         }
         if self.nxt == self.max && self.nxt + length > cwnd_end {
@@ -95,18 +100,24 @@ impl Sender {
         Some(length)
     }
 
+    /// Whether pacing or jitter keeps back what the window lets go.
+    #[inline(always)]
+    fn is_held(&mut self, now: Instant) -> bool {
+        self.paced_until = self.window.earliest_departure().filter(|&at| at > now);
+        self.paced_until.is_some() || self.jitter.holds(now)
+    }
+
     /// The first byte and the bytes of data of the next segment of a recovery that counts what is
     /// on its way.
     fn sendable_by_pipe(&mut self, now: Instant) -> Option<(u64, u64)> {
-        self.paced_until = self.window.earliest_departure().filter(|&at| at > now);
-        if self.paced_until.is_some() {
+        let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
+        if !self.recovery.has_room(cwnd, self.smss) || self.is_held(now) {
             return None;
         }
         let fresh = Range {
             start: self.max,
             end: self.max + self.fresh(),
         };
-        let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
         let segment = self.recovery.next_segment(self.position(), cwnd, fresh)?;
         // The FIN has a place in the sequence space, but is no data.
         let data = segment.end.min(self.end).saturating_sub(segment.start);
