@@ -51,9 +51,9 @@ pub struct TalkspurtSpec {
     pub pause: Duration,
 }
 
-/// ITU-T P.59 table 1: means over languages of talkspurts and pauses in conversational speech. Public software
-/// cites the same numbers from it (a VoIP module of ns-2, `VoipBidirectionalItuP59`, has the 1.004 s); the text
-/// itself has not been seen.
+/// ITU-T P.59 table 1, from memory: means over languages of talkspurts and pauses in conversational
+/// speech. A VoIP module of ns-2 (`VoipBidirectionalItuP59`) has the 1.004 s; for the 1.587 s no source
+/// has been found that agrees.
 impl Default for TalkspurtSpec {
     fn default() -> Self {
         Self {
