@@ -65,6 +65,7 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
     ///
     /// # Errors
     /// [`Dropped`]: the loss model took it or the queue refused it.
+    #[inline(always)]
     pub fn enqueue(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
         if let Some(loss) = &mut self.loss
             && loss.takes_next(packet.size())

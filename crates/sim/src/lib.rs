@@ -4,8 +4,8 @@
 //! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
 //!   `discipline` (their queues), `host` (endpoints; `successive` for one connection after another)
 //!   and `application` (what they send; `talker` sends voice, `web` files).
-//! - `observe` is how a run is watched: `probes` measures (`voice` what becomes of speech), `record`
-//!   writes it down for [`physics`], which judges it, and `capture` writes pcapng.
+//! - `observe` is how a run is watched: `probes` measures (`count` packets, `voice` what becomes of
+//!   speech), `record` writes it down for [`physics`], which judges it, and `capture` writes pcapng.
 //! - [`Bench`] is the benchmark.
 //!
 //! ```
@@ -28,6 +28,7 @@ mod application;
 mod bench;
 mod bodies;
 mod capture;
+mod count;
 mod discipline;
 mod engine;
 mod host;

@@ -48,6 +48,7 @@ pub(crate) trait Observer {
 impl Observer for () {}
 
 impl<O: Observer> Observer for Option<O> {
+    #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
         if let Some(observer) = self {
             observer.packet(now, event, frame, bodies);
@@ -68,11 +69,13 @@ impl<O: Observer> Observer for Option<O> {
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
         self.0.packet(now, event, frame, bodies);
         self.1.packet(now, event, frame, bodies);
     }
 
+    #[inline(always)]
     fn settled(&mut self, now: Instant, index: u32, host: &Host) {
         self.0.settled(now, index, host);
         self.1.settled(now, index, host);

@@ -18,14 +18,17 @@ pub(crate) const IP_HEADER: u32 = 20;
 pub(crate) struct Frame {
     /// Low half: key of the [`Body`]. High half: where on its route it is.
     place: u64,
-    /// Low half: the host that it is addressed to. Then 24 bits of size, four of its place in a chain
-    /// of MPCP, two of class, two of ECN. A packet has a size; zero is left for the empty slots of
-    /// rings.
+    /// Low half: the host that it is addressed to. Then 24 bits of size, three of its place in a chain
+    /// of MPCP, one for [`MARKED`], two of class, two of ECN. A packet has a size; zero is left for the
+    /// empty slots of rings.
     label: NonZeroU64,
 }
 
 /// Classes of traffic that there are.
 pub(crate) const CLASSES: usize = 4;
+
+/// Set where the ECN field was changed on the link that the frame is on.
+const MARKED: u64 = 1 << 59;
 
 impl Frame {
     /// A frame of `size` bytes for host `to`, at the beginning of its route.
@@ -35,7 +38,7 @@ impl Frame {
             to as u64 | (size as u64) << 32 | (class as u64) << 60 | (ecn.bits() as u64) << 62;
         Self {
             place: body as u64 | (hop as u64) << 32,
-            label: NonZeroU64::new(label).expect("a packet has a size"),
+            label: label_of(label),
         }
     }
 
@@ -43,7 +46,7 @@ impl Frame {
     pub(crate) const fn at_place(self, place: u8) -> Self {
         Self {
             place: self.place,
-            label: self.label.saturating_add((place as u64 & 0xf) << 56),
+            label: self.label.saturating_add((place as u64 & 7) << 56),
         }
     }
 
@@ -61,14 +64,24 @@ impl Frame {
     pub(crate) const fn moved_on(self) -> Self {
         Self {
             place: self.place + (1 << 32),
-            label: self.label,
+            label: label_of(self.label.get() & !MARKED),
         }
+    }
+
+    /// Whether it came out of the link that it is on with another ECN field than it had gone in with.
+    pub(crate) const fn was_marked(self) -> bool {
+        self.label.get() & MARKED != 0
     }
 
     /// The host that it is addressed to.
     pub(crate) const fn to(self) -> u32 {
         self.label.get() as u32
     }
+}
+
+/// A label, which is never zero.
+const fn label_of(label: u64) -> NonZeroU64 {
+    NonZeroU64::new(label).expect("a packet has a size")
 }
 
 /// The way of a host's packets.
@@ -92,9 +105,10 @@ impl Packet for Frame {
     }
 
     fn set_ecn(&mut self, ecn: Ecn) {
-        let rest = self.label.get() & !(3 << 62);
-        let label = rest | (ecn.bits() as u64) << 62;
-        self.label = NonZeroU64::new(label).expect("a packet has a size");
+        if ecn != self.ecn() {
+            let rest = self.label.get() & !(3 << 62);
+            self.label = label_of(rest | (ecn.bits() as u64) << 62 | MARKED);
+        }
     }
 
     fn flow(&self) -> u64 {
@@ -107,7 +121,7 @@ impl Packet for Frame {
     }
 
     fn place(&self) -> u8 {
-        (self.label.get() >> 56) as u8 & 0xf
+        (self.label.get() >> 56) as u8 & 7
     }
 }
 
@@ -324,8 +338,12 @@ mod tests {
             chain: 8,
         };
         let mut frame = Frame::new(u32::MAX, route, 9, 65_575, Ecn::Ect1).at_place(7);
+        frame.set_ecn(Ecn::Ect1);
+        assert!(!frame.was_marked());
         frame.set_ecn(Ecn::Ce);
+        assert!(frame.was_marked());
         let frame = frame.moved_on();
+        assert!(!frame.was_marked());
         assert_eq!(
             (frame.body(), frame.hop(), frame.to()),
             (u32::MAX as usize, 8, 9)

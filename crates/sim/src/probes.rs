@@ -3,9 +3,9 @@
 use skywave_path::Packet;
 use skywave_transport::dccp::RateStats;
 use skywave_units::{Duration, Instant};
-use skywave_wire::Ecn;
 
 use crate::bodies::Bodies;
+use crate::count::{FlowCounts, PacketCount};
 use crate::host::{Host, HostStats};
 use crate::network::Network;
 use crate::observe::{Event, Observer};
@@ -21,19 +21,23 @@ use crate::voice::VoiceLog;
 pub(crate) struct Sampler {
     interval: Duration,
     sampled: Sampled,
+    /// Indices of the flows that are sampled.
+    sampled_flows: Vec<usize>,
     /// Whether a flow's packets, there or back, use a link: `[link][flow]`.
     usage: Vec<Vec<bool>>,
     windows: bool,
     rates: bool,
     packets: bool,
+    /// Counts since the last sample.
     links: Vec<PacketCount>,
-    /// Counts of flow f on link l at `l * flows + f`; only links that are sampled are counted.
-    link_flows: Vec<PacketCount>,
+    link_flows: FlowCounts,
     flows: Vec<FlowCount>,
     /// A log for each flow that is a voice call.
     voice: Vec<Option<VoiceLog>>,
-    /// Each packet on its way, by the key of its body.
-    on_way: Vec<OnWay>,
+    /// Whether any table has to do with packets one by one.
+    looks_closely: bool,
+    /// When each packet on its way was sent, by the key of its body.
+    sent_at: Vec<Instant>,
     pub(crate) tables: TableSet,
     pub(crate) totals: Totals,
 }
@@ -55,25 +59,6 @@ pub(crate) struct Totals {
 pub(crate) struct LinkTotal {
     pub(crate) packets: PacketCount,
     pub(crate) queue_max_packets: u64,
-}
-
-/// Packets of a link, or of one flow on it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PacketCount {
-    pub(crate) arrivals: u64,
-    pub(crate) drops: u64,
-    pub(crate) delivered: u64,
-    pub(crate) delivered_bytes: u64,
-    /// Of those delivered, the ones that came out with another ECN field than they had gone in with.
-    pub(crate) marks: u64,
-}
-
-/// What is remembered of a packet on its way.
-#[derive(Clone, Copy, Debug, Default)]
-struct OnWay {
-    sent_at: Instant,
-    /// Its ECN field when last seen.
-    ecn: Ecn,
 }
 
 /// One flow in the interval in progress.
@@ -103,17 +88,19 @@ impl Sampler {
     ) -> Self {
         let (links, flows) = (sampled.links.len(), sampled.flows.len());
         Self {
+            sampled_flows: (0..flows).filter(|&flow| sampled.flows[flow]).collect(),
             interval: probes.interval,
+            link_flows: FlowCounts::new(&sampled.links, &sampled.flows),
             sampled,
             usage,
             windows: probes.windows,
             rates: probes.rates,
             packets: probes.packets,
             links: vec![PacketCount::default(); links],
-            link_flows: vec![PacketCount::default(); links * flows],
             flows: vec![FlowCount::default(); flows],
+            looks_closely: probes.packets || voice.iter().any(Option::is_some),
             voice,
-            on_way: Vec::new(),
+            sent_at: Vec::new(),
             tables: TableSet::default(),
             totals: Totals {
                 links: vec![LinkTotal::default(); links],
@@ -122,11 +109,24 @@ impl Sampler {
         }
     }
 
+    #[inline(always)]
     fn count(&mut self, link: u32, frame: &Frame, add: impl Fn(&mut PacketCount)) {
-        add(&mut self.totals.links[link as usize].packets);
         add(&mut self.links[link as usize]);
         let flow = frame.to() as usize / 2;
-        add(&mut self.link_flows[link as usize * self.flows.len() + flow]);
+        if let Some(count) = self.link_flows.of(link as usize, flow) {
+            add(count);
+        }
+    }
+
+    /// Writes down what is asked for of a sender's state.
+    #[inline(never)]
+    fn write_state(&mut self, now: Instant, flow: u32, stats: &HostStats) {
+        if self.windows {
+            self.write_window(now, flow, stats);
+        }
+        if self.rates {
+            self.write_rate(now, flow, stats);
+        }
     }
 
     /// Writes the window of a flow down if it has changed.
@@ -169,8 +169,12 @@ impl Sampler {
         }
     }
 
-    /// Writes down what became of each voice call; `made` is what its source says, by interval.
-    pub(crate) fn end_voice(&mut self, made: &[Vec<Made>]) {
+    /// Ends the run: counts to its end, and writes down what became of each voice call. `made` is
+    /// what the source of a call says, by interval.
+    pub(crate) fn end(&mut self, made: &[Vec<Made>]) {
+        for (total, count) in self.totals.links.iter_mut().zip(&mut self.links) {
+            total.packets += std::mem::take(count);
+        }
         for ((log, made), flow) in self.voice.iter().zip(made).zip(0..) {
             let Some(log) = log else { continue };
             // What is sent has been made.
@@ -182,6 +186,16 @@ impl Sampler {
                     count: log.counts.get(index).copied().unwrap_or_default(),
                 });
             }
+        }
+    }
+
+    /// Keeps tables that have to do with packets one by one.
+    #[inline(never)]
+    fn look_closely(&mut self, now: Instant, event: Event, frame: &Frame, body: &Body) {
+        self.voice(now, event, frame, body);
+        if self.packets {
+            let row = PacketRow::new(now, event, frame, body);
+            self.tables.packets.push(row);
         }
     }
 
@@ -203,13 +217,34 @@ impl Sampler {
         }
     }
 
-    fn data_received(&mut self, now: Instant, frame: &Frame, body: &Body) {
+    #[inline(always)]
+    fn sent(&mut self, now: Instant, frame: &Frame) {
+        let key = frame.body();
+        if key >= self.sent_at.len() {
+            self.sent_at.resize(key + 1, Instant::ZERO);
+        }
+        self.sent_at[key] = now;
+    }
+
+    #[cold]
+    fn dropped(&mut self, row: DropRow, frame: &Frame) {
+        self.totals.flow_drops[row.flow as usize] += 1;
+        self.count(row.link, frame, |count| {
+            count.arrivals += 1;
+            count.drops += 1;
+        });
+        self.tables.drops.push(row);
+    }
+
+    #[inline(always)]
+    fn received(&mut self, now: Instant, frame: &Frame, body: &Body) {
+        let flow = frame.to() as usize / 2;
         // Data goes to a flow's receiver, which is odd.
-        if frame.to().is_multiple_of(2) || body.data() == 0 {
+        if !self.sampled.flows[flow] || frame.to().is_multiple_of(2) || body.data() == 0 {
             return;
         }
-        let delay = now - self.on_way[frame.body()].sent_at;
-        let flow = &mut self.flows[frame.to() as usize / 2];
+        let delay = now - self.sent_at[frame.body()];
+        let flow = &mut self.flows[flow];
         flow.delays += 1;
         flow.delay_sum += delay;
         flow.delay_min = Some(flow.delay_min.map_or(delay, |least| least.min(delay)));
@@ -218,29 +253,17 @@ impl Sampler {
 }
 
 impl Observer for Sampler {
+    // What happens is known where it is told: all but its own arm falls away there.
+    #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
-        let body = &bodies[frame.body()];
-        self.voice(now, event, frame, body);
         match event {
-            Event::Send => {
-                if frame.body() >= self.on_way.len() {
-                    self.on_way.resize(frame.body() + 1, OnWay::default());
-                }
-                self.on_way[frame.body()] = OnWay {
-                    sent_at: now,
-                    ecn: frame.ecn(),
-                };
-            }
+            Event::Send => self.sent(now, frame),
             Event::Enqueue { link } => {
                 self.count(link, frame, |count| count.arrivals += 1);
             }
             Event::Drop { link, reason } => {
-                self.totals.flow_drops[frame.to() as usize / 2] += 1;
-                self.count(link, frame, |count| {
-                    count.arrivals += 1;
-                    count.drops += 1;
-                });
-                self.tables.drops.push(DropRow {
+                let body = &bodies[frame.body()];
+                let row = DropRow {
                     at: now,
                     link,
                     flow: frame.to() / 2,
@@ -248,43 +271,32 @@ impl Observer for Sampler {
                     seq: body.seq(),
                     bytes: frame.size(),
                     reason: reason.name(),
-                });
+                };
+                self.dropped(row, frame);
             }
             Event::Arrive { link } => {
-                let last = &mut self.on_way[frame.body()].ecn;
-                let marks = u64::from(*last != frame.ecn());
-                *last = frame.ecn();
                 self.count(link, frame, |count| {
                     count.delivered += 1;
-                    count.marks += marks;
+                    count.marks += u64::from(frame.was_marked());
                     count.delivered_bytes += u64::from(frame.size());
                 });
             }
-            Event::Receive => self.data_received(now, frame, body),
+            Event::Receive => self.received(now, frame, &bodies[frame.body()]),
         }
-        if self.packets {
-            self.tables
-                .packets
-                .push(PacketRow::new(now, event, frame, body));
+        if self.looks_closely {
+            self.look_closely(now, event, frame, &bodies[frame.body()]);
         }
     }
 
+    #[inline(always)]
     fn settled(&mut self, now: Instant, index: u32, host: &Host) {
-        if !(self.windows || self.rates) || !index.is_multiple_of(2) {
-            return;
-        }
-        let stats = host.stats();
-        if self.windows {
-            self.write_window(now, index / 2, &stats);
-        }
-        if self.rates {
-            self.write_rate(now, index / 2, &stats);
+        if (self.windows || self.rates) && index.is_multiple_of(2) {
+            self.write_state(now, index / 2, &host.stats());
         }
     }
 
     fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {
         let seconds = self.interval.as_secs_f64();
-        let flows = self.flows.len();
         for (index, link) in network.links.iter_mut().enumerate() {
             link.expire(now);
             let queue_packets = link.queued_packets() as u64;
@@ -292,6 +304,7 @@ impl Observer for Sampler {
             let total = &mut self.totals.links[index];
             total.queue_max_packets = total.queue_max_packets.max(queue_packets);
             let count = std::mem::take(&mut self.links[index]);
+            total.packets += count;
             if !self.sampled.links[index] {
                 continue;
             }
@@ -304,8 +317,8 @@ impl Observer for Sampler {
                 queue_packets,
                 queue_bytes,
             });
-            for flow in (0..flows).filter(|&flow| self.sampled.flows[flow]) {
-                let count = std::mem::take(&mut self.link_flows[index * flows + flow]);
+            for &flow in &self.sampled_flows {
+                let count = self.link_flows.take(index, flow);
                 // A flow that does not use the link has no rows there.
                 if self.usage[index][flow] {
                     let flow = flow as u32;
@@ -319,10 +332,8 @@ impl Observer for Sampler {
                 }
             }
         }
-        for (flow, count) in self.flows.iter_mut().enumerate() {
-            if !self.sampled.flows[flow] {
-                continue;
-            }
+        for &flow in &self.sampled_flows {
+            let count = &mut self.flows[flow];
             let (sender, receiver) = (hosts[2 * flow].stats(), hosts[2 * flow + 1].stats());
             let packets = receiver.delivered_packets - count.delivered_packets;
             let bytes = receiver.delivered_bytes - count.delivered_bytes;

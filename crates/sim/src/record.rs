@@ -58,6 +58,7 @@ pub enum What {
 }
 
 impl Record {
+    #[inline(always)]
     fn new(at: Instant, event: Event, frame: &Frame, packet: u64) -> Self {
         let what = match event {
             Event::Send => What::Sent {
@@ -77,8 +78,11 @@ impl Record {
         }
     }
 
-    /// The record as bytes, the same on every machine.
-    fn to_bytes(self) -> [u8; 26] {
+    /// Writes the record as bytes, the same on every machine. Straight to where they stay: what is
+    /// put together elsewhere, in small pieces, and read back at once in large ones keeps a processor
+    /// waiting.
+    #[inline(always)]
+    fn write_to(self, bytes: &mut [u8; 26]) {
         let (code, place) = match self.what {
             What::Sent { host } => (0, host),
             What::Enqueued { link } => (1, link),
@@ -97,14 +101,12 @@ impl Record {
                 reason: DropReason::Early,
             } => (6, link),
         };
-        let mut bytes = [0; 26];
         bytes[..8].copy_from_slice(&self.at.as_nanos().to_le_bytes());
         bytes[8..16].copy_from_slice(&self.packet.to_le_bytes());
         bytes[16..20].copy_from_slice(&place.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.size.to_le_bytes());
         bytes[24] = code;
         bytes[25] = self.ecn.bits();
-        bytes
     }
 }
 
@@ -117,16 +119,22 @@ struct Numbering {
 }
 
 impl Numbering {
+    // What happens is known where it is told: most of this falls away there.
+    #[inline(always)]
     fn record(&mut self, at: Instant, event: Event, frame: &Frame) -> Record {
         let key = frame.body();
         if event == Event::Send {
-            if key >= self.numbers.len() {
-                self.numbers.resize(key + 1, 0);
-            }
-            self.numbers[key] = self.sent;
-            self.sent += 1;
+            self.number(key);
         }
         Record::new(at, event, frame, self.numbers[key])
+    }
+
+    fn number(&mut self, key: usize) {
+        if key >= self.numbers.len() {
+            self.numbers.resize(key + 1, 0);
+        }
+        self.numbers[key] = self.sent;
+        self.sent += 1;
     }
 }
 
@@ -145,27 +153,64 @@ impl Observer for Recorder {
 
 /// The fingerprint of a run: a hash over its record and over the headers of the packets sent, so
 /// that any change of behaviour shows.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Fingerprint {
     hash: Xxh3Default,
+    /// What is still to be hashed, up to `len`: record by record, a hash takes several times as long.
+    pending: Box<[u8; HASHED_AT_ONCE]>,
+    len: usize,
     numbering: Numbering,
+}
+
+/// Bytes that are hashed at a time: they stay in the nearest cache.
+const HASHED_AT_ONCE: usize = 4096;
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Self {
+            hash: Xxh3Default::new(),
+            pending: Box::new([0; HASHED_AT_ONCE]),
+            len: 0,
+            numbering: Numbering::default(),
+        }
+    }
 }
 
 impl Fingerprint {
     pub(crate) fn value(&self) -> u64 {
-        self.hash.digest()
+        let mut hash = self.hash.clone();
+        hash.update(&self.pending[..self.len]);
+        hash.digest()
+    }
+
+    /// Room for the next bytes, all of which the caller writes.
+    #[inline(always)]
+    fn room<const N: usize>(&mut self) -> &mut [u8; N] {
+        if self.len + N > HASHED_AT_ONCE {
+            self.hash_pending();
+        }
+        let start = self.len;
+        self.len += N;
+        let room = self.pending[start..].first_chunk_mut();
+        room.expect("there is room for many records")
+    }
+
+    #[cold]
+    fn hash_pending(&mut self) {
+        self.hash.update(&self.pending[..self.len]);
+        self.len = 0;
     }
 }
 
 impl Observer for Fingerprint {
+    #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
-        self.hash
-            .update(&self.numbering.record(now, event, frame).to_bytes());
+        let record = self.numbering.record(now, event, frame);
+        record.write_to(self.room());
         if event == Event::Send {
             let body = &bodies[frame.body()];
-            self.hash.update(&body.seq().to_le_bytes());
-            self.hash
-                .update(&body.ack().unwrap_or(u64::MAX).to_le_bytes());
+            *self.room() = body.seq().to_le_bytes();
+            *self.room() = body.ack().unwrap_or(u64::MAX).to_le_bytes();
         }
     }
 }

@@ -146,7 +146,7 @@ pub enum RunError {
     Table(#[from] arrow_schema::ArrowError),
 }
 
-/// Counts of a flow on a link that a run keeps: about a gigabyte.
+/// Counts of a flow on a link that a run keeps where it samples all: about a gigabyte.
 const MOST_COUNTERS: usize = 30_000_000;
 
 /// The network and the flows of a scenario, ready to run.
@@ -285,12 +285,14 @@ pub fn run(
     );
     let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
     let recorder = options.verify_physics.then(Recorder::default);
+    // One look for both in a run that has neither.
+    let writers = (recorder.is_some() || captures.is_some()).then_some((recorder, captures));
     let mut simulator = Simulator::new(Parts {
         network: build.network,
         hosts: build.hosts,
         applications: build.applications,
         routes: build.routes,
-        observer: ((sampler, Fingerprint::default()), (recorder, captures)),
+        observer: ((sampler, Fingerprint::default()), writers),
         sample_interval: Some(probes.interval),
         verify_wire: scenario.verify_wire,
     });
@@ -308,8 +310,9 @@ pub fn run(
         .map(|application| application.voice_made().to_vec())
         .collect();
     let transfers = transfer_rows(simulator.applications());
-    let ((mut sampler, fingerprint), (recorder, captures)) = simulator.into_observer();
-    sampler.end_voice(&made);
+    let ((mut sampler, fingerprint), writers) = simulator.into_observer();
+    let (recorder, captures) = writers.unwrap_or_default();
+    sampler.end(&made);
     sampler.tables.transfers = transfers;
     if let Some(captures) = captures {
         captures.finish()?;

@@ -192,6 +192,9 @@ impl Tournament {
             6 => play::<64>(tables, due, order),
             7 => play::<128>(tables, due, order),
             8 => play::<256>(tables, due, order),
+            9 => play::<512>(tables, due, order),
+            10 => play::<1024>(tables, due, order),
+            11 => play::<2048>(tables, due, order),
             rounds => {
                 let leaves = 1 << rounds;
                 Tables::split(tables, leaves).orders[entrant] = order;

@@ -12,9 +12,9 @@ use skywave_path::Packet;
 use skywave_transport::dccp::RateStats;
 use skywave_units::{Duration, Instant};
 
+use crate::count::PacketCount;
 use crate::observe::Event;
 use crate::packet::{Body, Frame};
-use crate::probes::PacketCount;
 use crate::scenario::Probes;
 use crate::talker::Made;
 use crate::voice::VoiceCount;

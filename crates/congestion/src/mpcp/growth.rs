@@ -42,8 +42,8 @@ impl Growth {
         f64::from(packets) * self.additive / cwnd
     }
 
-    /// What is added to `cwnd` by `packets` packets acknowledged under a level that a chain told:
-    /// below overload both increases together, as in the model that VCP simplifies.
+    /// What is added to `cwnd` by `packets` packets acknowledged under a level that a chain told: both
+    /// increases together, as in the model that VCP simplifies; under overload xi is zero.
     pub(super) fn of_chain(
         &self,
         config: &MpcpConfig,
@@ -51,9 +51,6 @@ impl Growth {
         packets: u32,
         cwnd: f64,
     ) -> f64 {
-        if level.zone() == Zone::Over {
-            return 0.0;
-        }
         let vcp = &config.vcp;
         let (exponent, additive) = if config.is_limited {
             (self.intervals.min(vcp.multiplicative_limit), self.additive)

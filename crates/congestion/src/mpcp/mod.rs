@@ -189,12 +189,13 @@ impl Mpcp {
         for additive in [high, over] {
             self.cwnd += self.growth.additive(additive, self.cwnd);
         }
-        // Overload that lasts is answered by the next decrease, not by VCP's increase before it,
-        // which the paper blames for more congestion.
         for (level, packets) in self.acked.chains() {
-            self.cwnd += self
-                .growth
-                .of_chain(&self.config, level, packets, self.cwnd);
+            let is_over = level.zone() == Zone::Over;
+            if !is_over || matches!(self.gate, Gate::Increasing { .. }) {
+                self.cwnd += self
+                    .growth
+                    .of_chain(&self.config, level, packets, self.cwnd);
+            }
         }
     }
 

@@ -53,9 +53,9 @@ impl<P: Packet> AnyQueue<P> {
         }
     }
 
-    /// What is not drop-tail, kept out of the way of what is.
+    /// What keeps packets, out of the way of what does not.
     #[inline(never)]
-    fn enqueue_managed(
+    fn enqueue_kept(
         &mut self,
         now: Instant,
         free: Option<Instant>,
@@ -75,7 +75,8 @@ impl<P: Packet> Queue<P> for AnyQueue<P> {
     ) -> Result<Option<P>, Dropped<P>> {
         match self {
             Self::DropTail(queue) => queue.enqueue(now, free, packet),
-            managed => managed.enqueue_managed(now, free, packet),
+            Self::Red(queue) => queue.enqueue(now, free, packet),
+            keeping => keeping.enqueue_kept(now, free, packet),
         }
     }
 

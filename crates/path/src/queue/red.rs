@@ -9,10 +9,12 @@ pub use config::{AdaptiveRed, RedConfig, RedThresholds, RedWeight};
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant, Rate};
+use skywave_wire::Ecn;
 
 use self::average::Average;
 use super::fifo::Fifo;
-use super::{DropReason, Dropped, Queue, mark};
+use super::limit::Room;
+use super::{DropReason, Dropped, Queue};
 use crate::Packet;
 
 /// The RED queue.
@@ -23,6 +25,7 @@ use crate::Packet;
 #[derive(Clone, Debug)]
 pub struct Red<P, R = Xoshiro256PlusPlus> {
     config: RedConfig,
+    room: Room,
     waiting: Fifo<P>,
     random: R,
     average: Average,
@@ -77,6 +80,7 @@ impl<P: Packet, R: Rng> Red<P, R> {
         let between = thresholds.max - thresholds.min;
         let max_p = config.max_p;
         Self {
+            room: Room::from(config.limit),
             waiting: Fifo::new(),
             random,
             average: Average::new(
@@ -214,19 +218,18 @@ impl<P: Packet, R: Rng> Red<P, R> {
         }
     }
 
-    const fn restart_count(&mut self) {
-        self.count = 0;
-        self.count_bytes = 0;
-    }
-}
-
-impl<P: Packet, R: Rng> Queue<P> for Red<P, R> {
-    fn enqueue(
+    /// Whether a packet of `size` bytes that arrives is taken in, and then whether it is marked.
+    ///
+    /// It is told of the packet and does not have it: what is handed through a function that is not
+    /// compiled into its caller goes through memory, and would for drop-tail too, as on most links.
+    #[inline(never)]
+    fn admit(
         &mut self,
         now: Instant,
         free: Option<Instant>,
-        mut packet: P,
-    ) -> Result<Option<P>, Dropped<P>> {
+        size: u32,
+        can_be_marked: bool,
+    ) -> Result<bool, DropReason> {
         self.waiting.begin(now);
         let idle_since = match free {
             Some(free) => (free <= now).then_some(free),
@@ -235,21 +238,40 @@ impl<P: Packet, R: Rng> Queue<P> for Red<P, R> {
         self.average
             .update(self.length(), idle_since.map(|since| now - since));
         self.adapt(now);
-        let size = packet.size();
         let verdict = self.judge(size);
-        let reason = if !self.waiting.has_room_for(size, self.config.limit.into()) {
+        if !self.waiting.has_room_for(size, self.room) {
             self.restart_count();
-            Some(DropReason::Full)
-        } else {
-            match verdict {
-                Verdict::Keep => None,
-                Verdict::Mark if mark(&mut packet) => None,
-                Verdict::Mark | Verdict::Drop => Some(DropReason::Early),
+            return Err(DropReason::Full);
+        }
+        match verdict {
+            Verdict::Keep => Ok(false),
+            Verdict::Mark if can_be_marked => Ok(true),
+            Verdict::Mark | Verdict::Drop => Err(DropReason::Early),
+        }
+    }
+
+    const fn restart_count(&mut self) {
+        self.count = 0;
+        self.count_bytes = 0;
+    }
+}
+
+impl<P: Packet, R: Rng> Queue<P> for Red<P, R> {
+    #[inline(always)]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        free: Option<Instant>,
+        mut packet: P,
+    ) -> Result<Option<P>, Dropped<P>> {
+        match self.admit(now, free, packet.size(), packet.ecn().is_capable()) {
+            Ok(marks) => {
+                if marks {
+                    packet.set_ecn(Ecn::Ce);
+                }
+                Ok(self.waiting.push(now, free, packet))
             }
-        };
-        match reason {
-            Some(reason) => Err(Dropped { packet, reason }),
-            None => Ok(self.waiting.push(now, free, packet)),
+            Err(reason) => Err(Dropped { packet, reason }),
         }
     }
 

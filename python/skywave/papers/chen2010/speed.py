@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from skywave.papers.chen2010.setting import Scheme
 
-ROUNDS = 3
+ROUNDS = 5
 """How often each run is measured, in turn with ns-2's."""
 
 

@@ -30,7 +30,9 @@ impl Average {
         let keep = 1.0 - self.weight;
         if let Some(idle) = idle {
             let missed = (self.packets_per_second * idle.as_secs_f64()) as i32;
-            self.value *= keep.powi(missed);
+            if missed > 0 {
+                self.value *= keep.powi(missed);
+            }
         }
         self.value = self.value * keep + self.weight * length as f64;
     }
