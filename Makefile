@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz golden lock clean cargo
+.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz golden matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -36,9 +36,9 @@ cargo:
 	@command -v cargo >/dev/null || \
 	  { echo 'error: Rust is missing: install it as https://rustup.rs says, then run make again' >&2; exit 1; }
 
-demo: $(EXTENSION) ## Reproduce the first paper into out/nor2011 and say where the report is.
-	$(BIN)/skywave reproduce nor2011 --out out/nor2011
-	@echo 'The report is $(CURDIR)/out/nor2011/report.html'
+demo: $(EXTENSION) ## Reproduce all papers into out/all and say where the report is.
+	$(BIN)/skywave reproduce --all --stored-ns2 --out out/all
+	@echo 'The report is $(CURDIR)/out/all/report.html'
 
 test: test-rust test-python ## Run every test.
 
@@ -91,6 +91,9 @@ golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
 	$(BIN)/python -m skywave.papers.chen2010.oracle
 	$(BIN)/python -m skywave.papers.chen2010.fit
 	$(BIN)/python -m skywave.papers.chen2010.readings
+
+matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew; its text is then to be judged anew.
+	$(BIN)/python -m skywave.matrix.stored
 
 lock: $(REQUIREMENTS) ## Lock the Python dependencies anew (needs uv).
 	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \

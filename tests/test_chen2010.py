@@ -13,11 +13,12 @@ from scipy.optimize import brentq
 
 from conftest import needs_ns2, run_cli
 from skywave import ns2, run
+from skywave.averages import average
 from skywave.papers.chen2010 import fit, oracle, published, readings, setting, sweep
 from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave.papers.chen2010.cells import DCCP_REASON
 from skywave.papers.chen2010.delayed import solve_delayed
-from skywave.papers.chen2010.measures import average, jain, sum_of_windows
+from skywave.papers.chen2010.measures import jain, sum_of_windows
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,6 +12,7 @@ COMMANDS = [
     "run",
     "check",
     "reproduce",
+    "matrix",
     "bench",
     "listen",
     "send",

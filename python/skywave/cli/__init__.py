@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 from skywave import CaptureError, ScenarioError
 from skywave.bench import BenchError
-from skywave.cli import bench, decode, reproduce, scenario, version
+from skywave.cli import bench, decode, matrix, reproduce, scenario, version
 from skywave.cli.net import listen, perf, ping, send
 from skywave.net import NetError
 
@@ -43,6 +43,7 @@ def _help(context: typer.Context) -> None:
 app.command(name="run")(scenario.run)
 app.command(name="check")(scenario.check)
 app.command(name="reproduce")(reproduce.reproduce)
+app.command(name="matrix")(matrix.matrix)
 app.command(name="bench")(bench.bench)
 app.command(name="listen")(listen.listen)
 app.command(name="send")(send.send)

@@ -13,22 +13,26 @@ from skywave import papers
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 
 if TYPE_CHECKING:
-    from skywave.papers.reproduction import Reproduction
+    from skywave.papers.front import Front
+    from skywave.papers.reproduction import Judgement
 
 
 def reproduce(
     paper: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="PAPER", help=f"Which paper: {', '.join(papers.PAPERS)}.", show_default=False
+            metavar="[PAPER]", help=f"Which paper: {', '.join(papers.PAPERS)}.", show_default=False
         ),
-    ],
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All papers, with one front page for their reports.")
+    ] = False,
     out_dir: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Where the report, figures and series go; out/PAPER if not given.",
+            help="Where the report, figures and series go; out/PAPER or out/all if not given.",
         ),
     ] = None,
     live_ns2: Annotated[
@@ -40,12 +44,22 @@ def reproduce(
     ] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Reproduce a paper: run its experiments, judge its published values, write a report."""
+    """Reproduce a paper, or all: run experiments, judge published values, write a report."""
+    if (paper is None) != every:
+        raise typer.BadParameter(
+            f"name one paper, or give --all; known are {', '.join(papers.PAPERS)}"
+        )
+    if paper is None:
+        _all(out_dir or Path("out") / "all", live_ns2=live_ns2, as_json=as_json)
+    else:
+        _one(paper, out_dir or Path("out") / paper, live_ns2=live_ns2, as_json=as_json)
+
+
+def _one(paper: str, directory: Path, *, live_ns2: bool, as_json: bool) -> None:
     if paper not in papers.PAPERS:
         raise typer.BadParameter(
             f"{paper} is not a known paper; known are {', '.join(papers.PAPERS)}"
         )
-    directory = out_dir or Path("out") / paper
     with progress_bar() as show:
         reproduction = papers.reproduce(
             paper,
@@ -59,25 +73,62 @@ def reproduce(
         return
     console = out()
     console.print(_cell_table(reproduction))
-    for why, ids in _reasons(reproduction).items():
+    for why, ids in reproduction.reasons.items():
         console.print(f"[yellow]{', '.join(ids)}:[/] {why}", highlight=False)
-    close = sum(comparison.verdict == "match" for comparison in reproduction.comparisons)
     console.print(
-        f"Beside ns-2 ({reproduction.ns2.remark}): {close} of {len(reproduction.comparisons)} "
-        "quantities within their limit."
+        f"Beside ns-2 ({reproduction.ns2.remark}): {reproduction.close} of "
+        f"{len(reproduction.comparisons)} quantities within their limit."
     )
     console.print(f"Report: {escape(str(report))}", soft_wrap=True)
 
 
-def _cell_table(reproduction: Reproduction) -> Table:
-    table = Table(title=reproduction.paper.title, title_justify="left")
+def _all(directory: Path, *, live_ns2: bool, as_json: bool) -> None:
+    from skywave.papers.front import reproduce_all  # noqa: PLC0415  (brings Arrow and Jinja)
+
+    with progress_bar() as show:
+        front = reproduce_all(
+            directory,
+            live_ns2=live_ns2,
+            progress=lambda key, stage, done, total: show(f"{key}, {stage}", done / total),
+        )
+    report = directory / "report.html"
+    if as_json:
+        print_json({**front.to_dict(), "report": str(report)})
+        return
+    console = out()
+    console.print(_front_table(front))
+    for paper in front.papers:
+        for why, ids in paper.reasons.items():
+            console.print(
+                f"[yellow]{paper.paper.key} {', '.join(ids)}:[/] {escape(why)}", highlight=False
+            )
+    console.print(f"{front.matches} of {front.values} published values match.")
+    console.print(f"Report: {escape(str(report))}", soft_wrap=True)
+
+
+def _front_table(front: Front) -> Table:
+    table = Table()
+    table.add_column("paper", no_wrap=True)
+    table.add_column("title")
+    for column in ("values", "match", "do not", "within ns-2's limit"):
+        table.add_column(column, justify="right")
+    for paper in front.papers:
+        values, matches = len(paper.cells), paper.matches
+        close = f"{paper.close} of {len(paper.comparisons)}"
+        counts = (str(count) for count in (values, matches, values - matches))
+        table.add_row(paper.paper.key, paper.paper.title, *counts, close)
+    return table
+
+
+def _cell_table(judgement: Judgement) -> Table:
+    table = Table(title=judgement.paper.title, title_justify="left")
     table.add_column("value", no_wrap=True)
     for column in ("published", "ours", "ns-2"):
         table.add_column(column, justify="right")
     table.add_column("unit")
     table.add_column("rule")
     table.add_column("verdict", no_wrap=True)
-    for cell in reproduction.cells:
+    for cell in judgement.cells:
         values = (
             "-" if value is None else f"{value:.4g}"
             for value in (cell.published, cell.ours, cell.ns2)
@@ -86,12 +137,3 @@ def _cell_table(reproduction: Reproduction) -> Table:
         verdict = f"[{colour}]{cell.verdict}[/]"
         table.add_row(cell.id, *values, cell.unit, cell.rule.text, verdict)
     return table
-
-
-def _reasons(reproduction: Reproduction) -> dict[str, list[str]]:
-    """Return why values do not match, each reason once, with the values it holds for."""
-    reasons: dict[str, list[str]] = {}
-    for cell in reproduction.cells:
-        if cell.why:
-            reasons.setdefault(cell.why, []).append(cell.id)
-    return reasons

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from skywave.papers.reproduction import Reproduction
 
@@ -36,7 +37,10 @@ def reproduce(key: str, *, live_ns2: bool = True, progress: Progress | None = No
     """
     if key not in PAPERS:
         raise KeyError(f"{key} is not a known paper; known are {', '.join(PAPERS)}")
-    # A paper's package brings matplotlib.
-    paper = importlib.import_module(f"skywave.papers.{key}")
-    reproduction: Reproduction = paper.reproduce(live_ns2=live_ns2, progress=progress)
+    reproduction: Reproduction = package(key).reproduce(live_ns2=live_ns2, progress=progress)
     return reproduction
+
+
+def package(key: str) -> ModuleType:
+    """Return the package of a paper: its ``PAPER`` and its ``reproduce``. It brings matplotlib."""
+    return importlib.import_module(f"skywave.papers.{key}")

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
-import jinja2
-
 from skywave._files import replacing
 from skywave.papers import environment
+from skywave.papers.pages import render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,26 +49,33 @@ class Ns2Source:
 
 
 @dataclass(frozen=True)
-class Reproduction:
-    """A paper's published values, judged, and all that the judgement rests on.
-
-    ``sections`` is what the paper's own template needs beside the rest.
-    """
+class Judgement:
+    """A paper's published values, judged."""
 
     paper: Paper
     cells: Sequence[Cell]
     comparisons: Sequence[Comparison]
     parameters: Sequence[Parameter]
     ns2: Ns2Source
-    figures: Sequence[Drawn]
-    scenarios: Mapping[str, Scenario]
-    results: Mapping[str, Results]
-    sections: Mapping[str, Any]
 
     @property
     def matches(self) -> int:
         """How many published values match."""
         return sum(cell.verdict == "match" for cell in self.cells)
+
+    @property
+    def close(self) -> int:
+        """How many quantities are within their limit of ns-2's."""
+        return sum(comparison.verdict == "match" for comparison in self.comparisons)
+
+    @property
+    def reasons(self) -> dict[str, list[str]]:
+        """Why values do not match, each reason once, with the ids of the values it holds for."""
+        reasons: dict[str, list[str]] = {}
+        for cell in self.cells:
+            if cell.why:
+                reasons.setdefault(cell.why, []).append(cell.id)
+        return reasons
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -84,17 +90,28 @@ class Reproduction:
             "comparison": [comparison.to_dict() for comparison in self.comparisons],
         }
 
+
+@dataclass(frozen=True)
+class Reproduction(Judgement):
+    """A paper's judgement, and all that it rests on.
+
+    ``sections`` is what the paper's own template needs beside the rest.
+    """
+
+    figures: Sequence[Drawn]
+    scenarios: Mapping[str, Scenario]
+    results: Mapping[str, Results]
+    sections: Mapping[str, Any]
+
+    @property
+    def judgement(self) -> Judgement:
+        """The judgement alone, without series and figures."""
+        return Judgement(self.paper, self.cells, self.comparisons, self.parameters, self.ns2)
+
     def html(self) -> str:
         """Return the report, one self-contained page."""
-        templates = jinja2.Environment(
-            loader=jinja2.PackageLoader("skywave.papers"),
-            autoescape=True,
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        templates.filters["number"] = _number
-        return templates.get_template(f"{self.paper.key}.html.j2").render(
+        return render(
+            f"{self.paper.key}.html.j2",
             reproduction=self,
             figures={figure.name: figure for figure in self.figures},
             environment=environment.describe(),
@@ -121,12 +138,3 @@ class Reproduction:
             (partial / "report.html").write_text(self.html(), encoding="utf-8")
             text = json.dumps(self.to_dict(), indent=2) + "\n"
             (partial / "report.json").write_text(text, encoding="utf-8")
-
-
-def _number(value: float | None, digits: int = 4) -> str:
-    """Print a value with so many significant digits, or a dash where there is none."""
-    if value is None:
-        return "-"
-    if value == int(value) and abs(value) < 1e6:
-        return str(int(value))
-    return f"{value:.{digits}g}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skywave.averages import average
 from skywave.papers.chen2010 import (
     cells,
     figures,
@@ -18,7 +19,6 @@ from skywave.papers.chen2010 import (
     sweep_figures,
 )
 from skywave.papers.chen2010.analysis import Model
-from skywave.papers.chen2010.measures import average
 from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
 from skywave.simulate import run_many

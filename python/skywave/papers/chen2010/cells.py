@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skywave.averages import average
 from skywave.papers.cells import Cell, Comparison
 from skywave.papers.chen2010.analysis import Model
-from skywave.papers.chen2010.measures import average
 from skywave.papers.chen2010.published import CLOSE, PUBLISHED, RATE_BY_EQUATION_9_KBPS
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
-from scipy import stats
 
 from skywave.papers.chen2010.setting import (
     BOTTLENECK,
@@ -22,8 +21,6 @@ from skywave.papers.chen2010.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from skywave.results import Results
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
 
 PEAK_UNTIL_S = 5.0
 """The highest drop rate of the beginning is looked for until then."""
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -157,26 +153,6 @@ def sum_of_windows(results: Results) -> tuple[Floats, Floats]:
     time_s = long_lived["time_s"].to_numpy().reshape(-1, SUBNETS * HOSTS)[:, 0]
     windows = long_lived["cwnd_packets"].to_numpy().reshape(-1, SUBNETS * HOSTS)
     return time_s, windows.sum(axis=1)
-
-
-@dataclass(frozen=True)
-class Average:
-    """A mean over seeds, and half the width of its confidence interval (Student's t, 95 %)."""
-
-    mean: float
-    margin: float
-
-    @property
-    def text(self) -> str:
-        """The mean and the margin, as they are printed."""
-        return f"{self.mean:.3g} ± {self.margin:.2g}"
-
-
-def average(values: Sequence[float]) -> Average:
-    """Return the mean of independent runs with its confidence interval."""
-    tested = stats.ttest_1samp(values, 0.0)
-    interval = tested.confidence_interval(CONFIDENCE)
-    return Average(float(np.mean(values)), float(interval.high - interval.low) / 2)
 
 
 def _per_second(samples: Floats) -> Floats:

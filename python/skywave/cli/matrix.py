@@ -1,0 +1,103 @@
+"""``skywave matrix``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.quantities import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from skywave.matrix.panels import Panel
+
+LEAST_S = 20.0
+"""Of a run: in a shorter one there is nothing to measure in its parts."""
+
+
+def matrix(
+    controls: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--control",
+            metavar="CONTROL",
+            help="Only this control, as tcp-vcp; can be given again. All if not given.",
+        ),
+    ] = None,
+    networks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--network",
+            metavar="NETWORK",
+            help="Only this paper's network, as li2009; can be given again. All if not given.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=1000, help="Runs of each kind; each has its own seed.")
+    ] = 5,
+    duration: Annotated[
+        str | None,
+        typer.Option(
+            help='Of each run, as "60 s"; if not given, that of each network (120 or 300 s).'
+        ),
+    ] = None,
+    out_dir: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where page, tables and heat maps go.")
+    ] = Path("out/matrix"),
+    as_json: JsonOption = False,
+) -> None:
+    """Run every control on every paper's network, and write a page that compares them.
+
+    Measured are utilisation, fairness, queue, loss, the time that a late flow takes to its fair
+    share, the share beside TCP and the quality of calls: means over seeds, with confidence
+    intervals.
+    """
+    from skywave import matrix as of_papers  # noqa: PLC0415  (brings matplotlib)
+    from skywave.matrix.controls import CONTROLS  # noqa: PLC0415
+    from skywave.matrix.networks import NETWORKS  # noqa: PLC0415
+
+    duration_s = None if duration is None else seconds(duration)
+    if duration_s is not None and duration_s < LEAST_S:
+        raise typer.BadParameter(f"{duration} is too short: give at least {LEAST_S:g} s")
+    with progress_bar() as show:
+        ran = of_papers.run(
+            controls=_chosen(controls, CONTROLS, "control"),
+            networks=_chosen(networks, NETWORKS, "network"),
+            seeds=seeds,
+            duration_s=duration_s,
+            progress=lambda network, done, total: show(network, done / total),
+        )
+        ran.write(out_dir)
+    page = out_dir / "matrix.html"
+    if as_json:
+        print_json({**ran.to_dict(), "report": str(page)})
+        return
+    console = out()
+    for panel in ran.panels:
+        console.print(_table(panel))
+    console.print(f"Means over {seeds} seeds; the page has confidence intervals and definitions.")
+    console.print(f"Report: {escape(str(page))}", soft_wrap=True)
+
+
+def _chosen(given: Sequence[str] | None, known: Mapping[str, object], what: str) -> list[str]:
+    for key in given or ():
+        if key not in known:
+            raise typer.BadParameter(f"{key} is not a known {what}; known are {', '.join(known)}")
+    return [key for key in known if not given or key in given]
+
+
+def _table(panel: Panel) -> Table:
+    table = Table(title=panel.title, title_justify="left")
+    table.add_column("control", no_wrap=True)
+    for label in panel.columns.values():
+        table.add_column(label, justify="right")
+    for control, label in panel.rows.items():
+        cells = (panel.cells.get((control, column)) for column in panel.columns)
+        table.add_row(label, *("" if cell is None else cell.text for cell in cells))
+    return table

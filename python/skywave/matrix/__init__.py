@@ -1,0 +1,76 @@
+"""Every control of the five papers on every paper's network, beside each other.
+
+The way through: ``controls`` and ``networks`` are the rows and columns, ``runs`` puts one on the
+other, ``measures`` says what is measured, ``table`` has means over seeds, ``panels`` and
+``figures`` show them, and ``report`` writes the page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skywave.matrix import measures
+from skywave.matrix.controls import CONTROLS
+from skywave.matrix.networks import NETWORKS
+from skywave.matrix.report import Matrix
+from skywave.matrix.runs import Run, scenario
+from skywave.papers.lien2009.setting import DURATION_S as CALL_DURATION_S
+from skywave.simulate import run_many
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+SEEDS = 5
+"""Runs of each kind, by default."""
+BATCH = 20
+"""Runs at a time: the samples of all would take gigabytes."""
+
+
+def plan(
+    controls: Sequence[str], networks: Sequence[str], seeds: int, duration_s: float | None
+) -> Iterator[Run]:
+    """Return every run of these cells; without a duration each network has its own."""
+    for key in networks:
+        network = NETWORKS[key]
+        for control in controls:
+            for seed in range(1, seeds + 1):
+                lasts_s = duration_s or network.duration_s
+                yield Run("alone", control, key, seed, lasts_s)
+                yield Run("beside", control, key, seed, lasts_s)
+                if network.voice:
+                    yield Run("voice", control, key, seed, duration_s or CALL_DURATION_S[1])
+
+
+def run(
+    *,
+    controls: Sequence[str] = tuple(CONTROLS),
+    networks: Sequence[str] = tuple(NETWORKS),
+    seeds: int = SEEDS,
+    duration_s: float | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Matrix:
+    """Run the matrix, or a part of it.
+
+    Args:
+        controls: keys of ``CONTROLS``.
+        networks: keys of ``NETWORKS``.
+        seeds: runs of each kind, with seeds from 1 on.
+        duration_s: of each run; else each network's own, and 60 s for calls.
+        progress: told the network, how many of its runs are done, and how many there are.
+
+    """
+    measured: dict[Run, measures.Values] = {}
+    for network in networks:
+        runs = list(plan(controls, (network,), seeds, duration_s))
+        for begun in range(0, len(runs), BATCH):
+            batch = runs[begun : begun + BATCH]
+
+            def step(done: int, _of: int, before: int = begun, total: int = len(runs)) -> None:
+                if progress is not None:
+                    progress(NETWORKS[network].label, before + done, total)  # noqa: B023
+
+            for one, results in zip(
+                batch, run_many(map(scenario, batch), progress=step), strict=True
+            ):
+                measured[one] = measures.values(one, results)
+    return Matrix(measured)

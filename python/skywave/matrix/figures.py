@@ -1,0 +1,73 @@
+"""One heat map for each measure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.colors import Normalize
+
+from skywave.papers.figures import Drawn, begin, style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from skywave.matrix.panels import Panel
+    from skywave.matrix.table import Row
+
+WIDTH_IN, ROW_IN, HEAD_IN = 6.5, 0.36, 0.62
+LABELS_IN = 1.75
+"""Room for the names of controls."""
+COLOURS = "RdYlBu"
+"""Blue is good, and colour-blind readers can tell it from bad."""
+
+
+def draw(panels: Iterable[Panel]) -> list[Drawn]:
+    """Draw every panel."""
+    with style():
+        return [
+            Drawn.of(
+                panel.key,
+                f"{panel.title}: means over seeds, with 95 % confidence intervals. Blue is good.",
+                _heat_map(panel),
+            )
+            for panel in panels
+        ]
+
+
+def _heat_map(panel: Panel) -> Figure:
+    height_in = HEAD_IN + ROW_IN * len(panel.rows) + 0.1
+    figure = begin((WIDTH_IN, height_in))
+    figure.subplots_adjust(
+        left=LABELS_IN / WIDTH_IN, right=0.985, top=1 - HEAD_IN / height_in, bottom=0.1 / height_in
+    )
+    axes = figure.subplots()
+    worst, best = panel.scale
+    goodness = np.full((len(panel.rows), len(panel.columns)), np.nan)
+    for row, control in enumerate(panel.rows):
+        for column, key in enumerate(panel.columns):
+            cell = panel.cells.get((control, key))
+            if cell is None:
+                continue
+            goodness[row, column] = 1 - abs(cell.mean - best) / abs(worst - best)
+            _write(axes, row, column, cell)
+    # Paler than the colour map, so that black numbers are read on all of it.
+    axes.imshow(goodness, cmap=COLOURS, norm=Normalize(0, 1, clip=True), aspect="auto", alpha=0.65)
+    figure.text(0.012, 1 - 0.18 / height_in, panel.title, fontsize=9.5, va="center")
+    axes.set_xticks(range(len(panel.columns)), list(panel.columns.values()))
+    axes.set_yticks(range(len(panel.rows)), list(panel.rows.values()))
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0, labelsize=8)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    return figure
+
+
+def _write(axes: Axes, row: int, column: int, cell: Row) -> None:
+    # They are inside of the axes: their extent need not be measured.
+    centred: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}
+    axes.text(column, row - 0.16, cell.text, fontsize=8, **centred)
+    axes.text(column, row + 0.26, cell.margin_text, fontsize=5.5, **centred)

@@ -1,0 +1,73 @@
+"""The panels in which the matrix is shown: one for each measure, controls by networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skywave.matrix.controls import CONTROLS
+from skywave.matrix.measures import MEASURES, VOICE
+from skywave.matrix.networks import NETWORKS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from skywave.matrix.table import Row
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Rows and columns by their key, with their labels; what was not run is in neither.
+
+    ``scale`` are the values that are shown as worst and as best.
+    """
+
+    key: str
+    title: str
+    definition: str
+    scale: tuple[float, float]
+    rows: Mapping[str, str]
+    columns: Mapping[str, str]
+    cells: Mapping[tuple[str, str], Row]
+
+
+def panels(rows: Sequence[Row]) -> list[Panel]:
+    """Return every panel of which something was measured."""
+    found = []
+    for key, measure in MEASURES.items():
+        cells = {(row.control, row.network): row for row in rows if row.measure == key}
+        if cells and key not in VOICE:
+            networks = {network: NETWORKS[network].label for network in NETWORKS}
+            found.append(
+                _panel(key, measure.title, measure.definition, measure.scale, networks, cells)
+            )
+    cells = {(row.control, row.measure): row for row in rows if row.measure in VOICE}
+    if cells:
+        first = MEASURES[VOICE[0]]
+        beside = {
+            key: f"{flows} flow{'s' if flows > 1 else ''}" for flows, key in enumerate(VOICE, 1)
+        }
+        title = "R of a call beside TCP flows, Lien 2009"
+        found.append(_panel("voice", title, first.definition, first.scale, beside, cells))
+    return found
+
+
+def _panel(
+    key: str,
+    title: str,
+    definition: str,
+    scale: tuple[float, float],
+    columns: Mapping[str, str],
+    cells: Mapping[tuple[str, str], Row],
+) -> Panel:
+    controls = {control for control, _ in cells}
+    used = {column for _, column in cells}
+    return Panel(
+        key=key,
+        title=title,
+        definition=definition,
+        scale=scale,
+        rows={name: CONTROLS[name].label for name in CONTROLS if name in controls},
+        columns={name: label for name, label in columns.items() if name in used},
+        cells=cells,
+    )

@@ -1,0 +1,127 @@
+"""What a run of the matrix gives: a table, heat maps, and a page that says what to use where."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.csv
+import pyarrow.parquet
+
+from skywave._files import replacing
+from skywave.matrix import figures, table
+from skywave.matrix.controls import CONTROLS
+from skywave.matrix.measures import MEASURES
+from skywave.matrix.networks import NETWORKS
+from skywave.matrix.panels import Panel, panels
+from skywave.matrix.runs import CODEC, DEADLINE_MS, LATE_SHARE, WARM_SHARE, scenario
+from skywave.papers import environment
+from skywave.papers.pages import render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from skywave.matrix.controls import Control
+    from skywave.matrix.measures import Values
+    from skywave.matrix.networks import Network
+    from skywave.matrix.runs import Run
+    from skywave.matrix.table import Row
+    from skywave.papers.figures import Drawn
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """What was measured of every run."""
+
+    measured: Mapping[Run, Values]
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """The means over seeds."""
+        return table.rows(self.measured)
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds each cell has."""
+        return len({run.seed for run in self.measured})
+
+    @cached_property
+    def panels(self) -> Sequence[Panel]:
+        """The measures, as they are shown."""
+        return panels(self.rows)
+
+    @property
+    def controls(self) -> list[Control]:
+        """The controls that were run."""
+        used = {run.control for run in self.measured}
+        return [control for key, control in CONTROLS.items() if key in used]
+
+    @property
+    def networks(self) -> list[Network]:
+        """The networks that they were run on."""
+        used = {run.network for run in self.measured}
+        return [network for key, network in NETWORKS.items() if key in used]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        return {
+            "skywave": version("skywave"),
+            "seeds": self.seeds,
+            "controls": {control.key: control.label for control in self.controls},
+            "networks": {network.key: network.conditions for network in self.networks},
+            "measures": {key: measure.title for key, measure in MEASURES.items()},
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+    @cached_property
+    def _figures(self) -> list[Drawn]:
+        return figures.draw(self.panels)
+
+    def html(self) -> str:
+        """Return the page, self-contained."""
+        return render(
+            "matrix.html.j2",
+            package="skywave.matrix",
+            matrix=self,
+            drawn={figure.name: figure for figure in self._figures},
+            durations_s={
+                run.network: run.duration_s for run in self.measured if run.kind == "alone"
+            },
+            warm_percent=round(100 * WARM_SHARE),
+            late_percent=round(100 * LATE_SHARE),
+            codec=CODEC.name,
+            deadline_ms=DEADLINE_MS,
+            stored_seeds=table.stored()[0].seeds,
+            environment=environment.describe(),
+        )
+
+    def write(self, directory: Path) -> None:
+        """Write the page, heat maps, tables and scenarios into a directory.
+
+        Raises:
+            OSError: where the directory cannot be written; what was there before stays.
+
+        """
+        with replacing(directory) as partial:
+            for name in ("figures", "scenarios"):
+                (partial / name).mkdir()
+            for figure in self._figures:
+                figure.write(partial / "figures")
+            for name, records in (
+                ("matrix", table.arrow(self.rows)),
+                ("runs", table.arrow(table.samples(self.measured))),
+            ):
+                pyarrow.parquet.write_table(records, partial / f"{name}.parquet")
+                pyarrow.csv.write_csv(records, partial / f"{name}.csv")
+            for run in self.measured:
+                # The others differ in their seed, and in the course of the rate that follows it.
+                if run.seed == 1:
+                    path = partial / "scenarios" / f"{run.name}.json"
+                    path.write_text(scenario(run).to_json() + "\n", encoding="utf-8")
+            (partial / "matrix.html").write_text(self.html(), encoding="utf-8")
+            text = json.dumps(self.to_dict(), indent=2) + "\n"
+            (partial / "matrix.json").write_text(text, encoding="utf-8")

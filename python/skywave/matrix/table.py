@@ -1,0 +1,159 @@
+"""The matrix as a table: a mean for each measure of each cell, over seeds."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skywave.averages import average
+from skywave.matrix.controls import CONTROLS
+from skywave.matrix.measures import MEASURES, observed_s
+from skywave.matrix.networks import NETWORKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pyarrow as pa
+
+    from skywave.matrix.measures import Values
+    from skywave.matrix.runs import Run
+
+STORED = Path(__file__).with_name("stored.csv")
+"""The table of the default run, from which the text of the page was written."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One measure of one run; ``value`` is None where it did not happen before the run's end."""
+
+    network: str
+    control: str
+    measure: str
+    seed: int
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure of one cell.
+
+    ``margin`` is half the width of the 95 % confidence interval of the mean, None with one seed.
+    With ``unreached`` seeds what is measured did not happen; they count as if it had at the end of
+    the run, so the mean is a lower bound then.
+    """
+
+    network: str
+    control: str
+    measure: str
+    unit: str
+    mean: float
+    margin: float | None
+    seeds: int
+    unreached: int
+
+    @property
+    def text(self) -> str:
+        """The mean as it stands in a cell."""
+        bound = "> " if self.unreached else ""
+        return f"{bound}{number(self.mean)}"
+
+    @property
+    def margin_text(self) -> str:
+        """What is to know of the mean: the margin and the seeds without one."""
+        margin = "" if self.margin is None else f"± {number(self.margin)}"
+        return f"{margin} ({self.unreached} of {self.seeds})" if self.unreached else margin
+
+
+def number(value: float) -> str:
+    """Print a value with three significant digits, no exponents."""
+    if value == 0:
+        return "0"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{min(digits, 3)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def samples(measured: Mapping[Run, Values]) -> list[Sample]:
+    """Return every measure of every run, in the order of networks, controls and measures."""
+    found = [
+        Sample(run.network, run.control, measure, run.seed, value)
+        for run, values in measured.items()
+        for measure, value in values.items()
+    ]
+    orders = [list(known) for known in (NETWORKS, CONTROLS, MEASURES)]
+    return sorted(
+        found,
+        key=lambda sample: (
+            orders[0].index(sample.network),
+            orders[1].index(sample.control),
+            orders[2].index(sample.measure),
+            sample.seed,
+        ),
+    )
+
+
+def rows(measured: Mapping[Run, Values]) -> list[Row]:
+    """Return the means over seeds."""
+    bound_s = {run.network: observed_s(run) for run in measured if run.kind == "alone"}
+    cells: dict[tuple[str, str, str], list[float | None]] = {}
+    for sample in samples(measured):
+        key = (sample.network, sample.control, sample.measure)
+        cells.setdefault(key, []).append(sample.value)
+    return [_row(*key, values, bound_s[key[0]]) for key, values in cells.items()]
+
+
+def _row(
+    network: str, control: str, measure: str, values: list[float | None], bound_s: float
+) -> Row:
+    over_seeds = average([bound_s if value is None else value for value in values])
+    return Row(
+        network=network,
+        control=control,
+        measure=measure,
+        unit=MEASURES[measure].unit,
+        mean=over_seeds.mean,
+        margin=None if len(values) == 1 else over_seeds.margin,
+        seeds=len(values),
+        unreached=values.count(None),
+    )
+
+
+def arrow(records: Iterable[Row] | Iterable[Sample]) -> pa.Table:
+    """Return rows or samples as an Arrow table."""
+    import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table to write)
+
+    return pa.Table.from_pylist([asdict(record) for record in records])
+
+
+def stored() -> list[Row]:
+    """Return the rows of the default run, as they are stored."""
+    with STORED.open(encoding="utf-8", newline="") as file:
+        return [_read(row) for row in csv.DictReader(file)]
+
+
+def _read(row: Mapping[str, str]) -> Row:
+    return Row(
+        network=row["network"],
+        control=row["control"],
+        measure=row["measure"],
+        unit=row["unit"],
+        mean=float(row["mean"]),
+        margin=float(row["margin"]) if row["margin"] else None,
+        seeds=int(row["seeds"]),
+        unreached=int(row["unreached"]),
+    )
+
+
+def store(table: Iterable[Row]) -> None:
+    """Store the rows of the default run in the package, with five significant digits."""
+    with STORED.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(
+            file, fieldnames=[field.name for field in fields(Row)], lineterminator="\n"
+        )
+        writer.writeheader()
+        for row in table:
+            margin = None if row.margin is None else f"{row.margin:.5g}"
+            writer.writerow({**asdict(row), "mean": f"{row.mean:.5g}", "margin": margin})
