@@ -49,10 +49,12 @@ from skywave.scenario import (
     Weighted,
 )
 from skywave.simulate import run, run_many
+from skywave.topologies import Aggregate, Hop, parking_lot
 
 __all__ = [
     "Adapt",
     "AdaptiveRed",
+    "Aggregate",
     "Back",
     "Bernoulli",
     "CaptureError",
@@ -67,6 +69,7 @@ __all__ = [
     "FqCoDel",
     "Ftp",
     "GilbertElliott",
+    "Hop",
     "Link",
     "PacketLoss",
     "PerRoundTrip",
@@ -89,6 +92,7 @@ __all__ = [
     "Voice",
     "Web",
     "Weighted",
+    "parking_lot",
     "run",
     "run_many",
 ]

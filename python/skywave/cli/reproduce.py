@@ -75,10 +75,11 @@ def _one(paper: str, directory: Path, *, live_ns2: bool, as_json: bool) -> None:
     console.print(_cell_table(reproduction))
     for why, ids in reproduction.reasons.items():
         console.print(f"[yellow]{', '.join(ids)}:[/] {why}", highlight=False)
-    console.print(
-        f"Beside ns-2 ({reproduction.ns2.remark}): {reproduction.close} of "
-        f"{len(reproduction.comparisons)} quantities within their limit."
-    )
+    if reproduction.comparisons:
+        console.print(
+            f"Beside ns-2 ({reproduction.ns2.remark}): {reproduction.close} of "
+            f"{len(reproduction.comparisons)} quantities within their limit."
+        )
     console.print(f"Report: {escape(str(report))}", soft_wrap=True)
 
 

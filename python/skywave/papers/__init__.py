@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PAPERS = {
     "chen2010": "Performance Analysis of VCP Controller on DCCP Traffic",
+    "li2009": "MPCP: Multi Packet Congestion-control Protocol",
     "lien2009": "Can DCCP Replace UDP in Changing Network Conditions?",
     "nor2011": "The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation",
     "sarwar2008": "Improvements in DCCP congestion control for satellite links",

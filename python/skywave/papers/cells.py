@@ -55,6 +55,51 @@ class Within:
 
 
 @dataclass(frozen=True)
+class WithinUnits:
+    """Ours differs from the published value by at most so many of its units."""
+
+    units: float
+    unit: str
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        return f"within {self.units:g} {self.unit}"
+
+    def holds(self, published: float, ours: float) -> bool:
+        """Tell whether they agree."""
+        return abs(ours - published) <= self.units
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Ours is no more than the published value."""
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        return "at most that"
+
+    def holds(self, published: float, ours: float) -> bool:
+        """Tell whether they agree."""
+        return ours <= published
+
+
+@dataclass(frozen=True)
+class MoreThan:
+    """Ours is more than the published value."""
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        return "more than that"
+
+    def holds(self, published: float, ours: float) -> bool:
+        """Tell whether they agree."""
+        return ours > published
+
+
+@dataclass(frozen=True)
 class SameOrder:
     """Of two conditions, the one that is published as better is better, or neither is.
 

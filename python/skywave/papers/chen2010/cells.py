@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skywave.averages import average
-from skywave.papers.cells import Cell, Comparison
+from skywave.papers.cells import AtMost, Cell, Comparison
 from skywave.papers.chen2010.analysis import Model
 from skywave.papers.chen2010.published import CLOSE, PUBLISHED, RATE_BY_EQUATION_9_KBPS
 
@@ -67,20 +66,6 @@ REASONS = {
     "fig5d": VCP_RATE_REASON,
 }
 """Why values are known not to be met."""
-
-
-@dataclass(frozen=True)
-class NoLater:
-    """Ours comes no later than the published time."""
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return "no later"
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
-        return ours <= published
 
 
 def published_cells(ours: Runs, ns2: Ns2) -> list[Cell]:
@@ -155,7 +140,7 @@ def _of_scheme(scheme: Scheme, runs: Sequence[Run], ns2: Mapping[Measure, float]
                 published=published,
                 ours=found.mean,
                 ns2=None if ns2_name is None else ns2.get(ns2_name),
-                rule=NoLater() if name == "fig7-quiet" else CLOSE,
+                rule=AtMost() if name == "fig7-quiet" else CLOSE,
                 known_reason=REASONS.get(f"{name}{scheme.panel}"),
             )
         )

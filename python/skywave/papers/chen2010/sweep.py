@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from skywave.scenario import CoDel, Dumbbell, Ftp, Link, Pie, Probes, Scenario, Tcp, Vcp, VcpRouter
+from skywave.scenario import CoDel, Dumbbell, Ftp, Pie, Probes, Scenario, Tcp, Vcp, VcpRouter
 from skywave.simulate import run
+from skywave.topologies import Aggregate, Hop, parking_lot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -205,36 +206,31 @@ def _dumbbell(point: Point, router: Router, seed: int) -> Scenario:
 
 def _chain(point: Point, router: Router, seed: int) -> Scenario:
     """Let a tenth of the flows go all the way; the others cross one bottleneck each."""
-    network = _empty(point, router, seed)
-    count = point.bottlenecks
-    network.nodes.extend(f"r{number}" for number in range(1, count + 2))
-    for number in range(1, count + 1):
-        network.links.append(
-            Link(
-                from_=f"r{number}",
-                to=f"r{number + 1}",
-                rate=_rate(point.mbps),
-                delay=_nanoseconds(point.rtt_ms / 2 / count),
-                queue=queue_of(router, point.buffer),
-            )
-        )
-    tcp = transport_of(router)
     through = max(1, point.flows // 10)
-    for number in range(1, through + 1):
-        network.add_flow(
-            f"through{number}", "r1", f"r{count + 1}", tcp, Ftp(), start_jitter=START_JITTER
+
+    def aggregate(name: str, flows: int) -> Aggregate:
+        return Aggregate(
+            name=name, flows=flows, transport=transport_of(router), start_jitter=START_JITTER
         )
-    for link in range(1, count + 1):
-        for number in range(1, point.flows - through + 1):
-            network.add_flow(
-                f"cross{link}-{number}",
-                f"r{link}",
-                f"r{link + 1}",
-                tcp,
-                Ftp(),
-                start_jitter=START_JITTER,
-            )
-    return network
+
+    hops = [
+        Hop(
+            rate=_rate(point.mbps),
+            delay=_nanoseconds(point.rtt_ms / 2 / point.bottlenecks),
+            queue=queue_of(router, point.buffer),
+            local=aggregate(f"cross{number}-", point.flows - through),
+        )
+        for number in range(1, point.bottlenecks + 1)
+    ]
+    empty = _empty(point, router, seed)
+    return parking_lot(
+        empty.name,
+        duration=empty.duration,
+        seed=seed,
+        probes=empty.probes,
+        hops=hops,
+        long=aggregate("through", through),
+    )
 
 
 def _rate(mbps: float) -> str:

@@ -1,0 +1,208 @@
+"""Figures 2 to 5 of Li and Yousefi'zadeh, and those of our own sections."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
+from skywave.papers.li2009 import variants
+from skywave.papers.li2009.setting import (
+    AGGREGATES,
+    CARRIERS,
+    DEFAULT,
+    DPCP,
+    DUMBBELL_S,
+    FLOWS,
+    JOINS_S,
+    LOSS_PERCENT,
+    LOT_S,
+    SCHEMES,
+    STEADY_FROM_S,
+    VCP,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.figure import Figure
+
+    from skywave.papers.li2009.cells import Ours
+    from skywave.papers.li2009.dumbbell import Course
+    from skywave.papers.li2009.lossy import Times
+    from skywave.papers.li2009.parking import LinkSeries
+    from skywave.papers.li2009.setting import Carrier, Reading, Scheme
+    from skywave.papers.li2009.variants import Lot
+
+T_RHOS_MS = (DEFAULT.interval_ms, *variants.INTERVALS_MS)
+LOT_MEAN = 5
+"""Samples of the parking lot in a mean that is drawn."""
+QUEUE_SHOWN_S = 30
+
+
+def draw(ours: Ours, vcp_shares: Mapping[int, float | None], lots: Sequence[Lot]) -> list[Drawn]:
+    """Draw all figures."""
+    first = {scheme: runs[0] for scheme, runs in ours.dumbbells.items()}
+    with style():
+        return [
+            _figure_2("figure2", ours, FLOWS),
+            _figure_2("figure2-aggregates", ours, AGGREGATES),
+            Drawn.of(
+                "figure3",
+                "Figure 3. Utilisation of the dumbbell's bottleneck, means of a second. Dotted: "
+                "the published transition times of DPCP and VCP.",
+                _utilisation(first),
+            ),
+            Drawn.of(
+                "figure4",
+                "Figure 4. Time to transfer a file over a bottleneck that loses packets, with 95 % "
+                "confidence intervals, and the share of its segments that DPCP over TCP sends in "
+                "VCP's mode, as headers tell. Dotted: 30 and 35 %, between which the paper has the "
+                "knee.",
+                _transfers(ours.transfers, vcp_shares),
+            ),
+            Drawn.of(
+                "figure5",
+                "Figure 5. Queue of the dumbbell's bottleneck, every 0.1 s, from "
+                f"{STEADY_FROM_S} s on.",
+                _queues(first),
+            ),
+            Drawn.of(
+                "interval",
+                "Not published: t_rho, the routers' interval. Long's share of L0 before and after "
+                "L2's Local starts, 30 and 10 senders. Dotted: what is published for DPCP.",
+                _intervals(lots),
+            ),
+        ]
+
+
+def _figure_2(name: str, ours: Ours, reading: Reading) -> Drawn:
+    lots = {scheme: ours.lots[scheme, reading] for scheme in (VCP, DPCP)}
+    return Drawn.of(
+        name,
+        f"Figure 2, {reading.label}: shares of L0 and L2, in % of the link's rate. Local of L2 "
+        f"starts at {JOINS_S} s.",
+        _shares(lots),
+    )
+
+
+def _shares(lots: Mapping[Scheme, Mapping[str, LinkSeries]]) -> Figure:
+    figure = begin(TALL_IN, above_in=0.55)
+    grid = figure.subplots(2, 2, sharex=True, sharey=True)
+    panels = iter("abcd")
+    for row, (scheme, lot) in zip(grid, lots.items(), strict=True):
+        for axes, (link, series) in zip(row, lot.items(), strict=True):
+            for name, bps, colour in (
+                ("Long", series.long_bps, COLOURS[0]),
+                ("Local", series.local_bps, COLOURS[1]),
+            ):
+                percent = 100 * bps.sum(axis=1) / series.rate_bps
+                whole = percent.size // LOT_MEAN * LOT_MEAN
+                axes.plot(
+                    series.time_s[LOT_MEAN - 1 : whole : LOT_MEAN],
+                    percent[:whole].reshape(-1, LOT_MEAN).mean(axis=1),
+                    color=colour,
+                    linewidth=0.8,
+                    label=name,
+                )
+            axes.set_title(f"({next(panels)}) {scheme.label}, {link}", loc="left")
+            axes.set_xlim(0, LOT_S)
+            axes.set_ylim(0, 105)
+        row[0].set_ylabel("Share of the link (%)")
+    for axes in grid[-1]:
+        axes.set_xlabel("Time (s)")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper center", ncols=2)
+    return figure
+
+
+def _utilisation(courses: Mapping[Scheme, Course]) -> Figure:
+    figure = begin(WIDE_IN)
+    axes = figure.subplots()
+    for (scheme, course), colour in zip(courses.items(), COLOURS, strict=False):
+        axes.plot(course.time_s, 100 * course.utilisation, color=colour, label=scheme.label)
+    for published_s in (4, 20):
+        axes.axvline(published_s, color="0.45", linewidth=0.8, linestyle=":")
+    axes.set_xlim(0, DUMBBELL_S)
+    axes.set_ylim(0, 105)
+    axes.set_xlabel("Time (s)")
+    axes.set_ylabel("Utilisation (%)")
+    axes.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return figure
+
+
+def _transfers(
+    transfers: Mapping[Carrier, Mapping[int, Times]], vcp_shares: Mapping[int, float | None]
+) -> Figure:
+    figure = begin(TALL_IN)
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
+    for carrier, colour in zip(CARRIERS, COLOURS, strict=False):
+        times = transfers[carrier]
+        mean = np.array([times[percent].mean_s for percent in LOSS_PERCENT])
+        margin = np.array([times[percent].margin_s for percent in LOSS_PERCENT])
+        # An interval that reaches zero has no place on a logarithmic axis.
+        below = np.minimum(margin, 0.9 * mean)
+        upper.errorbar(
+            LOSS_PERCENT,
+            mean,
+            yerr=(below, margin),
+            color=colour,
+            marker="o",
+            markersize=3,
+            capsize=2,
+            label=carrier.label,
+        )
+    upper.set_yscale("log")
+    upper.set_ylabel("Completion time (s)")
+    upper.legend(loc="upper left")
+    shares = [(p, 100 * share) for p, share in vcp_shares.items() if share is not None]
+    lower.plot(*zip(*shares, strict=True), color=COLOURS[1], marker="o", markersize=3)
+    lower.set_ylim(0, 100)
+    lower.set_ylabel("In VCP's mode (%)")
+    lower.set_xlabel("Packet loss rate (%)")
+    for axes in (upper, lower):
+        for knee in (30, 35):
+            axes.axvline(knee, color="0.45", linewidth=0.8, linestyle=":")
+    return figure
+
+
+def _queues(courses: Mapping[Scheme, Course]) -> Figure:
+    figure = begin(TALL_IN)
+    panels = figure.subplots(len(courses), 1, sharex=True, sharey=True)
+    for axes, (scheme, course), colour in zip(panels, courses.items(), COLOURS, strict=False):
+        axes.plot(course.time_s, course.queue_packets, color=colour, linewidth=0.8)
+        axes.axhline(course.queue_mean, color="0.45", linewidth=0.8, linestyle=":")
+        axes.set_title(f"{scheme.label}: mean {course.queue_mean:.1f}", loc="left")
+        axes.set_ylabel("Queue (packets)")
+    panels[0].set_xlim(STEADY_FROM_S, STEADY_FROM_S + QUEUE_SHOWN_S)
+    panels[0].set_ylim(bottom=0)
+    panels[-1].set_xlabel("Time (s)")
+    return figure
+
+
+def _intervals(lots: Sequence[Lot]) -> Figure:
+    figure = begin(WIDE_IN)
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, measure, title, value in (
+        (panels[0], "l0_long_before", "before", 50),
+        (panels[1], "l0_long_after", "after", 25),
+    ):
+        for scheme, colour in zip(SCHEMES, COLOURS, strict=False):
+            chosen = (replace(DEFAULT, interval_ms=ms) for ms in T_RHOS_MS)
+            found = [variants.find(lots, scheme, FLOWS, choices) for choices in chosen]
+            percent = [getattr(lot, measure) for lot in found]
+            axes.plot(
+                T_RHOS_MS, percent, color=colour, marker="o", markersize=3, label=scheme.label
+            )
+        axes.axhline(value, color="0.45", linewidth=0.8, linestyle=":")
+        axes.set_title(title, loc="left")
+        axes.set_xscale("log")
+        axes.set_xticks(T_RHOS_MS, labels=[str(ms) for ms in T_RHOS_MS])
+        axes.minorticks_off()
+        axes.set_xlabel("t_rho (ms)")
+    panels[0].set_ylim(0, 80)
+    panels[0].set_ylabel("Long's share of L0 (%)")
+    panels[0].legend(loc="lower right")
+    return figure

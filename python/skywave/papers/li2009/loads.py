@@ -1,0 +1,86 @@
+"""Why: what the routers of the parking lot and of the dumbbell see, interval by interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+
+from skywave.papers.li2009.setting import (
+    BUSY_LINKS,
+    DEFAULT,
+    LINKS_MBPS,
+    LOOKED_AT_FROM_S,
+    QUEUE_SHARE,
+    TARGET_UTILISATION,
+    WIRE_B,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from skywave.results import Results
+
+    Floats = NDArray[np.float64]
+
+
+def load(links: pa.Table, rate_bps: float, interval_s: float) -> Floats:
+    """Return the load factor of each interval: from arrivals, and the queue at its end.
+
+    A router takes the mean of the queue's samples instead.
+    """
+    target_b = TARGET_UTILISATION * rate_bps / 8 * interval_s
+    arrived_b = links["arrivals"].to_numpy() * float(WIRE_B)
+    queue_b = links["queue_bytes"].to_numpy().astype(np.float64)
+    loads: Floats = (arrived_b + QUEUE_SHARE * queue_b) / target_b
+    return loads
+
+
+@dataclass(frozen=True)
+class Loads:
+    """What the links of the parking lot tell, and the windows that come of it."""
+
+    low: float
+    """The load factor of L0 that a twentieth of the intervals is below."""
+    high: float
+    """That which a twentieth is above."""
+    overload_percent: float
+    """How many intervals are overload on L0."""
+    any_overload_percent: float
+    """How many are overload on one of L0, L1 and L3 at least: what Long hears of."""
+    long_cwnd: float
+    """Mean window of a flow of Long, in packets."""
+    local_cwnd: float
+
+
+def loads(results: Results) -> Loads:
+    """Read the beginning of a parking lot's run."""
+    links = results.links.filter(pc.field("time_s") > LOOKED_AT_FROM_S)
+    by_link = np.array(
+        [
+            load(
+                links.filter(pc.field("link") == link),
+                LINKS_MBPS[0] * 1e6,
+                DEFAULT.interval_ms / 1e3,
+            )
+            for link in BUSY_LINKS
+        ]
+    )
+    low, high = np.quantile(by_link[0], [0.05, 0.95])
+    flows = results.flows.filter(pc.field("time_s") > LOOKED_AT_FROM_S)
+
+    def window(flow: str) -> float:
+        rows = flows.filter(pc.field("flow") == flow)
+        return float(pc.mean(rows["cwnd_packets"]).as_py())
+
+    return Loads(
+        float(low),
+        float(high),
+        overload_percent=float(100 * (by_link[0] >= 1).mean()),
+        any_overload_percent=float(100 * (by_link >= 1).any(axis=0).mean()),
+        long_cwnd=window("long-1"),
+        local_cwnd=window("local0-1"),
+    )

@@ -1,0 +1,81 @@
+"""Figure 4: how long a transfer takes over a bottleneck that loses packets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+from scipy import stats
+
+from skywave.papers.li2009.setting import FILE_B, limit_s
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skywave.papers.li2009.setting import Carrier
+    from skywave.results import Results
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One transfer; one that is not done by its limit counts as that long."""
+
+    seconds: float
+    is_done: bool
+    timeouts: int
+
+
+@dataclass(frozen=True)
+class Times:
+    """A carrier's transfers at one loss rate."""
+
+    mean_s: float
+    margin_s: float
+    """Half of the confidence interval (Student's t, 95 %)."""
+    undone: int
+    timeouts: float
+    """Mean number of retransmission timeouts."""
+
+
+def transfer(results: Results, carrier: Carrier, percent: int) -> Transfer:
+    """Read one of our runs."""
+    flows = results.flows
+    arrived = np.cumsum(flows["delivered_bytes"].to_numpy().astype(np.int64))
+    done = np.searchsorted(arrived, FILE_B)
+    (flow,) = results.summary["flows"]
+    if done == arrived.size:
+        return Transfer(float(limit_s(carrier, percent)), is_done=False, timeouts=flow["timeouts"])
+    return Transfer(float(flows["time_s"][int(done)].as_py()), True, flow["timeouts"])
+
+
+def times(transfers: Sequence[Transfer]) -> Times:
+    """Return what transfers with several seeds come to."""
+    seconds = [one.seconds for one in transfers]
+    mean_s = float(np.mean(seconds))
+    margin_s = 0.0
+    if len(set(seconds)) > 1:
+        found = stats.ttest_1samp(seconds, 0.0).confidence_interval(CONFIDENCE)
+        margin_s = float(found.high - found.low) / 2
+    return Times(
+        mean_s,
+        margin_s,
+        undone=sum(not one.is_done for one in transfers),
+        timeouts=float(np.mean([one.timeouts for one in transfers])),
+    )
+
+
+def vcp_share(results: Results) -> float | None:
+    """Return the share of DPCP's segments that are sent in VCP's mode, from headers alone.
+
+    In a chain every other segment says seq > ack, in VCP's mode all of them do.
+    """
+    packets = results.packets
+    data = packets.filter((pc.field("event") == "send") & (pc.field("kind") == "TCP data"))
+    if not data.num_rows:
+        return None
+    first = pc.sum(pc.greater(data["seq"], data["ack"])).as_py() / data.num_rows
+    return max(0.0, 2 * float(first) - 1)

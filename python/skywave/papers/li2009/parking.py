@@ -1,0 +1,128 @@
+"""Figure 2: who gets how much of L0 and of L2, before and after L2's Local starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+
+from skywave.papers.li2009.setting import JOINING, JOINS_S, LINKS_MBPS, LOT_S, SHOWN_LINKS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from skywave.results import Results
+
+    Floats = NDArray[np.float64]
+
+WARM_S = 200.0
+"""After a start, so long does not count."""
+PERIODS = ((WARM_S, float(JOINS_S)), (JOINS_S + WARM_S, float(LOT_S)))
+"""Before and after L2's Local starts, in s."""
+
+
+@dataclass(frozen=True)
+class LinkSeries:
+    """What each flow has of one link, in bit/s; a sample covers the time before it."""
+
+    time_s: Floats
+    long_bps: Floats
+    """A row for each sample, a column for each flow."""
+    local_bps: Floats
+    rate_bps: float
+
+    def split(self, period: tuple[float, float]) -> Split:
+        """Return who has how much over a period."""
+        covered = (self.time_s > period[0]) & (self.time_s <= period[1])
+        long, local = (part[covered].mean(axis=0) for part in (self.long_bps, self.local_bps))
+        return Split(long, local, self.rate_bps)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Means of a period, in bit/s, of each flow."""
+
+    long_bps: Floats
+    local_bps: Floats
+    rate_bps: float
+
+    @property
+    def long_percent(self) -> float:
+        """Long's share of what the link carries."""
+        long, local = self.long_bps.sum(), self.local_bps.sum()
+        return float(100 * long / (long + local)) if long + local else 0.0
+
+    @property
+    def local_percent(self) -> float:
+        """Local's share of what the link carries."""
+        return 100 - self.long_percent
+
+    @property
+    def local_over_long(self) -> float | None:
+        """Local over Long; None where Long has nothing."""
+        long = float(self.long_bps.sum())
+        return float(self.local_bps.sum()) / long if long else None
+
+    @property
+    def long_of_link_percent(self) -> float:
+        """Long's share of the link's rate."""
+        return float(100 * self.long_bps.sum() / self.rate_bps)
+
+    @property
+    def utilisation_percent(self) -> float:
+        """What the link carries, of its rate."""
+        return float(100 * (self.long_bps.sum() + self.local_bps.sum()) / self.rate_bps)
+
+    @property
+    def jain_of_aggregates(self) -> float:
+        """Jain's index of the two aggregates."""
+        return jain(np.array([self.long_bps.sum(), self.local_bps.sum()]))
+
+    @property
+    def jain_of_flows(self) -> float:
+        """Jain's index of all flows on the link."""
+        return jain(np.concatenate([self.long_bps, self.local_bps]))
+
+
+def jain(rates: Floats) -> float:
+    """Return Jain's index: 1 for equal rates, 1/n where one has everything."""
+    return float(rates.sum() ** 2 / (rates.size * np.square(rates).sum())) if rates.any() else 1.0
+
+
+def series(results: Results, link: str) -> LinkSeries:
+    """Read one of our runs at L0 or L2."""
+    number = int(link[1:])
+    table = results.link_flows.filter(pc.field("link") == SHOWN_LINKS[link])
+    names = table["flow"].to_numpy().astype(str)
+    bps = table["throughput_bps"].to_numpy().astype(np.float64)
+    times = table["time_s"].to_numpy()
+    time_s = np.unique(times)
+
+    def columns(prefix: str) -> Floats:
+        chosen = np.char.startswith(names, prefix)
+        flows = np.unique(names[chosen])
+        found = np.zeros((time_s.size, max(flows.size, 1)))
+        rows = np.searchsorted(time_s, times[chosen])
+        found[rows, np.searchsorted(flows, names[chosen])] = bps[chosen]
+        return found
+
+    return LinkSeries(
+        time_s, columns("long-"), columns(f"local{number}-"), LINKS_MBPS[number] * 1e6
+    )
+
+
+def ideal(long: int, local: int, link: str, *, joined: bool) -> float:
+    """Return Long's share of what L0 or L2 carries under max-min fairness, in percent.
+
+    Flows are those of the reading: one for each aggregate, or 30 and 10.
+    """
+    on_joining = long + (local if joined else 0)
+    long_mbps = long * min(
+        LINKS_MBPS[JOINING] / on_joining,
+        *(mbps / (long + local) for hop, mbps in enumerate(LINKS_MBPS) if hop != JOINING),
+    )
+    if link == "L2" and not joined:
+        return 100.0
+    return 100 * long_mbps / LINKS_MBPS[int(link[1:])]

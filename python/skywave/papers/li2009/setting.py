@@ -1,0 +1,363 @@
+"""The experiments of Li and Yousefi'zadeh: one parameter set for the whole paper, as scenarios.
+
+X. Li, H. Yousefi'zadeh, "MPCP: Multi Packet Congestion-control Protocol", 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from skywave.papers.reproduction import Parameter
+from skywave.scenario import (
+    Bernoulli,
+    Dccp,
+    Ftp,
+    Probes,
+    Scenario,
+    Tcp,
+    Vcp,
+    VcpRouter,
+)
+from skywave.topologies import Aggregate, Hop, parking_lot
+
+T_RHO_MS = 200
+"""VCP's, of Xia et al. 2005: the paper names no other."""
+TARGET_UTILISATION, QUEUE_SHARE = 0.98, 0.5
+"""gamma and kappa_q, as the core has them."""
+DATA_B = 1000
+TCP_B, DCCP_B, IP_B = 20, 12, 20
+WIRE_B = DATA_B + TCP_B + IP_B
+START_JITTER = "300 ms"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A protocol, by how many packets tell its load factor."""
+
+    name: str
+    packets: int
+
+    @property
+    def label(self) -> str:
+        """The paper's name."""
+        return self.name.upper()
+
+
+VCP, DPCP, TPCP = Scheme("vcp", 1), Scheme("dpcp", 2), Scheme("tpcp", 3)
+SCHEMES = (VCP, DPCP, TPCP)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the paper does not say of its protocol; the defaults are those of every verdict.
+
+    ``interval_ms`` is t_rho, of routers and, unless they have their own, of senders. ``limits`` and
+    ``acts`` concern chains only.
+    """
+
+    interval_ms: int = T_RHO_MS
+    senders_interval_ms: int | None = None
+    limits: bool = False
+    acts: Literal["at-once", "when-complete"] = "at-once"
+
+    @property
+    def label(self) -> str:
+        """What differs from the default, in words."""
+        words = []
+        if self.senders_interval_ms is not None:
+            words.append(
+                f"t_rho {self.interval_ms} ms at routers, {self.senders_interval_ms} ms at senders"
+            )
+        elif self.interval_ms != DEFAULT.interval_ms:
+            words.append(f"t_rho {self.interval_ms} ms")
+        if self.limits:
+            words.append("VCP's limits")
+        if self.acts != DEFAULT.acts:
+            words.append("waits for whole chains")
+        return ", ".join(words) or "as for the verdicts"
+
+
+DEFAULT = Choices()
+
+
+def vcp_of(scheme: Scheme, choices: Choices) -> Vcp:
+    """Return the sender's rules; over DCCP the CCID says the chain."""
+    interval = f"{choices.senders_interval_ms or choices.interval_ms} ms"
+    if scheme == VCP:
+        return Vcp(interval=interval)
+    return Vcp(interval=interval, limits=choices.limits, acts=choices.acts)
+
+
+def tcp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Tcp:
+    """Return the scheme over TCP: ns-2's window and timers, SACK as in Linux."""
+    vcp = vcp_of(scheme, choices)
+    if scheme != VCP:
+        vcp = replace(vcp, chain=scheme.packets)
+    return Tcp(
+        profile="ns2",
+        control="vcp",
+        vcp=vcp,
+        recovery="sack",
+        segment=f"{DATA_B} B",
+        receive_window=100_000,
+    )
+
+
+def dccp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Dccp:
+    """Return the scheme over DCCP, where a place in a chain is a sequence number."""
+    return Dccp(ccid=247 + scheme.packets, vcp=vcp_of(scheme, choices))
+
+
+def router_of(
+    scheme: Scheme, choices: Choices, rate_mbps: float, rtt_ms: float, flows: int
+) -> VcpRouter:
+    """Return a link's queue: of a bandwidth-delay product, and at least two packets a flow."""
+    product = round(rate_mbps * 1e6 * rtt_ms / 1e3 / 8 / WIRE_B)
+    return VcpRouter(
+        packets=max(product, 2 * flows),
+        interval=f"{choices.interval_ms} ms",
+        chain=None if scheme == VCP else scheme.packets,
+    )
+
+
+# Figure 2: the parking lot.
+
+LINKS_MBPS = (4.0, 4.0, 2.0, 4.0)
+"""L0 to L3."""
+HOP_MS = 250
+JOINING = 2
+"""L2, whose Local starts late."""
+JOINS_S, LOT_S = 1000, 3000
+SAMPLE_S = 10
+SHOWN_LINKS = {"L0": "r1->r2", "L2": "r3->r4"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an aggregate is: as many senders as the paper counts, or one that stands for them."""
+
+    name: str
+    long: int
+    local: int
+
+    @property
+    def label(self) -> str:
+        """In words."""
+        return "one sender for each aggregate" if self.long == 1 else "30 and 10 senders"
+
+
+AGGREGATES = Reading("aggregates", long=1, local=1)
+FLOWS = Reading("flows", long=30, local=10)
+READINGS = (AGGREGATES, FLOWS)
+
+
+def lot(
+    scheme: Scheme, reading: Reading, choices: Choices = DEFAULT, *, scale: float = 1
+) -> Scenario:
+    """Return the parking lot of Figure 2; ``scale`` shortens the run for tests."""
+    tcp = tcp_of(scheme, choices)
+
+    def local(number: int) -> Aggregate:
+        return Aggregate(
+            name=f"local{number}-",
+            flows=reading.local,
+            transport=tcp,
+            start=f"{JOINS_S * scale:g} s" if number == JOINING else None,
+            start_jitter=START_JITTER,
+        )
+
+    return parking_lot(
+        f"li2009-lot-{scheme.name}-{reading.name}",
+        duration=f"{LOT_S * scale:g} s",
+        seed=1,
+        hops=[
+            Hop(
+                rate=f"{mbps:g} Mbps",
+                delay=f"{HOP_MS} ms",
+                queue=router_of(scheme, choices, mbps, 2 * HOP_MS, reading.long + reading.local),
+                local=local(number),
+            )
+            for number, mbps in enumerate(LINKS_MBPS)
+        ],
+        long=Aggregate(name="long-", flows=reading.long, transport=tcp, start_jitter=START_JITTER),
+        probes=Probes(interval=f"{SAMPLE_S * scale:g} s", links=tuple(SHOWN_LINKS.values())),
+    )
+
+
+LOOKED_AT_S, LOOKED_AT_FROM_S = 300, 100
+BUSY_LINKS = ("r1->r2", "r2->r3", "r4->r5")
+"""L0, L1 and L3, which are alike until L2's Local starts."""
+
+
+def lot_by_intervals(scheme: Scheme, reading: Reading) -> Scenario:
+    """Return the beginning of a parking lot's run, sampled every t_rho: what its routers see."""
+    return replace(
+        lot(scheme, reading),
+        name=f"li2009-loads-{scheme.name}-{reading.name}",
+        duration=f"{LOOKED_AT_S} s",
+        probes=Probes(
+            interval=f"{DEFAULT.interval_ms} ms", links=BUSY_LINKS, flows=("long-1", "local0-1")
+        ),
+    )
+
+
+# Figures 3 to 5: the dumbbell.
+
+BOTTLENECK = "r1->r2"
+ACCESS_MS = 1
+DUMBBELL_S, STEADY_FROM_S = 100, 40
+QUEUE_SAMPLE_S = 0.1
+DUMBBELL_SEEDS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A dumbbell within the range that the paper is about."""
+
+    mbps: float = 4.0
+    rtt_ms: int = 500
+    flows: int = 1
+
+
+PAPER_NETWORK = Network()
+
+
+def dumbbell(
+    scheme: Scheme, network: Network = PAPER_NETWORK, choices: Choices = DEFAULT, seed: int = 1
+) -> Scenario:
+    """Return the dumbbell of Figures 3 and 5."""
+    name = f"li2009-dumbbell-{scheme.name}-{seed}"
+    probes = Probes(interval=f"{QUEUE_SAMPLE_S * 1e3:g} ms", links=(BOTTLENECK,))
+    scenario = _dumbbell(name, scheme, network, choices, DUMBBELL_S, seed, probes)
+    for number in range(1, network.flows + 1):
+        scenario.add_flow(
+            f"ftp{number}", "s1", "d1", tcp_of(scheme, choices), start_jitter=START_JITTER
+        )
+    return scenario
+
+
+# Figure 4: transfers over a lossy bottleneck.
+
+LOSS_PERCENT = tuple(range(0, 50, 5))
+FILE_B = 500_000
+LOSS_SEEDS = tuple(range(1, 6))
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """A scheme over a transport."""
+
+    scheme: Scheme
+    transport: Literal["tcp", "dccp"]
+
+    @property
+    def name(self) -> str:
+        """A name for files."""
+        return f"{self.scheme.name}-{self.transport}"
+
+    @property
+    def label(self) -> str:
+        """In words."""
+        return f"{self.scheme.label} over {self.transport.upper()}"
+
+
+VCP_TCP, DPCP_TCP, DPCP_DCCP = Carrier(VCP, "tcp"), Carrier(DPCP, "tcp"), Carrier(DPCP, "dccp")
+CARRIERS = (VCP_TCP, DPCP_TCP, DPCP_DCCP)
+
+
+def limit_s(carrier: Carrier, percent: int) -> int:
+    """Return how long a transfer may take: what is longer counts as so long, and is told of.
+
+    Where TCP's timeouts double and double again, simulated time costs nothing; DCCP sends on.
+    """
+    if carrier.transport == "dccp":
+        return 30 if percent < 25 else 100 if percent < 40 else 400
+    return 600 if percent < 25 else 3000 if percent < 40 else 12_000
+
+
+def transfer(
+    carrier: Carrier, percent: int, seed: int, choices: Choices = DEFAULT, *, packets: bool = False
+) -> Scenario:
+    """Return a transfer of ``FILE_B`` over a bottleneck that loses this share of packets forward.
+
+    DCCP does not repeat what is lost: there a source that never ends sends until so much arrived.
+    """
+    name = f"li2009-loss{percent}-{carrier.name}-{seed}"
+    probes = Probes(interval="500 ms", links=(), packets=packets or None)
+    scenario = _dumbbell(
+        name,
+        carrier.scheme,
+        PAPER_NETWORK,
+        choices,
+        limit_s(carrier, percent),
+        seed,
+        probes,
+        percent,
+    )
+    if carrier.transport == "tcp":
+        source = Ftp(size=f"{FILE_B} B")
+        return scenario.add_flow(
+            "file", "s1", "d1", tcp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
+        )
+    source = Ftp(datagram=f"{WIRE_B - IP_B - DCCP_B} B")
+    return scenario.add_flow(
+        "file", "s1", "d1", dccp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
+    )
+
+
+def _dumbbell(
+    name: str,
+    scheme: Scheme,
+    network: Network,
+    choices: Choices,
+    duration_s: int,
+    seed: int,
+    probes: Probes,
+    loss_percent: int = 0,
+) -> Scenario:
+    return Scenario.dumbbell(
+        name,
+        duration=f"{duration_s} s",
+        seed=seed,
+        rate=f"{network.mbps:g} Mbps",
+        delay=f"{network.rtt_ms / 2 - 2 * ACCESS_MS:g} ms",
+        queue=router_of(scheme, choices, network.mbps, network.rtt_ms, network.flows),
+        loss=Bernoulli(probability=loss_percent / 100) if loss_percent else None,
+        access_rate="100 Mbps",
+        access_delays=(f"{ACCESS_MS} ms",),
+        probes=probes,
+    )
+
+
+PARAMETERS = (
+    Parameter("Parking lot", "L0 to L3 of 4, 4, 2, 4 Mbps, 250 ms each way", "paper"),
+    Parameter(
+        "Aggregates", "Long: 30 over all links; Local: 10 on each, or one sender for each", "paper"
+    ),
+    Parameter("Local of L2", f"starts at {JOINS_S} s of {LOT_S} s", "paper"),
+    Parameter("Dumbbell", "4 Mbps, 500 ms there and back, one flow", "ours, in the paper's range"),
+    Parameter("Loss", "Bernoulli, at the bottleneck, forward only", "paper: NISTnet"),
+    Parameter("File", f"{FILE_B // 1000} kB", "ours"),
+    Parameter("Packets", f"{DATA_B} B of data, {WIRE_B} B on the wire", "ours: VCP's scripts"),
+    Parameter(
+        "Buffers",
+        "a bandwidth-delay product of the link there and back, at least two packets a flow",
+        "ours: VCP's scripts",
+    ),
+    Parameter("Starts", "within 0.3 s", "ours: VCP's scripts"),
+    Parameter(
+        "TCP",
+        "first window of 2, an acknowledgement a packet, timers as in ns-2; SACK",
+        "ours: ns-2, Linux",
+    ),
+    Parameter("VCP", "t_rho 200 ms, t_q 10 ms, k_q 0.5, gamma 0.98, beta 0.875", "VCP's paper"),
+    Parameter("Levels and decreases of DPCP", "Table 1", "paper"),
+    Parameter(
+        "Levels of TPCP", "each of DPCP's in three; decrease to min(0.875, 0.86 / u)", "ours"
+    ),
+    Parameter("Increases", "xi(u) = (1 - u) / (4 u), alpha 1, without VCP's limits", "ours"),
+    Parameter("Digits", "acted on at once", "paper"),
+    Parameter("After three equal places", "VCP for 4 round-trip times", "paper: several"),
+)
+"""The whole parameter set."""

@@ -1,0 +1,215 @@
+"""What the paper does not say, varied one at a time: stored, for it takes minutes.
+
+``python -m skywave.papers.li2009.variants`` runs all and stores what they give.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from skywave.papers.li2009 import dumbbell, parking, setting
+from skywave.papers.li2009.setting import (
+    DEFAULT,
+    DPCP,
+    PAPER_NETWORK,
+    READINGS,
+    SCHEMES,
+    TPCP,
+    VCP,
+    Choices,
+    Network,
+    Reading,
+    Scheme,
+)
+from skywave.simulate import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from skywave.results import Results
+
+STORED = Path(__file__).parent
+INTERVALS_MS = (500, 1000, 2000)
+"""Values of t_rho beside VCP's 200 ms: up to the round-trip time of Long."""
+LIMITS = replace(DEFAULT, limits=True)
+WAITS = replace(DEFAULT, acts="when-complete")
+SLOW_ROUTERS = replace(DEFAULT, interval_ms=500, senders_interval_ms=DEFAULT.interval_ms)
+SLOW_SENDERS = replace(DEFAULT, senders_interval_ms=500)
+
+CHOICES: dict[Scheme, tuple[Choices, ...]] = {
+    VCP: (DEFAULT, *(replace(DEFAULT, interval_ms=ms) for ms in INTERVALS_MS)),
+    DPCP: (
+        DEFAULT,
+        LIMITS,
+        WAITS,
+        SLOW_ROUTERS,
+        SLOW_SENDERS,
+        *(replace(DEFAULT, interval_ms=ms) for ms in INTERVALS_MS),
+    ),
+    TPCP: (DEFAULT, *(replace(DEFAULT, interval_ms=ms) for ms in INTERVALS_MS)),
+}
+"""What is varied of each protocol."""
+NETWORKS = (
+    PAPER_NETWORK,
+    *(replace(PAPER_NETWORK, mbps=mbps) for mbps in (2.0, 10.0)),
+    *(replace(PAPER_NETWORK, rtt_ms=ms) for ms in (200, 1000)),
+    *(replace(PAPER_NETWORK, flows=flows) for flows in (2, 5, 10)),
+)
+"""Dumbbells, each run with the default choices."""
+
+LotKey = tuple[Scheme, Reading, Choices]
+LOTS: tuple[LotKey, ...] = tuple(
+    (scheme, reading, choices)
+    for reading in READINGS
+    for scheme in SCHEMES
+    for choices in CHOICES[scheme]
+)
+DumbbellKey = tuple[Scheme, Network, Choices]
+DUMBBELLS: tuple[DumbbellKey, ...] = (
+    *((scheme, network, DEFAULT) for network in NETWORKS for scheme in SCHEMES),
+    *(
+        (scheme, PAPER_NETWORK, choices)
+        for scheme in SCHEMES
+        for choices in CHOICES[scheme]
+        if choices != DEFAULT
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Lot:
+    """A parking lot's outcome: before and after L2's Local starts, in percent."""
+
+    scheme: str
+    reading: str
+    choices: str
+    l0_long_before: float
+    l0_long_after: float
+    l2_long_of_link_before: float
+    l2_long_after: float
+    l0_utilisation_after: float
+    l2_utilisation_after: float
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """A dumbbell's outcome; times in s (nan: never), utilisation in percent, queues in packets."""
+
+    scheme: str
+    mbps: float
+    rtt_ms: float
+    flows: float
+    choices: str
+    transition_s: float
+    full_s: float
+    utilisation: float
+    queue: float
+    queue_deviation: float
+    queue_change: float
+
+
+def lot(key: LotKey, results: Results) -> Lot:
+    """Return what a parking lot gives."""
+    scheme, reading, choices = key
+    before, after = (
+        {link: parking.series(results, link).split(period) for link in ("L0", "L2")}
+        for period in parking.PERIODS
+    )
+    return Lot(
+        scheme.name,
+        reading.name,
+        choices.label,
+        before["L0"].long_percent,
+        after["L0"].long_percent,
+        before["L2"].long_of_link_percent,
+        after["L2"].long_percent,
+        after["L0"].utilisation_percent,
+        after["L2"].utilisation_percent,
+    )
+
+
+def bottleneck(key: DumbbellKey, results: Results) -> Bottleneck:
+    """Return what a dumbbell gives."""
+    scheme, network, choices = key
+    course = dumbbell.course(results, network)
+    return Bottleneck(
+        scheme.name,
+        network.mbps,
+        network.rtt_ms,
+        network.flows,
+        choices.label,
+        _or_nan(course.transition_s),
+        _or_nan(course.full_s),
+        course.steady_utilisation_percent,
+        course.queue_mean,
+        course.queue_deviation,
+        course.queue_change,
+    )
+
+
+def _or_nan(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def run_lot(key: LotKey) -> Lot:
+    """Run a parking lot."""
+    return lot(key, run(setting.lot(*key)))
+
+
+def run_dumbbell(key: DumbbellKey) -> Bottleneck:
+    """Run a dumbbell."""
+    return bottleneck(key, run(setting.dumbbell(*key)))
+
+
+def stored_lots() -> list[Lot]:
+    """Return what the parking lots give."""
+    return _read(Lot)
+
+
+def stored_dumbbells() -> list[Bottleneck]:
+    """Return what the dumbbells give."""
+    return _read(Bottleneck)
+
+
+Row = TypeVar("Row", Lot, Bottleneck)
+
+
+def _read(kind: type[Row]) -> list[Row]:
+    texts = {field.name for field in fields(kind) if field.type == "str"}
+    with _path(kind).open(encoding="utf-8", newline="") as file:
+        return [
+            kind(**{name: text if name in texts else float(text) for name, text in row.items()})  # type: ignore[arg-type]
+            for row in csv.DictReader(file)
+        ]
+
+
+def _path(kind: type[Lot | Bottleneck]) -> Path:
+    return STORED / f"{kind.__name__.lower()}s.csv"
+
+
+def _store(kind: type[Row], rows: Iterable[Row], total: int) -> None:
+    with _path(kind).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(kind)], lineterminator="\n")
+        writer.writeheader()
+        for number, row in enumerate(rows, start=1):
+            writer.writerow({name: _printed(value) for name, value in asdict(row).items()})
+            sys.stderr.write(f"\r{kind.__name__}: {number} of {total}")
+
+
+def _printed(value: Any) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def find(rows: Sequence[Lot], scheme: Scheme, reading: Reading, choices: Choices) -> Lot:
+    """Return one parking lot's row."""
+    key = (scheme.name, reading.name, choices.label)
+    return next(row for row in rows if (row.scheme, row.reading, row.choices) == key)
+
+
+if __name__ == "__main__":
+    _store(Bottleneck, map(run_dumbbell, DUMBBELLS), len(DUMBBELLS))
+    _store(Lot, map(run_lot, LOTS), len(LOTS))

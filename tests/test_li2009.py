@@ -1,0 +1,356 @@
+"""Li and Yousefi'zadeh 2009: the parking lot, the dumbbell and lossy transfers of MPCP."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from conftest import assert_figures_are_whole, run_cli
+from skywave import Probes, run
+from skywave.papers.cells import AtMost, MoreThan, WithinUnits
+from skywave.papers.li2009 import cells, dumbbell, loads, lossy, parking, published, setting
+from skywave.papers.li2009 import variants as varied
+from skywave.papers.li2009.setting import (
+    AGGREGATES,
+    CARRIERS,
+    DEFAULT,
+    DPCP,
+    DPCP_DCCP,
+    DPCP_TCP,
+    FLOWS,
+    READINGS,
+    SCHEMES,
+    TPCP,
+    VCP,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+    directory = tmp_path_factory.mktemp("reproduce") / "li2009"
+    done = run_cli("reproduce", "li2009", "--json", "--out", directory)
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document, directory
+
+
+def judged(report: tuple[dict[str, Any], Path]) -> dict[str, dict[str, Any]]:
+    return {cell["id"]: cell for cell in report[0]["cells"]}
+
+
+def test_every_published_number_is_judged(report: tuple[dict[str, Any], Path]) -> None:
+    found = judged(report)
+    assert len(found) == len(report[0]["cells"])
+    expected = {
+        "fig2a": 15,
+        "fig2b": 0,
+        "fig2c-before": 50,
+        "fig2c-after": 25,
+        "fig2d-before": 100,
+        "fig2d-after": 50,
+    }
+    for reading in READINGS:
+        for name, value in expected.items():
+            assert found[f"{name}/{reading.name}"]["published"] == value
+    assert found["fig3/vcp-transition"]["published"] == 20
+    assert found["fig3/dpcp-transition"]["published"] == 4
+    assert found["fig4/tcp-knee"]["published"] == found["fig4/dccp-knee"]["published"] == 30
+    assert found["fig5/dpcp-queue"]["published"] == found["fig5/tpcp-queue"]["published"] == 3
+
+
+def test_what_matches_and_what_does_not(report: tuple[dict[str, Any], Path]) -> None:
+    """A change of behaviour shows here, and a mismatch keeps its reason."""
+    matching = {name for name, cell in judged(report).items() if cell["verdict"] == "match"}
+    assert matching == {
+        "fig2a/flows",
+        "fig2b/aggregates",
+        "fig3/vcp-transition",
+        "fig4/tcp-gap",
+        "fig4/dccp-steeper",
+        "fig4/dccp-faster",
+        "fig5/dpcp-queue",
+        "fig5/tpcp-queue",
+        "fig5/higher",
+    }
+    for name, cell in judged(report).items():
+        if name not in matching:
+            assert len(cell["why"]) > 40, name
+            assert cell["why"] != "not explained yet"
+
+
+def test_ns2_has_no_part_in_it(report: tuple[dict[str, Any], Path]) -> None:
+    assert report[0]["comparison"] == []
+    page = (report[1] / "report.html").read_text()
+    assert "Beside ns-2" not in page
+    assert "has neither VCP nor MPCP" in page
+
+
+def test_the_report_is_whole(report: tuple[dict[str, Any], Path]) -> None:
+    page = html.unescape((report[1] / "report.html").read_text())
+    for parameter in setting.PARAMETERS:
+        assert parameter.name in page
+    for reading in READINGS:
+        assert reading.label in page
+    names = ("figure2", "figure2-aggregates", "figure3", "figure4", "figure5", "interval")
+    for name in names:
+        assert (report[1] / "figures" / f"{name}.png").is_file()
+    assert (report[1] / "series" / "lot-dpcp-flows-link_flows.csv").is_file()
+    assert (report[1] / "scenarios" / "loss30-dpcp-dccp.json").is_file()
+    assert_figures_are_whole(report[1])
+
+
+def test_the_parking_lot_is_the_papers() -> None:
+    document = setting.lot(DPCP, FLOWS).normalised()
+    assert document["duration"] == "3000 s"
+    assert [link["rate"] for link in document["links"]] == ["4 Mbps", "4 Mbps", "2 Mbps", "4 Mbps"]
+    assert all(link["delay"] == "250 ms" for link in document["links"])
+    # A bandwidth-delay product over 500 ms there and back, or two packets for each of 40 flows.
+    buffers = [link["queue"]["vcp"]["packets"] for link in document["links"]]
+    assert buffers == [240, 240, 120, 240]
+    late = [flow["name"] for flow in document["flows"] if flow["start"] == "1000 s"]
+    assert late == [f"local2-{number}" for number in range(1, 11)]
+    assert sum(flow["name"].startswith("long-") for flow in document["flows"]) == 30
+    assert len(document["flows"]) == 30 + 4 * 10
+
+
+def test_protocols_differ_in_their_chains_alone() -> None:
+    """One setting for all verdicts: nothing is chosen per value."""
+    documents = []
+    for scheme in SCHEMES:
+        document = setting.lot(scheme, AGGREGATES).normalised()
+        document.pop("name")
+        for link in document["links"]:
+            assert link["queue"]["vcp"].pop("chain") == scheme.packets
+            link["queue"]["vcp"].pop("flows", None)
+        for flow in document["flows"]:
+            rules = flow["transport"]["tcp"]["vcp"]
+            assert rules.pop("chain", 1) == scheme.packets
+            assert not rules.pop("limits", False)
+            assert rules.pop("acts", "at-once") == "at-once"
+            assert rules["interval"] == "200 ms"
+        documents.append(document)
+    assert all(document == documents[0] for document in documents)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_shares_of_a_short_parking_lot(scheme: setting.Scheme, reading: setting.Reading) -> None:
+    """A hundredth of the run: what is carried is shared out, and no more than a link's rate is."""
+    results = run(setting.lot(scheme, reading, scale=0.01))
+    for link in setting.SHOWN_LINKS:
+        series = parking.series(results, link)
+        assert series.time_s == pytest.approx(np.arange(1, 301) / 10)
+        assert series.long_bps.shape == (300, reading.long)
+        assert series.local_bps.shape[1] == reading.local
+        for period in ((2.0, 10.0), (12.0, 30.0)):
+            split = series.split(period)
+            assert split.long_percent + split.local_percent == pytest.approx(100)
+            assert 0 < split.utilisation_percent <= 100.1
+            ratio = split.local_over_long
+            assert ratio is not None
+            assert ratio == pytest.approx(split.local_percent / split.long_percent)
+            for index, count in (
+                (split.jain_of_aggregates, 2),
+                (split.jain_of_flows, reading.long + reading.local),
+            ):
+                assert 1 / count - 1e-9 <= index <= 1 + 1e-9
+    joined = parking.series(results, "L2").local_bps.sum(axis=1)
+    assert not joined[:100].any(), "Local of L2 starts at 10 s here"
+    assert joined[150:].any()
+
+
+def test_max_min_shares() -> None:
+    """What the paper calls ideal is that of one sender for each aggregate."""
+    ideal = {
+        reading.name: [
+            parking.ideal(reading.long, reading.local, link, joined=joined)
+            for link in ("L0", "L2")
+            for joined in (False, True)
+        ]
+        for reading in READINGS
+    }
+    assert ideal["aggregates"] == [*published.DPCP_L0_PERCENT, *published.DPCP_L2_PERCENT]
+    assert ideal["flows"] == [50, 37.5, 100, 75]
+
+
+def course(bps: list[float], queue: list[float]) -> dumbbell.Course:
+    time_s = np.arange(1.0, len(bps) + 1) * setting.QUEUE_SAMPLE_S
+    return dumbbell.Course(time_s.astype(np.float64), np.array(bps), np.array(queue), 4e6)
+
+
+def test_the_transition_ends_with_nine_tenths_of_the_steady_utilisation() -> None:
+    """Nothing for 10 s, half of the link from then on: ten samples of half are a second."""
+    samples = round(setting.DUMBBELL_S / setting.QUEUE_SAMPLE_S)
+    half = course([0.0] * 100 + [2e6] * (samples - 100), [0.0, 4.0] * (samples // 2))
+    assert half.steady_utilisation_percent == pytest.approx(50)
+    assert half.transition_s == pytest.approx(10.9)
+    assert half.full_s is None
+    assert half.queue_mean == pytest.approx(2)
+    assert half.queue_deviation == pytest.approx(2)
+    assert half.queue_change == pytest.approx(4)
+
+
+def test_dpcp_is_quicker_than_vcp() -> None:
+    """Figure 3, in one run each."""
+    vcp, dpcp = (dumbbell.course(run(setting.dumbbell(scheme))) for scheme in (VCP, DPCP))
+    assert vcp.transition_s is not None
+    assert dpcp.transition_s is not None
+    assert dpcp.transition_s < vcp.transition_s / 2
+
+
+@pytest.mark.parametrize("carrier", CARRIERS, ids=lambda carrier: carrier.name)
+def test_a_transfer_ends_when_all_has_arrived(carrier: setting.Carrier) -> None:
+    results = run(setting.transfer(carrier, 5, 1))
+    found = lossy.transfer(results, carrier, 5)
+    assert found.is_done
+    arrived = results.flows["delivered_bytes"].to_numpy()
+    times = results.flows["time_s"].to_numpy()
+    assert arrived[times <= found.seconds].sum() >= setting.FILE_B
+    assert arrived[times < found.seconds].sum() < setting.FILE_B
+    if carrier.transport == "tcp":
+        assert arrived.sum() == setting.FILE_B
+
+
+def test_a_transfer_that_is_not_done_counts_as_its_limit() -> None:
+    scenario = setting.transfer(DPCP_TCP, 45, 1)
+    scenario.duration = "5 s"
+    found = lossy.transfer(run(scenario), DPCP_TCP, 45)
+    assert not found.is_done
+    assert found.seconds == setting.limit_s(DPCP_TCP, 45)
+    several = lossy.times([found, replace(found, seconds=0.0, is_done=True)])
+    assert several.undone == 1
+    assert several.mean_s == found.seconds / 2
+    assert lossy.times([found, found]).margin_s == 0
+
+
+def test_the_fall_back_to_vcp_is_seen_in_headers() -> None:
+    """None of the segments without loss, most of them with 35 %."""
+    calm, lossy_share = (
+        lossy.vcp_share(run(setting.transfer(DPCP_TCP, percent, 1, packets=True)))
+        for percent in (0, 35)
+    )
+    assert calm == pytest.approx(0, abs=0.01)
+    assert lossy_share is not None
+    assert lossy_share > 0.5
+
+
+def times(seconds: dict[int, float]) -> dict[int, lossy.Times]:
+    return {percent: lossy.Times(value, 0, 0, 0) for percent, value in seconds.items()}
+
+
+def test_the_knee_is_the_last_loss_rate_without_an_effect() -> None:
+    flat = dict.fromkeys(setting.LOSS_PERCENT, 10.0)
+    assert cells.knee_percent(times(flat)) == setting.LOSS_PERCENT[-1]
+    bent = {percent: 10.0 if percent <= 30 else 40.0 for percent in flat}
+    assert cells.knee_percent(times(bent)) == 30
+    assert cells.knee_percent(times({**bent, 5: 16.0})) == 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "ours", "holds"),
+    [
+        (WithinUnits(10, "percentage points"), 50, 40, True),
+        (WithinUnits(10, "percentage points"), 0, 10.5, False),
+        (AtMost(), 4, 4, True),
+        (AtMost(), 4, 4.1, False),
+        (MoreThan(), 0, 0, False),
+        (MoreThan(), 0, 0.1, True),
+    ],
+)
+def test_a_rule_holds_where_it_says(
+    rule: WithinUnits | AtMost | MoreThan, value: float, ours: float, holds: bool
+) -> None:
+    assert rule.holds(value, ours) is holds
+    assert rule.text
+
+
+def test_loads_are_of_routers_intervals() -> None:
+    """A link that is always full has the load 1 / gamma without its queue."""
+    scenario = setting.dumbbell(VCP, replace(setting.PAPER_NETWORK, flows=10))
+    scenario.probes = Probes(interval="200 ms", links=(setting.BOTTLENECK,))
+    links = run(scenario).links
+    found = loads.load(links, 4e6, 0.2)[250:]
+    queue = links["queue_bytes"].to_numpy()[250:]
+    without = found - 0.5 * queue / (0.98 * 4e6 / 8 * 0.2)
+    assert without.mean() == pytest.approx(1 / 0.98, rel=0.01)
+
+
+def test_why_long_gets_nothing() -> None:
+    """As the reason has it: about half of what Long hears is overload, its window a packet."""
+    found = loads.loads(run(setting.lot_by_intervals(DPCP, AGGREGATES)))
+    assert found.any_overload_percent > 2 * found.overload_percent
+    assert 40 < found.any_overload_percent < 60
+    assert found.long_cwnd < 2
+    assert found.low < 0.2
+    assert found.high > 1.4
+
+
+def test_stored_dumbbells_are_what_they_give() -> None:
+    stored = varied.stored_dumbbells()
+    assert len(stored) == len(varied.DUMBBELLS)
+    for key in varied.DUMBBELLS[::8]:
+        again, before = varied.run_dumbbell(key), stored[varied.DUMBBELLS.index(key)]
+        assert (again.scheme, again.choices) == (before.scheme, before.choices)
+        for name in ("transition_s", "full_s", "utilisation", "queue", "queue_change"):
+            value = getattr(before, name)
+            assert getattr(again, name) == pytest.approx(value, rel=1e-4, nan_ok=True)
+
+
+def test_stored_parking_lots_are_what_they_give() -> None:
+    """One of each kind of reading would take seconds: the one with fewest packets."""
+    stored = varied.stored_lots()
+    assert len(stored) == len(varied.LOTS)
+    key = (DPCP, AGGREGATES, DEFAULT)
+    again, before = varied.run_lot(key), varied.find(stored, *key)
+    for name in ("l0_long_before", "l0_long_after", "l2_long_after", "l0_utilisation_after"):
+        assert getattr(again, name) == pytest.approx(getattr(before, name), rel=1e-4)
+
+
+def test_reasons_say_what_was_stored() -> None:
+    lots, dumbbells = varied.stored_lots(), varied.stored_dumbbells()
+    late = varied.find(lots, DPCP, FLOWS, replace(DEFAULT, interval_ms=500))
+    said = cells.STARVED_REASONS[FLOWS]
+    assert f"split by {late.l0_long_before:.1f} and {late.l0_long_after:.1f} %" in said
+    assert f"L2 by {late.l2_long_after:.1f} % after" in said
+    senders = varied.find(lots, DPCP, FLOWS, varied.SLOW_SENDERS)
+    assert f"Long has {senders.l0_long_before:.1f} % of L0 before" in said
+    routers = varied.find(lots, DPCP, AGGREGATES, varied.SLOW_ROUTERS)
+    assert f"{routers.l0_long_before:.1f} % before" in cells.STARVED_REASONS[AGGREGATES]
+    alone = [lot for lot in lots if lot.scheme == DPCP.name and lot.reading == AGGREGATES.name]
+    assert max(lot.l0_long_before for lot in alone) < 20
+    # VCP's limits and waiting change nothing, as the report says.
+    default = varied.find(lots, DPCP, FLOWS, DEFAULT)
+    for choices in (varied.LIMITS, varied.WAITS):
+        other = varied.find(lots, DPCP, FLOWS, choices)
+        assert other.l0_long_before == pytest.approx(default.l0_long_before, abs=0.5)
+
+    def row(scheme: setting.Scheme, **network: float) -> varied.Bottleneck:
+        wanted = {"mbps": 4.0, "rtt_ms": 500.0, "flows": 1.0, **network}
+        return next(
+            row
+            for row in dumbbells
+            if row.scheme == scheme.name
+            and row.choices == DEFAULT.label
+            and all(getattr(row, name) == value for name, value in wanted.items())
+        )
+
+    for network in ({"rtt_ms": 200.0}, {"flows": 10.0}):
+        assert row(DPCP, **network).transition_s <= 4
+    for flows in (2.0, 5.0, 10.0):
+        assert row(TPCP, flows=flows).queue_change < row(DPCP, flows=flows).queue_change
+    # In proportion to its mean TPCP's queue deviates less.
+    dpcp, tpcp = row(DPCP), row(TPCP)
+    assert tpcp.queue_deviation / tpcp.queue < dpcp.queue_deviation / dpcp.queue
+
+
+def test_over_dccp_the_chain_is_in_the_ccid() -> None:
+    document = setting.transfer(DPCP_DCCP, 0, 1).normalised()
+    assert document["flows"][0]["transport"]["dccp"]["ccid"] == 249
