@@ -273,8 +273,8 @@ def test_a_rule_holds_where_it_says(
 
 
 def test_loads_are_of_routers_intervals() -> None:
-    """A link that is always full has the load 1 / gamma without its queue."""
-    scenario = setting.dumbbell(VCP, replace(setting.PAPER_NETWORK, flows=10))
+    """A link that is always full and drops nothing has the load 1 / gamma without its queue."""
+    scenario = setting.dumbbell(VCP, replace(setting.PAPER_NETWORK, flows=5))
     scenario.probes = Probes(interval="200 ms", links=(setting.BOTTLENECK,))
     links = run(scenario).links
     found = loads.load(links, 4e6, 0.2)[250:]
@@ -283,14 +283,12 @@ def test_loads_are_of_routers_intervals() -> None:
     assert without.mean() == pytest.approx(1 / 0.98, rel=0.01)
 
 
-def test_why_long_gets_nothing() -> None:
-    """As the reason has it: about half of what Long hears is overload, its window a packet."""
-    found = loads.loads(run(setting.lot_by_intervals(DPCP, AGGREGATES)))
-    assert found.any_overload_percent > 2 * found.overload_percent
-    assert 40 < found.any_overload_percent < 60
-    assert found.long_cwnd < 2
-    assert found.low < 0.2
-    assert found.high > 1.4
+def test_why_long_gets_little() -> None:
+    """As the reason has it: a few of its windows are large, most are a packet or two."""
+    found = loads.loads(run(setting.lot_by_intervals(DPCP, FLOWS)))
+    assert found.any_overload_percent > 1.5 * found.overload_percent
+    assert found.long_median_cwnd < 2
+    assert found.long_cwnd > 3 * found.long_median_cwnd
 
 
 def test_stored_dumbbells_are_what_they_give() -> None:
@@ -308,7 +306,7 @@ def test_stored_parking_lots_are_what_they_give() -> None:
     """One of each kind of reading would take seconds: the one with fewest packets."""
     stored = varied.stored_lots()
     assert len(stored) == len(varied.LOTS)
-    key = (DPCP, AGGREGATES, DEFAULT)
+    key = (DPCP, AGGREGATES, DEFAULT, setting.LOT_SEED)
     again, before = varied.run_lot(key), varied.find(stored, *key)
     for name in ("l0_long_before", "l0_long_after", "l2_long_after", "l0_utilisation_after"):
         assert getattr(again, name) == pytest.approx(getattr(before, name), rel=1e-4)
@@ -316,21 +314,30 @@ def test_stored_parking_lots_are_what_they_give() -> None:
 
 def test_reasons_say_what_was_stored() -> None:
     lots, dumbbells = varied.stored_lots(), varied.stored_dumbbells()
-    late = varied.find(lots, DPCP, FLOWS, replace(DEFAULT, interval_ms=500))
-    said = cells.STARVED_REASONS[FLOWS]
-    assert f"split by {late.l0_long_before:.1f} and {late.l0_long_after:.1f} %" in said
-    assert f"L2 by {late.l2_long_after:.1f} % after" in said
-    senders = varied.find(lots, DPCP, FLOWS, varied.SLOW_SENDERS)
-    assert f"Long has {senders.l0_long_before:.1f} % of L0 before" in said
-    routers = varied.find(lots, DPCP, AGGREGATES, varied.SLOW_ROUTERS)
-    assert f"{routers.l0_long_before:.1f} % before" in cells.STARVED_REASONS[AGGREGATES]
-    alone = [lot for lot in lots if lot.scheme == DPCP.name and lot.reading == AGGREGATES.name]
-    assert max(lot.l0_long_before for lot in alone) < 20
-    # VCP's limits and waiting change nothing, as the report says.
-    default = varied.find(lots, DPCP, FLOWS, DEFAULT)
-    for choices in (varied.LIMITS, varied.WAITS):
-        other = varied.find(lots, DPCP, FLOWS, choices)
-        assert other.l0_long_before == pytest.approx(default.l0_long_before, abs=0.5)
+    late = varied.find(lots, DPCP, FLOWS, varied.SLOW)
+    said = f"throughout {late.l0_long_before:.1f} and {late.l0_long_after:.1f} %."
+    assert said in cells.starved_reason(FLOWS, lots)
+    # No choice gives one sender for each aggregate what is published, before and after.
+    before, after = published.DPCP_L0_PERCENT
+    for lot in lots:
+        if (lot.scheme, lot.reading) == (DPCP.name, AGGREGATES.name):
+            found = (lot.l0_long_before, lot.l0_long_after)
+            assert not all(map(cells.NEAR.holds, (before, after), found))
+    # VCP's limits keep Long down; waiting for whole chains is as published after, not before.
+    default, limits, waits = (
+        varied.find(lots, DPCP, FLOWS, choices)
+        for choices in (DEFAULT, varied.LIMITS, varied.WAITS)
+    )
+    assert limits.l0_long_before < default.l0_long_before - 10
+    assert cells.NEAR.holds(after, waits.l0_long_after)
+    assert cells.NEAR.holds(published.DPCP_L2_PERCENT[1], waits.l2_long_after)
+    assert not cells.NEAR.holds(before, waits.l0_long_before)
+    for seed in varied.OTHER_SEEDS:
+        other = varied.find(lots, DPCP, FLOWS, seed=seed)
+        assert cells.NEAR.holds(after, other.l0_long_after)
+        assert not cells.NEAR.holds(before, other.l0_long_before)
+    vcp = varied.find(lots, VCP, FLOWS, varied.SLOW)
+    assert vcp.l0_long_before == pytest.approx(50, abs=5)
 
     def row(scheme: setting.Scheme, **network: float) -> varied.Bottleneck:
         wanted = {"mbps": 4.0, "rtt_ms": 500.0, "flows": 1.0, **network}
@@ -344,11 +351,18 @@ def test_reasons_say_what_was_stored() -> None:
 
     for network in ({"rtt_ms": 200.0}, {"flows": 10.0}):
         assert row(DPCP, **network).transition_s <= 4
-    for flows in (2.0, 5.0, 10.0):
-        assert row(TPCP, flows=flows).queue_change < row(DPCP, flows=flows).queue_change
+    for name in ("queue_deviation", "queue_change"):
+        dpcp, tpcp = ([getattr(row(s, flows=n), name) for n in (2.0, 10.0)] for s in (DPCP, TPCP))
+        assert tpcp[0] < dpcp[0]
+        assert tpcp[1] > dpcp[1]
+    for network in ({}, {"mbps": 2.0}, {"mbps": 10.0}, {"rtt_ms": 200.0}, {"rtt_ms": 1000.0}):
+        assert 3 < row(VCP, **network).transition_s / row(DPCP, **network).transition_s < 4
     # In proportion to its mean TPCP's queue deviates less.
-    dpcp, tpcp = row(DPCP), row(TPCP)
-    assert tpcp.queue_deviation / tpcp.queue < dpcp.queue_deviation / dpcp.queue
+    assert row(TPCP).queue_deviation / row(TPCP).queue < row(DPCP).queue_deviation / row(DPCP).queue
+    # More of the link than VCP, where t_rho is a round-trip time.
+    slow = next(r for r in dumbbells if (r.scheme, r.choices) == (DPCP.name, varied.SLOW.label))
+    assert slow.utilisation > row(VCP).utilisation
+    assert slow.queue < row(VCP).queue / 8
 
 
 def test_over_dccp_the_chain_is_in_the_ccid() -> None:

@@ -163,6 +163,8 @@ def everything() -> Scenario:
         queue_share=0.25,
         target_utilisation=0.9,
         average="means",
+        chain=2,
+        flows=16,
     )
     queues: list[Queue] = [red, adaptive, codel, fq_codel, pie, weighted, vcp_router]
     for node, queue in zip("abcdefg", queues, strict=True):
@@ -183,6 +185,9 @@ def everything() -> Scenario:
     scenario.add_flow("rate", "s1", "d2", rate)
     vcp = Vcp(
         rules="xia2005",
+        chain=2,
+        limits=True,
+        acts="when-complete",
         after_decrease="freezes",
         on_loss="decreases",
         interval="100 ms",
@@ -190,7 +195,7 @@ def everything() -> Scenario:
         fallback=True,
     )
     scenario.add_flow("vcp", "s1", "d1", Tcp(control="vcp", vcp=vcp, ecn=True))
-    scenario.add_flow("load", "s1", "d1", Dccp(ccid=248, vcp=vcp))
+    scenario.add_flow("load", "s1", "d1", Dccp(ccid=249, vcp=vcp))
     several = Dccp(ccid=4, tfrc=Tfrc(feedback=PerRoundTrip(reports=4)))
     scenario.add_flow("several", "s1", "d2", several)
     web = Web(

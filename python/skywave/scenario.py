@@ -311,9 +311,10 @@ class Vcp(_Mirror):
     """How a VCP sender obeys its routers: ``control="vcp"`` over TCP, ``ccid=248`` over DCCP.
 
     With a ``chain`` of n packets it is one of MPCP(n); over DCCP the CCID says it, 249 for 2 (DPCP)
-    and 250 for 3 (TPCP). ``limits`` keeps VCP's limits of the increases then, ``acts`` says whether a
-    digit of a chain is acted on at once. ``interval`` is the routers' t_rho. ``fallback`` lets it send as RFC 5681 says where its routers
-    do not speak VCP; without it there must be one that does.
+    and 250 for 3 (TPCP). ``limits`` keeps VCP's limits of the increases then, ``acts`` says whether
+    a digit of a chain is acted on at once. ``interval`` is the routers' t_rho. ``fallback`` lets it
+    send as RFC 5681 says where its routers do not speak VCP; without it there must be one that
+    does.
     """
 
     rules: Literal["chen2010", "xia2005"] | None = None

@@ -35,7 +35,8 @@ CcidOption = Annotated[
         metavar="N",
         min=2,
         max=254,
-        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 248 VCP, 249 DPCP, 250 TPCP.",
+        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 248 VCP, 249 DPCP, "
+        "250 TPCP.",
     ),
 ]
 ServiceCodeOption = Annotated[

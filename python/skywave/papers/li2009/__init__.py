@@ -17,10 +17,12 @@ from skywave.papers.li2009 import (
 )
 from skywave.papers.li2009.cells import Ours
 from skywave.papers.li2009.setting import (
+    AGGREGATES,
     CARRIERS,
     DPCP,
     DPCP_TCP,
     DUMBBELL_SEEDS,
+    FLOWS,
     LOSS_PERCENT,
     LOSS_SEEDS,
     READINGS,
@@ -68,7 +70,7 @@ def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
     lots = variants.stored_lots()
     return Reproduction(
         paper=PAPER,
-        cells=cells.published_cells(ran.ours),
+        cells=cells.published_cells(ran.ours, lots),
         comparisons=(),
         parameters=setting.PARAMETERS,
         ns2=NO_NS2,
@@ -187,7 +189,23 @@ def _sections(ran: _Ran, lots: Sequence[variants.Lot]) -> dict[str, Any]:
         ],
         "lots": lots,
         "dumbbells": variants.stored_dumbbells(),
+        "said": _said(lots),
         "labels": {reading.name: reading.label for reading in READINGS},
+    }
+
+
+def _said(lots: Sequence[variants.Lot]) -> dict[str, variants.Lot]:
+    """Return the stored parking lots that the text names."""
+    return {
+        "default": variants.find(lots, DPCP, FLOWS),
+        "limits": variants.find(lots, DPCP, FLOWS, variants.LIMITS),
+        "limits_alone": variants.find(lots, DPCP, AGGREGATES, variants.LIMITS),
+        "waits": variants.find(lots, DPCP, FLOWS, variants.WAITS),
+        "waits_alone": variants.find(lots, DPCP, AGGREGATES, variants.WAITS),
+        "slow": variants.find(lots, DPCP, FLOWS, variants.SLOW),
+        "slow_senders": variants.find(lots, DPCP, FLOWS, variants.SLOW_SENDERS),
+        "slow_routers": variants.find(lots, DPCP, FLOWS, variants.SLOW_ROUTERS),
+        "slow_vcp": variants.find(lots, VCP, FLOWS, variants.SLOW),
     }
 
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.cells import AtMost, Cell, Exact, MoreThan, Within, WithinUnits
-from skywave.papers.li2009 import published
+from skywave.papers.li2009 import published, variants
 from skywave.papers.li2009.parking import PERIODS, WARM_S
 from skywave.papers.li2009.setting import (
     AGGREGATES,
+    DEFAULT,
     DPCP,
     DPCP_DCCP,
     DPCP_TCP,
-    FLOWS,
     LOSS_PERCENT,
     LOT_S,
+    LOT_SEED,
     READINGS,
     TPCP,
     VCP,
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from skywave.papers.li2009.dumbbell import Course
     from skywave.papers.li2009.lossy import Times
     from skywave.papers.li2009.parking import LinkSeries
-    from skywave.papers.li2009.setting import Carrier, Reading, Scheme
+    from skywave.papers.li2009.setting import Carrier, Choices, Reading, Scheme
+    from skywave.papers.li2009.variants import Lot
 
 POINTS = "percentage points"
 NEAR = WithinUnits(10, POINTS)
@@ -44,22 +46,35 @@ EFFECT = 1.5
 """A transfer that takes so many times as long as without loss is affected significantly."""
 
 _HEARS = (
-    "Long hears of the busiest of three loaded links; each decrease takes 12 to 57 % of a window "
-    "that at most doubles in its 2 s, so it stays at about one packet (see the section on loads). "
+    "Long hears of the busiest of three loaded links (see the section on loads). When it has "
+    "decreased by 12.5 to 57 % it adds alpha (R / t_rho)^2, 100 packets, in a round-trip time "
+    "whatever the load, but at most doubles: a window of hundreds of packets recovers, one of a "
+    "packet or two does not. "
 )
-STARVED_REASONS = {
-    AGGREGATES: _HEARS
-    + "One or the other link is overloaded in about half of all intervals: a single Local, which "
-    "grows most on news of an idle interval, becomes a clump that is shorter than its round-trip "
-    "time. With a t_rho of 500 ms at routers L0 is split by 17.4 % before, but no choice that was "
-    "tried gives one sender for each aggregate equal shares.",
-    FLOWS: _HEARS
-    + "One or the other link is overloaded in most intervals: by alpha alone ten Locals add 250 "
-    "packets/s in each second, half of a link, and news of it takes 0.5 s and more. t_rho, which "
-    "sets that growth, is not published for DPCP. With 500 ms at senders alone Long has 45.4 % of "
-    "L0 before; with 500 ms throughout L0 is split by 48.6 and 25.3 % and L2 by 49.4 % after.",
-}
-"""Why Long does not get its share of L0, by what an aggregate is."""
+
+
+def starved_reason(reading: Reading, lots: Sequence[Lot]) -> str:
+    """Return why Long does not get its share of L0, by what an aggregate is."""
+
+    def percents(choices: Choices, seed: int = LOT_SEED) -> str:
+        lot = variants.find(lots, DPCP, reading, choices, seed)
+        return f"{lot.l0_long_before:.1f} and {lot.l0_long_after:.1f} %"
+
+    if reading == AGGREGATES:
+        return (
+            f"{_HEARS}What its one sender has is that growth: with VCP's limits of it, 10 packets, "
+            f"Long has {percents(variants.LIMITS)}. No choice that was tried gives it half before "
+            "and a quarter after."
+        )
+    seeds = ", ".join(percents(DEFAULT, seed) for seed in variants.OTHER_SEEDS)
+    return (
+        f"{_HEARS}So a few of its 30 senders have most of what it has, and chance says how many: "
+        f"with other seeds Long has {seeds} of L0. t_rho, which sets that growth, is not published "
+        f"for DPCP: with 500 ms at senders alone Long has {percents(variants.SLOW_SENDERS)}, with "
+        f"500 ms throughout {percents(variants.SLOW)}."
+    )
+
+
 LEFTOVER_REASON = (
     "What Long may not send over L0, L1 and L3 it cannot send over L2: see the reason for L0."
 )
@@ -68,9 +83,9 @@ VCP_SPLIT_REASON = (
     "and 10 that the paper counts it is nearer to the published one."
 )
 VCP_L2_REASON = (
-    "With 40 senders L2's queue fills, since each adds up to 10 packets in a round-trip time "
-    "whatever the load: from 1000 s on Long loses 15 % of its packets on L2, where it lost none. "
-    "With one sender for each aggregate its share stays, as published."
+    "With 40 senders L2 is overloaded as L0 is, since each adds up to 10 packets in a round-trip "
+    "time whatever the load: its queue fills and packets are lost, those of Long on a fourth link "
+    "now. With one sender for each aggregate its share stays, as published."
 )
 TRANSITION_REASON = (
     "From a first window of 2 packets DPCP at most doubles in a round-trip time, and the 240 "
@@ -80,8 +95,8 @@ TRANSITION_REASON = (
 UTILISATION_REASON = (
     "Over 500 ms the load of an interval of 200 ms is that of a clump or of a gap. DPCP answers "
     "the one by decreases of 0.6 and 0.43 and the other by doubling, and swings; VCP, with 0.875 "
-    "and 16 %, less. Over 200 ms DPCP uses as much as VCP, and with a t_rho of 500 ms more (see "
-    "the dumbbells)."
+    "and 16 %, less. Over 200 ms DPCP uses as much as VCP, and with a t_rho of 500 ms more than "
+    "VCP with 200 ms (see the dumbbells)."
 )
 LOSS_REASON = (
     "TCP at a loss rate of 10 % and more lives from its timeouts, whatever the window obeys: a "
@@ -90,17 +105,17 @@ LOSS_REASON = (
     "the two cannot be told apart."
 )
 DCCP_LOSS_REASON = (
-    "Over DCCP nothing waits for timeouts until 35 % of loss, and the steep part begins there as "
-    "published. But it is not flat before: each round-trip time with a loss halves the window, and "
-    "at 30 % a transfer takes four times as long as without loss (one of 5 MB seven times)."
+    "Over DCCP next to nothing waits for timeouts up to 35 % of loss, and the steep part begins "
+    "there as published. But it is not flat before: each round-trip time with a loss halves the "
+    "window, and at 30 % a transfer takes four times as long as without loss."
 )
 QUEUE_REASON = (
     "Queues are those of clumps, which rate, round-trip time and the number of flows make longer "
     "or shorter (see the dumbbells); none of these is published."
 )
 SMOOTH_REASON = (
-    "TPCP's queue is longer here, and deviates less only in proportion to its mean. With two, five "
-    "and ten flows it changes less from sample to sample than DPCP's (see the dumbbells)."
+    "TPCP's queue is longer here, and deviates less only in proportion to its mean. With two flows "
+    "it is the smoother one by both measures, with ten the rougher (see the dumbbells)."
 )
 
 
@@ -113,10 +128,10 @@ class Ours:
     transfers: Mapping[Carrier, Mapping[int, Times]]
 
 
-def published_cells(ours: Ours) -> list[Cell]:
-    """Judge every published value."""
+def published_cells(ours: Ours, lots: Sequence[Lot]) -> list[Cell]:
+    """Judge every published value; reasons name what the stored parking lots give."""
     return [
-        *(cell for reading in READINGS for cell in _figure_2(ours, reading)),
+        *(cell for reading in READINGS for cell in _figure_2(ours, reading, lots)),
         *_figure_3(ours),
         *_figure_4(ours, DPCP_TCP),
         _gap(ours),
@@ -125,7 +140,7 @@ def published_cells(ours: Ours) -> list[Cell]:
     ]
 
 
-def _figure_2(ours: Ours, reading: Reading) -> list[Cell]:
+def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
     def cell(
         panel: str,
         what: str,
@@ -182,7 +197,7 @@ def _figure_2(ours: Ours, reading: Reading) -> list[Cell]:
                 split.long_percent,
                 NEAR,
                 period,
-                STARVED_REASONS[reading],
+                starved_reason(reading, lots),
             )
             for name, value, split, period in zip(
                 ("before", "after"), published.DPCP_L0_PERCENT, l0, periods, strict=True

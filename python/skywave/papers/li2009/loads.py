@@ -52,8 +52,11 @@ class Loads:
     any_overload_percent: float
     """How many are overload on one of L0, L1 and L3 at least: what Long hears of."""
     long_cwnd: float
-    """Mean window of a flow of Long, in packets."""
+    """Mean window of Long's senders, in packets."""
+    long_median_cwnd: float
+    """That of the sender in their middle."""
     local_cwnd: float
+    """Mean window of the senders of L0's Local."""
 
 
 def loads(results: Results) -> Loads:
@@ -71,16 +74,20 @@ def loads(results: Results) -> Loads:
     )
     low, high = np.quantile(by_link[0], [0.05, 0.95])
     flows = results.flows.filter(pc.field("time_s") > LOOKED_AT_FROM_S)
+    windows = flows.group_by("flow").aggregate([("cwnd_packets", "mean")])
 
-    def window(flow: str) -> float:
-        rows = flows.filter(pc.field("flow") == flow)
-        return float(pc.mean(rows["cwnd_packets"]).as_py())
+    def of_senders(prefix: str) -> Floats:
+        chosen = windows.filter(pc.starts_with(windows["flow"].cast("string"), prefix))
+        means: Floats = chosen["cwnd_packets_mean"].to_numpy().astype(np.float64)
+        return means
 
+    long = of_senders("long-")
     return Loads(
         float(low),
         float(high),
         overload_percent=float(100 * (by_link[0] >= 1).mean()),
         any_overload_percent=float(100 * (by_link >= 1).any(axis=0).mean()),
-        long_cwnd=window("long-1"),
-        local_cwnd=window("local0-1"),
+        long_cwnd=float(long.mean()),
+        long_median_cwnd=float(np.median(long)),
+        local_cwnd=float(of_senders("local0-").mean()),
     )

@@ -71,6 +71,12 @@ class Split:
         return float(100 * self.long_bps.sum() / self.rate_bps)
 
     @property
+    def largest_of_long_percent(self) -> float:
+        """What Long's largest sender has of what Long has: 100 % of a single one."""
+        long = float(self.long_bps.sum())
+        return float(100 * self.long_bps.max()) / long if long else 0.0
+
+    @property
     def utilisation_percent(self) -> float:
         """What the link carries, of its rate."""
         return float(100 * (self.long_bps.sum() + self.local_bps.sum()) / self.rate_bps)

@@ -129,6 +129,7 @@ HOP_MS = 250
 JOINING = 2
 """L2, whose Local starts late."""
 JOINS_S, LOT_S = 1000, 3000
+LOT_SEED = 1
 SAMPLE_S = 10
 SHOWN_LINKS = {"L0": "r1->r2", "L2": "r3->r4"}
 
@@ -153,7 +154,12 @@ READINGS = (AGGREGATES, FLOWS)
 
 
 def lot(
-    scheme: Scheme, reading: Reading, choices: Choices = DEFAULT, *, scale: float = 1
+    scheme: Scheme,
+    reading: Reading,
+    choices: Choices = DEFAULT,
+    seed: int = LOT_SEED,
+    *,
+    scale: float = 1,
 ) -> Scenario:
     """Return the parking lot of Figure 2; ``scale`` shortens the run for tests."""
     tcp = tcp_of(scheme, choices)
@@ -170,7 +176,7 @@ def lot(
     return parking_lot(
         f"li2009-lot-{scheme.name}-{reading.name}",
         duration=f"{LOT_S * scale:g} s",
-        seed=1,
+        seed=seed,
         hops=[
             Hop(
                 rate=f"{mbps:g} Mbps",
@@ -192,13 +198,13 @@ BUSY_LINKS = ("r1->r2", "r2->r3", "r4->r5")
 
 def lot_by_intervals(scheme: Scheme, reading: Reading) -> Scenario:
     """Return the beginning of a parking lot's run, sampled every t_rho: what its routers see."""
+    whole = lot(scheme, reading)
+    shown = tuple(flow.name for flow in whole.flows if flow.name.startswith(("long-", "local0-")))
     return replace(
-        lot(scheme, reading),
+        whole,
         name=f"li2009-loads-{scheme.name}-{reading.name}",
         duration=f"{LOOKED_AT_S} s",
-        probes=Probes(
-            interval=f"{DEFAULT.interval_ms} ms", links=BUSY_LINKS, flows=("long-1", "local0-1")
-        ),
+        probes=Probes(interval=f"{DEFAULT.interval_ms} ms", links=BUSY_LINKS, flows=shown),
     )
 
 

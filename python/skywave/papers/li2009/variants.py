@@ -15,6 +15,7 @@ from skywave.papers.li2009 import dumbbell, parking, setting
 from skywave.papers.li2009.setting import (
     DEFAULT,
     DPCP,
+    LOT_SEED,
     PAPER_NETWORK,
     READINGS,
     SCHEMES,
@@ -28,7 +29,7 @@ from skywave.papers.li2009.setting import (
 from skywave.simulate import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from skywave.results import Results
 
@@ -37,6 +38,7 @@ INTERVALS_MS = (500, 1000, 2000)
 """Values of t_rho beside VCP's 200 ms: up to the round-trip time of Long."""
 LIMITS = replace(DEFAULT, limits=True)
 WAITS = replace(DEFAULT, acts="when-complete")
+SLOW = replace(DEFAULT, interval_ms=500)
 SLOW_ROUTERS = replace(DEFAULT, interval_ms=500, senders_interval_ms=DEFAULT.interval_ms)
 SLOW_SENDERS = replace(DEFAULT, senders_interval_ms=500)
 
@@ -61,12 +63,17 @@ NETWORKS = (
 )
 """Dumbbells, each run with the default choices."""
 
-LotKey = tuple[Scheme, Reading, Choices]
-LOTS: tuple[LotKey, ...] = tuple(
-    (scheme, reading, choices)
-    for reading in READINGS
-    for scheme in SCHEMES
-    for choices in CHOICES[scheme]
+OTHER_SEEDS = (2, 3, 4)
+"""Of DPCP's parking lots, beside that of the verdicts."""
+LotKey = tuple[Scheme, Reading, Choices, int]
+LOTS: tuple[LotKey, ...] = (
+    *(
+        (scheme, reading, choices, LOT_SEED)
+        for reading in READINGS
+        for scheme in SCHEMES
+        for choices in CHOICES[scheme]
+    ),
+    *((DPCP, reading, DEFAULT, seed) for reading in READINGS for seed in OTHER_SEEDS),
 )
 DumbbellKey = tuple[Scheme, Network, Choices]
 DUMBBELLS: tuple[DumbbellKey, ...] = (
@@ -87,6 +94,7 @@ class Lot:
     scheme: str
     reading: str
     choices: str
+    seed: float
     l0_long_before: float
     l0_long_after: float
     l2_long_of_link_before: float
@@ -114,7 +122,7 @@ class Bottleneck:
 
 def lot(key: LotKey, results: Results) -> Lot:
     """Return what a parking lot gives."""
-    scheme, reading, choices = key
+    scheme, reading, choices, seed = key
     before, after = (
         {link: parking.series(results, link).split(period) for link in ("L0", "L2")}
         for period in parking.PERIODS
@@ -123,6 +131,7 @@ def lot(key: LotKey, results: Results) -> Lot:
         scheme.name,
         reading.name,
         choices.label,
+        float(seed),
         before["L0"].long_percent,
         after["L0"].long_percent,
         before["L2"].long_of_link_percent,
@@ -204,10 +213,16 @@ def _printed(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
-def find(rows: Sequence[Lot], scheme: Scheme, reading: Reading, choices: Choices) -> Lot:
+def find(
+    rows: Iterable[Lot],
+    scheme: Scheme,
+    reading: Reading,
+    choices: Choices = DEFAULT,
+    seed: int = LOT_SEED,
+) -> Lot:
     """Return one parking lot's row."""
-    key = (scheme.name, reading.name, choices.label)
-    return next(row for row in rows if (row.scheme, row.reading, row.choices) == key)
+    key = (scheme.name, reading.name, choices.label, seed)
+    return next(row for row in rows if (row.scheme, row.reading, row.choices, row.seed) == key)
 
 
 if __name__ == "__main__":
