@@ -11,7 +11,7 @@ from typing import Any, Literal
 from skywave.papers.reproduction import Parameter
 from skywave.scenario import Dccp, Dumbbell, Ftp, Probes, Red, Scenario, Tcp, VcpRouter, Web
 
-SEEDS = range(1, 11)
+SEEDS = range(1, 21)
 """Runs of each scheme."""
 DURATION_S = 120
 WARM_S = 20.0
