@@ -115,7 +115,8 @@ def _sections(ours: Runs, ns2: Ns2) -> dict[str, Any]:
         "search": {
             "tried": len(trials),
             "seeds": len(fit.SEEDS),
-            "taken": trials[0],
+            "taken": fit.best(trials),
+            "equal": fit.TIE,
             "trials": trials,
             "fitting": sum(trial.fits for trial in trials),
         },

@@ -4,8 +4,8 @@ Every combination of a coarse grid is run with TCP/RED on the same three seeds, 
 of the reproduced averages'. TCP/RED is the scheme of which most is known from elsewhere: the
 combination that is nearest to its row is taken for all schemes, and the others' values are
 predictions. Nearest: the least root-mean-square relative distance to the row's mean queue, packets
-dropped and peak. What DCCP/RED gets is stored beside those that fit in all three values, and
-decides nothing.
+dropped and peak; distances within ``TIE`` of the least are equal, and of equals NewReno is taken.
+What DCCP/RED gets is stored beside those that fit in all three values, and decides nothing.
 ``python -m skywave.papers.chen2010.fit`` searches and stores the trials anew.
 """
 
@@ -25,7 +25,7 @@ from skywave.papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scen
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from skywave.papers.chen2010.setting import Flavour, Scheme
 
@@ -76,9 +76,16 @@ class Trial:
         return float(np.sqrt(np.mean([(ours / published - 1) ** 2 for ours, published in pairs])))
 
 
-def best(trials: Iterable[Trial]) -> Trial:
-    """Return the trial that is taken."""
-    return min(trials, key=lambda trial: trial.miss)
+TIE = 0.01
+"""Misses that differ by less are equal: other seeds, or a rule of ns-2's TCP, move them so."""
+
+
+def best(trials: Sequence[Trial]) -> Trial:
+    """Return the trial that is taken: the least miss, and of equals that of NewReno."""
+    least = min(trial.miss for trial in trials)
+    equal = [trial for trial in trials if trial.miss < least + TIE]
+    usual = [trial for trial in equal if trial.unpublished.flavour == "newreno"]
+    return min(usual or equal, key=lambda trial: trial.miss)
 
 
 def attempt(unpublished: Unpublished) -> Trial:
