@@ -37,7 +37,7 @@ pub enum OnLoss {
     Decreases,
 }
 
-/// Parameters of [`Vcp`]. Windows are in packets.
+/// Parameters of VCP. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VcpConfig {
     /// cwnd of a new connection, and the most that is left of it after an idle period.
