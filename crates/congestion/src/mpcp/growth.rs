@@ -42,15 +42,9 @@ impl Growth {
         f64::from(packets) * self.additive / cwnd
     }
 
-    /// What is added to `cwnd` by `packets` packets acknowledged under a level that a chain told: both
-    /// increases together, as in the model that VCP simplifies; under overload xi is zero.
-    pub(super) fn of_chain(
-        &self,
-        config: &MpcpConfig,
-        level: Level,
-        packets: u32,
-        cwnd: f64,
-    ) -> f64 {
+    /// What is added to `cwnd` by `packets` packets acknowledged under a level that a chain told, of
+    /// which `xi` is the increase: both increases together, as in the model that VCP simplifies.
+    pub(super) fn of_chain(&self, config: &MpcpConfig, xi: f64, packets: u32, cwnd: f64) -> f64 {
         let vcp = &config.vcp;
         let (exponent, additive) = if config.is_limited {
             (self.intervals.min(vcp.multiplicative_limit), self.additive)
@@ -59,7 +53,7 @@ impl Growth {
             (intervals, vcp.additive * intervals * intervals)
         };
         // mu is xi of VCP's low load, up to 80 %; other levels have theirs in proportion.
-        let xi = vcp.multiplicative * level.increase() / Level::begin(Zone::Low).increase();
+        let xi = vcp.multiplicative * xi / Level::begin(Zone::Low).increase();
         let growth = (1.0 + xi).powf(exponent) - 1.0 + additive / cwnd;
         f64::from(packets) * growth.min(1.0)
     }

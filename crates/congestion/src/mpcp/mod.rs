@@ -67,8 +67,8 @@ struct Provisional {
     chain: u64,
     /// cwnd before it.
     cwnd: f64,
-    /// beta, as it is taken to be.
-    beta: f64,
+    /// What it left of that.
+    left: f64,
 }
 
 /// Where a sender stands after a decrease.
@@ -101,11 +101,6 @@ impl Mpcp {
             fallback: None,
             overload: Overload::default(),
         }
-    }
-
-    /// Whether each packet tells a load factor by itself: VCP, or MPCP after it has lost order.
-    pub const fn is_vcp(&self) -> bool {
-        self.reader.is_vcp()
     }
 
     /// Whether it has fallen back to the window of RFC 5681.
@@ -160,12 +155,13 @@ impl Mpcp {
         };
         match self.gate {
             Gate::Open => {
+                let before = self.cwnd;
+                self.decrease(reading.level);
                 self.provisional = (!reading.is_whole).then_some(Provisional {
                     chain: reading.chain,
-                    cwnd: self.cwnd,
-                    beta: reading.level.decrease(),
+                    cwnd: before,
+                    left: self.cwnd,
                 });
-                self.decrease(reading.level);
                 self.gate = Gate::Shut {
                     until: now + self.config.vcp.interval,
                 };
@@ -177,57 +173,63 @@ impl Mpcp {
 
     fn grow(&mut self) {
         let freezes = self.config.vcp.after_decrease == AfterDecrease::Freezes;
+        let answers_overload = matches!(self.gate, Gate::Increasing { .. });
+        let is_additive = freezes && answers_overload;
+        if freezes && matches!(self.gate, Gate::Shut { .. }) {
+            return;
+        }
         let [low, high, over] = self.acked.vcp();
-        let (low, high, over) = match self.gate {
-            Gate::Open => (low, high, 0),
-            Gate::Shut { .. } if freezes => return,
-            Gate::Shut { .. } => (low, high, 0),
-            Gate::Increasing { .. } if freezes => (0, low + high, over),
-            Gate::Increasing { .. } => (low, high, over),
+        let (low, high) = if is_additive {
+            (0, low + high)
+        } else {
+            (low, high)
         };
         self.cwnd += self.growth.multiplicative(low);
-        for additive in [high, over] {
+        for additive in [high, if answers_overload { over } else { 0 }] {
             self.cwnd += self.growth.additive(additive, self.cwnd);
         }
         for (level, packets) in self.acked.chains() {
-            let is_over = level.zone() == Zone::Over;
-            if !is_over || matches!(self.gate, Gate::Increasing { .. }) {
-                self.cwnd += self
-                    .growth
-                    .of_chain(&self.config, level, packets, self.cwnd);
+            if level.zone() != Zone::Over || answers_overload {
+                let xi = if is_additive { 0.0 } else { level.increase() };
+                self.cwnd += self.growth.of_chain(&self.config, xi, packets, self.cwnd);
             }
         }
     }
 
-    /// max(1, beta cwnd): Chen et al. 2010, equation A5, and Li and Yousefi'zadeh 2009, Table 1.
     fn decrease(&mut self, level: Level) {
+        self.cwnd = self.decreased(self.cwnd, level);
+        self.ssthresh = self.cwnd;
+    }
+
+    /// max(1, beta cwnd): Chen et al. 2010, equation A5, and Li and Yousefi'zadeh 2009, Table 1.
+    fn decreased(&self, cwnd: f64, level: Level) -> f64 {
         let beta = if level.packets() == 1 {
             self.config.vcp.decrease
         } else {
             level.decrease()
         };
-        self.cwnd = (beta * self.cwnd).max(1.0);
-        self.ssthresh = self.cwnd;
+        (beta * cwnd).max(1.0)
     }
 
     /// More of the level is known by which cwnd was decreased, or the next chain has come whole: gives
     /// back what was too much ("a finer adjustment", Li and Yousefi'zadeh 2009, section 3.3).
     fn refine(&mut self, reading: Reading) {
-        let Some(last) = &mut self.provisional else {
+        let Some(last) = self.provisional else {
             return;
         };
         if !reading.is_whole && reading.chain != last.chain {
             return;
         }
-        let beta = reading.level.decrease();
-        if beta > last.beta {
-            self.cwnd += (beta - last.beta) * last.cwnd;
+        let left = self.decreased(last.cwnd, reading.level);
+        if left > last.left {
+            // A loss in between has reduced what was left, and reduces what is given back.
+            self.cwnd *= left / last.left;
             self.ssthresh = self.cwnd;
-            last.beta = beta;
         }
-        if reading.is_whole {
-            self.provisional = None;
-        }
+        self.provisional = (!reading.is_whole).then_some(Provisional {
+            left: left.max(last.left),
+            ..last
+        });
     }
 
     /// Whether the codes of an acknowledgement can be VCP routers'.
@@ -270,6 +272,7 @@ impl Mpcp {
             self.cwnd = fallback.window.cwnd();
             self.ssthresh = fallback.window.ssthresh();
             self.gate = Gate::Open;
+            self.provisional = None;
         }
     }
 }
@@ -342,6 +345,7 @@ impl WindowControl for Mpcp {
         }
         self.ssthresh = (self.cwnd / 2.0).max(2.0);
         self.cwnd = 1.0;
+        self.provisional = None;
         self.doubt_after_loss(now);
     }
 

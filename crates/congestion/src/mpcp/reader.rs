@@ -132,6 +132,10 @@ impl Reader {
 
     /// A digit came back whose place is known from a header only (section 3.4).
     pub(super) fn on_header(&mut self, now: Instant, rtt: Duration, place: u8, zone: Zone) {
+        if place >= self.packets {
+            // No sender of such chains wrote it.
+            return;
+        }
         self.pass(now, rtt);
         if self.headers.mode.is_vcp() {
             // What was sent in a chain before says no more.

@@ -125,6 +125,29 @@ fn overload_is_answered_once_and_then_not_for_a_while() {
     assert_eq!(small.cwnd(), 1.0);
 }
 
+/// As published, a decrease leaves one packet: none is given back that was not taken.
+#[test]
+fn a_refinement_knows_that_one_packet_is_left() {
+    for (cwnd, refined) in [(1.0, 1.0), (2.0, 1.75), (100.0, 87.5)] {
+        let mut window = Mpcp::new(MpcpConfig::li2009(cwnd, 2));
+        back(&mut window, at(0), 0, OVER);
+        back(&mut window, at(1), 1, LOW);
+        assert_eq!(window.cwnd(), refined);
+    }
+    // A loss halves what is left whether it comes before or after the refinement.
+    let mut window = dpcp(Acts::AtOnce);
+    back(&mut window, at(0), 0, OVER);
+    window.on_congestion(at(1), 40);
+    back(&mut window, at(2), 1, LOW);
+    assert!((window.cwnd() - 43.75).abs() < 1e-9);
+    // A timeout leaves nothing to give back.
+    let mut window = dpcp(Acts::AtOnce);
+    back(&mut window, at(0), 0, OVER);
+    window.on_timeout(at(1), 40);
+    back(&mut window, at(2), 1, LOW);
+    assert_eq!(window.cwnd(), 1.0);
+}
+
 #[test]
 fn the_two_readings_differ_in_what_else_is_obeyed_after_a_decrease() {
     let freezes = VcpConfig {
@@ -142,6 +165,26 @@ fn the_two_readings_differ_in_what_else_is_obeyed_after_a_decrease() {
         let growth = window.cwnd() - before;
         let additive = 0.25 / before;
         assert_eq!(growth > 2.0 * additive, grows, "{growth}");
+
+        let mut chains = Mpcp::new(MpcpConfig {
+            vcp: config,
+            ..MpcpConfig::li2009(100.0, 2)
+        });
+        chains.on_rtt(Duration::from_millis(200));
+        back(&mut chains, at(0), 0, OVER);
+        back(&mut chains, at(0), 1, LOW);
+        for (now, seq) in [(150, 2), (250, 4)] {
+            let before = chains.cwnd();
+            back(&mut chains, at(now), seq, LOW);
+            back(&mut chains, at(now), seq + 1, LOW);
+            let growth = chains.cwnd() - before;
+            let additive = if now < 200 { 0.0 } else { 2.0 / before };
+            if grows {
+                assert!(growth > 2.0 * additive, "at {now} ms: {growth}");
+            } else {
+                assert!((growth - additive).abs() < 1e-3, "at {now} ms: {growth}");
+            }
+        }
     }
 }
 
