@@ -11,7 +11,7 @@ use skywave_transport::dccp::{Connection, RateStats, State};
 use skywave_transport::tcp::{Ports, Receiver, Sender};
 use skywave_transport::udp::Socket;
 use skywave_units::{Duration, Instant};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use twox_hash::XxHash3_64;
 
 use crate::scenario::{FlowSpec, SourceSpec, TransportSpec, UdpSpec};
 use crate::successive::Successive;
@@ -49,7 +49,7 @@ pub(crate) struct HostStats {
 
 /// The random stream of this name: independent of every other stream of the scenario.
 pub(crate) fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(name.as_bytes(), seed))
+    Xoshiro256PlusPlus::seed_from_u64(XxHash3_64::oneshot_with_seed(seed, name.as_bytes()))
 }
 
 /// When a flow begins.
@@ -122,7 +122,7 @@ impl Host {
         match &flow.transport {
             TransportSpec::Tcp(spec) => {
                 let (local, remote) = (sender_port, RECEIVER_PORT);
-                let isn = |end| xxh3_64_with_seed(name(end).as_bytes(), seed);
+                let isn = |end| XxHash3_64::oneshot_with_seed(seed, name(end).as_bytes());
                 let sender = Sender::new(
                     tcp::sender_config(spec),
                     tcp::window(spec),

@@ -1,9 +1,11 @@
 //! A run written down, for those who check it and for those who compare runs.
 
+use core::hash::Hasher;
+
 use skywave_path::{DropReason, Packet};
 use skywave_units::Instant;
 use skywave_wire::Ecn;
-use xxhash_rust::xxh3::Xxh3Default;
+use twox_hash::XxHash3_64;
 
 use crate::bodies::Bodies;
 use crate::observe::{Event, Observer};
@@ -155,7 +157,7 @@ impl Observer for Recorder {
 /// that any change of behaviour shows.
 #[derive(Clone)]
 pub(crate) struct Fingerprint {
-    hash: Xxh3Default,
+    hash: XxHash3_64,
     /// What is still to be hashed, up to `len`: record by record, a hash takes several times as long.
     pending: Box<[u8; HASHED_AT_ONCE]>,
     len: usize,
@@ -168,7 +170,7 @@ const HASHED_AT_ONCE: usize = 4096;
 impl Default for Fingerprint {
     fn default() -> Self {
         Self {
-            hash: Xxh3Default::new(),
+            hash: XxHash3_64::new(),
             pending: Box::new([0; HASHED_AT_ONCE]),
             len: 0,
             numbering: Numbering::default(),
@@ -179,8 +181,8 @@ impl Default for Fingerprint {
 impl Fingerprint {
     pub(crate) fn value(&self) -> u64 {
         let mut hash = self.hash.clone();
-        hash.update(&self.pending[..self.len]);
-        hash.digest()
+        hash.write(&self.pending[..self.len]);
+        hash.finish()
     }
 
     /// Room for the next bytes, all of which the caller writes.
@@ -197,7 +199,7 @@ impl Fingerprint {
 
     #[cold]
     fn hash_pending(&mut self) {
-        self.hash.update(&self.pending[..self.len]);
+        self.hash.write(&self.pending[..self.len]);
         self.len = 0;
     }
 }

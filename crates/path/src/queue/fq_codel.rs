@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use skywave_units::Instant;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use twox_hash::XxHash3_64;
 
 use super::backlog::Backlog;
 use super::codel::{Control, Line};
@@ -90,7 +90,7 @@ impl<P: Packet> FqCoDel<P> {
 
     /// The queue of a flow.
     fn bucket(&self, flow: u64) -> u32 {
-        let hash = xxh3_64_with_seed(&flow.to_le_bytes(), self.salt);
+        let hash = XxHash3_64::oneshot_with_seed(self.salt, &flow.to_le_bytes());
         (hash % u64::from(self.config.flows)) as u32
     }
 
