@@ -31,11 +31,15 @@ pub struct VegasConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VegasRules {
-    /// The paper's: a loss ends slow start at once, and a recovery's inflation is no part of cwnd.
+    /// The paper's: a loss ends slow start at once, and a recovery's inflation is no part of cwnd. A
+    /// round without a sample of the round-trip time says nothing.
     Published,
     /// `Agent/TCP/Vegas` of ns-2.35.
     /// - A connection begins with one packet, and with the initial window when that has been
     ///   acknowledged.
+    /// - A round without a sample of the round-trip time, as after a timeout, took as long as it
+    ///   lasted. Where segments had arrived beyond those that were lost that is too short by far, and
+    ///   stays the smallest round-trip time ever after.
     /// - A reduction is of cwnd as it stands, inflation included.
     /// - The inflation of a fast retransmit is part of cwnd. [`WindowControl::on_deflated`] ends it,
     ///   and slow start too, by going back to where the last reduction left cwnd. Without
@@ -86,8 +90,8 @@ pub struct Vegas {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// The round ends when this many packets have been acknowledged: the first that was sent in it
-    /// is among them.
+    /// The round ends when this many packets have been acknowledged: the next one to be sent when it
+    /// began is among them. After a timeout that has been sent before.
     end: u64,
     /// When it began; `None` before the first packet.
     began: Option<Instant>,
@@ -123,17 +127,16 @@ impl Vegas {
     /// will be sent next, counted from 1.
     fn end_round(&mut self, now: Instant, next: u64) {
         let round = self.round;
-        let began = round.began.unwrap_or(now);
-        let rtt = if round.rtt_count > 0 {
-            round.rtt_sum / f64::from(round.rtt_count)
-        } else {
-            (now - began).as_secs_f64()
-        };
         let sent = next as i64 - round.end as i64;
         self.round = Round {
             end: next,
             began: Some(now),
             ..Round::default()
+        };
+        let rtt = match (round.rtt_count, self.config.rules) {
+            (0, VegasRules::Published) => return,
+            (0, VegasRules::Ns2) => (now - round.began.unwrap_or(now)).as_secs_f64(),
+            (samples, _) => round.rtt_sum / f64::from(samples),
         };
         if rtt <= 0.0 {
             return;

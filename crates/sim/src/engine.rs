@@ -379,7 +379,7 @@ impl<O: Observer> Plane<O> {
                     self.drop_kept(now, index);
                 }
             }
-            Err(dropped) => self.drop(now, index, &dropped),
+            Err(dropped) => self.drop(now, index, &dropped, false),
         }
     }
 
@@ -387,14 +387,18 @@ impl<O: Observer> Plane<O> {
     #[inline(never)]
     fn drop_kept(&mut self, now: Instant, index: u32) {
         while let Some(dropped) = self.network.links[index as usize].dropped() {
-            self.drop(now, index, &dropped);
+            self.drop(now, index, &dropped, true);
         }
     }
 
     #[cold]
-    fn drop(&mut self, now: Instant, link: u32, dropped: &Dropped<Frame>) {
+    fn drop(&mut self, now: Instant, link: u32, dropped: &Dropped<Frame>, entered: bool) {
         let Dropped { packet, reason } = *dropped;
-        let event = Event::Drop { link, reason };
+        let event = Event::Drop {
+            link,
+            reason,
+            entered,
+        };
         self.observer.packet(now, event, &packet, &self.bodies);
         self.bodies.remove(packet.body());
     }

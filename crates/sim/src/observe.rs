@@ -16,8 +16,12 @@ pub(crate) enum Event {
     Send,
     /// A link has taken it in.
     Enqueue { link: u32 },
-    /// A link has lost it.
-    Drop { link: u32, reason: DropReason },
+    /// A link has lost it, after it had taken it in (`entered`) or instead.
+    Drop {
+        link: u32,
+        reason: DropReason,
+        entered: bool,
+    },
     /// It has reached the far end of a link.
     Arrive { link: u32 },
     /// The host that it is addressed to has it, but has not looked at it yet.

@@ -17,7 +17,7 @@ pub(crate) const IP_HEADER: u32 = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Low half: key of the [`Body`]. High half: where on its route it is.
-    place: u64,
+    cursor: u64,
     /// Low half: the host that it is addressed to. Then 24 bits of size, three of its place in a chain
     /// of MPCP, one for [`MARKED`], two of class, two of ECN. A packet has a size; zero is left for the
     /// empty slots of rings.
@@ -37,7 +37,7 @@ impl Frame {
         let label =
             to as u64 | (size as u64) << 32 | (class as u64) << 60 | (ecn.bits() as u64) << 62;
         Self {
-            place: body as u64 | (hop as u64) << 32,
+            cursor: body as u64 | (hop as u64) << 32,
             label: label_of(label),
         }
     }
@@ -45,25 +45,25 @@ impl Frame {
     /// The frame of a packet at this place of a chain.
     pub(crate) const fn at_place(self, place: u8) -> Self {
         Self {
-            place: self.place,
-            label: self.label.saturating_add((place as u64 & 7) << 56),
+            cursor: self.cursor,
+            label: label_of(self.label.get() | (place as u64 & 7) << 56),
         }
     }
 
     /// Key of the [`Body`].
     pub(crate) const fn body(self) -> usize {
-        self.place as u32 as usize
+        self.cursor as u32 as usize
     }
 
     /// Where on its route it is.
     pub(crate) const fn hop(self) -> u32 {
-        (self.place >> 32) as u32
+        (self.cursor >> 32) as u32
     }
 
     /// The same frame, one hop on.
     pub(crate) const fn moved_on(self) -> Self {
         Self {
-            place: self.place + (1 << 32),
+            cursor: self.cursor + (1 << 32),
             label: label_of(self.label.get() & !MARKED),
         }
     }

@@ -227,10 +227,10 @@ impl Sampler {
     }
 
     #[cold]
-    fn dropped(&mut self, row: DropRow, frame: &Frame) {
+    fn dropped(&mut self, row: DropRow, frame: &Frame, entered: bool) {
         self.totals.flow_drops[row.flow as usize] += 1;
         self.count(row.link, frame, |count| {
-            count.arrivals += 1;
+            count.arrivals += u64::from(!entered);
             count.drops += 1;
         });
         self.tables.drops.push(row);
@@ -261,7 +261,11 @@ impl Observer for Sampler {
             Event::Enqueue { link } => {
                 self.count(link, frame, |count| count.arrivals += 1);
             }
-            Event::Drop { link, reason } => {
+            Event::Drop {
+                link,
+                reason,
+                entered,
+            } => {
                 let body = &bodies[frame.body()];
                 let row = DropRow {
                     at: now,
@@ -272,7 +276,7 @@ impl Observer for Sampler {
                     bytes: frame.size(),
                     reason: reason.name(),
                 };
-                self.dropped(row, frame);
+                self.dropped(row, frame, entered);
             }
             Event::Arrive { link } => {
                 self.count(link, frame, |count| {

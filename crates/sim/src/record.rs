@@ -67,7 +67,7 @@ impl Record {
                 host: frame.to() ^ 1,
             },
             Event::Enqueue { link } => What::Enqueued { link },
-            Event::Drop { link, reason } => What::Dropped { link, reason },
+            Event::Drop { link, reason, .. } => What::Dropped { link, reason },
             Event::Arrive { link } => What::Arrived { link },
             Event::Receive => What::Received { host: frame.to() },
         };
@@ -207,6 +207,10 @@ impl Fingerprint {
 impl Observer for Fingerprint {
     #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
+        if let Event::Arrive { .. } = event {
+            // What happens to it next happens at the same instant, and says as much.
+            return;
+        }
         let record = self.numbering.record(now, event, frame);
         record.write_to(self.room());
         if event == Event::Send {

@@ -37,7 +37,7 @@ pub struct Level {
 
 impl Level {
     /// Idle, told by as many packets: what a sender takes for granted at first.
-    pub fn lowest(packets: u8) -> Self {
+    pub(crate) fn lowest(packets: u8) -> Self {
         Self::begin(Zone::Low).completed(Zone::Low, packets)
     }
 
@@ -57,7 +57,7 @@ impl Level {
     }
 
     /// A level of which the first digit is known.
-    pub const fn begin(zone: Zone) -> Self {
+    pub(crate) const fn begin(zone: Zone) -> Self {
         Self {
             digits: (zone.code().bits() as u16) << (16 - DIGIT),
         }
@@ -68,7 +68,11 @@ impl Level {
     /// # Panics
     ///
     /// If there are [`MAX_PACKETS`] already.
-    pub const fn with(self, digit: Zone) -> Self {
+    pub(crate) const fn with(self, digit: Zone) -> Self {
+        assert!(
+            self.packets() < MAX_PACKETS,
+            "a chain has at most MAX_PACKETS"
+        );
         let place = 16 - DIGIT * (self.packets() + 1);
         Self {
             digits: self.digits | (digit.code().bits() as u16) << place,
@@ -77,7 +81,7 @@ impl Level {
 
     /// The level with the digits that are missing to `packets` all being `digit`. With
     /// [`Zone::Over`] this is the worst that can still come.
-    pub const fn completed(self, digit: Zone, packets: u8) -> Self {
+    pub(crate) const fn completed(self, digit: Zone, packets: u8) -> Self {
         let mut level = self;
         while level.packets() < packets {
             level = level.with(digit);
@@ -86,13 +90,16 @@ impl Level {
     }
 
     /// How many packets tell it.
-    pub const fn packets(self) -> u8 {
+    pub(crate) const fn packets(self) -> u8 {
         (16 - self.digits.trailing_zeros() as u8).div_ceil(DIGIT)
     }
 
     /// The digit of the packet at this place, from 0; `None` beyond the last.
     pub fn digit(self, place: u8) -> Option<Zone> {
-        let shift = 16_u8.checked_sub(DIGIT * (place + 1))?;
+        if place >= MAX_PACKETS {
+            return None;
+        }
+        let shift = 16 - DIGIT * (place + 1);
         Zone::from_code(skywave_wire::Ecn::from_bits(
             (self.digits >> shift) as u8 & 3,
         ))
@@ -104,7 +111,7 @@ impl Level {
     }
 
     /// The load factor up to which it reaches. The last one of all, 2, stands for more as well.
-    pub fn upper(self) -> f64 {
+    pub(crate) fn upper(self) -> f64 {
         self.bounds().1
     }
 
@@ -135,7 +142,7 @@ impl Level {
     ///
     /// VCP's xi of 1/16 is that of its low load (Xia et al. 2005); for more levels it is not
     /// published.
-    pub fn increase(self) -> f64 {
+    pub(crate) fn increase(self) -> f64 {
         let u = self.upper();
         (0.25 * (1.0 - u) / u).max(0.0)
     }
@@ -143,7 +150,7 @@ impl Level {
     /// beta: what a multiplicative decrease leaves of cwnd on this level of overload. With three
     /// packets and more, not published: min(0.875, 0.86 / u), which like DPCP's comes down to between
     /// 0.83 and 0.92 of the target.
-    pub fn decrease(self) -> f64 {
+    pub(crate) fn decrease(self) -> f64 {
         match (self.packets(), self.digit(1)) {
             (2, Some(second)) => DPCP_DECREASE[second as usize],
             (0..=2, _) => VCP_DECREASE,

@@ -4,7 +4,7 @@ use core::cmp::Ordering;
 
 use skywave_wire::Ecn;
 
-use super::{Level, Zone};
+use super::{Level, MAX_PACKETS, Zone};
 
 /// A flow's chain, as far as it has passed.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,9 @@ struct Chain {
     /// How it compares with the level that the packets carry, as far as is known.
     ours: Ordering,
 }
+
+// What limits on the number of flows count with.
+const _: () = assert!(size_of::<Option<Chain>>() == 16);
 
 /// Writes the digits of a router's level into the packets of chains: Algorithm 2 of Li and
 /// Yousefi'zadeh 2009 for any number of packets, with the case of equal first digits, which its
@@ -37,14 +40,14 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// For chains of `packets` packets of up to `flows` flows, rounded up to a power of two.
+    /// For chains of `packets` packets, one to [`MAX_PACKETS`], of up to `flows` flows.
     pub fn new(packets: u8, flows: usize) -> Self {
         let slots = match packets {
             0 | 1 => 0,
-            _ => flows.max(1).next_power_of_two(),
+            _ => flows.max(1),
         };
         Self {
-            packets: packets.max(1),
+            packets: packets.clamp(1, MAX_PACKETS),
             slots: vec![None; slots].into(),
         }
     }
@@ -181,7 +184,7 @@ mod tests {
         for flow in 0..100_000 {
             router.mark(flow, 0, 0.9, Zone::Low.code());
         }
-        assert_eq!(router.slots.len(), 128);
+        assert_eq!(router.slots.len(), 100);
         assert!(Marker::new(1, 100).slots.is_empty(), "VCP needs none");
     }
 

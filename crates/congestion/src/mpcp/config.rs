@@ -2,6 +2,7 @@
 
 use skywave_units::Duration;
 
+#[cfg(doc)]
 use crate::load::MAX_PACKETS;
 
 /// How the additive increase grows with the round-trip time R.
@@ -125,7 +126,8 @@ pub enum Acts {
 pub struct MpcpConfig {
     /// The rules that it shares with VCP.
     pub vcp: VcpConfig,
-    /// n: how many packets tell a load factor, 1 (VCP) to [`MAX_PACKETS`].
+    /// n: how many packets tell a load factor, 1 (VCP) to [`MAX_PACKETS`]; less or more is taken for
+    /// the nearest of these.
     pub packets: u8,
     /// How their places are known.
     pub order: ChainOrder,
@@ -138,11 +140,10 @@ pub struct MpcpConfig {
 }
 
 impl MpcpConfig {
-    /// Li and Yousefi'zadeh 2009, with `packets` packets in a chain (2 is DPCP, 3 TPCP); no more
-    /// than [`MAX_PACKETS`] are taken.
+    /// Li and Yousefi'zadeh 2009, with `packets` packets in a chain (2 is DPCP, 3 TPCP).
     pub fn li2009(initial_cwnd: f64, packets: u8) -> Self {
         Self {
-            packets: packets.clamp(1, MAX_PACKETS),
+            packets,
             ..VcpConfig::chen2010(initial_cwnd).into()
         }
     }

@@ -21,8 +21,7 @@ impl Growth {
         let exponent = intervals.min(config.multiplicative_limit);
         Self {
             intervals,
-            // (1 + mu)^min(R / t_rho, sigma_MI) - 1
-            multiplicative: (1.0 + config.multiplicative).powf(exponent) - 1.0,
+            multiplicative: compound(config.multiplicative, exponent),
             additive: config.additive
                 * match config.additive_scaling {
                     // min((R / t_rho)^2, sigma_AI)
@@ -54,9 +53,14 @@ impl Growth {
         };
         // mu is xi of VCP's low load, up to 80 %; other levels have theirs in proportion.
         let xi = vcp.multiplicative * xi / Level::begin(Zone::Low).increase();
-        let growth = (1.0 + xi).powf(exponent) - 1.0 + additive / cwnd;
+        let growth = compound(xi, exponent) + additive / cwnd;
         f64::from(packets) * growth.min(1.0)
     }
+}
+
+/// (1 + xi)^(R / t_rho) - 1: what growth by xi in t_rho comes to in R.
+fn compound(xi: f64, intervals: f64) -> f64 {
+    (1.0 + xi).powf(intervals) - 1.0
 }
 
 /// 0.2 x, x^2 and 25 + (x - 5), in turn.

@@ -103,11 +103,6 @@ impl Mpcp {
         }
     }
 
-    /// Whether it has fallen back to the window of RFC 5681.
-    pub const fn has_fallen_back(&self) -> bool {
-        self.fallback.is_some()
-    }
-
     fn rtt(&self) -> f64 {
         self.srtt.unwrap_or(RTT_BEFORE_SAMPLES.as_secs_f64())
     }
@@ -351,6 +346,7 @@ impl WindowControl for Mpcp {
 
     fn on_restart(&mut self, now: Instant) {
         self.cwnd = self.cwnd.min(self.config.vcp.initial_cwnd.max(1.0));
+        self.provisional = None;
         if let Some(fallback) = &mut self.fallback {
             fallback.window.on_restart(now);
         }
@@ -358,6 +354,7 @@ impl WindowControl for Mpcp {
 
     fn on_receiver_overload(&mut self, now: Instant, dropped: u32) {
         self.cwnd = (self.cwnd - f64::from(dropped)).max(1.0);
+        self.provisional = None;
         if let Some(fallback) = &mut self.fallback {
             fallback.window.on_receiver_overload(now, dropped);
         }
@@ -365,6 +362,7 @@ impl WindowControl for Mpcp {
 
     fn limit_cwnd(&mut self, limit: f64) {
         self.cwnd = self.cwnd.min(limit.max(1.0));
+        self.provisional = None;
         if let Some(fallback) = &mut self.fallback {
             fallback.window.limit_cwnd(limit);
         }

@@ -3,7 +3,7 @@
 use skywave_units::{Duration, Instant};
 
 use super::{Acts, ChainOrder, MpcpConfig};
-use crate::load::{Level, Zone};
+use crate::load::{Level, MAX_PACKETS, Zone};
 
 /// So many packets in a row with the same place mean that order is lost (Li and Yousefi'zadeh 2009,
 /// section 3.4).
@@ -74,13 +74,14 @@ impl Mode {
 
 impl Reader {
     pub(super) fn new(config: &MpcpConfig) -> Self {
+        let packets = config.packets.clamp(1, MAX_PACKETS);
         Self {
-            packets: config.packets,
+            packets,
             acts: config.acts,
             order: config.order,
             chain: None,
             number: 0,
-            level: Level::lowest(config.packets),
+            level: Level::lowest(packets),
             is_whole: true,
             headers: Headers::default(),
         }
@@ -150,9 +151,14 @@ impl Reader {
         headers.repeats = if is_repeated { headers.repeats + 1 } else { 1 };
         if let Mode::Returning { suspicious_until } = headers.mode {
             headers.repeats = 1;
-            if place > 0 {
-                headers.mode = Mode::Resumed { suspicious_until };
+            if place == 0 {
+                // It may have been sent without a chain, or begin the first one: its code is VCP's.
+                let level = Level::begin(zone);
+                (self.chain, self.level, self.is_whole) = (Some(level), level, true);
+                self.number += 1;
+                return;
             }
+            headers.mode = Mode::Resumed { suspicious_until };
         }
         if headers.repeats >= TROUBLE {
             return self.give_up_chains(now, rtt, zone);
@@ -203,8 +209,6 @@ impl Reader {
             self.headers.mode = Mode::Returning {
                 suspicious_until: now + rtt * ROUNDS_WITHOUT_CHAINS,
             };
-            self.level = self.level.completed(Zone::Over, self.packets);
-            self.is_whole = false;
         }
     }
 

@@ -200,7 +200,7 @@ fn the_two_readings_of_a_loss() {
         let before = window.cwnd();
         window.on_congestion(at(10), before as u32);
         assert!((window.cwnd() - left / 100.0 * before).abs() < 1e-9);
-        assert!(!window.has_fallen_back(), "load was called high");
+        assert!(!window.fallback.is_some(), "load was called high");
     }
     let mut window = window(self::config(), 100);
     window.on_timeout(at(0), 100);
@@ -213,7 +213,7 @@ fn a_loss_under_low_load_shows_a_router_without_vcp() {
     let mut window = window(config(), 100);
     ack(&mut window, at(0), &[LOW]);
     window.on_congestion(at(10), 100);
-    assert!(window.has_fallen_back());
+    assert!(window.fallback.is_some());
     let reduced = window.cwnd();
     assert!((reduced - 50.0).abs() < 0.1, "{reduced}");
     round(&mut window, at(50), LOW);
@@ -223,7 +223,7 @@ fn a_loss_under_low_load_shows_a_router_without_vcp() {
     assert!((window.cwnd() - 25.0).abs() < 1.0);
     // A code that only VCP routers write.
     ack(&mut window, at(400), &[HIGH]);
-    assert!(!window.has_fallen_back());
+    assert!(!window.fallback.is_some());
 }
 
 /// RFC 3168's routers mark single packets; VCP's routers say one thing for t_rho.
@@ -233,7 +233,7 @@ fn single_marks_show_a_router_of_rfc_3168() {
     ack(&mut window, at(0), &[LOW]);
     ack(&mut window, at(10), &[OVER]);
     ack(&mut window, at(20), &[LOW]);
-    assert!(window.has_fallen_back());
+    assert!(window.fallback.is_some());
     let before = window.cwnd();
     ack(&mut window, at(100), &[OVER]);
     ack(&mut window, at(110), &[OVER]);
@@ -251,7 +251,7 @@ fn a_vcp_router_is_not_taken_for_another() {
         // Overload for one interval in four.
         let code = if millis / 200 % 4 == 3 { OVER } else { LOW };
         ack(&mut window, at(millis), &[code]);
-        assert!(!window.has_fallen_back(), "at {millis} ms");
+        assert!(!window.fallback.is_some(), "at {millis} ms");
     }
 }
 
@@ -266,7 +266,7 @@ fn what_is_published_has_no_fallback() {
     ack(&mut window, at(10), &[OVER]);
     ack(&mut window, at(20), &[LOW]);
     window.on_congestion(at(500), 100);
-    assert!(!window.has_fallen_back());
+    assert!(!window.fallback.is_some());
 }
 
 /// With R = 2 s and 10 packets: 2 s / 2^4 = 125 ms between packets, which is more than t_rho / 2.

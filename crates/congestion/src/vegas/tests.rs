@@ -86,6 +86,48 @@ fn a_loss_takes_a_quarter_and_a_repeated_one_a_half() {
     assert_eq!((vegas.cwnd(), vegas.ssthresh()), (2.0, 5.0));
 }
 
+/// After a timeout the next packet has been sent before: its acknowledgement may follow the one that
+/// ended the round by a packet's time, which is no round-trip time. Brakmo and Peterson: the base is
+/// the smallest of all that were *measured*.
+#[test]
+fn a_round_without_samples_says_nothing() {
+    let mut grown = Vec::new();
+    for rules in [VegasRules::Published, VegasRules::Ns2] {
+        let mut vegas = window(4.0, 2.0);
+        vegas.config.rules = rules;
+        let mut now = Instant::ZERO;
+        for _ in 0..3 {
+            round(&mut vegas, &mut now, 1200);
+        }
+        vegas.on_timeout(now, 4);
+        // Two packets were lost, those behind them were not: what was sent again is no sample.
+        for (wait_ms, packets, in_flight) in [(1200, 1, 1), (8, 3, 0)] {
+            now += Duration::from_millis(wait_ms);
+            for _ in 0..packets {
+                vegas.on_packet_acked(&AckedPacket {
+                    seq: 0,
+                    sent_at: now,
+                    transmissions: 2,
+                    ecn: Ecn::NotEct,
+                });
+            }
+            vegas.on_ack(&AckSummary {
+                now,
+                newly_acked: packets,
+                in_flight,
+                ack_ratio: 1,
+                rtt: None,
+                application_limited: false,
+            });
+        }
+        for _ in 0..20 {
+            round(&mut vegas, &mut now, 1200);
+        }
+        grown.push(vegas.cwnd() > 8.0);
+    }
+    assert_eq!(grown, [true, false], "ns-2 keeps to the base of 8 ms");
+}
+
 #[test]
 fn ns2_begins_with_one_packet() {
     let mut window = Vegas::new(VegasConfig {

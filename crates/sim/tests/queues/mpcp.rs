@@ -144,7 +144,8 @@ fn lost_halves_are_borne_and_lost_order_leads_to_vcp_and_back() {
     }
 }
 
-/// Over DCCP the same drops, and far more, leave places as they are: six packets of each thirty lost.
+/// Over DCCP the same drops, and far more, leave places as they are: with six packets of each thirty
+/// lost the link carries far more than under VCP, to which a sender would take that has lost order.
 #[test]
 fn over_dccp_no_losses_disturb_chains() {
     let lost: Vec<String> = (300..900)
@@ -152,7 +153,9 @@ fn over_dccp_no_losses_disturb_chains() {
         .map(|n| n.to_string())
         .collect();
     let loss = format!("loss = {{ packets = [{}] }}", lost.join(", "));
-    for (ccid, router) in [(249, ROUTER[0]), (250, ROUTER[1])] {
+    let mut goodputs = Vec::new();
+    let vcp = "vcp = { packets = 100 }";
+    for (ccid, router) in [(248, vcp), (249, ROUTER[0]), (250, ROUTER[1])] {
         let transport = format!("dccp = {{ ccid = {ccid}, vcp = {{ on_loss = \"decreases\" }} }}");
         let results = alone(&transport, router, &loss);
         let flow = &results.summary.flows[0];
@@ -160,9 +163,16 @@ fn over_dccp_no_losses_disturb_chains() {
             "CCID {ccid}: {:.0} bit/s, {} lost",
             flow.goodput_bps, flow.drops
         );
-        assert_eq!(flow.timeouts, 0);
-        assert!(flow.goodput_bps > 1e6, "{flow:?}");
+        assert!(flow.timeouts == 0 || ccid == 248, "{flow:?}");
+        goodputs.push(flow.goodput_bps);
     }
+    let [vcp, chains @ ..] = goodputs.as_slice() else {
+        unreachable!("three were run");
+    };
+    assert!(
+        chains.iter().all(|goodput| *goodput > 2.0 * vcp),
+        "{goodputs:?}"
+    );
 }
 
 /// Behind a router that knows only VCP all digits of a chain name the zone: senders then take load

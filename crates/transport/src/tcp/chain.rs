@@ -11,7 +11,7 @@
 //! Whoever receives a segment knows one of the two numbers, since data flow one way: so it sees
 //! whether they have changed places, even when one has overtaken the other. Not told right is the
 //! place of a segment whose number to be lowered is less than what it is to be lowered by: it would
-//! have to wrap.
+//! have to wrap. Of two packets that is a tie at zero, which the receiver takes for another segment.
 
 use skywave_wire::tcp::Segment;
 

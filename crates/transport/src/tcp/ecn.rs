@@ -90,31 +90,26 @@ impl SenderEcn {
         }
     }
 
-    /// The flags of an acknowledgement of everything before `ack`, when everything before `max` has
-    /// been sent. Whether it tells of a mark that has not been answered (section 6.1.2).
+    /// The flags of an acknowledgement bring a code.
     #[inline(always)]
-    pub(super) fn on_ack(&mut self, flags: Flags, ack: u64, max: u64) -> bool {
-        match self.usage {
-            EcnUse::Off => false,
-            EcnUse::LoadFactor { .. } => {
-                self.echo = Ecn::from_bits(flags.0 >> 6);
-                false
-            }
-            EcnUse::Rfc3168 => {
-                let is_news = flags.contains(Flags::ECE) && ack >= self.answered_until;
-                if is_news {
-                    self.on_reduced(max);
-                    self.cwr = true;
-                }
-                is_news
-            }
+    pub(super) fn on_ack(&mut self, flags: Flags) {
+        if let EcnUse::LoadFactor { .. } = self.usage {
+            self.echo = Ecn::from_bits(flags.0 >> 6);
         }
     }
 
-    /// The window has been reduced, for a loss, say: marks of what was sent before `max` are
-    /// answered.
+    /// Whether the flags of an acknowledgement of everything before `ack` tell of a mark that has not
+    /// been answered (section 6.1.2).
+    #[inline(always)]
+    pub(super) fn is_marked(&self, flags: Flags, ack: u64) -> bool {
+        self.usage == EcnUse::Rfc3168 && flags.contains(Flags::ECE) && ack >= self.answered_until
+    }
+
+    /// The window has been reduced, for a mark or for a loss: marks of what was sent before `max` are
+    /// answered, and the peer is told so (section 6.1.2).
     pub(super) fn on_reduced(&mut self, max: u64) {
         self.answered_until = max + 1;
+        self.cwr = true;
     }
 
     /// How many packets tell a load factor, where that is more than one.
@@ -224,14 +219,26 @@ mod tests {
             assert_eq!(receiver.ack_flags(), Flags::ECE);
             receiver.on_data(Ecn::Ect0, Flags::ACK);
         }
-        assert!(sender.on_ack(Flags::ECE, 11, 101));
-        assert!(!sender.on_ack(Flags::ECE, 21, 111));
+        assert!(sender.is_marked(Flags::ECE, 11));
+        sender.on_reduced(101);
+        assert!(!sender.is_marked(Flags::ECE, 21));
         assert_eq!(sender.on_data(false), (Ecn::NotEct, Flags::default()));
         let (ecn, cwr) = sender.on_data(true);
         assert_eq!((ecn, cwr), (Ecn::Ect0, Flags::CWR));
         receiver.on_data(ecn, cwr);
         assert_eq!(receiver.ack_flags(), Flags::default());
-        assert!(sender.on_ack(Flags::ECE, 102, 201), "the next window's");
+        assert!(sender.is_marked(Flags::ECE, 102), "the next window's");
+    }
+
+    /// RFC 3168 section 6.1.2: CWR tells of every reduction, also of one for a loss.
+    #[test]
+    fn a_reduction_for_a_loss_is_told_too() {
+        let (mut sender, _) = agreed();
+        sender.on_reduced(101);
+        assert!(!sender.is_marked(Flags::ECE, 101));
+        assert_eq!(sender.on_data(false).1, Flags::default());
+        assert_eq!(sender.on_data(true).1, Flags::CWR);
+        assert_eq!(sender.on_data(true).1, Flags::default());
     }
 
     /// RFC 3168 section 6.1.1: either end can do without.
@@ -259,7 +266,8 @@ mod tests {
             receiver.on_data(zone.code(), Flags::ACK);
             receiver.on_data(Zone::Low.code(), Flags::ACK);
             let flags = Flags::ACK.union(receiver.ack_flags());
-            assert!(!sender.on_ack(flags, 11, 101));
+            sender.on_ack(flags);
+            assert!(!sender.is_marked(flags, 11));
             assert_eq!(sender.echo(), zone.code());
         }
         assert_eq!(receiver.ack_flags(), Flags::default());

@@ -1,9 +1,10 @@
 //! What each recovery algorithm sends, one acknowledgement at a time.
 
-use skywave_transport::tcp::{LimitedTransmit, RecoveryAlgorithm, SenderConfig};
-use skywave_wire::tcp::TcpOptions;
+use skywave_congestion::AimdConfig;
+use skywave_transport::tcp::{EcnUse, LimitedTransmit, RecoveryAlgorithm, SenderConfig};
+use skywave_wire::tcp::{Flags, TcpOptions};
 
-use crate::script::{Script, duplicates, full, ten_in_flight, window};
+use crate::script::{RTT, Script, duplicates, full, ten_in_flight, window};
 
 fn config(recovery: RecoveryAlgorithm) -> SenderConfig {
     SenderConfig {
@@ -117,6 +118,70 @@ fn rfc6675_5_two_losses_are_repaired_within_a_round_trip() {
         (5.0, 1, 0)
     );
     assert_eq!(stats.segments_retransmitted, 2);
+}
+
+/// RFC 3168 section 6.1.2: one reduction for a window, even where the acknowledgement that shows a
+/// loss brings the mark.
+#[test]
+fn rfc3168_6_1_2_a_mark_beside_a_loss_is_answered_with_it() {
+    let config = SenderConfig {
+        ecn: EcnUse::Rfc3168,
+        ..config(RecoveryAlgorithm::NewReno)
+    };
+    // Its decrease is by cwnd, which a second one would halve again.
+    let avoiding = AimdConfig {
+        initial_cwnd: 10.0,
+        initial_ssthresh: 10.0,
+        ..AimdConfig::ns2_tcp(1000)
+    };
+    let mut script = Script::closed(config, avoiding);
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.segments.clear();
+    script.now += RTT;
+    let syn_ack = [Flags::SYN, Flags::ACK, Flags::ECE].into_iter();
+    let syn_ack = syn_ack.fold(Flags::default(), Flags::union);
+    let options = TcpOptions {
+        mss: Some(1460),
+        ..TcpOptions::default()
+    };
+    script.receive(0, 1, syn_ack, options);
+    assert_eq!(script.sent().len(), 10);
+    script.now += RTT;
+    duplicates(&mut script, 1, 2);
+    let marked = Flags::ACK.union(Flags::ECE);
+    script.receive(1, 1, marked, TcpOptions::default());
+    assert_eq!(script.sent(), [full(1)]);
+    assert_eq!(script.stats().cwnd, 5.0);
+    // The mark is echoed until CWR comes, which the first new segment brings.
+    script.receive(1, 10_001, marked, TcpOptions::default());
+    assert_eq!(script.stats().cwnd, 5.0);
+    assert!(script.segments[0].flags.contains(Flags::CWR));
+}
+
+/// RFC 6298 section 3, Karn's rule: a segment that was new in a recovery, was lost and is sent again in
+/// the same recovery tells no time.
+#[test]
+fn rfc6298_3_what_a_recovery_sends_twice_is_not_timed() {
+    let mut script = ten_in_flight(config(RecoveryAlgorithm::Sack));
+    let before = script.stats().srtt;
+    // Segment 1 is lost, and what is sent again for it too.
+    let mut sent = Vec::new();
+    for right in (2001..=10_001).step_by(1000) {
+        sent.extend(script.sack(1, &[(1001, right)]));
+    }
+    assert_eq!(sent[0], full(1));
+    let new: Vec<u32> = sent[1..].iter().map(|segment| segment.offset).collect();
+    assert_eq!(new, [10_001, 11_001, 12_001, 13_001]);
+    // Of the new ones the first is lost.
+    script.now += RTT;
+    let mut again = Vec::new();
+    for right in [12_001, 13_001, 14_001] {
+        again.extend(script.sack(1, &[(11_001, right), (1001, 10_001)]));
+    }
+    assert!(again.contains(&full(10_001)), "{again:?}");
+    script.now += RTT * 3;
+    script.ack(14_001);
+    assert_eq!(script.stats().srtt, before);
 }
 
 #[test]

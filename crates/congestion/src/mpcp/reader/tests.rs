@@ -107,7 +107,10 @@ fn lost_order_leads_to_vcp_and_back_and_if_it_recurs_to_stay() {
         let zones = levels.iter().map(|level| (level.packets(), level.zone()));
         assert!(zones.eq([(1, High), (1, High), (1, Over)]));
         // The round trip after its return only brings what was sent without chains.
-        headers(&mut reader, 405, &[(0, Low), (0, Low), (0, Low), (0, Low)]);
+        let sent_before = [(0, Low), (0, Over), (0, High), (0, Low)];
+        let levels = headers(&mut reader, 405, &sent_before);
+        let zones = levels.iter().map(|level| (level.packets(), level.zone()));
+        assert!(zones.eq(sent_before.map(|(_, zone)| (1, zone))));
         assert!(!reader.is_vcp());
         assert_eq!((reader.next_place(), reader.next_place()), (0, 1));
         let levels = headers(&mut reader, 500, &[(0, Low), (1, High)]);

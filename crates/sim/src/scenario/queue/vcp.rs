@@ -35,9 +35,9 @@ pub struct VcpRouterSpec {
     pub flows: u32,
 }
 
-/// Flows that a router remembers by default: 128 KiB.
+/// Flows that a router remembers by default: 64 KiB.
 const FLOWS: u32 = 4096;
-/// Flows that it may be asked to remember: 32 MiB.
+/// Flows that it may be asked to remember: 16 MiB.
 const MOST_FLOWS: u32 = 1 << 20;
 
 /// How a VCP router averages its queue.

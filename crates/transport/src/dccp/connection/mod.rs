@@ -291,7 +291,7 @@ impl Connection {
     ///
     /// Those of [`send`](Self::send). After [`SendError::QueueFull`], [`Event::Writable`] tells when
     /// there is room.
-    pub fn admit(&mut self, size: usize) -> Result<(), SendError> {
+    fn admit(&mut self, size: usize) -> Result<(), SendError> {
         if self.closing || !(State::Listen..=State::Open).contains(&self.state) {
             return Err(SendError::Closed);
         }

@@ -112,7 +112,7 @@ impl Sender {
         }
         self.rwnd = window;
         self.max_rwnd = self.max_rwnd.max(window);
-        let is_marked = self.ecn.on_ack(flags, ack, self.max);
+        self.ecn.on_ack(flags);
         if !sack.is_empty() {
             let at = self.position();
             self.recovery.on_sack(&sack, self.local, at);
@@ -124,7 +124,8 @@ impl Sender {
             // probe of a closed window is none.
             self.on_duplicate(now);
         }
-        if is_marked {
+        // Not where this very acknowledgement has told of a loss: one reduction is enough.
+        if self.ecn.is_marked(flags, ack) {
             self.on_mark(now);
         }
     }
@@ -144,6 +145,7 @@ impl Sender {
     /// RFC 3168 section 6.1.2: like a loss, but nothing needs to be sent again.
     #[cold]
     fn on_mark(&mut self, now: Instant) {
+        self.ecn.on_reduced(self.max);
         self.window.on_mark(now, self.flight_at_loss());
     }
 
@@ -155,10 +157,12 @@ impl Sender {
         self.nxt = self.nxt.max(ack);
         self.limited = 0;
         let sample = self.sample_rtt(now, ack);
-        let of_last = if self.log.is_some() {
-            self.take_acked(now, ack)
+        // Where each segment's time is known, a sample is the last one's.
+        let (rtt, of_last) = if self.log.is_some() {
+            let of_last = self.take_acked(now, ack);
+            (of_last, of_last)
         } else {
-            None
+            (sample, None)
         };
 
         self.acked_rest += acked;
@@ -167,7 +171,7 @@ impl Sender {
             newly_acked: u32::try_from(self.acked_rest / self.smss).unwrap_or(u32::MAX),
             in_flight: self.in_segments(self.nxt - ack),
             ack_ratio: 1,
-            rtt: of_last.or(sample),
+            rtt,
             application_limited: unused >= self.smss && !self.jitter.is_waiting(),
         };
         self.acked_rest %= self.smss;

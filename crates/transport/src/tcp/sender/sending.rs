@@ -151,6 +151,10 @@ impl Sender {
         if !is_new {
             self.counters.segments_retransmitted += 1;
             self.counters.bytes_retransmitted += length;
+            if !self.recovery.backs_off() {
+                // Karn's rule: what is sent again tells no time.
+                self.timed.take_if(|(end, _)| start < *end && *end <= stop);
+            }
         } else if self.timed.is_none() {
             self.timed = Some((stop, now));
         }
