@@ -46,13 +46,14 @@ test-rust: $(REQUIREMENTS) | cargo
 	cargo test --workspace --locked --quiet
 
 test-python: $(EXTENSION)
-	$(BIN)/pytest --quiet
+	$(BIN)/pytest --quiet --numprocesses 2 --dist loadfile
 
 # The guests need root. -B leaves no root-owned __pycache__ behind.
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env=HOME)
 
 interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's DCCP (installs by apt).
 	@$(SUDO) $(BIN)/python -B -m validation.linux install
+	@$(SUDO) $(BIN)/python -B -m validation.linux matrix --short --kernel --only 'both ways'
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix
 
 lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.

@@ -1,18 +1,27 @@
-"""What several tests need: the command line, and one reproduction of the paper."""
+"""What several tests need: the command line, and one reproduction of each paper."""
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import signal
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import matplotlib.image
 import pytest
+
+from skywave import cli, papers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 # A shell that starts tests in the background has them ignore interrupts, and what they start too:
 # tests that interrupt something need that undone.
@@ -32,13 +41,39 @@ needs_ns2 = pytest.mark.skipif(
 )
 
 
-def run_cli(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own."""
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run_cli(*arguments: object, cwd: Path = ROOT) -> Done:
+    """Run the command line here, which spares the start of an interpreter."""
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with (
+        chdir(cwd),
+        mock.patch.object(sys, "argv", ["skywave", *map(str, arguments)]),
+        redirect_stdout(stdout),
+        redirect_stderr(stderr),
+        pytest.raises(SystemExit) as exit_,
+    ):
+        cli.main()
+    status = exit_.value.code
+    assert isinstance(status, int)
+    return Done(status, stdout.getvalue(), stderr.getvalue())
+
+
+def run_process(*arguments: object) -> Done:
+    """Run the command line in a process of its own, as a shell does."""
     command = [sys.executable, "-m", "skywave", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
-def assert_bad_input(done: subprocess.CompletedProcess[str], *names: str) -> None:
+def assert_bad_input(done: Done, *names: str) -> None:
     """Assert that the input was refused: status 2, one line on stderr that names these."""
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -61,16 +96,34 @@ def assert_figures_are_whole(report: Path) -> None:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What ``skywave reproduce nor2011 --json`` printed, and where it wrote."""
+    """What reproducing a paper wrote, and the tables of its report's own sections."""
 
-    document: dict[str, Any]
     directory: Path
+    sections: Mapping[str, Any]
+    document: Mapping[str, Any]
+    page: str
+
+    @property
+    def cells(self) -> dict[str, dict[str, Any]]:
+        """The judged values by id."""
+        return {cell["id"]: cell for cell in self.document["cells"]}
 
 
 @pytest.fixture(scope="session")
-def nor2011(tmp_path_factory: pytest.TempPathFactory) -> Reproduced:
-    """Reproduce the paper once, with ns-2's stored answers."""
-    directory = tmp_path_factory.mktemp("reproduce") / "nor2011"
-    done = run_cli("reproduce", "nor2011", "--json", "--stored-ns2", "--out", directory)
-    assert done.returncode == 0, done.stderr
-    return Reproduced(json.loads(done.stdout), directory)
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Reproduced]:
+    """Reproduce a paper, once for all tests, with ns-2's stored answers."""
+
+    @cache
+    def reproduce(key: str, seeds: int | None = None) -> Reproduced:
+        directory = tmp_path_factory.mktemp("reproduce") / key
+        reproduction = papers.reproduce(key, live_ns2=False, seeds=seeds)
+        reproduction.write(directory)
+        # Its series take up to a gigabyte, and are not kept.
+        return Reproduced(
+            directory,
+            reproduction.sections,
+            json.loads((directory / "report.json").read_text()),
+            (directory / "report.html").read_text(),
+        )
+
+    return reproduce

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conftest import CAPTURES, run_cli
+from conftest import CAPTURES, run_cli, run_process
 
 COMMANDS = [
     "run",
@@ -21,6 +21,23 @@ COMMANDS = [
     "decode",
     "version",
 ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "begins"),
+    [
+        (["version"], 0, ""),
+        (["ping", "127.0.0.1:5001", "--udp-port", "1"], 1, "error: "),
+        (["nonsense"], 2, "error: "),
+    ],
+)
+def test_a_process_ends_with_the_status(arguments: list[str], status: int, begins: str) -> None:
+    """Interrupts, whose status is 130, are beside what they interrupt."""
+    done = run_process(*arguments)
+    assert done.returncode == status, done.stderr
+    assert done.stdout.startswith("skywave ") == (status == 0)
+    assert done.stderr.startswith(begins)
+    assert done.stderr.count("\n") == bool(begins)
 
 
 def test_help_names_every_command() -> None:

@@ -52,6 +52,7 @@ def test_a_call_is_rated_by_period() -> None:
         assert rating.loss_percent == 0
         assert rating.r == pytest.approx(93.2 - 11 - emodel.delay_impairment(0.17))
         assert rating.usable
+        assert rating.mos == emodel.mean_opinion_score(rating.r)
 
 
 def test_who_does_not_talk_has_no_rating() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def cell(name: str, ours: float | None, why: str | None = None) -> Cell:
-    return Cell(name, "a value", {}, "s", 10, ours, None, Within(10), why)
+    return Cell(name, "a value", {}, "s", 10, ours, Within(10), known_reason=why)
 
 
 def judgement(key: str, *cells: Cell) -> Judgement:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import html
+import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from conftest import Reproduced, assert_figures_are_whole, needs_ns2, run_cli
+from conftest import Reproduced, assert_figures_are_whole, needs_ns2, run_process
 from skywave import Scenario, run
 from skywave.papers.cells import Exact, SameOrder, Within
 from skywave.papers.nor2011 import measures, oracle, setting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 CELL_KEYS = {"id", "conditions", "unit", "published", "ours", "ns2", "rule", "verdict", "why"}
 TABLE_1 = {20: 0.0014, 50: 0.0015, 100: 0.0107, 200: 0.0277}
 
 
-def cells(nor2011: Reproduced) -> dict[str, dict[str, Any]]:
-    return {cell["id"]: cell for cell in nor2011.document["cells"]}
+@pytest.fixture(scope="module")
+def nor2011(reproduced: Callable[[str], Reproduced]) -> Reproduced:
+    return reproduced("nor2011")
 
 
 def test_every_cell_has_what_is_asked_for(nor2011: Reproduced) -> None:
@@ -33,12 +36,12 @@ def test_every_cell_has_what_is_asked_for(nor2011: Reproduced) -> None:
         assert (cell["why"] is None) == (cell["verdict"] == "match")
         assert cell["rule"]
         assert cell["unit"]
-    assert len(cells(nor2011)) == len(nor2011.document["cells"])
+    assert len(nor2011.cells) == len(nor2011.document["cells"])
 
 
 @pytest.mark.parametrize("ssthresh", TABLE_1)
 def test_table_1_is_reproduced(nor2011: Reproduced, ssthresh: int) -> None:
-    cell = cells(nor2011)[f"table1/ssthresh={ssthresh}"]
+    cell = nor2011.cells[f"table1/ssthresh={ssthresh}"]
     assert cell["published"] == TABLE_1[ssthresh]
     assert cell["unit"] == "%"
     assert abs(cell["ours"] - cell["published"]) <= 0.15 * cell["published"]
@@ -47,14 +50,14 @@ def test_table_1_is_reproduced(nor2011: Reproduced, ssthresh: int) -> None:
 
 def test_more_than_200_gives_nothing(nor2011: Reproduced) -> None:
     for beyond in (400, 65535):
-        assert cells(nor2011)[f"fig3/{beyond}-no-better"]["verdict"] == "match"
+        assert nor2011.cells[f"fig3/{beyond}-no-better"]["verdict"] == "match"
 
 
 def test_the_known_mismatch_stays_visible_with_its_reason(nor2011: Reproduced) -> None:
-    cell = cells(nor2011)["fig3/ssthresh=200"]
+    cell = nor2011.cells["fig3/ssthresh=200"]
     assert cell["verdict"] == "mismatch"
     assert "send queue" in cell["why"]
-    page = html.unescape((nor2011.directory / "report.html").read_text())
+    page = html.unescape(nor2011.page)
     assert cell["why"] in page
 
 
@@ -86,7 +89,7 @@ def test_nothing_is_tuned_per_cell() -> None:
 
 
 def test_the_report_is_self_contained(nor2011: Reproduced) -> None:
-    page = (nor2011.directory / "report.html").read_text()
+    page = nor2011.page
     sources = re.findall(r'(?:src|href)="([^"]+)"', page)
     for source in sources:
         local = source.startswith(("data:image/svg+xml;base64,", "figures/"))
@@ -119,16 +122,20 @@ def test_a_written_scenario_repeats_its_run(nor2011: Reproduced) -> None:
     conditions = setting.Conditions(200)
     scenario = Scenario.from_file(nor2011.directory / "scenarios" / f"{conditions.name}.json")
     again = measures.from_results(run(scenario))
-    cell = cells(nor2011)["table1/ssthresh=200"]
+    cell = nor2011.cells["table1/ssthresh=200"]
     assert again.loss_percent_of_trace_lines() == cell["ours"]
 
 
-def test_the_reproduction_repeats_itself(nor2011: Reproduced, tmp_path: Path) -> None:
-    done = run_cli("reproduce", "nor2011", "--json", "--stored-ns2", "--out", tmp_path / "again")
+def test_the_command_repeats_the_reproduction(nor2011: Reproduced, tmp_path: Path) -> None:
+    directory = tmp_path / "again"
+    done = run_process("reproduce", "nor2011", "--json", "--stored-ns2", "--out", directory)
     assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert printed.pop("report") == str(directory / "report.html")
+    assert printed == nor2011.document
     for name in ("report.json", "figures/figure3.png", "series/experiment1-flows.csv"):
         first = (nor2011.directory / name).read_bytes()
-        assert (tmp_path / "again" / name).read_bytes() == first, name
+        assert (directory / name).read_bytes() == first, name
 
 
 def test_the_stored_answers_are_those_of_the_reading() -> None:
@@ -144,15 +151,16 @@ def test_the_stored_answers_are_those_of_the_reading() -> None:
 
 @needs_ns2
 def test_the_stored_answers_are_what_ns2_says() -> None:
-    answers, source = oracle.ORACLE.consult()
+    """One row of Table 1: all twelve runs take ns-2 the better part of a minute."""
+    asked = setting.Conditions(200)
+    answers, source = oracle.ORACLE.consult([asked])
     assert source.kind == "live"
-    stored, _ = oracle.ORACLE.consult(live=False)
-    for conditions, series in answers.items():
-        golden = stored[conditions]
-        assert series.receive_events == golden.receive_events
-        assert (series.dccp.throughput_bps == golden.dccp.throughput_bps).all()
-        assert (series.tcp.throughput_bps == golden.tcp.throughput_bps).all()
-        assert (series.dccp.drops == golden.dccp.drops).all()
+    assert list(answers) == [asked]
+    series, golden = answers[asked], oracle.ORACLE.consult([asked], live=False)[0][asked]
+    assert series.receive_events == golden.receive_events
+    assert (series.dccp.throughput_bps == golden.dccp.throughput_bps).all()
+    assert (series.tcp.throughput_bps == golden.tcp.throughput_bps).all()
+    assert (series.dccp.drops == golden.dccp.drops).all()
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,15 @@ def test_what_flows_carry_is_what_links_carry(results: Results) -> None:
         assert (summed == by_link.loc[summed.index, column]).all()
 
 
+def test_samples_of_a_link_are_chosen_by_name(results: Results) -> None:
+    link = results.at_link("r1->r2")
+    assert set(link["link"].to_pylist()) == {"r1->r2"}
+    everyone, one = results.flows_at("r1->r2"), results.flows_at("r1->r2", "tcp-near")
+    assert sum(everyone["arrivals"].to_pylist()) == sum(link["arrivals"].to_pylist()) > 0
+    assert set(one["flow"].to_pylist()) == {"tcp-near"}
+    assert 0 < sum(one["arrivals"].to_pylist()) < sum(everyone["arrivals"].to_pylist())
+
+
 def test_the_same_scenario_gives_the_same_results(scenario: Scenario, results: Results) -> None:
     again = run(scenario)
     assert again.fingerprint == results.fingerprint

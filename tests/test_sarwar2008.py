@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from conftest import assert_figures_are_whole, needs_ns2, run_cli
+from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import links
 from skywave.papers.sarwar2008 import (
     access,
@@ -21,21 +20,16 @@ from skywave.papers.sarwar2008 import (
     published,
     setting,
 )
-from skywave.papers.sarwar2008.downloads import Totals, mean, totals
+from skywave.papers.sarwar2008.downloads import Totals
 from skywave.scenario import Bernoulli
-from skywave.simulate import run_many
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
-    directory = tmp_path_factory.mktemp("reproduce") / "sarwar2008"
-    done = run_cli("reproduce", "sarwar2008", "--json", "--stored-ns2", "--out", directory)
-    assert done.returncode == 0, done.stderr
-    document: dict[str, Any] = json.loads(done.stdout)
-    return document, directory
+def sarwar2008(reproduced: Callable[[str], Reproduced]) -> Reproduced:
+    return reproduced("sarwar2008")
 
 
 def test_reports_per_round_trip_time() -> None:
@@ -71,18 +65,18 @@ def test_time_until_the_link_is_full() -> None:
     assert standard - dynamic == pytest.approx(6.27, abs=0.01)
 
 
-def test_dynamic_feedback_ends_slow_start_sooner(report: tuple[dict[str, Any], Path]) -> None:
+def test_dynamic_feedback_ends_slow_start_sooner(sarwar2008: Reproduced) -> None:
     """Less than the paper has, and with the reason beside it."""
-    judged = {cell["id"]: cell for cell in report[0]["cells"]}
+    judged = sarwar2008.cells
     assert judged["fig2/exit-order"]["verdict"] == "match"
     assert judged["fig2/exit"]["verdict"] == "mismatch"
     assert judged["fig2/exit"]["why"] == cells.EXIT_REASON
     assert judged["fig2/exit"]["ours"] > 3
 
 
-def test_standard_feedback_is_like_ns2s(report: tuple[dict[str, Any], Path]) -> None:
+def test_standard_feedback_is_like_ns2s(sarwar2008: Reproduced) -> None:
     """Slow start lasts as long as in ns-2's DCCP module, the mean rate is that of its TFRC."""
-    for row in report[0]["comparison"]:
+    for row in sarwar2008.document["comparison"]:
         alike = (row["quantity"], row["conditions"]["ns-2 agent"]) in (
             ("slow start", "DCCP"),
             ("mean throughput", "TFRC"),
@@ -90,9 +84,9 @@ def test_standard_feedback_is_like_ns2s(report: tuple[dict[str, Any], Path]) -> 
         assert row["verdict"] == ("match" if alike else "mismatch"), row
 
 
-def test_table_1_is_judged_by_rules(report: tuple[dict[str, Any], Path]) -> None:
+def test_table_1_is_judged_by_rules(sarwar2008: Reproduced) -> None:
     """The rate of standard feedback was fitted; of the prediction the direction holds."""
-    judged = {cell["id"]: cell for cell in report[0]["cells"]}
+    judged = sarwar2008.cells
     assert judged["table1/standard/rate"]["verdict"] == "match"
     assert judged["table1/rate-order"]["verdict"] == "match"
     assert judged["text/majority"]["ours"] > 80
@@ -112,20 +106,18 @@ def test_table_1_is_judged_by_rules(report: tuple[dict[str, Any], Path]) -> None
     assert judged["table1/dynamic/rate"]["verdict"] == "mismatch"
 
 
-def test_loss_is_lower_once_slow_start_is_over() -> None:
+def test_loss_is_lower_once_slow_start_is_over(sarwar2008: Reproduced) -> None:
     """What the report says of the loss: dynamic feedback overshoots further, then loses less."""
-    standard, dynamic = (
-        [totals(results) for results in run_many(live.scenario(download, n) for n in live.SEEDS)]
-        for download in (live.STANDARD, live.DYNAMIC)
-    )
-    assert mean(dynamic, "loss_percent") > mean(standard, "loss_percent")
-    assert mean(dynamic, "later_loss_percent") < mean(standard, "later_loss_percent")
-    assert mean(standard, "later_loss_percent") < mean(standard, "loss_percent") / 2
+    standard, dynamic = sarwar2008.sections["live"]["table1"]
+    assert (standard["feedback"], dynamic["feedback"]) == ("standard", "dynamic")
+    assert dynamic["loss_percent"] > standard["loss_percent"]
+    assert dynamic["later_loss_percent"] < standard["later_loss_percent"]
+    assert standard["later_loss_percent"] < standard["loss_percent"] / 2
 
 
-def test_figures_3_to_6_go_as_described(report: tuple[dict[str, Any], Path]) -> None:
+def test_figures_3_to_6_go_as_described(sarwar2008: Reproduced) -> None:
     """Slow start ends sooner; the rate follows p, and the round-trip time, which gains most."""
-    judged = {cell["id"]: cell for cell in report[0]["cells"]}
+    judged = sarwar2008.cells
     for name in ("fig5/exit-order", "fig3/loss-events", "fig4/rtt", "text/rtt-accuracy"):
         assert judged[name]["verdict"] == "match", judged[name]
 
@@ -210,14 +202,13 @@ def test_judgement_of_rtt_ref() -> None:
     assert flat["enough_ms"] == 100
 
 
-def test_the_report_is_labelled_as_an_emulation(report: tuple[dict[str, Any], Path]) -> None:
-    page = (report[1] / "report.html").read_text()
-    assert "nothing on this page was measured over a satellite" in page
+def test_the_report_is_labelled_as_an_emulation(sarwar2008: Reproduced) -> None:
+    assert "nothing on this page was measured over a satellite" in sarwar2008.page
     for parameter in (*setting.PARAMETERS, *live.PARAMETERS):
-        assert parameter.name in page
+        assert parameter.name in sarwar2008.page
     for name in ("figure2", "figure3", "figure4", "figure5", "figure6", "growth", "rtt-ref"):
-        assert (report[1] / "figures" / f"{name}.png").is_file()
-    assert_figures_are_whole(report[1])
+        assert (sarwar2008.directory / "figures" / f"{name}.png").is_file()
+    assert_figures_are_whole(sarwar2008.directory)
 
 
 def test_only_what_is_named_varies() -> None:

@@ -34,5 +34,8 @@ def average(values: Sequence[float]) -> Average:
     """Return the mean of independent runs with its confidence interval."""
     if len(values) == 1:
         return Average(float(values[0]), float("nan"))
+    if min(values) == max(values):
+        # Exactly: the mean of equal numbers may be off by a rounding.
+        return Average(float(values[0]), 0.0)
     quantile = stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)
     return Average(float(np.mean(values)), float(quantile * stats.sem(values)))

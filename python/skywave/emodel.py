@@ -27,10 +27,8 @@ class Codec:
 
     ``impairment`` is Ie, that of the codec itself; ``robustness`` is Bpl, how well it hides losses
     in percent. Those of G.729A, G.723.1 and G.711 with concealment give the impairments at 0 and
-    2 % of loss that ICAO's working paper ACP WG-I/3 WP-306 prints (table B-1). The 4.3 of G.711
-    without concealment is what public software cites from G.113 (4.3 and, with concealment, 25.1,
-    for random loss); the text itself has not been seen. GSM-EFR's have not been compared with
-    anything.
+    2 % of loss that ICAO's working paper ACP WG-I/3 WP-306 prints (table B-1). The text of G.113
+    itself has not been seen.
     """
 
     name: str
@@ -39,10 +37,8 @@ class Codec:
 
 
 G711 = Codec("G.711 with concealment", 0, 25.1)
-G711_PLAIN = Codec("G.711 without concealment", 0, 4.3)
 G729A = Codec("G.729A", 11, 19)
 G723_1 = Codec("G.723.1 at 6.3 kbit/s", 15, 16.1)
-GSM_EFR = Codec("GSM-EFR", 5, 10)
 
 
 @dataclass(frozen=True)

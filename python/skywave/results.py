@@ -93,6 +93,15 @@ class Results:
         """Arrivals, drops, deliveries and throughput of each flow at each link, sampled."""
         return self.tables["link_flows"]
 
+    def at_link(self, link: str) -> pa.Table:
+        """Return the samples of one link."""
+        return _where(self.links, "link", link)
+
+    def flows_at(self, link: str, flow: str | None = None) -> pa.Table:
+        """Return the samples of the flows at one link, or of one of them."""
+        rows = _where(self.link_flows, "link", link)
+        return rows if flow is None else _where(rows, "flow", flow)
+
     @property
     def windows(self) -> pa.Table:
         """cwnd, ssthresh and pipe at each change (with ``Probes(windows=True)``)."""
@@ -188,3 +197,9 @@ class Results:
                 continue
             pyarrow.parquet.write_table(table, directory / f"{prefix}{name}.parquet")
             pyarrow.csv.write_csv(table, directory / f"{prefix}{name}.csv")
+
+
+def _where(table: pa.Table, column: str, name: str) -> pa.Table:
+    import pyarrow.compute as pc  # noqa: PLC0415  (loaded when there are tables to search)
+
+    return table.filter(pc.field(column) == name)

@@ -13,7 +13,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
+    from pathlib import Path
 
 WIDTH_OF_A_PIPE = 120
 
@@ -32,6 +33,25 @@ def print_json(document: Any, *, line: bool = False) -> None:
     """Print a document on stdout, on one line if it is one of many."""
     sys.stdout.write(json.dumps(document, indent=None if line else 2) + "\n")
     sys.stdout.flush()
+
+
+def choose(given: str, known: Collection[str], what: str) -> str:
+    """Return a key that is given, where it is one of those that are known."""
+    if given not in known:
+        raise typer.BadParameter(f"{given} is not a known {what}; known are {', '.join(known)}")
+    return given
+
+
+def finish(
+    document: Mapping[str, Any], report: Path, *, as_json: bool, show: Callable[[Console], None]
+) -> None:
+    """Print what a command found, and where its report is: one JSON document, or what is shown."""
+    if as_json:
+        print_json({**document, "report": str(report)})
+        return
+    console = out()
+    show(console)
+    console.print(f"Report: {escape(str(report))}", soft_wrap=True)
 
 
 @contextmanager

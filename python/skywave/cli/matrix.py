@@ -6,16 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.cli.console import JsonOption, choose, finish, progress_bar
 from skywave.quantities import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rich.console import Console
+
     from skywave.matrix.panels import Panel
+    from skywave.matrix.report import Matrix
 
 LEAST_S = 20.0
 """Of a run: in a shorter one there is nothing to measure in its parts."""
@@ -39,8 +41,14 @@ def matrix(
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, max=1000, help="Runs of each kind; each has its own seed.")
-    ] = 5,
+        int | None,
+        typer.Option(
+            min=1,
+            max=1000,
+            help="Runs of each kind, each with its own seed; as many as the stored matrix has, "
+            "if not given.",
+        ),
+    ] = None,
     duration: Annotated[
         str | None,
         typer.Option(
@@ -69,26 +77,30 @@ def matrix(
         ran = of_papers.run(
             controls=_chosen(controls, CONTROLS, "control"),
             networks=_chosen(networks, NETWORKS, "network"),
-            seeds=seeds,
+            seeds=of_papers.SEEDS if seeds is None else seeds,
             duration_s=duration_s,
             progress=lambda network, done, total: show(network, done / total),
         )
         ran.write(out_dir)
-    page = out_dir / "matrix.html"
-    if as_json:
-        print_json({**ran.to_dict(), "report": str(page)})
-        return
-    console = out()
+    finish(
+        ran.to_dict(),
+        out_dir / "matrix.html",
+        as_json=as_json,
+        show=lambda console: _show(console, ran),
+    )
+
+
+def _show(console: Console, ran: Matrix) -> None:
     for panel in ran.panels:
         console.print(_table(panel))
-    console.print(f"Means over {seeds} seeds; the page has confidence intervals and definitions.")
-    console.print(f"Report: {escape(str(page))}", soft_wrap=True)
+    console.print(
+        f"Means over {ran.seeds} seeds; the page has confidence intervals and definitions."
+    )
 
 
 def _chosen(given: Sequence[str] | None, known: Mapping[str, object], what: str) -> list[str]:
     for key in given or ():
-        if key not in known:
-            raise typer.BadParameter(f"{key} is not a known {what}; known are {', '.join(known)}")
+        choose(key, known, what)
     return [key for key in known if not given or key in given]
 
 

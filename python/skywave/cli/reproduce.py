@@ -10,9 +10,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from skywave import papers
-from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.cli.console import JsonOption, choose, finish, out, print_json, progress_bar
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from skywave.papers.front import Front
     from skywave.papers.reproduction import Judgement
 
@@ -56,10 +58,7 @@ def reproduce(
 
 
 def _one(paper: str, directory: Path, *, live_ns2: bool, as_json: bool) -> None:
-    if paper not in papers.PAPERS:
-        raise typer.BadParameter(
-            f"{paper} is not a known paper; known are {', '.join(papers.PAPERS)}"
-        )
+    choose(paper, papers.PAPERS, "paper")
     with progress_bar() as show:
         reproduction = papers.reproduce(
             paper,
@@ -67,20 +66,23 @@ def _one(paper: str, directory: Path, *, live_ns2: bool, as_json: bool) -> None:
             progress=lambda stage, done, total: show(stage, done / total),
         )
         reproduction.write(directory)
-    report = directory / "report.html"
-    if as_json:
-        print_json({**reproduction.to_dict(), "report": str(report)})
-        return
-    console = out()
-    console.print(_cell_table(reproduction))
-    for why, ids in reproduction.reasons.items():
-        console.print(f"[yellow]{', '.join(ids)}:[/] {why}", highlight=False)
-    if reproduction.comparisons:
+    finish(
+        reproduction.to_dict(),
+        directory / "report.html",
+        as_json=as_json,
+        show=lambda console: _show(console, reproduction),
+    )
+
+
+def _show(console: Console, judgement: Judgement) -> None:
+    console.print(_cell_table(judgement))
+    for why, ids in judgement.reasons.items():
+        console.print(f"[yellow]{', '.join(ids)}:[/] {escape(why)}", highlight=False)
+    if judgement.comparisons:
         console.print(
-            f"Beside ns-2 ({reproduction.ns2.remark}): {reproduction.close} of "
-            f"{len(reproduction.comparisons)} quantities within their limit."
+            f"Beside ns-2 ({judgement.ns2.remark}): {judgement.close} of "
+            f"{len(judgement.comparisons)} quantities within their limit."
         )
-    console.print(f"Report: {escape(str(report))}", soft_wrap=True)
 
 
 def _all(directory: Path, *, live_ns2: bool, as_json: bool) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
 
 from skywave import emodel
+from skywave.fairness import jain
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.runs import (
     BOTTLENECK,
@@ -20,7 +20,6 @@ from skywave.matrix.runs import (
     SAMPLE_MS,
     flow_names,
 )
-from skywave.papers.chen2010.measures import jain
 from skywave.papers.lien2009.setting import GAP_S, STREAMS
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def observed_s(run: Run) -> float:
 def _alone(run: Run, results: Results) -> Values:
     network = NETWORKS[run.network]
     names = flow_names("control", network.flows)
-    link = results.links.filter(pc.field("link") == BOTTLENECK)
+    link = results.at_link(BOTTLENECK)
     measured = _within(link["time_s"].to_numpy(), run.warm_s, run.late_s)
     trace = network.trace and network.trace(run.seed, run.duration_s)
     capacity = network.capacity_bps(trace, run.warm_s, run.late_s)
@@ -193,7 +192,7 @@ def convergence_s(rates: Floats, late: NDArray[np.bool_]) -> float | None:
 
 def _share(run: Run, results: Results) -> float:
     half = NETWORKS[run.network].flows // 2
-    link = results.links.filter(pc.field("link") == BOTTLENECK)
+    link = results.at_link(BOTTLENECK)
     measured = _within(link["time_s"].to_numpy(), run.warm_s, run.late_s)
     own, tcp = (
         float(_by_flow(results, "delivered_bytes", flow_names(kind, half))[:, measured].sum())
@@ -222,7 +221,7 @@ def _within(time_s: Floats, from_s: float, to_s: float) -> NDArray[np.bool_]:
 
 def _by_flow(results: Results, column: str, names: list[str]) -> Floats:
     """Return a column of the bottleneck's samples with a row for each of these flows."""
-    table = results.link_flows.filter(pc.field("link") == BOTTLENECK)
+    table = results.flows_at(BOTTLENECK)
     flows = table["flow"].combine_chunks()
     order = {name: row for row, name in enumerate(flows.dictionary.to_pylist())}
     codes = flows.indices.to_numpy()

@@ -17,7 +17,7 @@ from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.panels import Panel, panels
-from skywave.matrix.runs import CODEC, DEADLINE_MS, LATE_SHARE, WARM_SHARE, scenario
+from skywave.matrix.runs import LATE_SHARE, WARM_SHARE, scenario
 from skywave.papers import environment
 from skywave.papers.pages import render
 
@@ -93,8 +93,6 @@ class Matrix:
             },
             warm_percent=round(100 * WARM_SHARE),
             late_percent=round(100 * LATE_SHARE),
-            codec=CODEC.name,
-            deadline_ms=DEADLINE_MS,
             stored_seeds=table.stored()[0].seeds,
             environment=environment.describe(),
         )

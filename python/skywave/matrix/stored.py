@@ -7,7 +7,9 @@ fails, and somebody has to judge anew.
 from __future__ import annotations
 
 from skywave import matrix
-from skywave.matrix.table import rows, store
+from skywave.matrix.table import STORED, Row
+from skywave.papers.stored import write
 
 if __name__ == "__main__":
-    store(rows(matrix.run().measured))
+    table = matrix.run().rows
+    write(STORED, Row, table, total=len(table))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from skywave.averages import average
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, observed_s
 from skywave.matrix.networks import NETWORKS
+from skywave.papers.stored import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -130,30 +130,4 @@ def arrow(records: Iterable[Row] | Iterable[Sample]) -> pa.Table:
 
 def stored() -> list[Row]:
     """Return the rows of the default run, as they are stored."""
-    with STORED.open(encoding="utf-8", newline="") as file:
-        return [_read(row) for row in csv.DictReader(file)]
-
-
-def _read(row: Mapping[str, str]) -> Row:
-    return Row(
-        network=row["network"],
-        control=row["control"],
-        measure=row["measure"],
-        unit=row["unit"],
-        mean=float(row["mean"]),
-        margin=float(row["margin"]) if row["margin"] else None,
-        seeds=int(row["seeds"]),
-        unreached=int(row["unreached"]),
-    )
-
-
-def store(table: Iterable[Row]) -> None:
-    """Store the rows of the default run in the package, with five significant digits."""
-    with STORED.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(
-            file, fieldnames=[field.name for field in fields(Row)], lineterminator="\n"
-        )
-        writer.writeheader()
-        for row in table:
-            margin = None if row.margin is None else f"{row.margin:.5g}"
-            writer.writerow({**asdict(row), "mean": f"{row.mean:.5g}", "margin": margin})
+    return read(STORED, Row)

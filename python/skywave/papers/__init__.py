@@ -24,13 +24,20 @@ PAPERS = {
 """Keys and titles of the papers that can be reproduced."""
 
 
-def reproduce(key: str, *, live_ns2: bool = True, progress: Progress | None = None) -> Reproduction:
+def reproduce(
+    key: str,
+    *,
+    live_ns2: bool = True,
+    progress: Progress | None = None,
+    seeds: int | None = None,
+) -> Reproduction:
     """Run a paper's experiments and judge its published values.
 
     Args:
         key: one of ``PAPERS``.
         live_ns2: run ns-2 too where it is installed; else its stored answers are used.
         progress: told of every step.
+        seeds: runs of each setting, where the paper's package lets them be chosen (chen2010's).
 
     Raises:
         KeyError: where there is no such paper.
@@ -38,7 +45,10 @@ def reproduce(key: str, *, live_ns2: bool = True, progress: Progress | None = No
     """
     if key not in PAPERS:
         raise KeyError(f"{key} is not a known paper; known are {', '.join(PAPERS)}")
-    reproduction: Reproduction = package(key).reproduce(live_ns2=live_ns2, progress=progress)
+    chosen = {} if seeds is None else {"seeds": seeds}
+    reproduction: Reproduction = package(key).reproduce(
+        live_ns2=live_ns2, progress=progress, **chosen
+    )
     return reproduction
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -72,31 +73,21 @@ class WithinUnits:
 
 
 @dataclass(frozen=True)
-class AtMost:
-    """Ours is no more than the published value."""
+class Limit:
+    """The published value is a limit, and ours is on its right side."""
+
+    relation: Literal["<=", "<", ">"]
+    """Of ours to the published value."""
 
     @property
     def text(self) -> str:
         """The rule in words."""
-        return "at most that"
+        return {"<=": "at most that", "<": "less than that", ">": "more than that"}[self.relation]
 
     def holds(self, published: float, ours: float) -> bool:
         """Tell whether they agree."""
-        return ours <= published
-
-
-@dataclass(frozen=True)
-class MoreThan:
-    """Ours is more than the published value."""
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return "more than that"
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
-        return ours > published
+        compare = {"<=": operator.le, "<": operator.lt, ">": operator.gt}[self.relation]
+        return bool(compare(ours, published))
 
 
 @dataclass(frozen=True)
@@ -123,7 +114,7 @@ class SameOrder:
 class Cell:
     """One published value, with what it was measured under and how it is judged.
 
-    ``ours`` and ``ns2`` are None where the quantity did not occur or could not be run;
+    ``ours`` and ``ns2`` are None where the quantity did not occur or was not run;
     ``known_reason`` is why a mismatch is expected, written down before the run.
     """
 
@@ -133,8 +124,8 @@ class Cell:
     unit: str
     published: float
     ours: float | None
-    ns2: float | None
     rule: Rule
+    ns2: float | None = None
     known_reason: str | None = None
 
     @property

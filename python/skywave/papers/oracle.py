@@ -14,7 +14,10 @@ from skywave import ns2
 from skywave.papers.reproduction import Ns2Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    RunsDone = Callable[[int, int], None]
+    """Told how many runs are done, and how many there are."""
 
 Run = TypeVar("Run")
 Answer = TypeVar("Answer")
@@ -23,7 +26,7 @@ Answer = TypeVar("Answer")
 def run_all(
     runs: Iterable[Run],
     run_one: Callable[[Run], Answer],
-    progress: Callable[[int, int], None] | None,
+    progress: RunsDone | None,
 ) -> dict[Run, Answer]:
     """Run ns-2 for each on all cores; where one fails, those that have not begun never do."""
     answers: dict[Run, Answer] = {}
@@ -41,35 +44,44 @@ def run_all(
 
 
 @dataclass(frozen=True)
-class Oracle(Generic[Answer]):
+class Oracle(Generic[Run, Answer]):
     """ns-2's answers to a paper's runs, as files in a directory.
 
-    ``ask`` runs ns-2 and writes its answers into a directory, ``read`` reads them from one; those
-    of the repository are in ``stored``.
+    ``ask`` has ns-2 do some of ``runs`` and writes its answers into a directory, ``read`` reads
+    them from one; those of the repository are in ``stored``.
     """
 
     stored: Path
-    ask: Callable[[Path, Callable[[int, int], None] | None], None]
-    read: Callable[[Path], Answer]
+    runs: Sequence[Run]
+    ask: Callable[[Sequence[Run], Path, RunsDone | None], None]
+    read: Callable[[Sequence[Run], Path], Mapping[Run, Answer]]
 
     def consult(
-        self, *, live: bool = True, progress: Callable[[int, int], None] | None = None
-    ) -> tuple[Answer, Ns2Source]:
-        """Run ns-2, or read the stored answers where it cannot be run or ``live`` is false."""
+        self,
+        runs: Sequence[Run] | None = None,
+        *,
+        live: bool = True,
+        progress: RunsDone | None = None,
+    ) -> tuple[Mapping[Run, Answer], Ns2Source]:
+        """Run ns-2, or read the stored answers where it cannot be run or ``live`` is false.
+
+        It is asked for all ``runs`` where none are named.
+        """
+        runs = self.runs if runs is None else runs
         try:
             if not live:
                 raise ns2.Ns2Error("asked not to run ns-2")
             program = ns2.find()
             with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as directory:
-                self.ask(Path(directory), progress)
-                answer = self.read(Path(directory))
+                self.ask(runs, Path(directory), progress)
+                answers = self.read(runs, Path(directory))
         except ns2.Ns2Error as reason:
             source = Ns2Source("stored", f"stored answers of ns-2.35: {reason}")
-            return self.read(self.stored), source
-        return answer, Ns2Source("live", f"run beside this report: {program}")
+            return self.read(runs, self.stored), source
+        return answers, Ns2Source("live", f"run beside this report: {program}")
 
     def renew(self) -> None:
         """Run ns-2 and store its answers in place of those of the repository."""
         shutil.rmtree(self.stored, ignore_errors=True)
         self.stored.mkdir()
-        self.ask(self.stored, None)
+        self.ask(self.runs, self.stored, None)

@@ -52,6 +52,12 @@ def perf(
         str | None,
         typer.Option(metavar="R", help='Offer no more than this, as "5 Mbps" of data.'),
     ] = None,
+    pings: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Round trips of --loopback.")
+    ] = 20_000,
+    idle: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Idle connections that --loopback weighs.")
+    ] = 10_000,
     ccid: options.CcidOption = 2,
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
@@ -66,7 +72,7 @@ def perf(
     if sum(chosen) != 1:
         raise typer.BadParameter("give one of HOST, --server and --loopback")
     if loopback:
-        _loopback(duration_s, size, as_json=as_json)
+        _loopback(duration_s, size, pings, idle, as_json=as_json)
     elif serve:
         _serve(ccid, raw=raw, udp_port=udp_port, as_json=as_json)
     else:
@@ -145,13 +151,13 @@ def _client_table(target: str, report: dict[str, Any]) -> Table:
     return table
 
 
-def _loopback(duration_s: float, size: int, *, as_json: bool) -> None:
+def _loopback(duration_s: float, size: int, pings: int, idle: int, *, as_json: bool) -> None:
     with progress_bar() as show:
         text = _core.perf_loopback(
             duration_s=duration_s,
             datagram=size,
-            pings=20_000,
-            idle=10_000,
+            pings=pings,
+            idle=idle,
             progress=lambda _stage, done: show("perf", done),
         )
     report = json.loads(text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.averages import average
-from skywave.papers.cells import AtMost, Cell, Comparison
+from skywave.papers.cells import Cell, Comparison, Limit
 from skywave.papers.chen2010.analysis import Model
 from skywave.papers.chen2010.published import CLOSE, PUBLISHED, RATE_BY_EQUATION_9_KBPS
 
@@ -140,7 +140,7 @@ def _of_scheme(scheme: Scheme, runs: Sequence[Run], ns2: Mapping[Measure, float]
                 published=published,
                 ours=found.mean,
                 ns2=None if ns2_name is None else ns2.get(ns2_name),
-                rule=AtMost() if name == "fig7-quiet" else CLOSE,
+                rule=Limit("<=") if name == "fig7-quiet" else CLOSE,
                 known_reason=REASONS.get(f"{name}{scheme.panel}"),
             )
         )
@@ -155,7 +155,6 @@ def _equation_9() -> Cell:
         unit="kbps",
         published=RATE_BY_EQUATION_9_KBPS,
         ours=Model().rate_at_rest_bps / 1e3,
-        ns2=None,
         rule=CLOSE,
         known_reason=EQUATION_9_REASON,
     )

@@ -11,9 +11,8 @@ What DCCP/RED gets is stored beside those that fit in all three values, and deci
 
 from __future__ import annotations
 
-import csv
 import itertools
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ import numpy as np
 from skywave.papers.chen2010.measures import from_results
 from skywave.papers.chen2010.published import CLOSE, PUBLISHED
 from skywave.papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scenario
+from skywave.papers.stored import read, write
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -107,29 +107,8 @@ def _means(scheme: Scheme, unpublished: Unpublished) -> tuple[float, float, floa
 
 def stored() -> list[Trial]:
     """Return the trials of the search that was made, in the order of the grid."""
-    with STORED.open(encoding="utf-8", newline="") as file:
-        return [_read(row) for row in csv.DictReader(file)]
-
-
-def _read(row: dict[str, str]) -> Trial:
-    unpublished = Unpublished(
-        buffer=int(row.pop("buffer")),
-        web_sources=int(row.pop("web_sources")),
-        flavour=row.pop("flavour"),  # type: ignore[arg-type]
-    )
-    return Trial(unpublished, **{name: float(text) for name, text in row.items() if text})
-
-
-def _store(trials: Sequence[Trial]) -> None:
-    names = [field.name for field in fields(Trial) if field.name != "unpublished"]
-    with STORED.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["buffer", "web_sources", "flavour", *names])
-        for trial in trials:
-            found = (getattr(trial, name) for name in names)
-            values = [None if value is None else round(value, 4) for value in found]
-            writer.writerow([*asdict(trial.unpublished).values(), *values])
+    return read(STORED, Trial)
 
 
 if __name__ == "__main__":
-    _store([attempt(unpublished) for unpublished in GRID])
+    write(STORED, Trial, map(attempt, GRID), total=len(GRID), digits=7)

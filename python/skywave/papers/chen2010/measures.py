@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
+from skywave.fairness import jain
 from skywave.papers.chen2010.setting import (
     BOTTLENECK,
     DURATION_S,
@@ -113,17 +114,10 @@ class Run:
         return jain(self.goodput_kbps.mean(axis=1))
 
 
-def jain(rates: Floats) -> float:
-    """Return Jain's index: 1 for equal rates, 1/n where one has everything."""
-    return float(rates.sum() ** 2 / (rates.size * np.square(rates).sum()))
-
-
 def from_results(results: Results) -> Run:
     """Read one of our runs."""
-    link = results.links.filter(pc.field("link") == BOTTLENECK)
-    shown = results.link_flows.filter(
-        (pc.field("link") == BOTTLENECK) & (pc.field("flow") == SHOWN)
-    )
+    link = results.at_link(BOTTLENECK)
+    shown = results.flows_at(BOTTLENECK, SHOWN)
     delivered = {flow["name"]: flow["delivered_bytes"] for flow in results.summary["flows"]}
     goodput = [
         [delivered[flow_name(subnet, host)] * 8e-3 / DURATION_S for host in range(1, HOSTS + 1)]

@@ -6,7 +6,6 @@ Each reading is run with each of several buffers on the same two seeds.
 
 from __future__ import annotations
 
-import csv
 import itertools
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +16,11 @@ import numpy as np
 from skywave.papers.chen2010.measures import from_results
 from skywave.papers.chen2010.published import CLOSE, PUBLISHED
 from skywave.papers.chen2010.setting import DCCP_RED, UNPUBLISHED, scenario
+from skywave.papers.stored import read, write
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 STORED = Path(__file__).parent / "readings.csv"
 SEEDS = range(1001, 1003)
@@ -134,35 +134,8 @@ def nearest(answers: Iterable[Answer]) -> list[Answer]:
 
 def stored() -> list[Answer]:
     """Return the answers, in the order of the readings."""
-    with STORED.open(encoding="utf-8", newline="") as file:
-        return [_read(row) for row in csv.DictReader(file)]
-
-
-def _read(row: dict[str, str]) -> Answer:
-    reading = Reading(
-        row.pop("profile"),  # type: ignore[arg-type]
-        row.pop("growth"),
-        int(row.pop("ack_ratio")),
-        row.pop("least_rto"),
-        row.pop("router"),
-        int(row.pop("buffer")),
-    )
-    return Answer(reading, **{name: float(text) for name, text in row.items()})
-
-
-def _store(answers: Sequence[Answer]) -> None:
-    rows = [
-        {
-            **vars(answer.reading),
-            **{name: round(value, 4) for name, value in vars(answer).items() if name != "reading"},
-        }
-        for answer in answers
-    ]
-    with STORED.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    return read(STORED, Answer)
 
 
 if __name__ == "__main__":
-    _store([ask(reading) for reading in ALL_READINGS])
+    write(STORED, Answer, map(ask, ALL_READINGS), total=len(ALL_READINGS), digits=7)

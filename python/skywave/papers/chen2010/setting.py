@@ -141,7 +141,7 @@ def scenario(
         seed=seed,
         bottleneck=Dumbbell(
             pairs=SUBNETS,
-            rate="45 Mbps",
+            rate=f"{CAPACITY_BPS / 1e6:g} Mbps",
             delay=f"{BOTTLENECK_DELAY_MS:g} ms",
             queue=queue_of(scheme, unpublished, **(red or {})),
             access_rate="100 Mbps",

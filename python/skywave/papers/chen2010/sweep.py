@@ -11,15 +11,12 @@ for up to 37 million packets a point.
 
 from __future__ import annotations
 
-import csv
-import math
-import sys
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
+from skywave.fairness import jain
+from skywave.papers.stored import read, write
 from skywave.scenario import CoDel, Dumbbell, Ftp, Pie, Probes, Scenario, Tcp, Vcp, VcpRouter
 from skywave.simulate import run
 from skywave.topologies import Aggregate, Hop, parking_lot
@@ -27,6 +24,7 @@ from skywave.topologies import Aggregate, Hop, parking_lot
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from skywave.results import Results
@@ -256,7 +254,6 @@ def measure(point: Point, router: Router, results: Results) -> Outcome:
         for flow in results.summary["flows"]
         if flow["name"].startswith(("flow", "cross"))
     ]
-    rates = np.array(single)
     return Outcome(
         point.sweep,
         point.x,
@@ -265,7 +262,7 @@ def measure(point: Point, router: Router, results: Results) -> Outcome:
         queue_share=float(packets / point.buffer),
         queue_ms=float(8 * in_bytes / (point.mbps * 1e6) * 1e3),
         drop_percent=float(100 * warm["drops"].sum() / max(warm["arrivals"].sum(), 1)),
-        jain=float(rates.sum() ** 2 / (len(rates) * (rates**2).sum())) if rates.any() else math.nan,
+        jain=jain(single),
     )
 
 
@@ -327,8 +324,7 @@ def outcomes() -> Iterator[Outcome]:
 
 def stored() -> list[Outcome]:
     """Return what the points give."""
-    with STORED.open(encoding="utf-8", newline="") as file:
-        return [_read(row) for row in csv.DictReader(file)]
+    return read(STORED, Outcome)
 
 
 def by_point(found: Sequence[Outcome]) -> list[tuple[Point, list[Outcome]]]:
@@ -339,22 +335,5 @@ def by_point(found: Sequence[Outcome]) -> list[tuple[Point, list[Outcome]]]:
     ]
 
 
-def _read(row: dict[str, str]) -> Outcome:
-    names = ("sweep", "router")
-    return Outcome(**{key: text if key in names else float(text) for key, text in row.items()})  # type: ignore[arg-type]
-
-
-def _store() -> None:
-    with STORED.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(field.name for field in fields(Outcome))
-        total = len(POINTS) * len(ROUTERS)
-        for number, outcome in enumerate(outcomes(), start=1):
-            writer.writerow(
-                f"{value:.5g}" if isinstance(value, float) else value for value in astuple(outcome)
-            )
-            sys.stderr.write(f"\r{number} of {total} points")
-
-
 if __name__ == "__main__":
-    _store()
+    write(STORED, Outcome, outcomes(), total=len(POINTS) * len(ROUTERS))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.cells import AtMost, Cell, Exact, MoreThan, Within, WithinUnits
+from skywave.papers.cells import Cell, Exact, Limit, Within, WithinUnits
 from skywave.papers.li2009 import published, variants
 from skywave.papers.li2009.parking import PERIODS, WARM_S
 from skywave.papers.li2009.setting import (
@@ -158,7 +158,6 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             unit=unit,
             published=value,
             ours=found,
-            ns2=None,
             rule=rule,
             known_reason=reason,
         )
@@ -239,7 +238,6 @@ def _figure_3(ours: Ours) -> list[Cell]:
             unit="s",
             published=value,
             ours=mean(scheme, lambda course: course.transition_s),
-            ns2=None,
             rule=rule,
             known_reason=TRANSITION_REASON,
         )
@@ -250,7 +248,7 @@ def _figure_3(ours: Ours) -> list[Cell]:
     }
     return [
         transition(VCP, published.VCP_TRANSITION_S, ABOUT),
-        transition(DPCP, published.DPCP_TRANSITION_S, AtMost()),
+        transition(DPCP, published.DPCP_TRANSITION_S, Limit("<=")),
         Cell(
             id="fig3/utilisation",
             what='how much more of the bottleneck DPCP uses than VCP ("higher")',
@@ -258,8 +256,7 @@ def _figure_3(ours: Ours) -> list[Cell]:
             unit=POINTS,
             published=0.0,
             ours=steady[DPCP] - steady[VCP],
-            ns2=None,
-            rule=MoreThan(),
+            rule=Limit(">"),
             known_reason=UTILISATION_REASON,
         ),
     ]
@@ -286,7 +283,6 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
             unit=unit,
             published=value,
             ours=found,
-            ns2=None,
             rule=rule,
             known_reason=LOSS_REASON if carrier == DPCP_TCP else DCCP_LOSS_REASON,
         )
@@ -307,7 +303,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
             "ratio",
             1.0,
             growth(30, 45) / growth(0, 30),
-            MoreThan(),
+            Limit(">"),
         ),
         cell(
             "faster",
@@ -335,8 +331,7 @@ def _gap(ours: Ours) -> Cell:
         unit=POINTS,
         published=0.0,
         ours=leads[0] - leads[1],
-        ns2=None,
-        rule=MoreThan(),
+        rule=Limit(">"),
         known_reason=LOSS_REASON,
     )
 
@@ -362,7 +357,6 @@ def _figure_5(ours: Ours) -> list[Cell]:
             unit="ratio",
             published=value,
             ours=found,
-            ns2=None,
             rule=rule,
             known_reason=reason,
         )
@@ -383,14 +377,14 @@ def _figure_5(ours: Ours) -> list[Cell]:
             'mean queue of TPCP over DPCP\'s ("slightly higher")',
             1.0,
             queues[TPCP] / queues[DPCP],
-            MoreThan(),
+            Limit(">"),
         ),
         cell(
             "smoother-deviation",
             "standard deviation of TPCP's queue over DPCP's (\"smoother\")",
             1.0,
             over_tpcp(lambda course: course.queue_deviation),
-            AtMost(),
+            Limit("<="),
             SMOOTH_REASON,
         ),
         cell(
@@ -398,7 +392,7 @@ def _figure_5(ours: Ours) -> list[Cell]:
             "mean absolute change of TPCP's queue in 0.1 s over DPCP's (\"smoother\")",
             1.0,
             over_tpcp(lambda course: course.queue_change),
-            AtMost(),
+            Limit("<="),
             SMOOTH_REASON,
         ),
     ]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
-from scipy import stats
 
+from skywave.averages import average
 from skywave.papers.li2009.setting import FILE_B, limit_s
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from skywave.papers.li2009.setting import Carrier
     from skywave.results import Results
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -54,15 +52,10 @@ def transfer(results: Results, carrier: Carrier, percent: int) -> Transfer:
 
 def times(transfers: Sequence[Transfer]) -> Times:
     """Return what transfers with several seeds come to."""
-    seconds = [one.seconds for one in transfers]
-    mean_s = float(np.mean(seconds))
-    margin_s = 0.0
-    if len(set(seconds)) > 1:
-        found = stats.ttest_1samp(seconds, 0.0).confidence_interval(CONFIDENCE)
-        margin_s = float(found.high - found.low) / 2
+    seconds = average([one.seconds for one in transfers])
     return Times(
-        mean_s,
-        margin_s,
+        seconds.mean,
+        seconds.margin,
         undone=sum(not one.is_done for one in transfers),
         timeouts=float(np.mean([one.timeouts for one in transfers])),
     )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
 
+from skywave.fairness import jain
 from skywave.papers.li2009.setting import JOINING, JOINS_S, LINKS_MBPS, LOT_S, SHOWN_LINKS
 
 if TYPE_CHECKING:
@@ -55,11 +55,6 @@ class Split:
         return float(100 * long / (long + local)) if long + local else 0.0
 
     @property
-    def local_percent(self) -> float:
-        """Local's share of what the link carries."""
-        return 100 - self.long_percent
-
-    @property
     def local_over_long(self) -> float | None:
         """Local over Long; None where Long has nothing."""
         long = float(self.long_bps.sum())
@@ -84,7 +79,7 @@ class Split:
     @property
     def jain_of_aggregates(self) -> float:
         """Jain's index of the two aggregates."""
-        return jain(np.array([self.long_bps.sum(), self.local_bps.sum()]))
+        return jain([self.long_bps.sum(), self.local_bps.sum()])
 
     @property
     def jain_of_flows(self) -> float:
@@ -92,15 +87,10 @@ class Split:
         return jain(np.concatenate([self.long_bps, self.local_bps]))
 
 
-def jain(rates: Floats) -> float:
-    """Return Jain's index: 1 for equal rates, 1/n where one has everything."""
-    return float(rates.sum() ** 2 / (rates.size * np.square(rates).sum())) if rates.any() else 1.0
-
-
 def series(results: Results, link: str) -> LinkSeries:
     """Read one of our runs at L0 or L2."""
     number = int(link[1:])
-    table = results.link_flows.filter(pc.field("link") == SHOWN_LINKS[link])
+    table = results.flows_at(SHOWN_LINKS[link])
     names = table["flow"].to_numpy().astype(str)
     bps = table["throughput_bps"].to_numpy().astype(np.float64)
     times = table["time_s"].to_numpy()

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import csv
-import sys
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from skywave.papers.li2009 import dumbbell, parking, setting
 from skywave.papers.li2009.setting import (
@@ -26,6 +24,7 @@ from skywave.papers.li2009.setting import (
     Reading,
     Scheme,
 )
+from skywave.papers.stored import read, write
 from skywave.simulate import run
 
 if TYPE_CHECKING:
@@ -33,7 +32,8 @@ if TYPE_CHECKING:
 
     from skywave.results import Results
 
-STORED = Path(__file__).parent
+STORED_LOTS = Path(__file__).with_name("lots.csv")
+STORED_DUMBBELLS = Path(__file__).with_name("bottlenecks.csv")
 INTERVALS_MS = (500, 1000, 2000)
 """Values of t_rho beside VCP's 200 ms: up to the round-trip time of Long."""
 LIMITS = replace(DEFAULT, limits=True)
@@ -176,41 +176,12 @@ def run_dumbbell(key: DumbbellKey) -> Bottleneck:
 
 def stored_lots() -> list[Lot]:
     """Return what the parking lots give."""
-    return _read(Lot)
+    return read(STORED_LOTS, Lot)
 
 
 def stored_dumbbells() -> list[Bottleneck]:
     """Return what the dumbbells give."""
-    return _read(Bottleneck)
-
-
-Row = TypeVar("Row", Lot, Bottleneck)
-
-
-def _read(kind: type[Row]) -> list[Row]:
-    texts = {field.name for field in fields(kind) if field.type == "str"}
-    with _path(kind).open(encoding="utf-8", newline="") as file:
-        return [
-            kind(**{name: text if name in texts else float(text) for name, text in row.items()})  # type: ignore[arg-type]
-            for row in csv.DictReader(file)
-        ]
-
-
-def _path(kind: type[Lot | Bottleneck]) -> Path:
-    return STORED / f"{kind.__name__.lower()}s.csv"
-
-
-def _store(kind: type[Row], rows: Iterable[Row], total: int) -> None:
-    with _path(kind).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(kind)], lineterminator="\n")
-        writer.writeheader()
-        for number, row in enumerate(rows, start=1):
-            writer.writerow({name: _printed(value) for name, value in asdict(row).items()})
-            sys.stderr.write(f"\r{kind.__name__}: {number} of {total}")
-
-
-def _printed(value: Any) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return read(STORED_DUMBBELLS, Bottleneck)
 
 
 def find(
@@ -226,5 +197,5 @@ def find(
 
 
 if __name__ == "__main__":
-    _store(Bottleneck, map(run_dumbbell, DUMBBELLS), len(DUMBBELLS))
-    _store(Lot, map(run_lot, LOTS), len(LOTS))
+    write(STORED_DUMBBELLS, Bottleneck, map(run_dumbbell, DUMBBELLS), total=len(DUMBBELLS))
+    write(STORED_LOTS, Lot, map(run_lot, LOTS), total=len(LOTS))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.cells import Cell, Comparison
+from skywave.papers.cells import Cell, Comparison, Limit
 from skywave.papers.lien2009.measures import Spread, mean_over_runs, over_runs
 from skywave.papers.lien2009.setting import FLAVOURS, GAP_S, SEEDS, Conditions
 
@@ -89,20 +89,6 @@ class OneOfOurs:
     def holds(self, published: float, ours: float) -> bool:
         """Tell whether they agree."""
         return abs(published - ours) <= max(2 * self.sd, self.least)
-
-
-@dataclass(frozen=True)
-class Below:
-    """Both are below the published limit."""
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return "below the published limit"
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
-        return ours < published
 
 
 def published_cells(ours: Runs, ns2: Mapping[str, Periods]) -> list[Cell]:
@@ -187,7 +173,7 @@ def _claims(ours: Runs, ns2: Mapping[str, Periods]) -> list[Cell]:
             published=limit,
             ours=_finite(mine.mean[chosen].max()),
             ns2=_finite(theirs.mean[chosen].max()),
-            rule=Below(),
+            rule=Limit("<"),
             known_reason=known_reason,
         )
 
@@ -233,10 +219,10 @@ def ns2_comparisons(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
                             "jitter": "yes" if conditions.jitter else "no",
                         },
                         unit=unit,
-                        ours=_finite(mine.value),
+                        ours=_finite(mine.mean),
                         ns2=_finite(other[chosen].mean()),
                         limit_percent=NS2_LIMIT_PERCENT,
-                        interval95=_finite(mine.interval95),
+                        interval95=_finite(mine.margin),
                     )
                 )
     return comparisons

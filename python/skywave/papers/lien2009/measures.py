@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
+from skywave.averages import Average, average
 from skywave.papers.lien2009.setting import (
     BOTTLENECK,
     FRAME_MS,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 GENERATED = GAP_S * 1000 / FRAME_MS
 """Packets generated in a period."""
-STUDENT_T = 2.262
-"""The 97.5 % quantile of Student's distribution for ten runs, with nine degrees of freedom."""
 
 
 @dataclass(frozen=True)
@@ -69,25 +68,15 @@ class Spread:
     sd: Floats
 
 
-@dataclass(frozen=True)
-class Mean:
-    """Mean over runs, and half of its 95 % confidence interval."""
-
-    value: float
-    interval95: float
-
-
 def over_runs(runs: Sequence[Run], what: str) -> Spread:
     """Return mean and standard deviation of a measure over runs."""
     values = np.array([getattr(run, what) for run in runs])
     return Spread(np.nanmean(values, axis=0), np.nanstd(values, axis=0))
 
 
-def mean_over_runs(runs: Sequence[Run], what: str, periods: slice) -> Mean:
+def mean_over_runs(runs: Sequence[Run], what: str, periods: slice) -> Average:
     """Return the mean of a measure over some periods, and over runs."""
-    values = np.array([np.nanmean(getattr(run, what)[periods]) for run in runs])
-    interval = STUDENT_T * float(values.std(ddof=1)) / len(runs) ** 0.5
-    return Mean(float(values.mean()), interval)
+    return average([float(np.nanmean(getattr(run, what)[periods])) for run in runs])
 
 
 def from_results(conditions: Conditions, results: Results) -> Run:
@@ -132,7 +121,6 @@ def _sums(values: Floats, period: NDArray[np.int64], count: int) -> Floats:
 
 
 def _kbps(results: Results, flow: str) -> Floats:
-    table = results.link_flows
-    rows = table.filter((pc.field("link") == BOTTLENECK) & (pc.field("flow") == flow))
-    kbps: Floats = rows["throughput_bps"].to_numpy().astype(np.float64) / 1e3
+    bps = results.flows_at(BOTTLENECK, flow)["throughput_bps"]
+    kbps: Floats = bps.to_numpy().astype(np.float64) / 1e3
     return kbps

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from skywave.fairness import jain
 from skywave.papers.nor2011 import cells, figures, measures, oracle, setting
 from skywave.papers.reproduction import Paper, Reproduction
 from skywave.papers.stages import run_each, stage
@@ -109,6 +110,5 @@ def _sharing(conditions: Conditions, simulator: str, series: Series) -> dict[str
         "simulator": simulator,
         "dccp_mbps": dccp / 1e6,
         "tcp_mbps": tcp / 1e6,
-        # Jain's index of two shares: 1 is even, 1/2 is one flow with everything.
-        "jain": (dccp + tcp) ** 2 / (2 * (dccp**2 + tcp**2)),
+        "jain": jain([dccp, tcp]),
     }

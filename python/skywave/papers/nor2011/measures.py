@@ -81,20 +81,15 @@ class Series:
 
 def from_results(results: Results) -> Series:
     """Read one of our runs."""
-    table = results.link_flows
-    hops = [_rows(table, hop, "dccp") for hop in HOPS]
+    hops = [results.flows_at(hop, "dccp") for hop in HOPS]
     receive_events = sum(pc.sum(rows["delivered"]).as_py() for rows in hops)
-    dccp = _rows(table, BOTTLENECK, "dccp")
+    dccp = results.flows_at(BOTTLENECK, "dccp")
     return Series(
         time_s=dccp["time_s"].to_numpy(),
         dccp=_flow(dccp),
-        tcp=_flow(_rows(table, BOTTLENECK, "tcp")),
+        tcp=_flow(results.flows_at(BOTTLENECK, "tcp")),
         receive_events=receive_events,
     )
-
-
-def _rows(table: pa.Table, link: str, flow: str) -> pa.Table:
-    return table.filter((pc.field("link") == link) & (pc.field("flow") == flow))
 
 
 def _flow(rows: pa.Table) -> FlowSeries:

@@ -20,7 +20,9 @@ from skywave.papers.nor2011.setting import ALL_CONDITIONS, Conditions
 from skywave.papers.oracle import Oracle, run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
+
+    from skywave.papers.oracle import RunsDone
 
 STORED = Path(__file__).parent / "ns2"
 """One CSV of 1 s samples a run, as nor2011.tcl writes it, and what it counted in the traces."""
@@ -28,8 +30,8 @@ _COUNTS = "receive_events.json"
 _RECEIVED = re.compile(r"^traceall whole: .* r (\d+) ", re.MULTILINE)
 
 
-def _ask(directory: Path, progress: Callable[[int, int], None] | None) -> None:
-    counts = run_all(ALL_CONDITIONS, lambda conditions: _run_one(conditions, directory), progress)
+def _ask(runs: Sequence[Conditions], directory: Path, progress: RunsDone | None) -> None:
+    counts = run_all(runs, lambda conditions: _run_one(conditions, directory), progress)
     by_name = {conditions.name: count for conditions, count in counts.items()}
     text = json.dumps(by_name, indent=2, sort_keys=True) + "\n"
     (directory / _COUNTS).write_text(text, encoding="utf-8")
@@ -52,11 +54,11 @@ def _run_one(conditions: Conditions, directory: Path) -> int:
     return int(received[1])
 
 
-def _read_all(directory: Path) -> dict[Conditions, Series]:
+def _read_all(runs: Sequence[Conditions], directory: Path) -> dict[Conditions, Series]:
     counts = json.loads((directory / _COUNTS).read_text(encoding="utf-8"))
     return {
         conditions: _read(directory / f"{conditions.name}.csv", counts[conditions.name])
-        for conditions in ALL_CONDITIONS
+        for conditions in runs
     }
 
 
@@ -78,7 +80,7 @@ def _flow(table: pa.Table, flow: str) -> FlowSeries:
     )
 
 
-ORACLE = Oracle(STORED, _ask, _read_all)
+ORACLE = Oracle(STORED, ALL_CONDITIONS, _ask, _read_all)
 
 if __name__ == "__main__":
     ORACLE.renew()

@@ -8,15 +8,15 @@ published ones; of those that fit, that with the nearest standard deviation is t
 
 from __future__ import annotations
 
-import csv
 import itertools
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave.papers.sarwar2008 import downloads, live
 from skywave.papers.sarwar2008.access import SharedAccess
 from skywave.papers.sarwar2008.published import CLOSE, TABLE_1
+from skywave.papers.stored import read, write
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -119,30 +119,8 @@ def _downloads(download: live.Download, access: SharedAccess) -> list[downloads.
 
 def stored() -> list[Trial]:
     """Return the trials of the search that was made, in the order of the grid."""
-    with STORED.open(encoding="utf-8", newline="") as file:
-        return [_read(row) for row in csv.DictReader(file)]
-
-
-def _read(row: dict[str, str]) -> Trial:
-    values = {name: float(text) if text else None for name, text in row.items()}
-    given = {field.name: values.pop(field.name) or 0.0 for field in fields(SharedAccess)}
-    return Trial(SharedAccess(**given), **values)  # type: ignore[arg-type]
-
-
-def _store(trials: Sequence[Trial]) -> None:
-    rows = [
-        {
-            name: value if value is None else round(value, 4)
-            for name, value in {**asdict(trial.access), **asdict(trial)}.items()
-            if name != "access"
-        }
-        for trial in trials
-    ]
-    with STORED.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    return read(STORED, Trial)
 
 
 if __name__ == "__main__":
-    _store([attempt(access) for access in GRID])
+    write(STORED, Trial, map(attempt, GRID), total=len(GRID), digits=7)

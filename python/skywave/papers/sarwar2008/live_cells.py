@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.cells import Cell, SameOrder
+from skywave.papers.cells import Cell, Limit, SameOrder
 from skywave.papers.sarwar2008 import downloads
 from skywave.papers.sarwar2008.live import DYNAMIC, SEEDS, SLOW_SMOOTHING, STANDARD
 from skywave.papers.sarwar2008.published import CLOSE, EXIT_GAIN_S, GAIN_PERCENT, TABLE_1
@@ -48,20 +48,6 @@ EXIT_REASON = (
 
 
 @dataclass(frozen=True)
-class MoreThan:
-    """Ours is above the published limit."""
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return "above the published limit"
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
-        return ours > published
-
-
-@dataclass(frozen=True)
 class SameSign:
     """A correlation has the published sign and is not weak."""
 
@@ -94,7 +80,7 @@ def published_cells(
             "%",
             50.0,
             rtt_share_percent(beyond),
-            rule=MoreThan(),
+            rule=Limit(">"),
         ),
     ]
 
@@ -119,7 +105,6 @@ def _cell(id_: str, what: str, unit: str, published: float, ours: float, **more:
         unit=unit,
         published=published,
         ours=ours,
-        ns2=None,
         **judged,  # type: ignore[arg-type]
     )
 
@@ -191,7 +176,7 @@ def _differences(ours: Downloads) -> list[Cell]:
             "%",
             50.0,
             100 * float(np.mean(rates[1] > rates[0])),
-            rule=MoreThan(),
+            rule=Limit(">"),
         ),
     ]
 

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
 
 from skywave.papers.sarwar2008.setting import LINK_BPS, RETURN, SATELLITE, START_S
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from skywave.results import Results
@@ -76,7 +74,7 @@ class Series:
 
 def from_results(results: Results) -> Series:
     """Read one of our runs."""
-    there, back = (_rows(results.link_flows, link) for link in (SATELLITE, RETURN))
+    there, back = map(results.flows_at, (SATELLITE, RETURN))
     time_s = there["time_s"].to_numpy()
     changes = results.rates
     latest = np.searchsorted(changes["time_s"].to_numpy(), time_s, side="right") - 1
@@ -90,7 +88,3 @@ def from_results(results: Results) -> Series:
         reports=back["arrivals"].to_numpy().astype(np.int64),
         report_bytes=back["delivered_bytes"].to_numpy().astype(np.int64),
     )
-
-
-def _rows(table: pa.Table, link: str) -> pa.Table:
-    return table.filter(pc.field("link") == link)

@@ -18,9 +18,11 @@ from skywave.papers.sarwar2008.measures import Series
 from skywave.papers.sarwar2008.setting import DURATION_S, QUEUES, REPORTS, RTT_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from skywave.papers.oracle import RunsDone
 
 Agent = Literal["dccp", "tfrc"]
 """``Agent/DCCP/TFRC`` or ``Agent/TFRC``."""
@@ -52,8 +54,8 @@ ALL_RUNS = (
 )
 
 
-def _ask(directory: Path, progress: Callable[[int, int], None] | None) -> None:
-    run_all(ALL_RUNS, lambda run: _run_one(run, directory), progress)
+def _ask(runs: Sequence[Run], directory: Path, progress: RunsDone | None) -> None:
+    run_all(runs, lambda run: _run_one(run, directory), progress)
 
 
 def _run_one(run: Run, directory: Path) -> None:
@@ -70,8 +72,8 @@ def _run_one(run: Run, directory: Path) -> None:
     )
 
 
-def _read_all(directory: Path) -> dict[Run, Series]:
-    return {run: _read(directory / f"{run.name}.csv") for run in ALL_RUNS}
+def _read_all(runs: Sequence[Run], directory: Path) -> dict[Run, Series]:
+    return {run: _read(directory / f"{run.name}.csv") for run in runs}
 
 
 def _read(path: Path) -> Series:
@@ -93,7 +95,7 @@ def _read(path: Path) -> Series:
     )
 
 
-ORACLE = Oracle(STORED, _ask, _read_all)
+ORACLE = Oracle(STORED, ALL_RUNS, _ask, _read_all)
 
 if __name__ == "__main__":
     ORACLE.renew()

@@ -1,0 +1,21 @@
+"""How evenly flows share what they have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def jain(rates: ArrayLike) -> float:
+    """Return Jain's index: 1 for equal rates, 1/n where one of n has everything.
+
+    NaN where nobody has anything.
+    """
+    shares = np.asarray(rates, dtype=np.float64)
+    if not shares.any():
+        return float("nan")
+    return float(shares.sum() ** 2 / (shares.size * np.square(shares).sum()))

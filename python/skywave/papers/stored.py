@@ -1,0 +1,86 @@
+"""What takes minutes to run, stored as CSV beside the module that makes it anew."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+
+from skywave._files import replacing_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+Row = TypeVar("Row")
+
+_hints = cache(get_type_hints)
+
+
+def read(path: Path, kind: type[Row]) -> list[Row]:
+    """Return the rows of a file as dataclasses of this kind.
+
+    A field that is a dataclass has a column for each of its own fields; an empty text is None.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        return [_built(kind, row) for row in csv.DictReader(file)]
+
+
+def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int, digits: int = 5) -> None:
+    """Write rows as they come, telling on stderr how many of ``total`` are done.
+
+    Args:
+        path: what is there stays until all rows are written.
+        kind: the dataclass of the rows.
+        rows: what is stored.
+        total: how many there will be.
+        digits: how many significant digits floats have.
+
+    """
+    with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_columns(kind))
+        for number, row in enumerate(rows, start=1):
+            writer.writerow(
+                f"{value:.{digits}g}" if isinstance(value, float) else value
+                for value in _values(row)
+            )
+            sys.stderr.write(f"\r{path.name}: {number} of {total}")
+    sys.stderr.write("\n")
+
+
+def _built(kind: Any, row: Mapping[str, str]) -> Any:
+    return kind(
+        **{
+            name: _built(hint, row) if is_dataclass(hint) else _value(row[name], hint)
+            for name, hint in _hints(kind).items()
+        }
+    )
+
+
+def _value(text: str, hint: Any) -> Any:
+    options = get_args(hint) or (hint,)
+    if NoneType in options and not text:
+        return None
+    number = next((option for option in options if option in (int, float)), None)
+    return text if number is None else number(text)
+
+
+def _columns(kind: Any) -> Iterator[str]:
+    for name, hint in _hints(kind).items():
+        if is_dataclass(hint):
+            yield from _columns(hint)
+        else:
+            yield name
+
+
+def _values(row: Any) -> Iterator[Any]:
+    for field in fields(row):
+        value = getattr(row, field.name)
+        if is_dataclass(value):
+            yield from _values(value)
+        else:
+            yield value

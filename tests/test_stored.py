@@ -1,0 +1,81 @@
+"""Tables that take minutes to make: they are read as they were written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from skywave.matrix import table
+from skywave.papers.chen2010 import fit as chen2010_fit
+from skywave.papers.chen2010 import readings, sweep
+from skywave.papers.li2009 import variants
+from skywave.papers.sarwar2008 import fit as sarwar2008_fit
+from skywave.papers.stored import read, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+STORED = (
+    (table.STORED, table.Row, 5),
+    (chen2010_fit.STORED, chen2010_fit.Trial, 7),
+    (readings.STORED, readings.Answer, 7),
+    (sweep.STORED, sweep.Outcome, 5),
+    (sarwar2008_fit.STORED, sarwar2008_fit.Trial, 7),
+    (variants.STORED_LOTS, variants.Lot, 5),
+    (variants.STORED_DUMBBELLS, variants.Bottleneck, 5),
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    packets: int
+    rule: Literal["rfc", "ns2"]
+
+
+@dataclass(frozen=True)
+class Found:
+    choice: Choice
+    kbps: float
+    wait_s: float | None = None
+
+
+FOUND = [Found(Choice(3, "rfc"), 1234.5678, 0.25), Found(Choice(4, "ns2"), float("inf"))]
+
+
+def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "found.csv"
+    write(path, Found, FOUND, total=2)
+    assert path.read_text() == "packets,rule,kbps,wait_s\n3,rfc,1234.6,0.25\n4,ns2,inf,\n"
+    first, second = read(path, Found)
+    assert first == Found(Choice(3, "rfc"), 1234.6, 0.25)
+    assert second == FOUND[1]
+
+
+def test_an_interrupt_keeps_what_was_stored(tmp_path: Path) -> None:
+    path = tmp_path / "found.csv"
+    path.write_text("mine")
+
+    def interrupted() -> Iterator[Found]:
+        yield FOUND[0]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write(path, Found, interrupted(), total=2)
+    assert path.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "digits"), STORED, ids=lambda of: getattr(of, "__name__", "")
+)
+def test_the_packages_tables_survive_being_read_and_written(
+    path: Path, kind: type[object], digits: int, tmp_path: Path
+) -> None:
+    rows = read(path, kind)
+    assert rows
+    write(tmp_path / "again.csv", kind, rows, total=len(rows), digits=digits)
+    # As text, in which "nan" is "nan".
+    assert str(read(tmp_path / "again.csv", kind)) == str(rows)
