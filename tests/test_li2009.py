@@ -210,6 +210,15 @@ def test_a_transfer_ends_when_all_has_arrived(carrier: setting.Carrier) -> None:
         assert arrived.sum() == setting.FILE_B
 
 
+@pytest.mark.parametrize("carrier", CARRIERS, ids=lambda carrier: carrier.name)
+def test_data_are_as_large_over_either_transport(carrier: setting.Carrier) -> None:
+    scenario = setting.transfer(carrier, 0, 1, packets=True)
+    scenario.duration = "5 s"
+    sizes = run(scenario).tables["packets"].to_pandas()["bytes"]
+    # In the handshake of DCCP some carry an acknowledgement too.
+    assert sizes[sizes > setting.DATA_B].mode()[0] == setting.WIRE_B
+
+
 def test_a_transfer_that_is_not_done_counts_as_its_limit() -> None:
     scenario = setting.transfer(DPCP_TCP, 45, 1)
     scenario.duration = "5 s"

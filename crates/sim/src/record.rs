@@ -153,8 +153,9 @@ impl Observer for Recorder {
     }
 }
 
-/// The fingerprint of a run: a hash over its record and over the headers of the packets sent, so
-/// that any change of behaviour shows.
+/// The fingerprint of a run: a hash over when each packet is sent, with its header, and when and how
+/// it is received or dropped, so that any change of behaviour shows. What links do with a packet in
+/// between shows in when it comes out of them.
 #[derive(Clone)]
 pub(crate) struct Fingerprint {
     hash: XxHash3_64,
@@ -207,8 +208,7 @@ impl Fingerprint {
 impl Observer for Fingerprint {
     #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
-        if let Event::Arrive { .. } = event {
-            // What happens to it next happens at the same instant, and says as much.
+        if let Event::Enqueue { .. } | Event::Arrive { .. } = event {
             return;
         }
         let record = self.numbering.record(now, event, frame);
