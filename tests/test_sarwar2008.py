@@ -12,7 +12,6 @@ from conftest import assert_figures_are_whole, needs_ns2, run_cli
 from skywave import links
 from skywave.papers.sarwar2008 import (
     access,
-    cells,
     fit,
     growth,
     live,
@@ -76,7 +75,7 @@ def test_dynamic_feedback_ends_slow_start_sooner(report: tuple[dict[str, Any], P
     judged = {cell["id"]: cell for cell in report[0]["cells"]}
     assert judged["fig2/exit-order"]["verdict"] == "match"
     assert judged["fig2/exit"]["verdict"] == "mismatch"
-    assert judged["fig2/exit"]["why"] == cells.EXIT_REASON
+    assert "14 s are out of reach" in judged["fig2/exit"]["why"]
     assert judged["fig2/exit"]["ours"] > 3
 
 
