@@ -89,8 +89,9 @@ golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
 	$(BIN)/python -m skywave.papers.nor2011.oracle
 	$(BIN)/python -m skywave.papers.sarwar2008.oracle
 	$(BIN)/python -m skywave.papers.chen2010.oracle
+	$(BIN)/python validation/ns2/scripts/lien2009_average.py python/skywave/papers/lien2009/ns2
 
-searches: $(EXTENSION) ## Run the papers' searches, sweeps and variants and store them anew (hours of CPU).
+searches: $(EXTENSION) ## Run what the papers leave open anew and store it: searches, readings, sweeps, variants.
 	$(BIN)/python -m skywave.papers.sarwar2008.fit
 	$(BIN)/python -m skywave.papers.chen2010.fit
 	$(BIN)/python -m skywave.papers.chen2010.readings

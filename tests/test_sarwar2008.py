@@ -11,7 +11,6 @@ from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import links
 from skywave.papers.sarwar2008 import (
     access,
-    cells,
     fit,
     growth,
     live,
@@ -70,7 +69,7 @@ def test_dynamic_feedback_ends_slow_start_sooner(sarwar2008: Reproduced) -> None
     judged = sarwar2008.cells
     assert judged["fig2/exit-order"]["verdict"] == "match"
     assert judged["fig2/exit"]["verdict"] == "mismatch"
-    assert judged["fig2/exit"]["why"] == cells.EXIT_REASON
+    assert "14 s are out of reach" in judged["fig2/exit"]["why"]
     assert judged["fig2/exit"]["ours"] > 3
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,5 +37,7 @@ def average(values: Sequence[float]) -> Average:
     if min(values) == max(values):
         # Exactly: the mean of equal numbers may be off by a rounding.
         return Average(float(values[0]), 0.0)
-    quantile = stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)
-    return Average(float(np.mean(values)), float(quantile * stats.sem(values)))
+    # scipy.stats would take a second to import.
+    quantile = stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
+    return Average(float(np.mean(values)), float(quantile * error))

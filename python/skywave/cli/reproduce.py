@@ -44,6 +44,15 @@ def reproduce(
             help="Run ns-2 too where it is installed, or use its stored answers.",
         ),
     ] = True,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=papers.LEAST_SEEDS,
+            max=1000,
+            help="Over how many seeds averages are, of papers that leave it open; if not given, "
+            "the report's own number, or with --all a smaller one.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Reproduce a paper, or all: run experiments, judge published values, write a report."""
@@ -52,17 +61,18 @@ def reproduce(
             f"name one paper, or give --all; known are {', '.join(papers.PAPERS)}"
         )
     if paper is None:
-        _all(out_dir or Path("out") / "all", live_ns2=live_ns2, as_json=as_json)
+        _all(out_dir or Path("out") / "all", live_ns2=live_ns2, seeds=seeds, as_json=as_json)
     else:
-        _one(paper, out_dir or Path("out") / paper, live_ns2=live_ns2, as_json=as_json)
+        _one(paper, out_dir or Path("out") / paper, live_ns2=live_ns2, seeds=seeds, as_json=as_json)
 
 
-def _one(paper: str, directory: Path, *, live_ns2: bool, as_json: bool) -> None:
+def _one(paper: str, directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -> None:
     choose(paper, papers.PAPERS, "paper")
     with progress_bar() as show:
         reproduction = papers.reproduce(
             paper,
             live_ns2=live_ns2,
+            seeds=seeds,
             progress=lambda stage, done, total: show(stage, done / total),
         )
         reproduction.write(directory)
@@ -76,6 +86,8 @@ def _one(paper: str, directory: Path, *, live_ns2: bool, as_json: bool) -> None:
 
 def _show(console: Console, judgement: Judgement) -> None:
     console.print(_cell_table(judgement))
+    if judgement.seeds_remark is not None:
+        console.print(judgement.seeds_remark, highlight=False)
     for why, ids in judgement.reasons.items():
         console.print(f"[yellow]{', '.join(ids)}:[/] {escape(why)}", highlight=False)
     if judgement.comparisons:
@@ -85,13 +97,14 @@ def _show(console: Console, judgement: Judgement) -> None:
         )
 
 
-def _all(directory: Path, *, live_ns2: bool, as_json: bool) -> None:
+def _all(directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -> None:
     from skywave.papers.front import reproduce_all  # noqa: PLC0415  (brings Arrow and Jinja)
 
     with progress_bar() as show:
         front = reproduce_all(
             directory,
             live_ns2=live_ns2,
+            seeds=seeds,
             progress=lambda key, stage, done, total: show(f"{key}, {stage}", done / total),
         )
     report = directory / "report.html"
@@ -100,6 +113,9 @@ def _all(directory: Path, *, live_ns2: bool, as_json: bool) -> None:
         return
     console = out()
     console.print(_front_table(front))
+    for paper in front.papers:
+        if paper.seeds_remark is not None:
+            console.print(f"{paper.paper.key}: {paper.seeds_remark}", highlight=False)
     for paper in front.papers:
         for why, ids in paper.reasons.items():
             console.print(

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from skywave.papers.chen2010 import setting as chen2010
+from skywave.papers.li2009 import setting as li2009
 from skywave.papers.lien2009 import setting as lien2009
 from skywave.papers.nor2011 import setting as nor2011
 from skywave.papers.sarwar2008 import live as sarwar2008
 from skywave.papers.sarwar2008.access import FITTED
 from skywave.quantities import bits_per_second
-from skywave.scenario import Back, DropTail, Dumbbell, Loss, Queue, Red, Trace, Web
+from skywave.scenario import Back, DropTail, Dumbbell, Loss, Queue, Red, Trace, VcpRouter, Web
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,7 @@ def _nor2011() -> Network:
         nor2011.scenario(nor2011.EXPERIMENT_1).bottleneck,
         key="nor2011",
         label="Nor 2011",
-        conditions="a long-delay link: 2 Mbps, RTT 604 ms, drop-tail of 20 packets (an eighth of "
+        conditions="a long-delay link: 2 Mbps, RTT 604 ms, drop-tail of 20 packets (a seventh of "
         "the bandwidth-delay product), 2 flows as in the paper; windows are not limited to the "
         "paper's 20 segments",
         packet_b=1040,
@@ -163,21 +164,21 @@ def _chen2010() -> Network:
 
 
 def _li2009() -> Network:
-    # The paper's dumbbell, of which it gives no number: 4 Mbps and 250 ms are those of a link of
-    # its parking lot. Where that is a room of its own, its numbers belong here.
-    return Network(
+    network = replace(li2009.PAPER_NETWORK, flows=10)
+    dumbbell = li2009.dumbbell(li2009.VCP, network).bottleneck
+    assert dumbbell is not None  # noqa: S101  (it is one)
+    assert isinstance(dumbbell.queue, VcpRouter)  # noqa: S101
+    # The paper's routers all tell a load; controls that need none meet a buffer of the same size.
+    plain = replace(dumbbell, queue=DropTail(packets=dumbbell.queue.packets))
+    return _of_dumbbell(
+        plain,
         key="li2009",
         label="Li 2009",
         conditions="a fat long-delay link: 4 Mbps, RTT 500 ms, drop-tail of 240 packets (the "
         "bandwidth-delay product), 10 flows",
-        rate="4 Mbps",
-        delay="248 ms",
-        queue=DropTail(packets=240),
-        access_rate="100 Mbps",
-        access_delays=("1 ms",),
-        packet_b=1040,
-        flows=10,
-        hosts=10,
+        packet_b=li2009.WIRE_B,
+        flows=network.flows,
+        hosts=network.flows,
         duration_s=300,
     )
 

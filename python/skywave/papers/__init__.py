@@ -24,31 +24,42 @@ PAPERS = {
 """Keys and titles of the papers that can be reproduced."""
 
 
+LEAST_SEEDS = 2
+"""Of a mean with an interval."""
+
+
 def reproduce(
     key: str,
     *,
     live_ns2: bool = True,
-    progress: Progress | None = None,
     seeds: int | None = None,
+    progress: Progress | None = None,
 ) -> Reproduction:
     """Run a paper's experiments and judge its published values.
 
     Args:
         key: one of ``PAPERS``.
         live_ns2: run ns-2 too where it is installed; else its stored answers are used.
+        seeds: how many seeds its averages are over; if not given, the paper's own number. Only
+            papers whose ``Paper.seeds`` is not None leave that open.
         progress: told of every step.
-        seeds: runs of each setting, where the paper's package lets them be chosen (chen2010's).
 
     Raises:
         KeyError: where there is no such paper.
+        ValueError: where its seeds cannot be chosen, or are too few for an average.
 
     """
     if key not in PAPERS:
         raise KeyError(f"{key} is not a known paper; known are {', '.join(PAPERS)}")
-    chosen = {} if seeds is None else {"seeds": seeds}
-    reproduction: Reproduction = package(key).reproduce(
-        live_ns2=live_ns2, progress=progress, **chosen
-    )
+    of_paper = package(key)
+    chosen = {}
+    if seeds is not None:
+        if of_paper.PAPER.seeds is None:
+            raise ValueError(f"{key} has the seeds of its experiments: leave --seeds out")
+        if seeds < LEAST_SEEDS:
+            raise ValueError(f"{seeds} seeds are no average: give at least {LEAST_SEEDS}")
+        chosen["seeds"] = seeds
+    reproduction: Reproduction = of_paper.reproduce(live_ns2=live_ns2, progress=progress, **chosen)
     return reproduction
 
 

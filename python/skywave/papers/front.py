@@ -11,12 +11,18 @@ from skywave import papers
 from skywave._files import replacing
 from skywave.papers import environment
 from skywave.papers.pages import render
+from skywave.papers.workers import Work, reproduce_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from skywave.papers.reproduction import Judgement
+
+
+BRIEF_SEEDS = {"chen2010": 5}
+"""Where all papers are reproduced, these averages are over fewer seeds than the paper's report by
+itself has: all of them would take as long as everything else together."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ def reproduce_all(
     *,
     keys: Sequence[str] = tuple(papers.PAPERS),
     live_ns2: bool = True,
+    seeds: int | None = None,
     progress: Callable[[str, str, int, int], None] | None = None,
 ) -> Front:
     """Reproduce every paper into a directory of its own, beside a front page.
@@ -62,25 +69,19 @@ def reproduce_all(
         directory: gets ``report.html`` and ``report.json``, and a directory for each paper.
         keys: of the papers.
         live_ns2: run ns-2 too where it is installed; else its stored answers are used.
+        seeds: over how many the averages are of papers that leave it open; else ``BRIEF_SEEDS``.
         progress: told the paper, its stage, how many steps are done and how many there are.
 
     Raises:
-        OSError: where the directory cannot be written; what was there before stays.
+        OSError: where the directory cannot be written, or a paper's process ends too soon; what
+            was there before stays.
 
     """
     with replacing(directory) as partial:
-        judged = []
-        for key in keys:
-
-            def step(stage: str, done: int, total: int, key: str = key) -> None:
-                if progress is not None:
-                    progress(key, stage, done, total)
-
-            reproduction = papers.reproduce(key, live_ns2=live_ns2, progress=step)
-            reproduction.write(partial / key)
-            # Its series, which take up to a gigabyte, are written and no longer needed.
-            judged.append(reproduction.judgement)
-        front = Front(judged)
+        chosen = {key: seeds or brief for key, brief in BRIEF_SEEDS.items()}
+        works = [Work(key, partial / key, live_ns2, chosen.get(key)) for key in keys]
+        judged = reproduce_each(works, progress)
+        front = Front([judged[key] for key in keys])
         (partial / "report.html").write_text(front.html(), encoding="utf-8")
         text = json.dumps(front.to_dict(), indent=2) + "\n"
         (partial / "report.json").write_text(text, encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,12 +32,17 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper that can be reproduced."""
+    """A paper that can be reproduced.
+
+    ``seeds`` is over how many its averages are, where that can be chosen; None where it is part of
+    its experiments.
+    """
 
     key: str
     title: str
     authors: str
     year: int
+    seeds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -50,13 +55,14 @@ class Ns2Source:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A paper's published values, judged."""
+    """A paper's published values, judged; ``seeds`` are those that were run, where it is chosen."""
 
     paper: Paper
     cells: Sequence[Cell]
     comparisons: Sequence[Comparison]
     parameters: Sequence[Parameter]
     ns2: Ns2Source
+    seeds: int | None = field(default=None, kw_only=True)
 
     @property
     def matches(self) -> int:
@@ -67,6 +73,16 @@ class Judgement:
     def close(self) -> int:
         """How many quantities are within their limit of ns-2's."""
         return sum(comparison.verdict == "match" for comparison in self.comparisons)
+
+    @property
+    def seeds_remark(self) -> str | None:
+        """Over how many seeds averages are, and what runs all; None where none is chosen."""
+        if self.seeds is None:
+            return None
+        text = f"Averages are over {self.seeds} seeds"
+        if self.paper.seeds is not None and self.seeds < self.paper.seeds:
+            text += f"; skywave reproduce {self.paper.key} runs all {self.paper.seeds}"
+        return f"{text}."
 
     @property
     def reasons(self) -> dict[str, list[str]]:
@@ -85,6 +101,7 @@ class Judgement:
             "skywave": version("skywave"),
             "ns2_source": self.ns2.kind,
             "ns2_remark": self.ns2.remark,
+            "seeds": self.seeds,
             "parameters": [vars(parameter) for parameter in self.parameters],
             "cells": [cell.to_dict() for cell in self.cells],
             "comparison": [comparison.to_dict() for comparison in self.comparisons],
@@ -106,7 +123,14 @@ class Reproduction(Judgement):
     @property
     def judgement(self) -> Judgement:
         """The judgement alone, without series and figures."""
-        return Judgement(self.paper, self.cells, self.comparisons, self.parameters, self.ns2)
+        return Judgement(
+            self.paper,
+            self.cells,
+            self.comparisons,
+            self.parameters,
+            self.ns2,
+            seeds=self.seeds,
+        )
 
     def html(self) -> str:
         """Return the report, one self-contained page."""

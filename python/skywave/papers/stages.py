@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from skywave.scenario import Scenario
 
 Key = TypeVar("Key")
+Value = TypeVar("Value")
+BATCH = 20
+"""Runs at a time where not all series are kept: those of hundreds of runs would take gigabytes."""
 
 
 def stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:
@@ -26,3 +29,25 @@ def run_each(
 ) -> dict[Key, Results]:
     """Run scenarios on all cores; return each one's results under its key."""
     return dict(zip(scenarios, run_many(scenarios.values(), progress=progress), strict=True))
+
+
+def measure_each(
+    scenarios: Mapping[Key, Scenario],
+    measure: Callable[[Key, Results], Value],
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[Key, Value]:
+    """Run scenarios on all cores; return what is measured of each one's results under its key."""
+    keys = list(scenarios)
+    measured: dict[Key, Value] = {}
+    for begun in range(0, len(keys), BATCH):
+        batch = keys[begun : begun + BATCH]
+
+        def step(done: int, _of: int, begun: int = begun) -> None:
+            if progress is not None:
+                progress(begun + done, len(keys))
+
+        runs = run_many((scenarios[key] for key in batch), progress=step)
+        measured.update(
+            (key, measure(key, results)) for key, results in zip(batch, runs, strict=True)
+        )
+    return measured

@@ -21,6 +21,7 @@ from skywave.papers.chen2010 import (
 from skywave.papers.chen2010.analysis import Model
 from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
+from skywave.papers.stages import measure_each, stage
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ PAPER = Paper(
     title="Performance Analysis of VCP Controller on DCCP Traffic",
     authors="H. Chen, O. W. W. Yang, Y. Hong",
     year=2010,
+    seeds=len(setting.SEEDS),
 )
 NEAREST_READINGS = 10
 """Readings of CCID 2 that the report shows in full."""
@@ -50,22 +52,23 @@ def reproduce(
     ns-2's answers are always the stored ones: its runs take minutes.
     """
     del live_ns2
-    ours: dict[Scheme, list[Run]] = {}
+    scenarios = {
+        (scheme, seed): setting.scenario(scheme, seed)
+        for scheme in setting.SCHEMES
+        for seed in range(1, seeds + 1)
+    }
     first: dict[Scheme, Results] = {}
-    total = len(setting.SCHEMES) * seeds
-    # One scheme at a time: all results together would take a gigabyte.
-    for number, scheme in enumerate(setting.SCHEMES):
-        begun = number * seeds
 
-        def step(done: int, _of: int, begun: int = begun) -> None:
-            if progress is not None:
-                progress("Skywave", begun + done, total)
+    def measure(key: tuple[Scheme, int], results: Results) -> Run:
+        # One run of each scheme is kept; the others differ in their seed.
+        first.setdefault(key[0], results)
+        return measures.from_results(results)
 
-        results = run_many(
-            (setting.scenario(scheme, seed) for seed in setting.SEEDS[:seeds]), progress=step
-        )
-        first[scheme] = results[0]
-        ours[scheme] = [measures.from_results(run) for run in results]
+    runs = measure_each(scenarios, measure, stage(progress, "Skywave"))
+    ours: Runs = {
+        scheme: [run for (of, _), run in runs.items() if of == scheme] for scheme in setting.SCHEMES
+    }
+    sums, demand = _beside(progress)
     ns2 = {scheme: oracle.averages(scheme) for scheme in ours if scheme in oracle.KNOWN}
     seconds = {scheme: oracle.seconds(scheme) for scheme in ns2}
     return Reproduction(
@@ -74,34 +77,34 @@ def reproduce(
         comparisons=cells.ns2_comparisons(ours, ns2),
         parameters=setting.PARAMETERS,
         ns2=Ns2Source("stored", oracle.REMARK),
-        figures=figures.draw(
-            {scheme: runs[0].series for scheme, runs in ours.items()}, seconds, _sums_of_windows()
-        )
-        + sweep_figures.draw(sweep.stored(), _demand()),
-        # One run of each scheme; the others differ in their seed.
-        scenarios={
-            scheme.name: setting.scenario(scheme, min(setting.SEEDS)) for scheme in setting.SCHEMES
-        },
+        figures=figures.draw({scheme: one[0].series for scheme, one in ours.items()}, seconds, sums)
+        + sweep_figures.draw(sweep.stored(), demand),
+        scenarios={scheme.name: scenarios[scheme, 1] for scheme in setting.SCHEMES},
         results={scheme.name: results for scheme, results in first.items()},
         sections=_sections(ours, ns2),
+        seeds=seeds,
     )
 
 
-def _sums_of_windows() -> dict[Scheme, tuple[Floats, Floats]]:
-    """Run the schemes of equation 6 once more, every flow sampled."""
-    seed = min(setting.SEEDS)
-    scenarios = (
-        setting.scenario(scheme, seed, probes=setting.ALL_WINDOWS) for scheme in setting.MODELLED
-    )
-    return dict(
-        zip(setting.MODELLED, map(measures.sum_of_windows, run_many(scenarios)), strict=True)
-    )
+def _beside(
+    progress: Progress | None,
+) -> tuple[dict[Scheme, tuple[Floats, Floats]], dict[sweep.Router, tuple[Floats, Floats, Floats]]]:
+    """Run what the figures besides the paper's show: sums of windows, and a change of demand.
 
-
-def _demand() -> dict[sweep.Router, tuple[Floats, Floats, Floats]]:
-    """Run the change of demand behind each router."""
-    runs = run_many(map(sweep.demand_scenario, sweep.ROUTERS))
-    return dict(zip(sweep.ROUTERS, map(sweep.demand_series, runs), strict=True))
+    The schemes of equation 6 run once more with every flow sampled, the demand behind each router.
+    """
+    scenarios = [
+        *(
+            setting.scenario(scheme, min(setting.SEEDS), probes=setting.ALL_WINDOWS)
+            for scheme in setting.MODELLED
+        ),
+        *map(sweep.demand_scenario, sweep.ROUTERS),
+    ]
+    runs = iter(run_many(scenarios, progress=stage(progress, "Figures")))
+    return (
+        {scheme: measures.sum_of_windows(next(runs)) for scheme in setting.MODELLED},
+        {router: sweep.demand_series(next(runs)) for router in sweep.ROUTERS},
+    )
 
 
 def _sections(ours: Runs, ns2: Ns2) -> dict[str, Any]:
@@ -109,7 +112,6 @@ def _sections(ours: Runs, ns2: Ns2) -> dict[str, Any]:
     trials = sorted(fit.stored(), key=lambda trial: trial.miss)
     answers = readings.nearest(readings.stored())
     return {
-        "seeds": len(next(iter(ours.values()))),
         "averages": [_averages(scheme, runs, ns2) for scheme, runs in ours.items()],
         "fairness": [_fairness(scheme, runs) for scheme, runs in ours.items()],
         "rtts_ms": [setting.rtt_ms(subnet) for subnet in range(setting.SUBNETS)],
@@ -131,14 +133,40 @@ def _sections(ours: Runs, ns2: Ns2) -> dict[str, Any]:
             "all": readings.stored(),
             "row": PUBLISHED[setting.DCCP_RED.name],
         },
-        "sweeps": {
-            "points": len(sweep.POINTS),
-            "routers": sweep.ROUTER_LABELS,
-            "rows": [
-                (point, {one.router: one for one in outcomes})
-                for point, outcomes in sweep.by_point(sweep.stored())
-            ],
-            "labels": {name: one.label for name, one in sweep.SWEEPS.items()},
+        "sweeps": _sweeps(),
+    }
+
+
+LARGE_MBPS = 10.0
+"""From this capacity on a share of the base case is a large window."""
+
+
+def _sweeps() -> dict[str, Any]:
+    """Return the table of the sweeps, and what the text says of it."""
+    stored = sweep.stored()
+    used = {(one.sweep, one.x, one.router): one.utilisation for one in stored}
+    large = [
+        one
+        for one in stored
+        if (one.sweep, one.router) == ("capacity", "vcp") and one.x >= LARGE_MBPS
+    ]
+
+    def percent(name: str, x: float, router: sweep.Router) -> str:
+        return f"{100 * used[name, x, router]:.0f}"
+
+    return {
+        "points": len(sweep.POINTS),
+        "routers": sweep.ROUTER_LABELS,
+        "rows": [
+            (point, {one.router: one for one in outcomes})
+            for point, outcomes in sweep.by_point(stored)
+        ],
+        "labels": {name: one.label for name, one in sweep.SWEEPS.items()},
+        "percent": percent,
+        "large": {
+            "least_percent": 100 * min(one.utilisation for one in large),
+            "queue_ms": max(one.queue_ms for one in large),
+            "jain": min(one.jain for one in large),
         },
     }
 

@@ -7,11 +7,10 @@ multiplied by ``s``, or the product divided by it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import lambertw
 
 from skywave.papers.chen2010.delayed import Solution, solve_delayed
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Values = Floats | np.float64
+    """Of one model, or of many."""
 
 STABLE_UP_TO_H = 0.5
 """The paper's and Xia et al.'s bound on h: enough for stability, with one round-trip time."""
@@ -156,22 +157,36 @@ class Model:
         """Return the real part of the rightmost root of equation 6 at rest, in 1/s.
 
         A small departure x from w* follows R' x'(t) = -h (1 - phi) x(t) - h phi x(t - delay), with
-        phi = 1 / rho*. Its characteristic roots are those of a Lambert function, of which the
-        principal branch has the rightmost (Shinozaki and Mori 2006); the model is stable at rest
-        where it is negative.
+        phi = 1 / rho*; the model is stable at rest where this is negative.
         """
         delay = self.control_rtt_s if delay_s is None else delay_s
-        phi = 1 / self.load_at_rest
-        now = self.h * (1 - phi) / self.control_rtt_s
-        late = self.h * phi / self.control_rtt_s
-        if delay == 0:
-            return -now - late
-        root = lambertw(-late * delay * np.exp(now * delay)) / delay - now
-        return float(root.real)
+        found = _abscissa(
+            np.float64(self.h),
+            np.float64(self.pipe_packets / (self.flows * self.alpha)),
+            np.float64(self.control_rtt_s),
+            np.float64(delay),
+        )
+        return float(found)
+
+
+def _abscissa(h: Values, pipe: Values, rtt_s: Values, delay_s: Values) -> Values:
+    """Return the abscissa of models; ``pipe`` is what gamma C R' holds, of N alpha.
+
+    The characteristic roots are those of a Lambert function, of which the principal branch has the
+    rightmost (Shinozaki and Mori 2006).
+    """
+    phi = pipe / (pipe + 1 / h)
+    now, late = h * (1 - phi) / rtt_s, h * phi / rtt_s
+    with np.errstate(invalid="ignore"):
+        root = lambertw(-late * delay_s * np.exp(now * delay_s)).real / delay_s - now
+    abscissa: Values = np.where(delay_s == 0, -now - late, root)
+    return abscissa
 
 
 MOST_H = 64.0
 """Where the search for the border of stability ends: beyond, cwnd would grow 64-fold in an RTT."""
+BISECTIONS = 50
+"""Halvings of the logarithm's range: to the last digits of a float."""
 
 
 def critical_h(model: Model, delay_s: float | None = None) -> float:
@@ -179,16 +194,27 @@ def critical_h(model: Model, delay_s: float | None = None) -> float:
 
     The model's own h does not matter.
     """
+    rtt_s = np.float64(model.control_rtt_s)
+    pipe = np.float64(model.pipe_packets / (model.flows * model.alpha))
+    return float(_critical_h(pipe, rtt_s, rtt_s if delay_s is None else np.float64(delay_s)))
 
-    def abscissa(log_h: float) -> float:
-        return _with(model, h=float(np.exp(log_h))).abscissa(delay_s)
 
+def _critical_h(pipe: Values, rtt_s: Values, delay_s: Values) -> Values:
+    """Bisect for the border, of all models at once; arguments are those of ``_abscissa``."""
     # Below the least h that can be unstable with no flow's alpha (pi R' / (2 delay)) all is stable.
-    delay = model.control_rtt_s if delay_s is None else delay_s
-    least = np.log(np.pi / 2 * model.control_rtt_s / delay) - 1e-9
-    if least >= np.log(MOST_H) or abscissa(np.log(MOST_H)) < 0:
-        return float("inf")
-    return float(np.exp(brentq(abscissa, least, np.log(MOST_H))))
+    with np.errstate(divide="ignore"):
+        stable = np.log(np.pi / 2 * rtt_s / delay_s) - 1e-9
+    most = np.log(MOST_H)
+    is_found = (stable < most) & (_abscissa(np.float64(MOST_H), pipe, rtt_s, delay_s) >= 0)
+    unstable = np.full_like(pipe, most)
+    stable = np.minimum(stable, most)
+    for _ in range(BISECTIONS):
+        middle = (stable + unstable) / 2
+        is_stable = _abscissa(np.exp(middle), pipe, rtt_s, delay_s) < 0
+        stable = np.where(is_stable, middle, stable)
+        unstable = np.where(is_stable, unstable, middle)
+    critical: Values = np.where(is_found, np.exp(unstable), np.inf)
+    return critical
 
 
 def stability_map(
@@ -198,14 +224,10 @@ def stability_map(
 
     The load is R' + ``added_delay_s`` old when a sender hears of it.
     """
-    base = model or Model()
-    table = np.empty((flows.size, rtts_s.size))
-    for row, count in enumerate(flows):
-        for column, rtt_s in enumerate(rtts_s):
-            point = _with(base, flows=int(count), propagation_s=float(rtt_s), queuing_s=0.0)
-            table[row, column] = critical_h(point, point.control_rtt_s + added_delay_s)
-    return table
-
-
-def _with(model: Model, **changes: float) -> Model:
-    return Model(**{**vars(model), **changes})
+    points = [
+        replace(model or Model(), propagation_s=float(rtt_s), queuing_s=0.0) for rtt_s in rtts_s
+    ]
+    alphas = flows[:, np.newaxis] * points[0].alpha
+    pipe = np.array([point.pipe_packets for point in points]) / alphas
+    rtt_s = np.broadcast_to([point.control_rtt_s for point in points], pipe.shape)
+    return np.asarray(_critical_h(pipe, rtt_s, rtt_s + added_delay_s))

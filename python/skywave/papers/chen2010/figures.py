@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.chen2010.analysis import STABLE_UP_TO_H, Model, stability_map
-from skywave.papers.chen2010.setting import DURATION_S
+from skywave.papers.chen2010.setting import DURATION_S, T_RHO_S
 from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Shown = Mapping[Scheme, Series]
     Theirs = Mapping[Scheme, Seconds]
-
-LOAD_INTERVAL_S = 0.2
-"""t_rho: the load that a sender hears of is an interval old, on average."""
 
 
 def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]]) -> list[Drawn]:
@@ -123,7 +120,7 @@ def _equation_6(sums: Mapping[Scheme, tuple[Floats, Floats]]) -> Figure:
     for delay_s, line, label in (
         (0.0, ":", "no delay"),
         (None, "-", "R'"),
-        (model.control_rtt_s + LOAD_INTERVAL_S, "--", "R' + t_rho"),
+        (model.control_rtt_s + T_RHO_S, "--", "R' + t_rho"),
     ):
         solution = model.solve(400.0, float(time_s[-1]), delay_s)
         axes.plot(time_s, solution(time_s), color="black", linestyle=line, label=label)
@@ -144,7 +141,7 @@ def _stability() -> Figure:
     levels = [0.25, STABLE_UP_TO_H, 1.0, np.pi / 2, 2.0, 4.0, 8.0]
     for axes, added_s, title in (
         (panels[0], 0.0, "load R' old"),
-        (panels[1], LOAD_INTERVAL_S, "load R' + t_rho old"),
+        (panels[1], T_RHO_S, "load R' + t_rho old"),
     ):
         critical = np.minimum(stability_map(rtts_s, flows, added_s), 16.0)
         shades = axes.pcolormesh(

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from skywave.fairness import jain
 from skywave.papers.chen2010.setting import (
     BOTTLENECK,
+    CAPACITY_BPS,
     DURATION_S,
     HOSTS,
     PACKET_B,
@@ -19,6 +20,7 @@ from skywave.papers.chen2010.setting import (
     SUBNETS,
     WARM_S,
     flow_name,
+    rtt_ms,
 )
 
 if TYPE_CHECKING:
@@ -102,6 +104,16 @@ class Run:
     goodput_kbps: NDArray[np.float64]
     utilisation: float
     web_kbps: float
+
+    @property
+    def packets_in_flight(self) -> float:
+        """Mean of the long-lived flows: what each delivers in its round-trip time, queue included.
+
+        The queue takes as long as its mean number of packets.
+        """
+        queue_s = self.series.queue_mean * PACKET_B * 8 / CAPACITY_BPS
+        rtts_s = np.array([rtt_ms(subnet) / 1e3 for subnet in range(SUBNETS)]) + queue_s
+        return float((self.goodput_kbps.mean(axis=1) * 1e3 * rtts_s).mean() / (PACKET_B * 8))
 
     @property
     def jain_by_subnet(self) -> Floats:

@@ -27,6 +27,8 @@ PACKET_B = 1024
 """On the wire, headers included."""
 IP_B, TCP_B, DCCP_B = 20, 20, 12
 STAGGER = "100 ms"
+T_RHO_S = 0.2
+"""VCP's interval."""
 SAMPLE_S = 0.01
 """The interval of Figure 7."""
 ALL_WINDOWS = Probes(interval="100 ms", links=(BOTTLENECK,))

@@ -15,6 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+import pyarrow.compute as pc
+
 from skywave.fairness import jain
 from skywave.papers.stored import read, write
 from skywave.scenario import CoDel, Dumbbell, Ftp, Pie, Probes, Scenario, Tcp, Vcp, VcpRouter
@@ -24,7 +27,6 @@ from skywave.topologies import Aggregate, Hop, parking_lot
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from skywave.results import Results
@@ -49,6 +51,8 @@ WIRE_B = DATA_B + 40
 START_JITTER = "300 ms"
 WARM = 1 / 3
 """The first third of a run does not count."""
+MEASURED = ("time_s", "delivered_bytes", "queue_packets", "queue_bytes")
+"""Columns that a point's values come of."""
 ACCESS = 4
 """An access link has so many times the bottleneck's rate, and is never the bottleneck."""
 
@@ -241,13 +245,15 @@ def _nanoseconds(ms: float) -> str:
 
 def measure(point: Point, router: Router, results: Results) -> Outcome:
     """Return what a run gives."""
-    links = results.tables["links"].to_pandas()
-    warm = links[links["time_s"] > WARM * point.duration_s]
+    warm = results.links.filter(pc.field("time_s") > WARM * point.duration_s)
+    drops, arrivals = (pc.sum(warm[name]).as_py() for name in ("drops", "arrivals"))
     utilisations, queues = [], []
-    for _, rows in warm.groupby("link", observed=True):
-        seconds = rows["time_s"].max() - WARM * point.duration_s
-        utilisations.append(8 * rows["delivered_bytes"].sum() / seconds / (point.mbps * 1e6))
-        queues.append((rows["queue_packets"].mean(), rows["queue_bytes"].mean()))
+    for link in bottlenecks(point):
+        rows = warm.filter(pc.field("link") == link)
+        column = {name: rows[name].to_numpy() for name in MEASURED}
+        seconds = column["time_s"].max() - WARM * point.duration_s
+        utilisations.append(8 * column["delivered_bytes"].sum() / seconds / (point.mbps * 1e6))
+        queues.append((column["queue_packets"].mean(), column["queue_bytes"].mean()))
     packets, in_bytes = max(queues)
     single = [
         flow["goodput_bps"]
@@ -261,7 +267,7 @@ def measure(point: Point, router: Router, results: Results) -> Outcome:
         utilisation=float(min(utilisations)),
         queue_share=float(packets / point.buffer),
         queue_ms=float(8 * in_bytes / (point.mbps * 1e6) * 1e3),
-        drop_percent=float(100 * warm["drops"].sum() / max(warm["arrivals"].sum(), 1)),
+        drop_percent=float(100 * drops / max(arrivals, 1)),
         jain=jain(single),
     )
 
@@ -304,15 +310,17 @@ def demand_scenario(router: Router, seed: int = 1) -> Scenario:
 
 def demand_series(results: Results) -> tuple[Floats, Floats, Floats]:
     """Return times, utilisation and queue in packets, in means of ``DEMAND.mean_s``."""
-    links = results.tables["links"].to_pandas()
-    second = (links["time_s"] / DEMAND.mean_s - 1e-9).astype(int)
-    means = links.groupby(second).agg({"delivered_bytes": "sum", "queue_packets": "mean"})
-    bps = 8 * means["delivered_bytes"].to_numpy(float) / DEMAND.mean_s
-    return (
-        (means.index.to_numpy(float) + 0.5) * DEMAND.mean_s,
-        bps / (Point("flows").mbps * 1e6),
-        means["queue_packets"].to_numpy(float),
-    )
+    links = results.links
+    number = (links["time_s"].to_numpy() / DEMAND.mean_s - 1e-9).astype(np.int64)
+
+    def sums(name: str) -> Floats:
+        values = links[name].to_numpy().astype(np.float64)
+        return np.bincount(number, weights=values).astype(np.float64)
+
+    delivered_b = sums("delivered_bytes")
+    time_s = (np.arange(delivered_b.size, dtype=np.float64) + 0.5) * DEMAND.mean_s
+    utilisation: Floats = 8 * delivered_b / DEMAND.mean_s / (Point("flows").mbps * 1e6)
+    return time_s, utilisation, sums("queue_packets") / np.bincount(number)
 
 
 def outcomes() -> Iterator[Outcome]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers.li2009 import (
@@ -19,25 +19,28 @@ from skywave.papers.li2009.cells import Ours
 from skywave.papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
+    DEFAULT,
     DPCP,
     DPCP_TCP,
     DUMBBELL_SEEDS,
     FLOWS,
     LOSS_PERCENT,
     LOSS_SEEDS,
+    PAPER_NETWORK,
     READINGS,
     SCHEMES,
     VCP,
 )
 from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
-from skywave.papers.stages import run_each, stage
+from skywave.papers.stages import stage
+from skywave.simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skywave.papers import Progress
     from skywave.papers.li2009.parking import Split
-    from skywave.papers.li2009.setting import Reading, Scheme
+    from skywave.papers.li2009.setting import Choices, Reading, Scheme
     from skywave.results import Results
     from skywave.scenario import Scenario
 
@@ -67,51 +70,50 @@ def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
     """Run Figures 2 to 5, and judge the published values."""
     del live_ns2
     ran = _run(progress)
-    lots = variants.stored_lots()
+    lots, dumbbells = variants.stored_lots(), variants.stored_dumbbells()
     return Reproduction(
         paper=PAPER,
-        cells=cells.published_cells(ran.ours, lots),
+        cells=cells.published_cells(ran.ours, lots, dumbbells),
         comparisons=(),
         parameters=setting.PARAMETERS,
         ns2=NO_NS2,
         figures=figures.draw(ran.ours, ran.vcp_shares, lots),
         scenarios=ran.scenarios,
         results=ran.results,
-        sections=_sections(ran, lots),
+        sections=_sections(ran, lots, dumbbells),
     )
 
 
 def _run(progress: Progress | None) -> _Ran:
-    lots = {
-        (scheme, reading): setting.lot(scheme, reading)
-        for reading in READINGS
-        for scheme in PUBLISHED_LOTS
-    }
-    lot_results = run_each(lots, stage(progress, "Parking lots"))
-    looks = {
-        (scheme, reading): setting.lot_by_intervals(scheme, reading)
-        for reading in READINGS
-        for scheme in PUBLISHED_LOTS
-    }
+    lots, looks = (
+        {
+            (scheme, reading): of(scheme, reading)
+            for reading in READINGS
+            for scheme in PUBLISHED_LOTS
+        }
+        for of in (setting.lot, setting.lot_by_intervals)
+    )
     dumbbells = {
         (scheme, seed): setting.dumbbell(scheme, seed=seed)
         for scheme in SCHEMES
         for seed in DUMBBELL_SEEDS
     }
-    dumbbell_results = run_each(dumbbells, stage(progress, "Dumbbells"))
     transfers = {
-        (carrier, percent, seed): setting.transfer(carrier, percent, seed)
+        (carrier, percent, seed): setting.transfer(
+            carrier, percent, seed, packets=(carrier, seed) == (DPCP_TCP, min(LOSS_SEEDS))
+        )
         for carrier in CARRIERS
         for percent in LOSS_PERCENT
         for seed in LOSS_SEEDS
     }
-    transfer_results = run_each(transfers, stage(progress, "Transfers"))
-    recorded = run_each(
-        {
-            percent: setting.transfer(DPCP_TCP, percent, min(LOSS_SEEDS), packets=True)
-            for percent in LOSS_PERCENT
-        }
-    )
+    # The longest first, and all in one go: else cores wait for the last of each kind.
+    plans = (lots, looks, dumbbells, transfers)
+    every = [scenario for plan in plans for scenario in plan.values()]
+    runs = iter(run_many(every, progress=stage(progress, "Skywave")))
+    lot_results = dict(zip(lots, runs, strict=False))
+    look_results = dict(zip(looks, runs, strict=False))
+    dumbbell_results = dict(zip(dumbbells, runs, strict=False))
+    transfer_results = dict(zip(transfers, runs, strict=True))
     ours = Ours(
         lots={
             key: {link: parking.series(run, link) for link in setting.SHOWN_LINKS}
@@ -156,14 +158,19 @@ def _run(progress: Progress | None) -> _Ran:
     }
     return _Ran(
         ours,
-        vcp_shares={percent: lossy.vcp_share(run) for percent, run in recorded.items()},
-        loads={key: loads.loads(run) for key, run in run_each(looks).items()},
+        vcp_shares={
+            percent: lossy.vcp_share(transfer_results[DPCP_TCP, percent, min(LOSS_SEEDS)])
+            for percent in LOSS_PERCENT
+        },
+        loads={key: loads.loads(run) for key, run in look_results.items()},
         scenarios={name: scenario for name, (scenario, _) in shown.items()},
         results={name: results for name, (_, results) in shown.items()},
     )
 
 
-def _sections(ran: _Ran, lots: Sequence[variants.Lot]) -> dict[str, Any]:
+def _sections(
+    ran: _Ran, lots: Sequence[variants.Lot], dumbbells: Sequence[variants.Bottleneck]
+) -> dict[str, Any]:
     """Return the tables of the report's own sections."""
     return {
         "warm_s": parking.WARM_S,
@@ -188,8 +195,10 @@ def _sections(ran: _Ran, lots: Sequence[variants.Lot]) -> dict[str, Any]:
             for percent in LOSS_PERCENT
         ],
         "lots": lots,
-        "dumbbells": variants.stored_dumbbells(),
+        "dumbbells": dumbbells,
         "said": _said(lots),
+        "said_of_dumbbells": _said_of_dumbbells(dumbbells),
+        "mostly_vcp_percent": mostly_vcp_percent(ran.vcp_shares),
         "labels": {reading.name: reading.label for reading in READINGS},
     }
 
@@ -206,6 +215,39 @@ def _said(lots: Sequence[variants.Lot]) -> dict[str, variants.Lot]:
         "slow_senders": variants.find(lots, DPCP, FLOWS, variants.SLOW_SENDERS),
         "slow_routers": variants.find(lots, DPCP, FLOWS, variants.SLOW_ROUTERS),
         "slow_vcp": variants.find(lots, VCP, FLOWS, variants.SLOW),
+    }
+
+
+def mostly_vcp_percent(shares: Mapping[int, float | None]) -> int | None:
+    """Return the loss rate from which on more than half of the segments leave in VCP's mode."""
+    others = [percent for percent, share in shares.items() if share is None or share <= 0.5]
+    return next((percent for percent in shares if percent > max(others, default=-1)), None)
+
+
+FEW_FLOWS = 2
+
+
+def _said_of_dumbbells(dumbbells: Sequence[variants.Bottleneck]) -> dict[str, Any]:
+    """Return what the text says of the stored dumbbells."""
+
+    def find(scheme: Scheme, choices: Choices = DEFAULT, **network: Any) -> variants.Bottleneck:
+        return variants.find_dumbbell(dumbbells, scheme, replace(PAPER_NETWORK, **network), choices)
+
+    quicker = {
+        network: variants.find_dumbbell(dumbbells, VCP, network).transition_s
+        / variants.find_dumbbell(dumbbells, DPCP, network).transition_s
+        for network in variants.NETWORKS
+    }
+    few = [ratio for network, ratio in quicker.items() if network.flows <= FEW_FLOWS]
+    many = [ratio for network, ratio in quicker.items() if network.flows > FEW_FLOWS]
+    return {
+        "quicker_few": (min(few), max(few)),
+        "quicker_many": (min(many), max(many)),
+        "near": {scheme.name: find(scheme, rtt_ms=200) for scheme in (VCP, DPCP)},
+        "usual": {scheme.name: find(scheme) for scheme in (VCP, DPCP)},
+        "far": find(DPCP, rtt_ms=1000),
+        "ten": {scheme.name: find(scheme, flows=10) for scheme in (VCP, DPCP)},
+        "slow": find(DPCP, variants.SLOW),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from skywave.papers.li2009.setting import (
     LOSS_PERCENT,
     LOT_S,
     LOT_SEED,
+    PAPER_NETWORK,
     READINGS,
     TPCP,
     VCP,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from skywave.papers.li2009.dumbbell import Course
     from skywave.papers.li2009.lossy import Times
     from skywave.papers.li2009.parking import LinkSeries
-    from skywave.papers.li2009.setting import Carrier, Choices, Reading, Scheme
-    from skywave.papers.li2009.variants import Lot
+    from skywave.papers.li2009.setting import Carrier, Choices, Network, Reading, Scheme
+    from skywave.papers.li2009.variants import Bottleneck, Lot
 
 POINTS = "percentage points"
 NEAR = WithinUnits(10, POINTS)
@@ -92,23 +93,56 @@ TRANSITION_REASON = (
     "packets of 4 Mbps and 500 ms are seven doublings. With 200 ms, and with ten flows, it takes "
     "4 s or less (see the dumbbells); rate, delay and flows of the testbed are not published."
 )
-UTILISATION_REASON = (
-    "Over 500 ms the load of an interval of 200 ms is that of a clump or of a gap. DPCP answers "
-    "the one by decreases of 0.6 and 0.43 and the other by doubling, and swings; VCP, with 0.875 "
-    "and 16 %, less. Over 200 ms DPCP uses as much as VCP, and with a t_rho of 500 ms more than "
-    "VCP with 200 ms (see the dumbbells)."
-)
-LOSS_REASON = (
-    "TCP at a loss rate of 10 % and more lives from its timeouts, whatever the window obeys: a "
-    "segment that is lost again when it is sent again waits for a timer that doubles. MPCP leaves "
-    "that as it is. So time grows from the first percent on, in VCP as in DPCP, and from 20 % on "
-    "the two cannot be told apart."
-)
-DCCP_LOSS_REASON = (
-    "Over DCCP next to nothing waits for timeouts up to 35 % of loss, and the steep part begins "
-    "there as published. But it is not flat before: each round-trip time with a loss halves the "
-    "window, and at 30 % a transfer takes four times as long as without loss."
-)
+
+
+def utilisation_reason(dumbbells: Sequence[Bottleneck]) -> str:
+    """Return why DPCP uses less of the dumbbell's link than VCP."""
+
+    def percent(scheme: Scheme, network: Network, choices: Choices = DEFAULT) -> str:
+        found = variants.find_dumbbell(dumbbells, scheme, network, choices)
+        return f"{found.utilisation:.0f} %"
+
+    near = replace(PAPER_NETWORK, rtt_ms=200)
+    return (
+        "Over 500 ms the load of an interval of 200 ms is that of a clump or of a gap. DPCP "
+        "answers the one by decreases of 0.6 and 0.43 and the other by doubling, and swings; VCP, "
+        "with 0.875 and 16 %, less. Over 200 ms DPCP uses "
+        f"{percent(DPCP, near)} and VCP {percent(VCP, near)}, and with a t_rho of 500 ms DPCP uses "
+        f"{percent(DPCP, PAPER_NETWORK, variants.SLOW)} (see the dumbbells)."
+    )
+
+
+def alike_from_percent(one: Mapping[int, Times], other: Mapping[int, Times]) -> int | None:
+    """Return the loss rate from which on the confidence intervals of two carriers overlap."""
+    apart = [
+        percent
+        for percent in LOSS_PERCENT
+        if abs(one[percent].mean_s - other[percent].mean_s)
+        > one[percent].margin_s + other[percent].margin_s
+    ]
+    return next((percent for percent in LOSS_PERCENT if percent > max(apart, default=-1)), None)
+
+
+def _loss_reason(ours: Ours, carrier: Carrier) -> str:
+    times = ours.transfers[carrier]
+    if carrier == DPCP_TCP:
+        alike = alike_from_percent(times, ours.transfers[VCP_TCP])
+        return (
+            "TCP at a loss rate of 10 % and more lives from its timeouts, whatever the window "
+            "obeys: a segment that is lost again when it is sent again waits for a timer that "
+            "doubles. MPCP leaves that as it is. So time grows from the first percent on, in VCP "
+            "as in DPCP"
+            + ("." if alike is None else f"; from {alike} % on their intervals overlap.")
+        )
+    longer = times[30].mean_s / times[0].mean_s
+    return (
+        "Over DCCP next to nothing waits for timeouts up to 35 % of loss, and the steep part "
+        "begins there as published. But it is not flat before: each round-trip time with a loss "
+        f"halves the window, and at 30 % a transfer takes {longer:.1f} times as long as without "
+        "loss."
+    )
+
+
 QUEUE_REASON = (
     "Queues are those of clumps, which rate, round-trip time and the number of flows make longer "
     "or shorter (see the dumbbells); none of these is published."
@@ -128,11 +162,11 @@ class Ours:
     transfers: Mapping[Carrier, Mapping[int, Times]]
 
 
-def published_cells(ours: Ours, lots: Sequence[Lot]) -> list[Cell]:
-    """Judge every published value; reasons name what the stored parking lots give."""
+def published_cells(ours: Ours, lots: Sequence[Lot], dumbbells: Sequence[Bottleneck]) -> list[Cell]:
+    """Judge every published value; reasons name what stored parking lots and dumbbells give."""
     return [
         *(cell for reading in READINGS for cell in _figure_2(ours, reading, lots)),
-        *_figure_3(ours),
+        *_figure_3(ours, dumbbells),
         *_figure_4(ours, DPCP_TCP),
         _gap(ours),
         *_figure_4(ours, DPCP_DCCP),
@@ -225,7 +259,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
     ]
 
 
-def _figure_3(ours: Ours) -> list[Cell]:
+def _figure_3(ours: Ours, dumbbells: Sequence[Bottleneck]) -> list[Cell]:
     def mean(scheme: Scheme, measure: Callable[[Course], float | None]) -> float | None:
         found = [measure(course) for course in ours.dumbbells[scheme]]
         return None if None in found else float(np.mean(np.array(found, dtype=np.float64)))
@@ -257,7 +291,7 @@ def _figure_3(ours: Ours) -> list[Cell]:
             published=0.0,
             ours=steady[DPCP] - steady[VCP],
             rule=Limit(">"),
-            known_reason=UTILISATION_REASON,
+            known_reason=utilisation_reason(dumbbells),
         ),
     ]
 
@@ -284,7 +318,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
             published=value,
             ours=found,
             rule=rule,
-            known_reason=LOSS_REASON if carrier == DPCP_TCP else DCCP_LOSS_REASON,
+            known_reason=_loss_reason(ours, carrier),
         )
 
     return [
@@ -332,7 +366,7 @@ def _gap(ours: Ours) -> Cell:
         published=0.0,
         ours=leads[0] - leads[1],
         rule=Limit(">"),
-        known_reason=LOSS_REASON,
+        known_reason=_loss_reason(ours, DPCP_TCP),
     )
 
 

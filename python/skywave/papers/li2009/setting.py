@@ -27,7 +27,7 @@ TARGET_UTILISATION, QUEUE_SHARE = 0.98, 0.5
 """gamma and kappa_q, as the core has them."""
 DATA_B = 1000
 TCP_B, DCCP_B, IP_B = 20, 16, 20
-"""Headers; DCCP's with long sequence numbers: of three packets a place is not in the low 24 bits."""
+"""Headers; DCCP's with long sequence numbers, of which alone every place can be told."""
 WIRE_B = DATA_B + TCP_B + IP_B
 START_JITTER = "300 ms"
 

@@ -196,6 +196,19 @@ def find(
     return next(row for row in rows if (row.scheme, row.reading, row.choices, row.seed) == key)
 
 
+def find_dumbbell(
+    rows: Iterable[Bottleneck],
+    scheme: Scheme,
+    network: Network = PAPER_NETWORK,
+    choices: Choices = DEFAULT,
+) -> Bottleneck:
+    """Return one dumbbell's row."""
+    key = (scheme.name, network.mbps, network.rtt_ms, network.flows, choices.label)
+    return next(
+        row for row in rows if (row.scheme, row.mbps, row.rtt_ms, row.flows, row.choices) == key
+    )
+
+
 if __name__ == "__main__":
     write(STORED_DUMBBELLS, Bottleneck, map(run_dumbbell, DUMBBELLS), total=len(DUMBBELLS))
     write(STORED_LOTS, Lot, map(run_lot, LOTS), total=len(LOTS))

@@ -67,7 +67,7 @@ def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
         cells=cells.published_cells(ours, ns2),
         comparisons=cells.ns2_comparisons(ours, ns2),
         parameters=setting.PARAMETERS,
-        ns2=Ns2Source("stored", oracle.REMARK),
+        ns2=Ns2Source("stored", oracle.remark()),
         figures=[
             *figures.draw(ours, ns2, oracle.seconds()),
             *figures.draw_ours(ours, ns2, found, drawn),
@@ -88,6 +88,11 @@ def _sections(ours: Runs, ns2: Mapping[str, Periods]) -> dict[str, Any]:
     return {
         "periods": cells.PERIODS,
         "seeds": len(setting.SEEDS),
+        "ns2_runs": oracle.runs(),
+        "ratio_beside_one": {
+            conditions.rules: float(over_runs(ours[conditions], "ratio_percent").mean[1])
+            for conditions in (setting.Conditions("NewReno"), setting.RFC_3448)
+        },
         "deadline_ms": setting.DEADLINE_S * 1e3,
         "jitter": setting.JITTER,
         "adaptive_frames": setting.ADAPTIVE_FRAMES,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import TwoSlopeNorm
-from matplotlib.figure import Figure
 
 from skywave import emodel
+from skywave.papers.figures import begin
 from skywave.papers.lien2009 import setting
 from skywave.papers.lien2009.setting import (
     DEADLINE_S,
@@ -44,6 +44,7 @@ from skywave.scenario import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from skywave.results import Results
@@ -189,6 +190,13 @@ def tables(found: Mapping[Case, Outcome]) -> dict[str, Any]:
         "codec": CODEC.name,
         "best": emodel.rating(CODEC, DEADLINE_S + FRAME_MS / 1e3, 0),
         "adaptive_frames": ADAPTIVE_FRAMES,
+        "usable_r": emodel.USABLE_R,
+        # Beside one flow, where flows have no queue of their own.
+        "vegas_best": max(
+            outcome.rating[0]
+            for case, outcome in found.items()
+            if case.tcp == "Vegas" and case.queue != "FQ-CoDel"
+        ),
         "usable": [
             {
                 "queue": queue,
@@ -218,8 +226,9 @@ def tables(found: Mapping[Case, Outcome]) -> dict[str, Any]:
 
 def draw(found: Mapping[Case, Outcome]) -> Figure:
     """Draw R of every combination beside one TCP flow and beside five."""
-    figure = Figure(figsize=(6.5, 7.4))
-    figure.subplots_adjust(0.22, 0.08, 0.89, 0.97, wspace=0.06, hspace=0.2)
+    figure = begin((6.5, 7.4))
+    # Room for the names of transports, the slanted ones of TCPs and the bar.
+    figure.subplots_adjust(left=0.22, bottom=0.08, right=0.89, wspace=0.06, hspace=0.2)
     panels = figure.subplots(len(QUEUES), 2, sharex=True, sharey=True)
     norm = TwoSlopeNorm(vmin=0, vcenter=emodel.USABLE_R, vmax=90)
     for row, queue in enumerate(QUEUES):

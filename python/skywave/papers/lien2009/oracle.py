@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STORED = Path(__file__).parent / "ns2"
-REMARK = "stored answers of ns-2.35, means over 40 runs of each setting"
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,17 @@ def periods() -> dict[str, Periods]:
             loss_percent=_spread(rows, "loss_app_pct"),
         )
     return answers
+
+
+def runs() -> int:
+    """Return over how many runs of ns-2 the answers for each setting are."""
+    (count,) = set(pyarrow.csv.read_csv(STORED / "periods.csv")["n"].to_pylist())
+    return int(count)
+
+
+def remark() -> str:
+    """Say where ns-2's values come from."""
+    return f"stored answers of ns-2.35, means over {runs()} runs of each setting"
 
 
 def _spread(rows: pa.Table, name: str) -> Spread:

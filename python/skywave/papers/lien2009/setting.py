@@ -65,6 +65,7 @@ class Conditions:
     tells_rtt: bool = False
     jitter: bool = True
     adapt: bool = False
+    rules: Literal["ns2", "rfc3448"] = "ns2"
 
     @property
     def name(self) -> str:
@@ -80,6 +81,8 @@ class Conditions:
             name += "-nojitter"
         if self.adapt:
             name += "-adapt"
+        if self.rules != "ns2":
+            name += f"-{self.rules}"
         return name
 
 
@@ -96,6 +99,8 @@ LITERAL_S = Conditions("NewReno", segment_size="1460 B")
 TELLS_RTT = Conditions("NewReno", tells_rtt=True)
 OTHER_RATES = tuple(Conditions("NewReno", rate=rate) for rate in ("1.5 Mbps", "10 Mbps"))
 NO_JITTER = tuple(Conditions(tcp, jitter=False) for tcp in FLAVOURS)
+RFC_3448 = Conditions("NewReno", rules="rfc3448")
+"""The mean of the loss intervals that there are, instead of ns-2's (appendix)."""
 ADAPTIVE = tuple(Conditions(tcp, adapt=True) for tcp in FLAVOURS)
 ALL_CONDITIONS = (
     *TABLES,
@@ -106,6 +111,7 @@ ALL_CONDITIONS = (
     TELLS_RTT,
     *OTHER_RATES,
     *NO_JITTER,
+    RFC_3448,
     *ADAPTIVE,
 )
 
@@ -179,6 +185,7 @@ def _dccp(conditions: Conditions) -> Dccp:
         profile="ns2",
         # Where the source has packets of several sizes, s is their mean.
         tfrc=Tfrc(
+            rules=conditions.rules,
             segment_size=conditions.segment_size,
             receiver_rtt="option" if conditions.tells_rtt else None,
         ),

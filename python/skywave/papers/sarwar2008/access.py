@@ -2,7 +2,7 @@
 
 IPSTAR "uses shared access over radio channels and consequently can have both congestion and errors
 on the link" (section IV). Independent errors of the published rate alone give neither row of Table
-I: less than half of the published throughput, and a quarter of the published loss. So here
+I: less than half of the published throughput and a quarter of the published loss. So here
 
 - errors come in bursts: the channel is good or bad (Gilbert-Elliott), and in the long run loses the
   published share of packets;
