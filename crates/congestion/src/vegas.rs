@@ -3,7 +3,7 @@
 //! Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet" (1995),
 //! with the arithmetic of ns-2.35's `Agent/TCP/Vegas`. No RFC describes it.
 
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 
 use crate::{AckSummary, AckedPacket, WindowControl};
 
@@ -123,9 +123,10 @@ impl Vegas {
         }
     }
 
-    /// The round is over: what its round-trip times say. `next` is the number of the packet that
-    /// will be sent next, counted from 1.
-    fn end_round(&mut self, now: Instant, next: u64) {
+    /// The round is over: what its round-trip times say, or where there are none the `sample` of the
+    /// acknowledgement that ends it. `next` is the number of the packet that will be sent next,
+    /// counted from 1.
+    fn end_round(&mut self, now: Instant, next: u64, sample: Option<Duration>) {
         let round = self.round;
         let sent = next as i64 - round.end as i64;
         self.round = Round {
@@ -133,10 +134,11 @@ impl Vegas {
             began: Some(now),
             ..Round::default()
         };
-        let rtt = match (round.rtt_count, self.config.rules) {
-            (0, VegasRules::Published) => return,
-            (0, VegasRules::Ns2) => (now - round.began.unwrap_or(now)).as_secs_f64(),
-            (samples, _) => round.rtt_sum / f64::from(samples),
+        let rtt = match (round.rtt_count, self.config.rules, sample) {
+            (0, VegasRules::Published, None) => return,
+            (0, VegasRules::Published, Some(sample)) => sample.as_secs_f64(),
+            (0, VegasRules::Ns2, _) => (now - round.began.unwrap_or(now)).as_secs_f64(),
+            (samples, ..) => round.rtt_sum / f64::from(samples),
         };
         if rtt <= 0.0 {
             return;
@@ -213,7 +215,7 @@ impl WindowControl for Vegas {
     fn on_ack(&mut self, ack: &AckSummary) {
         let outstanding = u64::from(ack.in_flight) + 1;
         if self.acked >= self.round.end {
-            self.end_round(ack.now, self.acked + outstanding);
+            self.end_round(ack.now, self.acked + outstanding, ack.rtt);
         }
         // Slow start may end in the middle of a round.
         if self.increment >= 1.0 && self.cwnd >= self.ssthresh {

@@ -1,4 +1,3 @@
-use skywave_units::Duration;
 use skywave_wire::Ecn;
 
 use super::*;

@@ -154,7 +154,7 @@ fn rfc3168_6_1_2_a_mark_beside_a_loss_is_answered_with_it() {
     assert_eq!(script.stats().cwnd, 5.0);
     // The mark is echoed until CWR comes, which the first new segment brings.
     script.receive(1, 10_001, marked, TcpOptions::default());
-    assert_eq!(script.stats().cwnd, 5.0);
+    assert_eq!(script.stats().ssthresh, 5.0);
     assert!(script.segments[0].flags.contains(Flags::CWR));
 }
 
