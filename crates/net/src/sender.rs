@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -17,6 +18,9 @@ use crate::socket::{Room, Socket};
 
 /// Batches that are kept to be filled again.
 const SPARE: usize = 8;
+
+/// Takes packets one by one, until it breaks off.
+type Take<'a> = dyn FnMut(Transmit<Packet>) -> ControlFlow<()> + 'a;
 
 /// Sends batches, from any thread; keeps what the socket has no room for.
 #[derive(Debug, Default)]
@@ -36,42 +40,45 @@ struct Backlog {
 }
 
 impl Sender {
-    /// Sends all that `next` gives; `false` where the socket has become full before that.
+    /// Sends all that `transmit_all` hands over, which it breaks off where the socket becomes full; `false`
+    /// then.
     pub(crate) fn send_all(
         &self,
         socket: &Socket,
         path: &Path,
         counters: &Counters,
-        mut next: impl FnMut() -> Option<Transmit<Packet>>,
+        transmit_all: impl FnOnce(&mut Take<'_>),
     ) -> bool {
         if self.is_blocked.load(Ordering::Acquire) {
             return false;
         }
-        let mut waiting = next();
-        if waiting.is_none() {
-            return true;
-        }
         let checksum = path.checksum(socket.encapsulation);
         let max_segments = socket.max_segments();
-        let mut batch = locked(&self.spare).pop().unwrap_or_default();
         // A packet that has no bytes is an error; what its peer sees is a loss.
         let push = |batch: &mut Batch, Transmit { ecn, packet }: &Transmit<Packet>| {
             let pushed = batch.push(packet, *ecn, checksum, max_segments);
             counters.send_errors(u64::from(pushed.is_err()));
             pushed.unwrap_or(true)
         };
-        // By reference, for packets are large to be moved.
-        while let Some(transmit) = &waiting {
-            if !push(&mut batch, transmit) {
-                let has_left = self.send(socket, path, counters, &mut batch);
+        let mut batch = None;
+        let mut is_full = false;
+        transmit_all(&mut |transmit| {
+            let batch = batch.get_or_insert_with(|| locked(&self.spare).pop().unwrap_or_default());
+            if !push(batch, &transmit) {
+                is_full = !self.send(socket, path, counters, batch);
                 // The packet in hand opens the next batch.
-                push(&mut batch, transmit);
-                if !has_left {
-                    self.hold(path, batch);
-                    return false;
-                }
+                push(batch, &transmit);
             }
-            waiting = next();
+            if is_full {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        let Some(mut batch) = batch else { return true };
+        if is_full {
+            self.hold(path, batch);
+            return false;
         }
         let drained = self.send(socket, path, counters, &mut batch);
         let mut spare = locked(&self.spare);
@@ -185,6 +192,11 @@ mod tests {
         }
     }
 
+    /// There is one packet to send.
+    fn one(take: &mut Take<'_>) {
+        let _ = take(packet());
+    }
+
     async fn full_socket() {
         let open = |send_buffer| {
             let config = EndpointConfig {
@@ -202,16 +214,15 @@ mod tests {
         let mut sent = 0;
         loop {
             sent += 1;
-            let mut next = Some(packet());
-            if !sender.send_all(&here, &path, &counters, || next.take()) {
+            if !sender.send_all(&here, &path, &counters, one) {
                 break;
             }
             assert!(sent < 1_000, "the socket is never full");
         }
-        assert!(!sender.send_all(&here, &path, &counters, || Some(packet())));
+        assert!(!sender.send_all(&here, &path, &counters, one));
 
         poll_fn(|context| sender.poll_backlog(context, &here, &counters)).await;
-        assert!(sender.send_all(&here, &path, &counters, || None));
+        assert!(sender.send_all(&here, &path, &counters, |_| ()));
         let (mut incoming, mut received) = (Incoming::new(), 0);
         while received < sent {
             poll_fn(|context| there.poll_receive(context, &mut incoming))

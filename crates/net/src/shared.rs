@@ -7,8 +7,8 @@ use std::task::Waker;
 use bytes::Bytes;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_transport::Transmit;
 use skywave_transport::dccp::{self, Connection, State};
-use skywave_transport::{Endpoint as _, Transmit};
 use skywave_units::Instant;
 use skywave_wire::dccp::{Packet, PacketType, ParseError};
 use skywave_wire::{Checksum, Ecn};
@@ -148,13 +148,11 @@ impl Shared {
                     self.at_door(now, key, ecn, packet);
                 }
                 Found::Flow(flow) => {
+                    let others = core::iter::from_fn(|| arrival.pop_for(&key))
+                        .filter_map(|bytes| self.parse(bytes, checksum).ok());
+                    let packets = core::iter::once(packet).chain(others);
                     let is_first = flow.receive(now, |connection| {
-                        connection.receive(now, ecn, packet);
-                        while let Some(bytes) = arrival.pop_for(&key) {
-                            if let Ok(packet) = self.parse(bytes, checksum) {
-                                connection.receive(now, ecn, packet);
-                            }
-                        }
+                        connection.receive_all(now, ecn, packets);
                     });
                     if is_first {
                         received.push(flow);
@@ -249,11 +247,12 @@ impl Shared {
                 return;
             }
         }
-        let mut reply = Some(reply);
         // A full socket has more important things to send: the peer will ask again.
         let _is_sent = self
             .sender
-            .send_all(&self.socket, path, &self.counters, || reply.take());
+            .send_all(&self.socket, path, &self.counters, |take| {
+                let _ = take(reply);
+            });
     }
 
     /// Takes a connection that is over out of the table.

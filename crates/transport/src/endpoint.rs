@@ -1,5 +1,7 @@
 //! The boundary between a protocol endpoint and whatever drives it: the simulator or a socket.
 
+use core::ops::ControlFlow;
+
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
@@ -26,6 +28,20 @@ pub trait Endpoint {
 
     /// The next packet to send, if there is one that may leave at `now`.
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Self::Packet>>;
+
+    /// Hands over all packets that may leave at `now`, one by one, unless `take` breaks off: the same
+    /// as [`Endpoint::transmit`] until it returns `None`, perhaps with less work.
+    fn transmit_all(
+        &mut self,
+        now: Instant,
+        take: &mut dyn FnMut(Transmit<Self::Packet>) -> ControlFlow<()>,
+    ) {
+        while let Some(transmit) = self.transmit(now) {
+            if take(transmit).is_break() {
+                return;
+            }
+        }
+    }
 
     /// When [`Endpoint::expire`] must next be called; `None` for never.
     fn deadline(&self) -> Option<Instant>;
@@ -102,6 +118,11 @@ impl<E: Endpoint> Drain<'_, E> {
     #[inline(always)]
     pub fn transmit(&mut self) -> Option<Transmit<E::Packet>> {
         self.endpoint.transmit(self.now)
+    }
+
+    /// Hands over the packets to send, until there are none or `take` breaks off.
+    pub fn transmit_all(&mut self, take: &mut dyn FnMut(Transmit<E::Packet>) -> ControlFlow<()>) {
+        self.endpoint.transmit_all(self.now, take);
     }
 
     /// Ends the drain: when [`Driven::expire`] is due.

@@ -45,6 +45,7 @@ impl Payload {
     }
 
     /// Appends the data to `out`.
+    #[inline]
     pub(crate) fn emit(&self, out: &mut Vec<u8>) {
         match self {
             Self::Synthetic(length) => out.resize(out.len() + *length as usize, 0),

@@ -236,7 +236,7 @@ impl Flow {
             &self.shared.socket,
             &self.key.path,
             &self.shared.counters,
-            || drain.transmit(),
+            |take| drain.transmit_all(take),
         );
         let news = if drained {
             self.settle(state, now)

@@ -207,6 +207,28 @@ impl AckVectorBuffer {
         }
     }
 
+    /// Takes in `count` packets from `first` on that have come together, all of them new and in order.
+    pub(crate) fn record_train(&mut self, first: SeqNo, count: u64, ecn: Ecn) {
+        self.record(first, ecn);
+        let mut left = count - 1;
+        while left > 0 {
+            let filled = self.cells.front().map_or(0, |front| front.len) % CELL_MAX;
+            let len = left.min(CELL_MAX - filled);
+            let nonces = if nonce_of(ecn) { u64::MAX } else { 0 };
+            self.push(
+                Cell {
+                    code: Some(self.kind.code(ecn)),
+                    len: CELL_MAX,
+                    nonces,
+                }
+                .newest(len),
+            );
+            left -= len;
+        }
+        self.newest = first.add(count - 1);
+        self.bound();
+    }
+
     /// Adds the vector to a packet that carries [`AckVectorBuffer::ack_number`] as its
     /// acknowledgement number. A long vector takes several options.
     pub(crate) fn options(&self, out: &mut OptionList) {
@@ -276,7 +298,7 @@ impl AckVectorBuffer {
         self.cells.len()
     }
 
-    /// Adds one packet to the newest end.
+    /// Adds packets to the newest end.
     fn push(&mut self, cell: Cell) {
         self.span += cell.len as u32;
         if let Some(front) = self.cells.front_mut()

@@ -33,6 +33,31 @@ pub(crate) struct SentPacket {
     pub(crate) ecn: Ecn,
 }
 
+/// Data packets of ours that have left together, one after the other, all alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentTrain {
+    /// The sequence number of the first one.
+    pub(crate) first: SeqNo,
+    /// Packets; perhaps none.
+    pub(crate) count: u64,
+    /// Bytes of application data in each.
+    pub(crate) data: u32,
+    /// The ECN bits that they were sent with.
+    pub(crate) ecn: Ecn,
+}
+
+impl SentTrain {
+    /// The packet at `index`.
+    pub(crate) const fn packet(&self, index: u64) -> SentPacket {
+        SentPacket {
+            seq: self.first.add(index),
+            data: Some(self.data),
+            ack: None,
+            ecn: self.ecn,
+        }
+    }
+}
+
 /// A sequence-valid packet of the peer's, as congestion control sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedPacket<'a> {
@@ -55,6 +80,56 @@ pub(crate) struct ReceivedPacket<'a> {
     pub(crate) ndp_count: Option<u64>,
     /// All its options, for the CCID's own ones and the Ack Vector.
     pub(crate) options: &'a OptionList,
+}
+
+/// Data packets without options that have come together, new and in order, all alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Train {
+    /// The sequence number of the first one.
+    pub(crate) first: SeqNo,
+    /// Packets, at least one.
+    pub(crate) count: u64,
+    /// Bytes of application data in each.
+    pub(crate) data: u32,
+    /// CCVal.
+    pub(crate) ccval: u8,
+    /// The ECN bits of their IP headers.
+    pub(crate) ecn: Ecn,
+}
+
+impl Train {
+    /// The sequence number of the last packet.
+    pub(crate) const fn last(&self) -> SeqNo {
+        self.first.add(self.count - 1)
+    }
+
+    /// Hands over each packet by itself.
+    pub(crate) fn for_each(&self, mut take: impl FnMut(&ReceivedPacket<'_>)) {
+        let options = OptionList::new();
+        for index in 0..self.count {
+            take(&ReceivedPacket {
+                seq: self.first.add(index),
+                is_new: true,
+                ack: None,
+                data: Some(self.data),
+                is_corrupted: false,
+                ccval: self.ccval,
+                ecn: self.ecn,
+                ndp_count: None,
+                options: &options,
+            });
+        }
+    }
+
+    /// Its newest `count` packets, or all.
+    pub(crate) fn newest(&self, count: u64) -> Self {
+        let count = count.min(self.count);
+        Self {
+            first: self.first.add(self.count - count),
+            count,
+            ..*self
+        }
+    }
 }
 
 /// The data-sending half of a CCID.
@@ -84,6 +159,11 @@ pub(crate) trait HcSender {
     /// A packet has come: acknowledgement information in it, and, through its own sequence number
     /// and ECN bits, the state of the path that acknowledgements take.
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);
+
+    /// Packets have come together: the same as [`HcSender::on_received`] for each of them.
+    fn on_train(&mut self, now: Instant, train: &Train) {
+        train.for_each(|packet| self.on_received(now, packet));
+    }
 
     /// The smoothed round-trip time, once there is a sample.
     fn srtt(&self) -> Option<Duration>;
@@ -122,6 +202,11 @@ pub(crate) trait HcSender {
 pub(crate) trait HcReceiver {
     /// A packet has come. Called after the Ack Vector buffer has taken it in.
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);
+
+    /// Packets have come together: the same as [`HcReceiver::on_received`] for each of them.
+    fn on_train(&mut self, now: Instant, train: &Train) {
+        train.for_each(|packet| self.on_received(now, packet));
+    }
 
     /// The peer's Ack Ratio feature has a new value.
     fn on_ack_ratio(&mut self, ratio: u16) {

@@ -97,6 +97,7 @@ impl Packet {
     }
 
     /// Bytes of the packet without IP: header and data.
+    #[inline]
     pub fn encoded_len(&self) -> usize {
         self.header_len() + self.payload.len()
     }
@@ -240,20 +241,25 @@ impl Packet {
         let covered = self.check(header_len)?;
         out.reserve(header_len + self.payload.len());
 
-        let [s0, s1] = self.source_port.to_be_bytes();
-        let [d0, d1] = self.destination_port.to_be_bytes();
-        let offset = (header_len / WORD) as u8;
-        let cc = self.ccval << 4 | self.cscov;
-        let type_x = (packet_type as u8) << 1 | u8::from(self.extended);
-        if self.extended {
-            // A reserved byte, then the number.
-            let [_, n0, n1, n2, n3, n4, n5, n6] = self.seq.get().to_be_bytes();
-            out.extend_from_slice(&[
-                s0, s1, d0, d1, offset, cc, 0, 0, type_x, n0, n1, n2, n3, n4, n5, n6,
-            ]);
+        // The generic header in two words: the second one is type and X, a reserved byte and the
+        // number, or half of that.
+        let offset = (header_len / WORD) as u64;
+        let first = u64::from(self.source_port) << 48
+            | u64::from(self.destination_port) << 32
+            | offset << 24
+            | u64::from(self.ccval) << 20
+            | u64::from(self.cscov) << 16;
+        let type_x = u64::from(packet_type as u8) << 1 | u64::from(self.extended);
+        let second = if self.extended {
+            type_x << 56 | self.seq.get()
         } else {
-            let [_, n0, n1, n2] = self.seq.low24().to_be_bytes();
-            out.extend_from_slice(&[s0, s1, d0, d1, offset, cc, 0, 0, type_x, n0, n1, n2]);
+            type_x << 56 | u64::from(self.seq.low24()) << 32
+        };
+        let generic = (u128::from(first) << 64 | u128::from(second)).to_be_bytes();
+        if self.extended {
+            out.extend_from_slice(&generic);
+        } else {
+            out.extend_from_slice(&generic[..SHORT_HEADER]);
         }
         if let Some(ack) = self.kind.ack() {
             if self.extended {
@@ -277,10 +283,12 @@ impl Packet {
             }
             _ => {}
         }
-        for option in &self.options {
-            option.emit(out)?;
+        if !self.options.is_empty() {
+            for option in &self.options {
+                option.emit(out)?;
+            }
+            out.resize(start + header_len, 0);
         }
-        out.resize(start + header_len, 0);
         self.payload.emit(out);
 
         if let Checksum::Over(addresses) = checksum {

@@ -439,6 +439,24 @@ proptest! {
     }
 
     #[test]
+    fn a_train_is_its_packets(
+        trains in proptest::collection::vec((0u64..3, 1u64..150, 0u8..4), 1..12),
+    ) {
+        let [mut together, mut single] = [AckVectorBuffer::new(), AckVectorBuffer::new()];
+        let mut next = SeqNo::MODULUS - 100;
+        for (missing, count, ecn) in trains {
+            let (first, ecn) = (seq(next + missing), Ecn::from_bits(ecn));
+            together.record_train(first, count, ecn);
+            for index in 0..count {
+                prop_assert!(single.record(first.add(index), ecn));
+            }
+            next += missing + count;
+            prop_assert_eq!(emitted(&together), emitted(&single));
+            prop_assert_eq!(together.ack_number(), single.ack_number());
+        }
+    }
+
+    #[test]
     fn any_bytes_are_an_ack_vector(
         cells in proptest::collection::vec(any::<u8>(), 0..300),
         ack in any::<u64>(),

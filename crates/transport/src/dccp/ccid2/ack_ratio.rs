@@ -4,13 +4,14 @@ use skywave_wire::dccp::SeqNo;
 
 use super::AckRatioRule;
 use super::scoreboard::NUMDUPACK;
-use crate::dccp::ccid::ReceivedPacket;
+use crate::dccp::ccid::{ReceivedPacket, Train};
 
 /// A packet of the peer's.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     seq: SeqNo,
-    ndp_count: u64,
+    /// Whether its NDP Count says that the packet just before carried data (RFC 4340 section 7.7).
+    follows_data: bool,
 }
 
 /// The Ack Ratio that suits the reverse path.
@@ -59,10 +60,18 @@ impl AckRatio {
         let is_marked = packet.data.is_none() && packet.ecn.is_ce();
         let arrival = Arrival {
             seq: packet.seq,
-            ndp_count: packet.ndp_count.unwrap_or(0),
+            follows_data: packet.ndp_count.is_none_or(|count| count == 0),
         };
         let lost = self.insert(arrival) && self.has_lost_non_data();
         is_marked || lost
+    }
+
+    /// Takes note of packets that have come together, of which the newest will be remembered. They
+    /// acknowledge nothing, so that it does not matter what they show.
+    pub(super) fn observe_train(&mut self, train: &Train) {
+        train.newest(self.arrivals.len() as u64).for_each(|packet| {
+            self.observe(packet);
+        });
     }
 
     /// Enters a packet in its order; false where it is a duplicate, or so late that it has already
@@ -96,9 +105,8 @@ impl AckRatio {
             return false;
         };
         let missing = after.seq.distance_from(before.seq) - 1;
-        // With NDP Counts, a count of zero says that the packet just before carried data
-        // (RFC 4340 section 7.7). Otherwise a lost packet is assumed to have had none.
-        let was_data = self.has_ndp_counts && after.ndp_count == 0 && missing == 1;
+        // Without NDP Counts, a lost packet is assumed to have had no data.
+        let was_data = self.has_ndp_counts && after.follows_data && missing == 1;
         missing > 0 && !was_data
     }
 

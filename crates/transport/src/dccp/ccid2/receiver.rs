@@ -2,10 +2,11 @@
 //! section 6). What is acknowledged is the connection's Ack Vector.
 
 use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
 use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 
 use super::Config;
-use crate::dccp::ccid::{HcReceiver, ReceivedPacket};
+use crate::dccp::ccid::{HcReceiver, ReceivedPacket, Train};
 use crate::dccp::timing::{DEFAULT_RTT, time_since};
 
 /// Bytes of an Elapsed Time option.
@@ -52,6 +53,18 @@ impl Receiver {
         self.newest.is_none_or(|(newest, _)| seq == newest.next())
     }
 
+    /// `count` data packets have come.
+    fn count_data(&mut self, now: Instant, count: u64, ecn: Ecn, is_in_order: bool) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.unacked = self.unacked.saturating_add(count);
+        self.timer.get_or_insert(now + self.delayed_ack);
+        self.is_due |= self.unacked >= self.ack_ratio.into();
+        if self.immediate_acks {
+            let is_marked = ecn.is_ce() && self.is_fresh_mark(now);
+            self.is_due |= is_marked || !is_in_order;
+        }
+    }
+
     /// A mark is news once in each round-trip time (RFC 4340 section 11.3).
     fn is_fresh_mark(&mut self, now: Instant) -> bool {
         let is_fresh = self.marks_answered_until.is_none_or(|until| now >= until);
@@ -71,16 +84,15 @@ impl HcReceiver for Receiver {
         {
             self.newest = Some((packet.seq, now));
         }
-        if packet.data.is_none() {
-            return;
+        if packet.data.is_some() {
+            self.count_data(now, 1, packet.ecn, is_in_order);
         }
-        self.unacked = self.unacked.saturating_add(1);
-        self.timer.get_or_insert(now + self.delayed_ack);
-        self.is_due |= self.unacked >= self.ack_ratio.into();
-        if self.immediate_acks {
-            let is_marked = packet.ecn.is_ce() && self.is_fresh_mark(now);
-            self.is_due |= is_marked || !is_in_order;
-        }
+    }
+
+    fn on_train(&mut self, now: Instant, train: &Train) {
+        let is_in_order = self.is_in_order(train.first);
+        self.newest = Some((train.last(), now));
+        self.count_data(now, train.count, train.ecn, is_in_order);
     }
 
     fn on_ack_ratio(&mut self, ratio: u16) {

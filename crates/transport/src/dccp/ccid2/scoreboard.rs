@@ -132,11 +132,24 @@ impl Scoreboard {
             }
             _ => self.restart(packet.seq),
         }
-        self.push(now, packet.ecn, is_data);
         if is_data {
-            self.pipe += 1;
-            self.undecided_data += 1;
+            self.on_data_following(now, packet.ecn);
+        } else {
+            self.push(now, packet.ecn, false);
+            self.bound();
         }
+    }
+
+    /// Enters a data packet that has left right behind the last packet that was entered.
+    #[inline]
+    pub(super) fn on_data_following(&mut self, now: Instant, ecn: Ecn) {
+        self.push(now, ecn, true);
+        self.pipe += 1;
+        self.undecided_data += 1;
+        self.bound();
+    }
+
+    fn bound(&mut self) {
         if self.ring.len() > HISTORY_MAX {
             self.forget_first();
         }
@@ -191,7 +204,12 @@ impl Scoreboard {
         let mut vectors = vectors(self.kind, ack, options).peekable();
         if vectors.peek().is_none() {
             // The number alone says that the packet came (RFC 4340 section 11.4).
-            self.receive(ack, Ecn::NotEct, &mut news, &mut acked);
+            let run = Run {
+                newest: ack,
+                len: 1,
+                code: Some(Ecn::NotEct),
+            };
+            self.receive_run(run, &mut news, &mut acked);
         }
         self.reported_from = ack;
         for vector in vectors {
@@ -218,18 +236,15 @@ impl Scoreboard {
 
     fn receive_run(&mut self, run: Run, news: &mut News, acked: &mut impl FnMut(&AckedPacket)) {
         let Some(code) = run.code else { return };
-        let mut seq = run.newest;
-        for _ in 0..run.len {
-            if !seq.is_after(self.decided) {
-                return;
-            }
-            self.receive(seq, code, news, acked);
-            seq = seq.previous();
+        let undecided = run.newest.distance_from(self.decided).max(0) as u64;
+        for age in 0..run.len.min(undecided) {
+            self.receive(run.newest.sub(age), code, news, acked);
         }
     }
 
-    /// Merges a report by the table of RFC 4340 section 11.4.1. A mark outlives a report without,
-    /// so the order of acknowledgements makes no difference.
+    /// Merges a report of a packet that is not decided by the table of RFC 4340 section 11.4.1. A
+    /// mark outlives a report without, so the order of acknowledgements makes no difference.
+    #[inline]
     fn receive(
         &mut self,
         seq: SeqNo,
@@ -237,9 +252,6 @@ impl Scoreboard {
         news: &mut News,
         acked: &mut impl FnMut(&AckedPacket),
     ) {
-        if !seq.is_after(self.decided) {
-            return;
-        }
         let (pipe_start, kind) = (self.pipe_start, self.kind);
         let Some(entry) = self.entry_mut(seq) else {
             return;
@@ -284,8 +296,13 @@ impl Scoreboard {
     }
 
     /// Keeps the newest arrivals in order.
-    fn arrived(&mut self, seq: SeqNo) {
-        let mut seq = seq;
+    #[inline]
+    fn arrived(&mut self, mut seq: SeqNo) {
+        if let [.., Some(oldest)] = self.arrivals
+            && !seq.is_after(oldest)
+        {
+            return;
+        }
         for slot in &mut self.arrivals {
             match slot {
                 Some(newer) if !seq.is_after(*newer) => {}
@@ -303,22 +320,28 @@ impl Scoreboard {
         let Some(limit) = self.arrivals[NUMDUPACK - 1] else {
             return;
         };
-        while limit.is_after(self.decided) {
-            self.decided = self.decided.next();
-            let seq = self.decided;
-            let in_pipe = !seq.is_before(self.pipe_start);
-            let Some(entry) = self.entry(seq) else {
-                continue;
-            };
+        if !limit.is_after(self.decided) {
+            return;
+        }
+        let (from, to) = (self.count_up_to(self.decided), self.count_up_to(limit));
+        self.decided = limit;
+        for (index, entry) in (from..to).zip(self.ring.range(from..to)) {
             if entry.acked.is_none() && entry.is_data {
+                let seq = self.first.add(index as u64);
                 news.lost += 1;
                 news.congested(seq);
                 self.undecided_data -= 1;
-                if in_pipe {
+                if !seq.is_before(self.pipe_start) {
                     self.pipe -= 1;
                 }
             }
         }
+    }
+
+    /// How many of the ring's packets are not after `seq`.
+    fn count_up_to(&self, seq: SeqNo) -> usize {
+        let count = seq.distance_from(self.first).saturating_add(1).max(0);
+        (count as usize).min(self.ring.len())
     }
 
     /// Notes that the peer dropped the data of a packet that it received. True if the packet is
@@ -351,12 +374,12 @@ impl Scoreboard {
         } else {
             self.decided
         };
-        while self.first.is_before(limit)
-            && !self.first.is_after(self.decided)
-            && !self.ring.is_empty()
-        {
-            self.forget_first();
-        }
+        let before_limit = limit.distance_from(self.first).max(0) as usize;
+        let count = before_limit.min(self.count_up_to(self.decided));
+        let last = count.checked_sub(1).and_then(|last| self.ring.get(last));
+        self.parity_before = last.map_or(self.parity_before, |last| last.parity);
+        self.ring.drain(..count);
+        self.first = self.first.add(count as u64);
     }
 
     fn forget_first(&mut self) {

@@ -8,7 +8,7 @@ use super::ack_ratio::AckRatio;
 use super::scoreboard::{News, Scoreboard};
 use super::{AckOfAckRule, Config, IdleRule, RttSampling};
 use crate::dccp::ackvec::VectorKind;
-use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket};
+use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket, SentTrain, Train};
 use crate::dccp::data_dropped::{DropCode, dropped};
 use crate::dccp::timing::{DEFAULT_RTT, elapsed};
 
@@ -188,6 +188,38 @@ impl Sender {
         self.timeout = Some(self.timeout.map_or(due, |timeout| timeout.min(due)));
     }
 
+    /// How many data packets may leave at once until cwnd is full or acknowledgements are to be
+    /// acknowledged. The window must not pace.
+    pub(crate) fn may_send_together(&self) -> u64 {
+        if self.peer_stopped_listening || self.ack_of_ack_due() {
+            return 0;
+        }
+        let cwnd = self.window.cwnd();
+        let room = (cwnd - f64::from(self.board.pipe())) as u64;
+        match self.ack_of_ack {
+            AckOfAckRule::OncePerWindow if self.has_unacked_ack => {
+                room.min((cwnd - f64::from(self.data_since_ack)).ceil() as u64)
+            }
+            AckOfAckRule::OncePerWindow | AckOfAckRule::OnWindowChange => room,
+        }
+    }
+
+    /// Packets have left that [`may_send_together`](Self::may_send_together) has permitted: the same
+    /// as [`HcSender::on_sent`] for each of them.
+    pub(crate) fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
+        let Some(last) = train.count.checked_sub(1) else {
+            return;
+        };
+        // What the last one leaves behind is what all of them do, but for their counts.
+        for _ in 0..last {
+            self.board.on_data_following(now, train.ecn);
+            self.window.on_sent(now, self.board.pipe());
+        }
+        let before = u32::try_from(last).unwrap_or(u32::MAX);
+        self.data_since_ack = self.data_since_ack.saturating_add(before);
+        self.on_sent(now, &train.packet(last));
+    }
+
     /// How long what is outstanding may stay unacknowledged (RFC 4341 section 5).
     ///
     /// The acknowledgement of fewer packets than the Ack Ratio is delayed. TCP's samples contain that
@@ -196,8 +228,11 @@ impl Sender {
         let rto = self.rtt.rto();
         let ratio = self.ack_ratio.get().max(self.ack_ratio_in_force);
         let may_be_delayed = self.awaits_delayed_acks && self.board.pipe() < ratio.into();
+        if !may_be_delayed {
+            return rto;
+        }
         match (self.rtt.srtt(), self.rtt.rttvar()) {
-            (Some(srtt), Some(rttvar)) if may_be_delayed => rto.max(srtt + rttvar * 4 + PEER_DELAY),
+            (Some(srtt), Some(rttvar)) => rto.max(srtt + rttvar * 4 + PEER_DELAY),
             _ => rto,
         }
     }
@@ -363,6 +398,11 @@ impl HcSender for Sender {
         if let Some(ack) = packet.ack {
             self.on_ack(now, ack, packet, ack_lost);
         }
+    }
+
+    fn on_train(&mut self, now: Instant, train: &Train) {
+        self.ack_ratio.observe_train(train);
+        self.peer_data_at = Some(now);
     }
 
     fn srtt(&self) -> Option<Duration> {

@@ -2,6 +2,7 @@
 //!
 //! - this module: what a connection is, and what its application does with it;
 //! - [`receive`]: the sixteen steps of RFC 4340 section 8.5, in order;
+//! - [`train`]: the same for packets that come together;
 //! - [`options`]: step 8's options;
 //! - [`deliver`]: step 16, application data;
 //! - [`path`]: its MTU, and its change;
@@ -15,9 +16,11 @@ mod lifecycle;
 mod options;
 mod path;
 mod receive;
+mod train;
 mod transmit;
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rand::Rng;
@@ -456,6 +459,14 @@ impl Endpoint for Connection {
 
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Packet>> {
         self.next_packet(now)
+    }
+
+    fn transmit_all(
+        &mut self,
+        now: Instant,
+        take: &mut dyn FnMut(Transmit<Packet>) -> ControlFlow<()>,
+    ) {
+        let _: ControlFlow<()> = self.send_trains(now, take);
     }
 
     fn deadline(&self) -> Option<Instant> {

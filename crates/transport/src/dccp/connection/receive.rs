@@ -35,12 +35,7 @@ impl Connection {
     }
 
     fn steps(&mut self, now: Instant, ecn: Ecn, packet: &mut Packet) -> Step {
-        // An endpoint that cannot read ECN bits does not look at them (section 12.1).
-        let ecn = if self.config.ecn_incapable {
-            Ecn::NotEct
-        } else {
-            ecn
-        };
+        let ecn = self.readable_ecn(ecn);
         self.step_1_check_header_basics(packet)?;
         self.step_2_check_ports_and_timewait(now, packet)?;
         let has_data = matches!(packet.kind, Kind::Data | Kind::DataAck { .. });
@@ -66,6 +61,15 @@ impl Connection {
         self.step_15_process_sync(packet);
         self.step_16_process_data(packet, arrival);
         CONTINUE
+    }
+
+    /// An endpoint that cannot read ECN bits does not look at them (section 12.1).
+    pub(super) fn readable_ecn(&self, ecn: Ecn) -> Ecn {
+        if self.config.ecn_incapable {
+            Ecn::NotEct
+        } else {
+            ecn
+        }
     }
 
     /// "Step 1: Check header basics." Lengths and the checksum have been checked by whoever parsed
@@ -250,6 +254,15 @@ impl Connection {
         };
         self.receiver.on_received(now, &received);
         self.sender.on_received(now, &received);
+        self.heed_congestion_control(now);
+        ControlFlow::Continue(Arrival {
+            is_new,
+            is_corrupted,
+        })
+    }
+
+    /// Congestion control has taken in what came, and may want something now.
+    pub(super) fn heed_congestion_control(&mut self, now: Instant) {
         if let Some(rtt) = self.sender.srtt() {
             self.receiver.on_rtt(rtt);
         }
@@ -259,10 +272,6 @@ impl Connection {
             self.events.push_back(Event::PeerNotListening);
         }
         self.declare_wishes(now);
-        ControlFlow::Continue(Arrival {
-            is_new,
-            is_corrupted,
-        })
     }
 
     /// "Step 9: Process Reset."

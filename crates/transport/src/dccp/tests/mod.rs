@@ -16,6 +16,7 @@ mod random;
 mod sequences;
 mod termination;
 mod tfrc;
+mod train;
 mod vcp;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
