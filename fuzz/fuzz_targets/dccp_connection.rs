@@ -5,6 +5,7 @@
 #![no_main]
 
 use std::iter;
+use std::ops::ControlFlow;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use bytes::Bytes;
@@ -21,7 +22,14 @@ use skywave_wire::{Checksum, Ecn, Payload};
 const PORTS: [u16; 2] = [40_000, 5_001];
 
 /// The CCIDs that are tried.
-const CCIDS: &[Ccid] = &[Ccid::TcpLike, Ccid::Tfrc, Ccid::TfrcSp];
+const CCIDS: &[Ccid] = &[
+    Ccid::TcpLike,
+    Ccid::Tfrc,
+    Ccid::TfrcSp,
+    Ccid::Vcp,
+    Ccid::Dpcp,
+    Ccid::Tpcp,
+];
 
 /// Packets in flight at most; the oldest is lost.
 const FLIGHTS_MAX: usize = 64;
@@ -278,27 +286,28 @@ impl World {
     fn drain(&mut self, side: Side) {
         let ((), mut drain) = self.ends[side as usize].apply(self.now, |_| ());
         let mut sent = 0;
-        while let Some(transmit) = drain.transmit() {
+        let (numbers, flights, delivers) = (&mut self.numbers, &mut self.flights, self.delivers);
+        drain.transmit_all(&mut |transmit| {
             sent += 1;
             assert!(sent < 5_000, "{side:?} never stops sending");
             let packet = &transmit.packet;
             let bytes = packet.to_bytes(Checksum::Ignored).expect("it can be sent");
             if packet.extended {
-                self.numbers[side as usize] = packet.seq.get();
+                numbers[side as usize] = packet.seq.get();
             }
-            if !self.delivers {
-                continue;
+            if delivers {
+                if flights.len() == FLIGHTS_MAX {
+                    flights.remove(0);
+                }
+                let to = if side == Client { Server } else { Client };
+                flights.push(Flight {
+                    to,
+                    ecn: transmit.ecn,
+                    bytes,
+                });
             }
-            if self.flights.len() == FLIGHTS_MAX {
-                self.flights.remove(0);
-            }
-            let to = if side == Client { Server } else { Client };
-            self.flights.push(Flight {
-                to,
-                ecn: transmit.ecn,
-                bytes,
-            });
-        }
+            ControlFlow::Continue(())
+        });
         self.deadlines[side as usize] = drain.deadline();
         self.check(side);
     }
@@ -426,15 +435,24 @@ impl World {
         self.expire();
     }
 
-    /// Delivers everything in order while time goes on, for at most `packets`.
+    /// Delivers everything in order while time goes on, for at most `packets`; those of one end
+    /// together.
     fn run(&mut self, packets: usize) {
-        for _ in 0..packets {
-            if self.flights.is_empty() {
-                return;
-            }
-            let flight = self.flights.remove(0);
+        let mut left = packets;
+        while left > 0 && !self.flights.is_empty() {
+            let (to, ecn) = (self.flights[0].to, self.flights[0].ecn);
+            let together = self.flights.iter().take(left);
+            let count = together
+                .take_while(|flight| flight.to == to && flight.ecn == ecn)
+                .count();
+            left -= count;
+            let flights: Vec<_> = self.flights.drain(..count).collect();
             self.now += Duration::from_millis(5);
-            self.receive(flight.to, flight.ecn, &flight.bytes);
+            let now = self.now;
+            let packets = flights
+                .iter()
+                .filter_map(|flight| Packet::parse(&flight.bytes, Checksum::Ignored).ok());
+            self.apply(to, |c| c.receive_all(now, ecn, packets));
             self.expire();
         }
     }
