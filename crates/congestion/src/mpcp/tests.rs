@@ -200,7 +200,7 @@ fn the_two_readings_of_a_loss() {
         let before = window.cwnd();
         window.on_congestion(at(10), before as u32);
         assert!((window.cwnd() - left / 100.0 * before).abs() < 1e-9);
-        assert!(!window.fallback.is_some(), "load was called high");
+        assert!(window.fallback.is_none(), "load was called high");
     }
     let mut window = window(self::config(), 100);
     window.on_timeout(at(0), 100);
@@ -223,7 +223,7 @@ fn a_loss_under_low_load_shows_a_router_without_vcp() {
     assert!((window.cwnd() - 25.0).abs() < 1.0);
     // A code that only VCP routers write.
     ack(&mut window, at(400), &[HIGH]);
-    assert!(!window.fallback.is_some());
+    assert!(window.fallback.is_none());
 }
 
 /// RFC 3168's routers mark single packets; VCP's routers say one thing for t_rho.
@@ -251,7 +251,7 @@ fn a_vcp_router_is_not_taken_for_another() {
         // Overload for one interval in four.
         let code = if millis / 200 % 4 == 3 { OVER } else { LOW };
         ack(&mut window, at(millis), &[code]);
-        assert!(!window.fallback.is_some(), "at {millis} ms");
+        assert!(window.fallback.is_none(), "at {millis} ms");
     }
 }
 
@@ -266,7 +266,7 @@ fn what_is_published_has_no_fallback() {
     ack(&mut window, at(10), &[OVER]);
     ack(&mut window, at(20), &[LOW]);
     window.on_congestion(at(500), 100);
-    assert!(!window.fallback.is_some());
+    assert!(window.fallback.is_none());
 }
 
 /// With R = 2 s and 10 packets: 2 s / 2^4 = 125 ms between packets, which is more than t_rho / 2.

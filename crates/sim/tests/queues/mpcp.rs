@@ -144,6 +144,20 @@ fn lost_halves_are_borne_and_lost_order_leads_to_vcp_and_back() {
     }
 }
 
+/// Section 3.4: order is lost again within the round-trip times after the return to chains, and the
+/// sender stays with VCP.
+#[test]
+fn order_that_is_lost_again_stays_lost() {
+    let lost = "loss = { packets = [300, 302, 304, 358, 360, 362] }";
+    let results = alone(DPCP, ROUTER[0], lost);
+    let orders = orders(&results);
+    assert_eq!(longest_run(&orders[350..362]).0, 1, "it had come back");
+    let last = &orders[orders.len() - 200..];
+    assert!(last.iter().all(|&is_first| is_first));
+    let goodput = results.summary.flows[0].goodput_bps;
+    assert!(goodput > 1e6, "VCP goes on: {goodput}");
+}
+
 /// Over DCCP the same drops, and far more, leave places as they are: with six packets of each thirty
 /// lost the link carries far more than under VCP, to which a sender would take that has lost order.
 #[test]

@@ -78,7 +78,7 @@ impl Connection {
 
     /// Says whether the application has trouble keeping up with the peer's data. While it has, each
     /// acknowledgement carries Slow Receiver, and the peer does not raise its rate (RFC 4340 section
-    /// 11.6). [`Counters::slow_receiver_reports`] counts what the peer says so.
+    /// 11.6). [`Counters::slow_receiver_reports`](crate::dccp::Counters::slow_receiver_reports) counts what the peer says so.
     pub const fn set_slow(&mut self, slow: bool) {
         self.is_slow = slow;
     }
@@ -92,7 +92,7 @@ impl Connection {
     }
 
     /// Ends the connection: takes no more datagrams, sends those that wait (for no longer than
-    /// [`Config::linger`]), then closes (RFC 4340 section 8.3). Before the connection is
+    /// [`Config::linger`](crate::dccp::Config::linger)), then closes (RFC 4340 section 8.3). Before the connection is
     /// established, this is [`abort`](Self::abort).
     pub fn close(&mut self, now: Instant) {
         match self.state {
