@@ -71,13 +71,14 @@ def listen(
     single document. Stop with Ctrl-C: connections are closed first.
     """
     place = options.place(where, host=options.ANY[4])
+    config = options.config(ccid, service_code)
     to_stdout = output == "-"
     with ExitStack() as stack:
         sink = None if output is None else stack.enter_context(_sink(output))
         # Left in the order from below: the socket closes first, which ends what the pool does.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
         endpoint = stack.enter_context(options.endpoint(place.host, udp_port, raw=raw))
-        listener = endpoint.listen(place.port, config=options.config(ccid, service_code))
+        listener = endpoint.listen(place.port, config=config)
         show = stack.enter_context(live_rate("received"))
         over = "IP protocol 33" if raw else f"UDP port {udp_port}"
         sys.stderr.write(f'"listening" on {place} over {over}\n')
