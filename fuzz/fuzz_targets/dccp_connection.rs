@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use skywave_fuzz::{kind, options};
 use skywave_transport::dccp::{Ccid, Config, Connection, State};
-use skywave_transport::{Driven, Endpoint};
+use skywave_transport::{Driven, Endpoint, Transmit};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{Kind, Packet, SeqNo, ServiceCode};
 use skywave_wire::{Checksum, Ecn, Payload};
@@ -228,7 +228,17 @@ struct Input {
     configs: [Config; 2],
     /// Whether the handshake takes place before the acts.
     opened: bool,
+    driver: Driver,
     acts: Vec<Act>,
+}
+
+/// How packets are handed over and taken.
+#[derive(Clone, Copy, Debug)]
+enum Driver {
+    /// One by one.
+    Singly,
+    /// In trains; of those that leave no more than so many at a time.
+    Together(usize),
 }
 
 impl Arbitrary<'_> for Input {
@@ -236,6 +246,11 @@ impl Arbitrary<'_> for Input {
         let start = Duration::from_secs(u.arbitrary::<u32>()?.into());
         let configs = [config(u)?, config(u)?];
         let opened = !u.ratio(1, 4)?;
+        let driver = if u.ratio(1, 4)? {
+            Driver::Singly
+        } else {
+            Driver::Together(u.int_in_range(1..=64)?)
+        };
         let mut acts = Vec::new();
         while !u.is_empty() && acts.len() < 400 {
             acts.push(act(u)?);
@@ -244,6 +259,7 @@ impl Arbitrary<'_> for Input {
             start: Instant::ZERO + start,
             configs,
             opened,
+            driver,
             acts,
         })
     }
@@ -264,10 +280,11 @@ struct World {
     /// The latest sequence number of each end.
     numbers: [u64; 2],
     delivers: bool,
+    driver: Driver,
 }
 
 impl World {
-    fn new(start: Instant, [client, server]: [Config; 2]) -> Self {
+    fn new(start: Instant, [client, server]: [Config; 2], driver: Driver) -> Self {
         let rng = Xoshiro256PlusPlus::seed_from_u64;
         let client = Connection::client(client, PORTS[0], PORTS[1], start, rng(1));
         let server = Connection::listen(server, PORTS[1], rng(2));
@@ -278,6 +295,7 @@ impl World {
             flights: Vec::new(),
             numbers: [0; 2],
             delivers: true,
+            driver,
         };
         world.drain(Client);
         world
@@ -287,7 +305,7 @@ impl World {
         let ((), mut drain) = self.ends[side as usize].apply(self.now, |_| ());
         let mut sent = 0;
         let (numbers, flights, delivers) = (&mut self.numbers, &mut self.flights, self.delivers);
-        drain.transmit_all(&mut |transmit| {
+        let mut carry = |transmit: Transmit<Packet>| {
             sent += 1;
             assert!(sent < 5_000, "{side:?} never stops sending");
             let packet = &transmit.packet;
@@ -306,8 +324,23 @@ impl World {
                     bytes,
                 });
             }
-            ControlFlow::Continue(())
-        });
+            sent
+        };
+        match self.driver {
+            Driver::Singly => iter::from_fn(|| drain.transmit()).for_each(|transmit| {
+                carry(transmit);
+            }),
+            Driver::Together(most) => {
+                let mut breaks_off = |transmit| {
+                    if carry(transmit) % most == 0 {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                };
+                while drain.transmit_all(&mut breaks_off).is_break() {}
+            }
+        }
         self.deadlines[side as usize] = drain.deadline();
         self.check(side);
     }
@@ -436,23 +469,30 @@ impl World {
     }
 
     /// Delivers everything in order while time goes on, for at most `packets`; those of one end
-    /// together.
+    /// together, or one by one.
     fn run(&mut self, packets: usize) {
         let mut left = packets;
         while left > 0 && !self.flights.is_empty() {
             let (to, ecn) = (self.flights[0].to, self.flights[0].ecn);
-            let together = self.flights.iter().take(left);
+            let most = match self.driver {
+                Driver::Singly => 1,
+                Driver::Together(_) => left,
+            };
+            let together = self.flights.iter().take(most);
             let count = together
                 .take_while(|flight| flight.to == to && flight.ecn == ecn)
                 .count();
             left -= count;
             let flights: Vec<_> = self.flights.drain(..count).collect();
             self.now += Duration::from_millis(5);
-            let now = self.now;
-            let packets = flights
-                .iter()
-                .filter_map(|flight| Packet::parse(&flight.bytes, Checksum::Ignored).ok());
-            self.apply(to, |c| c.receive_all(now, ecn, packets));
+            match (self.driver, &flights[..]) {
+                (Driver::Singly, [flight]) => self.receive(to, ecn, &flight.bytes),
+                _ => {
+                    let now = self.now;
+                    let packets = flights.into_iter().map(|flight| flight.bytes);
+                    self.apply(to, |c| c.receive_all(now, ecn, Checksum::Ignored, packets));
+                }
+            }
             self.expire();
         }
     }
@@ -496,7 +536,7 @@ fn with_ack(mut kind: Kind, number: SeqNo) -> Kind {
 }
 
 fuzz_target!(|input: Input| {
-    let mut world = World::new(input.start, input.configs);
+    let mut world = World::new(input.start, input.configs, input.driver);
     if input.opened {
         world.run(4);
     }

@@ -21,6 +21,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Appends `packet`; `Ok(false)` where it does not fit and must wait for the next batch.
+    #[inline(always)]
     pub(crate) fn push(
         &mut self,
         packet: &Packet,

@@ -36,8 +36,8 @@ impl Counters {
         self.packets_received.fetch_add(packets, Relaxed);
     }
 
-    pub(crate) fn malformed(&self) {
-        self.malformed.fetch_add(1, Relaxed);
+    pub(crate) fn malformed(&self, packets: u64) {
+        self.malformed.fetch_add(packets, Relaxed);
     }
 
     pub(crate) fn stray(&self) {

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 
 use skywave_transport::Transmit;
 use skywave_wire::dccp::Packet;
+use skywave_wire::{Checksum, Ecn};
 
 use crate::batch::Batch;
 use crate::counters::Counters;
@@ -18,9 +19,6 @@ use crate::socket::{Room, Socket};
 
 /// Batches that are kept to be filled again.
 const SPARE: usize = 8;
-
-/// Takes packets one by one, until it breaks off.
-type Take<'a> = dyn FnMut(Transmit<Packet>) -> ControlFlow<()> + 'a;
 
 /// Sends batches, from any thread; keeps what the socket has no room for.
 #[derive(Debug, Default)]
@@ -40,42 +38,31 @@ struct Backlog {
 }
 
 impl Sender {
-    /// Sends all that `transmit_all` hands over, which it breaks off where the socket becomes full; `false`
-    /// then.
+    /// Sends all packets that `hand_over` puts into the outgoing ones, which break off where the socket
+    /// becomes full; `false` then.
     pub(crate) fn send_all(
         &self,
         socket: &Socket,
         path: &Path,
         counters: &Counters,
-        transmit_all: impl FnOnce(&mut Take<'_>),
+        hand_over: impl FnOnce(&mut Outgoing<'_>) -> ControlFlow<()>,
     ) -> bool {
         if self.is_blocked.load(Ordering::Acquire) {
             return false;
         }
-        let checksum = path.checksum(socket.encapsulation);
-        let max_segments = socket.max_segments();
-        // A packet that has no bytes is an error; what its peer sees is a loss.
-        let push = |batch: &mut Batch, Transmit { ecn, packet }: &Transmit<Packet>| {
-            let pushed = batch.push(packet, *ecn, checksum, max_segments);
-            counters.send_errors(u64::from(pushed.is_err()));
-            pushed.unwrap_or(true)
+        let mut outgoing = Outgoing {
+            sender: self,
+            socket,
+            path,
+            counters,
+            checksum: path.checksum(socket.encapsulation),
+            max_segments: socket.max_segments(),
+            batch: None,
         };
-        let mut batch = None;
-        let mut is_full = false;
-        transmit_all(&mut |transmit| {
-            let batch = batch.get_or_insert_with(|| locked(&self.spare).pop().unwrap_or_default());
-            if !push(batch, &transmit) {
-                is_full = !self.send(socket, path, counters, batch);
-                // The packet in hand opens the next batch.
-                push(batch, &transmit);
-            }
-            if is_full {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        });
-        let Some(mut batch) = batch else { return true };
+        let is_full = hand_over(&mut outgoing).is_break();
+        let Some(mut batch) = outgoing.batch else {
+            return true;
+        };
         if is_full {
             self.hold(path, batch);
             return false;
@@ -157,6 +144,56 @@ impl Sender {
     }
 }
 
+/// Packets that leave one after the other.
+#[derive(Debug)]
+pub(crate) struct Outgoing<'a> {
+    sender: &'a Sender,
+    socket: &'a Socket,
+    path: &'a Path,
+    counters: &'a Counters,
+    checksum: Checksum,
+    max_segments: usize,
+    batch: Option<Batch>,
+}
+
+impl Outgoing<'_> {
+    /// The next packet; breaks off where the socket is full, though it has taken this one.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, transmit: Transmit<Packet>) -> ControlFlow<()> {
+        let batch = self
+            .batch
+            .get_or_insert_with(|| locked(&self.sender.spare).pop().unwrap_or_default());
+        let Transmit { ecn, packet } = transmit;
+        match batch.push(&packet, ecn, self.checksum, self.max_segments) {
+            Ok(true) => ControlFlow::Continue(()),
+            Ok(false) => self.open_next(ecn, &packet),
+            Err(_) => {
+                // What its peer sees is a loss.
+                self.counters.send_errors(1);
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    /// Sends the batch that is full; the packet in hand opens the next one.
+    #[inline(never)]
+    fn open_next(&mut self, ecn: Ecn, packet: &Packet) -> ControlFlow<()> {
+        let batch = self.batch.get_or_insert_default();
+        let has_left = self
+            .sender
+            .send(self.socket, self.path, self.counters, batch);
+        let pushed = batch.push(packet, ecn, self.checksum, self.max_segments);
+        if pushed.is_err() {
+            self.counters.send_errors(1);
+        }
+        if has_left {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+}
+
 /// Sends `batch` once there is room, which is waited for from the first time on.
 fn poll_send(
     context: &mut Context<'_>,
@@ -177,8 +214,6 @@ mod tests {
     use std::future::poll_fn;
     use std::net::Ipv4Addr;
 
-    use skywave_wire::Ecn;
-
     use super::*;
     use crate::batch::tests::data;
     use crate::config::EndpointConfig;
@@ -193,8 +228,8 @@ mod tests {
     }
 
     /// There is one packet to send.
-    fn one(take: &mut Take<'_>) {
-        let _ = take(packet());
+    fn one(outgoing: &mut Outgoing<'_>) -> ControlFlow<()> {
+        outgoing.take(packet())
     }
 
     async fn full_socket() {
@@ -222,7 +257,7 @@ mod tests {
         assert!(!sender.send_all(&here, &path, &counters, one));
 
         poll_fn(|context| sender.poll_backlog(context, &here, &counters)).await;
-        assert!(sender.send_all(&here, &path, &counters, |_| ()));
+        assert!(sender.send_all(&here, &path, &counters, |_| ControlFlow::Continue(())));
         let (mut incoming, mut received) = (Incoming::new(), 0);
         while received < sent {
             poll_fn(|context| there.poll_receive(context, &mut incoming))

@@ -7,8 +7,8 @@ use std::task::Waker;
 use bytes::Bytes;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_transport::Transmit;
 use skywave_transport::dccp::{self, Connection, State};
+use skywave_transport::{Endpoint as _, Transmit};
 use skywave_units::Instant;
 use skywave_wire::dccp::{Packet, PacketType, ParseError};
 use skywave_wire::{Checksum, Ecn};
@@ -148,11 +148,11 @@ impl Shared {
                     self.at_door(now, key, ecn, packet);
                 }
                 Found::Flow(flow) => {
-                    let others = core::iter::from_fn(|| arrival.pop_for(&key))
-                        .filter_map(|bytes| self.parse(bytes, checksum).ok());
-                    let packets = core::iter::once(packet).chain(others);
+                    let others = core::iter::from_fn(|| arrival.pop_for(&key));
                     let is_first = flow.receive(now, |connection| {
-                        connection.receive_all(now, ecn, packets);
+                        connection.receive(now, ecn, packet);
+                        let malformed = connection.receive_all(now, ecn, checksum, others);
+                        self.counters.malformed(malformed);
                     });
                     if is_first {
                         received.push(flow);
@@ -169,7 +169,7 @@ impl Shared {
     fn parse(&self, bytes: Bytes, checksum: Checksum) -> Result<Packet, ParseError> {
         let packet = Packet::read(bytes, checksum);
         if packet.is_err() {
-            self.counters.malformed();
+            self.counters.malformed(1);
         }
         packet
     }
@@ -250,8 +250,8 @@ impl Shared {
         // A full socket has more important things to send: the peer will ask again.
         let _is_sent = self
             .sender
-            .send_all(&self.socket, path, &self.counters, |take| {
-                let _ = take(reply);
+            .send_all(&self.socket, path, &self.counters, |outgoing| {
+                outgoing.take(reply)
             });
     }
 

@@ -1,7 +1,5 @@
 //! The boundary between a protocol endpoint and whatever drives it: the simulator or a socket.
 
-use core::ops::ControlFlow;
-
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
@@ -28,20 +26,6 @@ pub trait Endpoint {
 
     /// The next packet to send, if there is one that may leave at `now`.
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Self::Packet>>;
-
-    /// Hands over all packets that may leave at `now`, one by one, unless `take` breaks off: the same
-    /// as [`Endpoint::transmit`] until it returns `None`, perhaps with less work.
-    fn transmit_all(
-        &mut self,
-        now: Instant,
-        take: &mut dyn FnMut(Transmit<Self::Packet>) -> ControlFlow<()>,
-    ) {
-        while let Some(transmit) = self.transmit(now) {
-            if take(transmit).is_break() {
-                return;
-            }
-        }
-    }
 
     /// When [`Endpoint::expire`] must next be called; `None` for never.
     fn deadline(&self) -> Option<Instant>;
@@ -106,11 +90,11 @@ impl<E: Endpoint> Driven<E> {
 }
 
 /// What must happen after an input: send every packet, then set the timer.
-#[must_use = "take every `transmit`, then the `deadline`"]
+#[must_use = "take every packet to transmit, then the `deadline`"]
 #[derive(Debug)]
 pub struct Drain<'a, E: Endpoint> {
-    endpoint: &'a mut E,
-    now: Instant,
+    pub(crate) endpoint: &'a mut E,
+    pub(crate) now: Instant,
 }
 
 impl<E: Endpoint> Drain<'_, E> {
@@ -120,15 +104,10 @@ impl<E: Endpoint> Drain<'_, E> {
         self.endpoint.transmit(self.now)
     }
 
-    /// Hands over the packets to send, until there are none or `take` breaks off.
-    pub fn transmit_all(&mut self, take: &mut dyn FnMut(Transmit<E::Packet>) -> ControlFlow<()>) {
-        self.endpoint.transmit_all(self.now, take);
-    }
-
     /// Ends the drain: when [`Driven::expire`] is due.
     ///
-    /// Call it after [`Drain::transmit`] has returned `None`; a packet that is still waiting is an
-    /// error of the driver, caught in debug builds.
+    /// Call it after all packets have been taken; one that is still waiting is an error of the driver,
+    /// caught in debug builds.
     pub fn deadline(self) -> Option<Instant> {
         debug_assert!(self.endpoint.transmit(self.now).is_none(), "not drained");
         self.endpoint.deadline()

@@ -54,7 +54,7 @@ pub struct Mpcp {
     gate: Gate,
     /// The last decrease, where it took the worst for digits that had not come.
     provisional: Option<Provisional>,
-    next_departure: Instant,
+    next_departure: Option<Instant>,
     /// The window while routers do not seem to speak VCP.
     fallback: Option<Box<Fallback>>,
     overload: Overload,
@@ -97,7 +97,7 @@ impl Mpcp {
             zone: Zone::Low,
             gate: Gate::Open,
             provisional: None,
-            next_departure: Instant::ZERO,
+            next_departure: None,
             fallback: None,
             overload: Overload::default(),
         }
@@ -275,13 +275,13 @@ impl Mpcp {
 impl WindowControl for Mpcp {
     fn on_sent(&mut self, now: Instant, _in_flight: u32) {
         if !self.config.vcp.paces || self.cwnd <= 1.0 || self.cwnd > MOST_PACED {
-            self.next_departure = now;
+            self.next_departure = None;
             return;
         }
         // R / 2^ceil(log2 cwnd), where it is so long that it matters.
         let between = Duration::from_secs_f64(self.rtt() / self.cwnd.log2().ceil().exp2());
         let matters = between * 2 > self.config.vcp.interval;
-        self.next_departure = if matters { now + between } else { now };
+        self.next_departure = matters.then(|| now + between);
     }
 
     fn wants_packets(&self) -> bool {
@@ -383,7 +383,7 @@ impl WindowControl for Mpcp {
     }
 
     fn earliest_departure(&self) -> Option<Instant> {
-        (self.next_departure > Instant::ZERO).then_some(self.next_departure)
+        self.next_departure
     }
 }
 

@@ -236,7 +236,7 @@ impl Flow {
             &self.shared.socket,
             &self.key.path,
             &self.shared.counters,
-            |take| drain.transmit_all(take),
+            |outgoing| drain.transmit_all(|transmit| outgoing.take(transmit)),
         );
         let news = if drained {
             self.settle(state, now)

@@ -92,14 +92,6 @@ struct Cell {
 }
 
 impl Cell {
-    const fn missing(len: u64) -> Self {
-        Self {
-            code: None,
-            len,
-            nonces: 0,
-        }
-    }
-
     /// The newest `len` packets of the cell.
     const fn newest(self, len: u64) -> Self {
         let mask = if len >= 64 { u64::MAX } else { (1 << len) - 1 };
@@ -210,21 +202,8 @@ impl AckVectorBuffer {
     /// Takes in `count` packets from `first` on that have come together, all of them new and in order.
     pub(crate) fn record_train(&mut self, first: SeqNo, count: u64, ecn: Ecn) {
         self.record(first, ecn);
-        let mut left = count - 1;
-        while left > 0 {
-            let filled = self.cells.front().map_or(0, |front| front.len) % CELL_MAX;
-            let len = left.min(CELL_MAX - filled);
-            let nonces = if nonce_of(ecn) { u64::MAX } else { 0 };
-            self.push(
-                Cell {
-                    code: Some(self.kind.code(ecn)),
-                    len: CELL_MAX,
-                    nonces,
-                }
-                .newest(len),
-            );
-            left -= len;
-        }
+        let nonces = if nonce_of(ecn) { u64::MAX } else { 0 };
+        self.push_run(Some(self.kind.code(ecn)), nonces, count - 1);
         self.newest = first.add(count - 1);
         self.bound();
     }
@@ -319,9 +298,24 @@ impl AckVectorBuffer {
             self.records.clear();
             count = 0;
         }
+        self.push_run(None, 0, count);
+    }
+
+    /// Adds `count` packets of one kind to the newest end, all with a nonce of 1 or all with 0: fills
+    /// the first cell, and begins others.
+    fn push_run(&mut self, code: Option<Ecn>, nonces: u64, mut count: u64) {
         while count > 0 {
-            let len = count.min(CELL_MAX);
-            self.push(Cell::missing(len));
+            let room = match self.cells.front() {
+                Some(front) if front.code == code => CELL_MAX - front.len,
+                _ => 0,
+            };
+            let len = count.min(if room > 0 { room } else { CELL_MAX });
+            let whole = Cell {
+                code,
+                len: CELL_MAX,
+                nonces,
+            };
+            self.push(whole.newest(len));
             count -= len;
         }
     }

@@ -47,13 +47,24 @@ pub(crate) struct SentTrain {
 }
 
 impl SentTrain {
-    /// The packet at `index`.
-    pub(crate) const fn packet(&self, index: u64) -> SentPacket {
+    const fn packet(&self, index: u64) -> SentPacket {
         SentPacket {
             seq: self.first.add(index),
             data: Some(self.data),
             ack: None,
             ecn: self.ecn,
+        }
+    }
+
+    /// The last one; `None` where there are none.
+    pub(crate) fn last(&self) -> Option<SentPacket> {
+        Some(self.packet(self.count.checked_sub(1)?))
+    }
+
+    /// Hands over each packet by itself.
+    pub(crate) fn for_each(&self, mut take: impl FnMut(&SentPacket)) {
+        for index in 0..self.count {
+            take(&self.packet(index));
         }
     }
 }
@@ -84,7 +95,7 @@ pub(crate) struct ReceivedPacket<'a> {
 
 /// Data packets without options that have come together, new and in order, all alike.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Train {
+pub(crate) struct ReceivedTrain {
     /// The sequence number of the first one.
     pub(crate) first: SeqNo,
     /// Packets, at least one.
@@ -97,7 +108,7 @@ pub(crate) struct Train {
     pub(crate) ecn: Ecn,
 }
 
-impl Train {
+impl ReceivedTrain {
     /// The sequence number of the last packet.
     pub(crate) const fn last(&self) -> SeqNo {
         self.first.add(self.count - 1)
@@ -121,12 +132,10 @@ impl Train {
         }
     }
 
-    /// Its newest `count` packets, or all.
-    pub(crate) fn newest(&self, count: u64) -> Self {
-        let count = count.min(self.count);
+    /// Its first `count` packets, or all.
+    pub(crate) fn oldest(&self, count: u64) -> Self {
         Self {
-            first: self.first.add(self.count - count),
-            count,
+            count: count.min(self.count),
             ..*self
         }
     }
@@ -153,15 +162,26 @@ pub(crate) trait HcSender {
         let _ = rtt;
     }
 
+    /// How many data packets may leave now, one right after the other, before anything is asked again.
+    fn may_send_together(&self) -> u64 {
+        0
+    }
+
     /// A packet has left.
     fn on_sent(&mut self, now: Instant, packet: &SentPacket);
+
+    /// Packets have left that [`HcSender::may_send_together`] has permitted: the same as
+    /// [`HcSender::on_sent`] for each of them.
+    fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
+        train.for_each(|packet| self.on_sent(now, packet));
+    }
 
     /// A packet has come: acknowledgement information in it, and, through its own sequence number
     /// and ECN bits, the state of the path that acknowledgements take.
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);
 
     /// Packets have come together: the same as [`HcSender::on_received`] for each of them.
-    fn on_train(&mut self, now: Instant, train: &Train) {
+    fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
         train.for_each(|packet| self.on_received(now, packet));
     }
 
@@ -204,7 +224,7 @@ pub(crate) trait HcReceiver {
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);
 
     /// Packets have come together: the same as [`HcReceiver::on_received`] for each of them.
-    fn on_train(&mut self, now: Instant, train: &Train) {
+    fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
         train.for_each(|packet| self.on_received(now, packet));
     }
 

@@ -5,7 +5,9 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, OptionList};
 
 use super::ackvec::VectorKind;
-use super::ccid::{HcReceiver, HcSender, Permit, ReceivedPacket, SentPacket, SentTrain, Train};
+use super::ccid::{
+    HcReceiver, HcSender, Permit, ReceivedPacket, ReceivedTrain, SentPacket, SentTrain,
+};
 use super::{Ccid, Config, Congestion, RateStats, WindowStats, ccid2, ccid3, ccid4, mpcp};
 
 /// The data-sending half of whichever CCID is in force.
@@ -116,22 +118,6 @@ impl Sender {
         matches!(self, Self::TcpLike(_))
     }
 
-    /// How many data packets may leave now, one right after the other, before anything is asked
-    /// again: none where the CCID paces them.
-    pub(crate) fn may_send_together(&self) -> u64 {
-        match self {
-            Self::TcpLike(sender) => sender.may_send_together(),
-            Self::Tfrc(_) | Self::TfrcSp(_) | Self::Mpcp(_) => 0,
-        }
-    }
-
-    /// Packets that [`may_send_together`](Self::may_send_together) has permitted have left.
-    pub(crate) fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
-        if let Self::TcpLike(sender) = self {
-            sender.on_train_sent(now, train);
-        }
-    }
-
     /// Which vectors tell what became of the packets that are sent.
     pub(crate) const fn vector_kind(&self) -> VectorKind {
         match self {
@@ -182,16 +168,24 @@ impl HcSender for Sender {
         each!(sender self, sender => sender.on_handshake_rtt(rtt));
     }
 
+    fn may_send_together(&self) -> u64 {
+        each!(sender self, sender => sender.may_send_together())
+    }
+
     fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
         each!(sender self, sender => sender.on_sent(now, packet));
+    }
+
+    fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
+        each!(sender self, sender => sender.on_train_sent(now, train));
     }
 
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
         each!(sender self, sender => sender.on_received(now, packet));
     }
 
-    fn on_train(&mut self, now: Instant, train: &Train) {
-        each!(sender self, sender => sender.on_train(now, train));
+    fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
+        each!(sender self, sender => sender.on_train_received(now, train));
     }
 
     fn srtt(&self) -> Option<Duration> {
@@ -248,8 +242,8 @@ impl HcReceiver for Receiver {
         each!(self, receiver => receiver.on_received(now, packet));
     }
 
-    fn on_train(&mut self, now: Instant, train: &Train) {
-        each!(self, receiver => receiver.on_train(now, train));
+    fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
+        each!(self, receiver => receiver.on_train_received(now, train));
     }
 
     fn on_ack_ratio(&mut self, ratio: u16) {

@@ -4,7 +4,8 @@ use bytes::{Buf, Bytes};
 
 use super::option_codec::{self, bounded};
 use super::{
-    EmitError, Kind, OptionList, Packet, PacketType, ParseError, ResetCode, SeqNo, ServiceCode,
+    DataHeader, EmitError, Kind, OptionList, Packet, PacketType, ParseError, ResetCode, SeqNo,
+    ServiceCode,
 };
 use crate::Payload;
 use crate::checksum::{Checksum, internet_checksum};
@@ -210,7 +211,23 @@ impl Packet {
     /// # Errors
     ///
     /// A field holds what has no place in the header; `out` is then as it was.
+    #[inline(always)]
     pub fn emit(&self, checksum: Checksum, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        let length = DataHeader::LEN + self.payload.len();
+        if matches!(checksum, Checksum::Ignored)
+            && length <= MAX_PACKET
+            && let Some(header) = DataHeader::of(self)
+        {
+            out.reserve(length);
+            out.extend_from_slice(&header.to_bytes());
+            self.payload.emit(out);
+            return Ok(());
+        }
+        self.emit_whole(checksum, out)
+    }
+
+    #[inline(never)]
+    fn emit_whole(&self, checksum: Checksum, out: &mut Vec<u8>) -> Result<(), EmitError> {
         let start = out.len();
         let result = self.emit_from(start, checksum, out);
         if result.is_err() {
@@ -242,7 +259,7 @@ impl Packet {
         out.reserve(header_len + self.payload.len());
 
         // The generic header in two words: the second one is type and X, a reserved byte and the
-        // number, or half of that.
+        // number; with short numbers its first half, type, X and 24 bits.
         let offset = (header_len / WORD) as u64;
         let first = u64::from(self.source_port) << 48
             | u64::from(self.destination_port) << 32

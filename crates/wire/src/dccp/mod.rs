@@ -6,6 +6,7 @@
 mod ack_vector;
 mod codec;
 mod data_checksum;
+mod data_header;
 mod display;
 mod error;
 mod load_vector;
@@ -17,6 +18,7 @@ mod sequence;
 
 pub use ack_vector::{AckState, AckVectorCell};
 pub use codec::IP_PROTOCOL;
+pub use data_header::DataHeader;
 pub use error::{EmitError, ParseError};
 pub use load_vector::LoadVectorCell;
 pub use options::{

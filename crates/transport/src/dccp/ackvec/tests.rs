@@ -17,7 +17,7 @@ fn buffer(packets: &[(u64, Ecn)]) -> AckVectorBuffer {
     buffer
 }
 
-/// Nonce Echo and cells of each option.
+/// Nonce Echo, where there is one, and cells of each option.
 fn emitted(buffer: &AckVectorBuffer) -> Vec<(bool, Vec<u8>)> {
     let mut options = OptionList::new();
     buffer.options(&mut options);
@@ -25,6 +25,7 @@ fn emitted(buffer: &AckVectorBuffer) -> Vec<(bool, Vec<u8>)> {
         .iter()
         .map(|option| match option {
             DccpOption::AckVector { nonce, cells } => (*nonce, cells.to_vec()),
+            DccpOption::LoadVector(cells) => (false, cells.to_vec()),
             other => panic!("{other:?}"),
         })
         .collect()
@@ -398,6 +399,22 @@ fn of_two_codes_the_larger_one_stays() {
     assert_eq!(options.as_slice(), [expected]);
 }
 
+/// More cells than are kept.
+#[test]
+fn trains_push_out_the_oldest_cells_as_packets_do() {
+    let [mut together, mut single] = [AckVectorBuffer::new(), AckVectorBuffer::new()];
+    for number in 0..CELLS_MAX as u64 + 10 {
+        let ecn = if number % 2 == 0 { Ecn::Ce } else { Ecn::Ect0 };
+        let first = seq(3 * number);
+        together.record_train(first, 3, ecn);
+        for index in 0..3 {
+            single.record(first.add(index), ecn);
+        }
+    }
+    assert_eq!(together.len(), CELLS_MAX);
+    assert_eq!(emitted(&together), emitted(&single));
+}
+
 proptest! {
     // D11.4-1, D11.4-4, D11.4-5
     #[test]
@@ -440,9 +457,12 @@ proptest! {
 
     #[test]
     fn a_train_is_its_packets(
+        kind in prop_oneof![Just(VectorKind::Ack), Just(VectorKind::Load)],
         trains in proptest::collection::vec((0u64..3, 1u64..150, 0u8..4), 1..12),
     ) {
         let [mut together, mut single] = [AckVectorBuffer::new(), AckVectorBuffer::new()];
+        together.set_kind(kind);
+        single.set_kind(kind);
         let mut next = SeqNo::MODULUS - 100;
         for (missing, count, ecn) in trains {
             let (first, ecn) = (seq(next + missing), Ecn::from_bits(ecn));

@@ -4,7 +4,7 @@ use skywave_wire::dccp::SeqNo;
 
 use super::AckRatioRule;
 use super::scoreboard::NUMDUPACK;
-use crate::dccp::ccid::{ReceivedPacket, Train};
+use crate::dccp::ccid::{ReceivedPacket, ReceivedTrain};
 
 /// A packet of the peer's.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub(super) struct AckRatio {
     arrivals: [Option<Arrival>; NUMDUPACK + 1],
     /// Whether the peer sends NDP Counts.
     has_ndp_counts: bool,
+    /// Whether a packet without data has been lost or marked since the last acknowledgement.
+    is_congested: bool,
     /// Acknowledgements of packets before this one belong to a window that has been answered.
     window_start: SeqNo,
     /// Data packets acknowledged in the current window.
@@ -38,6 +40,7 @@ impl AckRatio {
             ratio: if initial == 0 { 1 } else { initial },
             arrivals: [None; NUMDUPACK + 1],
             has_ndp_counts: false,
+            is_congested: false,
             window_start: SeqNo::ZERO,
             acked: 0.0,
             clean_windows: 0,
@@ -53,25 +56,31 @@ impl AckRatio {
         self.window_start = first;
     }
 
-    /// Takes note of a packet of the peer's, and says whether it shows that a packet without data
-    /// was lost or marked on the way here (section 6.1.1).
-    pub(super) fn observe(&mut self, packet: &ReceivedPacket<'_>) -> bool {
+    /// Takes note of a packet of the peer's: it may show that a packet without data was lost or marked
+    /// on the way here (section 6.1.1).
+    pub(super) fn observe(&mut self, packet: &ReceivedPacket<'_>) {
         self.has_ndp_counts |= packet.ndp_count.is_some();
         let is_marked = packet.data.is_none() && packet.ecn.is_ce();
         let arrival = Arrival {
             seq: packet.seq,
             follows_data: packet.ndp_count.is_none_or(|count| count == 0),
         };
-        let lost = self.insert(arrival) && self.has_lost_non_data();
-        is_marked || lost
+        let is_lost = self.insert(arrival) && self.has_lost_non_data();
+        self.is_congested |= is_marked || is_lost;
     }
 
-    /// Takes note of packets that have come together, of which the newest will be remembered. They
-    /// acknowledge nothing, so that it does not matter what they show.
-    pub(super) fn observe_train(&mut self, train: &Train) {
-        train.newest(self.arrivals.len() as u64).for_each(|packet| {
-            self.observe(packet);
-        });
+    /// Takes note of packets that have come together: holes before them show with the first ones,
+    /// inside of them there are none, and the newest will be remembered.
+    pub(super) fn observe_train(&mut self, train: &ReceivedTrain) {
+        train
+            .oldest(NUMDUPACK as u64)
+            .for_each(|packet| self.observe(packet));
+        for (known, age) in self.arrivals.iter_mut().zip(0..train.count) {
+            *known = Some(Arrival {
+                seq: train.last().sub(age),
+                follows_data: true,
+            });
+        }
     }
 
     /// Enters a packet in its order; false where it is a duplicate, or so late that it has already
@@ -111,21 +120,15 @@ impl AckRatio {
     }
 
     /// An acknowledgement of our packet `ack` has brought `newly_acked` data packets and left a
-    /// window of `cwnd`. `congested` is what [`AckRatio::observe`] found; `next` the number of the
-    /// next packet.
-    pub(super) fn on_ack(
-        &mut self,
-        ack: SeqNo,
-        newly_acked: u32,
-        congested: bool,
-        cwnd: f64,
-        next: SeqNo,
-    ) {
+    /// window of `cwnd`; `next` is the number of the next packet. It answers what has been observed
+    /// until now.
+    pub(super) fn on_ack(&mut self, ack: SeqNo, newly_acked: u32, cwnd: f64, next: SeqNo) {
+        let is_congested = core::mem::take(&mut self.is_congested);
         let AckRatioRule::Adaptive { minimum } = self.rule else {
             return;
         };
         if !ack.is_before(self.window_start) {
-            if congested {
+            if is_congested {
                 self.ratio = self.ratio.saturating_mul(2);
                 self.start_window(next);
             } else if self.ratio > minimum {

@@ -6,7 +6,7 @@ use skywave_wire::Ecn;
 use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 
 use super::Config;
-use crate::dccp::ccid::{HcReceiver, ReceivedPacket, Train};
+use crate::dccp::ccid::{HcReceiver, ReceivedPacket, ReceivedTrain};
 use crate::dccp::timing::{DEFAULT_RTT, time_since};
 
 /// Bytes of an Elapsed Time option.
@@ -89,7 +89,7 @@ impl HcReceiver for Receiver {
         }
     }
 
-    fn on_train(&mut self, now: Instant, train: &Train) {
+    fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
         let is_in_order = self.is_in_order(train.first);
         self.newest = Some((train.last(), now));
         self.count_data(now, train.count, train.ecn, is_in_order);

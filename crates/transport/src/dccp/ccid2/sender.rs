@@ -8,7 +8,7 @@ use super::ack_ratio::AckRatio;
 use super::scoreboard::{News, Scoreboard};
 use super::{AckOfAckRule, Config, IdleRule, RttSampling};
 use crate::dccp::ackvec::VectorKind;
-use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket, SentTrain, Train};
+use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, ReceivedTrain, SentPacket, SentTrain};
 use crate::dccp::data_dropped::{DropCode, dropped};
 use crate::dccp::timing::{DEFAULT_RTT, elapsed};
 
@@ -188,38 +188,6 @@ impl Sender {
         self.timeout = Some(self.timeout.map_or(due, |timeout| timeout.min(due)));
     }
 
-    /// How many data packets may leave at once until cwnd is full or acknowledgements are to be
-    /// acknowledged. The window must not pace.
-    pub(crate) fn may_send_together(&self) -> u64 {
-        if self.peer_stopped_listening || self.ack_of_ack_due() {
-            return 0;
-        }
-        let cwnd = self.window.cwnd();
-        let room = (cwnd - f64::from(self.board.pipe())) as u64;
-        match self.ack_of_ack {
-            AckOfAckRule::OncePerWindow if self.has_unacked_ack => {
-                room.min((cwnd - f64::from(self.data_since_ack)).ceil() as u64)
-            }
-            AckOfAckRule::OncePerWindow | AckOfAckRule::OnWindowChange => room,
-        }
-    }
-
-    /// Packets have left that [`may_send_together`](Self::may_send_together) has permitted: the same
-    /// as [`HcSender::on_sent`] for each of them.
-    pub(crate) fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
-        let Some(last) = train.count.checked_sub(1) else {
-            return;
-        };
-        // What the last one leaves behind is what all of them do, but for their counts.
-        for _ in 0..last {
-            self.board.on_data_following(now, train.ecn);
-            self.window.on_sent(now, self.board.pipe());
-        }
-        let before = u32::try_from(last).unwrap_or(u32::MAX);
-        self.data_since_ack = self.data_since_ack.saturating_add(before);
-        self.on_sent(now, &train.packet(last));
-    }
-
     /// How long what is outstanding may stay unacknowledged (RFC 4341 section 5).
     ///
     /// The acknowledgement of fewer packets than the Ack Ratio is delayed. TCP's samples contain that
@@ -237,7 +205,7 @@ impl Sender {
         }
     }
 
-    fn on_ack(&mut self, now: Instant, ack: SeqNo, packet: &ReceivedPacket<'_>, ack_lost: bool) {
+    fn on_ack(&mut self, now: Instant, ack: SeqNo, packet: &ReceivedPacket<'_>) {
         self.has_unacked_ack = true;
         let flight_before = self.board.pipe();
         let window = &mut self.window;
@@ -278,8 +246,7 @@ impl Sender {
             self.timeout = Some(now + self.patience());
         }
         let next = self.board.next();
-        self.ack_ratio
-            .on_ack(ack, news.newly_acked, ack_lost, cwnd, next);
+        self.ack_ratio.on_ack(ack, news.newly_acked, cwnd, next);
     }
 
     /// Reads Data Dropped, adds what counts as a mark to `news`, and returns how many packets the
@@ -374,6 +341,22 @@ impl HcSender for Sender {
         }
     }
 
+    /// Until cwnd is full, or acknowledgements are to be acknowledged.
+    fn may_send_together(&self) -> u64 {
+        let is_paced = self.window.earliest_departure().is_some();
+        if is_paced || self.peer_stopped_listening || self.ack_of_ack_due() {
+            return 0;
+        }
+        let cwnd = self.window.cwnd();
+        let room = (cwnd - f64::from(self.board.pipe())) as u64;
+        match self.ack_of_ack {
+            AckOfAckRule::OncePerWindow if self.has_unacked_ack => {
+                room.min((cwnd - f64::from(self.data_since_ack)).ceil() as u64)
+            }
+            AckOfAckRule::OncePerWindow | AckOfAckRule::OnWindowChange => room,
+        }
+    }
+
     fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
         if self.last_data_at.is_none() {
             self.start(packet.seq);
@@ -390,17 +373,29 @@ impl HcSender for Sender {
         }
     }
 
+    fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
+        let Some(last) = train.last() else { return };
+        // What the last one leaves behind is what all of them do, but for their counts.
+        for _ in 1..train.count {
+            self.board.on_data_following(now, train.ecn);
+            self.window.on_sent(now, self.board.pipe());
+        }
+        let before = u32::try_from(train.count - 1).unwrap_or(u32::MAX);
+        self.data_since_ack = self.data_since_ack.saturating_add(before);
+        self.on_sent(now, &last);
+    }
+
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
-        let ack_lost = self.ack_ratio.observe(packet);
+        self.ack_ratio.observe(packet);
         if packet.data.is_some() || self.peer_data_at.is_none() {
             self.peer_data_at = Some(now);
         }
         if let Some(ack) = packet.ack {
-            self.on_ack(now, ack, packet, ack_lost);
+            self.on_ack(now, ack, packet);
         }
     }
 
-    fn on_train(&mut self, now: Instant, train: &Train) {
+    fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
         self.ack_ratio.observe_train(train);
         self.peer_data_at = Some(now);
     }

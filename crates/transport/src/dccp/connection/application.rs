@@ -9,6 +9,8 @@ use skywave_wire::dccp::ServiceCode;
 use super::Connection;
 use crate::dccp::ccid::HcSender;
 use crate::dccp::{Ccid, Datagram, Event, Role, SendError, State, Stats};
+#[cfg(doc)]
+use crate::dccp::{Config, Counters};
 
 impl Connection {
     /// Queues a datagram to be sent as soon as the handshake and congestion control allow. It may
@@ -16,7 +18,8 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// The datagram is not taken: the queue is full, it is too large, or the connection is over.
+    /// The datagram is not taken: the queue is full, it is too large, the peer reads no more, or the
+    /// connection is over. After [`SendError::QueueFull`], [`Event::Writable`] tells when there is room.
     pub fn send(&mut self, datagram: Payload) -> Result<(), SendError> {
         self.send_with(datagram.len(), || datagram)
     }
@@ -36,12 +39,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether [`send`](Self::send) would now take a datagram of `size` bytes.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`send`](Self::send). After [`SendError::QueueFull`], [`Event::Writable`] tells when
-    /// there is room.
+    /// Answers whether a datagram of `size` bytes is taken, and remembers that one was refused for want
+    /// of room.
     fn admit(&mut self, size: usize) -> Result<(), SendError> {
         if self.closing || !(State::Listen..=State::Open).contains(&self.state) {
             return Err(SendError::Closed);
@@ -78,7 +77,7 @@ impl Connection {
 
     /// Says whether the application has trouble keeping up with the peer's data. While it has, each
     /// acknowledgement carries Slow Receiver, and the peer does not raise its rate (RFC 4340 section
-    /// 11.6). [`Counters::slow_receiver_reports`](crate::dccp::Counters::slow_receiver_reports) counts what the peer says so.
+    /// 11.6). [`Counters::slow_receiver_reports`] counts what the peer says so.
     pub const fn set_slow(&mut self, slow: bool) {
         self.is_slow = slow;
     }
@@ -92,8 +91,8 @@ impl Connection {
     }
 
     /// Ends the connection: takes no more datagrams, sends those that wait (for no longer than
-    /// [`Config::linger`](crate::dccp::Config::linger)), then closes (RFC 4340 section 8.3). Before the connection is
-    /// established, this is [`abort`](Self::abort).
+    /// [`Config::linger`]), then closes (RFC 4340 section 8.3). Before the connection is established, this
+    /// is [`abort`](Self::abort).
     pub fn close(&mut self, now: Instant) {
         match self.state {
             State::PartOpen | State::Open => self.request_close(now),

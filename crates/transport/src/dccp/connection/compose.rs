@@ -83,7 +83,7 @@ impl Connection {
             options.push(DccpOption::rtt_estimate(self.sender.srtt()));
         }
         let ecn = self.ecn(data.is_some());
-        self.count_sent(packet_type, data);
+        self.count_sent(packet_type, data, 1);
         if self.state == State::PartOpen {
             self.rearm_partopen(now);
         }
@@ -102,15 +102,11 @@ impl Connection {
             0
         };
         let mut packet = Packet {
-            source_port: self.local_port,
-            destination_port: self.remote_port,
             ccval,
             cscov,
-            extended: true,
-            seq,
-            kind,
             options,
             payload,
+            ..self.empty_packet(kind, seq)
         };
         if self.uses_short_numbers(packet_type) {
             shorten(&mut packet);
@@ -221,11 +217,12 @@ impl Connection {
         }
     }
 
-    fn count_sent(&mut self, packet_type: PacketType, data: Option<u32>) {
-        self.counters.packets_sent += 1;
+    /// Counts `packets` that leave, each with that much data.
+    pub(super) fn count_sent(&mut self, packet_type: PacketType, data: Option<u32>, packets: u64) {
+        self.counters.packets_sent += packets;
         if let Some(bytes) = data {
-            self.counters.data_packets_sent += 1;
-            self.counters.bytes_sent += u64::from(bytes);
+            self.counters.data_packets_sent += packets;
+            self.counters.bytes_sent += packets * u64::from(bytes);
         }
         // Section 7.7: a Request or Response counts as a data packet, whatever it carries.
         let counts_as_data = matches!(
@@ -235,7 +232,7 @@ impl Connection {
         self.non_data_run = if counts_as_data {
             0
         } else {
-            self.non_data_run + 1
+            self.non_data_run + packets
         };
     }
 
@@ -281,16 +278,25 @@ impl Connection {
         self.add_common(now, &mut options);
         options.extend(self.cookies.iter().cloned().map(DccpOption::InitCookie));
         Box::new(Packet {
+            options,
+            ..self.empty_packet(Kind::Reset { ack, code, data }, seq)
+        })
+    }
+
+    /// A packet to the peer with neither options nor data.
+    #[inline(always)]
+    pub(super) fn empty_packet(&self, kind: Kind, seq: SeqNo) -> Packet {
+        Packet {
             source_port: self.local_port,
             destination_port: self.remote_port,
             ccval: 0,
             cscov: 0,
             extended: true,
             seq,
-            kind: Kind::Reset { ack, code, data },
-            options,
+            kind,
+            options: OptionList::new(),
             payload: Payload::EMPTY,
-        })
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Application data of a received packet (step 16 of RFC 4340 section 8.5; sections 9.2, 9.3 and
 //! 11.7).
 
-use skywave_wire::dccp::{DccpOption, Packet, PacketType};
+use skywave_wire::Payload;
+use skywave_wire::dccp::{DccpOption, Packet, PacketType, SeqNo};
 
 use super::receive::carried_data;
 use super::{Connection, Datagram};
@@ -13,7 +14,7 @@ impl Connection {
         if carried_data(packet).is_none() {
             // Section 9.3: checked on packets of every type, and reported all the same.
             if is_corrupted {
-                self.drop_data(packet, DropCode::Corrupt);
+                self.drop_data(packet.seq, DropCode::Corrupt);
             }
             return;
         }
@@ -21,28 +22,55 @@ impl Connection {
             packet.kind.packet_type(),
             PacketType::Request | PacketType::Response
         );
-        let may_not = (in_handshake && self.handshake_data_settled)
-            || !self.accepts_coverage(packet.cscov)
-            || !self.ecn_is_settled();
-        if may_not {
-            self.drop_data(packet, DropCode::ProtocolConstraints);
-        } else if !self.is_listening {
-            self.drop_data(packet, DropCode::NotListening);
-        } else if is_corrupted && !self.config.deliver_corrupted {
-            self.drop_data(packet, DropCode::Corrupt);
-        } else if self.receive_queue.len() >= self.config.receive_queue {
-            self.drop_data(packet, DropCode::ReceiveBuffer);
+        let may_not =
+            (in_handshake && self.handshake_data_settled) || !self.accepts_coverage(packet.cscov);
+        let refusal = if may_not {
+            Some(DropCode::ProtocolConstraints)
         } else {
-            if is_corrupted {
-                self.report(packet, DropCode::DeliveredCorrupt);
+            self.refusal(is_corrupted)
+        };
+        match refusal {
+            Some(code) => self.drop_data(packet.seq, code),
+            None => {
+                if is_corrupted {
+                    self.report(packet.seq, DropCode::DeliveredCorrupt);
+                }
+                self.handshake_data_settled |= in_handshake;
+                self.deliver(core::mem::take(&mut packet.payload), is_corrupted);
             }
-            self.handshake_data_settled |= in_handshake;
-            self.counters.datagrams_delivered += 1;
-            self.receive_queue.push_back(Datagram {
-                payload: core::mem::take(&mut packet.payload),
-                corrupted: is_corrupted,
-            });
         }
+    }
+
+    /// The same for the data of a Data packet without options, under a checksum that covers it.
+    #[inline(always)]
+    pub(super) fn accept_plain_data(&mut self, seq: SeqNo, data: Payload) {
+        match self.refusal(false) {
+            Some(code) => self.drop_data(seq, code),
+            None => self.deliver(data, false),
+        }
+    }
+
+    /// Why the application gets no data at present, or none that is corrupted.
+    #[inline(always)]
+    fn refusal(&self, is_corrupted: bool) -> Option<DropCode> {
+        if !self.ecn_is_settled() {
+            Some(DropCode::ProtocolConstraints)
+        } else if !self.is_listening {
+            Some(DropCode::NotListening)
+        } else if is_corrupted && !self.config.deliver_corrupted {
+            Some(DropCode::Corrupt)
+        } else if self.receive_queue.len() >= self.config.receive_queue {
+            Some(DropCode::ReceiveBuffer)
+        } else {
+            None
+        }
+    }
+
+    #[inline(always)]
+    fn deliver(&mut self, payload: Payload, corrupted: bool) {
+        self.counters.datagrams_delivered += 1;
+        self.receive_queue
+            .push_back(Datagram { payload, corrupted });
     }
 
     /// Whether the data fails its Data Checksum (section 9.3.1).
@@ -65,14 +93,15 @@ impl Connection {
         !self.config.ecn_incapable || self.features.here.ecn_incapable
     }
 
-    fn drop_data(&mut self, packet: &Packet, code: DropCode) {
+    #[cold]
+    fn drop_data(&mut self, seq: SeqNo, code: DropCode) {
         self.counters.datagrams_dropped += 1;
-        self.report(packet, code);
+        self.report(seq, code);
     }
 
-    fn report(&mut self, packet: &Packet, code: DropCode) {
+    fn report(&mut self, seq: SeqNo, code: DropCode) {
         self.dropped
             .get_or_insert_default()
-            .record(packet.seq, code, self.seq.gss);
+            .record(seq, code, self.seq.gss);
     }
 }

@@ -22,7 +22,6 @@ mod train;
 mod transmit;
 
 use std::collections::VecDeque;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rand::Rng;
@@ -121,6 +120,8 @@ pub struct Connection {
     /// A datagram does not fit beside what a packet in PARTOPEN must carry.
     waits_for_open: bool,
     counters: Counters,
+    #[cfg(test)]
+    pub(in crate::dccp) trains: train::Trains,
 }
 
 /// What becomes of data on the Request that a server answers.
@@ -262,6 +263,8 @@ impl Connection {
             handshake_data_settled: false,
             waits_for_open: false,
             counters: Counters::default(),
+            #[cfg(test)]
+            trains: train::Trains::default(),
         }
     }
 
@@ -305,14 +308,6 @@ impl Endpoint for Connection {
 
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Packet>> {
         self.next_packet(now)
-    }
-
-    fn transmit_all(
-        &mut self,
-        now: Instant,
-        take: &mut dyn FnMut(Transmit<Packet>) -> ControlFlow<()>,
-    ) {
-        let _: ControlFlow<()> = self.send_trains(now, take);
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -226,7 +226,7 @@ impl Connection {
         ecn: Ecn,
         packet: &Packet,
     ) -> ControlFlow<(), Arrival> {
-        self.count_received(packet, ecn);
+        self.count_received(carried_data(packet), ecn, 1);
         let ndp_count = self.process_options(now, packet)?;
         let is_new = self.ack_vector.record(packet.seq, ecn);
         if !is_new {
@@ -399,12 +399,15 @@ impl Connection {
         DROP
     }
 
-    fn count_received(&mut self, packet: &Packet, ecn: Ecn) {
-        self.counters.packets_received += 1;
-        self.counters.ce_received += u64::from(ecn.is_ce());
-        if let Some(bytes) = carried_data(packet) {
-            self.counters.data_packets_received += 1;
-            self.counters.bytes_received += u64::from(bytes);
+    /// Counts `packets` that have come, each with that much data.
+    pub(super) fn count_received(&mut self, data: Option<u32>, ecn: Ecn, packets: u64) {
+        self.counters.packets_received += packets;
+        if ecn.is_ce() {
+            self.counters.ce_received += packets;
+        }
+        if let Some(bytes) = data {
+            self.counters.data_packets_received += packets;
+            self.counters.bytes_received += packets * u64::from(bytes);
         }
     }
 }

@@ -2,61 +2,79 @@
 
 use std::ops::ControlFlow;
 
+use bytes::{Buf, Bytes};
 use skywave_units::Instant;
-use skywave_wire::Ecn;
-use skywave_wire::dccp::{Kind, OptionList, Packet};
+use skywave_wire::dccp::{DataHeader, Kind, Packet, PacketType};
+use skywave_wire::{Checksum, Ecn};
 
 use super::{Connection, State};
-use crate::Transmit;
-use crate::dccp::ccid::{HcReceiver, HcSender, SentTrain, Train};
+use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedTrain, SentTrain};
+use crate::{Drain, Transmit};
 
 impl Connection {
     /// Packets have arrived together at `now`, all with `ecn` in their IP headers. It is the same as
-    /// to [`receive`](crate::Endpoint::receive) them one after the other, with less work.
+    /// to [read](Packet::read) each and to [`receive`](crate::Endpoint::receive) it, one after the
+    /// other, with less work. Says how many of them were malformed, and so dropped.
     pub fn receive_all(
         &mut self,
         now: Instant,
         ecn: Ecn,
-        packets: impl IntoIterator<Item = Packet>,
-    ) {
-        let mut train = None;
+        checksum: Checksum,
+        packets: impl IntoIterator<Item = Bytes>,
+    ) -> u64 {
+        let is_unchecked = matches!(checksum, Checksum::Ignored);
+        let (mut train, mut malformed) = (None, 0);
         for mut packet in packets {
-            if self.is_predicted(&packet) {
-                self.add_to_train(now, ecn, &mut train, &packet);
-                self.accept_data(&mut packet, false);
-            } else {
-                self.take_in(now, train.take());
-                self.process(now, ecn, &mut packet);
+            if is_unchecked
+                && let Some(header) = DataHeader::read(&packet)
+                && self.is_predicted(&header)
+            {
+                packet.advance(DataHeader::LEN);
+                self.add_to_train(now, ecn, &mut train, &header, packet.len());
+                self.accept_plain_data(header.seq, packet.into());
+                continue;
+            }
+            self.take_in(now, train.take());
+            match Packet::read(packet, checksum) {
+                Ok(mut packet) => self.process(now, ecn, &mut packet),
+                Err(_) => malformed += 1,
             }
         }
         self.take_in(now, train);
+        malformed
     }
 
     /// Header prediction, as in TCP: whether this is data and nothing else, in order. Such a packet
     /// is new and passes all checks of steps 1 to 7 of RFC 4340 section 8.5, and step 8 finds no
     /// options.
-    fn is_predicted(&self, packet: &Packet) -> bool {
-        matches!(packet.kind, Kind::Data)
-            && packet.seq == self.seq.gsr.next()
-            && packet.extended
-            && packet.options.is_empty()
-            && packet.destination_port == self.local_port
-            && packet.source_port == self.remote_port
+    #[inline(always)]
+    fn is_predicted(&self, header: &DataHeader) -> bool {
+        header.seq == self.seq.gsr.next()
+            && header.destination_port == self.local_port
+            && header.source_port == self.remote_port
             && self.state == State::Open
     }
 
-    /// Appends a predicted packet to `train`, or begins another one with it.
-    fn add_to_train(&mut self, now: Instant, ecn: Ecn, train: &mut Option<Train>, packet: &Packet) {
-        self.seq.update_gsr(packet.seq);
-        let data = packet.payload.len() as u32;
+    /// Appends a predicted packet with that much data to `train`, or begins another one with it.
+    #[inline(always)]
+    fn add_to_train(
+        &mut self,
+        now: Instant,
+        ecn: Ecn,
+        train: &mut Option<ReceivedTrain>,
+        header: &DataHeader,
+        data: usize,
+    ) {
+        self.seq.update_gsr(header.seq);
+        let (data, ccval) = (data as u32, header.ccval);
         match train {
-            Some(train) if (train.data, train.ccval) == (data, packet.ccval) => train.count += 1,
+            Some(train) if (train.data, train.ccval) == (data, ccval) => train.count += 1,
             _ => {
-                let next = Train {
-                    first: packet.seq,
+                let next = ReceivedTrain {
+                    first: header.seq,
                     count: 1,
                     data,
-                    ccval: packet.ccval,
+                    ccval,
                     ecn: self.readable_ecn(ecn),
                 };
                 self.take_in(now, train.replace(next));
@@ -65,45 +83,29 @@ impl Connection {
     }
 
     /// Step 8 of section 8.5 for all packets of a train.
-    fn take_in(&mut self, now: Instant, train: Option<Train>) {
+    fn take_in(&mut self, now: Instant, train: Option<ReceivedTrain>) {
         let Some(train) = train else { return };
-        self.last_valid = Some(now);
-        self.counters.packets_received += train.count;
-        self.counters.data_packets_received += train.count;
-        self.counters.bytes_received += train.count * u64::from(train.data);
-        if train.ecn.is_ce() {
-            self.counters.ce_received += train.count;
+        #[cfg(test)]
+        {
+            self.trains.received += u64::from(train.count > 1);
         }
+        self.last_valid = Some(now);
+        self.count_received(Some(train.data), train.ecn, train.count);
         self.ack_vector
             .record_train(train.first, train.count, train.ecn);
-        self.receiver.on_train(now, &train);
-        self.sender.on_train(now, &train);
+        self.receiver.on_train_received(now, &train);
+        self.sender.on_train_received(now, &train);
         self.heed_congestion_control(now);
-    }
-
-    /// Sends what may leave at `now`: behind a Data packet, all that may follow it at once.
-    pub(super) fn send_trains(
-        &mut self,
-        now: Instant,
-        take: &mut dyn FnMut(Transmit<Packet>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        while let Some(transmit) = self.next_packet(now) {
-            let model = Model::of(&transmit);
-            take(transmit)?;
-            if let Some(model) = model {
-                self.send_train(now, &model, take)?;
-            }
-        }
-        ControlFlow::Continue(())
     }
 
     /// Sends the datagrams that may leave just as `model` has left. Nothing else has become due
     /// since then, for nothing has come and no time has passed.
+    #[inline(always)]
     fn send_train(
         &mut self,
         now: Instant,
         model: &Model,
-        take: &mut dyn FnMut(Transmit<Packet>) -> ControlFlow<()>,
+        take: &mut impl FnMut(Transmit<Packet>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if self.config.ecn_nonces {
             return ControlFlow::Continue(());
@@ -123,26 +125,43 @@ impl Connection {
                 .pop_front_if(|next| next.len() == model.size)
         {
             train.count += 1;
+            let seq = self.seq.take_next();
             step = take(Transmit {
                 ecn: model.ecn,
                 packet: Packet {
-                    source_port: self.local_port,
-                    destination_port: self.remote_port,
                     ccval: model.ccval,
                     cscov: model.cscov,
-                    extended: true,
-                    seq: self.seq.take_next(),
-                    kind: Kind::Data,
-                    options: OptionList::new(),
                     payload,
+                    ..self.empty_packet(Kind::Data, seq)
                 },
             });
         }
-        self.counters.packets_sent += train.count;
-        self.counters.data_packets_sent += train.count;
-        self.counters.bytes_sent += train.count * u64::from(train.data);
+        #[cfg(test)]
+        {
+            self.trains.sent += u64::from(train.count > 1);
+        }
+        self.count_sent(PacketType::Data, Some(train.data), train.count);
         self.sender.on_train_sent(now, &train);
         step
+    }
+}
+
+impl Drain<'_, Connection> {
+    /// Hands over all packets that are to be sent, until `take` breaks off: the same as
+    /// [`transmit`](Self::transmit) again and again, with less work. Where it has broken off there may
+    /// be more, for another call.
+    pub fn transmit_all(
+        &mut self,
+        mut take: impl FnMut(Transmit<Packet>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        while let Some(transmit) = self.transmit() {
+            let model = Model::of(&transmit);
+            take(transmit)?;
+            if let Some(model) = model {
+                self.endpoint.send_train(self.now, &model, &mut take)?;
+            }
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -166,4 +185,12 @@ impl Model {
             ecn: *ecn,
         })
     }
+}
+
+/// Trains of more than one packet so far.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::dccp) struct Trains {
+    pub(in crate::dccp) sent: u64,
+    pub(in crate::dccp) received: u64,
 }

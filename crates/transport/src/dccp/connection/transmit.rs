@@ -2,7 +2,7 @@
 
 use skywave_units::Instant;
 use skywave_wire::Payload;
-use skywave_wire::dccp::{Kind, OptionList, Packet, SeqNo};
+use skywave_wire::dccp::{Kind, Packet, SeqNo};
 
 use super::{Connection, Event, State, path};
 use crate::Transmit;
@@ -101,22 +101,12 @@ impl Connection {
     fn listen_packet(&mut self, now: Instant) -> Transmit<Packet> {
         self.listen_sent(now);
         self.counters.packets_sent += 1;
-        let packet = Packet {
-            source_port: self.local_port,
-            destination_port: self.remote_port,
-            ccval: 0,
-            cscov: 0,
-            extended: true,
-            seq: SeqNo::ZERO,
-            kind: Kind::Listen {
-                service: self.service,
-            },
-            options: OptionList::new(),
-            payload: Payload::EMPTY,
+        let kind = Kind::Listen {
+            service: self.service,
         };
         Transmit {
             ecn: self.ecn(false),
-            packet,
+            packet: self.empty_packet(kind, SeqNo::ZERO),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Packets that come or leave together end as those that come and leave one by one.
 
-use std::ops::ControlFlow;
+use core::fmt::Debug;
+use core::ops::ControlFlow;
 
 use proptest::prelude::*;
 use rand::Rng;
@@ -8,6 +9,7 @@ use rand::Rng;
 use super::*;
 use crate::Endpoint as _;
 use crate::dccp::Ccid;
+use crate::dccp::ccid2::AckOfAckRule;
 
 /// A receive queue in which a train does not fit.
 const ROOM_FOR_FEW: usize = 5;
@@ -16,7 +18,46 @@ const ROOM_FOR_FEW: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Driver {
     OneByOne,
-    Together,
+    /// It breaks off after so many packets, and goes on later.
+    Together(usize),
+}
+
+impl Driver {
+    fn receive(self, pair: &mut Pair, to: Side, ecn: Ecn, packets: Vec<Packet>) {
+        let now = pair.now;
+        pair.apply(to, |end| match self {
+            Self::Together(_) => {
+                let bytes = packets
+                    .iter()
+                    .map(|packet| packet.to_bytes(Checksum::Ignored).unwrap());
+                assert_eq!(end.receive_all(now, ecn, Checksum::Ignored, bytes), 0);
+            }
+            Self::OneByOne => packets
+                .into_iter()
+                .for_each(|packet| end.receive(now, ecn, packet)),
+        });
+    }
+
+    fn drain(self, pair: &mut Pair, side: Side) -> (Vec<Transmit<Packet>>, Option<Instant>) {
+        let now = pair.now;
+        let ((), mut drain) = pair.driven(side).apply(now, |_| ());
+        let mut left = Vec::new();
+        match self {
+            Self::OneByOne => left.extend(core::iter::from_fn(|| drain.transmit())),
+            Self::Together(most) => {
+                let mut breaks_off = |transmit| {
+                    left.push(transmit);
+                    if left.len().is_multiple_of(most) {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                };
+                while drain.transmit_all(&mut breaks_off).is_break() {}
+            }
+        }
+        (left, drain.deadline())
+    }
 }
 
 /// What a network of 20 ms does to a packet is drawn from `seed`: most arrive in the same order.
@@ -56,7 +97,7 @@ impl Path {
 }
 
 /// All that two ends have sent and received, and how they stand in the end.
-fn run(driver: Driver, config: &Config, seed: u64) -> impl PartialEq + core::fmt::Debug {
+fn run(driver: Driver, config: &Config, ending: Ending, seed: u64) -> impl PartialEq + Debug {
     let mut pair = Pair::open(config.clone(), config.clone());
     let mut path = Path {
         draws: rng(seed),
@@ -64,15 +105,18 @@ fn run(driver: Driver, config: &Config, seed: u64) -> impl PartialEq + core::fmt
     };
     let mut application = rng(seed + 1);
     let (mut sent, mut received) = (Vec::new(), Vec::new());
-    for _ in 0..800 {
+    for step in 0..800 {
         pair.now += millis(1);
         let now = pair.now;
         for (to, ecn, packets) in path.arrived(now) {
-            pair.apply(to, |end| match driver {
-                Driver::Together => end.receive_all(now, ecn, packets),
-                Driver::OneByOne => packets
-                    .into_iter()
-                    .for_each(|packet| end.receive(now, ecn, packet)),
+            driver.receive(&mut pair, to, ecn, packets);
+        }
+        if step == 600 {
+            pair.apply(Server, |server| match ending {
+                Ending::None => {}
+                Ending::StopsListening => server.stop_listening(),
+                Ending::Close => server.close(now),
+                Ending::Abort => server.abort(now),
             });
         }
         for side in [Client, Server] {
@@ -88,22 +132,7 @@ fn run(driver: Driver, config: &Config, seed: u64) -> impl PartialEq + core::fmt
                 };
                 let _ = pair.apply(side, |end| end.send(Payload::Synthetic(size)));
             }
-            let ((), mut drain) = pair.driven(side).apply(now, |_| ());
-            let mut left = Vec::new();
-            match driver {
-                // A driver may break off, and go on later.
-                Driver::Together => drain.transmit_all(&mut |transmit| {
-                    left.push(transmit);
-                    if left.len().is_multiple_of(7) {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
-                }),
-                Driver::OneByOne => {}
-            }
-            left.extend(core::iter::from_fn(|| drain.transmit()));
-            let deadline = drain.deadline();
+            let (left, deadline) = driver.drain(&mut pair, side);
             for transmit in left {
                 sent.push((now, side, transmit.clone(), deadline));
                 path.carry(now, side.other(), transmit);
@@ -112,36 +141,96 @@ fn run(driver: Driver, config: &Config, seed: u64) -> impl PartialEq + core::fmt
             received.push(vec![pair.events(side).len()]);
         }
     }
-    let stats = [Client, Server].map(|side| pair.get(side).stats());
-    if config.sender_ccids == [Ccid::TcpLike] && config.receive_queue > ROOM_FOR_FEW {
-        // A window of a dozen packets and more: there are trains.
-        assert!(stats[1].counters.data_packets_received > 100, "{stats:?}");
+    let [client, server] = [Client, Server].map(|side| pair.get(side));
+    if let Driver::Together(most) = driver
+        && most > 3
+        && forms_trains(config)
+    {
+        let (sent, received) = (client.trains.sent, server.trains.received);
+        assert!(sent > 10 && received > 10, "{sent} {received}");
     }
-    (sent, received, format!("{stats:?}"))
+    let stats = format!("{:?}", [client.stats(), server.stats()]);
+    (sent, received, stats)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+/// Whether nothing stands in the way of trains: no pacing, no options on data, no short numbers, no
+/// nonces, and nothing that makes the window small.
+fn forms_trains(config: &Config) -> bool {
+    config.sender_ccids == [Ccid::TcpLike]
+        && config.receive_queue > ROOM_FOR_FEW
+        && config.checksum_coverage == 0
+        && !(config.send_data_checksum
+            || config.request_ndp_count
+            || config.allow_short_seqnos
+            || config.ecn_nonces)
+}
 
-    #[test]
-    fn together_is_the_same_as_one_by_one(
-        seed in 0u64..1 << 60,
-        ccid in prop_oneof![Just(Ccid::TcpLike), Just(Ccid::Tfrc), Just(Ccid::Vcp)],
-        nonces in any::<bool>(),
-        short in any::<bool>(),
-        receive_queue in prop_oneof![Just(ROOM_FOR_FEW), Just(256)],
-    ) {
-        let config = Config {
+/// What the server does after three quarters of the time.
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    None,
+    StopsListening,
+    Close,
+    Abort,
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    let ccid = prop_oneof![
+        2 => Just(Ccid::TcpLike),
+        1 => Just(Ccid::Tfrc),
+        1 => Just(Ccid::TfrcSp),
+        1 => prop_oneof![Just(Ccid::Vcp), Just(Ccid::Dpcp), Just(Ccid::Tpcp)],
+    ];
+    let receive_queue = prop_oneof![Just(ROOM_FOR_FEW), Just(256)];
+    // Most are off, so that trains form.
+    let rare = || prop::bool::weighted(0.15);
+    let coverage = prop_oneof![5 => Just(0_u8), 1 => Just(2)];
+    let flags = (rare(), rare(), rare(), rare(), rare(), any::<bool>());
+    (ccid, receive_queue, coverage, flags).prop_map(|(ccid, receive_queue, coverage, flags)| {
+        let (nonces, short, checksum, ndp, incapable, on_change) = flags;
+        let mut config = Config {
             sender_ccids: vec![ccid],
             receiver_ccids: vec![ccid],
             ecn_nonces: nonces,
             allow_short_seqnos: short,
+            send_data_checksum: checksum,
+            check_data_checksum: checksum,
+            request_ndp_count: ndp,
+            ecn_incapable: incapable,
+            checksum_coverage: coverage,
+            minimum_checksum_coverage: coverage,
             receive_queue,
             ..Config::default()
         };
+        if on_change {
+            config.ccid2.ack_of_ack = AckOfAckRule::OnWindowChange;
+        }
+        config
+    })
+}
+
+fn ending() -> impl Strategy<Value = Ending> {
+    prop_oneof![
+        3 => Just(Ending::None),
+        1 => Just(Ending::StopsListening),
+        1 => Just(Ending::Close),
+        1 => Just(Ending::Abort),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn together_is_the_same_as_one_by_one(
+        seed in 0u64..1 << 60,
+        config in config(),
+        ending in ending(),
+        most in 1_usize..40,
+    ) {
         prop_assert_eq!(
-            run(Driver::Together, &config, seed),
-            run(Driver::OneByOne, &config, seed)
+            run(Driver::Together(most), &config, ending, seed),
+            run(Driver::OneByOne, &config, ending, seed)
         );
     }
 }

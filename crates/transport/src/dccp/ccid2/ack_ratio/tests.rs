@@ -4,6 +4,7 @@ use skywave_wire::dccp::OptionList;
 
 use super::*;
 
+/// Takes note of a packet, and says what it has shown.
 fn observe(ratio: &mut AckRatio, number: u64, data: bool, ecn: Ecn, ndp: Option<u64>) -> bool {
     let options = OptionList::new();
     ratio.observe(&ReceivedPacket {
@@ -16,7 +17,8 @@ fn observe(ratio: &mut AckRatio, number: u64, data: bool, ecn: Ecn, ndp: Option<
         ecn,
         ndp_count: ndp,
         options: &options,
-    })
+    });
+    core::mem::take(&mut ratio.is_congested)
 }
 
 /// Whether any of these packets without data shows a loss.
@@ -35,7 +37,19 @@ fn adaptive(minimum: u16) -> AckRatio {
 /// An acknowledgement of packet `ack` while `ack` + cwnd packets have been sent.
 fn on_ack(ratio: &mut AckRatio, ack: u64, newly_acked: u32, congested: bool, cwnd: f64) {
     let next = SeqNo::new(ack + cwnd as u64);
-    ratio.on_ack(SeqNo::new(ack), newly_acked, congested, cwnd, next);
+    ratio.is_congested = congested;
+    ratio.on_ack(SeqNo::new(ack), newly_acked, cwnd, next);
+}
+
+/// Data packets that have come together.
+fn train(first: u64, count: u64, ecn: Ecn) -> ReceivedTrain {
+    ReceivedTrain {
+        first: SeqNo::new(first),
+        count,
+        data: 100,
+        ccval: 0,
+        ecn,
+    }
 }
 
 // C2-11, section 6.1.1: as with data, three packets later.
@@ -194,6 +208,38 @@ proptest! {
             prop_assert!(now <= cwnd.div_ceil(2) || now <= 2);
             let least = if cwnd >= 4 { 2 } else { 1 };
             prop_assert!(now >= least);
+        }
+    }
+}
+
+// C2-12: an Ack that is lost before a burst of data is missed by a packet that acknowledges nothing.
+#[test]
+fn a_loss_that_data_shows_is_answered_with_the_next_acknowledgement() {
+    let mut ratio = adaptive(2);
+    for number in [10, 11] {
+        observe(&mut ratio, number, false, Ecn::Ect0, None);
+    }
+    ratio.observe_train(&train(13, 20, Ecn::Ect0));
+    assert_eq!(ratio.get(), 2);
+    ratio.on_ack(SeqNo::new(100), 2, 40.0, SeqNo::new(140));
+    assert_eq!(ratio.get(), 4);
+    ratio.on_ack(SeqNo::new(140), 2, 40.0, SeqNo::new(180));
+    assert_eq!(ratio.get(), 4, "it is answered once");
+}
+
+proptest! {
+    /// Trains of any length, behind holes or not.
+    #[test]
+    fn a_train_is_its_packets(trains in prop::collection::vec((0_u64..3, 1_u64..9, any::<bool>()), 1..8)) {
+        let (mut together, mut one_by_one) = (adaptive(2), adaptive(2));
+        let mut first = 10;
+        for (hole, count, is_marked) in trains {
+            let ecn = if is_marked { Ecn::Ce } else { Ecn::Ect0 };
+            let train = train(first + hole, count, ecn);
+            together.observe_train(&train);
+            train.for_each(|packet| one_by_one.observe(packet));
+            prop_assert_eq!(format!("{together:?}"), format!("{one_by_one:?}"));
+            first += hole + count;
         }
     }
 }
