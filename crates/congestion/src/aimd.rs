@@ -274,7 +274,8 @@ impl WindowControl for Aimd {
             return;
         }
         self.timed_out = false;
-        if ack.application_limited && !self.config.grows_when_application_limited {
+        let is_limited = ack.application_limited && !self.config.grows_when_application_limited;
+        if is_limited || ack.ecn_echo {
             return;
         }
         let acked = f64::from(ack.newly_acked);

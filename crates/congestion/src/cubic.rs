@@ -181,6 +181,9 @@ impl WindowControl for Cubic {
         if let Some(epoch) = &mut self.epoch {
             epoch.began += idle;
         }
+        if ack.ecn_echo {
+            return;
+        }
         if self.cwnd < self.ssthresh {
             self.cwnd += 1.0;
         } else {

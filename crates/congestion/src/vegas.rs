@@ -38,8 +38,8 @@ pub enum VegasRules {
     /// - A connection begins with one packet, and with the initial window when that has been
     ///   acknowledged.
     /// - A round without a sample of the round-trip time, as after a timeout, took as long as it
-    ///   lasted. Where segments had arrived beyond those that were lost that is too short by far, and
-    ///   stays the smallest round-trip time ever after.
+    ///   lasted. If segments behind the lost ones had arrived, one acknowledgement ends that round at
+    ///   once, and its length, far too short, becomes the smallest round-trip time for good.
     /// - A reduction is of cwnd as it stands, inflation included.
     /// - The inflation of a fast retransmit is part of cwnd. [`WindowControl::on_deflated`] ends it,
     ///   and slow start too, by going back to where the last reduction left cwnd. Without
@@ -221,7 +221,7 @@ impl WindowControl for Vegas {
         if self.increment >= 1.0 && self.cwnd >= self.ssthresh {
             self.increment = 0.0;
         }
-        if self.cwnd - outstanding as f64 <= 2.0 {
+        if self.cwnd - outstanding as f64 <= 2.0 && !ack.ecn_echo {
             self.cwnd += self.increment;
         }
         if ack.in_flight == 0 {

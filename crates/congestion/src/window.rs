@@ -36,6 +36,9 @@ pub struct AckSummary {
     pub rtt: Option<Duration>,
     /// Whether the sender was held back by the application rather than by cwnd.
     pub application_limited: bool,
+    /// Whether it carried TCP's ECN-Echo: cwnd does not grow by it (RFC 3168 section 6.1.2). Protocols
+    /// that tell which packets were marked say so in [`AckedPacket::ecn`].
+    pub ecn_echo: bool,
 }
 
 /// A window algorithm: how much may be in flight.

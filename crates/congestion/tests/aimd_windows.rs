@@ -61,6 +61,7 @@ fn windows(config: AimdConfig, ack_ratio: u32, trouble: &Trouble) -> Vec<f64> {
                 ack_ratio,
                 rtt: None,
                 application_limited,
+                ecn_echo: false,
             });
             if left == flight && (is_lossy || is_marked) {
                 window.on_congestion(now, flight);

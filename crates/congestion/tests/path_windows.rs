@@ -83,6 +83,7 @@ fn windows(mut window: Window, rtt: Duration, buffer: u64) -> Vec<f64> {
             ack_ratio: 1,
             rtt: Some(now - packet.sent_at),
             application_limited: false,
+            ecn_echo: false,
         });
     }
 }

@@ -11,6 +11,7 @@ fn ack(newly_acked: u32, ack_ratio: u32) -> AckSummary {
         ack_ratio,
         rtt: None,
         application_limited: false,
+        ecn_echo: false,
     }
 }
 

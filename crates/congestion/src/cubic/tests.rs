@@ -14,6 +14,7 @@ fn ack(seconds: f64) -> AckSummary {
         ack_ratio: 1,
         rtt: Some(RTT),
         application_limited: false,
+        ecn_echo: false,
     }
 }
 

@@ -16,7 +16,7 @@ const DPCP: [[f64; 3]; 3] = [[0.2, 0.4, 0.8], [0.85, 0.95, 1.0], [1.05, 1.4, 2.0
 /// What DPCP leaves of cwnd on the levels of overload (likewise).
 const DPCP_DECREASE: [f64; 3] = [0.875, 0.6, 0.43];
 /// What VCP leaves of it (Xia et al. 2005).
-const VCP_DECREASE: f64 = 0.875;
+pub(crate) const VCP_DECREASE: f64 = 0.875;
 
 /// One of the 3^n levels of load that n packets can tell: a digit for each packet of the chain, the
 /// first packet's first. A digit is one of three codes, those of the zones; the first digit is the
@@ -41,8 +41,10 @@ impl Level {
         Self::begin(Zone::Low).completed(Zone::Low, packets)
     }
 
-    /// The level of a load factor, 1 being the target utilisation, told by `packets` packets.
+    /// The level of a load factor, 1 being the target utilisation, told by `packets` packets: one to
+    /// [`MAX_PACKETS`]; less or more is taken for the nearest of these.
     pub fn of(load: f64, packets: u8) -> Self {
+        let packets = packets.min(MAX_PACKETS);
         let mut level = Self::begin(Zone::of(load));
         while level.packets() < packets {
             let digits = [Zone::Low, Zone::High, Zone::Over];
@@ -147,15 +149,16 @@ impl Level {
         (0.25 * (1.0 - u) / u).max(0.0)
     }
 
-    /// beta: what a multiplicative decrease leaves of cwnd on this level of overload. With three
-    /// packets and more, not published: min(0.875, 0.86 / u), which like DPCP's comes down to between
-    /// 0.83 and 0.92 of the target.
-    pub(crate) fn decrease(self) -> f64 {
-        match (self.packets(), self.digit(1)) {
-            (2, Some(second)) => DPCP_DECREASE[second as usize],
-            (0..=2, _) => VCP_DECREASE,
-            _ => VCP_DECREASE.min(0.86 / self.upper()),
-        }
+    /// beta: what a multiplicative decrease leaves of cwnd on this level of overload; `None` with one
+    /// packet, where it is a parameter of VCP. With three packets and more, not published:
+    /// min(0.875, 0.86 / u), which like DPCP's comes down to between 0.83 and 0.92 of the target.
+    pub(crate) fn decrease(self) -> Option<f64> {
+        let second = self.digit(1)?;
+        Some(if self.packets() == 2 {
+            DPCP_DECREASE[second as usize]
+        } else {
+            VCP_DECREASE.min(0.86 / self.upper())
+        })
     }
 }
 

@@ -17,8 +17,8 @@ struct Chain {
     ours: Ordering,
 }
 
-// What limits on the number of flows count with.
-const _: () = assert!(size_of::<Option<Chain>>() == 16);
+// A scenario's limit of 2^20 flows (`MOST_FLOWS` of its VCP queue) stands for 16 MiB.
+const _: () = assert!(size_of::<Option<Chain>>() <= 16);
 
 /// Writes the digits of a router's level into the packets of chains: Algorithm 2 of Li and
 /// Yousefi'zadeh 2009 for any number of packets, with the case of equal first digits, which its

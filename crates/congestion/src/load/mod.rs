@@ -11,6 +11,7 @@ mod marker;
 mod meter;
 mod zone;
 
+pub(crate) use level::VCP_DECREASE;
 pub use level::{Level, MAX_PACKETS};
 pub use marker::Marker;
 pub use meter::{Meter, MeterConfig, QueueAverage};

@@ -4,6 +4,7 @@ use skywave_units::Duration;
 
 #[cfg(doc)]
 use crate::load::MAX_PACKETS;
+use crate::load::VCP_DECREASE;
 
 /// How the additive increase grows with the round-trip time R.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +80,7 @@ impl VcpConfig {
             multiplicative_limit: 2.5,
             additive: 1.0,
             additive_scaling: AdditiveScaling::Capped { limit: 10.0 },
-            decrease: 0.875,
+            decrease: VCP_DECREASE,
             after_decrease: AfterDecrease::IgnoresOverload,
             on_loss: OnLoss::Halves,
             interval: Duration::from_millis(200),

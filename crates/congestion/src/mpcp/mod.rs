@@ -168,20 +168,21 @@ impl Mpcp {
 
     fn grow(&mut self) {
         let freezes = self.config.vcp.after_decrease == AfterDecrease::Freezes;
-        let answers_overload = matches!(self.gate, Gate::Increasing { .. });
-        let is_additive = freezes && answers_overload;
         if freezes && matches!(self.gate, Gate::Shut { .. }) {
             return;
         }
+        let answers_overload = matches!(self.gate, Gate::Increasing { .. });
+        let is_additive = freezes && answers_overload;
         let [low, high, over] = self.acked.vcp();
         let (low, high) = if is_additive {
             (0, low + high)
         } else {
             (low, high)
         };
+        let over = if answers_overload { over } else { 0 };
         self.cwnd += self.growth.multiplicative(low);
-        for additive in [high, if answers_overload { over } else { 0 }] {
-            self.cwnd += self.growth.additive(additive, self.cwnd);
+        for packets in [high, over] {
+            self.cwnd += self.growth.additive(packets, self.cwnd);
         }
         for (level, packets) in self.acked.chains() {
             if level.zone() != Zone::Over || answers_overload {
@@ -198,11 +199,7 @@ impl Mpcp {
 
     /// max(1, beta cwnd): Chen et al. 2010, equation A5, and Li and Yousefi'zadeh 2009, Table 1.
     fn decreased(&self, cwnd: f64, level: Level) -> f64 {
-        let beta = if level.packets() == 1 {
-            self.config.vcp.decrease
-        } else {
-            level.decrease()
-        };
+        let beta = level.decrease().unwrap_or(self.config.vcp.decrease);
         (beta * cwnd).max(1.0)
     }
 
@@ -313,7 +310,7 @@ impl WindowControl for Mpcp {
             Some(fallback) => fallback.on_ack(ack, zones[Zone::Over as usize] > 0, rtt),
             None => {
                 self.pass(ack.now);
-                self.obey(ack.now, !ack.application_limited);
+                self.obey(ack.now, !ack.application_limited && !ack.ecn_echo);
             }
         }
         self.acked.clear();

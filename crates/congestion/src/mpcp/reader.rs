@@ -141,8 +141,7 @@ impl Reader {
         if self.headers.mode.is_vcp() {
             // What was sent in a chain before says no more.
             if place == 0 {
-                self.level = Level::begin(zone);
-                self.number += 1;
+                self.take_vcp(zone);
             }
             return;
         }
@@ -152,10 +151,9 @@ impl Reader {
         if let Mode::Returning { suspicious_until } = headers.mode {
             headers.repeats = 1;
             if place == 0 {
-                // It may have been sent without a chain, or begin the first one: its code is VCP's.
-                let level = Level::begin(zone);
-                (self.chain, self.level, self.is_whole) = (Some(level), level, true);
-                self.number += 1;
+                // It may have been sent without a chain, or begin the first one.
+                self.take_vcp(zone);
+                self.chain = Some(self.level);
                 return;
             }
             headers.mode = Mode::Resumed { suspicious_until };
@@ -179,6 +177,13 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// The code that came back is VCP's: it says all by itself.
+    const fn take_vcp(&mut self, zone: Zone) {
+        self.level = Level::begin(zone);
+        self.is_whole = true;
+        self.number += 1;
     }
 
     fn give_up_chains(&mut self, now: Instant, rtt: Duration, zone: Zone) {

@@ -38,6 +38,7 @@ fn ack(window: &mut Mpcp, now: Instant, codes: &[Ecn]) {
         ack_ratio: 1,
         rtt: None,
         application_limited: false,
+        ecn_echo: false,
     });
 }
 
@@ -303,6 +304,7 @@ fn an_application_that_sends_little_is_not_given_more() {
         ack_ratio: 1,
         rtt: None,
         application_limited: true,
+        ecn_echo: false,
     });
     assert_eq!(window.cwnd(), 100.0);
 }
@@ -332,6 +334,7 @@ fn back(window: &mut Mpcp, now: Instant, seq: u64, code: Ecn) {
         ack_ratio: 1,
         rtt: None,
         application_limited: false,
+        ecn_echo: false,
     });
 }
 

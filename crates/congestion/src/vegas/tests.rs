@@ -29,6 +29,7 @@ fn round(window: &mut Vegas, now: &mut Instant, rtt_ms: u64) {
             ack_ratio: 1,
             rtt: Some(rtt),
             application_limited: false,
+            ecn_echo: false,
         });
     }
 }
@@ -117,6 +118,7 @@ fn a_round_without_samples_says_nothing() {
                 ack_ratio: 1,
                 rtt: None,
                 application_limited: false,
+                ecn_echo: false,
             });
         }
         for _ in 0..20 {

@@ -40,6 +40,17 @@ impl EcnUse {
     }
 }
 
+/// What a segment with data, or a FIN, is sent for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sending {
+    /// It has not been sent before.
+    New,
+    /// It is a retransmission.
+    Again,
+    /// It lies beyond the receiver's window, which is closed.
+    Probe,
+}
+
 /// The sending end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SenderEcn {
@@ -79,14 +90,16 @@ impl SenderEcn {
 
     /// The code point and the flags of a segment with data.
     #[inline(always)]
-    pub(super) fn on_data(&mut self, is_new: bool) -> (Ecn, Flags) {
-        match self.usage {
-            EcnUse::Off => (Ecn::NotEct, Flags::default()),
-            EcnUse::LoadFactor { .. } => (Zone::Low.code(), Flags::default()),
-            // A retransmission is not ECN-capable (section 6.1.5).
-            EcnUse::Rfc3168 if !is_new => (Ecn::NotEct, Flags::default()),
-            EcnUse::Rfc3168 if core::mem::take(&mut self.cwr) => (Ecn::Ect0, Flags::CWR),
-            EcnUse::Rfc3168 => (Ecn::Ect0, Flags::default()),
+    pub(super) fn on_data(&mut self, sending: Sending) -> (Ecn, Flags) {
+        match (self.usage, sending) {
+            (EcnUse::Off, _) => (Ecn::NotEct, Flags::default()),
+            (EcnUse::LoadFactor { .. }, _) => (Zone::Low.code(), Flags::default()),
+            (EcnUse::Rfc3168, Sending::New) => {
+                let cwr = core::mem::take(&mut self.cwr);
+                (Ecn::Ect0, if cwr { Flags::CWR } else { Flags::default() })
+            }
+            // Neither is ECN-capable, nor tells of a reduction (sections 6.1.2, 6.1.5 and 6.1.6).
+            (EcnUse::Rfc3168, Sending::Again | Sending::Probe) => (Ecn::NotEct, Flags::default()),
         }
     }
 
@@ -98,11 +111,16 @@ impl SenderEcn {
         }
     }
 
-    /// Whether the flags of an acknowledgement of everything before `ack` tell of a mark that has not
-    /// been answered (section 6.1.2).
+    /// Whether the flags of an acknowledgement echo a mark, answered or not.
     #[inline(always)]
-    pub(super) fn is_marked(&self, flags: Flags, ack: u64) -> bool {
-        self.usage == EcnUse::Rfc3168 && flags.contains(Flags::ECE) && ack >= self.answered_until
+    pub(super) fn is_echo(&self, flags: Flags) -> bool {
+        self.usage == EcnUse::Rfc3168 && flags.contains(Flags::ECE)
+    }
+
+    /// Whether the mark that an acknowledgement of everything before `ack` echoes has not been answered
+    /// (section 6.1.2).
+    pub(super) const fn is_unanswered(&self, ack: u64) -> bool {
+        ack >= self.answered_until
     }
 
     /// The window has been reduced, for a mark or for a loss: marks of what was sent before `max` are
@@ -213,21 +231,24 @@ mod tests {
     #[test]
     fn a_mark_is_echoed_until_it_is_answered() {
         let (mut sender, mut receiver) = agreed();
-        assert_eq!(sender.on_data(true), (Ecn::Ect0, Flags::default()));
+        assert_eq!(sender.on_data(Sending::New), (Ecn::Ect0, Flags::default()));
         receiver.on_data(Ecn::Ce, Flags::ACK);
         for _ in 0..2 {
             assert_eq!(receiver.ack_flags(), Flags::ECE);
             receiver.on_data(Ecn::Ect0, Flags::ACK);
         }
-        assert!(sender.is_marked(Flags::ECE, 11));
+        assert!(sender.is_echo(Flags::ECE) && sender.is_unanswered(11));
         sender.on_reduced(101);
-        assert!(!sender.is_marked(Flags::ECE, 21));
-        assert_eq!(sender.on_data(false), (Ecn::NotEct, Flags::default()));
-        let (ecn, cwr) = sender.on_data(true);
+        assert!(!sender.is_unanswered(21));
+        assert_eq!(
+            sender.on_data(Sending::Again),
+            (Ecn::NotEct, Flags::default())
+        );
+        let (ecn, cwr) = sender.on_data(Sending::New);
         assert_eq!((ecn, cwr), (Ecn::Ect0, Flags::CWR));
         receiver.on_data(ecn, cwr);
         assert_eq!(receiver.ack_flags(), Flags::default());
-        assert!(sender.is_marked(Flags::ECE, 102), "the next window's");
+        assert!(sender.is_unanswered(102), "the next window's");
     }
 
     /// RFC 3168 section 6.1.2: CWR tells of every reduction, also of one for a loss.
@@ -235,10 +256,22 @@ mod tests {
     fn a_reduction_for_a_loss_is_told_too() {
         let (mut sender, _) = agreed();
         sender.on_reduced(101);
-        assert!(!sender.is_marked(Flags::ECE, 101));
-        assert_eq!(sender.on_data(false).1, Flags::default());
-        assert_eq!(sender.on_data(true).1, Flags::CWR);
-        assert_eq!(sender.on_data(true).1, Flags::default());
+        assert!(!sender.is_unanswered(101));
+        assert_eq!(sender.on_data(Sending::Again).1, Flags::default());
+        assert_eq!(sender.on_data(Sending::New).1, Flags::CWR);
+        assert_eq!(sender.on_data(Sending::New).1, Flags::default());
+    }
+
+    /// RFC 3168 section 6.1.6: a window probe has neither ECT nor CWR; the first new segment still has.
+    #[test]
+    fn a_window_probe_says_nothing() {
+        let (mut sender, _) = agreed();
+        sender.on_reduced(101);
+        assert_eq!(
+            sender.on_data(Sending::Probe),
+            (Ecn::NotEct, Flags::default())
+        );
+        assert_eq!(sender.on_data(Sending::New), (Ecn::Ect0, Flags::CWR));
     }
 
     /// RFC 3168 section 6.1.1: either end can do without.
@@ -247,11 +280,11 @@ mod tests {
         let mut sender = SenderEcn::new(EcnUse::Rfc3168);
         let receiver = ReceiverEcn::accept(EcnUse::Off, sender.syn_flags());
         sender.on_syn_ack(receiver.syn_ack_flags());
-        assert_eq!(sender.on_data(true).0, Ecn::NotEct);
+        assert_eq!(sender.on_data(Sending::New).0, Ecn::NotEct);
         // A SYN-ACK that returns both flags comes from a host that reflects what it does not know.
         let mut sender = SenderEcn::new(EcnUse::Rfc3168);
         sender.on_syn_ack(ECE_CWR);
-        assert_eq!(sender.on_data(true).0, Ecn::NotEct);
+        assert_eq!(sender.on_data(Sending::New).0, Ecn::NotEct);
         let plain = SenderEcn::new(EcnUse::Off);
         let mut receiver = ReceiverEcn::accept(EcnUse::Rfc3168, plain.syn_flags());
         receiver.on_data(Ecn::Ce, Flags::ACK);
@@ -267,7 +300,7 @@ mod tests {
             receiver.on_data(Zone::Low.code(), Flags::ACK);
             let flags = Flags::ACK.union(receiver.ack_flags());
             sender.on_ack(flags);
-            assert!(!sender.is_marked(flags, 11));
+            assert!(!sender.is_echo(flags));
             assert_eq!(sender.echo(), zone.code());
         }
         assert_eq!(receiver.ack_flags(), Flags::default());

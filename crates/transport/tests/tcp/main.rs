@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod delivery;
+mod ecn;
 mod network;
 mod ns2_newreno;
 mod receiver;

@@ -134,26 +134,19 @@ fn rfc3168_6_1_2_a_mark_beside_a_loss_is_answered_with_it() {
         initial_ssthresh: 10.0,
         ..AimdConfig::ns2_tcp(1000)
     };
-    let mut script = Script::closed(config, avoiding);
-    script.apply(|sender| sender.write_unlimited()).unwrap();
-    script.segments.clear();
-    script.now += RTT;
-    let syn_ack = [Flags::SYN, Flags::ACK, Flags::ECE].into_iter();
-    let syn_ack = syn_ack.fold(Flags::default(), Flags::union);
-    let options = TcpOptions {
-        mss: Some(1460),
-        ..TcpOptions::default()
-    };
-    script.receive(0, 1, syn_ack, options);
+    let mut script = Script::streaming(config, avoiding);
     assert_eq!(script.sent().len(), 10);
     script.now += RTT;
     duplicates(&mut script, 1, 2);
-    let marked = Flags::ACK.union(Flags::ECE);
-    script.receive(1, 1, marked, TcpOptions::default());
-    assert_eq!(script.sent(), [full(1)]);
+    assert_eq!(script.echo(1), [full(1)]);
     assert_eq!(script.stats().cwnd, 5.0);
     // The mark is echoed until CWR comes, which the first new segment brings.
-    script.receive(1, 10_001, marked, TcpOptions::default());
+    script.receive(
+        1,
+        10_001,
+        Flags::ACK.union(Flags::ECE),
+        TcpOptions::default(),
+    );
     assert_eq!(script.stats().ssthresh, 5.0);
     assert!(script.segments[0].flags.contains(Flags::CWR));
 }

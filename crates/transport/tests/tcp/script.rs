@@ -2,7 +2,7 @@
 
 use skywave_congestion::{Aimd, AimdConfig};
 use skywave_transport::tcp::{Event, Ports, Sender, SenderConfig, SenderStats};
-use skywave_transport::{Drain, Driven};
+use skywave_transport::{Drain, Driven, Transmit};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
@@ -34,6 +34,8 @@ pub(crate) struct Script {
     pub(crate) window: u16,
     /// All that the sender has sent since it was last looked at.
     pub(crate) segments: Vec<Segment>,
+    /// The ECN bits and the flags of the last one.
+    pub(crate) last: (Ecn, Flags),
     deadline: Option<Instant>,
     initial: u32,
 }
@@ -65,6 +67,7 @@ impl Script {
             sender: Driven::new(Sender::new(config, Aimd::new(window), ports, 1)),
             window: u16::MAX,
             segments: Vec::new(),
+            last: (Ecn::NotEct, Flags::default()),
             deadline: None,
             initial: 0,
         }
@@ -78,7 +81,7 @@ impl Script {
         script
     }
 
-    /// Plays the SYN-ACK, one round-trip time after the SYN.
+    /// Plays the SYN-ACK, one round-trip time after the SYN. The peer is willing to do ECN.
     pub(crate) fn accept(&mut self) {
         let options = TcpOptions {
             mss: Some(1460),
@@ -90,10 +93,15 @@ impl Script {
     }
 
     pub(crate) fn accept_with(&mut self, options: TcpOptions) {
-        assert!(self.segments[0].flags.contains(Flags::SYN));
+        let syn = self.segments[0].flags;
+        assert!(syn.contains(Flags::SYN));
         self.segments.clear();
         self.now += RTT;
-        self.receive(0, 1, Flags::SYN.union(Flags::ACK), options);
+        let mut flags = Flags::SYN.union(Flags::ACK);
+        if syn.contains(Flags::ECE) {
+            flags = flags.union(Flags::ECE);
+        }
+        self.receive(0, 1, flags, options);
     }
 
     pub(crate) fn apply<T>(&mut self, action: impl FnOnce(&mut Sender) -> T) -> T {
@@ -103,8 +111,13 @@ impl Script {
         answer
     }
 
-    fn keep(&mut self, sent: Vec<Segment>, deadline: Option<Instant>) {
-        for segment in sent {
+    fn keep(&mut self, sent: Vec<Transmit<Segment>>, deadline: Option<Instant>) {
+        for Transmit {
+            ecn,
+            packet: segment,
+        } in sent
+        {
+            self.last = (ecn, segment.flags);
             if segment.flags.contains(Flags::SYN) {
                 self.initial = segment.seq;
             }
@@ -132,6 +145,13 @@ impl Script {
     /// Plays an acknowledgement of everything before `offset`; what it lets out.
     pub(crate) fn ack(&mut self, offset: u32) -> Vec<Sent> {
         self.receive(1, offset, Flags::ACK, TcpOptions::default());
+        self.sent()
+    }
+
+    /// Plays an acknowledgement with ECN-Echo.
+    pub(crate) fn echo(&mut self, offset: u32) -> Vec<Sent> {
+        let flags = Flags::ACK.union(Flags::ECE);
+        self.receive(1, offset, flags, TcpOptions::default());
         self.sent()
     }
 
@@ -193,10 +213,8 @@ impl Script {
     }
 }
 
-fn drained(mut drain: Drain<'_, Sender>) -> (Vec<Segment>, Option<Instant>) {
-    let sent = std::iter::from_fn(|| drain.transmit())
-        .map(|transmit| transmit.packet)
-        .collect();
+fn drained(mut drain: Drain<'_, Sender>) -> (Vec<Transmit<Segment>>, Option<Instant>) {
+    let sent = std::iter::from_fn(|| drain.transmit()).collect();
     (sent, drain.deadline())
 }
 

@@ -30,7 +30,7 @@ fn two_packets_tell_the_published_levels() {
         assert_eq!(level, Level::of(below, 2), "from {below}");
         assert_eq!(level.upper(), upper);
         if let Some(beta) = decrease {
-            assert_eq!(level.decrease(), beta);
+            assert_eq!(level.decrease(), Some(beta));
         }
         below = upper;
     }
@@ -41,14 +41,14 @@ fn two_packets_tell_the_published_levels() {
     );
 }
 
-/// A chain of one packet is VCP's: its zones, and its xi of 1/16 and beta.
+/// A chain of one packet is VCP's: its zones, and its xi of 1/16. Its beta is a parameter.
 #[test]
 fn one_packet_tells_the_zone() {
     for load in [0.0, 0.79, 0.8, 0.99, 1.0, 5.0] {
         let level = Level::of(load, 1);
         assert_eq!(level, Level::begin(Zone::of(load)));
         assert_eq!(level.packets(), 1);
-        assert_eq!(level.decrease(), 0.875);
+        assert_eq!(level.decrease(), None);
     }
     assert!((Level::of(0.5, 1).increase() - 0.0625).abs() < 1e-12);
     assert_eq!(Level::of(0.9, 1).increase(), 0.0);
@@ -77,10 +77,17 @@ fn decreases_land_in_the_zone_of_high_load() {
     for packets in 2..=5 {
         for percent in 100..200 {
             let level = Level::of(f64::from(percent) / 100.0, packets);
-            let landing = level.upper() * level.decrease();
+            let landing = level.upper() * level.decrease().unwrap();
             assert!((0.8..1.0).contains(&landing), "{percent} %: {landing}");
         }
     }
+}
+
+#[test]
+fn a_chain_has_at_least_one_packet_and_at_most_eight() {
+    assert_eq!(Level::of(0.92, 0), Level::of(0.92, 1));
+    assert_eq!(Level::of(0.92, 9), Level::of(0.92, MAX_PACKETS));
+    assert_eq!(Level::of(0.92, u8::MAX).packets(), MAX_PACKETS);
 }
 
 proptest! {

@@ -303,6 +303,7 @@ impl Sender {
             ack_ratio: self.ack_ratio.get().into(),
             rtt,
             application_limited: self.last_full.is_none_or(|full| newest.is_after(full)),
+            ecn_echo: false,
         });
     }
 

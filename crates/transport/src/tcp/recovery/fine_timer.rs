@@ -76,6 +76,10 @@ impl FineTimer {
         self.kind == Inflation::PartOfCwnd
     }
 
+    pub(super) fn times_retransmissions(&self) -> bool {
+        self.kind == Inflation::PartOfCwnd
+    }
+
     /// A segment that was sent only once took `rtt` there and back.
     pub(super) fn on_sample(&mut self, rtt: Duration) {
         let rtt = rtt.as_secs_f64();

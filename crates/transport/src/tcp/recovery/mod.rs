@@ -70,6 +70,9 @@ pub enum RecoveryAlgorithm {
     /// - makes its inflation part of cwnd, and takes it back only where duplicates have followed
     ///   the third one (to be used with [`skywave_congestion::VegasRules::Ns2`]);
     /// - doubles the retransmission timeout with each fast retransmit;
+    /// - does not obey Karn's rule in the samples for that timeout: a segment that is timed and
+    ///   sent again as overdue is still timed from when it was sent first. A fast retransmit ends the
+    ///   timing, as does a timeout;
     /// - has no limited transmit;
     /// - takes a segment that has not been sent for overdue: where one of the two acknowledgements
     ///   after a retransmission leaves nothing outstanding, the next segment leaves twice;
@@ -133,8 +136,8 @@ pub(super) struct News {
     pub(super) at: Position,
     /// By how much `una` has advanced.
     pub(super) acked: u64,
-    /// The round-trip time of the last segment acknowledged, where it was sent only once and
-    /// sending times are kept.
+    /// A round-trip time: of the last segment acknowledged, where it was sent only once, if sending
+    /// times are kept.
     pub(super) rtt: Option<Duration>,
     /// The first segment not acknowledged, where sending times are kept.
     pub(super) oldest: Option<SentSegment>,
@@ -360,6 +363,11 @@ impl Recovery {
     /// Whether a fast retransmit doubles the retransmission timeout, as a timeout does.
     pub(super) fn backs_off(&self) -> bool {
         matches!(&self.algorithm, Algorithm::Vegas(vegas) if vegas.backs_off())
+    }
+
+    /// Whether a segment that is sent again is still timed, against Karn's rule (RFC 6298 section 3).
+    pub(super) fn times_retransmissions(&self) -> bool {
+        matches!(&self.algorithm, Algorithm::Vegas(vegas) if vegas.times_retransmissions())
     }
 
     /// Takes what deflation has cut off cwnd itself, in bytes: ns-2's way of keeping the two apart.

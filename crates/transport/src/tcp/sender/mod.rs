@@ -73,8 +73,10 @@ pub struct Sender {
     /// The segment that is timed: the byte after it, and when it left.
     timed: Option<(u64, Instant)>,
     last_sent: Instant,
-    /// When pacing lets the next segment go.
-    paced_until: Option<Instant>,
+    /// Until then a mark keeps new data back that found a window of one segment.
+    marked_until: Instant,
+    /// When that or pacing lets the next segment go, where one could go now.
+    held_until: Option<Instant>,
     jitter: SendJitter,
     due: Due,
     /// The application has closed: a FIN follows the last byte.
@@ -205,7 +207,8 @@ impl Sender {
             limited: 0,
             timed: None,
             last_sent: Instant::ZERO,
-            paced_until: None,
+            marked_until: Instant::ZERO,
+            held_until: None,
             jitter: SendJitter::new(config.send_jitter, rng),
             due: Due::default(),
             closing: false,
@@ -355,7 +358,7 @@ impl Endpoint for Sender {
 
     #[inline(always)]
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Segment>> {
-        self.paced_until = None;
+        self.held_until = None;
         let packet = if self.state == State::Established {
             self.next_segment(now)?
         } else if self.due.syn && self.state != State::Ended {
@@ -373,7 +376,7 @@ impl Endpoint for Sender {
     fn deadline(&self) -> Option<Instant> {
         let is_open = self.state == State::Established;
         let jitter = self.jitter.wake().filter(|_| is_open);
-        [self.timer.wake(), self.paced_until, jitter]
+        [self.timer.wake(), self.held_until, jitter]
             .into_iter()
             .flatten()
             .min()

@@ -117,16 +117,20 @@ impl Sender {
             let at = self.position();
             self.recovery.on_sack(&sack, self.local, at);
         }
+        // A marked segment was in flight until now.
+        let echo = self.ecn.is_echo(flags).then(|| self.flight_at_loss());
         if ack > self.una {
-            self.on_progress(now, ack);
+            self.on_progress(now, ack, echo.is_some());
         } else if same_window && window > 0 && self.flight() > 0 && segment.payload.is_empty() {
             // The definition of a duplicate acknowledgement: RFC 5681 section 2. What answers the
             // probe of a closed window is none.
             self.on_duplicate(now);
         }
         // Not where this very acknowledgement has told of a loss: one reduction is enough.
-        if self.ecn.is_marked(flags, ack) {
-            self.on_mark(now);
+        if let Some(flight) = echo
+            && self.ecn.is_unanswered(ack)
+        {
+            self.on_mark(now, flight);
         }
     }
 
@@ -142,14 +146,24 @@ impl Sender {
         }
     }
 
-    /// RFC 3168 section 6.1.2: like a loss, but nothing needs to be sent again.
+    /// RFC 3168 section 6.1.2: like a loss, but nothing needs to be sent again. A window of one segment
+    /// cannot be halved: the next segment waits for an RTO instead.
     #[cold]
-    fn on_mark(&mut self, now: Instant) {
+    fn on_mark(&mut self, now: Instant, flight: u32) {
+        let cwnd = self.window.cwnd();
         self.ecn.on_reduced(self.max);
-        self.window.on_mark(now, self.flight_at_loss());
+        self.window.on_mark(now, flight);
+        if cwnd < 2.0 {
+            // The least that some algorithms leave is more than that.
+            self.window.limit_cwnd(cwnd);
+            self.marked_until = now + self.rtt.rto();
+            if self.flight() > 0 {
+                self.restart_timer(now);
+            }
+        }
     }
 
-    fn on_progress(&mut self, now: Instant, ack: u64) {
+    fn on_progress(&mut self, now: Instant, ack: u64, ecn_echo: bool) {
         let acked = ack - self.una;
         let unused = self.cwnd_end().saturating_sub(self.nxt);
         let all_acknowledged_before = self.una >= self.end;
@@ -158,11 +172,10 @@ impl Sender {
         self.limited = 0;
         let sample = self.sample_rtt(now, ack);
         // Where each segment's time is known, a sample is the last one's.
-        let (rtt, of_last) = if self.log.is_some() {
-            let of_last = self.take_acked(now, ack);
-            (of_last, of_last)
+        let rtt = if self.log.is_some() {
+            self.take_acked(now, ack)
         } else {
-            (sample, None)
+            sample
         };
 
         self.acked_rest += acked;
@@ -173,6 +186,7 @@ impl Sender {
             ack_ratio: 1,
             rtt,
             application_limited: unused >= self.smss && !self.jitter.is_waiting(),
+            ecn_echo,
         };
         self.acked_rest %= self.smss;
 
@@ -183,7 +197,7 @@ impl Sender {
                 now,
                 at: self.position(),
                 acked,
-                rtt: of_last,
+                rtt,
                 oldest: self.log.as_ref().and_then(|log| log.oldest()),
             })
         };
@@ -200,7 +214,7 @@ impl Sender {
                 self.window.on_ack(&summary);
                 if self.flight() > 0 {
                     self.due.retransmission = true;
-                    if !self.recovery.backs_off() {
+                    if !self.recovery.times_retransmissions() {
                         self.timed = None;
                     }
                 } else {

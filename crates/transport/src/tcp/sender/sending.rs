@@ -6,6 +6,7 @@ use skywave_wire::Payload;
 use skywave_wire::tcp::{Flags, Segment, TcpOptions};
 
 use super::{Sender, State};
+use crate::tcp::ecn::Sending;
 use crate::tcp::reassembly::Range;
 use crate::tcp::{LimitedTransmit, chain};
 
@@ -100,11 +101,15 @@ impl Sender {
         Some(length)
     }
 
-    /// Whether pacing or jitter keeps back what the window lets go.
+    /// Whether pacing, a mark or jitter keeps back what the window lets go.
     #[inline(always)]
     fn is_held(&mut self, now: Instant) -> bool {
-        self.paced_until = self.window.earliest_departure().filter(|&at| at > now);
-        self.paced_until.is_some() || self.jitter.holds(now)
+        let earliest = self
+            .window
+            .earliest_departure()
+            .max(Some(self.marked_until));
+        self.held_until = earliest.filter(|&at| at > now);
+        self.held_until.is_some() || self.jitter.holds(now)
     }
 
     /// The first byte and the bytes of data of the next segment of a recovery that counts what is
@@ -151,7 +156,7 @@ impl Sender {
         if !is_new {
             self.counters.segments_retransmitted += 1;
             self.counters.bytes_retransmitted += length;
-            if !self.recovery.backs_off() {
+            if !self.recovery.times_retransmissions() {
                 // Karn's rule: what is sent again tells no time.
                 self.timed.take_if(|(end, _)| start < *end && *end <= stop);
             }
@@ -172,7 +177,13 @@ impl Sender {
         self.last_sent = now;
         self.due.ack = false;
         self.window.on_sent(now, self.in_segments(self.flight()));
-        let (code, marks) = self.ecn.on_data(is_new);
+        let (code, marks) = self.ecn.on_data(if start >= self.una + self.rwnd {
+            Sending::Probe
+        } else if is_new {
+            Sending::New
+        } else {
+            Sending::Again
+        });
         self.code = code;
         let mut flags = Flags::ACK.union(marks);
         if fin {

@@ -1,0 +1,102 @@
+//! RFC 3168 section 6.1.2, for every window algorithm: an acknowledgement with ECN-Echo does not let cwnd
+//! grow.
+
+use proptest::prelude::*;
+use skywave_congestion::{
+    AckSummary, AckedPacket, Aimd, AimdConfig, Cubic, CubicConfig, GrowthLaw, Mpcp, MpcpConfig,
+    Vegas, VegasConfig, VegasRules, Window, WindowControl,
+};
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+
+/// Every algorithm, with its first ssthresh where it has such a parameter.
+fn windows(ssthresh: f64) -> Vec<Window> {
+    let laws = [
+        GrowthLaw::PerAck,
+        GrowthLaw::PerPacket { limit: 2 },
+        GrowthLaw::Rfc4341,
+        GrowthLaw::Ns2TcpLike,
+    ];
+    let aimd = laws.map(|growth| {
+        Aimd::new(AimdConfig {
+            growth,
+            initial_ssthresh: ssthresh,
+            ..AimdConfig::rfc5681(1000)
+        })
+    });
+    let cubic = Cubic::new(CubicConfig {
+        initial_ssthresh: ssthresh,
+        ..CubicConfig::rfc9438(1000)
+    });
+    let vegas = [VegasRules::Published, VegasRules::Ns2].map(|rules| {
+        Vegas::new(VegasConfig {
+            initial_ssthresh: ssthresh,
+            rules,
+            ..VegasConfig::new(4.0)
+        })
+    });
+    let mpcp = [1, 2].map(|packets| Mpcp::new(MpcpConfig::li2009(4.0, packets)));
+    let aimd = aimd.into_iter().map(Window::from);
+    let vegas = vegas.into_iter().map(Window::from);
+    let mpcp = mpcp.into_iter().map(Window::from);
+    aimd.chain([cubic.into()])
+        .chain(vegas)
+        .chain(mpcp)
+        .collect()
+}
+
+/// By how much cwnd grows over one acknowledgement after another, of a full window each time; `echoes`
+/// says which of them carry ECN-Echo.
+fn growth(window: &mut Window, echoes: &[bool]) -> Vec<f64> {
+    let rtt = Duration::from_millis(100);
+    let mut now = Instant::ZERO;
+    let mut seq = 0;
+    let each = |&ecn_echo: &bool| {
+        let flight = window.cwnd() as u32;
+        window.on_sent(now, flight);
+        window.on_packet_acked(&AckedPacket {
+            seq,
+            sent_at: now,
+            transmissions: 1,
+            ecn: Ecn::NotEct,
+        });
+        seq += 1;
+        now += rtt;
+        let before = window.cwnd();
+        window.on_ack(&AckSummary {
+            now,
+            newly_acked: 1,
+            in_flight: flight.saturating_sub(1),
+            ack_ratio: 1,
+            rtt: Some(rtt),
+            application_limited: false,
+            ecn_echo,
+        });
+        window.cwnd() - before
+    };
+    echoes.iter().map(each).collect()
+}
+
+proptest! {
+    #[test]
+    fn rfc3168_6_1_2_an_ecn_echo_lets_no_window_grow(
+        ssthresh in prop_oneof![Just(2.0), Just(8.0), Just(f64::INFINITY)],
+        echoes in proptest::collection::vec(any::<bool>(), 1..100),
+    ) {
+        for mut window in windows(ssthresh) {
+            for (grown, echo) in growth(&mut window, &echoes).into_iter().zip(&echoes) {
+                prop_assert!(!echo || grown <= 0.0, "{:?} by {}", window, grown);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_an_echo_every_window_grows() {
+    for ssthresh in [2.0, f64::INFINITY] {
+        for mut window in windows(ssthresh) {
+            let grown = growth(&mut window, &[false; 100]);
+            assert!(grown.iter().any(|&grown| grown > 0.0), "{window:?}");
+        }
+    }
+}
