@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ import pytest
 from skywave import cli, papers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 # A shell that starts tests in the background has them ignore interrupts, and what they start too:
 # tests that interrupt something need that undone.
@@ -71,6 +71,27 @@ def run_process(*arguments: object) -> Done:
     command = [sys.executable, "-m", "skywave", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+@contextmanager
+def serving(*arguments: str, says: str = "listening") -> Iterator[subprocess.Popen[str]]:
+    """Run a command that waits for others, from when it says so until the block ends."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "skywave", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            assert says in process.stderr.readline()
+            yield process
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            process.wait(timeout=20)
+        finally:
+            process.kill()
 
 
 def assert_bad_input(done: Done, *names: str) -> None:

@@ -12,7 +12,15 @@ from scipy.optimize import brentq
 
 from conftest import Reproduced, needs_ns2
 from skywave import ns2, run
-from skywave.papers.chen2010 import fit, oracle, published, readings, setting, sweep
+from skywave.papers.chen2010 import (
+    fit,
+    measures,
+    oracle,
+    published,
+    readings,
+    setting,
+    sweep,
+)
 from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave.papers.chen2010.delayed import solve_delayed
 from skywave.papers.chen2010.measures import sum_of_windows
@@ -159,6 +167,27 @@ def test_mismatches_stay_with_their_reasons(chen2010: Reproduced) -> None:
     for name in named:
         assert judged[name]["verdict"] == "mismatch"
         assert len(judged[name]["why"]) > 40
+
+
+def test_the_peak_of_dccp_red_is_nearly_that_of_tcp_red(chen2010: Reproduced) -> None:
+    """As the reason has it, here and in ns-2: what is published is 20 points less."""
+    tcp, dccp = (chen2010.cells[f"fig7-peak{panel}"] for panel in "ab")
+    for simulator in ("ours", "ns2"):
+        assert 0.85 * tcp[simulator] < dccp[simulator] < tcp[simulator]
+    said = f"{dccp['ours']:.0f} against {tcp['ours']:.0f} %"
+    assert said in dccp["why"]
+
+
+def test_packets_in_flight_are_of_data() -> None:
+    """A flow that delivers 100 packets' data a second over a round trip of 60 ms has 6 of them."""
+    data_b = setting.DATA_B["dccp"]
+    assert data_b == 1024 - 20 - 12
+    empty = np.zeros(1)
+    still = measures.Series(empty, empty, empty, empty, empty)
+    rtts_s = np.array([setting.rtt_ms(subnet) / 1e3 for subnet in range(setting.SUBNETS)])
+    goodput = np.full((setting.SUBNETS, setting.HOSTS), 100 * data_b * 8 / 1e3)
+    run = measures.Run(still, goodput, 1.0, 0.0)
+    assert run.packets_in_flight(data_b) == pytest.approx(100 * rtts_s.mean())
 
 
 def test_red_is_like_ns2s(chen2010: Reproduced) -> None:

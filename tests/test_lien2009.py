@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from conftest import Reproduced, assert_figures_are_whole
-from skywave.papers.lien2009 import beyond, canonical, cells, oracle, setting
+from skywave import emodel
+from skywave.papers.lien2009 import beyond, canonical, cells, measures, oracle, setting
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -122,6 +125,37 @@ def test_only_flow_queueing_saves_calls_beside_tcp(
             assert outcome.usable >= 1, case
         else:
             assert outcome.usable == 0, case
+
+
+def test_what_the_text_says_of_single_flows(found: dict[beyond.Case, beyond.Outcome]) -> None:
+    """Behind long queues Vegas leaves calls most; behind CoDel UDP and CCID 4 are best."""
+    nearest = beyond.nearest_behind_long_queues(found)
+    assert nearest.case.tcp == "Vegas"
+    assert nearest.rating < emodel.USABLE_R
+    others = [
+        outcome.rating[0]
+        for case, outcome in found.items()
+        if case.queue in beyond.LONG_QUEUES and case.tcp != "Vegas"
+    ]
+    assert max(others) < nearest.rating
+    for tcp in setting.TCPS:
+        if tcp == "Vegas":
+            continue
+        rated = {
+            call: found[beyond.Case("CoDel", tcp, call)].rating.mean() for call in beyond.CALLS
+        }
+        best = sorted(rated, key=lambda call: -rated[call])[:3]
+        assert set(best) == {"UDP", "CCID 4", "CCID 4, adaptive"}, tcp
+        assert rated[best[0]] < emodel.USABLE_R / 2
+
+
+def test_deviations_are_estimates_from_samples(lien2009: Reproduced) -> None:
+    """Two runs that differ by 2 have one of the square root of 2, as a population 1."""
+    run = measures.Run(*(np.array([value]) for value in (1.0, 1, 1, 1, 1, 1, 1, 1)))
+    spread = measures.over_runs([run, replace(run, delay_ms=np.array([3.0]))], "delay_ms")
+    assert (spread.mean[0], spread.sd[0]) == (2, pytest.approx(2**0.5))
+    seeds = len(setting.SEEDS)
+    assert f"uncertain by {seeds**-0.5:.2f} of the standard deviation" in lien2009.page
 
 
 def test_ccid4_keeps_more_of_the_call_than_ccid3(

@@ -20,7 +20,7 @@ from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, VOICE, convergence_s, values
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.runs import LATE, Run, scenario
-from skywave.matrix.table import STORED, Row, number, rows, stored
+from skywave.matrix.table import STORED, Row, rows, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -261,5 +261,4 @@ def test_no_number_of_the_text_is_unchecked() -> None:
     [(0, "0"), (0.0007, "0.001"), (0.98765, "0.988"), (1, "1"), (12.34, "12.3"), (432.1, "432")],
 )
 def test_numbers_have_three_digits(value: float, text: str) -> None:
-    assert number(value) == text
     assert Row("li2009", "ccid2", "jain", "", value, None, 1, 0).text == text

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import subprocess
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import ROOT, assert_bad_input, run_cli
+from conftest import assert_bad_input, run_cli, serving
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -30,22 +29,9 @@ def free_udp_port() -> int:
 def listening(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `skywave listen` until the block ends; gives it and the UDP port."""
     port = str(free_udp_port())
-    command = [sys.executable, "-m", "skywave", "listen", "127.0.0.1:5001", "--udp-port", port]
-    with subprocess.Popen(
-        [*command, *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    ) as process:
-        assert process.stderr is not None
-        assert '"listening" on 127.0.0.1:5001' in process.stderr.readline()
-        try:
-            yield process, port
-        finally:
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-            process.wait(timeout=20)
+    command = ("listen", "127.0.0.1:5001", "--udp-port", port, *options)
+    with serving(*command, says='"listening" on 127.0.0.1:5001') as process:
+        yield process, port
 
 
 def test_a_file_arrives(tmp_path: Path) -> None:
@@ -153,12 +139,7 @@ def test_nobody_there_is_status_1() -> None:
 
 def test_perf_between_two_processes() -> None:
     port = str(free_udp_port())
-    command = [sys.executable, "-m", "skywave", "perf", "--server", "--udp-port", port, "--json"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
-    ) as server:
-        assert server.stderr is not None
-        assert "listening" in server.stderr.readline()
+    with serving("perf", "--server", "--udp-port", port, "--json") as server:
         options = ("--duration", "0.5 s", "--udp-port", port, "--rate", "2 Mbps", "--json")
         done = run_cli("perf", "127.0.0.1", *options)
         assert done.returncode == 0, done.stderr

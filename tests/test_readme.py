@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
-import signal
 import subprocess
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import ROOT, run_cli
+from conftest import ROOT, run_cli, serving
 from skywave import cli
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import contextlib
     from pathlib import Path
 
 README = (ROOT / "README.md").read_text()
@@ -45,26 +44,23 @@ LISTENER = "skywave listen "
 PEER = "127.0.0.1:5001"
 
 
-@contextmanager
-def listener_of_the_readme() -> Iterator[None]:
+def words_of(line: str) -> list[str]:
+    """Return what follows the command's name, without the comment."""
+    return shlex.split(line, comments=True)[1:]
+
+
+def listener_of_the_readme() -> contextlib.AbstractContextManager[object]:
     """Run what the README has in its other shell."""
     [line] = [line for line in COMMANDS if line.startswith(LISTENER)]
-    words = shlex.split(line.split("#", maxsplit=1)[0])
-    command = [sys.executable, "-m", "skywave", *words[1:]]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        assert "listening" in process.stderr.readline()
-        yield
-        process.send_signal(signal.SIGINT)
+    return serving(*words_of(line))
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if not line.startswith(LISTENER)])
 def test_commands_run(line: str, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "validation").symlink_to(ROOT / "validation")
-    words = shlex.split(line.split("#", maxsplit=1)[0])
     with listener_of_the_readme() if PEER in line else nullcontext():
-        done = run_cli(*words[1:], cwd=tmp_path)
+        done = run_cli(*words_of(line), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -8,24 +8,26 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from skywave.matrix import table
+from skywave.ns2 import Ns2Error
 from skywave.papers.chen2010 import fit as chen2010_fit
 from skywave.papers.chen2010 import readings, sweep
 from skywave.papers.li2009 import variants
+from skywave.papers.oracle import Oracle
 from skywave.papers.sarwar2008 import fit as sarwar2008_fit
 from skywave.papers.stored import read, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 STORED = (
-    (table.STORED, table.Row, 5),
-    (chen2010_fit.STORED, chen2010_fit.Trial, 7),
-    (readings.STORED, readings.Answer, 7),
-    (sweep.STORED, sweep.Outcome, 5),
-    (sarwar2008_fit.STORED, sarwar2008_fit.Trial, 7),
-    (variants.STORED_LOTS, variants.Lot, 5),
-    (variants.STORED_DUMBBELLS, variants.Bottleneck, 5),
+    (table.STORED, table.Row),
+    (chen2010_fit.STORED, chen2010_fit.Trial),
+    (readings.STORED, readings.Answer),
+    (sweep.STORED, sweep.Outcome),
+    (sarwar2008_fit.STORED, sarwar2008_fit.Trial),
+    (variants.STORED_LOTS, variants.Lot),
+    (variants.STORED_DUMBBELLS, variants.Dumbbell),
 )
 
 
@@ -48,9 +50,9 @@ FOUND = [Found(Choice(3, "rfc"), 1234.5678, 0.25), Found(Choice(4, "ns2"), float
 def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "found.csv"
     write(path, Found, FOUND, total=2)
-    assert path.read_text() == "packets,rule,kbps,wait_s\n3,rfc,1234.6,0.25\n4,ns2,inf,\n"
+    assert path.read_text() == "packets,rule,kbps,wait_s\n3,rfc,1234.568,0.25\n4,ns2,inf,\n"
     first, second = read(path, Found)
-    assert first == Found(Choice(3, "rfc"), 1234.6, 0.25)
+    assert first == Found(Choice(3, "rfc"), 1234.568, 0.25)
     assert second == FOUND[1]
 
 
@@ -68,14 +70,42 @@ def test_an_interrupt_keeps_what_was_stored(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize(
-    ("path", "kind", "digits"), STORED, ids=lambda of: getattr(of, "__name__", "")
-)
+def test_ns2s_answers_are_replaced_whole(tmp_path: Path) -> None:
+    """Where it fails what was stored stays; what no run gives any more goes."""
+    stored = tmp_path / "ns2"
+    stored.mkdir()
+    for name in ("kept", "former"):
+        (stored / name).write_text("mine")
+
+    def ask(runs: Sequence[str], directory: Path, _: object) -> None:
+        for run in runs:
+            (directory / run).write_text("new")
+        if "bad" in runs:
+            raise Ns2Error("it is not installed")
+
+    def oracle(*runs: str) -> Oracle[str, str]:
+        return Oracle(stored, runs, ask, lambda *_: {})
+
+    with pytest.raises(Ns2Error):
+        oracle("kept", "bad").renew()
+    assert {path.name: path.read_text() for path in stored.iterdir()} == {
+        "kept": "mine",
+        "former": "mine",
+    }
+    oracle("kept", "more").renew()
+    assert {path.name: path.read_text() for path in stored.iterdir()} == {
+        "kept": "new",
+        "more": "new",
+    }
+    assert list(tmp_path.iterdir()) == [stored]
+
+
+@pytest.mark.parametrize(("path", "kind"), STORED, ids=lambda of: getattr(of, "__name__", ""))
 def test_the_packages_tables_survive_being_read_and_written(
-    path: Path, kind: type[object], digits: int, tmp_path: Path
+    path: Path, kind: type[object], tmp_path: Path
 ) -> None:
     rows = read(path, kind)
     assert rows
-    write(tmp_path / "again.csv", kind, rows, total=len(rows), digits=digits)
+    write(tmp_path / "again.csv", kind, rows, total=len(rows))
     # As text, in which "nan" is "nan".
     assert str(read(tmp_path / "again.csv", kind)) == str(rows)

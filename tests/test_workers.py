@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import select
+import signal
 import subprocess
+import threading
+from multiprocessing.connection import Pipe
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conftest import assert_bad_input, run_cli
-from skywave import papers
+from skywave import ScenarioError, papers
+from skywave.papers import workers
 from skywave.papers.front import BRIEF_SEEDS, Front, reproduce_all
 from skywave.papers.reproduction import Judgement, Ns2Source, Paper
 from skywave.papers.workers import Work, reproduce_each
@@ -40,6 +47,94 @@ def test_what_a_worker_raises_is_raised_here(
     (note,) = error.value.__notes__
     assert "Traceback" in note, "where it was raised is not lost"
     assert [process.returncode is None for process in started] == [False]
+
+
+class TakesTwoError(Exception):
+    """Is not made anew from its text alone, as pickle would."""
+
+    def __init__(self, what: str, where: str) -> None:
+        super().__init__(f"{what} in {where}")
+
+
+def local_error() -> Exception:
+    class LocalError(Exception):
+        pass
+
+    return LocalError("the disk is full")
+
+
+@pytest.mark.parametrize("error", [local_error(), TakesTwoError("the disk is full", "here")])
+def test_what_cannot_be_sent_comes_as_text(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(papers, "reproduce", fail)
+    ours, theirs = Pipe()
+    serving = threading.Thread(target=workers._serve, args=(theirs,))  # noqa: SLF001
+    serving.start()
+    ours.send(Work("nor2011", tmp_path, live_ns2=False, seeds=None))
+    received = ours.recv()
+    ours.close()
+    serving.join()
+    theirs.close()
+    assert type(received) is RuntimeError
+    for part in (type(error).__name__, "disk is full", "Traceback", "In the process of nor2011"):
+        assert part in str(received)
+
+
+def test_errors_of_the_core_are_those_of_its_module() -> None:
+    again = pickle.loads(pickle.dumps(ScenarioError("flows[0]: is missing")))  # noqa: S301
+    assert type(again) is ScenarioError
+    assert str(again) == "flows[0]: is missing"
+
+
+def test_what_a_dead_worker_started_ends_too() -> None:
+    """Its ns-2, for which a sleep stands here, holds its stdout open."""
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", "sleep 60 & echo started"], stdout=subprocess.PIPE, process_group=0
+    )
+    ours, theirs = Pipe()
+    with process, ours, theirs:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"started\n"
+        assert process.wait() == 0
+        workers._signal([workers._Worker(process, ours)], signal.SIGTERM)  # noqa: SLF001
+        assert select.select([process.stdout], [], [], 20)[0], "nobody holds it any more"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_our_process_ends_its_workers(
+    number: signal.Signals, tmp_path: Path, started: list[subprocess.Popen[bytes]]
+) -> None:
+    def before(*_: object) -> None:
+        pytest.fail("it is no interrupt")
+
+    kept = signal.signal(number, before)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            reproduce_all(
+                tmp_path / "all",
+                keys=("nor2011",),
+                live_ns2=False,
+                progress=lambda *_: os.kill(os.getpid(), number),
+            )
+        assert signal.getsignal(number) is before
+    finally:
+        signal.signal(number, kept)
+    assert [process.returncode is None for process in started] == [False]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_ignored_stays_so() -> None:
+    """As nohup has it: who leaves the terminal wants the reports."""
+    kept = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with workers._endings_interrupt():  # noqa: SLF001
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, kept)
 
 
 def test_a_worker_that_dies_is_an_error(

@@ -13,13 +13,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 create_exception!(
-    _core,
+    skywave._core,
     ScenarioError,
     PyValueError,
     "A scenario is wrong. The text is one line: the field, and what is wrong with it."
 );
 create_exception!(
-    _core,
+    skywave._core,
     CaptureError,
     PyValueError,
     "A capture cannot be read. The text is one line with the byte offset."

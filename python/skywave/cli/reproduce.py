@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from skywave import papers
-from skywave.cli.console import JsonOption, choose, finish, out, print_json, progress_bar
+from skywave.cli.console import JsonOption, choose, finish, progress_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -107,11 +107,15 @@ def _all(directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -
             seeds=seeds,
             progress=lambda key, stage, done, total: show(f"{key}, {stage}", done / total),
         )
-    report = directory / "report.html"
-    if as_json:
-        print_json({**front.to_dict(), "report": str(report)})
-        return
-    console = out()
+    finish(
+        front.to_dict(),
+        directory / "report.html",
+        as_json=as_json,
+        show=lambda console: _show_front(console, front),
+    )
+
+
+def _show_front(console: Console, front: Front) -> None:
     console.print(_front_table(front))
     for paper in front.papers:
         if paper.seeds_remark is not None:
@@ -122,7 +126,6 @@ def _all(directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -
                 f"[yellow]{paper.paper.key} {', '.join(ids)}:[/] {escape(why)}", highlight=False
             )
     console.print(f"{front.matches} of {front.values} published values match.")
-    console.print(f"Report: {escape(str(report))}", soft_wrap=True)
 
 
 def _front_table(front: Front) -> Table:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.colors import Normalize
 
-from skywave.papers.figures import Drawn, begin, style
+from skywave.papers.figures import Drawn, begin, heat_map, style, write_in_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from skywave.matrix.panels import Panel
-    from skywave.matrix.table import Row
 
 WIDTH_IN, ROW_IN, HEAD_IN = 6.5, 0.36, 0.62
 LABELS_IN = 1.75
 """Room for the names of controls."""
-COLOURS = "RdYlBu"
-"""Blue is good, and colour-blind readers can tell it from bad."""
 
 
 def draw(panels: Iterable[Panel]) -> list[Drawn]:
@@ -53,21 +49,18 @@ def _heat_map(panel: Panel) -> Figure:
             if cell is None:
                 continue
             goodness[row, column] = 1 - abs(cell.mean - best) / abs(worst - best)
-            _write(axes, row, column, cell)
+            write_in_cell(axes, row - 0.16, column, cell.text, fontsize=8)
+            write_in_cell(axes, row + 0.26, column, cell.margin_text, fontsize=5.5)
     # Paler than the colour map, so that black numbers are read on all of it.
-    axes.imshow(goodness, cmap=COLOURS, norm=Normalize(0, 1, clip=True), aspect="auto", alpha=0.65)
+    heat_map(
+        axes,
+        goodness,
+        panel.rows.values(),
+        panel.columns.values(),
+        norm=Normalize(0, 1, clip=True),
+        alpha=0.65,
+    )
     figure.text(0.012, 1 - 0.18 / height_in, panel.title, fontsize=9.5, va="center")
-    axes.set_xticks(range(len(panel.columns)), list(panel.columns.values()))
-    axes.set_yticks(range(len(panel.rows)), list(panel.rows.values()))
     axes.xaxis.tick_top()
-    axes.tick_params(length=0, labelsize=8)
-    axes.grid(visible=False)
-    axes.spines[:].set_visible(False)
+    axes.tick_params(labelsize=8)
     return figure
-
-
-def _write(axes: Axes, row: int, column: int, cell: Row) -> None:
-    # They are inside of the axes: their extent need not be measured.
-    centred: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}
-    axes.text(column, row - 0.16, cell.text, fontsize=8, **centred)
-    axes.text(column, row + 0.26, cell.margin_text, fontsize=5.5, **centred)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from skywave.papers import vcp_scripts
 from skywave.papers.chen2010 import setting as chen2010
 from skywave.papers.li2009 import setting as li2009
 from skywave.papers.lien2009 import setting as lien2009
@@ -176,7 +177,7 @@ def _li2009() -> Network:
         label="Li 2009",
         conditions="a fat long-delay link: 4 Mbps, RTT 500 ms, drop-tail of 240 packets (the "
         "bandwidth-delay product), 10 flows",
-        packet_b=li2009.WIRE_B,
+        packet_b=vcp_scripts.WIRE_B,
         flows=network.flows,
         hosts=network.flows,
         duration_s=300,

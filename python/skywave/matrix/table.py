@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, observed_s
 from skywave.matrix.networks import NETWORKS
 from skywave.papers.stored import read
+from skywave.printing import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,22 +58,18 @@ class Row:
     def text(self) -> str:
         """The mean as it stands in a cell."""
         bound = "> " if self.unreached else ""
-        return f"{bound}{number(self.mean)}"
+        return f"{bound}{_number(self.mean)}"
 
     @property
     def margin_text(self) -> str:
         """What is to know of the mean: the margin and the seeds without one."""
-        margin = "" if self.margin is None else f"± {number(self.margin)}"
+        margin = "" if self.margin is None else f"± {_number(self.margin)}"
         return f"{margin} ({self.unreached} of {self.seeds})" if self.unreached else margin
 
 
-def number(value: float) -> str:
-    """Print a value with three significant digits, no exponents."""
-    if value == 0:
-        return "0"
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{min(digits, 3)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def _number(value: float) -> str:
+    # A cell has no room for more.
+    return number(value, 3, most_decimals=3)
 
 
 def samples(measured: Mapping[Run, Values]) -> list[Sample]:

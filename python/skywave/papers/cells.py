@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -53,6 +54,18 @@ class Within:
     def holds(self, published: float, ours: float) -> bool:
         """Tell whether they agree."""
         return abs(ours - published) <= self.percent / 100 * abs(published)
+
+
+CLOSE = Within(10)
+"""How close our values are to be to those published as "around", "about" or "nearly", or of a live
+link."""
+NS2_LIMIT_PERCENT = 10.0
+"""How close we want to be to ns-2 under ns-2's settings, where a paper has no limit of its own."""
+
+
+def relative_distance(*pairs: tuple[float, float]) -> float:
+    """Return the root-mean-square relative distance of values, ours first, to published ones."""
+    return math.sqrt(sum((ours / published - 1) ** 2 for ours, published in pairs) / len(pairs))
 
 
 @dataclass(frozen=True)

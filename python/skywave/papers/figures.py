@@ -6,15 +6,22 @@ import base64
 import io
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
+    from numpy.typing import NDArray
+
+GOOD_AND_BAD = "RdYlBu"
+"""A colour map: blue is good, and colour-blind readers can tell it from bad."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 """Four colours that colour-blind readers can tell apart (Okabe and Ito)."""
 WIDE_IN = (6.5, 3.2)
@@ -67,6 +74,30 @@ def begin(size_in: tuple[float, float] = WIDE_IN, *, above_in: float = TITLE_IN)
         top=1 - above_in / height_in,
     )
     return figure
+
+
+def heat_map(
+    axes: Axes,
+    values: NDArray[np.float64],
+    rows: Collection[str],
+    columns: Collection[str],
+    *,
+    norm: Normalize,
+    alpha: float = 1.0,
+) -> None:
+    """Colour a table of values, with the names of its rows and columns as ticks."""
+    axes.imshow(values, cmap=GOOD_AND_BAD, norm=norm, aspect="auto", alpha=alpha)
+    axes.set_xticks(range(len(columns)), list(columns))
+    axes.set_yticks(range(len(rows)), list(rows))
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+
+
+def write_in_cell(axes: Axes, row: float, column: float, text: str, **style: Any) -> None:
+    """Write into a cell of a heat map, in its middle where row and column are whole."""
+    # It is inside of the axes: its extent need not be measured.
+    axes.text(column, row, text, ha="center", va="center", in_layout=False, **style)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from skywave import ns2
+from skywave._files import replacing
 from skywave.papers.reproduction import Ns2Source
 
 if TYPE_CHECKING:
@@ -81,7 +81,15 @@ class Oracle(Generic[Run, Answer]):
         return answers, Ns2Source("live", f"run beside this report: {program}")
 
     def renew(self) -> None:
-        """Run ns-2 and store its answers in place of those of the repository."""
-        shutil.rmtree(self.stored, ignore_errors=True)
-        self.stored.mkdir()
-        self.ask(self.runs, self.stored, None)
+        """Run ns-2 and store its answers in place of those of the repository.
+
+        Raises:
+            Ns2Error: where it cannot be run; what was stored stays.
+
+        """
+        with replacing(self.stored) as partial:
+            self.ask(self.runs, partial, None)
+            written = {path.name for path in partial.iterdir()}
+        for path in self.stored.iterdir():
+            if path.name not in written:
+                path.unlink()

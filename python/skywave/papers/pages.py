@@ -6,6 +6,8 @@ from typing import Any
 
 import jinja2
 
+from skywave.printing import at_least, at_most, number
+
 
 def render(template: str, *, package: str = "skywave.papers", **values: Any) -> str:
     """Render a template of a package; what it extends may stand beside those of the papers."""
@@ -18,14 +20,5 @@ def render(template: str, *, package: str = "skywave.papers", **values: Any) -> 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters["number"] = number
+    templates.filters |= {"number": number, "at_least": at_least, "at_most": at_most}
     return templates.get_template(template).render(**values)
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """Print a value with so many significant digits, or a dash where there is none."""
-    if value is None:
-        return "-"
-    if value == int(value) and abs(value) < 1e6:
-        return str(int(value))
-    return f"{value:.{digits}g}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skywave.simulate import run_many
 
@@ -29,6 +30,18 @@ def run_each(
 ) -> dict[Key, Results]:
     """Run scenarios on all cores; return each one's results under its key."""
     return dict(zip(scenarios, run_many(scenarios.values(), progress=progress), strict=True))
+
+
+def run_plans(
+    *plans: Mapping[Any, Scenario], progress: Callable[[int, int], None] | None = None
+) -> list[dict[Any, Results]]:
+    """Run several plans in one go; return each one's results under its keys.
+
+    Else cores wait for the last run of each plan. The longest are best first.
+    """
+    every = [scenario for plan in plans for scenario in plan.values()]
+    runs = iter(run_many(every, progress=progress))
+    return [dict(zip(plan, islice(runs, len(plan)), strict=True)) for plan in plans]
 
 
 def measure_each(

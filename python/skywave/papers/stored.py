@@ -29,7 +29,11 @@ def read(path: Path, kind: type[Row]) -> list[Row]:
         return [_built(kind, row) for row in csv.DictReader(file)]
 
 
-def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int, digits: int = 5) -> None:
+DIGITS = 7
+"""Significant digits of floats: of queues of hundreds of packets and of times, four decimals."""
+
+
+def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int) -> None:
     """Write rows as they come, telling on stderr how many of ``total`` are done.
 
     Args:
@@ -37,7 +41,6 @@ def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int, digit
         kind: the dataclass of the rows.
         rows: what is stored.
         total: how many there will be.
-        digits: how many significant digits floats have.
 
     """
     with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
@@ -45,7 +48,7 @@ def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int, digit
         writer.writerow(_columns(kind))
         for number, row in enumerate(rows, start=1):
             writer.writerow(
-                f"{value:.{digits}g}" if isinstance(value, float) else value
+                f"{value:.{DIGITS}g}" if isinstance(value, float) else value
                 for value in _values(row)
             )
             sys.stderr.write(f"\r{path.name}: {number} of {total}")

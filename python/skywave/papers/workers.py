@@ -2,15 +2,18 @@
 
 Half of a reproduction is Python (measures, figures, files), which one process does on one core; and
 the style of figures is the whole process's. Each worker is the leader of a process group: a Ctrl-C
-reaches ours alone, which then ends theirs, with the ns-2 that they may be running.
+reaches ours alone, which then ends theirs, with the ns-2 that they may be running. A SIGTERM and a
+terminal that closes end ours likewise.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -77,7 +80,7 @@ def reproduce_each(
     """
     judged: dict[str, Judgement] = {}
     waiting = list(reversed(works))
-    with _workers(min(len(works), os.cpu_count() or 1)) as workers:
+    with _endings_interrupt(), _workers(min(len(works), os.cpu_count() or 1)) as workers:
         busy = {worker.connection: worker for worker in workers}
         for worker in workers:
             worker.begin(waiting.pop())
@@ -114,11 +117,34 @@ def _workers(count: int) -> Iterator[list[_Worker]]:
         _join(workers)
 
 
+@contextmanager
+def _endings_interrupt() -> Iterator[None]:
+    """Take what would end our process for an interrupt: then no worker outlives it."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    # What is ignored stays so (nohup). Handlers are the main thread's.
+    heard = {
+        number: handler
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
+        and threading.current_thread() is threading.main_thread()
+    }
+    for number in heard:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler)
+
+
 def _start() -> _Worker:
     ours, theirs = Pipe()
     with theirs:
         process = subprocess.Popen(
-            # It finds what we find, and not what lies in the working directory.
+            # It finds what we find.
             [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.DEVNULL,
@@ -144,9 +170,9 @@ def _join(workers: Sequence[_Worker]) -> None:
 
 def _signal(workers: Sequence[_Worker], number: signal.Signals) -> None:
     for worker in workers:
-        if worker.process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(worker.process.pid, number)
+        # Whether the worker lives or not: its ns-2 may. Where none does, macOS forbids to ask.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(worker.process.pid, number)
 
 
 def _serve(connection: Connection) -> None:
@@ -170,8 +196,17 @@ def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
         reproduction.write(work.directory)
     except BaseException as error:  # noqa: BLE001  (raised by the process that asked)
         error.add_note(f"In the process of {work.key}:\n{traceback.format_exc()}")
-        return error
+        return _that_travels(error)
     return reproduction.judgement
+
+
+def _that_travels(error: BaseException) -> BaseException:
+    """Return an error, or one with its text where it cannot be handed to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  (our own)
+    except Exception:  # noqa: BLE001  (a class's own pickling may raise anything)
+        return RuntimeError("".join(traceback.format_exception(error)))
+    return error
 
 
 def _stop(*_: object) -> None:

@@ -6,43 +6,43 @@ use pyo3::prelude::*;
 use skywave_net::{ConnectError, ConnectionError, ListenError, OpenError, SendError};
 
 create_exception!(
-    _core,
+    skywave._core,
     NetError,
     PyOSError,
     "Something failed on the network. The text says what to do."
 );
 create_exception!(
-    _core,
+    skywave._core,
     RefusedError,
     NetError,
     "Nobody listens on the peer's DCCP port, or the server is too busy."
 );
 create_exception!(
-    _core,
+    skywave._core,
     BadServiceCodeError,
     NetError,
     "The peer's port does not offer the service."
 );
 create_exception!(
-    _core,
+    skywave._core,
     ConnectTimeoutError,
     NetError,
     "The peer does not answer."
 );
 create_exception!(
-    _core,
+    skywave._core,
     ResetError,
     NetError,
     "The connection was ended by a Reset other than a normal close."
 );
 create_exception!(
-    _core,
+    skywave._core,
     DatagramTooLargeError,
     NetError,
     "The datagram is larger than the path takes."
 );
 create_exception!(
-    _core,
+    skywave._core,
     NoPermissionError,
     NetError,
     "Raw sockets need a privilege that this process does not have."

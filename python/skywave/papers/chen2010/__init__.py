@@ -21,8 +21,7 @@ from skywave.papers.chen2010 import (
 from skywave.papers.chen2010.analysis import Model
 from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
-from skywave.papers.stages import measure_each, stage
-from skywave.simulate import run_many
+from skywave.papers.stages import measure_each, run_plans, stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,17 +92,17 @@ def _beside(
 
     The schemes of equation 6 run once more with every flow sampled, the demand behind each router.
     """
-    scenarios = [
-        *(
-            setting.scenario(scheme, min(setting.SEEDS), probes=setting.ALL_WINDOWS)
+    modelled, demand = run_plans(
+        {
+            scheme: setting.scenario(scheme, min(setting.SEEDS), probes=setting.ALL_WINDOWS)
             for scheme in setting.MODELLED
-        ),
-        *map(sweep.demand_scenario, sweep.ROUTERS),
-    ]
-    runs = iter(run_many(scenarios, progress=stage(progress, "Figures")))
+        },
+        {router: sweep.demand_scenario(router) for router in sweep.ROUTERS},
+        progress=stage(progress, "Figures"),
+    )
     return (
-        {scheme: measures.sum_of_windows(next(runs)) for scheme in setting.MODELLED},
-        {router: sweep.demand_series(next(runs)) for router in sweep.ROUTERS},
+        {scheme: measures.sum_of_windows(results) for scheme, results in modelled.items()},
+        {router: sweep.demand_series(results) for router, results in demand.items()},
     )
 
 
@@ -120,7 +119,9 @@ def _sections(ours: Runs, ns2: Ns2) -> dict[str, Any]:
             "tried": len(trials),
             "seeds": len(fit.SEEDS),
             "taken": fit.best(trials),
-            "equal": fit.TIE,
+            "nearest": trials[0],
+            "equals": len(fit.equals(trials)),
+            "tie_points": 100 * fit.TIE,
             "trials": trials,
             "fitting": sum(trial.fits for trial in trials),
         },

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.averages import average
-from skywave.papers.cells import Cell, Comparison, Limit
+from skywave.papers.cells import CLOSE, NS2_LIMIT_PERCENT, Cell, Comparison, Limit
 from skywave.papers.chen2010 import readings
 from skywave.papers.chen2010.analysis import Model
-from skywave.papers.chen2010.published import CLOSE, PUBLISHED, RATE_BY_EQUATION_9_KBPS
+from skywave.papers.chen2010.published import PUBLISHED, RATE_BY_EQUATION_9_KBPS
 from skywave.papers.chen2010.setting import (
+    DATA_B,
     DCCP_RED,
     DCCP_VCP,
     LEAST_RTT_MS,
     MOST_RTT_MS,
     T_RHO_S,
+    TCP_RED,
     TCP_VCP,
 )
 
@@ -30,13 +32,6 @@ if TYPE_CHECKING:
     Runs = Mapping[Scheme, Sequence[Run]]
     Ns2 = Mapping[Scheme, Mapping[Measure, float]]
 
-NS2_LIMIT_PERCENT = 10.0
-"""How close we want to be to ns-2 under the same settings."""
-
-PEAK_REASON = (
-    "How much the first windows overshoot depends on initial windows and starts, of which the "
-    "paper says nothing for DCCP. With ns-2's module, here and there, it is as with TCP."
-)
 VCP_PEAK_REASON = (
     "VCP's senders begin with multiplicative increase, 6.25 % in 200 ms, as in its authors' code, "
     "and overshoot less than a slow start does. A peak of 55 %, near those behind RED, would fit "
@@ -54,16 +49,28 @@ def _reasons(ours: Runs, ns2: Ns2) -> dict[str, str]:
     def drops(scheme: Scheme) -> float:
         return mean(scheme, lambda run: run.series.drop_percent)
 
+    def in_flight(run: Run) -> float:
+        return run.packets_in_flight(DATA_B["dccp"])
+
+    def peak(scheme: Scheme) -> float:
+        return mean(scheme, lambda run: run.series.peak_percent)
+
+    peaks = (
+        "How much the first windows overshoot depends on initial windows and starts, of which the "
+        "paper says nothing for DCCP. With those of ns-2's module it is nearly as with TCP, "
+        f"{peak(DCCP_RED):.0f} against {peak(TCP_RED):.0f} %, and in ns-2 itself "
+        f"{ns2[DCCP_RED]['peak_pct']:.0f} against {ns2[TCP_RED]['peak_pct']:.0f} %."
+    )
     nearest = readings.nearest(readings.stored())[0]
     model = Model()
     share_kbps = model.target * model.capacity_bps / model.flows / 1e3
     dccp = (
         "With the buffer that gives TCP/RED its values, DCCP fills it too: its "
         f"{model.flows} flows have "
-        f"{mean(DCCP_RED, lambda run: run.packets_in_flight):.1f} packets in flight each, and to "
-        f"hold a window that grows by packets to that takes {drops(DCCP_RED):.0f} % of losses, in "
-        f"ns-2's module ({ns2[DCCP_RED]['drop_pct']:.0f} %) as here. No reading of CCID 2 that was "
-        f"run gives both values; nearest is growth by {GROWTHS[nearest.reading.growth]} before a "
+        f"{mean(DCCP_RED, in_flight):.1f} packets in flight each, and to hold a window that grows "
+        f"by packets to that takes {drops(DCCP_RED):.0f} % of losses, in ns-2's module "
+        f"({ns2[DCCP_RED]['drop_pct']:.0f} %) as here. No reading of CCID 2 that was run gives "
+        f"both values; nearest is growth by {GROWTHS[nearest.reading.growth]} before a "
         f"buffer of {nearest.reading.buffer} packets, with {nearest.queue_packets:.0f} packets and "
         f"{nearest.drop_percent:.1f} %."
     )
@@ -88,7 +95,7 @@ def _reasons(ours: Runs, ns2: Ns2) -> dict[str, str]:
     return {
         "fig6b": dccp,
         "fig7b": dccp,
-        "fig7-peakb": PEAK_REASON,
+        "fig7-peakb": peaks,
         "fig7-peakc": VCP_PEAK_REASON,
         "fig7-peakd": VCP_PEAK_REASON,
         "fig7-quietc": vcp_drops,

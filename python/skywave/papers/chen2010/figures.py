@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.chen2010.analysis import STABLE_UP_TO_H, Model, stability_map
-from skywave.papers.chen2010.setting import DURATION_S, T_RHO_S
+from skywave.papers.chen2010.setting import CAPACITY_BPS, DURATION_S, T_RHO_S
 from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
 
 if TYPE_CHECKING:
@@ -60,9 +60,10 @@ def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]])
             Drawn.of(
                 "stability",
                 "The h from which on equation 6 is not stable at rest, by round-trip time and "
-                "number of flows (45 Mbps), for a load that is a control round trip old (left) and "
-                "an interval t_rho of 200 ms older (right). Up to a line's h it is stable beyond "
-                "the line. The paper's bound is 0.5 (dashed), for the left; VCP has 0.25.",
+                f"number of flows ({CAPACITY_BPS / 1e6:g} Mbps), for a load that is a control "
+                f"round trip old (left) and an interval t_rho of {1e3 * T_RHO_S:g} ms older "
+                "(right). Up to a line's h it is stable beyond the line. The paper's bound is "
+                f"{STABLE_UP_TO_H:g} (dashed), for the left; VCP has {Model().h:g}.",
                 _stability(),
             ),
         ]
@@ -138,7 +139,7 @@ def _stability() -> Figure:
     panels = figure.subplots(1, 2, sharey=True)
     rtts_s = np.geomspace(0.01, 2.0, 40)
     flows = np.unique(np.geomspace(1, 1000, 30).astype(np.int64))
-    levels = [0.25, STABLE_UP_TO_H, 1.0, np.pi / 2, 2.0, 4.0, 8.0]
+    levels = [Model().h, STABLE_UP_TO_H, 1.0, np.pi / 2, 2.0, 4.0, 8.0]
     for axes, added_s, title in (
         (panels[0], 0.0, "load R' old"),
         (panels[1], T_RHO_S, "load R' + t_rho old"),

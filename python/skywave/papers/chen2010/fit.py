@@ -4,7 +4,8 @@ Every combination of a coarse grid is run with TCP/RED on the same three seeds, 
 of the reproduced averages'. TCP/RED is the scheme of which most is known from elsewhere: the
 combination that is nearest to its row is taken for all schemes, and the others' values are
 predictions. Nearest: the least root-mean-square relative distance to the row's mean queue, packets
-dropped and peak; distances within ``TIE`` of the least are equal, and of equals NewReno is taken.
+dropped and peak; distances up to ``TIE`` above the least count as equal, and that of equals NewReno
+is taken is our choice.
 What DCCP/RED gets is stored beside those that fit in all three values, and decides nothing.
 ``python -m skywave.papers.chen2010.fit`` searches and stores the trials anew.
 """
@@ -18,8 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skywave.papers.cells import CLOSE, relative_distance
 from skywave.papers.chen2010.measures import from_results
-from skywave.papers.chen2010.published import CLOSE, PUBLISHED
+from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scenario
 from skywave.papers.stored import read, write
 from skywave.simulate import run_many
@@ -68,24 +70,29 @@ class Trial:
     def miss(self) -> float:
         """Root-mean-square relative distance to the published row of TCP/RED."""
         row = PUBLISHED[TCP_RED.name]
-        pairs = (
+        return relative_distance(
             (self.queue_packets, row.queue_packets),
             (self.drop_percent, row.drop_percent or 1.0),
             (self.peak_percent, row.peak_percent),
         )
-        return float(np.sqrt(np.mean([(ours / published - 1) ** 2 for ours, published in pairs])))
 
 
 TIE = 0.01
-"""Misses that differ by less are equal: other seeds, or a rule of ns-2's TCP, move them so."""
+"""Misses that differ by less (a percentage point) are equal: other seeds, or a rule of ns-2's TCP,
+move them so."""
+
+
+def equals(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials that count as nearest, that with the least miss first."""
+    least = min(trial.miss for trial in trials)
+    equal = (trial for trial in trials if trial.miss < least + TIE)
+    return sorted(equal, key=lambda trial: trial.miss)
 
 
 def best(trials: Sequence[Trial]) -> Trial:
-    """Return the trial that is taken: the least miss, and of equals that of NewReno."""
-    least = min(trial.miss for trial in trials)
-    equal = [trial for trial in trials if trial.miss < least + TIE]
-    usual = [trial for trial in equal if trial.unpublished.flavour == "newreno"]
-    return min(usual or equal, key=lambda trial: trial.miss)
+    """Return the trial that is taken: of the equals, the nearest of NewReno."""
+    equal = equals(trials)
+    return next((one for one in equal if one.unpublished.flavour == "newreno"), equal[0])
 
 
 def attempt(unpublished: Unpublished) -> Trial:
@@ -111,4 +118,4 @@ def stored() -> list[Trial]:
 
 
 if __name__ == "__main__":
-    write(STORED, Trial, map(attempt, GRID), total=len(GRID), digits=7)
+    write(STORED, Trial, map(attempt, GRID), total=len(GRID))

@@ -105,15 +105,14 @@ class Run:
     utilisation: float
     web_kbps: float
 
-    @property
-    def packets_in_flight(self) -> float:
+    def packets_in_flight(self, data_b: int) -> float:
         """Mean of the long-lived flows: what each delivers in its round-trip time, queue included.
 
-        The queue takes as long as its mean number of packets.
+        The queue takes as long as its mean number of packets, which carry ``data_b`` each.
         """
         queue_s = self.series.queue_mean * PACKET_B * 8 / CAPACITY_BPS
         rtts_s = np.array([rtt_ms(subnet) / 1e3 for subnet in range(SUBNETS)]) + queue_s
-        return float((self.goodput_kbps.mean(axis=1) * 1e3 * rtts_s).mean() / (PACKET_B * 8))
+        return float((self.goodput_kbps.mean(axis=1) * 1e3 * rtts_s).mean() / (data_b * 8))
 
     @property
     def jain_by_subnet(self) -> Floats:

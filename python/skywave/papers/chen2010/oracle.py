@@ -7,9 +7,7 @@ anew, which takes minutes.
 
 from __future__ import annotations
 
-import os
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,14 +17,15 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from skywave import ns2
+from skywave._files import replacing
 from skywave.papers.chen2010.setting import (
-    DCCP_B,
+    DATA_B,
     DCCP_RED,
-    IP_B,
     PACKET_B,
     TCP_RED,
     UNPUBLISHED,
 )
+from skywave.papers.oracle import run_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +90,7 @@ def command(scheme: Scheme, seed: int, out: Path) -> list[str]:
 
     """
     # Its DCCP adds 32 B of headers, and its TCP none: see the script.
-    payload = PACKET_B - (IP_B + DCCP_B if scheme.transport == "dccp" else 0)
+    payload = DATA_B["dccp"] if scheme.transport == "dccp" else PACKET_B
     return ns2.command(
         "chen2010.tcl",
         proto=scheme.transport,
@@ -105,23 +104,24 @@ def command(scheme: Scheme, seed: int, out: Path) -> list[str]:
 
 
 def _store() -> None:
-    STORED.mkdir(exist_ok=True)
     runs = [(scheme, seed) for scheme in KNOWN for seed in SEEDS]
-    with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch:
+    with (
+        replacing(STORED) as partial,
+        tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch,
+    ):
 
-        def run(scheme: Scheme, seed: int) -> str:
+        def run(given: tuple[Scheme, int]) -> str:
+            scheme, seed = given
             first = seed == min(SEEDS)
             name = f"{scheme.transport}.csv"
-            out = STORED / name if first else Path(scratch) / f"{seed}-{name}"
+            out = partial / name if first else Path(scratch) / f"{seed}-{name}"
             # The last line has the whole run.
             return ns2.run(command(scheme, seed, out)).splitlines()[-1]
 
-        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            answers = list(pool.map(lambda given: run(*given), runs))
-    lines = [f"transport,seed,{','.join(MEASURES)}"]
-    for (scheme, seed), answer in zip(runs, answers, strict=True):
-        lines.append(f"{scheme.transport},{seed},{answer}")
-    (STORED / "averages.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        answers = run_all(runs, run, None)
+        lines = [f"transport,seed,{','.join(MEASURES)}"]
+        lines += [f"{scheme.transport},{seed},{answers[scheme, seed]}" for scheme, seed in runs]
+        (partial / "averages.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

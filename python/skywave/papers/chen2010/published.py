@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skywave.papers.cells import Within
-
-CLOSE = Within(10)
-"""How close our values are to be to those published as "around", "about" or "nearly"."""
-
 
 @dataclass(frozen=True)
 class Row:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from skywave.papers.cells import CLOSE, relative_distance
 from skywave.papers.chen2010.measures import from_results
-from skywave.papers.chen2010.published import CLOSE, PUBLISHED
+from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.chen2010.setting import DCCP_RED, UNPUBLISHED, scenario
 from skywave.papers.stored import read, write
 from skywave.simulate import run_many
@@ -103,9 +104,9 @@ class Answer:
     def miss(self) -> float:
         """Root-mean-square relative distance to the published mean queue and mean drop rate."""
         row = PUBLISHED[DCCP_RED.name]
-        queue = self.queue_packets / row.queue_packets - 1
-        drops = self.drop_percent / (row.drop_percent or 1.0) - 1
-        return float(np.sqrt((queue**2 + drops**2) / 2))
+        return relative_distance(
+            (self.queue_packets, row.queue_packets), (self.drop_percent, row.drop_percent or 1.0)
+        )
 
 
 def ask(reading: Reading) -> Answer:
@@ -138,4 +139,4 @@ def stored() -> list[Answer]:
 
 
 if __name__ == "__main__":
-    write(STORED, Answer, map(ask, ALL_READINGS), total=len(ALL_READINGS), digits=7)
+    write(STORED, Answer, map(ask, ALL_READINGS), total=len(ALL_READINGS))

@@ -26,6 +26,8 @@ CAPACITY_BPS = 45e6
 PACKET_B = 1024
 """On the wire, headers included."""
 IP_B, TCP_B, DCCP_B = 20, 20, 12
+DATA_B = {"tcp": PACKET_B - IP_B - TCP_B, "dccp": PACKET_B - IP_B - DCCP_B}
+"""What a packet carries, by transport."""
 STAGGER = "100 ms"
 T_RHO_S = 0.2
 """VCP's interval."""
@@ -152,7 +154,7 @@ def scenario(
         probes=probes or Probes(interval=interval, links=(BOTTLENECK,), flows=(SHOWN,)),
     )
     transport = transport_of(scheme, unpublished, **(dccp or {}))
-    source = Ftp(datagram=f"{PACKET_B - IP_B - DCCP_B} B")
+    source = Ftp(datagram=f"{DATA_B['dccp']} B")
     for subnet in range(SUBNETS):
         for host in range(1, HOSTS + 1):
             description.add_flow(
@@ -181,7 +183,7 @@ def _tcp(unpublished: Unpublished) -> Tcp:
     return Tcp(
         profile="ns2",
         recovery=unpublished.flavour,
-        segment=f"{PACKET_B - IP_B - TCP_B} B",
+        segment=f"{DATA_B['tcp']} B",
         receive_window=1000,
     )
 

@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 
 from skywave.fairness import jain
 from skywave.papers.stored import read, write
-from skywave.scenario import CoDel, Dumbbell, Ftp, Pie, Probes, Scenario, Tcp, Vcp, VcpRouter
+from skywave.papers.vcp_scripts import START_JITTER, TCP, buffer_packets
+from skywave.scenario import CoDel, Dumbbell, Ftp, Pie, Probes, Scenario, Vcp, VcpRouter
 from skywave.simulate import run
 from skywave.topologies import Aggregate, Hop, parking_lot
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from skywave.results import Results
-    from skywave.scenario import Queue
+    from skywave.scenario import Queue, Tcp
 
     Floats = NDArray[np.float64]
 
@@ -45,10 +46,6 @@ ROUTER_LABELS: dict[Router, str] = {
     "pie": "PIE, ECN",
 }
 
-DATA_B = 1000
-"""Of a segment, without its 40 B of headers: as in the authors' own scripts."""
-WIRE_B = DATA_B + 40
-START_JITTER = "300 ms"
 WARM = 1 / 3
 """The first third of a run does not count."""
 MEASURED = ("time_s", "delivered_bytes", "queue_packets", "queue_bytes")
@@ -76,8 +73,7 @@ class Point:
     @property
     def buffer(self) -> int:
         """Packets: a bandwidth-delay product, and at least two for each flow."""
-        product = self.mbps * 1e6 * self.rtt_ms / 1e3 / 8 / WIRE_B
-        return max(round(product), 2 * (self.flows + self.reverse), 2)
+        return buffer_packets(self.mbps, self.rtt_ms, self.flows + self.reverse)
 
     @property
     def x(self) -> float:
@@ -155,14 +151,13 @@ def queue_of(router: Router, buffer: int) -> Queue:
 
 def transport_of(router: Router) -> Tcp:
     """Return the TCP that goes with it: one window, marks or codes."""
-    common = Tcp(segment=f"{DATA_B} B", recovery="sack", receive_window=100_000)
     match router:
         case "vcp":
-            return replace(common, control="vcp", vcp=Vcp(rules="chen2010", paces=True))
+            return replace(TCP, control="vcp", vcp=Vcp(rules="chen2010", paces=True))
         case "vcp-ns2":
-            return replace(common, control="vcp", vcp=Vcp(rules="xia2005"))
+            return replace(TCP, control="vcp", vcp=Vcp(rules="xia2005"))
         case "codel" | "pie":
-            return replace(common, ecn=True)
+            return replace(TCP, ecn=True)
 
 
 def scenario(point: Point, router: Router, seed: int = 1) -> Scenario:

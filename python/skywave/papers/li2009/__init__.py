@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skywave.averages import average
 from skywave.papers.li2009 import (
     cells,
     dumbbell,
@@ -12,35 +13,31 @@ from skywave.papers.li2009 import (
     loads,
     lossy,
     parking,
+    said,
     setting,
     variants,
 )
 from skywave.papers.li2009.cells import Ours
 from skywave.papers.li2009.setting import (
-    AGGREGATES,
     CARRIERS,
-    DEFAULT,
     DPCP,
     DPCP_TCP,
     DUMBBELL_SEEDS,
-    FLOWS,
     LOSS_PERCENT,
     LOSS_SEEDS,
-    PAPER_NETWORK,
     READINGS,
     SCHEMES,
     VCP,
 )
 from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
-from skywave.papers.stages import stage
-from skywave.simulate import run_many
+from skywave.papers.stages import run_plans, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from skywave.averages import Average
     from skywave.papers import Progress
-    from skywave.papers.li2009.parking import Split
-    from skywave.papers.li2009.setting import Choices, Reading, Scheme
+    from skywave.papers.li2009.setting import Reading, Scheme
     from skywave.results import Results
     from skywave.scenario import Scenario
 
@@ -52,7 +49,7 @@ PAPER = Paper(
 )
 NO_NS2 = Ns2Source("stored", "has neither VCP nor MPCP, so there are no answers of it")
 SHOWN_LOSS_PERCENT = 30
-"""The transfers whose series are written."""
+"""The transfers whose series are written; with packets where those are looked at."""
 PUBLISHED_LOTS = (VCP, DPCP)
 """The protocols of Figure 2; TPCP's parking lots are stored with the variants."""
 
@@ -60,7 +57,7 @@ PUBLISHED_LOTS = (VCP, DPCP)
 @dataclass(frozen=True)
 class _Ran:
     ours: Ours
-    vcp_shares: Mapping[int, float | None]
+    vcp_shares: Mapping[int, Average]
     loads: Mapping[tuple[Scheme, Reading], loads.Loads]
     scenarios: Mapping[str, Scenario]
     results: Mapping[str, Results]
@@ -100,20 +97,19 @@ def _run(progress: Progress | None) -> _Ran:
     }
     transfers = {
         (carrier, percent, seed): setting.transfer(
-            carrier, percent, seed, packets=(carrier, seed) == (DPCP_TCP, min(LOSS_SEEDS))
+            carrier,
+            percent,
+            seed,
+            # Its headers tell when it falls back to VCP.
+            packets=carrier == DPCP_TCP,
         )
         for carrier in CARRIERS
         for percent in LOSS_PERCENT
         for seed in LOSS_SEEDS
     }
-    # The longest first, and all in one go: else cores wait for the last of each kind.
-    plans = (lots, looks, dumbbells, transfers)
-    every = [scenario for plan in plans for scenario in plan.values()]
-    runs = iter(run_many(every, progress=stage(progress, "Skywave")))
-    lot_results = dict(zip(lots, runs, strict=False))
-    look_results = dict(zip(looks, runs, strict=False))
-    dumbbell_results = dict(zip(dumbbells, runs, strict=False))
-    transfer_results = dict(zip(transfers, runs, strict=True))
+    lot_results, look_results, dumbbell_results, transfer_results = run_plans(
+        lots, looks, dumbbells, transfers, progress=stage(progress, "Skywave")
+    )
     ours = Ours(
         lots={
             key: {link: parking.series(run, link) for link in setting.SHOWN_LINKS}
@@ -159,7 +155,12 @@ def _run(progress: Progress | None) -> _Ran:
     return _Ran(
         ours,
         vcp_shares={
-            percent: lossy.vcp_share(transfer_results[DPCP_TCP, percent, min(LOSS_SEEDS)])
+            percent: average(
+                [
+                    lossy.vcp_share(transfer_results[DPCP_TCP, percent, seed].packets)
+                    for seed in LOSS_SEEDS
+                ]
+            )
             for percent in LOSS_PERCENT
         },
         loads={key: loads.loads(run) for key, run in look_results.items()},
@@ -169,13 +170,13 @@ def _run(progress: Progress | None) -> _Ran:
 
 
 def _sections(
-    ran: _Ran, lots: Sequence[variants.Lot], dumbbells: Sequence[variants.Bottleneck]
+    ran: _Ran, lots: Sequence[variants.Lot], dumbbells: Sequence[variants.Dumbbell]
 ) -> dict[str, Any]:
     """Return the tables of the report's own sections."""
     return {
         "warm_s": parking.WARM_S,
         "lot_rows": [
-            _lot_row(scheme, reading, link, ran.ours)
+            said.lot_row(scheme, reading, link, ran.ours)
             for reading in READINGS
             for scheme in PUBLISHED_LOTS
             for link in setting.SHOWN_LINKS
@@ -196,73 +197,8 @@ def _sections(
         ],
         "lots": lots,
         "dumbbells": dumbbells,
-        "said": _said(lots),
-        "said_of_dumbbells": _said_of_dumbbells(dumbbells),
-        "mostly_vcp_percent": mostly_vcp_percent(ran.vcp_shares),
+        "said": said.of_lots(lots),
+        "said_of_dumbbells": said.of_dumbbells(dumbbells),
+        "said_of_seeds": said.of_seeds(lots),
         "labels": {reading.name: reading.label for reading in READINGS},
-    }
-
-
-def _said(lots: Sequence[variants.Lot]) -> dict[str, variants.Lot]:
-    """Return the stored parking lots that the text names."""
-    return {
-        "default": variants.find(lots, DPCP, FLOWS),
-        "limits": variants.find(lots, DPCP, FLOWS, variants.LIMITS),
-        "limits_alone": variants.find(lots, DPCP, AGGREGATES, variants.LIMITS),
-        "waits": variants.find(lots, DPCP, FLOWS, variants.WAITS),
-        "waits_alone": variants.find(lots, DPCP, AGGREGATES, variants.WAITS),
-        "slow": variants.find(lots, DPCP, FLOWS, variants.SLOW),
-        "slow_senders": variants.find(lots, DPCP, FLOWS, variants.SLOW_SENDERS),
-        "slow_routers": variants.find(lots, DPCP, FLOWS, variants.SLOW_ROUTERS),
-        "slow_vcp": variants.find(lots, VCP, FLOWS, variants.SLOW),
-    }
-
-
-def mostly_vcp_percent(shares: Mapping[int, float | None]) -> int | None:
-    """Return the loss rate from which on more than half of the segments leave in VCP's mode."""
-    others = [percent for percent, share in shares.items() if share is None or share <= 0.5]
-    return next((percent for percent in shares if percent > max(others, default=-1)), None)
-
-
-FEW_FLOWS = 2
-
-
-def _said_of_dumbbells(dumbbells: Sequence[variants.Bottleneck]) -> dict[str, Any]:
-    """Return what the text says of the stored dumbbells."""
-
-    def find(scheme: Scheme, choices: Choices = DEFAULT, **network: Any) -> variants.Bottleneck:
-        return variants.find_dumbbell(dumbbells, scheme, replace(PAPER_NETWORK, **network), choices)
-
-    quicker = {
-        network: variants.find_dumbbell(dumbbells, VCP, network).transition_s
-        / variants.find_dumbbell(dumbbells, DPCP, network).transition_s
-        for network in variants.NETWORKS
-    }
-    few = [ratio for network, ratio in quicker.items() if network.flows <= FEW_FLOWS]
-    many = [ratio for network, ratio in quicker.items() if network.flows > FEW_FLOWS]
-    return {
-        "quicker_few": (min(few), max(few)),
-        "quicker_many": (min(many), max(many)),
-        "near": {scheme.name: find(scheme, rtt_ms=200) for scheme in (VCP, DPCP)},
-        "usual": {scheme.name: find(scheme) for scheme in (VCP, DPCP)},
-        "far": find(DPCP, rtt_ms=1000),
-        "ten": {scheme.name: find(scheme, flows=10) for scheme in (VCP, DPCP)},
-        "slow": find(DPCP, variants.SLOW),
-    }
-
-
-def _lot_row(scheme: Scheme, reading: Reading, link: str, ours: Ours) -> dict[str, Any]:
-    """Return the shares of a link before and after L2's Local starts, beside max-min's."""
-    splits: list[Split] = [
-        ours.lots[scheme, reading][link].split(period) for period in parking.PERIODS
-    ]
-    return {
-        "scheme": scheme,
-        "reading": reading,
-        "link": link,
-        "splits": splits,
-        "ideal": [
-            parking.ideal(reading.long, reading.local, link, joined=joined)
-            for joined in (False, True)
-        ],
     }

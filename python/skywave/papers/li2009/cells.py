@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.cells import Cell, Exact, Limit, Within, WithinUnits
-from skywave.papers.li2009 import published, variants
+from skywave.papers.cells import Cell, Exact, Limit, WithinUnits
+from skywave.papers.li2009 import published, reasons, variants
 from skywave.papers.li2009.parking import PERIODS, WARM_S
+from skywave.papers.li2009.rules import (
+    ABOUT,
+    EFFECT,
+    NEAR,
+    POINTS,
+    UNCHANGED,
+    knee_percent,
+    matching_seeds,
+)
 from skywave.papers.li2009.setting import (
-    AGGREGATES,
-    DEFAULT,
     DPCP,
     DPCP_DCCP,
     DPCP_TCP,
     LOSS_PERCENT,
     LOT_S,
-    LOT_SEED,
-    PAPER_NETWORK,
     READINGS,
     TPCP,
     VCP,
@@ -31,126 +36,10 @@ if TYPE_CHECKING:
 
     from skywave.papers.cells import Rule
     from skywave.papers.li2009.dumbbell import Course
-    from skywave.papers.li2009.lossy import Times
     from skywave.papers.li2009.parking import LinkSeries
-    from skywave.papers.li2009.setting import Carrier, Choices, Network, Reading, Scheme
-    from skywave.papers.li2009.variants import Bottleneck, Lot
-
-POINTS = "percentage points"
-NEAR = WithinUnits(10, POINTS)
-"""For shares that are published as "near" or read off a figure."""
-UNCHANGED = WithinUnits(5, POINTS)
-"""For a share that does not change: by the published split of L0 it is 12.5 % at most."""
-ABOUT = Within(25)
-"""For ratios and times that are published as round numbers."""
-EFFECT = 1.5
-"""A transfer that takes so many times as long as without loss is affected significantly."""
-
-_HEARS = (
-    "Long hears of the busiest of three loaded links (see the section on loads). When it has "
-    "decreased by 12.5 to 57 % it adds alpha (R / t_rho)^2, 100 packets, in a round-trip time "
-    "whatever the load, but at most doubles: a window of hundreds of packets recovers, one of a "
-    "packet or two does not. "
-)
-
-
-def starved_reason(reading: Reading, lots: Sequence[Lot]) -> str:
-    """Return why Long does not get its share of L0, by what an aggregate is."""
-
-    def percents(choices: Choices, seed: int = LOT_SEED) -> str:
-        lot = variants.find(lots, DPCP, reading, choices, seed)
-        return f"{lot.l0_long_before:.1f} and {lot.l0_long_after:.1f} %"
-
-    if reading == AGGREGATES:
-        return (
-            f"{_HEARS}What its one sender has is that growth: with VCP's limits of it, 10 packets, "
-            f"Long has {percents(variants.LIMITS)}. No choice that was tried gives it half before "
-            "and a quarter after."
-        )
-    seeds = ", ".join(percents(DEFAULT, seed) for seed in variants.OTHER_SEEDS)
-    return (
-        f"{_HEARS}So a few of its 30 senders have most of what it has, and chance says how many: "
-        f"with other seeds Long has {seeds} of L0. t_rho, which sets that growth, is not published "
-        f"for DPCP: with 500 ms at senders alone Long has {percents(variants.SLOW_SENDERS)}, with "
-        f"500 ms throughout {percents(variants.SLOW)}."
-    )
-
-
-LEFTOVER_REASON = (
-    "What Long may not send over L0, L1 and L3 it cannot send over L2: see the reason for L0."
-)
-VCP_SPLIT_REASON = (
-    "The bias is there. Its size depends on how many senders stand for an aggregate: with the 30 "
-    "and 10 that the paper counts it is nearer to the published one."
-)
-VCP_L2_REASON = (
-    "With 40 senders L2 is overloaded as L0 is, since each adds up to 10 packets in a round-trip "
-    "time whatever the load: its queue fills and packets are lost, those of Long on a fourth link "
-    "now. With one sender for each aggregate its share stays, as published."
-)
-TRANSITION_REASON = (
-    "From a first window of 2 packets DPCP at most doubles in a round-trip time, and the 240 "
-    "packets of 4 Mbps and 500 ms are seven doublings. With 200 ms, and with ten flows, it takes "
-    "4 s or less (see the dumbbells); rate, delay and flows of the testbed are not published."
-)
-
-
-def utilisation_reason(dumbbells: Sequence[Bottleneck]) -> str:
-    """Return why DPCP uses less of the dumbbell's link than VCP."""
-
-    def percent(scheme: Scheme, network: Network, choices: Choices = DEFAULT) -> str:
-        found = variants.find_dumbbell(dumbbells, scheme, network, choices)
-        return f"{found.utilisation:.0f} %"
-
-    near = replace(PAPER_NETWORK, rtt_ms=200)
-    return (
-        "Over 500 ms the load of an interval of 200 ms is that of a clump or of a gap. DPCP "
-        "answers the one by decreases of 0.6 and 0.43 and the other by doubling, and swings; VCP, "
-        "with 0.875 and 16 %, less. Over 200 ms DPCP uses "
-        f"{percent(DPCP, near)} and VCP {percent(VCP, near)}, and with a t_rho of 500 ms DPCP uses "
-        f"{percent(DPCP, PAPER_NETWORK, variants.SLOW)} (see the dumbbells)."
-    )
-
-
-def alike_from_percent(one: Mapping[int, Times], other: Mapping[int, Times]) -> int | None:
-    """Return the loss rate from which on the confidence intervals of two carriers overlap."""
-    apart = [
-        percent
-        for percent in LOSS_PERCENT
-        if abs(one[percent].mean_s - other[percent].mean_s)
-        > one[percent].margin_s + other[percent].margin_s
-    ]
-    return next((percent for percent in LOSS_PERCENT if percent > max(apart, default=-1)), None)
-
-
-def _loss_reason(ours: Ours, carrier: Carrier) -> str:
-    times = ours.transfers[carrier]
-    if carrier == DPCP_TCP:
-        alike = alike_from_percent(times, ours.transfers[VCP_TCP])
-        return (
-            "TCP at a loss rate of 10 % and more lives from its timeouts, whatever the window "
-            "obeys: a segment that is lost again when it is sent again waits for a timer that "
-            "doubles. MPCP leaves that as it is. So time grows from the first percent on, in VCP "
-            "as in DPCP"
-            + ("." if alike is None else f"; from {alike} % on their intervals overlap.")
-        )
-    longer = times[30].mean_s / times[0].mean_s
-    return (
-        "Over DCCP next to nothing waits for timeouts up to 35 % of loss, and the steep part "
-        "begins there as published. But it is not flat before: each round-trip time with a loss "
-        f"halves the window, and at 30 % a transfer takes {longer:.1f} times as long as without "
-        "loss."
-    )
-
-
-QUEUE_REASON = (
-    "Queues are those of clumps, which rate, round-trip time and the number of flows make longer "
-    "or shorter (see the dumbbells); none of these is published."
-)
-SMOOTH_REASON = (
-    "TPCP's queue is longer here, and deviates less only in proportion to its mean. With two flows "
-    "it is the smoother one by both measures, with ten the rougher (see the dumbbells)."
-)
+    from skywave.papers.li2009.reasons import Transfers
+    from skywave.papers.li2009.setting import Carrier, Reading, Scheme
+    from skywave.papers.li2009.variants import Dumbbell, Lot
 
 
 @dataclass(frozen=True)
@@ -159,10 +48,10 @@ class Ours:
 
     lots: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]]
     dumbbells: Mapping[Scheme, Sequence[Course]]
-    transfers: Mapping[Carrier, Mapping[int, Times]]
+    transfers: Transfers
 
 
-def published_cells(ours: Ours, lots: Sequence[Lot], dumbbells: Sequence[Bottleneck]) -> list[Cell]:
+def published_cells(ours: Ours, lots: Sequence[Lot], dumbbells: Sequence[Dumbbell]) -> list[Cell]:
     """Judge every published value; reasons name what stored parking lots and dumbbells give."""
     return [
         *(cell for reading in READINGS for cell in _figure_2(ours, reading, lots)),
@@ -184,11 +73,12 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
         rule: Rule,
         period: str,
         reason: str,
+        **more: str,
     ) -> Cell:
         return Cell(
             id=f"fig2{panel}/{reading.name}",
             what=what,
-            conditions={"reading": reading.label, "period (s)": period},
+            conditions={"reading": reading.label, "period (s)": period, **more},
             unit=unit,
             published=value,
             ours=found,
@@ -209,7 +99,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             vcp["L0"].split((WARM_S, LOT_S)).local_over_long,
             ABOUT,
             f"{WARM_S:g}-{LOT_S}",
-            VCP_SPLIT_REASON,
+            reasons.VCP_SPLIT,
         ),
         cell(
             "b",
@@ -219,7 +109,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             vcp_l2[1] - vcp_l2[0],
             UNCHANGED,
             f"{periods[0]}, {periods[1]}",
-            VCP_L2_REASON,
+            reasons.VCP_L2,
         ),
         *(
             cell(
@@ -230,10 +120,16 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
                 split.long_percent,
                 NEAR,
                 period,
-                starved_reason(reading, lots),
+                reasons.starved(reading, lots),
+                **{"seeds that match": f"{matching} of {len(variants.LOT_SEEDS)}"},
             )
-            for name, value, split, period in zip(
-                ("before", "after"), published.DPCP_L0_PERCENT, l0, periods, strict=True
+            for name, value, split, period, matching in zip(
+                ("before", "after"),
+                published.DPCP_L0_PERCENT,
+                l0,
+                periods,
+                matching_seeds(lots, reading),
+                strict=True,
             )
         ),
         cell(
@@ -244,7 +140,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             l2[0].long_of_link_percent,
             NEAR,
             periods[0],
-            LEFTOVER_REASON,
+            reasons.LEFTOVER,
         ),
         cell(
             "d-after",
@@ -254,12 +150,12 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             l2[1].long_percent,
             NEAR,
             periods[1],
-            LEFTOVER_REASON,
+            reasons.LEFTOVER,
         ),
     ]
 
 
-def _figure_3(ours: Ours, dumbbells: Sequence[Bottleneck]) -> list[Cell]:
+def _figure_3(ours: Ours, dumbbells: Sequence[Dumbbell]) -> list[Cell]:
     def mean(scheme: Scheme, measure: Callable[[Course], float | None]) -> float | None:
         found = [measure(course) for course in ours.dumbbells[scheme]]
         return None if None in found else float(np.mean(np.array(found, dtype=np.float64)))
@@ -273,7 +169,7 @@ def _figure_3(ours: Ours, dumbbells: Sequence[Bottleneck]) -> list[Cell]:
             published=value,
             ours=mean(scheme, lambda course: course.transition_s),
             rule=rule,
-            known_reason=TRANSITION_REASON,
+            known_reason=reasons.TRANSITION,
         )
 
     steady = {
@@ -291,15 +187,9 @@ def _figure_3(ours: Ours, dumbbells: Sequence[Bottleneck]) -> list[Cell]:
             published=0.0,
             ours=steady[DPCP] - steady[VCP],
             rule=Limit(">"),
-            known_reason=utilisation_reason(dumbbells),
+            known_reason=reasons.utilisation(dumbbells),
         ),
     ]
-
-
-def knee_percent(times: Mapping[int, Times]) -> int:
-    """Return up to which loss rate a transfer takes no more than ``EFFECT`` times as long."""
-    affected = [p for p in LOSS_PERCENT if times[p].mean_s > EFFECT * times[0].mean_s]
-    return min(affected, default=LOSS_PERCENT[-1] + 5) - 5
 
 
 def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
@@ -318,7 +208,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
             published=value,
             ours=found,
             rule=rule,
-            known_reason=_loss_reason(ours, carrier),
+            known_reason=reasons.loss(ours.transfers, carrier),
         )
 
     return [
@@ -366,7 +256,7 @@ def _gap(ours: Ours) -> Cell:
         published=0.0,
         ours=leads[0] - leads[1],
         rule=Limit(">"),
-        known_reason=_loss_reason(ours, DPCP_TCP),
+        known_reason=reasons.loss(ours.transfers, DPCP_TCP),
     )
 
 
@@ -382,7 +272,7 @@ def _figure_5(ours: Ours) -> list[Cell]:
         return mean(TPCP, measure) / mean(DPCP, measure)
 
     def cell(
-        name: str, what: str, value: float, found: float, rule: Rule, reason: str = QUEUE_REASON
+        name: str, what: str, value: float, found: float, rule: Rule, reason: str = reasons.QUEUE
     ) -> Cell:
         return Cell(
             id=f"fig5/{name}",
@@ -419,7 +309,7 @@ def _figure_5(ours: Ours) -> list[Cell]:
             1.0,
             over_tpcp(lambda course: course.queue_deviation),
             Limit("<="),
-            SMOOTH_REASON,
+            reasons.SMOOTH,
         ),
         cell(
             "smoother-change",
@@ -427,6 +317,6 @@ def _figure_5(ours: Ours) -> list[Cell]:
             1.0,
             over_tpcp(lambda course: course.queue_change),
             Limit("<="),
-            SMOOTH_REASON,
+            reasons.SMOOTH,
         ),
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
-from skywave.papers.li2009 import variants
+from skywave.papers.li2009 import published, variants
 from skywave.papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from skywave.averages import Average
     from skywave.papers.li2009.cells import Ours
     from skywave.papers.li2009.dumbbell import Course
-    from skywave.papers.li2009.lossy import Times
+    from skywave.papers.li2009.lossy import TransferTimes
     from skywave.papers.li2009.parking import LinkSeries
     from skywave.papers.li2009.setting import Carrier, Reading, Scheme
     from skywave.papers.li2009.variants import Lot
@@ -42,7 +43,7 @@ LOT_MEAN = 5
 QUEUE_SHOWN_S = 30
 
 
-def draw(ours: Ours, vcp_shares: Mapping[int, float | None], lots: Sequence[Lot]) -> list[Drawn]:
+def draw(ours: Ours, vcp_shares: Mapping[int, Average], lots: Sequence[Lot]) -> list[Drawn]:
     """Draw all figures."""
     first = {scheme: runs[0] for scheme, runs in ours.dumbbells.items()}
     with style():
@@ -57,10 +58,10 @@ def draw(ours: Ours, vcp_shares: Mapping[int, float | None], lots: Sequence[Lot]
             ),
             Drawn.of(
                 "figure4",
-                "Figure 4. Time to transfer a file over a bottleneck that loses packets, with 95 % "
-                "confidence intervals, and the share of its segments that DPCP over TCP sends in "
-                "VCP's mode, as headers tell. Dotted: 30 and 35 %, between which the paper has the "
-                "knee.",
+                "Figure 4. Time to transfer a file over a bottleneck that loses packets, and the "
+                "share of its segments that DPCP over TCP sends in VCP's mode, as headers tell, "
+                f"with 95 % confidence intervals. Dotted: {published.KNEE_PERCENT:g} and "
+                f"{published.STEEP_PERCENT:g} %, between which the paper has the knee.",
                 _transfers(ours.transfers, vcp_shares),
             ),
             Drawn.of(
@@ -123,7 +124,7 @@ def _utilisation(courses: Mapping[Scheme, Course]) -> Figure:
     axes = figure.subplots()
     for (scheme, course), colour in zip(courses.items(), COLOURS, strict=False):
         axes.plot(course.time_s, 100 * course.utilisation, color=colour, label=scheme.label)
-    for published_s in (4, 20):
+    for published_s in (published.DPCP_TRANSITION_S, published.VCP_TRANSITION_S):
         axes.axvline(published_s, color="0.45", linewidth=0.8, linestyle=":")
     axes.set_xlim(0, DUMBBELL_S)
     axes.set_ylim(0, 105)
@@ -134,7 +135,7 @@ def _utilisation(courses: Mapping[Scheme, Course]) -> Figure:
 
 
 def _transfers(
-    transfers: Mapping[Carrier, Mapping[int, Times]], vcp_shares: Mapping[int, float | None]
+    transfers: Mapping[Carrier, Mapping[int, TransferTimes]], vcp_shares: Mapping[int, Average]
 ) -> Figure:
     figure = begin(TALL_IN)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
@@ -157,13 +158,20 @@ def _transfers(
     upper.set_yscale("log")
     upper.set_ylabel("Completion time (s)")
     upper.legend(loc="upper left")
-    shares = [(p, 100 * share) for p, share in vcp_shares.items() if share is not None]
-    lower.plot(*zip(*shares, strict=True), color=COLOURS[1], marker="o", markersize=3)
+    lower.errorbar(
+        list(vcp_shares),
+        [100 * share.mean for share in vcp_shares.values()],
+        yerr=[100 * share.margin for share in vcp_shares.values()],
+        color=COLOURS[1],
+        marker="o",
+        markersize=3,
+        capsize=2,
+    )
     lower.set_ylim(0, 100)
     lower.set_ylabel("In VCP's mode (%)")
     lower.set_xlabel("Packet loss rate (%)")
     for axes in (upper, lower):
-        for knee in (30, 35):
+        for knee in (published.KNEE_PERCENT, published.STEEP_PERCENT):
             axes.axvline(knee, color="0.45", linewidth=0.8, linestyle=":")
     return figure
 
@@ -185,9 +193,12 @@ def _queues(courses: Mapping[Scheme, Course]) -> Figure:
 def _intervals(lots: Sequence[Lot]) -> Figure:
     figure = begin(WIDE_IN)
     panels = figure.subplots(1, 2, sharey=True)
-    for axes, measure, title, value in (
-        (panels[0], "l0_long_before", "before", 50),
-        (panels[1], "l0_long_after", "after", 25),
+    for axes, measure, title, value in zip(
+        panels,
+        ("l0_long_before", "l0_long_after"),
+        ("before", "after"),
+        published.DPCP_L0_PERCENT,
+        strict=True,
     ):
         for scheme, colour in zip(SCHEMES, COLOURS, strict=False):
             chosen = (replace(DEFAULT, interval_ms=ms) for ms in T_RHOS_MS)

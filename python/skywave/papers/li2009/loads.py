@@ -15,8 +15,8 @@ from skywave.papers.li2009.setting import (
     LOOKED_AT_FROM_S,
     QUEUE_SHARE,
     TARGET_UTILISATION,
-    WIRE_B,
 )
+from skywave.papers.vcp_scripts import WIRE_B
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,9 +43,9 @@ def load(links: pa.Table, rate_bps: float, interval_s: float) -> Floats:
 class Loads:
     """What the links of the parking lot tell, and the windows that come of it."""
 
-    low: float
+    load_p5: float
     """The load factor of L0 that a twentieth of the intervals is below."""
-    high: float
+    load_p95: float
     """That which a twentieth is above."""
     overload_percent: float
     """How many intervals are overload on L0."""
@@ -72,7 +72,7 @@ def loads(results: Results) -> Loads:
             for link in BUSY_LINKS
         ]
     )
-    low, high = np.quantile(by_link[0], [0.05, 0.95])
+    load_p5, load_p95 = np.quantile(by_link[0], [0.05, 0.95])
     flows = results.flows.filter(pc.field("time_s") > LOOKED_AT_FROM_S)
     windows = flows.group_by("flow").aggregate([("cwnd_packets", "mean")])
 
@@ -83,8 +83,8 @@ def loads(results: Results) -> Loads:
 
     long = of_senders("long-")
     return Loads(
-        float(low),
-        float(high),
+        float(load_p5),
+        float(load_p95),
         overload_percent=float(100 * (by_link[0] >= 1).mean()),
         any_overload_percent=float(100 * (by_link >= 1).any(axis=0).mean()),
         long_cwnd=float(long.mean()),

@@ -14,6 +14,8 @@ from skywave.papers.li2009.setting import FILE_B, limit_s
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
+
     from skywave.papers.li2009.setting import Carrier
     from skywave.results import Results
 
@@ -28,15 +30,24 @@ class Transfer:
 
 
 @dataclass(frozen=True)
-class Times:
+class TransferTimes:
     """A carrier's transfers at one loss rate."""
 
-    mean_s: float
-    margin_s: float
-    """Half of the confidence interval (Student's t, 95 %)."""
+    seconds: Sequence[float]
+    """Of each."""
     undone: int
     timeouts: float
     """Mean number of retransmission timeouts."""
+
+    @property
+    def mean_s(self) -> float:
+        """Mean time."""
+        return average(self.seconds).mean
+
+    @property
+    def margin_s(self) -> float:
+        """Half of the confidence interval (Student's t, 95 %)."""
+        return average(self.seconds).margin
 
 
 def transfer(results: Results, carrier: Carrier, percent: int) -> Transfer:
@@ -50,25 +61,23 @@ def transfer(results: Results, carrier: Carrier, percent: int) -> Transfer:
     return Transfer(float(flows["time_s"][int(done)].as_py()), True, flow["timeouts"])
 
 
-def times(transfers: Sequence[Transfer]) -> Times:
+def times(transfers: Sequence[Transfer]) -> TransferTimes:
     """Return what transfers with several seeds come to."""
-    seconds = average([one.seconds for one in transfers])
-    return Times(
-        seconds.mean,
-        seconds.margin,
+    return TransferTimes(
+        [one.seconds for one in transfers],
         undone=sum(not one.is_done for one in transfers),
         timeouts=float(np.mean([one.timeouts for one in transfers])),
     )
 
 
-def vcp_share(results: Results) -> float | None:
+def vcp_share(packets: pa.Table) -> float:
     """Return the share of DPCP's segments that are sent in VCP's mode, from headers alone.
 
-    In a chain every other segment says seq > ack, in VCP's mode all of them do.
+    In a chain every other segment says seq > ack, in VCP's mode all of them do. Where none is sent
+    it is NaN.
     """
-    packets = results.packets
     data = packets.filter((pc.field("event") == "send") & (pc.field("kind") == "TCP data"))
     if not data.num_rows:
-        return None
+        return float("nan")
     first = pc.sum(pc.greater(data["seq"], data["ack"])).as_py() / data.num_rows
     return max(0.0, 2 * float(first) - 1)

@@ -18,7 +18,9 @@ VCP_TRANSITION_S, DPCP_TRANSITION_S = 20.0, 4.0
 """Transition times (Figure 3); DPCP's is "less than"."""
 
 KNEE_PERCENT = 30.0
-"""DPCP is not significantly affected by loss below this (Figure 4), and is by more than 35 %."""
+"""DPCP is not significantly affected by loss below this (Figure 4)."""
+STEEP_PERCENT = 35.0
+"""By more loss than this it is."""
 
 QUEUE_RATIO = 3.0
 """Queues of DPCP and TPCP over that of VCP (Figure 5): "three times as much"."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from skywave.papers.reproduction import Parameter
+from skywave.papers.vcp_scripts import DATA_B, IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
 from skywave.scenario import (
     Bernoulli,
     Dccp,
@@ -25,11 +26,10 @@ T_RHO_MS = 200
 """VCP's, of Xia et al. 2005: the paper names no other."""
 TARGET_UTILISATION, QUEUE_SHARE = 0.98, 0.5
 """gamma and kappa_q, as the core has them."""
-DATA_B = 1000
-TCP_B, DCCP_B, IP_B = 20, 16, 20
-"""Headers; DCCP's with long sequence numbers, of which alone every place can be told."""
-WIRE_B = DATA_B + TCP_B + IP_B
-START_JITTER = "300 ms"
+DCCP_B = 16
+"""A header with long sequence numbers, of which alone every place can be told."""
+DCCP_DATA_B = WIRE_B - IP_B - DCCP_B
+"""Of a datagram, so that packets are as large over either transport."""
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,7 @@ def tcp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Tcp:
     vcp = vcp_of(scheme, choices)
     if scheme != VCP:
         vcp = replace(vcp, chain=scheme.packets)
-    return Tcp(
-        profile="ns2",
-        control="vcp",
-        vcp=vcp,
-        recovery="sack",
-        segment=f"{DATA_B} B",
-        receive_window=100_000,
-    )
+    return replace(TCP, profile="ns2", control="vcp", vcp=vcp)
 
 
 def dccp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Dccp:
@@ -114,9 +107,8 @@ def router_of(
     scheme: Scheme, choices: Choices, rate_mbps: float, rtt_ms: float, flows: int
 ) -> VcpRouter:
     """Return a link's queue: of a bandwidth-delay product, and at least two packets a flow."""
-    product = round(rate_mbps * 1e6 * rtt_ms / 1e3 / 8 / WIRE_B)
     return VcpRouter(
-        packets=max(product, 2 * flows),
+        packets=buffer_packets(rate_mbps, rtt_ms, flows),
         interval=f"{choices.interval_ms} ms",
         chain=None if scheme == VCP else scheme.packets,
     )
@@ -307,7 +299,7 @@ def transfer(
         return scenario.add_flow(
             "file", "s1", "d1", tcp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
         )
-    source = Ftp(datagram=f"{WIRE_B - IP_B - DCCP_B} B")
+    source = Ftp(datagram=f"{DCCP_DATA_B} B")
     return scenario.add_flow(
         "file", "s1", "d1", dccp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
     )
@@ -346,7 +338,11 @@ PARAMETERS = (
     Parameter("Dumbbell", "4 Mbps, 500 ms there and back, one flow", "ours, in the paper's range"),
     Parameter("Loss", "Bernoulli, at the bottleneck, forward only", "paper: NISTnet"),
     Parameter("File", f"{FILE_B // 1000} kB", "ours"),
-    Parameter("Packets", f"{DATA_B} B of data, {WIRE_B} B on the wire", "ours: VCP's scripts"),
+    Parameter(
+        "Packets",
+        f"{WIRE_B} B on the wire: {DATA_B} B of data over TCP, {DCCP_DATA_B} B over DCCP",
+        "ours: VCP's scripts",
+    ),
     Parameter(
         "Buffers",
         "a bandwidth-delay product of the link there and back, at least two packets a flow",

@@ -30,10 +30,8 @@ from skywave.simulate import run
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skywave.results import Results
-
 STORED_LOTS = Path(__file__).with_name("lots.csv")
-STORED_DUMBBELLS = Path(__file__).with_name("bottlenecks.csv")
+STORED_DUMBBELLS = Path(__file__).with_name("dumbbells.csv")
 INTERVALS_MS = (500, 1000, 2000)
 """Values of t_rho beside VCP's 200 ms: up to the round-trip time of Long."""
 LIMITS = replace(DEFAULT, limits=True)
@@ -65,6 +63,7 @@ NETWORKS = (
 
 OTHER_SEEDS = (2, 3, 4)
 """Of DPCP's parking lots, beside that of the verdicts."""
+LOT_SEEDS = (LOT_SEED, *OTHER_SEEDS)
 LotKey = tuple[Scheme, Reading, Choices, int]
 LOTS: tuple[LotKey, ...] = (
     *(
@@ -94,7 +93,7 @@ class Lot:
     scheme: str
     reading: str
     choices: str
-    seed: float
+    seed: int
     l0_long_before: float
     l0_long_after: float
     l2_long_of_link_before: float
@@ -104,13 +103,13 @@ class Lot:
 
 
 @dataclass(frozen=True)
-class Bottleneck:
+class Dumbbell:
     """A dumbbell's outcome; times in s (nan: never), utilisation in percent, queues in packets."""
 
     scheme: str
     mbps: float
-    rtt_ms: float
-    flows: float
+    rtt_ms: int
+    flows: int
     choices: str
     transition_s: float
     full_s: float
@@ -120,8 +119,9 @@ class Bottleneck:
     queue_change: float
 
 
-def lot(key: LotKey, results: Results) -> Lot:
-    """Return what a parking lot gives."""
+def run_lot(key: LotKey) -> Lot:
+    """Run a parking lot."""
+    results = run(setting.lot(*key))
     scheme, reading, choices, seed = key
     before, after = (
         {link: parking.series(results, link).split(period) for link in ("L0", "L2")}
@@ -131,7 +131,7 @@ def lot(key: LotKey, results: Results) -> Lot:
         scheme.name,
         reading.name,
         choices.label,
-        float(seed),
+        seed,
         before["L0"].long_percent,
         after["L0"].long_percent,
         before["L2"].long_of_link_percent,
@@ -141,11 +141,11 @@ def lot(key: LotKey, results: Results) -> Lot:
     )
 
 
-def bottleneck(key: DumbbellKey, results: Results) -> Bottleneck:
-    """Return what a dumbbell gives."""
+def run_dumbbell(key: DumbbellKey) -> Dumbbell:
+    """Run a dumbbell."""
     scheme, network, choices = key
-    course = dumbbell.course(results, network)
-    return Bottleneck(
+    course = dumbbell.course(run(setting.dumbbell(*key)), network)
+    return Dumbbell(
         scheme.name,
         network.mbps,
         network.rtt_ms,
@@ -164,24 +164,14 @@ def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def run_lot(key: LotKey) -> Lot:
-    """Run a parking lot."""
-    return lot(key, run(setting.lot(*key)))
-
-
-def run_dumbbell(key: DumbbellKey) -> Bottleneck:
-    """Run a dumbbell."""
-    return bottleneck(key, run(setting.dumbbell(*key)))
-
-
 def stored_lots() -> list[Lot]:
     """Return what the parking lots give."""
     return read(STORED_LOTS, Lot)
 
 
-def stored_dumbbells() -> list[Bottleneck]:
+def stored_dumbbells() -> list[Dumbbell]:
     """Return what the dumbbells give."""
-    return read(STORED_DUMBBELLS, Bottleneck)
+    return read(STORED_DUMBBELLS, Dumbbell)
 
 
 def find(
@@ -197,11 +187,11 @@ def find(
 
 
 def find_dumbbell(
-    rows: Iterable[Bottleneck],
+    rows: Iterable[Dumbbell],
     scheme: Scheme,
     network: Network = PAPER_NETWORK,
     choices: Choices = DEFAULT,
-) -> Bottleneck:
+) -> Dumbbell:
     """Return one dumbbell's row."""
     key = (scheme.name, network.mbps, network.rtt_ms, network.flows, choices.label)
     return next(
@@ -210,5 +200,5 @@ def find_dumbbell(
 
 
 if __name__ == "__main__":
-    write(STORED_DUMBBELLS, Bottleneck, map(run_dumbbell, DUMBBELLS), total=len(DUMBBELLS))
+    write(STORED_DUMBBELLS, Dumbbell, map(run_dumbbell, DUMBBELLS), total=len(DUMBBELLS))
     write(STORED_LOTS, Lot, map(run_lot, LOTS), total=len(LOTS))

@@ -17,8 +17,7 @@ from skywave.papers.lien2009 import (
 )
 from skywave.papers.lien2009.measures import over_runs
 from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
-from skywave.papers.stages import stage
-from skywave.simulate import run_many
+from skywave.papers.stages import run_plans, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,11 +47,7 @@ def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
         for seed in setting.SEEDS
     }
     other, panels = beyond.plan(), canonical.plan()
-    every = [*plan.values(), *other.values(), *panels.values()]
-    runs = iter(run_many(every, progress=stage(progress, "Skywave")))
-    results = dict(zip(plan, runs, strict=False))
-    others = dict(zip(other, runs, strict=False))
-    drawn = dict(zip(panels, runs, strict=True))
+    results, others, drawn = run_plans(plan, other, panels, progress=stage(progress, "Skywave"))
     found = beyond.outcomes(others)
     ours: Runs = {
         conditions: [

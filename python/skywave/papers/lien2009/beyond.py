@@ -14,7 +14,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import TwoSlopeNorm
 
 from skywave import emodel
-from skywave.papers.figures import begin
+from skywave.papers.figures import GOOD_AND_BAD, begin, heat_map, write_in_cell
 from skywave.papers.lien2009 import setting
 from skywave.papers.lien2009.setting import (
     DEADLINE_S,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 SEEDS = range(1, 4)
 CODEC = emodel.G711
-"""The kindest codec that G.113 has numbers for: where this one is not usable, none is."""
+"""The kindest of the codecs that we have numbers for: where it is not usable, none of them is."""
 ADAPTIVE_FRAMES = 4
 """Frames that may share a datagram: 120 ms of speech, which leaves as much for a queue."""
 
@@ -64,6 +64,9 @@ QUEUES: dict[str, Queue] = {
     "CoDel": CoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
     "FQ-CoDel": FqCoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
 }
+
+LONG_QUEUES = ("drop-tail", "RED")
+"""Those that a loss-based TCP fills."""
 
 
 @dataclass(frozen=True)
@@ -162,9 +165,9 @@ def outcomes(results: Mapping[tuple[Case, int], Results]) -> dict[Case, Outcome]
         ]
         found[case] = Outcome(
             rating=ratings.mean(axis=0),
-            rating_sd=float(ratings.mean(axis=1).std()),
+            rating_sd=float(ratings.mean(axis=1).std(ddof=1)),
             cost_percent=float(np.mean(costs)),
-            cost_sd=float(np.std(costs)),
+            cost_sd=float(np.std(costs, ddof=1)),
         )
     return found
 
@@ -191,12 +194,7 @@ def tables(found: Mapping[Case, Outcome]) -> dict[str, Any]:
         "best": emodel.rating(CODEC, DEADLINE_S + FRAME_MS / 1e3, 0),
         "adaptive_frames": ADAPTIVE_FRAMES,
         "usable_r": emodel.USABLE_R,
-        # Beside one flow, where flows have no queue of their own.
-        "vegas_best": max(
-            outcome.rating[0]
-            for case, outcome in found.items()
-            if case.tcp == "Vegas" and case.queue != "FQ-CoDel"
-        ),
+        "nearest": nearest_behind_long_queues(found),
         "usable": [
             {
                 "queue": queue,
@@ -224,6 +222,23 @@ def tables(found: Mapping[Case, Outcome]) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class Nearest:
+    """The best call beside one TCP flow."""
+
+    case: Case
+    rating: float
+
+
+def nearest_behind_long_queues(found: Mapping[Case, Outcome]) -> Nearest:
+    """Return the best call of those behind drop-tail and RED."""
+    case = max(
+        (case for case in found if case.queue in LONG_QUEUES),
+        key=lambda case: float(found[case].rating[0]),
+    )
+    return Nearest(case, float(found[case].rating[0]))
+
+
 def draw(found: Mapping[Case, Outcome]) -> Figure:
     """Draw R of every combination beside one TCP flow and beside five."""
     figure = begin((6.5, 7.4))
@@ -238,16 +253,13 @@ def draw(found: Mapping[Case, Outcome]) -> Figure:
             ratings = np.array(
                 [[found[Case(queue, tcp, call)].rating[period] for tcp in TCPS] for call in CALLS]
             )
-            axes.imshow(ratings, cmap="RdYlBu", norm=norm, aspect="auto")
+            heat_map(axes, ratings, CALLS, TCPS, norm=norm)
             _annotate(axes, ratings)
             axes.set_title(f"{queue}, beside {beside}", loc="left")
-            axes.set_xticks(range(len(TCPS)), TCPS, rotation=45, ha="right")
-            axes.set_yticks(range(len(CALLS)), list(CALLS))
-            axes.tick_params(length=0, labelsize=7)
-            axes.grid(visible=False)
-            axes.spines[:].set_visible(False)
+            axes.set_xticks(axes.get_xticks(), TCPS, rotation=45, ha="right")
+            axes.tick_params(labelsize=7)
     figure.colorbar(
-        ScalarMappable(norm, "RdYlBu"),
+        ScalarMappable(norm, GOOD_AND_BAD),
         cax=figure.add_axes((0.91, 0.4, 0.015, 0.25)),
         label="R",
         ticks=[0, 25, 50, emodel.USABLE_R, 90],
@@ -258,17 +270,14 @@ def draw(found: Mapping[Case, Outcome]) -> Figure:
 def _annotate(axes: Any, ratings: Floats) -> None:
     for (row, column), value in np.ndenumerate(ratings):
         dark = value < emodel.USABLE_R / 4
-        axes.text(
-            column,
+        write_in_cell(
+            axes,
             row,
+            column,
             f"{value:.0f}",
-            ha="center",
-            va="center",
             fontsize=6.5,
             color="white" if dark else "black",
             fontweight="bold" if value >= emodel.USABLE_R else "normal",
-            # It is inside of its panel: its extent need not be measured.
-            in_layout=False,
         )
 
 

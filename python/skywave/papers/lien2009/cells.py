@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.cells import Cell, Comparison, Limit
+from skywave.papers.cells import NS2_LIMIT_PERCENT, Cell, Comparison, Limit
 from skywave.papers.lien2009.measures import Spread, mean_over_runs, over_runs
 from skywave.papers.lien2009.setting import FLAVOURS, GAP_S, SEEDS, Conditions
 
@@ -45,10 +45,6 @@ LOSS = {
 """Table 4: loss rate in %, from 0-10 s to 50-60 s."""
 
 PERIODS = tuple(f"{start}-{start + GAP_S}" for start in range(0, 60, GAP_S))
-
-NS2_LIMIT_PERCENT = 10.0
-"""How close we want to be to ns-2 under ns-2's settings. Of few runs some means differ by more than
-that by chance: ns-2's value then has to be within our 95 % interval."""
 
 NOT_REBUILT = (
     "ns-2.35 is nearer here. Not rebuilt is the 10 ms clock of its DCCP module; and means of few "
@@ -222,6 +218,7 @@ def ns2_comparisons(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
                         ours=_finite(mine.mean),
                         ns2=_finite(other[chosen].mean()),
                         limit_percent=NS2_LIMIT_PERCENT,
+                        # Of few runs some means differ by more than that by chance.
                         interval95=_finite(mine.margin),
                     )
                 )

@@ -62,7 +62,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and standard deviation over runs, by period."""
+    """Mean of runs and standard deviation of single ones, as they estimate it, by period."""
 
     mean: Floats
     sd: Floats
@@ -71,7 +71,7 @@ class Spread:
 def over_runs(runs: Sequence[Run], what: str) -> Spread:
     """Return mean and standard deviation of a measure over runs."""
     values = np.array([getattr(run, what) for run in runs])
-    return Spread(np.nanmean(values, axis=0), np.nanstd(values, axis=0))
+    return Spread(np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1))
 
 
 def mean_over_runs(runs: Sequence[Run], what: str, periods: slice) -> Average:

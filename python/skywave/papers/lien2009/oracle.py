@@ -68,11 +68,12 @@ def remark() -> str:
 
 
 def _spread(rows: pa.Table, name: str) -> Spread:
-    mean, sd = (
-        rows[f"{name}_{what}"].to_numpy(zero_copy_only=False).astype(np.float64)
-        for what in ("mean", "sd")
+    mean, sd, count = (
+        rows[column].to_numpy(zero_copy_only=False).astype(np.float64)
+        for column in (f"{name}_mean", f"{name}_sd", "n")
     )
-    return Spread(mean, sd)
+    # Stored is the deviation of these runs as a population; ours estimate that of single runs.
+    return Spread(mean, sd * np.sqrt(count / (count - 1)))
 
 
 def seconds() -> dict[str, Seconds]:

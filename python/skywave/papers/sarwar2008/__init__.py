@@ -12,13 +12,13 @@ from skywave.papers.reproduction import Paper, Reproduction
 from skywave.papers.sarwar2008 import (
     cells,
     figures,
-    growth,
     live,
     live_report,
     measures,
     oracle,
     setting,
 )
+from skywave.papers.sarwar2008.published import EXIT_GAIN_S
 from skywave.papers.stages import run_each, stage
 
 if TYPE_CHECKING:
@@ -84,14 +84,10 @@ def _reading(conditions: Conditions, series: Series) -> dict[str, Any]:
 
 def _growth() -> Mapping[str, float]:
     """Return what the published equations say of this link."""
-    link = setting.LINK_BPS / 8
-    standard_s, dynamic_s = (
-        growth.time_to_rate_s(link, setting.RTT_S, setting.PACKET_SIZE, reports)
-        for reports in (1.0, float(setting.REPORTS))
-    )
+    standard_s, dynamic_s = cells.slow_starts_s()
     return {
         "standard_s": standard_s,
         "dynamic_s": dynamic_s,
         "gain_s": standard_s - dynamic_s,
-        "published_gain_s": cells.EXIT_GAIN_S,
+        "published_gain_s": EXIT_GAIN_S,
     }

@@ -9,6 +9,7 @@ import numpy as np
 from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
 from skywave.papers.sarwar2008 import growth
 from skywave.papers.sarwar2008.oracle import Run
+from skywave.papers.sarwar2008.published import EXIT_GAIN_S, RECOVERY_GAIN_S
 from skywave.papers.sarwar2008.setting import (
     DYNAMIC,
     LINK_BPS,
@@ -39,7 +40,8 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[D
                 "Figure 2. Throughput of CCID 3 with standard and with dynamic feedback on the "
                 "satellite link (samples of 1 s); below, ns-2's Agent/TFRC with one and with "
                 f"{REPORTS} reports in an RTT, and its DCCP module. The paper: slow start ends "
-                "14 s earlier, the recovery after it takes about 20 s less.",
+                f"{EXIT_GAIN_S:g} s earlier, the recovery after it takes about "
+                f"{RECOVERY_GAIN_S:g} s less.",
                 _figure_2(ours, ns2),
             ),
             Drawn.of(

@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skywave.papers.cells import CLOSE, relative_distance
 from skywave.papers.sarwar2008 import downloads, live
 from skywave.papers.sarwar2008.access import SharedAccess
-from skywave.papers.sarwar2008.published import CLOSE, TABLE_1
+from skywave.papers.sarwar2008.published import TABLE_1
 from skywave.papers.stored import read, write
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 STORED = Path(__file__).parent / "fit.csv"
 SEEDS = range(1001, 1021)
@@ -48,9 +49,16 @@ class Trial:
     dynamic_loss_percent: float | None = None
 
     @property
-    def gain_percent(self) -> float | None:
-        """How much higher the mean rate is with dynamic feedback."""
-        return None if self.dynamic_kbps is None else 100 * (self.dynamic_kbps / self.rate_kbps - 1)
+    def gain_percent(self) -> float:
+        """How much higher the mean rate is with dynamic feedback.
+
+        Raises:
+            ValueError: where that was not run, as of what does not fit.
+
+        """
+        if self.dynamic_kbps is None:
+            raise ValueError(f"{self.access} was not run with dynamic feedback")
+        return 100 * (self.dynamic_kbps / self.rate_kbps - 1)
 
     @property
     def fits(self) -> bool:
@@ -63,25 +71,21 @@ class Trial:
     @property
     def means_miss(self) -> float:
         """Root-mean-square relative distance to the row's mean rate and mean loss."""
-        return _distance(self._relative[:2])
+        return relative_distance(*self._pairs[:2])
 
     @property
     def row_miss(self) -> float:
         """Root-mean-square relative distance to all three values of the row."""
-        return _distance(self._relative)
+        return relative_distance(*self._pairs)
 
     @property
-    def _relative(self) -> tuple[float, float, float]:
+    def _pairs(self) -> tuple[tuple[float, float], ...]:
         row = TABLE_1["standard"]
         return (
-            self.rate_kbps / row.rate_kbps - 1,
-            self.loss_percent / row.loss_percent - 1,
-            self.deviation_kbps / row.deviation_kbps - 1,
+            (self.rate_kbps, row.rate_kbps),
+            (self.loss_percent, row.loss_percent),
+            (self.deviation_kbps, row.deviation_kbps),
         )
-
-
-def _distance(relative: Sequence[float]) -> float:
-    return float((sum(value**2 for value in relative) / len(relative)) ** 0.5)
 
 
 def fitting(trials: Iterable[Trial]) -> list[Trial]:
@@ -123,4 +127,4 @@ def stored() -> list[Trial]:
 
 
 if __name__ == "__main__":
-    write(STORED, Trial, map(attempt, GRID), total=len(GRID), digits=7)
+    write(STORED, Trial, map(attempt, GRID), total=len(GRID))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.cells import Cell, Limit, SameOrder
+from skywave.papers.cells import CLOSE, Cell, Limit, SameOrder
 from skywave.papers.sarwar2008 import downloads, fit
 from skywave.papers.sarwar2008.live import DURATION_S, DYNAMIC, SEEDS, SLOW_SMOOTHING, STANDARD
-from skywave.papers.sarwar2008.published import CLOSE, EXIT_GAIN_S, GAIN_PERCENT, TABLE_1
+from skywave.papers.sarwar2008.published import GAIN_PERCENT, LIVE_EXIT_GAIN_S, TABLE_1
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def _deviation_reason(ours: Downloads) -> str:
 
 
 def _prediction_reason() -> str:
-    gains = [trial.gain_percent or 0.0 for trial in fit.fitting(fit.stored())]
+    gains = [trial.gain_percent for trial in fit.fitting(fit.stored())]
     return (
         "Nothing was fitted to dynamic feedback. It gains what the paper says it gains by, a "
         "shorter slow start and a round-trip time that is followed more closely, but less: each "
@@ -197,7 +197,7 @@ def _exit(ours: Downloads) -> list[Cell]:
             f"fig5/exit{suffix}",
             "how much sooner the first loss comes with dynamic feedback",
             "s",
-            EXIT_GAIN_S,
+            LIVE_EXIT_GAIN_S,
             later_s,
             rule=rule,
             known_reason=EXIT_REASON,
