@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from skywave._files import replacing
+
 SCRIPT = Path(__file__).parent / "lien2009.tcl"
 SEEDS = range(1, 41)
 JITTER = "overhead=0.05"
@@ -57,12 +59,13 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def main(directory: Path) -> None:
-    """Write both files."""
+    """Write both files; where a run fails, what is there stays."""
     heads = [f"{column}_{what}" for column in COLUMNS for what in ("mean", "sd")]
     with (
         tempfile.TemporaryDirectory() as temporary,
-        (directory / "periods.csv").open("w", encoding="utf-8", newline="") as periods_file,
-        (directory / "seconds.csv").open("w", encoding="utf-8", newline="") as seconds_file,
+        replacing(directory) as partial,
+        (partial / "periods.csv").open("w", encoding="utf-8", newline="") as periods_file,
+        (partial / "seconds.csv").open("w", encoding="utf-8", newline="") as seconds_file,
     ):
         out, seconds_out = Path(temporary) / "periods.csv", Path(temporary) / "seconds.csv"
         periods = csv.writer(periods_file, lineterminator="\n")
