@@ -365,6 +365,7 @@ impl<O: Observer> Plane<O> {
         arrived
     }
 
+    #[inline(always)]
     fn enqueue(&mut self, now: Instant, index: u32, frame: Frame) {
         let link = &mut self.network.links[index as usize];
         match link.enqueue(now, frame) {

@@ -11,8 +11,9 @@ use skywave_units::Instant;
 use crate::application::Application;
 use crate::capture::Captures;
 use crate::engine::{Parts, Simulator, Stop};
-use crate::host::Host;
+use crate::host::{Host, HostStats};
 use crate::network::{Hop, Network};
+use crate::observe::Observer;
 use crate::packet::Route;
 use crate::physics;
 use crate::probes::{Sampled, Sampler, Totals};
@@ -242,7 +243,7 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 pub fn run(
     scenario: &Scenario,
     options: RunOptions,
-    mut progress: impl FnMut(f64) -> bool,
+    progress: impl FnMut(f64) -> bool,
 ) -> Result<Results, RunError> {
     scenario.validate()?;
     let build = Build::new(scenario)?;
@@ -285,33 +286,23 @@ pub fn run(
     );
     let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
     let recorder = options.verify_physics.then(Recorder::default);
-    // One look for both in a run that has neither.
-    let writers = (recorder.is_some() || captures.is_some()).then_some((recorder, captures));
-    let mut simulator = Simulator::new(Parts {
-        network: build.network,
-        hosts: build.hosts,
-        applications: build.applications,
-        routes: build.routes,
-        observer: ((sampler, Fingerprint::default()), writers),
-        sample_interval: Some(probes.interval),
-        verify_wire: scenario.verify_wire,
-    });
-    let outcome = simulator.run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()));
-    match outcome {
-        Ok(()) => {}
-        Err(Stop::Interrupted) => return Err(RunError::Interrupted),
-        Err(Stop::Wire(mismatch)) => return Err(mismatch.into()),
-    }
-    let events = simulator.events();
-    let stats: Vec<_> = simulator.hosts().iter().map(Host::stats).collect();
-    let made: Vec<Vec<Made>> = simulator
-        .applications()
-        .iter()
-        .map(|application| application.voice_made().to_vec())
-        .collect();
-    let transfers = transfer_rows(simulator.applications());
-    let ((mut sampler, fingerprint), writers) = simulator.into_observer();
-    let (recorder, captures) = writers.unwrap_or_default();
+    // A run that nobody writes down is compiled for itself.
+    let (ended, recorder, captures) = if recorder.is_none() && captures.is_none() {
+        let (ended, ()) = simulate(scenario, build, sampler, (), progress)?;
+        (ended, None, None)
+    } else {
+        let (ended, (recorder, captures)) =
+            simulate(scenario, build, sampler, (recorder, captures), progress)?;
+        (ended, recorder, captures)
+    };
+    let Ended {
+        events,
+        stats,
+        made,
+        transfers,
+        mut sampler,
+        fingerprint,
+    } = ended;
     sampler.end(&made);
     sampler.tables.transfers = transfers;
     if let Some(captures) = captures {
@@ -382,6 +373,63 @@ pub fn run(
         fingerprint: fingerprint.value(),
         violations,
     })
+}
+
+/// What a simulation leaves.
+struct Ended {
+    events: u64,
+    stats: Vec<HostStats>,
+    /// What each voice source has made, by interval.
+    made: Vec<Vec<Made>>,
+    transfers: Vec<TransferRow>,
+    sampler: Sampler,
+    fingerprint: Fingerprint,
+}
+
+/// Lets time pass until the scenario's end, while `writer` watches.
+fn simulate<W: Observer>(
+    scenario: &Scenario,
+    build: Build,
+    sampler: Sampler,
+    writer: W,
+    mut progress: impl FnMut(f64) -> bool,
+) -> Result<(Ended, W), RunError> {
+    let mut simulator = Simulator::new(Parts {
+        network: build.network,
+        hosts: build.hosts,
+        applications: build.applications,
+        routes: build.routes,
+        observer: ((sampler, Fingerprint::default()), writer),
+        sample_interval: Some(scenario.probes.interval),
+        verify_wire: scenario.verify_wire,
+    });
+    let end = Instant::ZERO + scenario.duration;
+    let outcome = simulator.run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()));
+    match outcome {
+        Ok(()) => {}
+        Err(Stop::Interrupted) => return Err(RunError::Interrupted),
+        Err(Stop::Wire(mismatch)) => return Err(mismatch.into()),
+    }
+    let applications = simulator.applications();
+    let (events, stats) = (
+        simulator.events(),
+        simulator.hosts().iter().map(Host::stats).collect(),
+    );
+    let made = applications
+        .iter()
+        .map(|application| application.voice_made().to_vec())
+        .collect();
+    let transfers = transfer_rows(applications);
+    let ((sampler, fingerprint), writer) = simulator.into_observer();
+    let ended = Ended {
+        events,
+        stats,
+        made,
+        transfers,
+        sampler,
+        fingerprint,
+    };
+    Ok((ended, writer))
 }
 
 /// Which of these have been named; all where none has.
