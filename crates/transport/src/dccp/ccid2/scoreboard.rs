@@ -133,24 +133,25 @@ impl Scoreboard {
             _ => self.restart(packet.seq),
         }
         if is_data {
-            self.on_data_following(now, packet.ecn);
+            self.on_data_following(now, packet.ecn, 1);
         } else {
             self.push(now, packet.ecn, false);
             self.bound();
         }
     }
 
-    /// Enters a data packet that has left right behind the last packet that was entered.
-    #[inline]
-    pub(super) fn on_data_following(&mut self, now: Instant, ecn: Ecn) {
-        self.push(now, ecn, true);
-        self.pipe += 1;
-        self.undecided_data += 1;
+    /// Enters data packets that have left right behind the last packet that was entered.
+    pub(super) fn on_data_following(&mut self, now: Instant, ecn: Ecn, packets: u32) {
+        for _ in 0..packets {
+            self.push(now, ecn, true);
+        }
+        self.pipe += packets;
+        self.undecided_data += packets;
         self.bound();
     }
 
     fn bound(&mut self) {
-        if self.ring.len() > HISTORY_MAX {
+        while self.ring.len() > HISTORY_MAX {
             self.forget_first();
         }
     }
@@ -234,83 +235,50 @@ impl Scoreboard {
         news
     }
 
+    /// Merges a report of packets in a row, as far as they are not decided, by the table of RFC 4340
+    /// section 11.4.1. A mark outlives a report without, so the order of acknowledgements makes no
+    /// difference.
     fn receive_run(&mut self, run: Run, news: &mut News, acked: &mut impl FnMut(&AckedPacket)) {
         let Some(code) = run.code else { return };
         let undecided = run.newest.distance_from(self.decided).max(0) as u64;
-        for age in 0..run.len.min(undecided) {
-            self.receive(run.newest.sub(age), code, news, acked);
-        }
-    }
-
-    /// Merges a report of a packet that is not decided by the table of RFC 4340 section 11.4.1. A
-    /// mark outlives a report without, so the order of acknowledgements makes no difference.
-    #[inline]
-    fn receive(
-        &mut self,
-        seq: SeqNo,
-        code: Ecn,
-        news: &mut News,
-        acked: &mut impl FnMut(&AckedPacket),
-    ) {
-        let (pipe_start, kind) = (self.pipe_start, self.kind);
-        let Some(entry) = self.entry_mut(seq) else {
-            return;
-        };
-        if Some(code) <= entry.acked {
-            return;
-        }
-        let is_first = entry.acked.is_none();
+        let oldest = run.newest.sub(run.len.min(undecided)).next();
+        let end = self.count_up_to(run.newest);
+        let range = self.count_before(oldest).min(end)..end;
         // The codes of load factors are for the window to read.
-        let gets_marked = code.is_ce() && kind == VectorKind::Ack;
-        entry.acked = Some(code);
-        let Sent {
-            at, ecn, is_data, ..
-        } = *entry;
-        if is_first {
-            self.arrived(seq);
-        }
-        if !is_data {
-            return;
-        }
-        if gets_marked {
-            news.marked += 1;
-            news.congested(seq);
-        }
-        if is_first {
-            news.newly_acked += 1;
-            let newest = news.newest_acked.get_or_insert(seq);
-            *newest = newest.max(seq);
-            self.undecided_data -= 1;
-            if !seq.is_before(pipe_start) {
-                self.pipe -= 1;
+        let gets_marked = code.is_ce() && self.kind == VectorKind::Ack;
+        let packets = self.ring.range_mut(range.clone()).zip(range);
+        for (entry, index) in packets.rev() {
+            if Some(code) <= entry.acked {
+                continue;
             }
-            // What no acknowledgement tells of came as it was sent.
-            let ecn = if code == Ecn::NotEct { ecn } else { code };
-            acked(&AckedPacket {
-                seq: seq.get(),
-                sent_at: at,
-                transmissions: 1,
-                ecn,
-            });
-        }
-    }
-
-    /// Keeps the newest arrivals in order.
-    #[inline]
-    fn arrived(&mut self, mut seq: SeqNo) {
-        if let [.., Some(oldest)] = self.arrivals
-            && !seq.is_after(oldest)
-        {
-            return;
-        }
-        for slot in &mut self.arrivals {
-            match slot {
-                Some(newer) if !seq.is_after(*newer) => {}
-                Some(older) => core::mem::swap(older, &mut seq),
-                None => {
-                    *slot = Some(seq);
-                    return;
+            let seq = self.first.add(index as u64);
+            let is_first = entry.acked.is_none();
+            entry.acked = Some(code);
+            if is_first {
+                arrived(&mut self.arrivals, seq);
+            }
+            if !entry.is_data {
+                continue;
+            }
+            if gets_marked {
+                news.marked += 1;
+                news.congested(seq);
+            }
+            if is_first {
+                news.newly_acked += 1;
+                let newest = news.newest_acked.get_or_insert(seq);
+                *newest = newest.max(seq);
+                self.undecided_data -= 1;
+                if !seq.is_before(self.pipe_start) {
+                    self.pipe -= 1;
                 }
+                acked(&AckedPacket {
+                    seq: seq.get(),
+                    sent_at: entry.at,
+                    transmissions: 1,
+                    // What no acknowledgement tells of came as it was sent.
+                    ecn: if code == Ecn::NotEct { entry.ecn } else { code },
+                });
             }
         }
     }
@@ -336,6 +304,12 @@ impl Scoreboard {
                 }
             }
         }
+    }
+
+    /// How many of the ring's packets are before `seq`.
+    fn count_before(&self, seq: SeqNo) -> usize {
+        let count = seq.distance_from(self.first).max(0);
+        (count as usize).min(self.ring.len())
     }
 
     /// How many of the ring's packets are not after `seq`.
@@ -409,6 +383,26 @@ impl Scoreboard {
     fn entry_mut(&mut self, seq: SeqNo) -> Option<&mut Sent> {
         let index = self.index(seq)?;
         self.ring.get_mut(index)
+    }
+}
+
+/// Keeps the newest arrivals in order.
+#[inline]
+fn arrived(arrivals: &mut [Option<SeqNo>; NUMDUPACK], mut seq: SeqNo) {
+    if let [.., Some(oldest)] = arrivals
+        && !seq.is_after(*oldest)
+    {
+        return;
+    }
+    for slot in arrivals {
+        match slot {
+            Some(newer) if !seq.is_after(*newer) => {}
+            Some(older) => core::mem::swap(older, &mut seq),
+            None => {
+                *slot = Some(seq);
+                return;
+            }
+        }
     }
 }
 

@@ -377,11 +377,11 @@ impl HcSender for Sender {
     fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
         let Some(last) = train.last() else { return };
         // What the last one leaves behind is what all of them do, but for their counts.
-        for _ in 1..train.count {
-            self.board.on_data_following(now, train.ecn);
-            self.window.on_sent(now, self.board.pipe());
-        }
         let before = u32::try_from(train.count - 1).unwrap_or(u32::MAX);
+        for pipe in self.board.pipe() + 1..=self.board.pipe() + before {
+            self.window.on_sent(now, pipe);
+        }
+        self.board.on_data_following(now, train.ecn, before);
         self.data_since_ack = self.data_since_ack.saturating_add(before);
         self.on_sent(now, &last);
     }
