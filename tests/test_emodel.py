@@ -19,8 +19,8 @@ def test_without_delay_and_loss_r_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("loss_percent", "impairment"), [(0, 11), (1, 15), (2, 19), (3, 23), (4, 26)]
 )
-def test_g729a_loses_what_g113_says(loss_percent: float, impairment: float) -> None:
-    """G.113 table I.3: Ie of G.729A at these rates of random loss, in whole numbers."""
+def test_g729a_loses_what_is_quoted_from_g113(loss_percent: float, impairment: float) -> None:
+    """Ie of G.729A at these rates of random loss, as quoted from G.113 table I.3."""
     measured = emodel.loss_impairment(emodel.G729A, loss_percent)
     assert measured == pytest.approx(impairment, abs=0.6)
 
