@@ -1,5 +1,6 @@
 //! Packets that leave in one system call.
 
+use skywave_transport::dccp::Train;
 use skywave_wire::dccp::{EmitError, Packet};
 use skywave_wire::{Checksum, Ecn};
 
@@ -21,7 +22,6 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Appends `packet`; `Ok(false)` where it does not fit and must wait for the next batch.
-    #[inline(always)]
     pub(crate) fn push(
         &mut self,
         packet: &Packet,
@@ -30,24 +30,65 @@ impl Batch {
         max_count: usize,
     ) -> Result<bool, EmitError> {
         let length = packet.encoded_len();
-        if self.count > 0 {
-            let fits = self.ecn == ecn
-                && length <= self.segment
-                && !self.has_tail
-                && self.count < max_count
-                && self.bytes.len() + length <= CAPACITY;
-            if !fits {
-                return Ok(false);
-            }
+        if self.room(length, ecn, max_count) == 0 {
+            return Ok(false);
         }
         packet.emit(checksum, &mut self.bytes)?;
+        self.added(1, length, ecn);
+        Ok(true)
+    }
+
+    /// Appends packets of `train` until it ends or the next one does not fit; says whether that is so.
+    ///
+    /// # Errors
+    ///
+    /// A packet that has been taken out of the train cannot be written.
+    #[inline(always)]
+    pub(crate) fn extend(
+        &mut self,
+        train: &mut Train<'_>,
+        checksum: Checksum,
+        max_count: usize,
+    ) -> Result<bool, EmitError> {
+        let (length, ecn) = (train.packet_len(), train.ecn());
+        let room = self.room(length, ecn, max_count);
+        let before = self.bytes.len();
+        let result = train
+            .take(room)
+            .try_for_each(|(header, payload)| header.emit(&payload, checksum, &mut self.bytes));
+        let count = (self.bytes.len() - before) / length;
+        self.added(count, length, ecn);
+        result.map(|()| count == room)
+    }
+
+    /// How many packets of `length` bytes fit, one of them at least into an empty batch.
+    fn room(&self, length: usize, ecn: Ecn, max_count: usize) -> usize {
+        if self.count == 0 {
+            return (CAPACITY / length).min(max_count).max(1);
+        }
+        if self.ecn != ecn || length > self.segment || self.has_tail {
+            return 0;
+        }
+        let room = CAPACITY.saturating_sub(self.bytes.len()) / length;
+        let room = room.min(max_count.saturating_sub(self.count));
+        if length < self.segment {
+            room.min(1)
+        } else {
+            room
+        }
+    }
+
+    /// So many packets have been appended, each of `length` bytes.
+    fn added(&mut self, count: usize, length: usize, ecn: Ecn) {
+        if count == 0 {
+            return;
+        }
         if self.count == 0 {
             self.segment = length;
             self.ecn = ecn;
         }
         self.has_tail = length < self.segment;
-        self.count += 1;
-        Ok(true)
+        self.count += count;
     }
 
     /// Empties the batch and keeps its memory.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use skywave_transport::Transmit;
+use skywave_transport::dccp::{Outlet, Train};
 use skywave_wire::dccp::Packet;
 use skywave_wire::{Checksum, Ecn};
 
@@ -157,39 +158,55 @@ pub(crate) struct Outgoing<'a> {
 }
 
 impl Outgoing<'_> {
-    /// The next packet; breaks off where the socket is full, though it has taken this one.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, transmit: Transmit<Packet>) -> ControlFlow<()> {
-        let batch = self
-            .batch
-            .get_or_insert_with(|| locked(&self.sender.spare).pop().unwrap_or_default());
-        let Transmit { ecn, packet } = transmit;
-        match batch.push(&packet, ecn, self.checksum, self.max_segments) {
-            Ok(true) => ControlFlow::Continue(()),
-            Ok(false) => self.open_next(ecn, &packet),
-            Err(_) => {
-                // What its peer sees is a loss.
-                self.counters.send_errors(1);
-                ControlFlow::Continue(())
-            }
-        }
+    fn batch(&mut self) -> &mut Batch {
+        self.batch
+            .get_or_insert_with(|| locked(&self.sender.spare).pop().unwrap_or_default())
     }
 
-    /// Sends the batch that is full; the packet in hand opens the next one.
-    #[inline(never)]
-    fn open_next(&mut self, ecn: Ecn, packet: &Packet) -> ControlFlow<()> {
+    /// Sends the batch; breaks off where the socket is full.
+    fn send(&mut self) -> ControlFlow<()> {
         let batch = self.batch.get_or_insert_default();
-        let has_left = self
+        if self
             .sender
-            .send(self.socket, self.path, self.counters, batch);
-        let pushed = batch.push(packet, ecn, self.checksum, self.max_segments);
-        if pushed.is_err() {
-            self.counters.send_errors(1);
-        }
-        if has_left {
+            .send(self.socket, self.path, self.counters, batch)
+        {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
+        }
+    }
+
+    /// Whether `packet` has found room in the batch.
+    fn push(&mut self, packet: &Packet, ecn: Ecn) -> bool {
+        let (checksum, max_segments) = (self.checksum, self.max_segments);
+        let pushed = self.batch().push(packet, ecn, checksum, max_segments);
+        pushed.unwrap_or_else(|_| {
+            // What its peer sees is a loss.
+            self.counters.send_errors(1);
+            true
+        })
+    }
+}
+
+impl Outlet for Outgoing<'_> {
+    fn packet(&mut self, Transmit { ecn, packet }: Transmit<Packet>) -> ControlFlow<()> {
+        if self.push(&packet, ecn) {
+            return ControlFlow::Continue(());
+        }
+        let step = self.send();
+        self.push(&packet, ecn);
+        step
+    }
+
+    #[inline]
+    fn train(&mut self, train: &mut Train<'_>) -> ControlFlow<()> {
+        loop {
+            let (checksum, max_segments) = (self.checksum, self.max_segments);
+            match self.batch().extend(train, checksum, max_segments) {
+                Ok(true) => self.send()?,
+                Ok(false) => return ControlFlow::Continue(()),
+                Err(_) => self.counters.send_errors(1),
+            }
         }
     }
 }
@@ -229,7 +246,7 @@ mod tests {
 
     /// There is one packet to send.
     fn one(outgoing: &mut Outgoing<'_>) -> ControlFlow<()> {
-        outgoing.take(packet())
+        outgoing.packet(packet())
     }
 
     async fn full_socket() {

@@ -7,7 +7,7 @@ use std::task::Waker;
 use bytes::Bytes;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_transport::dccp::{self, Connection, State};
+use skywave_transport::dccp::{self, Connection, Outlet as _, State};
 use skywave_transport::{Endpoint as _, Transmit};
 use skywave_units::Instant;
 use skywave_wire::dccp::{Packet, PacketType, ParseError};
@@ -251,7 +251,7 @@ impl Shared {
         let _is_sent = self
             .sender
             .send_all(&self.socket, path, &self.counters, |outgoing| {
-                outgoing.take(reply)
+                outgoing.packet(reply)
             });
     }
 

@@ -236,7 +236,7 @@ impl Flow {
             &self.shared.socket,
             &self.key.path,
             &self.shared.counters,
-            |outgoing| drain.transmit_all(|transmit| outgoing.take(transmit)),
+            |outgoing| drain.transmit_all(outgoing),
         );
         let news = if drained {
             self.settle(state, now)

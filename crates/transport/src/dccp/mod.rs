@@ -44,7 +44,7 @@ mod timing;
 
 pub use ccid2::{AckOfAckRule, AckRatioRule, Config as Ccid2Config, IdleRule, RttSampling};
 pub use config::{Ccid, Config, ConfigError};
-pub use connection::Connection;
+pub use connection::{Connection, Outlet, Train};
 pub use listener::{Action, Listener, ListenerConfig, ListenerStats, OfferError, Secret};
 pub use mpcp::place;
 pub use skywave_congestion::tfrc::Config as TfrcConfig;

@@ -63,11 +63,16 @@ impl SequenceNumbers {
     /// Takes the next number for a packet to send: each packet, whatever its type, has one of its
     /// own (section 7.1).
     pub(crate) const fn take_next(&mut self) -> SeqNo {
-        self.gss = self.gss.next();
+        self.take(1);
+        self.gss
+    }
+
+    /// Takes the next `count` numbers.
+    pub(crate) const fn take(&mut self, count: u64) {
+        self.gss = self.gss.add(count);
         if self.gss.distance_from(self.iss) > LONG_WAY {
             self.clamp_to_iss = false;
         }
-        self.gss
     }
 
     /// SWL.

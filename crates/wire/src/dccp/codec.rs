@@ -8,7 +8,7 @@ use super::{
     ServiceCode,
 };
 use crate::Payload;
-use crate::checksum::{Checksum, internet_checksum};
+use crate::checksum::{AddressPair, Checksum, internet_checksum};
 
 /// DCCP's IP protocol number.
 pub const IP_PROTOCOL: u8 = 33;
@@ -23,7 +23,7 @@ const EXTENDED_HEADER: usize = 16;
 /// Where the checksum stands.
 const CHECKSUM: usize = 6;
 /// The longest packet that the length fields of IP can describe.
-const MAX_PACKET: usize = 65535;
+pub(super) const MAX_PACKET: usize = 65535;
 
 impl PacketType {
     /// The type with this number; `None` for the reserved ones.
@@ -213,17 +213,10 @@ impl Packet {
     /// A field holds what has no place in the header; `out` is then as it was.
     #[inline(always)]
     pub fn emit(&self, checksum: Checksum, out: &mut Vec<u8>) -> Result<(), EmitError> {
-        let length = DataHeader::LEN + self.payload.len();
-        if matches!(checksum, Checksum::Ignored)
-            && length <= MAX_PACKET
-            && let Some(header) = DataHeader::of(self)
-        {
-            out.reserve(length);
-            out.extend_from_slice(&header.to_bytes());
-            self.payload.emit(out);
-            return Ok(());
+        match DataHeader::of(self) {
+            Some(header) => header.emit(&self.payload, checksum, out),
+            None => self.emit_whole(checksum, out),
         }
-        self.emit_whole(checksum, out)
     }
 
     #[inline(never)]
@@ -309,14 +302,7 @@ impl Packet {
         self.payload.emit(out);
 
         if let Checksum::Over(addresses) = checksum {
-            let packet = &mut out[start..];
-            let sum = internet_checksum(
-                addresses,
-                IP_PROTOCOL,
-                packet.len() as u32,
-                &packet[..header_len + covered],
-            );
-            packet[CHECKSUM..CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
+            fill_in(addresses, &mut out[start..], header_len + covered);
         }
         Ok(())
     }
@@ -351,6 +337,13 @@ impl Packet {
             data,
         })
     }
+}
+
+/// Puts the checksum over the first `covered` bytes into `packet`, where it is zero.
+pub(super) fn fill_in(addresses: AddressPair, packet: &mut [u8], covered: usize) {
+    let length = packet.len() as u32;
+    let sum = internet_checksum(addresses, IP_PROTOCOL, length, &packet[..covered]);
+    packet[CHECKSUM..CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// The sum in one's complement.

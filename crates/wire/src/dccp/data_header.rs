@@ -1,6 +1,8 @@
 //! The header of most packets: Data with a 48-bit number, and nothing else in it.
 
-use super::{Kind, Packet, SeqNo};
+use super::codec::{MAX_PACKET, fill_in};
+use super::{EmitError, Kind, OptionList, Packet, SeqNo};
+use crate::{Checksum, Payload};
 
 /// Data Offset of such a header, in words.
 const OFFSET: u64 = 4;
@@ -58,6 +60,48 @@ impl DataHeader {
             ccval: packet.ccval,
             seq: packet.seq,
         })
+    }
+
+    /// The packet with this header and `payload`.
+    #[inline(always)]
+    pub fn into_packet(self, payload: Payload) -> Packet {
+        Packet {
+            source_port: self.source_port,
+            destination_port: self.destination_port,
+            ccval: self.ccval,
+            cscov: 0,
+            extended: true,
+            seq: self.seq,
+            kind: Kind::Data,
+            options: OptionList::new(),
+            payload,
+        }
+    }
+
+    /// Appends the bytes of the packet with this header and `payload` to `out`.
+    ///
+    /// # Errors
+    ///
+    /// It is too long for a packet; `out` is then as it was.
+    #[inline(always)]
+    pub fn emit(
+        self,
+        payload: &Payload,
+        checksum: Checksum,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EmitError> {
+        let length = Self::LEN + payload.len();
+        if length > MAX_PACKET {
+            return Err(EmitError::PacketTooLong { length });
+        }
+        let start = out.len();
+        out.reserve(length);
+        out.extend_from_slice(&self.to_bytes());
+        payload.emit(out);
+        if let Checksum::Over(addresses) = checksum {
+            fill_in(addresses, &mut out[start..], length);
+        }
+        Ok(())
     }
 
     /// Its bytes, with a checksum of zero.

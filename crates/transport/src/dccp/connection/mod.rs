@@ -32,6 +32,7 @@ use skywave_wire::{Ecn, Payload};
 
 use self::lifecycle::Handshake;
 use self::path::EarlierPaths;
+pub use self::train::{Outlet, Train};
 use self::transmit::Outbox;
 use super::ackvec::AckVectorBuffer;
 use super::ccid::{HcReceiver, HcSender};

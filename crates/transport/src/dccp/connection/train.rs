@@ -1,11 +1,12 @@
 //! Packets that come or leave together: what is the same for all of them is done once.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use bytes::{Buf, Bytes};
 use skywave_units::Instant;
-use skywave_wire::dccp::{DataHeader, Kind, Packet, PacketType};
-use skywave_wire::{Checksum, Ecn};
+use skywave_wire::dccp::{DataHeader, Packet, PacketType};
+use skywave_wire::{Checksum, Ecn, Payload};
 
 use super::{Connection, State};
 use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedTrain, SentTrain};
@@ -98,90 +99,141 @@ impl Connection {
         self.heed_congestion_control(now);
     }
 
-    /// Sends the datagrams that may leave just as `model` has left. Nothing else has become due
-    /// since then, for nothing has come and no time has passed.
+    /// Sends the datagrams that may leave just as the packet has left whose header `leader` is. Nothing
+    /// else has become due since then, for nothing has come and no time has passed.
     #[inline(always)]
     fn send_train(
         &mut self,
         now: Instant,
-        model: &Model,
-        take: &mut impl FnMut(Transmit<Packet>) -> ControlFlow<()>,
+        leader: &Leader,
+        outlet: &mut impl Outlet,
     ) -> ControlFlow<()> {
         if self.config.ecn_nonces {
             return ControlFlow::Continue(());
         }
-        let mut train = SentTrain {
-            first: self.seq.gss.next(),
-            count: 0,
-            data: model.size as u32,
-            ecn: model.ecn,
+        let header = DataHeader {
+            seq: self.seq.gss.next(),
+            ..leader.header
         };
-        let permitted = self.sender.may_send_together();
-        let mut step = ControlFlow::Continue(());
-        while train.count < permitted
-            && step.is_continue()
-            && let Some(payload) = self
-                .send_queue
-                .pop_front_if(|next| next.len() == model.size)
-        {
-            train.count += 1;
-            let seq = self.seq.take_next();
-            step = take(Transmit {
-                ecn: model.ecn,
-                packet: Packet {
-                    ccval: model.ccval,
-                    cscov: model.cscov,
-                    payload,
-                    ..self.empty_packet(Kind::Data, seq)
-                },
-            });
-        }
+        let mut train = Train {
+            ecn: leader.ecn,
+            header,
+            size: leader.size,
+            permitted: self.sender.may_send_together(),
+            queue: &mut self.send_queue,
+        };
+        let step = outlet.train(&mut train);
+        let count = train.header.seq.distance_from(header.seq).unsigned_abs();
+        let sent = SentTrain {
+            first: header.seq,
+            count,
+            data: leader.size as u32,
+            ecn: leader.ecn,
+        };
+        self.seq.take(count);
         #[cfg(test)]
         {
-            self.trains.sent += u64::from(train.count > 1);
+            self.trains.sent += u64::from(count > 1);
         }
-        self.count_sent(PacketType::Data, Some(train.data), train.count);
-        self.sender.on_train_sent(now, &train);
+        self.count_sent(PacketType::Data, Some(sent.data), count);
+        self.sender.on_train_sent(now, &sent);
         step
     }
 }
 
+/// Where packets go that leave together.
+pub trait Outlet {
+    /// Takes one packet; breaks off where more would find no room, though it has taken this one.
+    fn packet(&mut self, transmit: Transmit<Packet>) -> ControlFlow<()>;
+
+    /// Takes Data packets out of `train`; breaks off where more would find no room. Those that it has
+    /// not taken have not been sent.
+    fn train(&mut self, train: &mut Train<'_>) -> ControlFlow<()> {
+        let ecn = train.ecn();
+        for (header, payload) in train {
+            let packet = header.into_packet(payload);
+            self.packet(Transmit { ecn, packet })?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl<F: FnMut(Transmit<Packet>) -> ControlFlow<()>> Outlet for F {
+    fn packet(&mut self, transmit: Transmit<Packet>) -> ControlFlow<()> {
+        self(transmit)
+    }
+}
+
+/// Data packets that may leave one after the other, all of one size and with the same ECN bits.
+#[derive(Debug)]
+pub struct Train<'a> {
+    ecn: Ecn,
+    /// Of the next packet.
+    header: DataHeader,
+    size: usize,
+    permitted: u64,
+    queue: &'a mut VecDeque<Payload>,
+}
+
+impl Train<'_> {
+    /// The ECN bits that their IP headers shall carry.
+    pub const fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    /// Bytes of each packet without IP: header and data.
+    pub const fn packet_len(&self) -> usize {
+        DataHeader::LEN + self.size
+    }
+}
+
+/// Each packet that is taken out has been sent.
+impl Iterator for Train<'_> {
+    type Item = (DataHeader, Payload);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.permitted == 0 {
+            return None;
+        }
+        let size = self.size;
+        let payload = self.queue.pop_front_if(|next| next.len() == size)?;
+        self.permitted -= 1;
+        let header = self.header;
+        self.header.seq = header.seq.next();
+        Some((header, payload))
+    }
+}
+
 impl Drain<'_, Connection> {
-    /// Hands over all packets that are to be sent, until `take` breaks off: the same as
+    /// Hands over all packets that are to be sent, until `outlet` breaks off: the same as
     /// [`transmit`](Self::transmit) again and again, with less work. Where it has broken off there may
     /// be more, for another call.
-    pub fn transmit_all(
-        &mut self,
-        mut take: impl FnMut(Transmit<Packet>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    pub fn transmit_all(&mut self, outlet: &mut impl Outlet) -> ControlFlow<()> {
         while let Some(transmit) = self.transmit() {
-            let model = Model::of(&transmit);
-            take(transmit)?;
-            if let Some(model) = model {
-                self.endpoint.send_train(self.now, &model, &mut take)?;
+            let leader = Leader::of(&transmit);
+            outlet.packet(transmit)?;
+            if let Some(leader) = leader {
+                self.endpoint.send_train(self.now, &leader, outlet)?;
             }
         }
         ControlFlow::Continue(())
     }
 }
 
-/// What the packets of a train have in common with the Data packet that leads it.
-struct Model {
+/// What the packets of a train have in common with the one ahead of them.
+struct Leader {
+    header: DataHeader,
     size: usize,
-    ccval: u8,
-    cscov: u8,
     ecn: Ecn,
 }
 
-impl Model {
+impl Leader {
     /// Of a Data packet with nothing but data; `None` of others.
     fn of(Transmit { ecn, packet }: &Transmit<Packet>) -> Option<Self> {
-        let is_plain =
-            matches!(packet.kind, Kind::Data) && packet.extended && packet.options.is_empty();
-        is_plain.then(|| Self {
+        DataHeader::of(packet).map(|header| Self {
+            header,
             size: packet.payload.len(),
-            ccval: packet.ccval,
-            cscov: packet.cscov,
             ecn: *ecn,
         })
     }
