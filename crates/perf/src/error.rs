@@ -22,6 +22,14 @@ pub enum PerfError {
     /// A datagram was not taken.
     #[error(transparent)]
     Send(#[from] SendError),
+    /// No datagram has this size.
+    #[error("datagram: {size} bytes; a datagram can have 1 to {largest}")]
+    Datagram {
+        /// Bytes that were asked for.
+        size: usize,
+        /// The most that there can be.
+        largest: usize,
+    },
     /// The system refused something.
     #[error("the system refused a socket, a thread or an answer: {0}")]
     System(#[from] std::io::Error),

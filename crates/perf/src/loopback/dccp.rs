@@ -7,13 +7,11 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use skywave_net::{Connection, Endpoint, EndpointConfig, Peer};
 use skywave_transport::dccp::Config;
 
-use super::{
-    Idle, Lateness, Options, PING, PingPong, Run, Stream, join, on_thread, resident, summary,
-};
+use super::round_trips::Ping;
+use super::{Idle, Lateness, Options, PING, Run, Stream, datagram, join, on_thread, resident};
 use crate::PerfError;
 
 const PORT: u16 = 5001;
@@ -45,13 +43,13 @@ fn roomy() -> Config {
 }
 
 /// The ends of one connection: what the client answers comes after it, then the server ends.
-struct Ends<T> {
+pub(super) struct Ends<T> {
     server: JoinHandle<Result<(), PerfError>>,
     client: JoinHandle<Result<T, PerfError>>,
 }
 
 impl<T: Send + 'static> Ends<T> {
-    fn start<S, C>(
+    pub(super) fn start<S, C>(
         serve: impl FnOnce(Connection) -> S + Send + 'static,
         call: impl FnOnce(Connection) -> C + Send + 'static,
     ) -> Self
@@ -79,7 +77,7 @@ impl<T: Send + 'static> Ends<T> {
         Self { server, client }
     }
 
-    fn join(self) -> Result<T, PerfError> {
+    pub(super) fn join(self) -> Result<T, PerfError> {
         let answer = join(self.client)?;
         join(self.server)?;
         Ok(answer)
@@ -89,7 +87,7 @@ impl<T: Send + 'static> Ends<T> {
 pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let run = Run::default();
     let (counting, sending) = (run.clone(), run.clone());
-    let data = Bytes::from(vec![7; options.datagram]);
+    let data = datagram(options.datagram);
     let ends = Ends::start(
         |connection| async move {
             let mut datagrams = Vec::with_capacity(AT_ONCE);
@@ -116,28 +114,23 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     Ok(stream)
 }
 
-pub(super) fn ping_pong(options: &Options) -> Result<PingPong, PerfError> {
-    let pings = options.pings;
-    let ends = Ends::start(
-        |connection| async move {
-            while let Some(datagram) = connection.recv().await? {
-                connection.send(datagram.data).await?;
-            }
-            Ok(())
-        },
-        move |connection| async move {
-            let data = Bytes::from(vec![7; PING]);
-            let mut times = Vec::with_capacity(pings);
-            for _ in 0..pings {
-                let start = Instant::now();
-                connection.send(data.clone()).await?;
-                connection.recv().await?;
-                times.push(start.elapsed());
-            }
-            Ok(times)
-        },
-    );
-    Ok(summary(ends.join()?))
+/// Sends back what arrives.
+pub(super) async fn echo(connection: &Connection) -> Result<(), PerfError> {
+    while let Some(datagram) = connection.recv().await? {
+        connection.send(datagram.data).await?;
+    }
+    Ok(())
+}
+
+/// Sends pings to the peer.
+pub(super) struct Pinger(pub(super) Connection);
+
+impl Ping for Pinger {
+    async fn ping(&mut self) -> Result<(), PerfError> {
+        self.0.send(datagram(PING)).await?;
+        self.0.recv().await?;
+        Ok(())
+    }
 }
 
 /// The memory that connections take at both ends once they do nothing.

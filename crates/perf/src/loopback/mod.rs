@@ -5,12 +5,14 @@
 //! the length of each read, where DCCP numbers, acknowledges and hands over each datagram. Both send
 //! and read up to 64 datagrams in a call; quinn's datagrams can only be sent one by one.
 //!
-//! Each end is a task on a single-threaded runtime with a thread of its own.
+//! Each end is a task on a single-threaded runtime with a thread of its own. Round trips over DCCP and
+//! plain UDP share their threads.
 
 mod dccp;
 mod plain;
 #[cfg(feature = "quinn")]
 mod quic;
+mod round_trips;
 
 use std::io;
 use std::sync::Arc;
@@ -18,12 +20,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use memory_stats::memory_stats;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use crate::PerfError;
 
+/// The largest UDP payload over IPv4.
+const LARGEST: usize = 65_507;
+/// What datagrams carry: the same bytes over and over, whatever the protocol.
+static DATA: [u8; LARGEST] = [7; LARGEST];
 /// Bytes of a ping.
 const PING: usize = 100;
 /// A stream is counted after this.
@@ -101,8 +108,7 @@ pub struct Ratios {
     pub cpu_udp_over_dccp: f64,
     /// Datagrams per second, DCCP's over quinn's, likewise.
     pub datagrams_dccp_over_quinn: Option<f64>,
-    /// Median round trip, DCCP's less plain UDP's, in microseconds: the median of the rounds'
-    /// differences.
+    /// Median round trip, DCCP's less plain UDP's, in microseconds: the median of the rounds.
     pub round_trip_dccp_less_udp_us: f64,
 }
 
@@ -115,6 +121,9 @@ pub struct Round {
     pub udp: Measured,
     /// quinn's datagrams.
     pub quinn: Option<Measured>,
+    /// Median round trip, DCCP's less plain UDP's, in microseconds, where both used the same threads
+    /// in turn: the median of the turns.
+    pub round_trip_dccp_less_udp_us: f64,
 }
 
 /// Connections that exist and do nothing.
@@ -147,6 +156,12 @@ pub fn run(
     options: &Options,
     mut progress: impl FnMut(&str, f64) -> bool,
 ) -> Result<Report, PerfError> {
+    if !(1..=LARGEST).contains(&options.datagram) {
+        return Err(PerfError::Datagram {
+            size: options.datagram,
+            largest: LARGEST,
+        });
+    }
     let count = options.rounds.max(1);
     let stages = 2 * count + 3;
     let mut done = 0;
@@ -167,13 +182,13 @@ pub fn run(
         let dccp = dccp::stream(&share)?;
         let quinn = quinn_stream(&share)?;
         stage("round trips")?;
-        let udp = udp.with(&plain::ping_pong(&share)?);
-        let dccp = dccp.with(&dccp::ping_pong(&share)?);
+        let round_trips = round_trips::measure(share.pings)?;
         let quinn = quinn.zip(quinn_ping_pong(&share)?);
         rounds.push(Round {
-            udp,
-            dccp,
+            udp: udp.with(&round_trips.udp),
+            dccp: dccp.with(&round_trips.dccp),
             quinn: quinn.map(|(stream, pings)| stream.with(&pings)),
+            round_trip_dccp_less_udp_us: round_trips.dccp_less_udp_us,
         });
     }
     stage("timers")?;
@@ -213,9 +228,7 @@ impl Ratios {
             ),
             datagrams_dccp_over_quinn: over_quinn.map(|ratios| median(ratios.into_iter())),
             round_trip_dccp_less_udp_us: median(
-                rounds
-                    .iter()
-                    .map(|round| round.dccp.round_trip_median_us - round.udp.round_trip_median_us),
+                rounds.iter().map(|round| round.round_trip_dccp_less_udp_us),
             ),
         }
     }
@@ -287,6 +300,16 @@ struct PingPong {
     median_us: f64,
 }
 
+impl PingPong {
+    fn of(round_trips: &[Duration]) -> Self {
+        let micros = round_trips.iter().map(|time| time.as_secs_f64() * 1e6);
+        Self {
+            mean_us: micros.clone().sum::<f64>() / round_trips.len().max(1) as f64,
+            median_us: median(micros),
+        }
+    }
+}
+
 /// What two ends and the one who measures share.
 #[derive(Clone, Debug, Default)]
 struct Run {
@@ -339,6 +362,11 @@ where
     })
 }
 
+/// A datagram of `size` bytes, of [`LARGEST`] at most.
+fn datagram(size: usize) -> Bytes {
+    Bytes::from_static(&DATA[..size])
+}
+
 fn join<T>(end: JoinHandle<Result<T, PerfError>>) -> Result<T, PerfError> {
     end.join().map_err(|_| PerfError::Stopped)?
 }
@@ -353,17 +381,6 @@ fn cpu_s() -> f64 {
 fn resident() -> Result<u64, PerfError> {
     let known = memory_stats().ok_or_else(|| io::Error::other("it does not tell memory in use"))?;
     Ok(known.physical_mem as u64)
-}
-
-fn summary(mut round_trips: Vec<Duration>) -> PingPong {
-    round_trips.sort_unstable();
-    let micros = |time: Duration| time.as_secs_f64() * 1e6;
-    let sum: Duration = round_trips.iter().sum();
-    let count = round_trips.len().max(1);
-    PingPong {
-        mean_us: micros(sum) / count as f64,
-        median_us: round_trips.get(count / 2).copied().map_or(0.0, micros),
-    }
 }
 
 #[cfg(test)]
@@ -405,10 +422,22 @@ mod tests {
     }
 
     #[test]
+    fn a_datagram_has_a_byte_and_no_more_than_udp_takes() {
+        for datagram in [0, LARGEST + 1] {
+            let options = Options {
+                datagram,
+                ..Options::default()
+            };
+            let error = run(&options, |_, _| true).unwrap_err();
+            assert!(error.to_string().contains("1 to 65507"), "{error}");
+        }
+    }
+
+    #[test]
     fn the_median_is_in_the_middle() {
         assert_eq!(median([5.0, 1.0, 3.0].into_iter()), 3.0);
         let times = [5, 1, 3].map(Duration::from_micros).to_vec();
-        let summary = summary(times);
+        let summary = PingPong::of(&times);
         assert!((summary.mean_us - 3.0).abs() < 1e-9);
         assert!((summary.median_us - 3.0).abs() < 1e-9);
     }

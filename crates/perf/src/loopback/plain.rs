@@ -2,18 +2,16 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Instant;
 
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-use super::{Options, PING, PingPong, Run, Stream, join, on_thread, summary};
+use super::round_trips::Ping;
+use super::{DATA, LARGEST, Options, PING, Run, Stream, join, on_thread};
 use crate::PerfError;
 
-/// The largest UDP payload over IPv4: a batch of datagrams is no longer.
-const LARGEST: usize = 65_507;
 /// The most datagrams in a batch (Linux's UDP_MAX_SEGMENTS).
 const SEGMENTS: usize = 64;
 /// As DCCP's endpoints ask for.
@@ -24,7 +22,7 @@ struct Plain {
     state: UdpSocketState,
 }
 
-fn bind() -> Result<std::net::UdpSocket, PerfError> {
+pub(super) fn bind() -> Result<std::net::UdpSocket, PerfError> {
     let socket = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let buffers = SockRef::from(&socket);
     buffers.set_recv_buffer_size(BUFFER)?;
@@ -92,12 +90,13 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let datagram = options.datagram;
     let sender = on_thread(move || async move {
         let plain = Plain::new(here)?;
-        let batch = vec![7; datagram * (LARGEST / datagram).clamp(1, SEGMENTS)];
+        // A batch is no longer than the largest datagram.
+        let batch = &DATA[..datagram * (LARGEST / datagram).clamp(1, SEGMENTS)];
         while !sending.is_over() {
-            plain.send(target, &batch, datagram).await?;
+            plain.send(target, batch, datagram).await?;
         }
         // Whatever the receiver waits for, something comes.
-        plain.send(target, &batch, datagram).await?;
+        plain.send(target, batch, datagram).await?;
         Ok(())
     });
     let stream = run.measure(options);
@@ -106,32 +105,45 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     Ok(stream)
 }
 
-pub(super) fn ping_pong(options: &Options) -> Result<PingPong, PerfError> {
-    let (here, there) = (bind()?, bind()?);
-    let target = there.local_addr()?;
-    let pings = options.pings;
-    let echo = on_thread(move || async move {
-        let plain = Plain::new(there)?;
-        let (mut buffers, mut metas) = (vec![vec![0; 65_536]], vec![RecvMeta::default()]);
-        for _ in 0..pings {
-            let (_, from) = plain.recv(&mut buffers, &mut metas).await?;
-            plain.send(from, &buffers[0][..PING], PING).await?;
-        }
+/// Sends back what arrives, so many times.
+pub(super) async fn echo(socket: std::net::UdpSocket, pings: usize) -> Result<(), PerfError> {
+    let plain = Plain::new(socket)?;
+    let (mut buffers, mut metas) = buffer();
+    for _ in 0..pings {
+        let (_, from) = plain.recv(&mut buffers, &mut metas).await?;
+        plain.send(from, &buffers[0][..PING], PING).await?;
+    }
+    Ok(())
+}
+
+fn buffer() -> ([Vec<u8>; 1], [RecvMeta; 1]) {
+    ([vec![0; usize::from(u16::MAX)]], [RecvMeta::default()])
+}
+
+/// Sends pings to a target.
+pub(super) struct Pinger {
+    plain: Plain,
+    target: SocketAddr,
+    buffers: [Vec<u8>; 1],
+    metas: [RecvMeta; 1],
+}
+
+impl Pinger {
+    pub(super) fn new(socket: std::net::UdpSocket, target: SocketAddr) -> Result<Self, PerfError> {
+        let (buffers, metas) = buffer();
+        Ok(Self {
+            plain: Plain::new(socket)?,
+            target,
+            buffers,
+            metas,
+        })
+    }
+}
+
+impl Ping for Pinger {
+    async fn ping(&mut self) -> Result<(), PerfError> {
+        self.plain.send(self.target, &DATA[..PING], PING).await?;
+        self.plain.recv(&mut self.buffers, &mut self.metas).await?;
         Ok(())
-    });
-    let ping = on_thread(move || async move {
-        let plain = Plain::new(here)?;
-        let (mut buffers, mut metas) = (vec![vec![0; 65_536]], vec![RecvMeta::default()]);
-        let mut times = Vec::with_capacity(pings);
-        for _ in 0..pings {
-            let start = Instant::now();
-            plain.send(target, &[7; PING], PING).await?;
-            plain.recv(&mut buffers, &mut metas).await?;
-            times.push(start.elapsed());
-        }
-        Ok(times)
-    });
-    let times = join(ping)?;
-    join(echo)?;
-    Ok(summary(times))
+    }
 }

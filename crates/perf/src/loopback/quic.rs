@@ -6,12 +6,11 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use bytes::Bytes;
 use quinn::rustls::RootCertStore;
 use quinn::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig, VarInt};
 
-use super::{Options, PING, PingPong, Run, Stream, join, on_thread, summary};
+use super::{Options, PING, PingPong, Run, Stream, datagram, join, on_thread};
 use crate::PerfError;
 
 /// Room for a datagram of 1200 bytes from the first packet on; quinn would search for it.
@@ -103,7 +102,7 @@ impl<T: Send + 'static> Ends<T> {
 pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let run = Run::default();
     let (counting, sending) = (run.clone(), run.clone());
-    let data = Bytes::from(vec![7; options.datagram]);
+    let data = datagram(options.datagram);
     let ends = Ends::start(
         |connection| async move {
             while connection.read_datagram().await.is_ok() {
@@ -134,7 +133,7 @@ pub(super) fn ping_pong(options: &Options) -> Result<PingPong, PerfError> {
             Ok(())
         },
         move |connection| async move {
-            let data = Bytes::from(vec![7; PING]);
+            let data = datagram(PING);
             let mut times = Vec::with_capacity(pings);
             for _ in 0..pings {
                 let start = Instant::now();
@@ -145,5 +144,5 @@ pub(super) fn ping_pong(options: &Options) -> Result<PingPong, PerfError> {
             Ok(times)
         },
     )?;
-    Ok(summary(ends.join()?))
+    Ok(PingPong::of(&ends.join()?))
 }

@@ -1,0 +1,72 @@
+//! Round trips of a ping over plain UDP and over DCCP.
+//!
+//! What a round trip takes depends most of all on which processors the two threads find themselves
+//! on: on one or on two, awake or asleep. Both protocols therefore use the same two threads in turn,
+//! and each turn of DCCP is compared with the turn of plain UDP just before it.
+
+use std::time::{Duration, Instant};
+
+use super::dccp::Ends;
+use super::{PingPong, dccp, median, plain};
+use crate::PerfError;
+
+/// Pings of one protocol before it is the other's turn.
+const TURN: usize = 50;
+
+/// What round trips took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundTrips {
+    pub(super) udp: PingPong,
+    pub(super) dccp: PingPong,
+    /// The median of a turn, DCCP's less plain UDP's, in microseconds: the median of the turns.
+    pub(super) dccp_less_udp_us: f64,
+}
+
+/// Who sends a ping and waits until it is back.
+pub(super) trait Ping {
+    fn ping(&mut self) -> impl Future<Output = Result<(), PerfError>> + Send;
+}
+
+/// Measures `pings` round trips of each protocol, in whole turns.
+pub(super) fn measure(pings: usize) -> Result<RoundTrips, PerfError> {
+    let turns = pings.div_ceil(TURN);
+    let (here, there) = (plain::bind()?, plain::bind()?);
+    let target = there.local_addr()?;
+    let ends = Ends::start(
+        move |connection| async move {
+            let plain = tokio::spawn(plain::echo(there, turns * TURN));
+            dccp::echo(&connection).await?;
+            plain.await.map_err(|_| PerfError::Stopped)?
+        },
+        move |connection| async move {
+            let mut plain = plain::Pinger::new(here, target)?;
+            let mut dccp = dccp::Pinger(connection);
+            let (mut udp, mut dccps) = (Vec::new(), Vec::new());
+            for _ in 0..turns {
+                udp.push(turn(&mut plain).await?);
+                dccps.push(turn(&mut dccp).await?);
+            }
+            Ok((udp, dccps))
+        },
+    );
+    let (udp, dccp) = ends.join()?;
+    let differences = udp.iter().zip(&dccp).map(|(udp, dccp)| {
+        let median_us = |turn: &[Duration]| PingPong::of(turn).median_us;
+        median_us(dccp) - median_us(udp)
+    });
+    Ok(RoundTrips {
+        dccp_less_udp_us: median(differences),
+        udp: PingPong::of(udp.as_flattened()),
+        dccp: PingPong::of(dccp.as_flattened()),
+    })
+}
+
+async fn turn(pinger: &mut impl Ping) -> Result<[Duration; TURN], PerfError> {
+    let mut times = [Duration::ZERO; TURN];
+    for time in &mut times {
+        let start = Instant::now();
+        pinger.ping().await?;
+        *time = start.elapsed();
+    }
+    Ok(times)
+}
