@@ -32,14 +32,7 @@ impl Flow {
         self: &Arc<Self>,
         datagrams: &mut VecDeque<Bytes>,
     ) -> Result<(), SendError> {
-        self.hand_over(|connection| {
-            while let Some(first) = datagrams.front() {
-                connection.send_with(first.len(), || {
-                    datagrams.pop_front().unwrap_or_default().into()
-                })?;
-            }
-            Ok(())
-        })
+        self.hand_over(|connection| connection.send_all(datagrams))
     }
 
     fn hand_over(

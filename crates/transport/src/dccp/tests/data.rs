@@ -1,5 +1,9 @@
 //! Data and acknowledgements (RFC 4340 sections 5.4, 8.2, 11 and 12; RFC 4341).
 
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
 use super::*;
 use crate::dccp::SendError;
 
@@ -265,6 +269,35 @@ fn send_errors() {
     pair.run_for(secs(1));
     assert_eq!(pair.events(Client), [Event::Connected, Event::Writable]);
     assert_eq!(send(&mut pair, 1), Ok(()));
+}
+
+/// As one by one: those before the first that is refused are taken, and it stays with what follows it.
+#[test]
+fn many_at_once() {
+    let config = Config {
+        send_queue: 3,
+        mps: 100,
+        ..Config::default()
+    };
+    let mut pair = Pair::new(config, Config::default());
+    let sizes = [10, 100, 101, 20, 30];
+    let mut datagrams = VecDeque::from(sizes.map(|size| Bytes::from(vec![0; size])));
+    let mut send_all = |pair: &mut Pair, skip: usize| {
+        datagrams.drain(..skip);
+        let result = pair.apply(Client, |client| client.send_all(&mut datagrams));
+        (result, datagrams.len())
+    };
+    let too_large = SendError::TooLarge {
+        size: 101,
+        mps: 100,
+    };
+    assert_eq!(send_all(&mut pair, 0), (Err(too_large), 3));
+    assert_eq!(send_all(&mut pair, 1), (Err(SendError::QueueFull), 1));
+    pair.run_for(secs(1));
+    assert_eq!(pair.events(Client), [Event::Connected, Event::Writable]);
+    assert_eq!(send_all(&mut pair, 0), (Ok(()), 0));
+    pair.run_for(secs(1));
+    assert_eq!(pair.received(Server), [10, 100, 20, 30]);
 }
 
 /// D11.7-2: a peer whose application has gone (Drop Code 1) is sent nothing more.
