@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use skywave_net::{Connection, Endpoint, EndpointConfig, Peer};
 use skywave_transport::dccp::Config;
+use tokio::sync::oneshot;
 
-use super::round_trips::Ping;
+use super::round_trips::{Ping, Threads};
 use super::{Idle, Lateness, Options, PING, Run, Stream, datagram, join, on_thread, resident};
 use crate::PerfError;
 
@@ -32,56 +32,97 @@ const fn peer(address: SocketAddr) -> Peer {
     }
 }
 
-/// Windows and queues for a path that carries half a million datagrams a second.
+/// Windows and queues for a path that carries some million datagrams a second.
 fn roomy() -> Config {
     Config {
-        send_queue: 256,
+        send_queue: 1024,
         receive_queue: 4096,
         sequence_window: 10_000,
         ..Config::default()
     }
 }
 
-/// The ends of one connection: what the client answers comes after it, then the server ends.
-pub(super) struct Ends<T> {
+/// The ends of one connection, each on a thread: what the client answers comes after it, then the
+/// server ends.
+struct Ends<T> {
     server: JoinHandle<Result<(), PerfError>>,
     client: JoinHandle<Result<T, PerfError>>,
 }
 
 impl<T: Send + 'static> Ends<T> {
-    pub(super) fn start<S, C>(
+    fn start<S, C>(
         serve: impl FnOnce(Connection) -> S + Send + 'static,
         call: impl FnOnce(Connection) -> C + Send + 'static,
     ) -> Self
     where
-        S: Future<Output = Result<(), PerfError>> + Send,
-        C: Future<Output = Result<T, PerfError>> + Send,
+        S: Future<Output = Result<(), PerfError>> + Send + 'static,
+        C: Future<Output = Result<T, PerfError>> + Send + 'static,
     {
-        let (announce, announced) = mpsc::channel();
-        let server = on_thread(move || async move {
-            let endpoint = endpoint(EndpointConfig::default())?;
-            let listener = endpoint.listen(PORT, roomy())?;
-            // Nobody to tell: the client has failed, and says so itself.
-            let _ = announce.send(endpoint.local_address());
-            serve(listener.accept().await?).await?;
-            endpoint.shutdown().await;
-            Ok(())
-        });
-        let client = on_thread(move || async move {
-            let address = announced.recv().map_err(|_| PerfError::Stopped)?;
-            let endpoint = endpoint(EndpointConfig::default())?;
-            let answer = call(endpoint.connect(peer(address), roomy()).await?).await?;
-            endpoint.shutdown().await;
-            Ok(answer)
-        });
-        Self { server, client }
+        let (announce, announced) = oneshot::channel();
+        Self {
+            server: on_thread(move || server(announce, serve)),
+            client: on_thread(move || client(announced, call)),
+        }
     }
 
-    pub(super) fn join(self) -> Result<T, PerfError> {
+    fn join(self) -> Result<T, PerfError> {
         let answer = join(self.client)?;
         join(self.server)?;
         Ok(answer)
     }
+}
+
+/// Runs both ends of one connection, and gives what the client answers.
+pub(super) fn run_ends<T, S, C>(
+    threads: Threads,
+    serve: impl FnOnce(Connection) -> S + Send + 'static,
+    call: impl FnOnce(Connection) -> C + Send + 'static,
+) -> Result<T, PerfError>
+where
+    T: Send + 'static,
+    S: Future<Output = Result<(), PerfError>> + Send + 'static,
+    C: Future<Output = Result<T, PerfError>> + Send + 'static,
+{
+    match threads {
+        Threads::Two => Ends::start(serve, call).join(),
+        Threads::One => join(on_thread(move || async move {
+            let (announce, announced) = oneshot::channel();
+            let server = tokio::spawn(server(announce, serve));
+            let answer = client(announced, call).await?;
+            server.await.map_err(|_| PerfError::Stopped)??;
+            Ok(answer)
+        })),
+    }
+}
+
+async fn server<S>(
+    announce: oneshot::Sender<SocketAddr>,
+    serve: impl FnOnce(Connection) -> S,
+) -> Result<(), PerfError>
+where
+    S: Future<Output = Result<(), PerfError>>,
+{
+    let endpoint = endpoint(EndpointConfig::default())?;
+    let listener = endpoint.listen(PORT, roomy())?;
+    // Nobody to tell: the client has failed, and says so itself.
+    let _ = announce.send(endpoint.local_address());
+    serve(listener.accept().await?).await?;
+    endpoint.shutdown().await;
+    Ok(())
+}
+
+async fn client<T, C>(
+    announced: oneshot::Receiver<SocketAddr>,
+    call: impl FnOnce(Connection) -> C,
+) -> Result<T, PerfError>
+where
+    C: Future<Output = Result<T, PerfError>>,
+{
+    let address = announced.await.map_err(|_| PerfError::Stopped)?;
+    let endpoint = endpoint(EndpointConfig::default())?;
+    let answer = call(endpoint.connect(peer(address), roomy()).await?).await?;
+    endpoint.shutdown().await;
+    Ok(answer)
 }
 
 pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {

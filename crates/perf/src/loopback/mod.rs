@@ -5,8 +5,8 @@
 //! the length of each read, where DCCP numbers, acknowledges and hands over each datagram. Both send
 //! and read up to 64 datagrams in a call; quinn's datagrams can only be sent one by one.
 //!
-//! Each end is a task on a single-threaded runtime with a thread of its own. Round trips over DCCP and
-//! plain UDP share their threads.
+//! Each end is a task on a single-threaded runtime with a thread of its own. DCCP's and plain UDP's
+//! round trips share their threads, and are measured with both ends on one thread as well.
 
 mod dccp;
 mod plain;
@@ -25,6 +25,7 @@ use memory_stats::memory_stats;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
+use self::round_trips::Threads;
 use crate::PerfError;
 
 /// The largest UDP payload over IPv4.
@@ -96,6 +97,8 @@ pub struct Measured {
     pub round_trip_mean_us: f64,
     /// Its median.
     pub round_trip_median_us: f64,
+    /// The median with both ends on one thread; not measured for quinn.
+    pub one_thread_round_trip_median_us: Option<f64>,
 }
 
 /// DCCP beside the others.
@@ -110,6 +113,8 @@ pub struct Ratios {
     pub datagrams_dccp_over_quinn: Option<f64>,
     /// Median round trip, DCCP's less plain UDP's, in microseconds: the median of the rounds.
     pub round_trip_dccp_less_udp_us: f64,
+    /// The same with both ends on one thread: the work that DCCP is more than plain UDP.
+    pub one_thread_round_trip_dccp_less_udp_us: f64,
 }
 
 /// All protocols, one after the other.
@@ -124,6 +129,8 @@ pub struct Round {
     /// Median round trip, DCCP's less plain UDP's, in microseconds, where both used the same threads
     /// in turn: the median of the turns.
     pub round_trip_dccp_less_udp_us: f64,
+    /// The same with both ends on one thread.
+    pub one_thread_round_trip_dccp_less_udp_us: f64,
 }
 
 /// Connections that exist and do nothing.
@@ -182,13 +189,16 @@ pub fn run(
         let dccp = dccp::stream(&share)?;
         let quinn = quinn_stream(&share)?;
         stage("round trips")?;
-        let round_trips = round_trips::measure(share.pings)?;
+        let [two_threads, one_thread] =
+            [Threads::Two, Threads::One].map(|threads| round_trips::measure(share.pings, threads));
+        let (two_threads, one_thread) = (two_threads?, one_thread?);
         let quinn = quinn.zip(quinn_ping_pong(&share)?);
         rounds.push(Round {
-            udp: udp.with(&round_trips.udp),
-            dccp: dccp.with(&round_trips.dccp),
-            quinn: quinn.map(|(stream, pings)| stream.with(&pings)),
-            round_trip_dccp_less_udp_us: round_trips.dccp_less_udp_us,
+            udp: udp.with(&two_threads.udp, Some(&one_thread.udp)),
+            dccp: dccp.with(&two_threads.dccp, Some(&one_thread.dccp)),
+            quinn: quinn.map(|(stream, pings)| stream.with(&pings, None)),
+            round_trip_dccp_less_udp_us: two_threads.dccp_less_udp_us,
+            one_thread_round_trip_dccp_less_udp_us: one_thread.dccp_less_udp_us,
         });
     }
     stage("timers")?;
@@ -230,6 +240,11 @@ impl Ratios {
             round_trip_dccp_less_udp_us: median(
                 rounds.iter().map(|round| round.round_trip_dccp_less_udp_us),
             ),
+            one_thread_round_trip_dccp_less_udp_us: median(
+                rounds
+                    .iter()
+                    .map(|round| round.one_thread_round_trip_dccp_less_udp_us),
+            ),
         }
     }
 }
@@ -257,12 +272,17 @@ const fn quinn_ping_pong(_: &Options) -> Result<Option<PingPong>, PerfError> {
 /// The median of each figure of one protocol.
 fn middle(rounds: impl Iterator<Item = Measured> + Clone) -> Measured {
     let of = |figure: fn(Measured) -> f64| median(rounds.clone().map(figure));
+    let one_thread: Option<Vec<_>> = rounds
+        .clone()
+        .map(|measured| measured.one_thread_round_trip_median_us)
+        .collect();
     Measured {
         datagrams_per_s: of(|measured| measured.datagrams_per_s),
         goodput_bps: of(|measured| measured.goodput_bps),
         cpu_ns_per_datagram: of(|measured| measured.cpu_ns_per_datagram),
         round_trip_mean_us: of(|measured| measured.round_trip_mean_us),
         round_trip_median_us: of(|measured| measured.round_trip_median_us),
+        one_thread_round_trip_median_us: one_thread.map(|trips| median(trips.into_iter())),
     }
 }
 
@@ -282,13 +302,14 @@ struct Stream {
 }
 
 impl Stream {
-    fn with(&self, ping: &PingPong) -> Measured {
+    fn with(&self, ping: &PingPong, one_thread: Option<&PingPong>) -> Measured {
         Measured {
             datagrams_per_s: self.datagrams_per_s,
             goodput_bps: self.goodput_bps,
             cpu_ns_per_datagram: self.cpu_ns_per_datagram,
             round_trip_mean_us: ping.mean_us,
             round_trip_median_us: ping.median_us,
+            one_thread_round_trip_median_us: one_thread.map(|ping| ping.median_us),
         }
     }
 }
@@ -407,6 +428,8 @@ mod tests {
             assert!(measured.datagrams_per_s > 0.0, "{measured:?}");
             assert!(measured.round_trip_median_us > 0.0, "{measured:?}");
             assert!(measured.cpu_ns_per_datagram > 0.0, "{measured:?}");
+            let one_thread = measured.one_thread_round_trip_median_us.unwrap();
+            assert!(one_thread > 0.0, "{measured:?}");
         }
         assert_eq!(report.idle.unwrap().connections, 4);
         assert!(report.timer.p99_us >= 0.0);

@@ -1,17 +1,29 @@
 //! Round trips of a ping over plain UDP and over DCCP.
 //!
-//! What a round trip takes depends most of all on which processors the two threads find themselves
-//! on: on one or on two, awake or asleep. Both protocols therefore use the same two threads in turn,
-//! and each turn of DCCP is compared with the turn of plain UDP just before it.
+//! What a round trip takes depends most of all on which processors the two ends find themselves on:
+//! on one or on two, awake or asleep. Both protocols therefore use the same threads in turn, and each
+//! turn of DCCP is compared with the turn of plain UDP just before it.
+//!
+//! With an end on each of two threads it is as between two programs: a processor falls asleep while
+//! it waits for the other, and has to be woken, and finds its caches cold. With both on one thread
+//! nobody waits, and a round trip is the work that is done for it.
 
 use std::time::{Duration, Instant};
 
-use super::dccp::Ends;
 use super::{PingPong, dccp, median, plain};
 use crate::PerfError;
 
 /// Pings of one protocol before it is the other's turn.
 const TURN: usize = 50;
+
+/// What the two ends run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Threads {
+    /// The same one.
+    One,
+    /// One each.
+    Two,
+}
 
 /// What round trips took.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +40,12 @@ pub(super) trait Ping {
 }
 
 /// Measures `pings` round trips of each protocol, in whole turns.
-pub(super) fn measure(pings: usize) -> Result<RoundTrips, PerfError> {
+pub(super) fn measure(pings: usize, threads: Threads) -> Result<RoundTrips, PerfError> {
     let turns = pings.div_ceil(TURN);
     let (here, there) = (plain::bind()?, plain::bind()?);
     let target = there.local_addr()?;
-    let ends = Ends::start(
+    let (udp, dccp) = dccp::run_ends(
+        threads,
         move |connection| async move {
             let plain = tokio::spawn(plain::echo(there, turns * TURN));
             dccp::echo(&connection).await?;
@@ -48,8 +61,7 @@ pub(super) fn measure(pings: usize) -> Result<RoundTrips, PerfError> {
             }
             Ok((udp, dccps))
         },
-    );
-    let (udp, dccp) = ends.join()?;
+    )?;
     let differences = udp.iter().zip(&dccp).map(|(udp, dccp)| {
         let median_us = |turn: &[Duration]| PingPong::of(turn).median_us;
         median_us(dccp) - median_us(udp)

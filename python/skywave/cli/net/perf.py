@@ -181,8 +181,11 @@ def _loopback_table(report: dict[str, Any], size: int) -> Table:
         ("CPU, both ends (ns per datagram)", "cpu_ns_per_datagram", 1.0),
         ("round trip of 100 B, median (us)", "round_trip_median_us", 1.0),
         ("round trip of 100 B, mean (us)", "round_trip_mean_us", 1.0),
+        ("the same on one thread, median (us)", "one_thread_round_trip_median_us", 1.0),
     ):
-        table.add_row(label, *(f"{scale * report[name][key]:,.1f}" for name in names))
+        values = [report[name][key] for name in names]
+        cells = ["-" if value is None else f"{scale * value:,.1f}" for value in values]
+        table.add_row(label, *cells)
     ratios, idle, timer = report["ratios"], report["idle"], report["timer"]
     spread = [
         each["dccp"]["datagrams_per_s"] / each["udp"]["datagrams_per_s"]
@@ -197,7 +200,10 @@ def _loopback_table(report: dict[str, Any], size: int) -> Table:
     ]
     if ratios["datagrams_dccp_over_quinn"] is not None:
         notes.append(f"DCCP / quinn {ratios['datagrams_dccp_over_quinn']:.2f}")
-    notes.append(f"round trip: DCCP - plain UDP {ratios['round_trip_dccp_less_udp_us']:.1f} us")
+    notes.append(
+        f"round trip: DCCP - plain UDP {ratios['round_trip_dccp_less_udp_us']:.1f} us,"
+        f" {ratios['one_thread_round_trip_dccp_less_udp_us']:.1f} us with both ends on one thread"
+    )
     if idle is not None:
         notes.append(
             f"{idle['connections']:,} idle connections, both ends: {1e-6 * idle['bytes']:.1f} MB"
