@@ -35,7 +35,7 @@ static DATA: [u8; LARGEST] = [7; LARGEST];
 /// Bytes of a ping.
 const PING: usize = 100;
 /// A stream is counted after this.
-const WARM_UP: Duration = Duration::from_millis(500);
+const WARM_UP: Duration = Duration::from_millis(200);
 
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             duration: Duration::from_secs(5),
-            rounds: 5,
+            rounds: 15,
             datagram: 1200,
             pings: 20_000,
             idle: 10_000,
