@@ -380,27 +380,33 @@ impl<O: Observer> Plane<O> {
                     self.drop_kept(now, index);
                 }
             }
-            Err(dropped) => self.drop(now, index, &dropped, false),
+            Err(Dropped { packet, reason }) => {
+                let event = Event::Drop {
+                    link: index,
+                    reason,
+                    entered: false,
+                };
+                self.drop(now, event, &packet);
+            }
         }
     }
 
     /// Sees to the frames that a queue has dropped after it had taken them in.
     #[inline(never)]
     fn drop_kept(&mut self, now: Instant, index: u32) {
-        while let Some(dropped) = self.network.links[index as usize].dropped() {
-            self.drop(now, index, &dropped, true);
+        while let Some(Dropped { packet, reason }) = self.network.links[index as usize].dropped() {
+            let event = Event::Drop {
+                link: index,
+                reason,
+                entered: true,
+            };
+            self.drop(now, event, &packet);
         }
     }
 
     #[cold]
-    fn drop(&mut self, now: Instant, link: u32, dropped: &Dropped<Frame>, entered: bool) {
-        let Dropped { packet, reason } = *dropped;
-        let event = Event::Drop {
-            link,
-            reason,
-            entered,
-        };
-        self.observer.packet(now, event, &packet, &self.bodies);
+    fn drop(&mut self, now: Instant, event: Event, packet: &Frame) {
+        self.observer.packet(now, event, packet, &self.bodies);
         self.bodies.remove(packet.body());
     }
 }
