@@ -1,8 +1,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use skywave_wire::dccp::AckState;
 
 use super::*;
+use crate::dccp::ackvec::{Run, Vector, vectors};
 
 fn seq(number: u64) -> SeqNo {
     SeqNo::new(number)

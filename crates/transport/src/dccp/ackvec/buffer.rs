@@ -1,0 +1,347 @@
+//! The receiver's side: which packets came.
+
+use std::collections::VecDeque;
+
+use skywave_wire::Ecn;
+use skywave_wire::dccp::{AckVectorCell, DccpOption, OptionBytes, OptionList, SeqNo};
+
+use super::{VectorKind, nonce_of};
+
+/// Packets that one cell can describe.
+const CELL_MAX: u64 = AckVectorCell::MAX_PACKETS as u64;
+
+/// Cells that fit one option (RFC 4340 section 5.8).
+const OPTION_MAX: usize = 253;
+
+/// Cells kept: three options. More would not leave a packet's 1020 bytes of header room for
+/// anything else. A peer that lets the vector grow to this does not acknowledge acknowledgements.
+const CELLS_MAX: usize = 3 * OPTION_MAX;
+
+/// Records of acknowledgements sent; enough for as many acknowledgements in one round-trip time.
+const RECORDS_MAX: usize = 1 << 16;
+
+/// Packets of one state in a row, newest first: one byte of an Ack Vector, and their nonces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cell {
+    /// What is remembered of packets that came; `None` for those that have not.
+    code: Option<Ecn>,
+    /// 1 to 64.
+    len: u64,
+    /// ECN nonces of the packets, the newest in the lowest bit; zero for those that are missing or
+    /// marked.
+    nonces: u64,
+}
+
+impl Cell {
+    /// The newest `len` packets of the cell.
+    const fn newest(self, len: u64) -> Self {
+        let mask = if len >= 64 { u64::MAX } else { (1 << len) - 1 };
+        Self {
+            len,
+            nonces: self.nonces & mask,
+            ..self
+        }
+    }
+
+    /// The packets of the cell but for the newest `skip`, of which there are fewer than `len`.
+    const fn without_newest(self, skip: u64) -> Self {
+        Self {
+            len: self.len - skip,
+            nonces: self.nonces >> skip,
+            ..self
+        }
+    }
+
+    /// `self` followed by the older packets of `older`, where one cell can hold both.
+    fn joined(self, older: Self) -> Option<Self> {
+        (self.code == older.code && self.len + older.len <= CELL_MAX).then(|| Self {
+            code: self.code,
+            len: self.len + older.len,
+            nonces: self.nonces | older.nonces << self.len,
+        })
+    }
+}
+
+/// An acknowledgement that has been sent and not been acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    /// The sequence number it was sent with.
+    own_seq: SeqNo,
+    /// Once it is acknowledged, the peer knows the state of all packets up to this one.
+    covers: SeqNo,
+}
+
+/// The receiver's record of which packets came (RFC 4340 appendix A).
+///
+/// Each cell keeps its packets' nonces, so that it can be cut anywhere and the Nonce Echo is always the
+/// parity of what is left; appendix A's bookkeeping of nonce sums is not needed.
+#[derive(Debug, Default)]
+pub(crate) struct AckVectorBuffer {
+    /// Newest first.
+    cells: VecDeque<Cell>,
+    /// The packet that the first cell starts with.
+    newest: SeqNo,
+    /// Packets in all cells, of which there are few.
+    span: u32,
+    kind: VectorKind,
+    /// Oldest first.
+    records: VecDeque<Record>,
+}
+
+impl AckVectorBuffer {
+    /// An empty buffer.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// From now on the vectors are of this kind. What is known of packets that came before stays.
+    pub(crate) const fn set_kind(&mut self, kind: VectorKind) {
+        self.kind = kind;
+    }
+
+    /// Which kind the vectors are of.
+    pub(crate) const fn kind(&self) -> VectorKind {
+        self.kind
+    }
+
+    /// Takes in a packet that has arrived, and says whether it was not known before. A duplicate
+    /// and a packet too old to be remembered are not new.
+    ///
+    /// An endpoint that is ECN incapable records every packet as [`Ecn::NotEct`] (RFC 4340 section
+    /// 12.2).
+    pub(crate) fn record(&mut self, seq: SeqNo, ecn: Ecn) -> bool {
+        let cell = Cell {
+            code: Some(self.kind.code(ecn)),
+            len: 1,
+            nonces: nonce_of(ecn).into(),
+        };
+        if self.cells.is_empty() {
+            self.push(cell);
+            self.newest = seq;
+            return true;
+        }
+        match seq.distance_from(self.newest) {
+            ahead @ 1.. => {
+                self.push_missing(ahead as u64 - 1);
+                self.push(cell);
+                self.newest = seq;
+                self.bound();
+                true
+            }
+            behind => {
+                let replaced = self.replace(behind.unsigned_abs(), cell);
+                if replaced.is_some() {
+                    self.withhold(seq);
+                }
+                self.bound();
+                replaced == Some(None)
+            }
+        }
+    }
+
+    /// Takes in `count` packets from `first` on that have come together, all of them new and in order.
+    pub(crate) fn record_train(&mut self, first: SeqNo, count: u64, ecn: Ecn) {
+        self.record(first, ecn);
+        let nonces = if nonce_of(ecn) { u64::MAX } else { 0 };
+        self.push_run(Some(self.kind.code(ecn)), nonces, count - 1);
+        self.newest = first.add(count - 1);
+        self.bound();
+    }
+
+    /// Adds the vector to a packet that carries [`AckVectorBuffer::ack_number`] as its
+    /// acknowledgement number. A long vector takes several options.
+    pub(crate) fn options(&self, out: &mut OptionList) {
+        let mut cells = self.cells.iter();
+        while cells.len() > 0 {
+            let mut parity = 0;
+            let bytes: OptionBytes = cells
+                .by_ref()
+                .take(OPTION_MAX)
+                .map(|cell| {
+                    parity ^= cell.nonces;
+                    self.kind.byte(cell.code, cell.len as u8)
+                })
+                .collect();
+            out.push(match self.kind {
+                VectorKind::Ack => DccpOption::AckVector {
+                    nonce: parity.count_ones() % 2 == 1,
+                    cells: bytes,
+                },
+                VectorKind::Load => DccpOption::LoadVector(bytes),
+            });
+        }
+    }
+
+    /// The packet that the vector starts with, the newest that has come; `None` before there is
+    /// one.
+    pub(crate) fn ack_number(&self) -> Option<SeqNo> {
+        (!self.cells.is_empty()).then_some(self.newest)
+    }
+
+    /// A packet with the Ack Vector has left with our sequence number `own_seq`.
+    pub(crate) fn sent(&mut self, own_seq: SeqNo) {
+        if self.cells.is_empty() {
+            return;
+        }
+        if self.records.len() == RECORDS_MAX {
+            self.records.pop_front();
+        }
+        self.records.push_back(Record {
+            own_seq,
+            covers: self.newest,
+        });
+    }
+
+    /// The peer has acknowledged our packet `own_seq`: if it carried the Ack Vector, forgets what
+    /// the peer now knows.
+    pub(crate) fn acked(&mut self, own_seq: SeqNo) {
+        let newer = self
+            .records
+            .partition_point(|record| !record.own_seq.is_after(own_seq));
+        let Some(record) = newer.checked_sub(1).and_then(|last| self.records.get(last)) else {
+            return;
+        };
+        // A packet without a vector says nothing of the vectors before it: they may be lost.
+        if record.own_seq != own_seq {
+            return;
+        }
+        let covers = record.covers;
+        self.records.drain(..newer);
+        // The newest packet stays, so that what comes next has something to be counted from.
+        let kept = self.newest.distance_from(covers).max(1) as u64;
+        self.truncate(kept);
+    }
+
+    /// Cells, each of which takes one byte on the wire.
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Adds packets to the newest end.
+    fn push(&mut self, cell: Cell) {
+        self.span += cell.len as u32;
+        if let Some(front) = self.cells.front_mut()
+            && let Some(joined) = cell.joined(*front)
+        {
+            *front = joined;
+        } else {
+            self.cells.push_front(cell);
+        }
+    }
+
+    fn push_missing(&mut self, mut count: u64) {
+        // So large a hole pushes everything out; do not walk over it.
+        let most = CELLS_MAX as u64 * CELL_MAX;
+        if count > most {
+            self.cells.clear();
+            self.span = 0;
+            self.records.clear();
+            count = 0;
+        }
+        self.push_run(None, 0, count);
+    }
+
+    /// Adds `count` packets of one kind to the newest end, all with a nonce of 1 or all with 0: fills
+    /// the first cell, and begins others.
+    fn push_run(&mut self, code: Option<Ecn>, nonces: u64, mut count: u64) {
+        while count > 0 {
+            let room = match self.cells.front() {
+                Some(front) if front.code == code => CELL_MAX - front.len,
+                _ => 0,
+            };
+            let len = count.min(if room > 0 { room } else { CELL_MAX });
+            let whole = Cell {
+                code,
+                len: CELL_MAX,
+                nonces,
+            };
+            self.push(whole.newest(len));
+            count -= len;
+        }
+    }
+
+    /// Merges a packet `age` before the newest by the table of RFC 4340 section 11.4.1, and returns
+    /// what was known of it if that has changed. A packet that came both marked and unmarked is marked,
+    /// whichever came first; of two codes the larger one stays.
+    fn replace(&mut self, age: u64, packet: Cell) -> Option<Option<Ecn>> {
+        if age >= self.span.into() {
+            return None;
+        }
+        let mut skip = age;
+        let mut index = 0;
+        while let Some(cell) = self.cells.get(index)
+            && skip >= cell.len
+        {
+            skip -= cell.len;
+            index += 1;
+        }
+        let cell = *self.cells.get(index)?;
+        if packet.code <= cell.code {
+            return None;
+        }
+        let newer = (skip > 0).then(|| cell.newest(skip));
+        let older = (skip + 1 < cell.len).then(|| cell.without_newest(skip + 1));
+        self.cells[index] = packet;
+        if let Some(older) = older {
+            self.cells.insert(index + 1, older);
+        }
+        if let Some(newer) = newer {
+            self.cells.insert(index, newer);
+            index += 1;
+        }
+        self.join_with_next(index);
+        if index > 0 {
+            self.join_with_next(index - 1);
+        }
+        Some(cell.code)
+    }
+
+    fn join_with_next(&mut self, index: usize) {
+        if let (Some(&cell), Some(&older)) = (self.cells.get(index), self.cells.get(index + 1))
+            && let Some(joined) = cell.joined(older)
+        {
+            self.cells[index] = joined;
+            self.cells.remove(index + 1);
+        }
+    }
+
+    /// Acknowledgements that went out before the late packet `seq` came say that it did not: they
+    /// must not let it be forgotten (RFC 4340 appendix A.3).
+    fn withhold(&mut self, seq: SeqNo) {
+        for record in self.records.iter_mut().rev() {
+            if record.covers.is_before(seq) {
+                break;
+            }
+            record.covers = seq.previous();
+        }
+    }
+
+    /// Keeps the newest `count` packets, at least one.
+    fn truncate(&mut self, count: u64) {
+        while u64::from(self.span) > count {
+            let excess = u64::from(self.span) - count;
+            let Some(oldest) = self.cells.back_mut() else {
+                return;
+            };
+            if oldest.len > excess {
+                *oldest = oldest.newest(oldest.len - excess);
+                self.span -= excess as u32;
+            } else {
+                self.span -= oldest.len as u32;
+                self.cells.pop_back();
+            }
+        }
+    }
+
+    /// Forgets the oldest packets when there are too many cells.
+    fn bound(&mut self) {
+        while self.cells.len() > CELLS_MAX
+            && let Some(oldest) = self.cells.pop_back()
+        {
+            self.span -= oldest.len as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
