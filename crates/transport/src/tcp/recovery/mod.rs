@@ -5,6 +5,7 @@
 //! things, a duplicate acknowledgement, one of new data, and a timeout, and answer what the
 //! sender shall do. Those that keep a [`scoreboard`] also say which segment is next.
 
+mod algorithm;
 mod fast;
 mod fine_timer;
 mod newreno;
@@ -13,171 +14,24 @@ mod sack;
 mod sack1;
 mod scoreboard;
 mod tahoe;
+mod words;
 
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::SackBlock;
 
+pub use self::algorithm::{RecoveryAlgorithm, RecoveryExit};
 use self::fine_timer::{FineTimer, Inflation};
 use self::newreno::NewReno;
 use self::reno::Reno;
 use self::sack::Sack;
 use self::sack1::Sack1;
 use self::tahoe::Tahoe;
+pub(super) use self::words::{News, OnDuplicate, OnProgress, Position};
 use super::reassembly::Range;
-use super::sent_log::SentSegment;
 use super::sequence::SequenceSpace;
 
 /// Duplicate acknowledgements that stand for a loss (RFC 5681 section 3.2).
 const DUPLICATE_THRESHOLD: u32 = 3;
-
-/// How lost segments are found and sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RecoveryAlgorithm {
-    /// 4.3BSD-Tahoe (Jacobson 1988): the third duplicate acknowledgement starts over like a
-    /// timeout, with one segment from the first unacknowledged byte on. Duplicates that this
-    /// brings about are no loss.
-    Tahoe,
-    /// RFC 5681 section 3.2: fast retransmit, and fast recovery until new data are acknowledged.
-    /// Duplicates that a timeout brings about are no loss.
-    Reno {
-        /// Whether a second fast retransmit waits until all that was outstanding at the first has
-        /// been acknowledged: ns-2 with `bugFix_`. Several losses in one window then end in a
-        /// timeout instead of halving the window several times.
-        once_per_window: bool,
-    },
-    /// RFC 6582: fast retransmit and fast recovery that lasts until all that was outstanding has
-    /// been acknowledged. The variant that restarts the retransmission timer at the first partial
-    /// acknowledgement only ("impatient").
-    NewReno,
-    /// RFC 6675: what the receiver has got is known from its SACK options, and a count of what is
-    /// on its way decides when to send. [`RecoveryAlgorithm::NewReno`] where the receiver does not
-    /// permit SACK.
-    Sack,
-    /// `Agent/TCP/Sack1` of ns-2.35. Unlike RFC 6675 it
-    /// - sends again whatever lies below a SACKed segment, lost or only late;
-    /// - counts what is on its way up and down by segments and never counts it anew;
-    /// - forgets SACKs at acknowledgements outside of a recovery, and ignores them after a timeout;
-    /// - has no rescue retransmission.
-    Sack1,
-    /// The retransmission of TCP Vegas, as `Agent/TCP/Vegas` of ns-2.35 has it: a duplicate
-    /// acknowledgement, and the two acknowledgements after a retransmission, look whether the
-    /// first unacknowledged segment is older than a finely measured timeout. The third duplicate
-    /// is a loss as well. The window is not reduced again for a segment sent before its last
-    /// reduction.
-    Vegas,
-    /// The same to the letter. Unlike [`RecoveryAlgorithm::Vegas`] it
-    /// - makes its inflation part of cwnd, and takes it back only where duplicates have followed
-    ///   the third one (to be used with [`skywave_congestion::VegasRules::Ns2`]);
-    /// - doubles the retransmission timeout with each fast retransmit;
-    /// - does not obey Karn's rule in the samples for that timeout: a segment that is timed and
-    ///   sent again as overdue is still timed from when it was sent first. A fast retransmit ends the
-    ///   timing, as does a timeout;
-    /// - has no limited transmit;
-    /// - takes a segment that has not been sent for overdue: where one of the two acknowledgements
-    ///   after a retransmission leaves nothing outstanding, the next segment leaves twice;
-    /// - keeps when and how often segments were sent in a table, which an acknowledgement clears from its
-    ///   first segment's place to its last one's. Where the last one's comes first, nothing
-    ///   is cleared, and the next segments there count as sent again.
-    Ns2Vegas {
-        /// Places in the table: the receiver's window, in segments.
-        table: u32,
-    },
-}
-
-impl RecoveryAlgorithm {
-    /// Whether it needs the receiver's SACK option (RFC 2018).
-    pub const fn uses_sack(self) -> bool {
-        matches!(self, Self::Sack | Self::Sack1)
-    }
-
-    /// The places in which ns-2's Vegas keeps how often segments were sent.
-    pub(super) const fn sending_table(self) -> Option<u32> {
-        match self {
-            Self::Ns2Vegas { table } => Some(table),
-            _ => None,
-        }
-    }
-
-    /// Whether it needs to know when each outstanding segment was sent.
-    pub(super) const fn uses_sending_times(self) -> bool {
-        matches!(self, Self::Vegas | Self::Ns2Vegas { .. })
-    }
-}
-
-/// What becomes of cwnd when a recovery ends (RFC 6582 section 3.2, step 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecoveryExit {
-    /// min(ssthresh, max(FlightSize, SMSS) + SMSS): option 1 of the RFC, which cannot burst.
-    FlightSize,
-    /// ssthresh: option 2 of the RFC, and RFC 5681 section 3.2, step 6.
-    Ssthresh,
-    /// What partial acknowledgements have left of it, and the acknowledgement that ends the
-    /// recovery makes it grow like any other: ns-2 with `exit_recovery_fix_` 0.
-    Deflated,
-}
-
-/// Where a sender stands in the sequence space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Position {
-    /// The first byte not acknowledged.
-    pub(super) una: u64,
-    /// The byte after the last one ever sent.
-    pub(super) max: u64,
-    /// Bytes in a full segment.
-    pub(super) smss: u64,
-}
-
-/// An acknowledgement that has told something, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct News {
-    pub(super) now: Instant,
-    /// Position after it.
-    pub(super) at: Position,
-    /// By how much `una` has advanced.
-    pub(super) acked: u64,
-    /// A round-trip time: of the last segment acknowledged, where it was sent only once, if sending
-    /// times are kept.
-    pub(super) rtt: Option<Duration>,
-    /// The first segment not acknowledged, where sending times are kept.
-    pub(super) oldest: Option<SentSegment>,
-}
-
-/// What a duplicate acknowledgement asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OnDuplicate {
-    /// Nothing but what the window allows.
-    Wait,
-    /// Reduce the window and retransmit the first unacknowledged segment.
-    FastRetransmit,
-    /// The same for a segment that was sent again before.
-    RepeatedRetransmit,
-    /// Retransmit the first unacknowledged segment and leave the window as it is.
-    Retransmit,
-    /// Reduce the window, then to one segment, and go back to the first unacknowledged one.
-    Restart,
-}
-
-/// What an acknowledgement of new data asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OnProgress {
-    /// No recovery is going on.
-    Ordinary,
-    /// None was going on, but the first unacknowledged segment is lost: reduce the window and
-    /// retransmit it.
-    Loss,
-    /// None is going on, but the first unacknowledged segment is overdue: retransmit it.
-    Overdue,
-    /// Recovery goes on.
-    Partial {
-        /// The first unacknowledged segment is to be sent again.
-        retransmit: bool,
-        /// The retransmission timer starts anew.
-        restart_timer: bool,
-    },
-    /// Recovery has ended.
-    Full,
-}
 
 /// The state of a recovery algorithm. All sizes are in bytes, all positions are offsets.
 #[derive(Clone, Debug)]

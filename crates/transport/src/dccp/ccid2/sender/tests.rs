@@ -1,6 +1,6 @@
-use skywave_congestion::{AckedPacket, GrowthLaw};
+use skywave_congestion::{AckSummary, AckedPacket, GrowthLaw};
 use skywave_wire::Ecn;
-use skywave_wire::dccp::ElapsedTime;
+use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList};
 
 use super::*;
 use crate::dccp::ackvec::AckVectorBuffer;
