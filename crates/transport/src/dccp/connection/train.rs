@@ -108,7 +108,7 @@ impl Connection {
         leader: &Leader,
         outlet: &mut impl Outlet,
     ) -> ControlFlow<()> {
-        if self.config.ecn_nonces {
+        if self.config.ecn_nonces || self.send_queue.is_empty() {
             return ControlFlow::Continue(());
         }
         let header = DataHeader {
