@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import assert_bad_input, run_cli, serving
+from skywave.cli.net.perf import loopback_table
 
 if TYPE_CHECKING:
     import subprocess
@@ -166,3 +167,9 @@ def test_perf_over_loopback() -> None:
     ]
     assert min(ratios) <= report["ratios"]["datagrams_dccp_over_udp"] <= max(ratios)
     assert report["idle"]["connections"] == 100
+    for share, is_told in ((0.0, False), (0.05, True)):
+        for each in report["rounds"]:
+            each["stolen"] = share
+        caption = str(loopback_table(report, 1200).caption)
+        assert "us with both ends on one thread" in caption
+        assert ("the host gave 5 % of the processors" in caption) is is_told

@@ -9,6 +9,7 @@
 //! round trips share their threads, and are measured with both ends on one thread as well.
 
 mod dccp;
+mod host;
 mod plain;
 #[cfg(feature = "quinn")]
 mod quic;
@@ -25,6 +26,7 @@ use memory_stats::memory_stats;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
+use self::host::Ticks;
 use self::round_trips::Threads;
 use crate::PerfError;
 
@@ -131,6 +133,9 @@ pub struct Round {
     pub round_trip_dccp_less_udp_us: f64,
     /// The same with both ends on one thread.
     pub one_thread_round_trip_dccp_less_udp_us: f64,
+    /// The share of the processors' time that the host of a virtual machine gave to others during
+    /// DCCP's and plain UDP's streams; absent where the system does not tell.
+    pub stolen: Option<f64>,
 }
 
 /// Connections that exist and do nothing.
@@ -185,8 +190,12 @@ pub fn run(
     let mut rounds = Vec::new();
     for _ in 0..count {
         stage("streams")?;
+        let before = Ticks::now();
         let udp = plain::stream(&share)?;
         let dccp = dccp::stream(&share)?;
+        let stolen = Ticks::now()
+            .zip(before)
+            .map(|(now, before)| now.stolen_since(before));
         let quinn = quinn_stream(&share)?;
         stage("round trips")?;
         let [two_threads, one_thread] =
@@ -199,6 +208,7 @@ pub fn run(
             quinn: quinn.map(|(stream, pings)| stream.with(&pings, None)),
             round_trip_dccp_less_udp_us: two_threads.dccp_less_udp_us,
             one_thread_round_trip_dccp_less_udp_us: one_thread.dccp_less_udp_us,
+            stolen,
         });
     }
     stage("timers")?;

@@ -6,6 +6,7 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from statistics import fmean
 from typing import Annotated, Any
 
 import typer
@@ -164,10 +165,11 @@ def _loopback(duration_s: float, size: int, pings: int, idle: int, *, as_json: b
     if as_json:
         print_json(report)
     else:
-        out().print(_loopback_table(report, size))
+        out().print(loopback_table(report, size))
 
 
-def _loopback_table(report: dict[str, Any], size: int) -> Table:
+def loopback_table(report: dict[str, Any], size: int) -> Table:
+    """Lay out a report on datagrams of ``size`` bytes."""
     names = [name for name in ("dccp", "udp", "quinn") if report[name] is not None]
     table = Table(title=f"Loopback, one connection, datagrams of {size} B", title_justify="left")
     table.add_column("")
@@ -191,6 +193,7 @@ def _loopback_table(report: dict[str, Any], size: int) -> Table:
         each["dccp"]["datagrams_per_s"] / each["udp"]["datagrams_per_s"]
         for each in report["rounds"]
     ]
+    stolen = [each["stolen"] or 0.0 for each in report["rounds"]]
     notes = [
         (
             f"datagrams: DCCP / plain UDP {ratios['datagrams_dccp_over_udp']:.2f}"
@@ -207,6 +210,11 @@ def _loopback_table(report: dict[str, Any], size: int) -> Table:
     if idle is not None:
         notes.append(
             f"{idle['connections']:,} idle connections, both ends: {1e-6 * idle['bytes']:.1f} MB"
+        )
+    if fmean(stolen) >= 0.01:
+        notes.append(
+            f"the host gave {100 * fmean(stolen):.0f} % of the processors to others meanwhile:"
+            " the ratios are those of a disturbed machine"
         )
     notes.append(
         f"a timer of 2 ms is late by {timer['mean_us']:.0f} us, p99 {timer['p99_us']:.0f} us"
