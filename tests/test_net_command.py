@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 import signal
 import socket
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
+from threading import Thread
+from time import sleep
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conftest import assert_bad_input, run_cli, serving
+from skywave.cli.net import listen
 from skywave.cli.net.perf import loopback_table
+from skywave.net import Endpoint
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
 
@@ -76,6 +82,33 @@ def test_either_side_can_end_it() -> None:
         output, _ = listener.communicate(timeout=20)
     assert json.loads(sent.stdout)["end"]["origin"] == "remote"
     assert json.loads(output)["end"] == {"origin": "local", "code": 1, "name": "closed"}
+
+
+def test_once_ends_with_the_first_connection_however_short(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class OverAtOnce(ThreadPoolExecutor):
+        """Comes back from submitting only when the work is done."""
+
+        def submit(self, *work: Any, **options: Any) -> Future[Any]:
+            future = super().submit(*work, **options)
+            wait([future])
+            return future
+
+    monkeypatch.setattr(listen, "ThreadPoolExecutor", OverAtOnce)
+    port = free_udp_port()
+    options = {"once": True, "take": 1, "udp_port": port, "as_json": True}
+    listener = Thread(target=listen.listen, args=["127.0.0.1:5001"], kwargs=options, daemon=True)
+    listener.start()
+    while '"listening"' not in capsys.readouterr().err:
+        sleep(0.01)
+    with closing(Endpoint.udp("127.0.0.1:0")) as endpoint:
+        connection = endpoint.connect("127.0.0.1", 5001, udp_port=port)
+        connection.send(b"all there is")
+        assert connection.recv() is None
+    listener.join(timeout=20)
+    assert not listener.is_alive()
+    assert json.loads(capsys.readouterr().out)["received"]["datagrams"] == 1
 
 
 def test_a_reset_is_reported_at_both_ends() -> None:

@@ -97,15 +97,19 @@ def listen(
                 show=show,
             ).run()
 
+        def tell(document: dict[str, Any]) -> None:
+            _print(document, as_json=as_json, line=not once, to_stdout=to_stdout)
+
+        if once:
+            tell(pool.submit(serve, listener.accept()).result())
+            return
         running: set[Future[dict[str, Any]]] = set()
-        while not (once and running):
+        while True:
             with suppress(TimeoutError):
                 running.add(pool.submit(serve, listener.accept(timeout_s=LOOK_S)))
             for future in [future for future in running if future.done()]:
                 running.remove(future)
-                _print(future.result(), as_json=as_json, line=not once, to_stdout=to_stdout)
-        for future in running:
-            _print(future.result(), as_json=as_json, line=not once, to_stdout=to_stdout)
+                tell(future.result())
 
 
 def _sink(output: str) -> BinaryIO:
