@@ -256,10 +256,10 @@ impl Shared {
     }
 
     /// Takes a connection that is over out of the table.
-    pub(crate) fn forget(&self, key: Key, time_wait: Option<Instant>) {
+    pub(crate) fn forget(&self, flow: &Flow, time_wait: Option<Instant>) {
         let mut table = locked(&self.table);
         table.expire(self.clock.now());
-        table.remove(key, time_wait);
+        table.remove(flow, time_wait);
         let is_last = table.live() == 0;
         drop(table);
         self.fewer.notify_waiters();

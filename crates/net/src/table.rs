@@ -20,6 +20,8 @@ const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     slots: HashMap<Key, Slot>,
+    /// How many of the slots are live.
+    live: usize,
     listeners: HashMap<u16, Arc<Mailbox>>,
     time_waits: BinaryHeap<Reverse<(Instant, Key)>>,
     is_closing: bool,
@@ -28,8 +30,8 @@ pub(crate) struct Table {
 #[derive(Debug)]
 enum Slot {
     Live(Arc<Flow>),
-    /// The connection is over, and its ports are kept from being used again too soon.
-    TimeWait,
+    /// The connection is over, and its ports are kept from being used again before then.
+    TimeWait(Instant),
 }
 
 /// What the table says about a packet.
@@ -47,7 +49,7 @@ impl Table {
     pub(crate) fn find(&self, key: &Key, is_request: bool) -> Found {
         match self.slots.get(key) {
             Some(Slot::Live(flow)) => Found::Flow(Arc::clone(flow)),
-            Some(Slot::TimeWait) => Found::TimeWait,
+            Some(Slot::TimeWait(_)) => Found::TimeWait,
             None => match self.listeners.get(&key.local_port) {
                 Some(mailbox) if is_request => Found::Listener(Arc::clone(mailbox)),
                 _ => Found::Nobody,
@@ -64,15 +66,24 @@ impl Table {
     pub(crate) fn insert(&mut self, flow: Arc<Flow>) -> Option<Arc<Flow>> {
         match self.slots.insert(flow.key, Slot::Live(flow)) {
             Some(Slot::Live(before)) => Some(before),
-            Some(Slot::TimeWait) | None => None,
+            Some(Slot::TimeWait(_)) | None => {
+                self.live += 1;
+                None
+            }
         }
     }
 
-    /// Forgets a connection that is over; its ports rest until `time_wait`.
-    pub(crate) fn remove(&mut self, key: Key, time_wait: Option<Instant>) {
+    /// Forgets a connection that is over, unless another has its place; its ports rest until
+    /// `time_wait`.
+    pub(crate) fn remove(&mut self, flow: &Flow, time_wait: Option<Instant>) {
+        let key = flow.key;
+        match self.slots.get(&key) {
+            Some(Slot::Live(live)) if live.id == flow.id => self.live -= 1,
+            _ => return,
+        }
         match time_wait {
             Some(until) => {
-                self.slots.insert(key, Slot::TimeWait);
+                self.slots.insert(key, Slot::TimeWait(until));
                 self.time_waits.push(Reverse((until, key)));
             }
             None => {
@@ -87,7 +98,8 @@ impl Table {
             && until <= now
         {
             self.time_waits.pop();
-            if matches!(self.slots.get(&key), Some(Slot::TimeWait)) {
+            // Its ports may have been taken since, and rest again.
+            if matches!(self.slots.get(&key), Some(&Slot::TimeWait(last)) if last <= now) {
                 self.slots.remove(&key);
             }
         }
@@ -141,16 +153,89 @@ impl Table {
     pub(crate) fn flows(&self) -> Vec<Arc<Flow>> {
         let live = |slot: &Slot| match slot {
             Slot::Live(flow) => Some(Arc::clone(flow)),
-            Slot::TimeWait => None,
+            Slot::TimeWait(_) => None,
         };
         self.slots.values().filter_map(live).collect()
     }
 
-    pub(crate) fn live(&self) -> usize {
-        self.slots.len() - self.time_waits.len()
+    pub(crate) const fn live(&self) -> usize {
+        self.live
     }
 
     pub(crate) fn time_waits(&self) -> usize {
-        self.time_waits.len()
+        self.slots.len() - self.live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use skywave_transport::dccp;
+    use skywave_units::Duration;
+
+    use super::*;
+    use crate::alarm::Alarm;
+    use crate::clock::Clock;
+    use crate::config::EndpointConfig;
+    use crate::shared::{Shared, random_generator};
+    use crate::socket::Socket;
+    use crate::timers::Timers;
+
+    const TIME_WAIT: Duration = Duration::from_secs(240);
+
+    fn shared() -> Arc<Shared> {
+        let (clock, config) = (Clock::new(), EndpointConfig::default());
+        let timers = Timers::new(clock, Alarm::new().unwrap());
+        let socket = Socket::udp((Ipv4Addr::LOCALHOST, 0).into(), &config).unwrap();
+        Arc::new(Shared::new(clock, socket, timers, config).unwrap())
+    }
+
+    /// A connection that is always between the same ports.
+    fn flow(shared: &Arc<Shared>) -> Arc<Flow> {
+        let key = Key {
+            path: Path {
+                local: Ipv4Addr::LOCALHOST.into(),
+                peer: (Ipv4Addr::LOCALHOST, 1).into(),
+            },
+            local_port: 2,
+            remote_port: 3,
+        };
+        let (config, rng) = (dccp::Config::default(), random_generator().unwrap());
+        let client = dccp::Connection::client(Arc::new(config), 2, 3, Instant::ZERO, rng);
+        Flow::new(shared, key, None, client, None)
+    }
+
+    #[tokio::test]
+    async fn ports_that_are_taken_out_of_their_rest_are_live_and_rest_anew() {
+        let (shared, mut table) = (shared(), Table::default());
+        let (first, second) = (flow(&shared), flow(&shared));
+        let counts = |table: &Table| (table.live(), table.time_waits());
+
+        assert!(table.insert(Arc::clone(&first)).is_none());
+        let rest = Instant::ZERO + TIME_WAIT;
+        table.remove(&first, Some(rest));
+        assert_eq!(counts(&table), (0, 1));
+        assert!(table.insert(Arc::clone(&second)).is_none());
+        assert_eq!(counts(&table), (1, 0));
+        table.remove(&second, Some(rest + TIME_WAIT));
+        table.expire(rest);
+        assert_eq!(counts(&table), (0, 1));
+        table.expire(rest + TIME_WAIT);
+        assert_eq!(counts(&table), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_has_lost_its_place_takes_nobody_with_it() {
+        let (shared, mut table) = (shared(), Table::default());
+        let (first, second) = (flow(&shared), flow(&shared));
+        table.insert(Arc::clone(&first));
+        let before = table.insert(Arc::clone(&second)).unwrap();
+        assert!(Arc::ptr_eq(&before, &first));
+        table.remove(&first, None);
+        assert_eq!(table.live(), 1);
+        assert!(
+            matches!(table.find(&second.key, false), Found::Flow(found) if Arc::ptr_eq(&found, &second))
+        );
     }
 }

@@ -332,7 +332,7 @@ impl Flow {
         }
         if news.over {
             self.leave_backlog();
-            self.shared.forget(self.key, news.time_wait);
+            self.shared.forget(self, news.time_wait);
         }
     }
 
