@@ -40,6 +40,9 @@ pub enum PerfError {
     /// The one who watches the progress said so.
     #[error("interrupted")]
     Interrupted,
+    /// Nothing arrived.
+    #[error("nothing arrived; run it again on an idle machine, or with a longer duration")]
+    Silent,
     /// One end stopped before the other.
     #[error("one end of the measurement stopped early; run it again on an idle machine")]
     Stopped,

@@ -152,7 +152,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     );
     let stream = run.measure(options);
     ends.join()?;
-    Ok(stream)
+    stream
 }
 
 /// Sends back what arrives.

@@ -38,6 +38,10 @@ static DATA: [u8; LARGEST] = [7; LARGEST];
 const PING: usize = 100;
 /// A stream is counted after this.
 const WARM_UP: Duration = Duration::from_millis(200);
+/// How much longer than it should a stream is waited for that brings nothing.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it is looked at then.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
@@ -357,8 +361,9 @@ impl Run {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Counts what arrives while both ends run, and ends the run.
-    fn measure(&self, options: &Options) -> Stream {
+    /// Counts what arrives while both ends run, for as long as the options say and until something
+    /// has, and ends the run.
+    fn measure(&self, options: &Options) -> Result<Stream, PerfError> {
         thread::sleep(WARM_UP);
         let (first, cpu, start) = (
             self.arrived.load(Ordering::Relaxed),
@@ -366,14 +371,22 @@ impl Run {
             Instant::now(),
         );
         thread::sleep(options.duration);
-        let datagrams = (self.arrived.load(Ordering::Relaxed) - first) as f64;
+        let arrived = || self.arrived.load(Ordering::Relaxed) - first;
+        // On a busy machine neither end may have had its turn yet.
+        while arrived() == 0 && start.elapsed() < options.duration + PATIENCE {
+            thread::sleep(LOOK);
+        }
+        let datagrams = arrived() as f64;
         let (elapsed, cpu) = (start.elapsed().as_secs_f64(), cpu_s() - cpu);
         self.is_over.store(true, Ordering::Relaxed);
-        Stream {
+        if datagrams == 0.0 {
+            return Err(PerfError::Silent);
+        }
+        Ok(Stream {
             datagrams_per_s: datagrams / elapsed,
             goodput_bps: 8.0 * options.datagram as f64 * datagrams / elapsed,
-            cpu_ns_per_datagram: cpu * 1e9 / datagrams.max(1.0),
-        }
+            cpu_ns_per_datagram: cpu * 1e9 / datagrams,
+        })
     }
 }
 
@@ -464,6 +477,26 @@ mod tests {
             let error = run(&options, |_, _| true).unwrap_err();
             assert!(error.to_string().contains("1 to 65507"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_stream_is_counted_until_something_arrives() {
+        let (run, options) = (
+            Run::default(),
+            Options {
+                duration: Duration::ZERO,
+                ..Options::default()
+            },
+        );
+        let late = run.clone();
+        let sender = thread::spawn(move || {
+            thread::sleep(2 * WARM_UP);
+            late.count(3);
+        });
+        let stream = run.measure(&options).unwrap();
+        sender.join().unwrap();
+        assert!(stream.datagrams_per_s > 0.0, "{stream:?}");
+        assert!(run.is_over());
     }
 
     #[test]

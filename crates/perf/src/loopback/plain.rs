@@ -102,7 +102,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let stream = run.measure(options);
     join(sender)?;
     join(receiver)?;
-    Ok(stream)
+    stream
 }
 
 /// Sends back what arrives, so many times.

@@ -120,7 +120,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     )?;
     let stream = run.measure(options);
     ends.join()?;
-    Ok(stream)
+    stream
 }
 
 pub(super) fn ping_pong(options: &Options) -> Result<PingPong, PerfError> {
