@@ -271,9 +271,10 @@ impl Shared {
     /// The network has reported an error (RFC 4340 section 14.1, RFC 6773 section 3.6).
     ///
     /// It says more than that a packet is lost in two cases only: the path takes no packets of that
-    /// size, or a connection that has heard nothing from its peer yet cannot reach it. An attacker
-    /// can forge such reports: an established connection survives them, and believes a router's MTU
-    /// only where the report quotes a sequence number sent lately.
+    /// size, or a connection cannot reach its peer that has heard nothing from it yet, or waits for
+    /// nothing but the end. An attacker can forge such reports: a connection that carries data
+    /// survives them, and believes a router's MTU only where the report quotes a sequence number
+    /// sent lately.
     pub(crate) fn network_error(&self, error: &NetworkError) {
         self.counters.network_error();
         let flows = locked(&self.table).flows();
@@ -299,7 +300,8 @@ impl Shared {
                     flow.apply(|connection| connection.on_local_mtu(mtu));
                 }
                 NetworkErrorKind::Unreachable => {
-                    if flow.look(|connection| connection.state() == State::Request) {
+                    let state = flow.look(Connection::state);
+                    if matches!(state, State::Request | State::CloseReq | State::Closing) {
                         flow.abort(ConnectionError::Unreachable);
                     }
                 }

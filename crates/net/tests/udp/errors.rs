@@ -120,6 +120,29 @@ async fn u_5_unreachable() {
     assert_eq!(datagram.data, "still there");
 }
 
+// U-5, D14-2: nor is a Close repeated for minutes to a host that says that nobody is there.
+#[tokio::test]
+async fn u_5_a_peer_that_is_gone_when_the_connection_closes() {
+    let (client, server) = (endpoint(), endpoint());
+    let listener = server.listen(PORT, quick()).unwrap();
+    let relay = Relay::to(server.local_address()).await;
+    let target = Peer {
+        address: relay.address,
+        port: PORT,
+    };
+    let patient = Config::default();
+    let connecting = async { tokio::join!(client.connect(target, patient), listener.accept()) };
+    let (client, server) = soon(connecting).await;
+    let (client, server) = (client.unwrap(), server.unwrap());
+    client.send("hello").await.unwrap();
+    soon(server.recv()).await.unwrap();
+    relay.stop().await;
+    assert_eq!(
+        soon(client.close()).await,
+        Err(ConnectionError::Unreachable)
+    );
+}
+
 #[tokio::test]
 async fn reset_by_the_peer() {
     let pair = pair(quick()).await;

@@ -4,12 +4,14 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use tokio::net::UdpSocket;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 /// Passes datagrams on between one client and one server, like a port forwarding.
 pub(crate) struct Relay {
     /// Where the client finds the server.
     pub(crate) address: SocketAddr,
     server: watch::Sender<SocketAddr>,
+    task: JoinHandle<()>,
 }
 
 impl Relay {
@@ -17,7 +19,7 @@ impl Relay {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = socket.local_addr().unwrap();
         let (sender, target) = watch::channel(server);
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let mut buffer = [0; 2_048];
             let mut client = None;
             while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
@@ -36,7 +38,15 @@ impl Relay {
         Self {
             address,
             server: sender,
+            task,
         }
+    }
+
+    /// Nobody is there from now on.
+    pub(crate) async fn stop(self) {
+        self.task.abort();
+        // It was aborted: it has no answer.
+        let _ = self.task.await;
     }
 
     /// Another server from now on.

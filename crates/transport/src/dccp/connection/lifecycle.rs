@@ -197,8 +197,12 @@ impl Connection {
         self.reset(now, ResetCode::ABORTED, [0; 3]);
     }
 
-    /// Answers a packet that belongs to no connection (section 8.3.1).
+    /// Answers a packet that belongs to no connection (section 8.3.1), unless the Reset that ended
+    /// the connection has not left yet: that one is the answer, and its peer takes no other.
     pub(super) fn reset_stray(&mut self, now: Instant, packet: &Packet, code: ResetCode) {
+        if self.outbox.reset.is_some() {
+            return;
+        }
         let answer = self
             .strays
             .answer(now, packet, code, self.config.resets_per_second);

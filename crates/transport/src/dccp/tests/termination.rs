@@ -1,6 +1,7 @@
 //! The end of a connection (RFC 4340 sections 5.6 and 8.3).
 
 use super::*;
+use crate::Endpoint as _;
 use crate::dccp::{Origin, SendError};
 
 fn closed(origin: Origin) -> Event {
@@ -153,6 +154,28 @@ fn lost_last_reset() {
             origin: Origin::Remote
         }]
     );
+}
+
+/// D8.3-1: a Close, and the next one, sent again because nothing came, are received together while
+/// data of the server's is on its way: the Reset that answers the first is the one that leaves.
+#[test]
+fn two_closes_at_once() {
+    let mut pair = Pair::opened();
+    let (seq, ack) = (pair.gss(Client) + 1, SeqNo::new(pair.gss(Server)));
+    pair.network = Box::new(|_| Fate::Drop);
+    pair.send(Server, 100);
+    pair.drain(Server);
+    let (now, before) = (pair.now, pair.log.len());
+    pair.apply(Server, |server| {
+        for seq in [seq, seq + 1] {
+            server.receive(now, Ecn::Ect0, packet(Client, seq, Kind::Close { ack }));
+        }
+    });
+    pair.drain(Server);
+    let sent = pair.sent_by(Server, before);
+    let reset = &sent.last().unwrap().packet;
+    assert_eq!(reset_code(reset), Some((ResetCode::CLOSED, [0; 3])));
+    assert_eq!(reset.seq, ack.next().next());
 }
 
 /// `close` sends what waits; nothing more can be sent.
