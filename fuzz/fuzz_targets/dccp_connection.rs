@@ -4,6 +4,7 @@
 
 #![no_main]
 
+use std::cell::Cell;
 use std::iter;
 use std::ops::ControlFlow;
 
@@ -331,14 +332,19 @@ impl World {
                 carry(transmit);
             }),
             Driver::Together(most) => {
+                let is_broken_off = Cell::new(false);
                 let mut breaks_off = |transmit| {
-                    if carry(transmit) % most == 0 {
+                    assert!(!is_broken_off.get(), "nobody is there to take {transmit:?}");
+                    is_broken_off.set(carry(transmit) % most == 0);
+                    if is_broken_off.get() {
                         ControlFlow::Break(())
                     } else {
                         ControlFlow::Continue(())
                     }
                 };
-                while drain.transmit_all(&mut breaks_off).is_break() {}
+                while drain.transmit_all(&mut breaks_off).is_break() {
+                    assert!(is_broken_off.take());
+                }
             }
         }
         self.deadlines[side as usize] = drain.deadline();

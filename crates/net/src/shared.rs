@@ -142,7 +142,7 @@ impl Shared {
                 remote_port: packet.source_port,
             };
             let is_request = packet.kind.packet_type() == PacketType::Request;
-            let found = locked(&self.table).find(&key, is_request);
+            let found = locked(&self.table).find(&key, is_request, now);
             match found {
                 Found::Flow(flow) if flow.is_met_by_cookie(&packet) => {
                     self.at_door(now, key, ecn, packet);

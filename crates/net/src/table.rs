@@ -45,12 +45,12 @@ pub(crate) enum Found {
 }
 
 impl Table {
-    /// Whom a packet with `key` is for; only a Request is for a listener.
-    pub(crate) fn find(&self, key: &Key, is_request: bool) -> Found {
+    /// Whom a packet with `key` is for at `now`; only a Request is for a listener.
+    pub(crate) fn find(&self, key: &Key, is_request: bool, now: Instant) -> Found {
         match self.slots.get(key) {
             Some(Slot::Live(flow)) => Found::Flow(Arc::clone(flow)),
-            Some(Slot::TimeWait(_)) => Found::TimeWait,
-            None => match self.listeners.get(&key.local_port) {
+            Some(&Slot::TimeWait(until)) if now < until => Found::TimeWait,
+            _ => match self.listeners.get(&key.local_port) {
                 Some(mailbox) if is_request => Found::Listener(Arc::clone(mailbox)),
                 _ => Found::Nobody,
             },
@@ -216,6 +216,9 @@ mod tests {
         let rest = Instant::ZERO + TIME_WAIT;
         table.remove(&first, Some(rest));
         assert_eq!(counts(&table), (0, 1));
+        let at = |now| table.find(&first.key, true, now);
+        assert!(matches!(at(Instant::ZERO), Found::TimeWait));
+        assert!(matches!(at(rest), Found::Nobody));
         assert!(table.insert(Arc::clone(&second)).is_none());
         assert_eq!(counts(&table), (1, 0));
         table.remove(&second, Some(rest + TIME_WAIT));
@@ -234,8 +237,7 @@ mod tests {
         assert!(Arc::ptr_eq(&before, &first));
         table.remove(&first, None);
         assert_eq!(table.live(), 1);
-        assert!(
-            matches!(table.find(&second.key, false), Found::Flow(found) if Arc::ptr_eq(&found, &second))
-        );
+        let found = table.find(&second.key, false, Instant::ZERO);
+        assert!(matches!(found, Found::Flow(flow) if Arc::ptr_eq(&flow, &second)));
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use skywave_net::{Connection, ConnectionError, SendError, TrySendError};
+use skywave_net::{Connection, ConnectionError, EndpointConfig, SendError, TrySendError};
 use skywave_transport::dccp::Config;
 
-use crate::{pair, quick, soon};
+use crate::{PORT, endpoint_with, pair, peer, quick, soon};
 
 /// Datagram `index` of a stream: its number, then bytes that follow from it.
 fn numbered(index: u32, size: usize) -> Bytes {
@@ -92,6 +92,36 @@ async fn many_at_once() {
         }
     };
     soon(async { tokio::join!(sender, receiver) }).await;
+}
+
+/// Without segmentation offload each datagram leaves in a call of its own, of a train too.
+#[tokio::test]
+async fn each_datagram_in_a_call_of_its_own() {
+    const COUNT: u32 = 1_000;
+    let [here, there] = [false, true].map(|send_offload| {
+        endpoint_with(EndpointConfig {
+            send_offload,
+            ..EndpointConfig::default()
+        })
+    });
+    let config = Config {
+        receive_queue: COUNT as usize,
+        ..quick()
+    };
+    let listener = there.listen(PORT, config.clone()).unwrap();
+    let connecting = async { tokio::join!(here.connect(peer(&there), config), listener.accept()) };
+    let (client, server) = soon(connecting).await;
+    let (client, server) = (client.unwrap(), server.unwrap());
+    let sender = async {
+        let mut datagrams: VecDeque<_> = (0..COUNT).map(|index| numbered(index, 1_000)).collect();
+        client.send_many(&mut datagrams).await.unwrap();
+        client.close().await.unwrap();
+    };
+    let (count, ()) = soon(async { tokio::join!(receive_all(&server, 1_000), sender) }).await;
+    assert_eq!(count, COUNT);
+    let stats = here.stats();
+    assert!(stats.packets_sent > u64::from(COUNT), "{stats:?}");
+    assert_eq!(stats.send_calls, stats.packets_sent, "{stats:?}");
 }
 
 /// A megabyte each way at once. On one host nothing is lost as long as the reader keeps up, which it

@@ -1,5 +1,6 @@
 //! Packets that come or leave together end as those that come and leave one by one.
 
+use core::cell::Cell;
 use core::fmt::Debug;
 use core::ops::ControlFlow;
 
@@ -45,15 +46,20 @@ impl Driver {
         match self {
             Self::OneByOne => left.extend(core::iter::from_fn(|| drain.transmit())),
             Self::Together(most) => {
+                let is_broken_off = Cell::new(false);
                 let mut breaks_off = |transmit| {
+                    assert!(!is_broken_off.get(), "nobody is there to take {transmit:?}");
                     left.push(transmit);
-                    if left.len().is_multiple_of(most) {
+                    is_broken_off.set(left.len().is_multiple_of(most));
+                    if is_broken_off.get() {
                         ControlFlow::Break(())
                     } else {
                         ControlFlow::Continue(())
                     }
                 };
-                while drain.transmit_all(&mut breaks_off).is_break() {}
+                while drain.transmit_all(&mut breaks_off).is_break() {
+                    assert!(is_broken_off.take());
+                }
             }
         }
         (left, drain.deadline())
