@@ -11,7 +11,9 @@ use skywave_transport::dccp::Config;
 use tokio::sync::oneshot;
 
 use super::round_trips::{Ping, Threads};
-use super::{Idle, Lateness, Options, PING, Run, Stream, datagram, join, on_thread, resident};
+use super::{
+    Idle, LARGEST, Lateness, Options, PING, Run, Stream, datagram, join, on_thread, resident,
+};
 use crate::PerfError;
 
 const PORT: u16 = 5001;
@@ -32,9 +34,10 @@ const fn peer(address: SocketAddr) -> Peer {
     }
 }
 
-/// Windows and queues for a path that carries some million datagrams a second.
+/// Windows and queues for a path that carries some million datagrams a second, of any size.
 fn roomy() -> Config {
     Config {
+        mps: LARGEST as u32,
         send_queue: 1024,
         receive_queue: 4096,
         sequence_window: 10_000,
@@ -63,6 +66,11 @@ impl<T: Send + 'static> Ends<T> {
             server: on_thread(move || server(announce, serve)),
             client: on_thread(move || client(announced, call)),
         }
+    }
+
+    /// Whether an end has, before it was asked to.
+    fn has_stopped(&self) -> bool {
+        self.server.is_finished() || self.client.is_finished()
     }
 
     fn join(self) -> Result<T, PerfError> {
@@ -150,7 +158,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
             Ok(())
         },
     );
-    let stream = run.measure(options);
+    let stream = run.measure(options, || ends.has_stopped());
     ends.join()?;
     stream
 }

@@ -9,7 +9,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 use super::round_trips::Ping;
-use super::{DATA, LARGEST, Options, PING, Run, Stream, join, on_thread};
+use super::{DATA, Options, PING, Run, Stream, UDP_LARGEST, join, on_thread};
 use crate::PerfError;
 
 /// The most datagrams in a batch (Linux's UDP_MAX_SEGMENTS).
@@ -91,7 +91,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let sender = on_thread(move || async move {
         let plain = Plain::new(here)?;
         // A batch is no longer than the largest datagram.
-        let batch = &DATA[..datagram * (LARGEST / datagram).clamp(1, SEGMENTS)];
+        let batch = &DATA[..datagram * (UDP_LARGEST / datagram).clamp(1, SEGMENTS)];
         while !sending.is_over() {
             plain.send(target, batch, datagram).await?;
         }
@@ -99,7 +99,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
         plain.send(target, batch, datagram).await?;
         Ok(())
     });
-    let stream = run.measure(options);
+    let stream = run.measure(options, || sender.is_finished() || receiver.is_finished());
     join(sender)?;
     join(receiver)?;
     stream

@@ -92,6 +92,11 @@ impl<T: Send + 'static> Ends<T> {
         Ok(Self { server, client })
     }
 
+    /// Whether an end has, before it was asked to.
+    fn has_stopped(&self) -> bool {
+        self.server.is_finished() || self.client.is_finished()
+    }
+
     fn join(self) -> Result<T, PerfError> {
         let answer = join(self.client)?;
         join(self.server)?;
@@ -118,7 +123,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
             Ok(())
         },
     )?;
-    let stream = run.measure(options);
+    let stream = run.measure(options, || ends.has_stopped());
     ends.join()?;
     stream
 }

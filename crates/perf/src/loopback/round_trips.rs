@@ -48,8 +48,10 @@ pub(super) fn measure(pings: usize, threads: Threads) -> Result<RoundTrips, Perf
         threads,
         move |connection| async move {
             let plain = tokio::spawn(plain::echo(there, turns * TURN));
-            dccp::echo(&connection).await?;
-            plain.await.map_err(|_| PerfError::Stopped)?
+            let echoed = dccp::echo(&connection).await;
+            // The client has had all answers, or has failed and asks for no more.
+            plain.abort();
+            echoed
         },
         move |connection| async move {
             let mut plain = plain::Pinger::new(here, target)?;

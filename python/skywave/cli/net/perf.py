@@ -54,7 +54,12 @@ def perf(
         typer.Option(metavar="R", help='Offer no more than this, as "5 Mbps" of data.'),
     ] = None,
     pings: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Round trips of --loopback.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Round trips of --loopback, in whole turns of 50, and again with both ends on one thread.",
+        ),
     ] = 20_000,
     idle: Annotated[
         int, typer.Option(metavar="N", min=0, help="Idle connections that --loopback weighs.")

@@ -26,12 +26,12 @@ impl Run {
 /// One option of a received vector.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vector<'a> {
-    pub(super) kind: VectorKind,
+    kind: VectorKind,
     /// The packet that it starts with.
-    pub(super) start: SeqNo,
+    start: SeqNo,
     /// An Ack Vector's Nonce Echo.
     pub(crate) nonce: bool,
-    pub(super) cells: &'a [u8],
+    cells: &'a [u8],
 }
 
 impl<'a> Vector<'a> {
@@ -77,3 +77,6 @@ pub(crate) fn vectors(
             })
         })
 }
+
+#[cfg(test)]
+mod tests;
