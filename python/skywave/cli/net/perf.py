@@ -58,7 +58,7 @@ def perf(
         typer.Option(
             metavar="N",
             min=1,
-            help="Round trips of --loopback, in whole turns of 50, and again with both ends on one thread.",
+            help="Round trips of --loopback, in turns of 50; once more on one thread.",
         ),
     ] = 20_000,
     idle: Annotated[
