@@ -23,6 +23,8 @@ const SEQUENCE_WINDOW_MAX: u64 = (1 << 46) - 1;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
     last: Option<(SeqNo, Instant)>,
+    /// No Request or Response has a greater number.
+    greatest: Option<SeqNo>,
     /// From the packet to its answer.
     pub(super) rtt: Option<Duration>,
 }
@@ -31,6 +33,7 @@ impl Handshake {
     /// A Request or Response has left.
     pub(super) const fn sent(&mut self, seq: SeqNo, now: Instant) {
         self.last = Some((seq, now));
+        self.greatest = Some(seq);
     }
 
     /// A packet came that acknowledges `ack`.
@@ -42,13 +45,21 @@ impl Handshake {
         }
     }
 
-    /// Whether `ack` is the latest Request or Response.
-    pub(super) fn is_last(&self, ack: SeqNo) -> bool {
-        self.last.is_some_and(|(seq, _)| seq == ack)
+    /// Whether `ack`, the greatest number received, is that of a Request or Response.
+    pub(super) fn is_all_that_came(&self, ack: SeqNo) -> bool {
+        self.greatest
+            .is_some_and(|greatest| !ack.is_after(greatest))
     }
 }
 
 impl Connection {
+    /// Goes on behind the next `count` numbers, which Responses may have had of which nothing is
+    /// remembered.
+    pub(in crate::dccp) fn skip_responses(&mut self, count: u64) {
+        self.seq.take(count);
+        self.handshake.greatest = Some(self.seq.gss);
+    }
+
     /// The answer to a Request or Response may have come: its round-trip time is what congestion
     /// control can start from.
     pub(super) fn sample_handshake(&mut self, ack: SeqNo, now: Instant) {

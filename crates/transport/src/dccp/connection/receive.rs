@@ -333,7 +333,7 @@ impl Connection {
             && packet
                 .kind
                 .ack()
-                .is_some_and(|ack| self.handshake.is_last(ack))
+                .is_some_and(|ack| self.handshake.is_all_that_came(ack))
         {
             // The client has seen nothing but our Response: it is in PARTOPEN and stays there
             // until a packet of ours tells it that the handshake is complete.

@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
-use skywave_wire::dccp::{DccpOption, Kind, Packet, PacketType, ResetCode, ServiceCode};
+use skywave_wire::dccp::{DccpOption, Kind, Packet, PacketType, ResetCode, SeqNo, ServiceCode};
 use thiserror::Error;
 
 use self::cookie::{Cookies, Remembered};
@@ -354,6 +354,7 @@ impl Listener {
             self.stats.bad_cookies += 1;
             return self.refuse(arrival.now, &packet, ResetCode::BAD_INIT_COOKIE);
         };
+        connection.skip_responses(responses_after(&cookie.request, &packet));
         connection.receive(arrival.now, arrival.ecn, packet);
         if connection.state() == State::Respond {
             // The packet has not passed the checks. The Sync that says so would take a sequence
@@ -430,4 +431,17 @@ impl Listener {
             packet: reset,
         }))
     }
+}
+
+/// How many Responses may have left after that to `request`, when `packet` brings back its cookie:
+/// one for each number of the client's between the two, for that may be a Request that was sent
+/// again. They have the numbers that follow (see [`Secret`]'s `initial_number`), and the client takes
+/// what else has one of these for a packet that it has already received.
+fn responses_after(request: &Packet, packet: &Packet) -> u64 {
+    let seq = if packet.extended {
+        packet.seq
+    } else {
+        SeqNo::extend24(packet.seq.low24(), request.seq)
+    };
+    u64::try_from(seq.distance_from(request.seq) - 1).unwrap_or(0)
 }

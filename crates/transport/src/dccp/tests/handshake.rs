@@ -291,6 +291,27 @@ fn partopen() {
     assert_eq!(reset_code(last), Some((ResetCode::ABORTED, [0; 3])));
 }
 
+/// An idle client has the first of two Responses only: a server's answer gets it out of PARTOPEN.
+#[test]
+fn idle_connection_leaves_partopen_though_a_response_is_lost() {
+    let mut pair = Pair::default();
+    let mut responses = 0;
+    pair.network = Box::new(move |sent| {
+        if sent.kind() != PacketType::Response {
+            return Fate::Deliver;
+        }
+        responses += 1;
+        if responses == 1 {
+            Fate::Delay(millis(1_010))
+        } else {
+            Fate::Drop
+        }
+    });
+    pair.run_for(secs(30));
+    assert_eq!(pair.kinds(Server)[..2], [PacketType::Response; 2]);
+    assert_eq!(pair.states(), (State::Open, State::Open));
+}
+
 /// The first Ack of an idle client may be lost: it sends another one, and a server's answer gets
 /// it out of PARTOPEN.
 #[test]

@@ -320,6 +320,50 @@ fn cookies_outlive_a_change_of_keys() {
     }
 }
 
+/// D8.1-6, D7-1: a client that has asked three times gets three Responses with cookies, of which some
+/// may be lost, and brings one cookie back. What the server then says has other numbers than the
+/// Responses that it knows nothing of, and an idle client hears of the end of the handshake.
+#[test]
+fn packets_after_a_cookie_are_not_taken_for_responses() {
+    for (arrive, talks) in [0b111, 0b001, 0b011, 0b101, 0b110, 0b100]
+        .into_iter()
+        .flat_map(|arrive| [(arrive, true), (arrive, false)])
+    {
+        let mut listener = always_cookies();
+        let mut driven = client(Config::default());
+        let mut asked = packets(&mut driven, Instant::ZERO);
+        for time in [1, 3] {
+            let _ = driven.expire(at(secs(time)));
+            asked.extend(packets(&mut driven, at(secs(time))));
+        }
+        let now = at(millis(3_100));
+        let mut answers = Vec::new();
+        for (index, request) in asked.into_iter().enumerate() {
+            let response = reply(listener.receive(now, Ecn::Ect0, PEER, request));
+            if arrive >> index & 1 == 1 {
+                let _ = driven.receive(now, Ecn::Ect0, response);
+                answers.extend(packets(&mut driven, now));
+            }
+        }
+        let server = accepted(listener.receive(now, Ecn::Ect0, PEER, answers.remove(0)));
+        let mut pair = Pair::default();
+        (pair.client, pair.server) = (driven, Driven::new(server));
+        pair.now = now;
+        if talks {
+            pair.send(Server, 20);
+        }
+        pair.drain(Server);
+        for answer in answers {
+            pair.receive(Server, Ecn::Ect0, answer);
+        }
+        pair.run_for(secs(5));
+        assert_eq!(pair.states(), (State::Open, State::Open), "{arrive:03b}");
+        let received = if talks { vec![20] } else { vec![] };
+        assert_eq!(pair.received(Client), received, "{arrive:03b}");
+        assert_eq!(pair.get(Client).stats().counters.duplicates, 0);
+    }
+}
+
 /// D8.1-4, D8.1-2: where nothing is kept, too, each retry of a Request is answered with the next
 /// number, and a cookie that fits it.
 #[test]
