@@ -190,6 +190,11 @@ def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
         connection.send((stage, done, total))
 
     try:
+        # First, for an interrupt does not get out of all that an import does. Whether there is such
+        # a paper is said below.
+        with suppress(ModuleNotFoundError):
+            papers.package(work.key)
+        _has_files.set()
         reproduction = papers.reproduce(
             work.key, live_ns2=work.live_ns2, seeds=work.seeds, progress=step
         )
@@ -197,6 +202,8 @@ def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
     except BaseException as error:  # noqa: BLE001  (raised by the process that asked)
         error.add_note(f"In the process of {work.key}:\n{traceback.format_exc()}")
         return _that_travels(error)
+    finally:
+        _has_files.clear()
     return reproduction.judgement
 
 
@@ -209,13 +216,25 @@ def _that_travels(error: BaseException) -> BaseException:
     return error
 
 
+_has_files = threading.Event()
+"""Whether there may be something to clear away."""
+
+
 def _stop(*_: object) -> None:
     """Leave whatever runs as an interrupt does, with its files cleared away, and only once."""
+    if not _has_files.is_set():
+        _leave()
     signal.signal(signal.SIGTERM, lambda *_: None)
     raise KeyboardInterrupt
+
+
+def _leave() -> None:
+    """Leave at once: what an interpreter does at its end does not bear being interrupted."""
+    os._exit(0)
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _stop)
     with suppress(ConnectionError, KeyboardInterrupt), Connection(int(sys.argv[1])) as to_us:
         _serve(to_us)
+    _leave()

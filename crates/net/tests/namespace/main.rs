@@ -18,7 +18,6 @@ const PORT: u16 = 5001;
 fn config() -> Config {
     Config {
         request_retry: skywave_units::Duration::from_millis(50),
-        request_give_up: skywave_units::Duration::from_millis(300),
         ..Config::default()
     }
 }

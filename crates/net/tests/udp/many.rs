@@ -35,12 +35,7 @@ async fn u_7_a_thousand_connections_between_two_sockets() {
         for index in 0..CONNECTIONS {
             let client = client.clone();
             clients.spawn(async move {
-                let config = skywave_transport::dccp::Config {
-                    request_give_up: skywave_units::Duration::from_secs(30),
-                    handshake_give_up: skywave_units::Duration::from_secs(30),
-                    ..quick()
-                };
-                let connection = client.connect(target, config).await.unwrap();
+                let connection = client.connect(target, quick()).await.unwrap();
                 for round in 0..3 {
                     let word = format!("{index}/{round}");
                     connection.send(word.clone()).await.unwrap();

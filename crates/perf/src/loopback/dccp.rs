@@ -225,7 +225,7 @@ pub(super) fn timer_lateness() -> Result<Lateness, PerfError> {
         let config = Config {
             request_retry: every,
             backoff_limit: every,
-            request_give_up: every * (2 * TIMERS as u64),
+            request_give_up: skywave_units::Duration::from_secs(600),
             ..Config::default()
         };
         let connecting = here.connect(peer(silent.local_addr()?), config);
