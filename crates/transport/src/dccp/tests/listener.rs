@@ -320,7 +320,7 @@ fn cookies_outlive_a_change_of_keys() {
     }
 }
 
-/// D8.1-6, D7-1: a client that has asked three times gets three Responses with cookies, of which some
+/// D8.1-6: a client that has asked three times gets three Responses with cookies, of which some
 /// may be lost, and brings one cookie back. What the server then says has other numbers than the
 /// Responses that it knows nothing of, and an idle client hears of the end of the handshake.
 #[test]
