@@ -121,7 +121,8 @@ pub enum ConnectionError {
     /// The peer has not answered for so long that the handshake or the close was given up.
     #[error("the peer does not answer; check its address, and that nothing filters the packets")]
     TimedOut,
-    /// The network says that the peer cannot be reached (ICMP).
+    /// The network says that the peer cannot be reached (ICMP), in the handshake or while this end
+    /// closes; a connection that carries data does not end by that.
     #[error(
         "the network reports that the peer cannot be reached; check the address, the UDP port and that the peer runs"
     )]

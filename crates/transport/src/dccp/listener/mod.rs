@@ -107,7 +107,8 @@ pub struct ListenerStats {
 /// of the Linux kernel) that do not return cookies.
 ///
 /// Both ways lead to the same connection: with a cookie the handshake is done over again, from the
-/// Request that the cookie holds and with the same numbers.
+/// Request that the cookie holds and with the same numbers; it goes on behind those of the Responses
+/// that Requests sent again may have had.
 #[derive(Debug)]
 pub struct Listener {
     config: ListenerConfig,
