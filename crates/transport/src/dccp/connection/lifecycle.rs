@@ -19,21 +19,26 @@ const LISTEN_INTERVAL: Duration = Duration::from_millis(200);
 /// The greatest Sequence Window (section 7.5.2).
 const SEQUENCE_WINDOW_MAX: u64 = (1 << 46) - 1;
 
-/// The latest Request or Response, to take a first round-trip time from.
+/// The Requests or Responses that have been sent, to take a first round-trip time from.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
     last: Option<(SeqNo, Instant)>,
-    /// No Request or Response has a greater number.
-    greatest: Option<SeqNo>,
-    /// From the packet to its answer.
+    /// When the first left.
+    began: Instant,
+    /// None has a greater number.
+    greatest: SeqNo,
+    /// From the last to its answer.
     pub(super) rtt: Option<Duration>,
 }
 
 impl Handshake {
     /// A Request or Response has left.
     pub(super) const fn sent(&mut self, seq: SeqNo, now: Instant) {
+        if self.last.is_none() {
+            self.began = now;
+        }
         self.last = Some((seq, now));
-        self.greatest = Some(seq);
+        self.greatest = seq;
     }
 
     /// A packet came that acknowledges `ack`.
@@ -45,10 +50,14 @@ impl Handshake {
         }
     }
 
-    /// Whether `ack`, the greatest number received, is that of a Request or Response.
-    pub(super) fn is_all_that_came(&self, ack: SeqNo) -> bool {
-        self.greatest
-            .is_some_and(|greatest| !ack.is_after(greatest))
+    /// Whether a client that acknowledges `ack` at `now` has seen nothing but Responses, and is to see
+    /// no other: of several, the last is acknowledged, or an earlier one though twice as much time has
+    /// passed since the last as between the first and the last.
+    pub(super) fn has_ended_with(&self, ack: SeqNo, now: Instant) -> bool {
+        self.last.is_some_and(|(_, at)| {
+            let is_overdue = now - at >= (at - self.began) * 2;
+            ack == self.greatest || (is_overdue && ack.is_before(self.greatest))
+        })
     }
 }
 
@@ -57,7 +66,7 @@ impl Connection {
     /// remembered.
     pub(in crate::dccp) fn skip_responses(&mut self, count: u64) {
         self.seq.take(count);
-        self.handshake.greatest = Some(self.seq.gss);
+        self.handshake.greatest = self.seq.gss;
     }
 
     /// The answer to a Request or Response may have come: its round-trip time is what congestion

@@ -327,17 +327,13 @@ impl Connection {
                     self.enter_open(now);
                 }
             }
-        } else if self.role == Role::Server
+        } else if let Kind::Ack { ack } = packet.kind
+            && self.role == Role::Server
             && self.state == State::Open
-            && kind == PacketType::Ack
-            && packet
-                .kind
-                .ack()
-                .is_some_and(|ack| self.handshake.is_all_that_came(ack))
         {
-            // The client has seen nothing but our Response: it is in PARTOPEN and stays there
-            // until a packet of ours tells it that the handshake is complete.
-            self.outbox.ack = true;
+            // The client is in PARTOPEN then, and stays there until a packet of ours tells it that the
+            // handshake is complete.
+            self.outbox.ack |= self.handshake.has_ended_with(ack, now);
         }
     }
 
