@@ -79,7 +79,10 @@ class Lab:
         self._path: emulation.Path | None = None
 
     def run(self, case: Case, port: int) -> Result:
-        """Run a case, again while the path loses the packet that would show it."""
+        """Run a case, again while the path loses the packet that would show it.
+
+        Each attempt takes the next DCCP port: the kernel may still ask for the end of the last one.
+        """
         began = time.monotonic()
         if case.path != self._path:
             self._guest.run("sh", "-c", case.path.script())
@@ -87,8 +90,8 @@ class Lab:
         file = self._guest.folder / "case.pcap"
         attempts = 0
         while True:
+            evidence = self._gather(case, port + attempts, file)
             attempts += 1
-            evidence = self._gather(case, port, file)
             reasons = judge(case, evidence)
             if not reasons or attempts == ATTEMPTS or not reset_was_lost(case, evidence):
                 break

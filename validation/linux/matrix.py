@@ -9,10 +9,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+from itertools import count
 from queue import Empty
 from typing import TYPE_CHECKING, NoReturn
 
-from validation.linux.lab import Result, lab
+from validation.linux.lab import ATTEMPTS, Result, lab
 from validation.linux.machine import lacking
 from validation.linux.namespace import LabError
 from validation.linux.verdict import Outcome
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from validation.linux.lab import Plan
 
 FIRST_PORT = 33_000
-"""Each case has a port of its own, so that what is late for one is not taken for another's."""
+"""Each case and attempt has a port of its own, so that what is late for one is not taken for
+another's."""
 
 
 def run(cases: list[Case], plan: Plan, tell: Callable[[Result], None]) -> list[Result]:
@@ -86,7 +88,7 @@ def _run_kind(kind: Kind, cases: list[Case], plan: Plan, queue: Queue[Result]) -
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent turns it into SIGTERM
     signal.signal(signal.SIGTERM, _interrupt)
-    left = list(enumerate(cases, FIRST_PORT))
+    left = list(zip(count(FIRST_PORT, ATTEMPTS), cases, strict=False))
     try:
         while left and _parent_lives():
             before = len(left)
