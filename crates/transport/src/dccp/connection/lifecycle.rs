@@ -19,6 +19,11 @@ const LISTEN_INTERVAL: Duration = Duration::from_millis(200);
 /// The greatest Sequence Window (section 7.5.2).
 const SEQUENCE_WINDOW_MAX: u64 = (1 << 46) - 1;
 
+/// A round trip takes less than so many times the time from a client's first Request to its last, where
+/// there are several: it waits twice as long each time (section 8.1.1), and asks no more once a Response
+/// has come.
+const ROUND_TRIP_LIMIT: u64 = 3;
+
 /// The Requests or Responses that have been sent, to take a first round-trip time from.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
@@ -51,11 +56,11 @@ impl Handshake {
     }
 
     /// Whether a client that acknowledges `ack` at `now` has seen nothing but Responses, and is to see
-    /// no other: of several, the last is acknowledged, or an earlier one though twice as much time has
-    /// passed since the last as between the first and the last.
+    /// no other: of several, the last is acknowledged, or an earlier one though a round trip has passed
+    /// since the last.
     pub(super) fn has_ended_with(&self, ack: SeqNo, now: Instant) -> bool {
         self.last.is_some_and(|(_, at)| {
-            let is_overdue = now - at >= (at - self.began) * 2;
+            let is_overdue = now - at >= (at - self.began) * ROUND_TRIP_LIMIT;
             ack == self.greatest || (is_overdue && ack.is_before(self.greatest))
         })
     }
