@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use skywave_net::{Connection, Endpoint, EndpointConfig, Peer};
@@ -12,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::round_trips::{Ping, Threads};
 use super::{
-    Idle, LARGEST, Lateness, Options, PING, Run, Stream, datagram, join, on_thread, resident,
+    Ends, Idle, LARGEST, Lateness, Options, PING, Run, Stream, datagram, join, on_thread, resident,
 };
 use crate::PerfError;
 
@@ -45,38 +44,20 @@ fn roomy() -> Config {
     }
 }
 
-/// The ends of one connection, each on a thread: what the client answers comes after it, then the
-/// server ends.
-struct Ends<T> {
-    server: JoinHandle<Result<(), PerfError>>,
-    client: JoinHandle<Result<T, PerfError>>,
-}
-
-impl<T: Send + 'static> Ends<T> {
-    fn start<S, C>(
-        serve: impl FnOnce(Connection) -> S + Send + 'static,
-        call: impl FnOnce(Connection) -> C + Send + 'static,
-    ) -> Self
-    where
-        S: Future<Output = Result<(), PerfError>> + Send + 'static,
-        C: Future<Output = Result<T, PerfError>> + Send + 'static,
-    {
-        let (announce, announced) = oneshot::channel();
-        Self {
-            server: on_thread(move || server(announce, serve)),
-            client: on_thread(move || client(announced, call)),
-        }
-    }
-
-    /// Whether an end has, before it was asked to.
-    fn has_stopped(&self) -> bool {
-        self.server.is_finished() || self.client.is_finished()
-    }
-
-    fn join(self) -> Result<T, PerfError> {
-        let answer = join(self.client)?;
-        join(self.server)?;
-        Ok(answer)
+/// Starts each end of one connection on a thread.
+fn start<T, S, C>(
+    serve: impl FnOnce(Connection) -> S + Send + 'static,
+    call: impl FnOnce(Connection) -> C + Send + 'static,
+) -> Ends<T>
+where
+    T: Send + 'static,
+    S: Future<Output = Result<(), PerfError>> + Send + 'static,
+    C: Future<Output = Result<T, PerfError>> + Send + 'static,
+{
+    let (announce, announced) = oneshot::channel();
+    Ends {
+        server: on_thread(move || server(announce, serve)),
+        client: on_thread(move || client(announced, call)),
     }
 }
 
@@ -92,7 +73,7 @@ where
     C: Future<Output = Result<T, PerfError>> + Send + 'static,
 {
     match threads {
-        Threads::Two => Ends::start(serve, call).join(),
+        Threads::Two => start(serve, call).join(),
         Threads::One => join(on_thread(move || async move {
             let (announce, announced) = oneshot::channel();
             let server = tokio::spawn(server(announce, serve));
@@ -137,7 +118,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let run = Run::default();
     let (counting, sending) = (run.clone(), run.clone());
     let data = datagram(options.datagram);
-    let ends = Ends::start(
+    let ends = start(
         |connection| async move {
             let mut datagrams = Vec::with_capacity(AT_ONCE);
             loop {
@@ -225,6 +206,7 @@ pub(super) fn timer_lateness() -> Result<Lateness, PerfError> {
         let config = Config {
             request_retry: every,
             backoff_limit: every,
+            // Not before all have been watched, however late they are.
             request_give_up: skywave_units::Duration::from_secs(600),
             ..Config::default()
         };

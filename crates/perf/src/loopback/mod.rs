@@ -397,6 +397,27 @@ impl Run {
     }
 }
 
+/// The ends of one connection, each on a thread: what the client answers comes after it, then the
+/// server ends.
+#[derive(Debug)]
+struct Ends<T> {
+    server: JoinHandle<Result<(), PerfError>>,
+    client: JoinHandle<Result<T, PerfError>>,
+}
+
+impl<T> Ends<T> {
+    /// Whether one has stopped, be it by itself.
+    fn has_stopped(&self) -> bool {
+        self.server.is_finished() || self.client.is_finished()
+    }
+
+    fn join(self) -> Result<T, PerfError> {
+        let answer = join(self.client)?;
+        join(self.server)?;
+        Ok(answer)
+    }
+}
+
 /// Runs a future on a thread and a runtime of its own; as a task, for the future that a runtime blocks
 /// on is woken by other tasks only after a look at all sockets.
 fn on_thread<T, F>(make: impl FnOnce() -> F + Send + 'static) -> JoinHandle<Result<T, PerfError>>

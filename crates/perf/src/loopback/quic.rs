@@ -3,14 +3,13 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::thread::JoinHandle;
 use std::time::Instant;
 
 use quinn::rustls::RootCertStore;
 use quinn::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig, VarInt};
 
-use super::{Options, PING, PingPong, Run, Stream, datagram, join, on_thread};
+use super::{Ends, Options, PING, PingPong, Run, Stream, datagram, on_thread};
 use crate::PerfError;
 
 /// Room for a datagram of 1200 bytes from the first packet on; quinn would search for it.
@@ -48,67 +47,50 @@ fn client_config(certificate: CertificateDer<'static>) -> Result<ClientConfig, P
     Ok(config)
 }
 
-struct Ends<T> {
-    server: JoinHandle<Result<(), PerfError>>,
-    client: JoinHandle<Result<T, PerfError>>,
-}
-
-impl<T: Send + 'static> Ends<T> {
-    fn start<S, C>(
-        serve: impl FnOnce(Connection) -> S + Send + 'static,
-        call: impl FnOnce(Connection) -> C + Send + 'static,
-    ) -> Result<Self, PerfError>
-    where
-        S: Future<Output = Result<(), PerfError>> + Send,
-        C: Future<Output = Result<T, PerfError>> + Send,
-    {
-        let identity =
-            rcgen::generate_simple_self_signed(vec!["localhost".into()]).map_err(failed)?;
-        let certificate = identity.cert.der().clone();
-        let key = PrivatePkcs8KeyDer::from(identity.signing_key.serialize_der());
-        let server = server_config(certificate.clone(), key)?;
-        let client = client_config(certificate)?;
-        let (announce, announced) = mpsc::channel();
-        let server = on_thread(move || async move {
-            let endpoint = Endpoint::server(server, (Ipv4Addr::LOCALHOST, 0).into())?;
-            let _ = announce.send(endpoint.local_addr()?);
-            let incoming = endpoint.accept().await.ok_or(PerfError::Stopped)?;
-            serve(incoming.await.map_err(failed)?).await?;
-            endpoint.wait_idle().await;
-            Ok(())
-        });
-        let client = on_thread(move || async move {
-            let address = announced.recv().map_err(|_| PerfError::Stopped)?;
-            let endpoint = Endpoint::client((Ipv4Addr::LOCALHOST, 0).into())?;
-            let connecting = endpoint
-                .connect_with(client, address, "localhost")
-                .map_err(failed)?;
-            let connection = connecting.await.map_err(failed)?;
-            let answer = call(connection.clone()).await?;
-            connection.close(0u8.into(), b"");
-            endpoint.wait_idle().await;
-            Ok(answer)
-        });
-        Ok(Self { server, client })
-    }
-
-    /// Whether an end has, before it was asked to.
-    fn has_stopped(&self) -> bool {
-        self.server.is_finished() || self.client.is_finished()
-    }
-
-    fn join(self) -> Result<T, PerfError> {
-        let answer = join(self.client)?;
-        join(self.server)?;
+/// Starts each end of one connection on a thread.
+fn start<T, S, C>(
+    serve: impl FnOnce(Connection) -> S + Send + 'static,
+    call: impl FnOnce(Connection) -> C + Send + 'static,
+) -> Result<Ends<T>, PerfError>
+where
+    T: Send + 'static,
+    S: Future<Output = Result<(), PerfError>> + Send,
+    C: Future<Output = Result<T, PerfError>> + Send,
+{
+    let identity = rcgen::generate_simple_self_signed(vec!["localhost".into()]).map_err(failed)?;
+    let certificate = identity.cert.der().clone();
+    let key = PrivatePkcs8KeyDer::from(identity.signing_key.serialize_der());
+    let server = server_config(certificate.clone(), key)?;
+    let client = client_config(certificate)?;
+    let (announce, announced) = mpsc::channel();
+    let server = on_thread(move || async move {
+        let endpoint = Endpoint::server(server, (Ipv4Addr::LOCALHOST, 0).into())?;
+        let _ = announce.send(endpoint.local_addr()?);
+        let incoming = endpoint.accept().await.ok_or(PerfError::Stopped)?;
+        serve(incoming.await.map_err(failed)?).await?;
+        endpoint.wait_idle().await;
+        Ok(())
+    });
+    let client = on_thread(move || async move {
+        let address = announced.recv().map_err(|_| PerfError::Stopped)?;
+        let endpoint = Endpoint::client((Ipv4Addr::LOCALHOST, 0).into())?;
+        let connecting = endpoint
+            .connect_with(client, address, "localhost")
+            .map_err(failed)?;
+        let connection = connecting.await.map_err(failed)?;
+        let answer = call(connection.clone()).await?;
+        connection.close(0u8.into(), b"");
+        endpoint.wait_idle().await;
         Ok(answer)
-    }
+    });
+    Ok(Ends { server, client })
 }
 
 pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let run = Run::default();
     let (counting, sending) = (run.clone(), run.clone());
     let data = datagram(options.datagram);
-    let ends = Ends::start(
+    let ends = start(
         |connection| async move {
             while connection.read_datagram().await.is_ok() {
                 counting.count(1);
@@ -130,7 +112,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
 
 pub(super) fn ping_pong(options: &Options) -> Result<PingPong, PerfError> {
     let pings = options.pings;
-    let ends = Ends::start(
+    let ends = start(
         |connection| async move {
             while let Ok(datagram) = connection.read_datagram().await {
                 connection.send_datagram(datagram).map_err(failed)?;
