@@ -223,8 +223,9 @@ mod tests {
         assert_eq!(Arrived::decode(&[0; 20]), None);
     }
 
-    #[tokio::test]
-    async fn what_the_client_sent_is_what_the_server_counted() {
+    /// A measurement over loopback: what the client says of it, what the server has counted, and how
+    /// often the client told its progress. 400 kbps are 100 datagrams of 500 bytes a second.
+    async fn measure() -> (Progress, Arrived, usize) {
         let endpoint =
             Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), EndpointConfig::default()).unwrap();
         let config = Config {
@@ -251,14 +252,28 @@ mod tests {
             serve(&connection).await.unwrap()
         };
         let (sent, counted) = tokio::join!(client, server);
+        (sent, counted, reports)
+    }
+
+    #[tokio::test]
+    async fn what_the_client_sent_is_what_the_server_counted() {
+        let (sent, counted, reports) = measure().await;
         assert_eq!(sent.arrived, counted);
-        // 400 kbps are 100 datagrams of 500 bytes a second.
-        let most = 100.0 * sent.seconds + 2.0;
-        assert!(
-            (1.0..most).contains(&(counted.datagrams as f64)),
-            "{sent:?}"
-        );
+        assert_eq!(sent.datagrams_sent, counted.datagrams);
         assert_eq!(counted.bytes, 500 * counted.datagrams);
         assert!(reports > 1);
+    }
+
+    #[tokio::test]
+    async fn a_load_is_offered_at_its_rate() {
+        // A busy machine may leave the client no time at the end, though hardly three times.
+        for _ in 0..3 {
+            let (sent, ..) = measure().await;
+            assert!(sent.datagrams_sent <= 62, "{sent:?}");
+            if sent.datagrams_sent >= 40 {
+                return;
+            }
+        }
+        panic!("it is never offered in full");
     }
 }
