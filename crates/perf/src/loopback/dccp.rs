@@ -1,6 +1,7 @@
 //! DCCP over UDP, congestion control and all.
 
 use std::collections::VecDeque;
+use std::iter::repeat_with;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -117,7 +118,7 @@ where
 pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let run = Run::default();
     let (counting, sending) = (run.clone(), run.clone());
-    let data = datagram(options.datagram);
+    let size = options.datagram;
     let ends = start(
         |connection| async move {
             let mut datagrams = Vec::with_capacity(AT_ONCE);
@@ -130,10 +131,10 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
                 counting.count(count as u64);
             }
         },
-        |connection| async move {
+        move |connection| async move {
             let mut datagrams = VecDeque::with_capacity(AT_ONCE);
             while !sending.is_over() {
-                datagrams.resize(AT_ONCE, data.clone());
+                datagrams.extend(repeat_with(|| datagram(size)).take(AT_ONCE));
                 connection.send_many(&mut datagrams).await?;
             }
             Ok(())

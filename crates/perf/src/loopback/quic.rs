@@ -89,7 +89,7 @@ where
 pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let run = Run::default();
     let (counting, sending) = (run.clone(), run.clone());
-    let data = datagram(options.datagram);
+    let size = options.datagram;
     let ends = start(
         |connection| async move {
             while connection.read_datagram().await.is_ok() {
@@ -97,9 +97,9 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
             }
             Ok(())
         },
-        |connection| async move {
+        move |connection| async move {
             while !sending.is_over() {
-                let sent = connection.send_datagram_wait(data.clone()).await;
+                let sent = connection.send_datagram_wait(datagram(size)).await;
                 sent.map_err(failed)?;
             }
             Ok(())

@@ -1,6 +1,7 @@
 //! What became of each packet that was sent: RFC 4341 section 5's pipe, and the loss inference.
 
 use std::collections::VecDeque;
+use std::iter::repeat_n;
 
 use skywave_congestion::AckedPacket;
 use skywave_units::Instant;
@@ -142,8 +143,13 @@ impl Scoreboard {
 
     /// Enters data packets that have left right behind the last packet that was entered.
     pub(super) fn on_data_following(&mut self, now: Instant, ecn: Ecn, packets: u32) {
-        for _ in 0..packets {
-            self.push(now, ecn, true);
+        if nonce_of(ecn) {
+            for _ in 0..packets {
+                self.push(now, ecn, true);
+            }
+        } else {
+            let sent = self.sent(now, ecn, true);
+            self.ring.extend(repeat_n(sent, packets as usize));
         }
         self.pipe += packets;
         self.undecided_data += packets;
@@ -158,19 +164,24 @@ impl Scoreboard {
 
     fn push(&mut self, at: Instant, ecn: Ecn, is_data: bool) {
         self.uses_nonces |= nonce_of(ecn);
+        let sent = self.sent(at, ecn, is_data);
+        self.ring.push_back(sent);
+    }
+
+    /// What to remember of the next packet.
+    fn sent(&self, at: Instant, ecn: Ecn, is_data: bool) -> Sent {
         let before = self
             .ring
             .back()
             .map_or(self.parity_before, |last| last.parity);
-        let parity = before ^ nonce_of(ecn);
-        self.ring.push_back(Sent {
+        Sent {
             at,
             ecn,
             is_data,
             acked: None,
             dropped: false,
-            parity,
-        });
+            parity: before ^ nonce_of(ecn),
+        }
     }
 
     /// Forgets everything; the next packet will be `next`.
@@ -246,19 +257,20 @@ impl Scoreboard {
         let range = self.count_before(oldest).min(end)..end;
         // The codes of load factors are for the window to read.
         let gets_marked = code.is_ce() && self.kind == VectorKind::Ack;
-        let packets = self.ring.range_mut(range.clone()).zip(range);
-        for (entry, index) in packets.rev() {
+        let mut seq = self.first.add(end as u64);
+        // A loop for each of the ring's two slices.
+        self.ring.range_mut(range).rev().for_each(|entry| {
+            seq = seq.previous();
             if Some(code) <= entry.acked {
-                continue;
+                return;
             }
-            let seq = self.first.add(index as u64);
             let is_first = entry.acked.is_none();
             entry.acked = Some(code);
             if is_first {
                 arrived(&mut self.arrivals, seq);
             }
             if !entry.is_data {
-                continue;
+                return;
             }
             if gets_marked {
                 news.marked += 1;
@@ -280,7 +292,7 @@ impl Scoreboard {
                     ecn: if code == Ecn::NotEct { entry.ecn } else { code },
                 });
             }
-        }
+        });
     }
 
     /// Counts as lost what has [`NUMDUPACK`] arrivals after it.
