@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::iter::repeat_n;
+use std::ops::Range;
 
 use skywave_congestion::AckedPacket;
 use skywave_units::Instant;
@@ -17,18 +18,56 @@ pub(super) const NUMDUPACK: usize = 3;
 /// Packets remembered at most: more than a window of 10 Gbit/s over 200 ms.
 const HISTORY_MAX: usize = 1 << 18;
 
-/// A packet that was sent.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    at: Instant,
-    ecn: Ecn,
-    is_data: bool,
-    /// What its acknowledgements have told of its ECN field; `None` before the first.
-    acked: Option<Ecn>,
-    /// Whether the peer has said that it dropped the data (RFC 4340 section 11.7).
-    dropped: bool,
+/// A packet that was sent and what is known of it, in a byte: those of a train are alike and next to
+/// each other, so that they are looked at together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fate(u8);
+
+impl Fate {
+    /// The two bits below are the ECN field that it was sent with.
+    const DATA: u8 = 1 << 2;
+    /// The peer has said that it dropped the data (RFC 4340 section 11.7).
+    const DROPPED: u8 = 1 << 3;
     /// Parity of the ECN nonces of all packets up to and including this one.
-    parity: bool,
+    const PARITY: u8 = 1 << 4;
+    /// In the bits above is what its acknowledgements have told of its ECN field, and one more; zero
+    /// before the first.
+    const ACKED: u32 = 5;
+
+    fn new(ecn: Ecn, is_data: bool, parity: bool) -> Self {
+        let flag = |flag, is_set| if is_set { flag } else { 0 };
+        Self(ecn.bits() | flag(Self::DATA, is_data) | flag(Self::PARITY, parity))
+    }
+
+    const fn ecn(self) -> Ecn {
+        Ecn::from_bits(self.0)
+    }
+
+    const fn is_data(self) -> bool {
+        self.0 & Self::DATA != 0
+    }
+
+    const fn is_dropped(self) -> bool {
+        self.0 & Self::DROPPED != 0
+    }
+
+    const fn parity(self) -> bool {
+        self.0 & Self::PARITY != 0
+    }
+
+    fn acked(self) -> Option<Ecn> {
+        (self.0 >> Self::ACKED).checked_sub(1).map(Ecn::from_bits)
+    }
+
+    const fn with_acked(self, code: Ecn) -> Self {
+        let rest = self.0 & ((1 << Self::ACKED) - 1);
+        Self(rest | (code.bits() + 1) << Self::ACKED)
+    }
+
+    /// Whether it is data that nothing has acknowledged.
+    const fn is_missing(self) -> bool {
+        self.0 & (Self::DATA | 0b111 << Self::ACKED) == Self::DATA
+    }
 }
 
 /// What an acknowledgement has told that was not known before. Numbers are of data packets.
@@ -52,6 +91,13 @@ pub(super) struct News {
 }
 
 impl News {
+    /// Adds data packets that were reported received, and which of them is the newest.
+    fn acked(&mut self, count: u32, newest: SeqNo) {
+        self.newly_acked += count;
+        let newest_acked = self.newest_acked.get_or_insert(newest);
+        *newest_acked = newest.max(*newest_acked);
+    }
+
     /// Adds a packet that was lost or marked.
     pub(super) fn congested(&mut self, seq: SeqNo) {
         let newest = self.newest_congested.get_or_insert(seq);
@@ -59,7 +105,7 @@ impl News {
     }
 }
 
-/// A ring of the packets that were sent, one entry for each sequence number.
+/// Rings of the packets that were sent, one entry for each sequence number.
 ///
 /// Packets older than the third newest arrival are *decided*: received or lost, for good. Only what
 /// lies above is looked at when an acknowledgement comes, so the work is proportional to what is
@@ -69,19 +115,21 @@ impl News {
 pub(super) struct Scoreboard {
     /// Which vectors the peer sends.
     kind: VectorKind,
-    ring: VecDeque<Sent>,
-    /// Sequence number of the ring's first packet, or of the next to be sent.
+    fates: VecDeque<Fate>,
+    /// When each of them was sent.
+    sent_at: VecDeque<Instant>,
+    /// Sequence number of the rings' first packet, or of the next to be sent.
     first: SeqNo,
     /// All packets up to this one are decided.
     decided: SeqNo,
-    /// The newest packets reported received, newest first.
-    arrivals: [Option<SeqNo>; NUMDUPACK],
+    /// The newest packets reported received, newest first; decided ones while there are fewer.
+    arrivals: [SeqNo; NUMDUPACK],
     /// Data packets that are neither received nor lost.
     undecided_data: u32,
     pipe: u32,
     /// Packets before this one are not in pipe: a timeout has emptied it.
     pipe_start: SeqNo,
-    /// Parity of the nonces of all packets before the ring's first.
+    /// Parity of the nonces of all packets before the rings' first.
     parity_before: bool,
     /// Whether any packet was sent with a nonce of 1.
     uses_nonces: bool,
@@ -93,10 +141,11 @@ impl Scoreboard {
     pub(super) const fn new(kind: VectorKind) -> Self {
         Self {
             kind,
-            ring: VecDeque::new(),
+            fates: VecDeque::new(),
+            sent_at: VecDeque::new(),
             first: SeqNo::ZERO,
             decided: SeqNo::ZERO.previous(),
-            arrivals: [None; NUMDUPACK],
+            arrivals: [SeqNo::ZERO.previous(); NUMDUPACK],
             undecided_data: 0,
             pipe: 0,
             pipe_start: SeqNo::ZERO,
@@ -113,7 +162,7 @@ impl Scoreboard {
 
     /// The sequence number after the last packet sent.
     pub(super) fn next(&self) -> SeqNo {
-        self.first.add(self.ring.len() as u64)
+        self.first.add(self.fates.len() as u64)
     }
 
     /// Enters a packet that has just left.
@@ -148,8 +197,9 @@ impl Scoreboard {
                 self.push(now, ecn, true);
             }
         } else {
-            let sent = self.sent(now, ecn, true);
-            self.ring.extend(repeat_n(sent, packets as usize));
+            let fate = Fate::new(ecn, true, self.parity_so_far());
+            self.fates.extend(repeat_n(fate, packets as usize));
+            self.sent_at.extend(repeat_n(now, packets as usize));
         }
         self.pipe += packets;
         self.undecided_data += packets;
@@ -157,40 +207,33 @@ impl Scoreboard {
     }
 
     fn bound(&mut self) {
-        while self.ring.len() > HISTORY_MAX {
+        while self.fates.len() > HISTORY_MAX {
             self.forget_first();
         }
     }
 
     fn push(&mut self, at: Instant, ecn: Ecn, is_data: bool) {
         self.uses_nonces |= nonce_of(ecn);
-        let sent = self.sent(at, ecn, is_data);
-        self.ring.push_back(sent);
+        let parity = self.parity_so_far() ^ nonce_of(ecn);
+        self.fates.push_back(Fate::new(ecn, is_data, parity));
+        self.sent_at.push_back(at);
     }
 
-    /// What to remember of the next packet.
-    fn sent(&self, at: Instant, ecn: Ecn, is_data: bool) -> Sent {
-        let before = self
-            .ring
+    /// Parity of the nonces of all packets.
+    fn parity_so_far(&self) -> bool {
+        self.fates
             .back()
-            .map_or(self.parity_before, |last| last.parity);
-        Sent {
-            at,
-            ecn,
-            is_data,
-            acked: None,
-            dropped: false,
-            parity: before ^ nonce_of(ecn),
-        }
+            .map_or(self.parity_before, |last| last.parity())
     }
 
     /// Forgets everything; the next packet will be `next`.
     fn restart(&mut self, next: SeqNo) {
-        self.ring.clear();
+        self.fates.clear();
+        self.sent_at.clear();
         self.first = next;
         self.decided = next.previous();
         self.pipe_start = next;
-        self.arrivals = [None; NUMDUPACK];
+        self.arrivals = [self.decided; NUMDUPACK];
         self.undecided_data = 0;
         self.pipe = 0;
         self.parity_before = false;
@@ -240,7 +283,8 @@ impl Scoreboard {
                 self.uses_nonces && parity.is_some_and(|parity| parity != vector.nonce);
         }
         if news.newest_acked == Some(ack) {
-            news.sample = self.entry(ack).map(|entry| entry.at);
+            let index = self.index(ack);
+            news.sample = index.and_then(|index| self.sent_at.get(index).copied());
         }
         self.decide(&mut news);
         news
@@ -253,60 +297,92 @@ impl Scoreboard {
         let Some(code) = run.code else { return };
         let undecided = run.newest.distance_from(self.decided).max(0) as u64;
         let oldest = run.newest.sub(run.len.min(undecided)).next();
-        let end = self.count_up_to(run.newest);
-        let range = self.count_before(oldest).min(end)..end;
+        let mut range = self.count_before(oldest)..self.count_up_to(run.newest);
+        while !range.is_empty() {
+            let alike = self.alike_at_end(range.clone());
+            range.end = alike.start;
+            self.receive_alike(alike, code, news, acked);
+        }
+    }
+
+    /// The newest packets of `range` of which the same is known.
+    fn alike_at_end(&self, range: Range<usize>) -> Range<usize> {
+        let fate = self.fates[range.end - 1];
+        let mut newest_first = self.fates.range(range.clone()).rev();
+        let others = newest_first.position(|&other| other != fate);
+        others.map_or(range.start, |count| range.end - count)..range.end
+    }
+
+    /// Merges a report of packets in a row of which the same is known.
+    fn receive_alike(
+        &mut self,
+        range: Range<usize>,
+        code: Ecn,
+        news: &mut News,
+        acked: &mut impl FnMut(&AckedPacket),
+    ) {
+        let (fate, count) = (self.fates[range.start], range.len() as u32);
+        if Some(code) <= fate.acked() {
+            return;
+        }
+        let now_known = fate.with_acked(code);
+        self.fates
+            .range_mut(range.clone())
+            .for_each(|fate| *fate = now_known);
+        let newest = self.first.add(range.end as u64 - 1);
+        let is_first = fate.acked().is_none();
+        if is_first {
+            for age in 0..u64::from(count).min(NUMDUPACK as u64) {
+                arrived(&mut self.arrivals, newest.sub(age));
+            }
+        }
+        if !fate.is_data() {
+            return;
+        }
         // The codes of load factors are for the window to read.
-        let gets_marked = code.is_ce() && self.kind == VectorKind::Ack;
-        let mut seq = self.first.add(end as u64);
-        // A loop for each of the ring's two slices.
-        self.ring.range_mut(range).rev().for_each(|entry| {
-            seq = seq.previous();
-            if Some(code) <= entry.acked {
-                return;
-            }
-            let is_first = entry.acked.is_none();
-            entry.acked = Some(code);
-            if is_first {
-                arrived(&mut self.arrivals, seq);
-            }
-            if !entry.is_data {
-                return;
-            }
-            if gets_marked {
-                news.marked += 1;
-                news.congested(seq);
-            }
-            if is_first {
-                news.newly_acked += 1;
-                let newest = news.newest_acked.get_or_insert(seq);
-                *newest = newest.max(seq);
-                self.undecided_data -= 1;
-                if !seq.is_before(self.pipe_start) {
-                    self.pipe -= 1;
-                }
+        if code.is_ce() && self.kind == VectorKind::Ack {
+            news.marked += count;
+            news.congested(newest);
+        }
+        if is_first {
+            news.acked(count, newest);
+            self.undecided_data -= count;
+            let before_pipe = self.count_before(self.pipe_start);
+            self.pipe -= range.end.saturating_sub(before_pipe.max(range.start)) as u32;
+            // What no acknowledgement tells of came as it was sent.
+            let ecn = if code == Ecn::NotEct {
+                fate.ecn()
+            } else {
+                code
+            };
+            let mut seq = newest;
+            self.sent_at.range(range).rev().for_each(|&sent_at| {
                 acked(&AckedPacket {
                     seq: seq.get(),
-                    sent_at: entry.at,
+                    sent_at,
                     transmissions: 1,
-                    // What no acknowledgement tells of came as it was sent.
-                    ecn: if code == Ecn::NotEct { entry.ecn } else { code },
+                    ecn,
                 });
-            }
-        });
+                seq = seq.previous();
+            });
+        }
     }
 
     /// Counts as lost what has [`NUMDUPACK`] arrivals after it.
     fn decide(&mut self, news: &mut News) {
-        let Some(limit) = self.arrivals[NUMDUPACK - 1] else {
-            return;
-        };
+        let limit = self.arrivals[NUMDUPACK - 1];
         if !limit.is_after(self.decided) {
             return;
         }
         let (from, to) = (self.count_up_to(self.decided), self.count_up_to(limit));
         self.decided = limit;
-        for (index, entry) in (from..to).zip(self.ring.range(from..to)) {
-            if entry.acked.is_none() && entry.is_data {
+        // Mostly nothing is missing, which is seen of many packets at once.
+        let fates = self.fates.range(from..to);
+        if !fates.fold(false, |any, fate| any | fate.is_missing()) {
+            return;
+        }
+        for (index, fate) in (from..to).zip(self.fates.range(from..to)) {
+            if fate.is_missing() {
                 let seq = self.first.add(index as u64);
                 news.lost += 1;
                 news.congested(seq);
@@ -318,37 +394,41 @@ impl Scoreboard {
         }
     }
 
-    /// How many of the ring's packets are before `seq`.
+    /// How many of the rings' packets are before `seq`.
     fn count_before(&self, seq: SeqNo) -> usize {
         let count = seq.distance_from(self.first).max(0);
-        (count as usize).min(self.ring.len())
+        (count as usize).min(self.fates.len())
     }
 
-    /// How many of the ring's packets are not after `seq`.
+    /// How many of the rings' packets are not after `seq`.
     fn count_up_to(&self, seq: SeqNo) -> usize {
         let count = seq.distance_from(self.first).saturating_add(1).max(0);
-        (count as usize).min(self.ring.len())
+        (count as usize).min(self.fates.len())
     }
 
     /// Notes that the peer dropped the data of a packet that it received. True if the packet is
     /// still remembered as received data, and this was not known.
     pub(super) fn drop_data(&mut self, seq: SeqNo) -> bool {
-        let Some(entry) = self.entry_mut(seq) else {
+        let index = self.index(seq);
+        let Some(fate) = index.and_then(|index| self.fates.get_mut(index)) else {
             return false;
         };
-        let is_news = entry.is_data && entry.acked.is_some() && !entry.dropped;
-        entry.dropped |= is_news;
+        let is_news = fate.is_data() && fate.acked().is_some() && !fate.is_dropped();
+        if is_news {
+            fate.0 |= Fate::DROPPED;
+        }
         is_news
     }
 
     /// Parity of the nonces of a run's packets, while all are remembered.
     fn parity(&self, run: Run) -> Option<bool> {
-        let last = self.entry(run.newest)?.parity;
+        let parity = |seq| Some(self.fates.get(self.index(seq)?)?.parity());
+        let last = parity(run.newest)?;
         let oldest = run.oldest();
         if oldest == self.first {
             return Some(last ^ self.parity_before);
         }
-        Some(last ^ self.entry(oldest.previous())?.parity)
+        Some(last ^ parity(oldest.previous())?)
     }
 
     /// Forgets the packets that are decided; where nonces are in use, only those that the last
@@ -362,22 +442,24 @@ impl Scoreboard {
         };
         let before_limit = limit.distance_from(self.first).max(0) as usize;
         let count = before_limit.min(self.count_up_to(self.decided));
-        let last = count.checked_sub(1).and_then(|last| self.ring.get(last));
-        self.parity_before = last.map_or(self.parity_before, |last| last.parity);
-        self.ring.drain(..count);
+        let last = count.checked_sub(1).and_then(|last| self.fates.get(last));
+        self.parity_before = last.map_or(self.parity_before, |last| last.parity());
+        self.fates.drain(..count);
+        self.sent_at.drain(..count);
         self.first = self.first.add(count as u64);
     }
 
     fn forget_first(&mut self) {
-        let Some(entry) = self.ring.pop_front() else {
+        let Some(fate) = self.fates.pop_front() else {
             return;
         };
-        self.parity_before = entry.parity;
+        self.sent_at.pop_front();
+        self.parity_before = fate.parity();
         let seq = self.first;
         self.first = seq.next();
         if seq.is_after(self.decided) {
             self.decided = seq;
-            if entry.is_data && entry.acked.is_none() {
+            if fate.is_missing() {
                 self.undecided_data -= 1;
                 self.pipe -= u32::from(!seq.is_before(self.pipe_start));
             }
@@ -387,33 +469,14 @@ impl Scoreboard {
     fn index(&self, seq: SeqNo) -> Option<usize> {
         usize::try_from(seq.distance_from(self.first)).ok()
     }
-
-    fn entry(&self, seq: SeqNo) -> Option<&Sent> {
-        self.ring.get(self.index(seq)?)
-    }
-
-    fn entry_mut(&mut self, seq: SeqNo) -> Option<&mut Sent> {
-        let index = self.index(seq)?;
-        self.ring.get_mut(index)
-    }
 }
 
 /// Keeps the newest arrivals in order.
 #[inline]
-fn arrived(arrivals: &mut [Option<SeqNo>; NUMDUPACK], mut seq: SeqNo) {
-    if let [.., Some(oldest)] = arrivals
-        && !seq.is_after(*oldest)
-    {
-        return;
-    }
-    for slot in arrivals {
-        match slot {
-            Some(newer) if !seq.is_after(*newer) => {}
-            Some(older) => core::mem::swap(older, &mut seq),
-            None => {
-                *slot = Some(seq);
-                return;
-            }
+fn arrived(arrivals: &mut [SeqNo; NUMDUPACK], mut seq: SeqNo) {
+    for newer in arrivals {
+        if seq.is_after(*newer) {
+            core::mem::swap(newer, &mut seq);
         }
     }
 }

@@ -78,9 +78,9 @@ pub(crate) struct Sender {
     event_start: SeqNo,
     /// Only packets from this one on give a round-trip time sample.
     sample_start: SeqNo,
-    /// The newest packet that filled cwnd: acknowledgements of later ones were limited by the
-    /// application.
-    last_full: Option<SeqNo>,
+    /// The newest packet that filled cwnd, or the one before the first: acknowledgements of later ones
+    /// were limited by the application.
+    last_full: SeqNo,
     last_data_at: Option<Instant>,
     /// A slow receiver forbids growth until then.
     growth_held_until: Option<Instant>,
@@ -129,7 +129,7 @@ impl Sender {
             ack_ratio_in_force: ack_ratio,
             event_start: SeqNo::ZERO,
             sample_start: SeqNo::ZERO,
-            last_full: None,
+            last_full: SeqNo::ZERO,
             last_data_at: None,
             growth_held_until: None,
             peer_stopped_listening: false,
@@ -169,6 +169,7 @@ impl Sender {
     fn start(&mut self, first: SeqNo) {
         self.event_start = first;
         self.sample_start = first;
+        self.last_full = first.previous();
         self.ack_ratio.start(first);
     }
 
@@ -182,7 +183,7 @@ impl Sender {
         self.last_data_at = Some(now);
         self.window.on_sent(now, pipe);
         if self.is_full() {
-            self.last_full = Some(seq);
+            self.last_full = seq;
         }
         // A packet that makes an acknowledgement due ends the wait for a delayed one.
         let due = now + self.patience();

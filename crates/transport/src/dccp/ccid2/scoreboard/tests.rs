@@ -157,7 +157,7 @@ fn what_is_decided_is_forgotten() {
         if number % 2 == 0 {
             take_in(&mut board, number, false, &[63, 63]);
         }
-        assert!(board.ring.len() <= 5);
+        assert!(board.fates.len() <= 5);
     }
     assert_eq!(board.pipe(), 1);
 }
@@ -169,7 +169,7 @@ fn a_sender_of_acknowledgements_remembers_nothing() {
     for number in 3..1000 {
         send(&mut board, number, false, Ecn::Ect0);
     }
-    assert_eq!((board.ring.len(), board.next()), (0, seq(1000)));
+    assert_eq!((board.fates.len(), board.next()), (0, seq(1000)));
     send(&mut board, 1000, true, Ecn::Ect0);
     assert_eq!(take_in(&mut board, 1000, false, &[63]).newly_acked, 1);
 }
@@ -177,7 +177,7 @@ fn a_sender_of_acknowledgements_remembers_nothing() {
 #[test]
 fn history_is_bounded() {
     let mut board = board(1, 2 * HISTORY_MAX as u64);
-    assert_eq!(board.ring.len(), HISTORY_MAX);
+    assert_eq!(board.fates.len(), HISTORY_MAX);
     assert_eq!(board.pipe(), HISTORY_MAX as u32);
     assert_eq!(
         take_in(&mut board, 2 * HISTORY_MAX as u64 - 1, false, &[63]).newly_acked,

@@ -109,7 +109,7 @@ impl Sender {
             in_flight: self.board.pipe(),
             ack_ratio: self.ack_ratio.get().into(),
             rtt,
-            application_limited: self.last_full.is_none_or(|full| newest.is_after(full)),
+            application_limited: newest.is_after(self.last_full),
             ecn_echo: false,
         });
     }
