@@ -374,8 +374,11 @@ impl Connection {
     fn take_in_acks_of_acks(&mut self, ack: SeqNo, options: &OptionList) {
         let carriers = &self.carriers;
         let carrier = vectors(self.sender.vector_kind(), ack, options)
-            .take_while(|_| !carriers.is_empty())
             .flat_map(Vector::runs)
+            .take_while(|run| {
+                let oldest = carriers.front();
+                oldest.is_some_and(|oldest| !run.newest.is_before(*oldest))
+            })
             .filter(|run| run.code.is_some())
             .find_map(|run| {
                 let in_run = |carrier: &&SeqNo| carrier.is_within(run.oldest(), run.newest);
