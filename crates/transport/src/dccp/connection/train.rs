@@ -150,11 +150,14 @@ pub trait Outlet {
     /// not taken have not been sent.
     fn train(&mut self, train: &mut Train<'_>) -> ControlFlow<()> {
         let ecn = train.ecn();
-        for (header, payload) in train {
-            let packet = header.into_packet(payload);
-            self.packet(Transmit { ecn, packet })?;
-        }
-        ControlFlow::Continue(())
+        let all = train.take_out(usize::MAX, |header, payload| {
+            let packet = header.into_packet(payload.clone());
+            match self.packet(Transmit { ecn, packet }) {
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(()) => Err(()),
+            }
+        });
+        all.map_or_else(ControlFlow::Break, ControlFlow::Continue)
     }
 }
 
@@ -185,23 +188,33 @@ impl Train<'_> {
     pub const fn packet_len(&self) -> usize {
         DataHeader::LEN + self.size
     }
-}
 
-/// Each packet that is taken out has been sent.
-impl Iterator for Train<'_> {
-    type Item = (DataHeader, Payload);
-
+    /// Takes out packets in order, no more than `limit`, and hands the header and the data of each to
+    /// `emit`, until that fails. Each that is taken out has been sent.
+    ///
+    /// # Errors
+    ///
+    /// What `emit` says of the last one that was taken out.
     #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.permitted == 0 {
-            return None;
+    pub fn take_out<E>(
+        &mut self,
+        limit: usize,
+        mut emit: impl FnMut(DataHeader, &Payload) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut header, mut count, mut result) = (self.header, 0, Ok(()));
+        let limit = usize::try_from(self.permitted).map_or(limit, |permitted| permitted.min(limit));
+        for payload in self.queue.iter().take(limit) {
+            if payload.len() != self.size || result.is_err() {
+                break;
+            }
+            result = emit(header, payload);
+            header.seq = header.seq.next();
+            count += 1;
         }
-        let size = self.size;
-        let payload = self.queue.pop_front_if(|next| next.len() == size)?;
-        self.permitted -= 1;
-        let header = self.header;
-        self.header.seq = header.seq.next();
-        Some((header, payload))
+        self.queue.drain(..count);
+        self.header = header;
+        self.permitted -= count as u64;
+        result
     }
 }
 
