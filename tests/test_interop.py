@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -13,9 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import CAPTURES, ROOT, needs_tshark
-from validation.linux import capture, machine
+from validation.linux import capture, machine, registers
 from validation.linux.cases import DATAGRAMS, Case, Ending, Flow, Role, matrix, short
 from validation.linux.ends import Report, words
+from validation.linux.guests import MACHINES, guest, python
+from validation.linux.namespace import namespace
 from validation.linux.verdict import Evidence, judge, reset_was_lost
 
 if TYPE_CHECKING:
@@ -267,6 +270,24 @@ def test_skywave_and_linux_understand_each_other(tmp_path: Path) -> None:
     done = run_matrix("--short", "--keep", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == f"{len(short())} passed, 0 failed, 0 skipped"
+
+
+@pytest.mark.usefixtures("user_mode_linux")
+@pytest.mark.parametrize("are_too_many", [False, True])
+def test_a_guest_keeps_all_registers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, are_too_many: bool
+) -> None:
+    """What is loaded where a processor has too many changes nothing where it has not.
+
+    Python and its hashes use the widest registers that there are, across the faults of a start.
+    """
+    if registers.are_too_many() and not are_too_many:
+        pytest.skip("User Mode Linux does not start on this processor without it")
+    monkeypatch.setattr(registers, "are_too_many", lambda: are_too_many)
+    word = "import hashlib; print(hashlib.sha256(bytes(3_000_000)).hexdigest())"
+    with namespace("registers") as space, guest(MACHINES["uml"], space, tmp_path) as booted:
+        answer = booted.run(python(), "-c", word)
+    assert answer.split() == [hashlib.sha256(bytes(3_000_000)).hexdigest()]
 
 
 @pytest.mark.usefixtures("user_mode_linux")

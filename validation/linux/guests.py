@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from validation.linux import kernel
+from validation.linux import kernel, registers
 from validation.linux.namespace import LabError, link_address, wait_until
 
 if TYPE_CHECKING:
@@ -169,8 +169,10 @@ def guest(machine: Machine, space: Namespace, state: Path) -> Iterator[Guest]:
     os.mkfifo(folder / "console")
     tap = f"ip tuntap add dev {machine.tap} mode tap; ip link set {machine.tap} master br0 up"
     space.run("sh", "-ec", tap)
-    command = _uml(machine, folder) if machine.kind == "uml" else _qemu(machine, folder)
+    is_uml = machine.kind == "uml"
+    command = _uml(machine, folder) if is_uml else _qemu(machine, folder)
     stdin = os.open(folder / "console", os.O_RDWR)  # open for writing too: never at its end
+    environment = os.environ | (registers.environment(folder) if is_uml else {})
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else str(folder)  # noqa: S108 - UML maps it
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -180,7 +182,7 @@ def guest(machine: Machine, space: Namespace, state: Path) -> Iterator[Guest]:
             stderr=log,
             start_new_session=True,
             cwd=folder,
-            env=os.environ | {"TMPDIR": memory},
+            env=environment | {"TMPDIR": memory},
         )
     os.close(stdin)
     booted = Guest(machine, folder)

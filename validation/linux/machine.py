@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from validation.linux import kernel
+from validation.linux import kernel, registers
 
 PACKAGES = {
     "ip": "iproute2",
@@ -19,6 +19,7 @@ PACKAGES = {
     "linux.uml": "user-mode-linux",
     "qemu-system-x86_64": "qemu-system-x86",
     "cpio": "cpio",
+    registers.COMPILER: "gcc",
 }
 """Debian's package of each program."""
 
@@ -41,7 +42,10 @@ def lacking(kind: str) -> str | None:
         return f"the guests are x86_64 Linux, this is {platform.system()} on {platform.machine()}"
     if os.geteuid() != 0:
         return "needs root, for a network namespace (try make interop)"
-    missing = [program for program in PROGRAMS[kind] if not shutil.which(program)]
+    programs = list(PROGRAMS[kind])
+    if kind == "uml" and registers.are_too_many():
+        programs.append(registers.COMPILER)
+    missing = [program for program in programs if not shutil.which(program)]
     if missing:
         packages = " ".join(sorted({PACKAGES[program] for program in missing}))
         return f"{', '.join(missing)} missing (apt-get install {packages})"
