@@ -19,7 +19,7 @@ from validation.linux.cases import DATAGRAMS, Case, Ending, Flow, Role, matrix, 
 from validation.linux.ends import Report, words
 from validation.linux.guests import MACHINES, guest, python
 from validation.linux.namespace import namespace
-from validation.linux.verdict import Evidence, judge, reset_was_lost
+from validation.linux.verdict import Evidence, end_was_lost, judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,9 +177,15 @@ def test_who_is_to_be_refused_asks_for_what_is_not_there() -> None:
 
 def test_only_a_path_that_loses_excuses_a_missing_reset() -> None:
     unanswered = with_packets(CLOSE)
-    assert reset_was_lost(replace(clean_case(), path_name="loss"), unanswered)
-    assert not reset_was_lost(clean_case(), unanswered)
-    assert not reset_was_lost(replace(clean_case(), path_name="loss"), right_evidence())
+    assert end_was_lost(replace(clean_case(), path_name="loss"), unanswered)
+    assert not end_was_lost(clean_case(), unanswered)
+    assert not end_was_lost(replace(clean_case(), path_name="loss"), right_evidence())
+    we_ask = clean_case(Role.LISTEN, Ending.WE_CLOSE)
+    forgotten = with_packets(
+        capture.Packet(100, WE, "CloseReq"), capture.Packet(101, KERNEL, "Reset", reset_code=3)
+    )
+    assert end_was_lost(replace(we_ask, path_name="loss"), forgotten)
+    assert not end_was_lost(we_ask, forgotten)
 
 
 def test_each_end_is_told_its_part() -> None:

@@ -15,7 +15,7 @@ from validation.linux.cases import Role
 from validation.linux.ends import LISTENING, KernelEnd, Report, SkywaveEnd, words
 from validation.linux.guests import MACHINES, guest
 from validation.linux.namespace import namespace
-from validation.linux.verdict import Evidence, Outcome, judge, reset_was_lost, show
+from validation.linux.verdict import Evidence, Outcome, end_was_lost, judge, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ SETTLE_S = 0.05
 """Time for the last packet to reach the capture, beyond the path's delay."""
 
 ATTEMPTS = 3
-"""A case whose last Reset the emulated path has lost runs again."""
+"""A case whose last packet the emulated path has lost runs again."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Lab:
             evidence = self._gather(case, port + attempts, file)
             attempts += 1
             reasons = judge(case, evidence)
-            if not reasons or attempts == ATTEMPTS or not reset_was_lost(case, evidence):
+            if not reasons or attempts == ATTEMPTS or not end_was_lost(case, evidence):
                 break
         if reasons:
             self._plan.keep.mkdir(parents=True, exist_ok=True)

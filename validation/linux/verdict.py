@@ -89,14 +89,17 @@ def judge(case: Case, evidence: Evidence) -> list[str]:
     ]
 
 
-def reset_was_lost(case: Case, evidence: Evidence) -> bool:
-    """Return whether the path has lost the Reset that was to end the connection.
+def end_was_lost(case: Case, evidence: Evidence) -> bool:
+    """Return whether the path has lost the packet that was to end the connection.
 
     A Reset is sent once and by itself: its receiver then ends otherwise, by timeout or by a Reset
-    "No Connection", and the case shows nothing.
+    "No Connection", and the case shows nothing. The same goes for a Close of the kernel's that is
+    lost, where the kernel has forgotten the connection by the time that our CloseReq comes again.
     """
     if not case.path.loses:
         return False
+    if (False, f"Reset {NO_CONNECTION}") in evidence.closing():
+        return True
     by_us, reset = closings(case)[0][-1]
     if by_us:
         return case.ending.is_reset and evidence.kernel.end != ("remote", ABORTED)
