@@ -181,11 +181,12 @@ def test_only_a_path_that_loses_excuses_a_missing_reset() -> None:
     assert not end_was_lost(clean_case(), unanswered)
     assert not end_was_lost(replace(clean_case(), path_name="loss"), right_evidence())
     we_ask = clean_case(Role.LISTEN, Ending.WE_CLOSE)
-    forgotten = with_packets(
-        capture.Packet(100, WE, "CloseReq"), capture.Packet(101, KERNEL, "Reset", reset_code=3)
-    )
-    assert end_was_lost(replace(we_ask, path_name="loss"), forgotten)
-    assert not end_was_lost(we_ask, forgotten)
+    asked, close = capture.Packet(100, WE, "CloseReq"), capture.Packet(101, KERNEL, "Close")
+    unknown = capture.Packet(102, KERNEL, "Reset", reset_code=3)
+    assert end_was_lost(replace(we_ask, path_name="loss"), with_packets(asked, unknown))
+    assert not end_was_lost(we_ask, with_packets(asked, unknown))
+    # We had it, and should not have asked again.
+    assert not end_was_lost(replace(we_ask, path_name="loss"), with_packets(asked, close, unknown))
 
 
 def test_each_end_is_told_its_part() -> None:

@@ -93,12 +93,12 @@ def end_was_lost(case: Case, evidence: Evidence) -> bool:
     """Return whether the path has lost the packet that was to end the connection.
 
     A Reset is sent once and by itself: its receiver then ends otherwise, by timeout or by a Reset
-    "No Connection", and the case shows nothing. The same goes for a Close of the kernel's that is
-    lost, where the kernel has forgotten the connection by the time that our CloseReq comes again.
+    "No Connection", and the case shows nothing. The same goes where the kernel has ended and
+    forgotten the connection, and all that the capture has of its end is that it knows of none.
     """
     if not case.path.loses:
         return False
-    if (False, f"Reset {NO_CONNECTION}") in evidence.closing():
+    if [kind for by_us, kind in evidence.closing() if not by_us] == [f"Reset {NO_CONNECTION}"]:
         return True
     by_us, reset = closings(case)[0][-1]
     if by_us:
