@@ -12,7 +12,7 @@ use arrow_pyarrow::ToPyArrow;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use skywave_sim::{Results, RunError, RunOptions, Scenario};
+use skywave_sim::{Registry, Results, RunError, RunOptions, Scenario};
 
 use crate::ScenarioError;
 
@@ -61,18 +61,19 @@ pub(crate) fn check_scenario(
     format: &str,
     directory: Option<std::path::PathBuf>,
 ) -> PyResult<String> {
+    let registry = Registry::default();
     let scenario = match (format, directory) {
-        ("toml", None) => Scenario::from_toml(text),
-        ("toml", Some(directory)) => Scenario::from_toml_beside(text, &directory),
-        ("json", None) => Scenario::from_json(text),
-        ("json", Some(directory)) => Scenario::from_json_beside(text, &directory),
+        ("toml", None) => Scenario::from_toml(text, &registry),
+        ("toml", Some(directory)) => Scenario::from_toml_beside(text, &registry, &directory),
+        ("json", None) => Scenario::from_json(text, &registry),
+        ("json", Some(directory)) => Scenario::from_json_beside(text, &registry, &directory),
         _ => {
             let message = format!("format: \"{format}\" is not a format: use \"toml\" or \"json\"");
             return Err(PyValueError::new_err(message));
         }
     };
     scenario
-        .and_then(|scenario| skywave_sim::check(&scenario).map(|()| scenario.to_json()))
+        .and_then(|scenario| skywave_sim::check(&scenario, &registry).map(|()| scenario.to_json()))
         .map_err(scenario_error)
 }
 
@@ -86,7 +87,8 @@ pub(crate) fn run(
     captures: Option<std::collections::BTreeMap<String, std::path::PathBuf>>,
     verify_physics: bool,
 ) -> PyResult<Run> {
-    let scenario = Scenario::from_json(scenario).map_err(scenario_error)?;
+    let registry = Registry::default();
+    let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
     let captures = captures
         .unwrap_or_default()
         .into_iter()
@@ -105,8 +107,11 @@ pub(crate) fn run(
         verify_physics,
     };
     let watch = Watch::new(progress);
-    let outcome =
-        py.detach(|| skywave_sim::run(&scenario, options, |fraction| watch.report((fraction,))));
+    let outcome = py.detach(|| {
+        skywave_sim::run(&scenario, &registry, options, |fraction| {
+            watch.report((fraction,))
+        })
+    });
     watch.finish(outcome).map(Run)
 }
 
@@ -118,14 +123,15 @@ pub(crate) fn run_many(
     scenarios: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Run>> {
+    let registry = Registry::default();
     let scenarios = scenarios
         .iter()
-        .map(|text| Scenario::from_json(text).map_err(scenario_error))
+        .map(|text| Scenario::from_json(text, &registry).map_err(scenario_error))
         .collect::<PyResult<Vec<_>>>()?;
     let watch = Watch::new(progress);
     let total = scenarios.len();
     let outcome = py.detach(|| {
-        run_watched(&scenarios, |done| match done {
+        run_watched(&scenarios, &registry, |done| match done {
             Some(done) => watch.report((done, total)),
             None => watch.look(),
         })
@@ -143,6 +149,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// between.
 fn run_watched(
     scenarios: &[Scenario],
+    registry: &Registry,
     report: impl Fn(Option<usize>) -> bool,
 ) -> Result<Vec<Results>, RunError> {
     let interrupted = AtomicBool::new(false);
@@ -153,8 +160,9 @@ fn run_watched(
             let finished = |_done| {
                 let _delivered = sender.send(()).is_ok();
             };
-            let results =
-                skywave_sim::run_many(scenarios, finished, || !interrupted.load(Ordering::Relaxed));
+            let results = skywave_sim::run_many(scenarios, registry, finished, || {
+                !interrupted.load(Ordering::Relaxed)
+            });
             drop(sender);
             results
         });

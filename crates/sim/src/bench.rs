@@ -8,6 +8,7 @@ use crate::engine::{Parts, Simulator};
 use crate::host::stream;
 use crate::observe::{Event, Observer};
 use crate::packet::Frame;
+use crate::registry::Registry;
 use crate::run::Build;
 use crate::scenario::{
     DropTailSpec, Dumbbell, FlowSpec, FtpSpec, Probes, Profile, QueueSpec, Scenario, ScenarioError,
@@ -188,8 +189,9 @@ impl Bench {
     }
 
     fn simulator(&self, scenario: &Scenario) -> Result<Simulator<Counter>, ScenarioError> {
-        scenario.validate()?;
-        let build = Build::new(scenario)?;
+        let registry = Registry::default();
+        scenario.validate(&registry)?;
+        let build = Build::new(scenario, &registry)?;
         Ok(Simulator::new(Parts {
             network: build.network,
             hosts: build.hosts,

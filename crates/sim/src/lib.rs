@@ -1,6 +1,7 @@
 //! The packet-level simulator: protocols and paths on a virtual clock.
 //!
 //! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
+//!   A [`Registry`] says what its words stand for.
 //! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
 //!   `discipline` (their queues), `host` (endpoints; `successive` for one connection after another)
 //!   and `application` (what they send; `talker` sends voice, `web` files).
@@ -9,8 +10,9 @@
 //! - [`Bench`] is the benchmark.
 //!
 //! ```
-//! use skywave_sim::{RunOptions, Scenario, run};
+//! use skywave_sim::{Registry, RunOptions, Scenario, run};
 //!
+//! let registry = Registry::default();
 //! let scenario = Scenario::from_toml(
 //!     r#"
 //!     name = "one file"
@@ -18,8 +20,9 @@
 //!     dumbbell = { pairs = 1, rate = "2 Mbps", delay = "50 ms", access_rate = "10 Mbps", access_delays = ["1 ms"] }
 //!     flows = [{ name = "file", from = "s1", to = "d1", transport = { tcp = {} }, source = { ftp = {} } }]
 //!     "#,
+//!     &registry,
 //! )?;
-//! let results = run(&scenario, RunOptions::default(), |_| true)?;
+//! let results = run(&scenario, &registry, RunOptions::default(), |_| true)?;
 //! assert!(results.summary.links[0].utilisation > 0.5);
 //! # Ok::<(), skywave_sim::RunError>(())
 //! ```
@@ -38,6 +41,7 @@ mod packet;
 pub mod physics;
 mod probes;
 mod record;
+mod registry;
 mod run;
 mod scenario;
 mod schedule;
@@ -50,6 +54,7 @@ mod wire_check;
 
 pub use bench::{Bench, BenchCounts, IdleFlows};
 pub use record::{Record, What};
+pub use registry::Registry;
 pub use run::{
     FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, check, run, run_many,
 };

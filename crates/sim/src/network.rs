@@ -218,6 +218,7 @@ const fn error_rate(per: ErrorUnit, probability: f64) -> ErrorRate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Registry;
 
     fn network(links: &[(&str, &str)]) -> Network {
         let links: String = links
@@ -234,7 +235,7 @@ mod tests {
              [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ tcp = {{}} }}\n\
              source = {{ ftp = {{}} }}\n"
         );
-        Network::new(&Scenario::from_toml(&text).unwrap())
+        Network::new(&Scenario::from_toml(&text, &Registry::default()).unwrap())
     }
 
     fn route(network: &mut Network, from: &str, to: &str) -> Vec<String> {

@@ -25,6 +25,7 @@ use skywave_wire::Ecn;
 
 use self::link::{Judged, Writes, links};
 use crate::record::{Record, What};
+use crate::registry::Registry;
 use crate::scenario::Scenario;
 
 /// Violations that are written out; a broken run would give millions.
@@ -45,7 +46,8 @@ struct Traveller {
 }
 
 /// Checks the record of a run of `scenario`; the answer is empty where all is well.
-pub fn verify(scenario: &Scenario, records: &[Record]) -> Vec<String> {
+pub fn verify(scenario: &Scenario, registry: &Registry, records: &[Record]) -> Vec<String> {
+    let _ = registry;
     let mut judge = Judge {
         links: links(scenario),
         hosts: scenario

@@ -18,6 +18,7 @@ use crate::packet::Route;
 use crate::physics;
 use crate::probes::{Sampled, Sampler, Totals};
 use crate::record::{Fingerprint, Recorder};
+use crate::registry::Registry;
 use crate::scenario::{Scenario, ScenarioError, SourceSpec, TransportSpec};
 use crate::tables::{Names, TransferRow};
 use crate::talker::Made;
@@ -159,7 +160,8 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    pub(crate) fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
+    pub(crate) fn new(scenario: &Scenario, registry: &Registry) -> Result<Self, ScenarioError> {
+        let _ = registry;
         let mut network = Network::new(scenario);
         let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
         let mut routes = Vec::with_capacity(2 * scenario.flows.len());
@@ -230,9 +232,9 @@ impl Build {
 ///
 /// # Errors
 /// [`ScenarioError`] with the field that is wrong.
-pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    scenario.validate()?;
-    Build::new(scenario)?.check_counters()
+pub fn check(scenario: &Scenario, registry: &Registry) -> Result<(), ScenarioError> {
+    scenario.validate(registry)?;
+    Build::new(scenario, registry)?.check_counters()
 }
 
 /// Runs a scenario to its end. `progress` is told the fraction done now and then and answers
@@ -242,11 +244,12 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 /// [`RunError`]; the scenario is checked first, as by [`check`].
 pub fn run(
     scenario: &Scenario,
+    registry: &Registry,
     options: RunOptions,
     progress: impl FnMut(f64) -> bool,
 ) -> Result<Results, RunError> {
-    scenario.validate()?;
-    let build = Build::new(scenario)?;
+    scenario.validate(registry)?;
+    let build = Build::new(scenario, registry)?;
     build.check_counters()?;
     let links: Vec<String> = build
         .network
@@ -365,7 +368,7 @@ pub fn run(
     };
     let tables = sampler.tables.into_batches(&names, probes)?;
     let violations = recorder
-        .map(|recorder| physics::verify(scenario, &recorder.records))
+        .map(|recorder| physics::verify(scenario, registry, &recorder.records))
         .unwrap_or_default();
     Ok(Results {
         summary,
@@ -459,6 +462,7 @@ fn transfer_rows(applications: &[Application]) -> Vec<TransferRow> {
 /// The first [`RunError`], in the order of the scenarios.
 pub fn run_many(
     scenarios: &[Scenario],
+    registry: &Registry,
     finished: impl Fn(usize) + Sync,
     go_on: impl Fn() -> bool + Sync,
 ) -> Result<Vec<Results>, RunError> {
@@ -466,7 +470,7 @@ pub fn run_many(
     let outcomes: Vec<_> = scenarios
         .par_iter()
         .map(|scenario| {
-            let results = run(scenario, RunOptions::default(), |_| go_on());
+            let results = run(scenario, registry, RunOptions::default(), |_| go_on());
             finished(done.fetch_add(1, Ordering::Relaxed) + 1);
             results
         })

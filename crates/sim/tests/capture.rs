@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use skywave_sim::{RunError, RunOptions, Scenario, run};
+use skywave_sim::{Registry, RunError, RunOptions, Scenario, run};
 use skywave_wire::capture::{Reader, Transport};
 
 const SCENARIO: &str = r#"
@@ -47,7 +47,7 @@ impl Write for SharedFile {
 
 /// The scenario's packets in both directions of the bottleneck, and how many there were.
 fn captures() -> (Vec<Vec<u8>>, u64) {
-    let scenario = Scenario::from_toml(SCENARIO).unwrap();
+    let scenario = Scenario::from_toml(SCENARIO, &Registry::default()).unwrap();
     let files = [SharedFile::default(), SharedFile::default()];
     let captures = ["r1->r2", "r2->r1"]
         .into_iter()
@@ -63,7 +63,9 @@ fn captures() -> (Vec<Vec<u8>>, u64) {
         captures,
         ..RunOptions::default()
     };
-    let summary = run(&scenario, options, |_| true).unwrap().summary;
+    let summary = run(&scenario, &Registry::default(), options, |_| true)
+        .unwrap()
+        .summary;
     let delivered = summary
         .links
         .iter()
@@ -138,14 +140,14 @@ fn tshark_reads_it_without_a_complaint() {
 
 #[test]
 fn an_unknown_link_is_named() {
-    let scenario = Scenario::from_toml(SCENARIO).unwrap();
+    let scenario = Scenario::from_toml(SCENARIO, &Registry::default()).unwrap();
     let file: Box<dyn Write + Send> = Box::new(SharedFile::default());
     let captures = vec![("r1->r9".to_owned(), file)];
     let options = RunOptions {
         captures,
         ..RunOptions::default()
     };
-    let error = run(&scenario, options, |_| true).unwrap_err();
+    let error = run(&scenario, &Registry::default(), options, |_| true).unwrap_err();
     assert!(
         matches!(&error, RunError::UnknownLink { link, .. } if link == "r1->r9"),
         "{error}"

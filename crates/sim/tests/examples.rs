@@ -9,7 +9,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use skywave_sim::{RunOptions, Scenario, run};
+use skywave_sim::{Registry, RunOptions, Scenario, run};
 
 fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples")
@@ -27,7 +27,7 @@ fn examples() -> Vec<(String, Scenario)> {
         .map(|path| {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             let text = std::fs::read_to_string(&path).unwrap();
-            let scenario = Scenario::from_toml(&text);
+            let scenario = Scenario::from_toml(&text, &Registry::default());
             (
                 name.clone(),
                 scenario.unwrap_or_else(|error| panic!("{name}: {error}")),
@@ -46,7 +46,7 @@ fn obey_physics() {
             verify_physics: true,
             ..RunOptions::default()
         };
-        let results = run(&scenario, options, |_| true).unwrap();
+        let results = run(&scenario, &Registry::default(), options, |_| true).unwrap();
         assert!(
             results.violations.is_empty(),
             "{name}: {:#?}",
@@ -67,9 +67,21 @@ fn obey_physics() {
 fn survive_the_wire() {
     for (name, mut scenario) in examples() {
         scenario.verify_wire = false;
-        let typed = run(&scenario, RunOptions::default(), |_| true).unwrap();
+        let typed = run(
+            &scenario,
+            &Registry::default(),
+            RunOptions::default(),
+            |_| true,
+        )
+        .unwrap();
         scenario.verify_wire = true;
-        let wired = run(&scenario, RunOptions::default(), |_| true).unwrap();
+        let wired = run(
+            &scenario,
+            &Registry::default(),
+            RunOptions::default(),
+            |_| true,
+        )
+        .unwrap();
         assert_eq!(typed.fingerprint, wired.fingerprint, "{name}");
     }
 }
@@ -78,7 +90,13 @@ fn survive_the_wire() {
 fn give_the_same_results_every_time() {
     for (name, scenario) in examples() {
         let [first, second] = [(), ()].map(|()| {
-            let results = run(&scenario, RunOptions::default(), |_| true).unwrap();
+            let results = run(
+                &scenario,
+                &Registry::default(),
+                RunOptions::default(),
+                |_| true,
+            )
+            .unwrap();
             (results.fingerprint, results.summary, results.tables)
         });
         assert_eq!(first, second, "{name}");
@@ -89,7 +107,13 @@ fn give_the_same_results_every_time() {
 fn keep_their_fingerprints() {
     let mut ours = String::new();
     for (name, scenario) in examples() {
-        let results = run(&scenario, RunOptions::default(), |_| true).unwrap();
+        let results = run(
+            &scenario,
+            &Registry::default(),
+            RunOptions::default(),
+            |_| true,
+        )
+        .unwrap();
         writeln!(ours, "{name} {:016x}", results.fingerprint).unwrap();
     }
     let path = directory().join("fingerprints.txt");

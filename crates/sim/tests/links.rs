@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use skywave_sim::{Results, RunOptions, Scenario, run};
+use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
 
 /// A TCP and a UDP flow over one link with these properties.
 fn scenario(link: &str) -> String {
@@ -40,13 +40,14 @@ fn scenario(link: &str) -> String {
 
 /// Runs a scenario, judged by the physics verifier and held against the wire.
 fn judged(text: &str) -> Results {
-    let mut scenario = Scenario::from_toml(text).unwrap_or_else(|error| panic!("{error}"));
+    let mut scenario =
+        Scenario::from_toml(text, &Registry::default()).unwrap_or_else(|error| panic!("{error}"));
     scenario.verify_wire = true;
     let options = RunOptions {
         verify_physics: true,
         ..RunOptions::default()
     };
-    let results = run(&scenario, options, |_| true).unwrap();
+    let results = run(&scenario, &Registry::default(), options, |_| true).unwrap();
     assert_eq!(results.violations, Vec::<String>::new(), "{text}");
     results
 }
@@ -170,7 +171,7 @@ fn errors_name_their_field() {
             "links[0].back: a link with one_way has no way back",
         ),
     ] {
-        let message = Scenario::from_toml(&scenario(link))
+        let message = Scenario::from_toml(&scenario(link), &Registry::default())
             .unwrap_err()
             .to_string();
         assert!(message.starts_with(error), "{message}");
@@ -179,7 +180,9 @@ fn errors_name_their_field() {
         "cbr = { rate = \"80 kbps\", datagram = \"100 B\" }",
         "ftp = {}",
     );
-    let message = Scenario::from_toml(&text).unwrap_err().to_string();
+    let message = Scenario::from_toml(&text, &Registry::default())
+        .unwrap_err()
+        .to_string();
     assert!(
         message.starts_with("flows[1].source: a file over udp"),
         "{message}"
@@ -192,11 +195,15 @@ fn a_trace_file_is_read_beside_the_scenario() {
     std::fs::create_dir_all(&directory).unwrap();
     let read = |csv: &str| {
         std::fs::write(directory.join("orbit.csv"), csv).unwrap();
-        Scenario::from_toml_beside(&scenario("trace = { file = \"orbit.csv\" }"), &directory)
+        Scenario::from_toml_beside(
+            &scenario("trace = { file = \"orbit.csv\" }"),
+            &Registry::default(),
+            &directory,
+        )
     };
     let from_file = read("# time, rate, delay\n5 s, 500 kbps, 80 ms\n\n6.5 s,, 90 ms\n").unwrap();
     let listed = "trace = { steps = [{ at = \"5 s\", rate = \"500 kbps\", delay = \"80 ms\" }, { at = \"6.5 s\", delay = \"90 ms\" }] }";
-    let listed = Scenario::from_toml(&scenario(listed)).unwrap();
+    let listed = Scenario::from_toml(&scenario(listed), &Registry::default()).unwrap();
     assert_eq!(from_file.to_json(), listed.to_json());
     for (csv, error) in [
         (
@@ -214,7 +221,7 @@ fn a_trace_file_is_read_beside_the_scenario() {
     }
     std::fs::remove_dir_all(&directory).unwrap();
     let text = scenario("trace = { file = \"orbit.csv\" }");
-    let message = Scenario::from_toml_beside(&text, &directory)
+    let message = Scenario::from_toml_beside(&text, &Registry::default(), &directory)
         .unwrap_err()
         .to_string();
     assert!(message.contains("orbit.csv cannot be read"), "{message}");

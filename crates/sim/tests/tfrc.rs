@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use skywave_sim::{FlowSummary, RunOptions, Scenario, run};
+use skywave_sim::{FlowSummary, Registry, RunOptions, Scenario, run};
 
 /// 60 s over a link of this rate and a round-trip time of 102 ms, with a queue of 10 packets for each
 /// Mbps; the wire and physics are checked.
@@ -18,12 +18,12 @@ fn over_a_bottleneck(rate: &str, pairs: u32, flow: impl Fn(u32) -> String) -> Ve
         {flows}
         "#
     );
-    let scenario = Scenario::from_toml(&scenario).unwrap();
+    let scenario = Scenario::from_toml(&scenario, &Registry::default()).unwrap();
     let options = RunOptions {
         verify_physics: true,
         ..RunOptions::default()
     };
-    let results = run(&scenario, options, |_| true).unwrap();
+    let results = run(&scenario, &Registry::default(), options, |_| true).unwrap();
     assert_eq!(results.violations, Vec::<String>::new());
     results.summary.flows
 }

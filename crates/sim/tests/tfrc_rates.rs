@@ -8,7 +8,7 @@ mod support;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_congestion::tfrc::equation;
-use skywave_sim::{Results, RunOptions, Scenario, run};
+use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
 
 use crate::support::{counts, floats, table, words};
 
@@ -71,8 +71,14 @@ impl Path<'_> {
             source = {source}
             "#
         );
-        let scenario = Scenario::from_toml(&scenario).unwrap();
-        run(&scenario, RunOptions::default(), |_| true).unwrap()
+        let scenario = Scenario::from_toml(&scenario, &Registry::default()).unwrap();
+        run(
+            &scenario,
+            &Registry::default(),
+            RunOptions::default(),
+            |_| true,
+        )
+        .unwrap()
     }
 }
 

@@ -6,7 +6,7 @@ mod support;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use skywave_sim::{Results, Scenario};
+use skywave_sim::{Registry, Results, Scenario};
 
 use crate::support::{counts, run_verified, table};
 
@@ -202,7 +202,7 @@ fn errors_name_their_field() {
             "flows[0].source.voice.talkspurts.talk: 0 s",
         ),
     ] {
-        let message = Scenario::from_toml(&text(transport, voice))
+        let message = Scenario::from_toml(&text(transport, voice), &Registry::default())
             .unwrap_err()
             .to_string();
         assert!(message.starts_with(error), "{message}");

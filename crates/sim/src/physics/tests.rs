@@ -3,6 +3,7 @@
 use skywave_units::Duration;
 
 use super::*;
+use crate::Registry;
 
 /// One link: 1000 B take 1 ms, propagation 10 ms, one packet may wait.
 fn scenario() -> Scenario {
@@ -29,7 +30,7 @@ fn with_queue(queue: &str) -> Scenario {
         transport = { tcp = {} }
         source = { ftp = {} }
         "#;
-    Scenario::from_toml(&text.replace("QUEUE", queue)).unwrap()
+    Scenario::from_toml(&text.replace("QUEUE", queue), &Registry::default()).unwrap()
 }
 
 fn record(at_ms: u64, packet: u64, what: What) -> Record {
@@ -72,7 +73,7 @@ fn good() -> Vec<Record> {
 fn verdict(change: impl FnOnce(&mut Vec<Record>)) -> String {
     let mut records = good();
     change(&mut records);
-    verify(&scenario(), &records).join("\n")
+    verify(&scenario(), &Registry::default(), &records).join("\n")
 }
 
 #[test]
@@ -155,7 +156,7 @@ const EARLY: What = What::Dropped {
 fn verdict_on(queue: &str, change: impl FnOnce(&mut Vec<Record>)) -> String {
     let mut records = good();
     change(&mut records);
-    verify(&with_queue(queue), &records).join("\n")
+    verify(&with_queue(queue), &Registry::default(), &records).join("\n")
 }
 
 /// The third packet is taken in instead of being dropped, and the second, which waits, is dropped

@@ -5,28 +5,37 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{Scenario, ScenarioError};
+use crate::Registry;
 
 impl Scenario {
     /// Reads TOML. It names no files; [`from_toml_beside`](Self::from_toml_beside) reads those too.
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
-    pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
-        Self::read_toml(text, None)
+    pub fn from_toml(text: &str, registry: &Registry) -> Result<Self, ScenarioError> {
+        Self::read_toml(text, registry, None)
     }
 
     /// Reads TOML, and the files that it names, in `directory`.
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
-    pub fn from_toml_beside(text: &str, directory: &Path) -> Result<Self, ScenarioError> {
-        Self::read_toml(text, Some(directory))
+    pub fn from_toml_beside(
+        text: &str,
+        registry: &Registry,
+        directory: &Path,
+    ) -> Result<Self, ScenarioError> {
+        Self::read_toml(text, registry, Some(directory))
     }
 
-    fn read_toml(text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
+    fn read_toml(
+        text: &str,
+        registry: &Registry,
+        directory: Option<&Path>,
+    ) -> Result<Self, ScenarioError> {
         let document = toml::de::Deserializer::parse(text)
             .map_err(|error| ScenarioError::new("", one_line(&error.to_string())))?;
-        Self::read(document, directory, |error: &toml::de::Error| {
+        Self::read(document, registry, directory, |error: &toml::de::Error| {
             error.message().to_owned()
         })
     }
@@ -35,23 +44,34 @@ impl Scenario {
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
-    pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
-        Self::read_json(text, None)
+    pub fn from_json(text: &str, registry: &Registry) -> Result<Self, ScenarioError> {
+        Self::read_json(text, registry, None)
     }
 
     /// Reads JSON, and the files that it names, in `directory`.
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
-    pub fn from_json_beside(text: &str, directory: &Path) -> Result<Self, ScenarioError> {
-        Self::read_json(text, Some(directory))
+    pub fn from_json_beside(
+        text: &str,
+        registry: &Registry,
+        directory: &Path,
+    ) -> Result<Self, ScenarioError> {
+        Self::read_json(text, registry, Some(directory))
     }
 
-    fn read_json(text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
+    fn read_json(
+        text: &str,
+        registry: &Registry,
+        directory: Option<&Path>,
+    ) -> Result<Self, ScenarioError> {
         let mut document = serde_json::Deserializer::from_str(text);
-        let scenario = Self::read(&mut document, directory, |error: &serde_json::Error| {
-            error.to_string()
-        })?;
+        let scenario = Self::read(
+            &mut document,
+            registry,
+            directory,
+            |error: &serde_json::Error| error.to_string(),
+        )?;
         document
             .end()
             .map_err(|error| ScenarioError::new("", error.to_string()))?;
@@ -60,6 +80,7 @@ impl Scenario {
 
     fn read<'de, D>(
         document: D,
+        registry: &Registry,
         directory: Option<&Path>,
         message: fn(&D::Error) -> String,
     ) -> Result<Self, ScenarioError>
@@ -76,7 +97,7 @@ impl Scenario {
         if let Some(directory) = directory {
             scenario.load_traces(directory)?;
         }
-        scenario.validate()?;
+        scenario.validate(registry)?;
         Ok(scenario)
     }
 

@@ -1,6 +1,7 @@
 //! Scenarios that are wrong, and what is said about them.
 
 use super::*;
+use crate::Registry;
 
 const GOOD: &str = r#"
     name = "two hosts"
@@ -35,8 +36,8 @@ const QUEUE: &str = "queue = { drop-tail = { packets = 20 } }";
 
 #[test]
 fn a_good_scenario_reads_the_same_from_toml_and_json() {
-    let scenario = Scenario::from_toml(GOOD).unwrap();
-    let again = Scenario::from_json(&scenario.to_json()).unwrap();
+    let scenario = Scenario::from_toml(GOOD, &Registry::default()).unwrap();
+    let again = Scenario::from_json(&scenario.to_json(), &Registry::default()).unwrap();
     assert_eq!(scenario.to_json(), again.to_json());
 }
 
@@ -468,7 +469,7 @@ fn every_error_names_its_field() {
     ] {
         let text = GOOD.replacen(old, new, 1);
         assert_ne!(text, GOOD, "{old}");
-        let error = Scenario::from_toml(&text).unwrap_err();
+        let error = Scenario::from_toml(&text, &Registry::default()).unwrap_err();
         assert_eq!(error.field, field, "{error}");
         assert!(error.message.starts_with(message), "{error}");
         assert!(!error.to_string().contains('\n'), "{error}");
@@ -477,8 +478,8 @@ fn every_error_names_its_field() {
 
 #[test]
 fn what_is_not_toml_or_json_says_where() {
-    let error = Scenario::from_toml("name = ").unwrap_err();
+    let error = Scenario::from_toml("name = ", &Registry::default()).unwrap_err();
     assert!(error.to_string().contains("line 1"), "{error}");
-    let error = Scenario::from_json("{\"name\": 1} x").unwrap_err();
+    let error = Scenario::from_json("{\"name\": 1} x", &Registry::default()).unwrap_err();
     assert_eq!(error.field, "name");
 }

@@ -6,6 +6,7 @@ use skywave_units::Duration;
 
 use super::check::{check, list};
 use super::{Dumbbell, LinkSpec, Scenario, ScenarioError};
+use crate::Registry;
 
 /// The longest run: beyond it the clock of 64-bit nanoseconds has no room for timers.
 const LONGEST_RUN: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -19,7 +20,8 @@ impl Scenario {
     ///
     /// # Errors
     /// [`ScenarioError`] with the first field that is wrong.
-    pub fn validate(&self) -> Result<(), ScenarioError> {
+    pub fn validate(&self, registry: &Registry) -> Result<(), ScenarioError> {
+        let _ = registry;
         check(!self.name.is_empty(), "name", || {
             "give the scenario a name".to_owned()
         })?;

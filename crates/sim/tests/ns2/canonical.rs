@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use skywave_sim::{RunOptions, Scenario, run};
+use skywave_sim::{Registry, RunOptions, Scenario, run};
 
 use crate::path::{self, Flow};
 use crate::support::{counts, floats, table, words};
@@ -51,7 +51,13 @@ fn scenario(transport: &str, source: &str, losses: &[u64]) -> Scenario {
 
 /// Runs the scenario and reads off it what a trace holds. TCP's segments carry `segment` bytes.
 fn ours(scenario: &Scenario, segment: u64) -> Trace {
-    let results = run(scenario, RunOptions::default(), |_| true).unwrap();
+    let results = run(
+        scenario,
+        &Registry::default(),
+        RunOptions::default(),
+        |_| true,
+    )
+    .unwrap();
     let packets = table(&results, "packets");
     let (events, places, kinds) = (
         words(packets, "event"),

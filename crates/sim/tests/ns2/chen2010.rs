@@ -1,7 +1,7 @@
 //! RED at the bottleneck of Chen, Yang and Hong (2010): the queue and the drops of 200 TCP flows are
 //! those of ns-2.35.
 
-use skywave_sim::{Bench, QueueSpec, RedSpec, Results, RunOptions, run};
+use skywave_sim::{Bench, QueueSpec, RedSpec, Registry, Results, RunOptions, run};
 use skywave_units::{Bytes, Duration};
 
 use crate::support::{counts, floats, table, words};
@@ -32,7 +32,13 @@ fn chen2010(buffer: u32) -> Results {
         gentle: false,
         ..RedSpec::default()
     });
-    run(&scenario, RunOptions::default(), |_| true).unwrap()
+    run(
+        &scenario,
+        &Registry::default(),
+        RunOptions::default(),
+        |_| true,
+    )
+    .unwrap()
 }
 
 /// Mean queue in packets, and drops in percent of arrivals, of the bottleneck.

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use skywave_sim::Scenario;
+use skywave_sim::{Registry, Scenario};
 
 /// A flow over the path on which the packets with these arrival ordinals at the bottleneck are lost.
 pub(crate) struct Flow<'a> {
@@ -56,7 +56,7 @@ impl Flow<'_> {
             source = {{ {source} }}
             "#
         );
-        Scenario::from_toml(&text).unwrap()
+        Scenario::from_toml(&text, &Registry::default()).unwrap()
     }
 }
 

@@ -1,6 +1,6 @@
 //! CCID 3 with RFC 3448's rules against ns-2.35's two TFRCs.
 
-use skywave_sim::{RunOptions, run};
+use skywave_sim::{Registry, RunOptions, run};
 
 use crate::path::{self, Flow};
 use crate::support::{counts, floats, table, words};
@@ -43,7 +43,13 @@ fn ours(losses: &[u64], rules: &str) -> Trace {
         losses,
         probe: "rates",
     };
-    let results = run(&flow.scenario(), RunOptions::default(), |_| true).unwrap();
+    let results = run(
+        &flow.scenario(),
+        &Registry::default(),
+        RunOptions::default(),
+        |_| true,
+    )
+    .unwrap();
     let rates = table(&results, "rates");
     let x = counts(rates, "allowed_rate_bps");
     let bytes = x.iter().map(|&bps| bps as f64 / 8.0);

@@ -1,6 +1,6 @@
 //! VCP: what its routers and senders do together, beside others, and without each other.
 
-use skywave_sim::{Results, RunOptions, Scenario, run};
+use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
 
 use super::{DCCP, ECN_TCP, TCP, dumbbell, mean_delay};
 
@@ -135,8 +135,13 @@ fn a_flow_without_vcp_routers_is_refused() {
                  queue = {{ {queue} }}\n[[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
                  class = {class}\ntransport = {{ {transport} }}\nsource = {{ ftp = {{}} }}\n"
             );
-            let scenario = Scenario::from_toml(&text).unwrap();
-            let outcome = run(&scenario, RunOptions::default(), |_| true);
+            let scenario = Scenario::from_toml(&text, &Registry::default()).unwrap();
+            let outcome = run(
+                &scenario,
+                &Registry::default(),
+                RunOptions::default(),
+                |_| true,
+            );
             assert_eq!(outcome.is_err(), is_refused, "{queue} {transport}");
             if let Err(error) = outcome {
                 let message = error.to_string();

@@ -5,17 +5,18 @@
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
-use skywave_sim::{Results, RunOptions, Scenario, run};
+use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
 
 /// Runs a scenario, with physics verified.
 #[track_caller]
 pub(crate) fn run_verified(toml: &str) -> Results {
-    let scenario = Scenario::from_toml(toml).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        Scenario::from_toml(toml, &Registry::default()).unwrap_or_else(|error| panic!("{error}"));
     let options = RunOptions {
         verify_physics: true,
         ..RunOptions::default()
     };
-    let results = run(&scenario, options, |_| true).unwrap();
+    let results = run(&scenario, &Registry::default(), options, |_| true).unwrap();
     assert_eq!(results.violations, Vec::<String>::new());
     results
 }
