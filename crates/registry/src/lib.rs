@@ -1,0 +1,294 @@
+//! Open sets: members that are found by name, each with typed parameters.
+//!
+//! Congestion controls, queue disciplines and whatever else a scenario or a socket chooses by name
+//! are each an [`OpenSet`]. A member is a type of parameters (serde, with defaults) and a function
+//! that makes something of them. Whoever adds a member writes both in one file and calls
+//! [`OpenSet::register`] once; the built-in members are registered in the same way.
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//! use skywave_registry::{OpenSet, ParameterError};
+//!
+//! /// What the members of this set make.
+//! trait Greeting: Send + Sync {
+//!     fn text(&self) -> String;
+//! }
+//!
+//! #[derive(Serialize, Deserialize)]
+//! #[serde(default, deny_unknown_fields)]
+//! struct Hello {
+//!     times: u32,
+//! }
+//!
+//! impl Default for Hello {
+//!     fn default() -> Self {
+//!         Self { times: 1 }
+//!     }
+//! }
+//!
+//! impl Greeting for Hello {
+//!     fn text(&self) -> String {
+//!         "hello ".repeat(self.times as usize)
+//!     }
+//! }
+//!
+//! let mut greetings: OpenSet<dyn Greeting> = OpenSet::new("greeting");
+//! greetings.register("hello", "Says hello.", |hello: Hello| Ok(std::sync::Arc::new(hello)));
+//!
+//! let found = greetings.read("hello", &serde_json::json!({ "times": 2 }))?;
+//! assert_eq!(found.member.text(), "hello hello ");
+//! let error = greetings.read("hello", &serde_json::json!({ "times": "two" })).unwrap_err();
+//! assert_eq!(error.field, "times");
+//! # Ok::<(), ParameterError>(())
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+pub use serde_json::Value;
+
+/// Why a member cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", prefix(.field))]
+pub struct ParameterError {
+    /// The path of the parameter among the member's own (`queues[1].weight`); empty where the fault
+    /// is not in one of them.
+    pub field: String,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+fn prefix(field: &str) -> String {
+    if field.is_empty() {
+        String::new()
+    } else {
+        format!("{field}: ")
+    }
+}
+
+impl ParameterError {
+    /// `message` says what is wrong with `field` and what to do.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            message: message.into(),
+        }
+    }
+
+    /// The same error seen from outside: its field lies in `outer`.
+    #[must_use]
+    pub fn within(mut self, outer: &str) -> Self {
+        self.field = match (outer.is_empty(), self.field.is_empty()) {
+            (true, _) => self.field,
+            (false, true) => outer.to_owned(),
+            (false, false) => format!("{outer}.{}", self.field),
+        };
+        self
+    }
+}
+
+/// A member with the parameters that it was made of.
+pub struct Found<T: ?Sized> {
+    /// What the parameters made.
+    pub member: Arc<T>,
+    /// The parameters, those included that were left out and have defaults.
+    pub parameters: Value,
+}
+
+/// Members by name. `T` is what they make: a trait object, as a rule a factory.
+pub struct OpenSet<T: ?Sized> {
+    kind: &'static str,
+    members: BTreeMap<String, Member<T>>,
+}
+
+type Read<T> = dyn Fn(&Value) -> Result<Found<T>, ParameterError> + Send + Sync;
+
+struct Member<T: ?Sized> {
+    doc: &'static str,
+    read: Arc<Read<T>>,
+}
+
+impl<T: ?Sized> OpenSet<T> {
+    /// A set without members; `kind` is the word for one of them in errors ("queue discipline").
+    pub const fn new(kind: &'static str) -> Self {
+        Self {
+            kind,
+            members: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a member, or replaces the one of this name. `doc` is one sentence on what it is; `make`
+    /// checks parameters and makes a member of them.
+    pub fn register<P>(
+        &mut self,
+        name: &str,
+        doc: &'static str,
+        make: impl Fn(P) -> Result<Arc<T>, ParameterError> + Send + Sync + 'static,
+    ) where
+        P: Serialize + DeserializeOwned,
+    {
+        let read = move |given: &Value| {
+            let parameters: P = serde_path_to_error::deserialize(given).map_err(|error| {
+                let path = error.path().to_string();
+                let field = if path == "." { String::new() } else { path };
+                ParameterError::new(field, error.into_inner().to_string())
+            })?;
+            let complete = serde_json::to_value(&parameters)
+                .map_err(|error| ParameterError::new("", error.to_string()))?;
+            Ok(Found {
+                member: make(parameters)?,
+                parameters: complete,
+            })
+        };
+        let member = Member {
+            doc,
+            read: Arc::new(read),
+        };
+        self.members.insert(name.to_owned(), member);
+    }
+
+    /// Makes the member of this name with these parameters, an object.
+    ///
+    /// # Errors
+    /// [`ParameterError`] where there is no such member, or a parameter is wrong.
+    pub fn read(&self, name: &str, parameters: &Value) -> Result<Found<T>, ParameterError> {
+        let member = self.members.get(name).ok_or_else(|| {
+            let known: Vec<_> = self.names().collect();
+            let (kind, known) = (self.kind, known.join(", "));
+            ParameterError::new("", format!("\"{name}\" is not a known {kind}: use {known}"))
+        })?;
+        (member.read)(parameters)
+    }
+
+    /// Whether there is a member of this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.members.contains_key(name)
+    }
+
+    /// The names of all members, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.keys().map(String::as_str)
+    }
+
+    /// What the member of this name is, in a sentence.
+    pub fn doc(&self, name: &str) -> Option<&'static str> {
+        self.members.get(name).map(|member| member.doc)
+    }
+}
+
+impl<T: ?Sized> Clone for Member<T> {
+    fn clone(&self) -> Self {
+        Self {
+            doc: self.doc,
+            read: Arc::clone(&self.read),
+        }
+    }
+}
+
+impl<T: ?Sized> Clone for OpenSet<T> {
+    fn clone(&self) -> Self {
+        Self {
+            kind: self.kind,
+            members: self.members.clone(),
+        }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Found<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Found")
+            .field("parameters", &self.parameters)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for OpenSet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Limit {
+        packets: u32,
+        nested: Nested,
+    }
+
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Nested {
+        weight: f64,
+    }
+
+    impl Default for Limit {
+        fn default() -> Self {
+            Self {
+                packets: 7,
+                nested: Nested::default(),
+            }
+        }
+    }
+
+    fn set() -> OpenSet<u32> {
+        let mut set = OpenSet::new("limit");
+        set.register("some", "So many.", |limit: Limit| {
+            if limit.packets == 0 {
+                return Err(ParameterError::new("packets", "0: use 1 or more"));
+            }
+            Ok(Arc::new(limit.packets))
+        });
+        set
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_default() {
+        let found = set().read("some", &json!({})).unwrap();
+        assert_eq!(*found.member, 7);
+        assert_eq!(
+            found.parameters,
+            json!({ "packets": 7, "nested": { "weight": 0.0 } })
+        );
+    }
+
+    #[test]
+    fn errors_name_the_parameter() {
+        let error = |parameters| {
+            let error = set().read("some", &parameters).unwrap_err();
+            error.within("queue").to_string()
+        };
+        assert_eq!(
+            error(json!({ "packets": 0 })),
+            "queue.packets: 0: use 1 or more"
+        );
+        let nested = error(json!({ "nested": { "weight": "x" } }));
+        assert!(
+            nested.starts_with("queue.nested.weight: invalid type"),
+            "{nested}"
+        );
+        let unknown = error(json!({ "packet": 1 }));
+        assert!(
+            unknown.starts_with("queue.packet: unknown field"),
+            "{unknown}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_those_that_are_known() {
+        let set = set();
+        let error = set.read("none", &json!({})).unwrap_err();
+        assert_eq!(error.to_string(), "\"none\" is not a known limit: use some");
+        assert_eq!(set.doc("some"), Some("So many."));
+        assert!(set.contains("some") && !set.contains("none"));
+    }
+}
