@@ -85,7 +85,7 @@ pub(crate) fn round_trip(body: &Body, ecn: Ecn) -> Result<Body, WireMismatch> {
     let checksum = Checksum::Over(ip.addresses);
     let parsed = match body {
         Body::Bare(_) | Body::Tcp(_) => {
-            tcp::Segment::parse_in_chain(&ip.payload, checksum, MAX_PACKETS)
+            tcp::Segment::parse_with_offset(&ip.payload, checksum, MAX_PACKETS - 1)
                 .map(Body::from)
                 .map_err(|error| mismatch(error.to_string()))?
         }

@@ -2,8 +2,8 @@
 
 /// The two ECN bits of an IP header (RFC 3168 section 5), all four values.
 ///
-/// Load-factor schemes (VCP, MPCP) use the same four values with meanings of their own, so the
-/// code point is carried whole, never reduced to "marked or not".
+/// Congestion controls may give the four values meanings of their own, so the code point is carried
+/// whole, never reduced to "marked or not".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Ecn {

@@ -220,21 +220,21 @@ impl Segment {
     ///
     /// The segment must be dropped: see [`ParseError`].
     pub fn parse(bytes: &Bytes, checksum: Checksum) -> Result<Self, ParseError> {
-        Self::parse_in_chain(bytes, checksum, 1)
+        Self::parse_with_offset(bytes, checksum, 0)
     }
 
-    /// Reads a segment that may be one of a chain of `packets` packets of MPCP: its checksum may be
-    /// that of a segment with an acknowledgement number that is greater by 1 to `packets` - 1, and
-    /// then [`Segment::checksum_offset`] says by how much. (Of a sequence number that is greater the
-    /// checksum is the same.) Each such number takes one of 65536 corrupted segments for a good one.
+    /// Reads a segment whose checksum may be that of a segment with an acknowledgement number that is
+    /// greater by 1 to `most`; [`Segment::checksum_offset`] then says by how much. (Of a sequence
+    /// number that is greater the checksum is the same.) Each number from 1 to `most` takes one of
+    /// 65536 corrupted segments for a good one.
     ///
     /// # Errors
     ///
     /// As [`Segment::parse`].
-    pub fn parse_in_chain(
+    pub fn parse_with_offset(
         bytes: &Bytes,
         checksum: Checksum,
-        packets: u8,
+        most: u8,
     ) -> Result<Self, ParseError> {
         let header = TcpHeaderSlice::from_slice(bytes).map_err(|error| match error {
             err::tcp::HeaderSliceError::Len(error) => ParseError::TooShort {
@@ -251,7 +251,7 @@ impl Segment {
             // Lowering a number by one leaves the sum of all words one too small, so its complement,
             // which is 0 where all is well, one too large.
             checksum_offset = match u8::try_from(sum) {
-                Ok(offset) if offset < packets.max(1) => offset,
+                Ok(offset) if offset <= most => offset,
                 _ => {
                     return Err(ParseError::Checksum {
                         found: header.checksum(),

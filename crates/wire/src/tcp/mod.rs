@@ -16,8 +16,8 @@ pub use codec::{EmitError, IP_PROTOCOL, MIN_HEADER, ParseError};
 /// A TCP segment.
 ///
 /// The urgent pointer and the options that are not in [`TcpOptions`] are not kept, and the checksum
-/// is no field: it is computed when a segment is emitted and checked when it is parsed. All that is
-/// known of it is by how much it is meant to be wrong.
+/// is no field: it is computed when a segment is emitted and checked when it is parsed. Only by how
+/// much it is meant to differ is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Port of the sender.
@@ -32,9 +32,8 @@ pub struct Segment {
     pub flags: Flags,
     /// Receive window, as in the header (not scaled).
     pub window: u16,
-    /// 0, unless sequence or acknowledgement number have been lowered by so much after the checksum
-    /// was computed, which is how MPCP numbers packets (Li and Yousefi'zadeh 2009, sections 3.2 and
-    /// 5).
+    /// By how much the checksum is meant to differ, because a header extension lowered the sequence or
+    /// acknowledgement number after the checksum was computed; 0 for everybody else.
     pub checksum_offset: u8,
     /// Options.
     pub options: TcpOptions,
