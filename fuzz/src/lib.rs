@@ -3,8 +3,7 @@
 
 use arbitrary::{Result, Unstructured};
 use skywave_wire::dccp::{
-    DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind, LossInterval, OptionBytes,
-    OptionList, ResetCode, SeqNo, ServiceCode,
+    DccpOption, Kind, OptionBytes, OptionList, OptionType, ResetCode, SeqNo, ServiceCode,
 };
 
 /// Bytes that fit an option.
@@ -15,113 +14,27 @@ fn value(u: &mut Unstructured<'_>) -> Result<OptionBytes> {
     Ok(u.bytes(len.min(u.len()))?.into())
 }
 
-fn u24(u: &mut Unstructured<'_>) -> Result<u32> {
-    u.int_in_range(0..=0xff_ffff)
-}
-
-fn elapsed(u: &mut Unstructured<'_>) -> Result<ElapsedTime> {
-    Ok(if u.arbitrary()? {
-        ElapsedTime::Short(u.arbitrary()?)
-    } else {
-        ElapsedTime::Long(u.arbitrary()?)
-    })
-}
-
-fn intervals<const N: usize, T>(
-    u: &mut Unstructured<'_>,
-    mut one: impl FnMut(&mut Unstructured<'_>) -> Result<T>,
-) -> Result<[T; N]>
-where
-    [T; N]: TryFrom<Vec<T>>,
-{
-    let all: Result<Vec<T>> = (0..N).map(|_| one(u)).collect();
-    all?.try_into()
-        .map_err(|_| arbitrary::Error::IncorrectFormat)
-}
-
-fn loss_interval(u: &mut Unstructured<'_>) -> Result<LossInterval> {
-    Ok(LossInterval {
-        lossless_length: u24(u)?,
-        nonce: u.arbitrary()?,
-        loss_length: u.int_in_range(0..=0x7f_ffff)?,
-        data_length: u24(u)?,
-    })
-}
-
 /// An option of any type, which can be emitted.
 pub fn option(u: &mut Unstructured<'_>) -> Result<DccpOption> {
-    Ok(match u.int_in_range(0..=20u8)? {
-        0 => DccpOption::Padding,
-        1 => DccpOption::Mandatory,
-        2 => DccpOption::SlowReceiver,
-        number @ 3..=6 => {
-            let side = if number % 2 == 0 {
-                FeatureSide::Local
-            } else {
-                FeatureSide::Remote
-            };
-            let feature = FeatureNumber(if u.ratio(3, 4)? {
-                u.int_in_range(0..=10)?
-            } else {
-                u.arbitrary()?
-            });
-            let mut value = value(u)?;
-            value.truncate(252);
-            if number < 5 {
-                DccpOption::Change {
-                    side,
-                    feature,
-                    value,
-                }
-            } else {
-                DccpOption::Confirm {
-                    side,
-                    feature,
-                    value,
-                }
-            }
-        }
-        7 => DccpOption::InitCookie(value(u)?),
-        8 => {
-            let width = u.int_in_range(1..=6)?;
-            let count: u64 = u.arbitrary()?;
-            DccpOption::NdpCount {
-                count: count & ((1 << (8 * u32::from(width))) - 1),
-                width,
-            }
-        }
-        9..=12 => DccpOption::AckVector {
-            nonce: u.arbitrary()?,
-            cells: value(u)?,
-        },
-        13 => DccpOption::DataDropped(value(u)?),
-        14 => DccpOption::Timestamp(u.arbitrary()?),
-        15 => DccpOption::TimestampEcho {
-            echo: u.arbitrary()?,
-            elapsed: if u.arbitrary()? {
-                Some(elapsed(u)?)
-            } else {
-                None
-            },
-        },
-        16 => DccpOption::ElapsedTime(elapsed(u)?),
-        17 => DccpOption::DataChecksum(u.arbitrary()?),
-        18 => match u.int_in_range(0..=3u8)? {
-            0 => DccpOption::LossEventRate(u.arbitrary()?),
-            1 => DccpOption::ReceiveRate(u.arbitrary()?),
-            2 => DccpOption::LossIntervals {
-                skip_length: u.arbitrary()?,
-                intervals: intervals::<2, _>(u, loss_interval)?.into_iter().collect(),
-            },
-            _ => DccpOption::DroppedPackets(intervals::<2, _>(u, u24)?.into_iter().collect()),
-        },
-        19 => {
-            let kind = u.arbitrary()?;
-            let value = if kind < 32 { None } else { Some(value(u)?) };
-            DccpOption::Other { kind, value }
-        }
-        _ => DccpOption::Malformed(value(u)?),
-    })
+    let kind = match u.int_in_range(0..=15u8)? {
+        0 => return Ok(DccpOption::Malformed(value(u)?)),
+        1 => OptionType(u.arbitrary()?),
+        _ => *u.choose(OptionType::ALL)?,
+    };
+    let data = value(u)?;
+    // As much of the bytes as makes up a value, if any does.
+    let mut option = (0..=data.len())
+        .rev()
+        .map(|length| DccpOption::parse(kind, &data[..length]))
+        .find(|option| !matches!(option, DccpOption::Other { .. }))
+        .unwrap_or_else(|| DccpOption::parse(kind, &data));
+    if let DccpOption::Change { feature, .. } | DccpOption::Confirm { feature, .. } = &mut option
+        && u.ratio(3, 4)?
+    {
+        // One of those that are known, most of the time.
+        feature.0 %= 11;
+    }
+    Ok(option)
 }
 
 /// Options that together fit a packet of any type.

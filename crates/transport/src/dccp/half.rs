@@ -126,8 +126,8 @@ impl Sender {
         }
     }
 
-    /// Whether the CCID understands this option of its own (RFC 4340 section 10.3, types 192 to
-    /// 255).
+    /// Whether the CCID understands this option of its own, which the receiving half at the peer has
+    /// sent (RFC 4340 section 10.3).
     pub(crate) const fn reads(&self, option: &DccpOption) -> bool {
         match option {
             DccpOption::LossEventRate(_)

@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::{
     AckState, AckVectorCell, DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind,
-    LoadVectorCell, Packet, PacketType, ServiceCode,
+    LoadVectorCell, LossInterval, Packet, PacketType, ServiceCode,
 };
 
 /// `5001 > 54380 DataAck seq 12 ack 7, Ack Vector [R2 N1 R], 200 bytes`.
@@ -119,10 +119,8 @@ impl fmt::Display for FeatureSide {
     }
 }
 
-/// State and number of packets: `R` received, `C` congestion experienced, `N` not yet received, `?`
-/// reserved; `R5` is five packets.
+/// `10x3`: three packets that came with code 10; `-x1`: one that has not come.
 impl fmt::Display for LoadVectorCell {
-    /// `10x3`: three packets that came with code 10; `-x1`: one that has not come.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code() {
             Some(code) => write!(f, "{:02b}x{}", code.bits(), self.packets()),
@@ -131,6 +129,8 @@ impl fmt::Display for LoadVectorCell {
     }
 }
 
+/// State and number of packets: `R` received, `C` congestion experienced, `N` not yet received, `?`
+/// reserved; `R5` is five packets.
 impl fmt::Display for AckVectorCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.state() {
@@ -153,102 +153,46 @@ impl fmt::Display for ElapsedTime {
     }
 }
 
-impl fmt::Display for DccpOption {
+/// `10+2E/9`: lossless length, loss length, `E` where the nonce echo is one, data length.
+impl fmt::Display for LossInterval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Padding => f.write_str("Padding"),
-            Self::Mandatory => f.write_str("Mandatory"),
-            Self::SlowReceiver => f.write_str("Slow Receiver"),
-            Self::Change {
-                side,
-                feature,
-                value,
-            } => {
-                write!(f, "Change {side}({feature}{})", Listed(value))
-            }
-            Self::Confirm {
-                side,
-                feature,
-                value,
-            } => {
-                write!(f, "Confirm {side}({feature}{})", Listed(value))
-            }
-            Self::InitCookie(cookie) => write!(f, "Init Cookie of {} bytes", cookie.len()),
-            Self::NdpCount { count, .. } => write!(f, "NDP Count {count}"),
-            Self::LoadVector(cells) => {
-                f.write_str("Load Vector ")?;
-                separated(f, cells.iter().copied().map(LoadVectorCell::from_byte))
-            }
-            Self::AckVector { nonce, cells } => {
-                write!(f, "Ack Vector [Nonce {}] ", u8::from(*nonce))?;
-                separated(f, cells.iter().copied().map(AckVectorCell::from_byte))
-            }
-            Self::DataDropped(blocks) => write!(f, "Data Dropped {blocks:02x?}"),
-            Self::Timestamp(value) => write!(f, "Timestamp {value}"),
-            Self::TimestampEcho {
-                echo,
-                elapsed: None,
-            } => write!(f, "Timestamp Echo {echo}"),
-            Self::TimestampEcho {
-                echo,
-                elapsed: Some(elapsed),
-            } => {
-                write!(f, "Timestamp Echo {echo} after {elapsed}")
-            }
-            Self::ElapsedTime(elapsed) => write!(f, "Elapsed Time {elapsed}"),
-            Self::DataChecksum(crc) => write!(f, "Data Checksum {crc:#010x}"),
-            Self::RttEstimate { micros, .. } => write!(f, "RTT Estimate {micros} us"),
-            Self::LossEventRate(u32::MAX) => f.write_str("Loss Event Rate 0"),
-            Self::LossEventRate(inverse) => write!(f, "Loss Event Rate 1/{inverse}"),
-            Self::LossIntervals {
-                skip_length,
-                intervals,
-            } => {
-                write!(f, "Loss Intervals skip {skip_length} ")?;
-                separated(
-                    f,
-                    intervals.iter().map(|interval| {
-                        format!(
-                            "{}+{}{}/{}",
-                            interval.lossless_length,
-                            interval.loss_length,
-                            if interval.nonce { "E" } else { "" },
-                            interval.data_length
-                        )
-                    }),
-                )
-            }
-            Self::ReceiveRate(rate) => write!(f, "Receive Rate {rate} B/s"),
-            Self::DroppedPackets(counts) => {
-                f.write_str("Dropped Packets ")?;
-                separated(f, counts.iter())
-            }
-            Self::Other { kind, value: None } => write!(f, "option {kind}"),
-            Self::Other {
-                kind,
-                value: Some(value),
-            } => write!(f, "option {kind} {value:02x?}"),
-            Self::Malformed(bytes) => write!(f, "malformed {bytes:02x?}"),
-        }
+        let nonce = if self.nonce { "E" } else { "" };
+        write!(
+            f,
+            "{}+{}{nonce}/{}",
+            self.lossless_length, self.loss_length, self.data_length
+        )
     }
 }
 
 /// Bytes of a feature's value, each behind a comma.
-struct Listed<'a>(&'a [u8]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, ", {byte}"))
-    }
+pub(super) fn listed(value: &[u8]) -> impl fmt::Display {
+    fmt::from_fn(move |f| value.iter().try_for_each(|byte| write!(f, ", {byte}")))
 }
 
-fn separated<T: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    items: impl Iterator<Item = T>,
-) -> fmt::Result {
-    f.write_str("[")?;
-    for (index, item) in items.enumerate() {
-        write!(f, "{}{item}", if index > 0 { " " } else { "" })?;
-    }
-    f.write_str("]")
+/// `[1 2 3]`.
+pub(super) fn list<T: fmt::Display>(items: impl Iterator<Item = T> + Clone) -> impl fmt::Display {
+    fmt::from_fn(move |f| {
+        f.write_str("[")?;
+        for (index, item) in items.clone().enumerate() {
+            write!(f, "{}{item}", if index > 0 { " " } else { "" })?;
+        }
+        f.write_str("]")
+    })
+}
+
+/// The time since a Timestamp arrived, if that is told.
+pub(super) fn after(elapsed: Option<ElapsedTime>) -> impl fmt::Display {
+    fmt::from_fn(move |f| match elapsed {
+        None => Ok(()),
+        Some(elapsed) => write!(f, " after {elapsed}"),
+    })
+}
+
+/// The loss event rate with this inverse, as an option tells it.
+pub(super) fn loss_event_rate(inverse: u32) -> impl fmt::Display {
+    fmt::from_fn(move |f| match inverse {
+        u32::MAX => f.write_str("0"),
+        inverse => write!(f, "1/{inverse}"),
+    })
 }

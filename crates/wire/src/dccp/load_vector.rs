@@ -1,5 +1,5 @@
-//! The cells of a Load Vector, the option in which a receiver under CCIDs 248 to 250 says with which code
-//! each packet arrived.
+//! The cells of a Load Vector, the option in which a receiver says with which ECN code point each packet
+//! arrived.
 
 use super::AckVectorCell;
 use crate::Ecn;

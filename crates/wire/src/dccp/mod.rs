@@ -11,6 +11,8 @@ mod display;
 mod error;
 mod load_vector;
 mod option_codec;
+mod option_layouts;
+mod option_types;
 mod options;
 mod packet;
 mod quoted;
@@ -21,6 +23,7 @@ pub use codec::IP_PROTOCOL;
 pub use data_header::DataHeader;
 pub use error::{EmitError, ParseError};
 pub use load_vector::LoadVectorCell;
+pub use option_types::{OptionOwner, OptionType};
 pub use options::{
     DccpOption, ElapsedTime, FeatureNumber, FeatureSide, LossInterval, OptionBytes, OptionList,
 };

@@ -136,8 +136,8 @@ pub enum DccpOption {
     /// Type 195: CCID 4, packets dropped in each loss interval (RFC 5622 section 8.7). 24 bits
     /// each.
     DroppedPackets(SmallVec<[u32; 4]>),
-    /// Type 200: CCIDs 248 to 250, the codes with which packets arrived, newest first, in cells like an Ack
-    /// Vector's ([`crate::dccp::LoadVectorCell`]). This project's own.
+    /// Type 200: the ECN code points with which packets arrived, newest first, in cells like an Ack
+    /// Vector's ([`LoadVectorCell`](super::LoadVectorCell)). This project's own.
     LoadVector(OptionBytes),
     /// Any other type, or a known type whose value has an impossible length.
     Other {
@@ -200,49 +200,6 @@ pub struct LossInterval {
 }
 
 impl DccpOption {
-    /// The option's type number; of [`DccpOption::Malformed`], the type of the option whose length
-    /// is wrong.
-    pub fn type_number(&self) -> u8 {
-        match self {
-            Self::Padding => 0,
-            Self::Mandatory => 1,
-            Self::SlowReceiver => 2,
-            Self::Change {
-                side: FeatureSide::Local,
-                ..
-            } => 32,
-            Self::Confirm {
-                side: FeatureSide::Local,
-                ..
-            } => 33,
-            Self::Change {
-                side: FeatureSide::Remote,
-                ..
-            } => 34,
-            Self::Confirm {
-                side: FeatureSide::Remote,
-                ..
-            } => 35,
-            Self::InitCookie(_) => 36,
-            Self::NdpCount { .. } => 37,
-            Self::AckVector { nonce: false, .. } => 38,
-            Self::AckVector { nonce: true, .. } => 39,
-            Self::DataDropped(_) => 40,
-            Self::Timestamp(_) => 41,
-            Self::TimestampEcho { .. } => 42,
-            Self::ElapsedTime(_) => 43,
-            Self::DataChecksum(_) => 44,
-            Self::RttEstimate { .. } => 128,
-            Self::LossEventRate(_) => 192,
-            Self::LossIntervals { .. } => 193,
-            Self::ReceiveRate(_) => 194,
-            Self::DroppedPackets(_) => 195,
-            Self::LoadVector(_) => 200,
-            Self::Other { kind, .. } => *kind,
-            Self::Malformed(bytes) => bytes.first().copied().unwrap_or(0),
-        }
-    }
-
     /// An NDP Count in the fewest bytes, as section 7.7 asks for; a count of 2^48 or more becomes
     /// the greatest that fits.
     pub fn ndp_count(count: u64) -> Self {
@@ -280,11 +237,10 @@ impl DccpOption {
         Self::Timestamp((since_start.as_micros() / 10) as u32)
     }
 
-    /// Whether the option may stand on a DCCP-Data packet: the column "DCCP-Data?" of RFC 4340's
-    /// table 3. Where it may not, a receiver ignores it.
+    /// Whether the option may stand on a DCCP-Data packet, as
+    /// [its type](super::OptionType::is_allowed_on_data) may. One whose length is wrong may not.
     pub fn is_allowed_on_data(&self) -> bool {
-        !matches!(self, Self::Malformed(_))
-            && !matches!(self.type_number(), 1 | 32..=36 | 38..=40 | 43 | 192..=195)
+        !matches!(self, Self::Malformed(_)) && self.option_type().is_allowed_on_data()
     }
 }
 

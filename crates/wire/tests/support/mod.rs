@@ -3,11 +3,9 @@
 #![allow(dead_code, reason = "each test crate uses its part")]
 
 use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
 use skywave_wire::dccp::{
-    DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind, LossInterval, Packet, PacketType,
-    ResetCode, SeqNo, ServiceCode,
+    DccpOption, Kind, OptionType, Packet, PacketType, ResetCode, SeqNo, ServiceCode,
 };
 use skywave_wire::{AddressPair, Checksum, Payload};
 
@@ -38,87 +36,25 @@ pub(crate) fn payload() -> impl Strategy<Value = Payload> {
     ]
 }
 
-fn value(max: usize) -> impl Strategy<Value = smallvec::SmallVec<[u8; 16]>> {
-    vec(any::<u8>(), 0..=max).prop_map(Into::into)
-}
-
-fn elapsed() -> impl Strategy<Value = ElapsedTime> {
-    prop_oneof![
-        any::<u16>().prop_map(ElapsedTime::Short),
-        any::<u32>().prop_map(ElapsedTime::Long)
-    ]
-}
-
-fn loss_interval() -> impl Strategy<Value = LossInterval> {
-    (0..1u32 << 24, any::<bool>(), 0..1u32 << 23, 0..1u32 << 24).prop_map(
-        |(lossless_length, nonce, loss_length, data_length)| LossInterval {
-            lossless_length,
-            nonce,
-            loss_length,
-            data_length,
-        },
-    )
-}
-
-/// A type with a length that the codec does not know.
-fn unknown_kind() -> impl Strategy<Value = u8> {
-    prop_oneof![45..=127u8, 129..=191u8, 196..=199u8, 201..=255u8]
-}
-
 /// Every option in canonical form, padding and malformed ones excepted.
 pub(crate) fn dccp_option() -> impl Strategy<Value = DccpOption> {
-    let side = || prop_oneof![Just(FeatureSide::Local), Just(FeatureSide::Remote)];
-    let feature = || any::<u8>().prop_map(FeatureNumber);
-    prop_oneof![
-        Just(DccpOption::Mandatory),
-        Just(DccpOption::SlowReceiver),
-        (side(), feature(), value(20)).prop_map(|(side, feature, value)| DccpOption::Change {
-            side,
-            feature,
-            value
-        }),
-        (side(), feature(), value(20)).prop_map(|(side, feature, value)| DccpOption::Confirm {
-            side,
-            feature,
-            value
-        }),
-        value(40).prop_map(DccpOption::InitCookie),
-        (0..1u64 << 48).prop_map(DccpOption::ndp_count),
-        (0..256u64, 1..=6u8).prop_map(|(count, width)| DccpOption::NdpCount { count, width }),
-        (any::<bool>(), value(60))
-            .prop_map(|(nonce, cells)| DccpOption::AckVector { nonce, cells }),
-        value(60).prop_map(DccpOption::LoadVector),
-        value(20).prop_map(DccpOption::DataDropped),
-        any::<u32>().prop_map(DccpOption::Timestamp),
-        (any::<u32>(), option::of(elapsed()))
-            .prop_map(|(echo, elapsed)| DccpOption::TimestampEcho { echo, elapsed }),
-        elapsed().prop_map(DccpOption::ElapsedTime),
-        any::<u32>().prop_map(DccpOption::DataChecksum),
-        (0..1u32 << 24).prop_map(|micros| DccpOption::RttEstimate { micros, width: 3 }),
-        any::<u8>().prop_map(|micros| DccpOption::RttEstimate {
-            micros: micros.into(),
-            width: 1,
-        }),
-        any::<u32>().prop_map(DccpOption::LossEventRate),
-        (any::<u8>(), vec(loss_interval(), 1..=28)).prop_map(|(skip_length, intervals)| {
-            DccpOption::LossIntervals {
-                skip_length,
-                intervals: intervals.into(),
-            }
-        }),
-        any::<u32>().prop_map(DccpOption::ReceiveRate),
-        vec(0..1u32 << 24, 1..=84).prop_map(|counts| DccpOption::DroppedPackets(counts.into())),
-        (3..32u8).prop_map(|kind| DccpOption::Other { kind, value: None }),
-        (unknown_kind(), value(30)).prop_map(|(kind, value)| DccpOption::Other {
-            kind,
-            value: Some(value)
-        }),
-        // A Timestamp of three bytes, say.
-        (41..=44u8, value(1)).prop_map(|(kind, value)| DccpOption::Other {
-            kind,
-            value: Some(value)
-        }),
-    ]
+    let known = prop::sample::select(OptionType::ALL);
+    let any_type = any::<u8>().prop_map(OptionType);
+    let data = || prop_oneof![vec(any::<u8>(), 0..=12), vec(any::<u8>(), 0..=253)];
+    let option = prop_oneof![
+        8 => (known, data()).prop_map(|(kind, data)| with_value(kind, &data)),
+        1 => (any_type, data()).prop_map(|(kind, data)| DccpOption::parse(kind, &data)),
+    ];
+    option.prop_filter("padding", |option| *option != DccpOption::Padding)
+}
+
+/// The option of this type with as much of `data` as makes up a value.
+fn with_value(kind: OptionType, data: &[u8]) -> DccpOption {
+    (0..=data.len())
+        .rev()
+        .map(|length| DccpOption::parse(kind, &data[..length]))
+        .find(|option| !matches!(option, DccpOption::Other { .. }))
+        .unwrap_or_else(|| DccpOption::parse(kind, data))
 }
 
 /// The kind of a packet with 48-bit numbers.

@@ -210,7 +210,7 @@ fn fields() -> Vec<(&'static str, Expected)> {
             let types = p
                 .options
                 .iter()
-                .map(|option| option.type_number().to_string());
+                .map(|option| option.option_type().0.to_string());
             types.chain(padding).collect::<Vec<_>>().join(",")
         }),
         ("dccp.feature_number", |p| {

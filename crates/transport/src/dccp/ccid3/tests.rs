@@ -9,8 +9,8 @@ use skywave_congestion::tfrc;
 use skywave_units::{Duration, Instant};
 use skywave_wire::capture::{Reader, Transport};
 use skywave_wire::dccp::{
-    DccpOption, FeatureNumber, FeatureSide, Kind, LossInterval, OptionList, Packet, PacketType,
-    SeqNo,
+    DccpOption, FeatureNumber, FeatureSide, Kind, LossInterval, OptionList, OptionType, Packet,
+    PacketType, SeqNo,
 };
 use skywave_wire::{Ecn, Payload};
 use smallvec::smallvec;
@@ -92,7 +92,9 @@ fn c3_15_c4_6_example_of_the_rfcs() {
     let Some(DccpOption::LossIntervals {
         skip_length,
         intervals,
-    }) = options.iter().find(|option| option.type_number() == 193)
+    }) = options
+        .iter()
+        .find(|option| matches!(option, DccpOption::LossIntervals { .. }))
     else {
         panic!("{options:?}");
     };
@@ -120,11 +122,18 @@ fn c3_4_a_report() {
     assert!(report(&mut receiver, at(0)).is_empty());
     receiver.on_received(at(0), &data(7, &none));
     assert!(receiver.ack_due());
-    let kinds: Vec<u8> = report(&mut receiver, at(3))
+    let kinds: Vec<OptionType> = report(&mut receiver, at(3))
         .iter()
-        .map(DccpOption::type_number)
+        .map(DccpOption::option_type)
         .collect();
-    assert_eq!(kinds, [43, 194, 193]);
+    assert_eq!(
+        kinds,
+        [
+            OptionType::ELAPSED_TIME,
+            OptionType::RECEIVE_RATE,
+            OptionType::LOSS_INTERVALS
+        ]
+    );
     assert!(!receiver.ack_due());
     assert!(report(&mut receiver, at(4)).is_empty());
     receiver.on_send_loss_event_rate(true);
@@ -422,10 +431,10 @@ fn replay(name: &str) -> Vec<Compared> {
             );
             continue;
         }
-        let value = |options: &OptionList, number: u8| {
+        let value = |options: &OptionList, kind: OptionType| {
             options.iter().find_map(|option| match option {
                 DccpOption::LossEventRate(value) | DccpOption::ReceiveRate(value)
-                    if option.type_number() == number =>
+                    if option.option_type() == kind =>
                 {
                     Some(*value)
                 }
@@ -435,11 +444,14 @@ fn replay(name: &str) -> Vec<Compared> {
         let Kind::Ack { ack } = packet.kind else {
             continue;
         };
-        if let (Some(loss), Some(rate)) = (value(options, 192), value(options, 194)) {
+        if let (Some(loss), Some(rate)) = (
+            value(options, OptionType::LOSS_EVENT_RATE),
+            value(options, OptionType::RECEIVE_RATE),
+        ) {
             let ours = report(&mut receiver, time);
             let ours = Told {
-                loss: value(&ours, 192).unwrap_or(0),
-                rate: value(&ours, 194).unwrap_or(0),
+                loss: value(&ours, OptionType::LOSS_EVENT_RATE).unwrap_or(0),
+                rate: value(&ours, OptionType::RECEIVE_RATE).unwrap_or(0),
             };
             let linux = Told { loss, rate };
             compared.push(Compared { ack, linux, ours });

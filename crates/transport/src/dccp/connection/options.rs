@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use skywave_units::Instant;
-use skywave_wire::dccp::{DccpOption, ElapsedTime, Packet, PacketType, ResetCode};
+use skywave_wire::dccp::{
+    DccpOption, ElapsedTime, OptionOwner, OptionType, Packet, PacketType, ResetCode,
+};
 
 use super::{Connection, State};
 use crate::dccp::Ccid;
@@ -97,16 +99,20 @@ impl Connection {
                 | DccpOption::ElapsedTime(_) => packet.kind.ack().is_some(),
                 DccpOption::RttEstimate { .. } => self.features.peer.send_rtt_estimate,
                 DccpOption::Other {
-                    kind: 128,
-                    value: Some(value),
-                } if self.features.peer.send_rtt_estimate => {
+                    value: Some(value), ..
+                } if option.option_type() == OptionType::RTT_ESTIMATE
+                    && self.features.peer.send_rtt_estimate =>
+                {
                     // RFC 6323 section 3.3: Data 1 to 3 are the option's first bytes.
                     let length = option.encoded_len() as u8;
-                    let data = [128, length, value.first().copied().unwrap_or_default()];
+                    let first = value.first().copied().unwrap_or_default();
+                    let data = [option.option_type().0, length, first];
                     self.reset(now, ResetCode::OPTION_ERROR, data);
                     return ControlFlow::Break(());
                 }
-                option if is_ccid_specific(option) => {
+                // For whatever CCID is in force, from the receiving half at the peer to the sending
+                // half here (section 10.3).
+                option if option.option_type().owner() == OptionOwner::HcReceiver => {
                     packet.kind.ack().is_some() && self.sender.reads(option)
                 }
                 DccpOption::DataChecksum(_) => self.checks_data(),
@@ -198,15 +204,9 @@ impl Connection {
         option: &DccpOption,
     ) -> ControlFlow<(), T> {
         let [first, second] = first_bytes(option);
-        self.reset(now, code, [option.type_number(), first, second]);
+        self.reset(now, code, [option.option_type().0, first, second]);
         ControlFlow::Break(())
     }
-}
-
-/// Whether the option is for whatever CCID is in force, from the receiving half at the peer to the
-/// sending half here (section 10.3).
-fn is_ccid_specific(option: &DccpOption) -> bool {
-    option.type_number() >= 192
 }
 
 /// The first two bytes of an option's data, zero where it has fewer.

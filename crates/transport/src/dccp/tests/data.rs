@@ -69,7 +69,9 @@ fn bulk_transfer() {
     let data = pair.sent_by(Client, before).len();
     let acks = pair.sent_by(Server, before);
     assert!(acks.iter().all(|sent| sent.kind() == PacketType::Ack));
-    let have_vectors = acks.iter().all(|sent| sent.option(38).is_some());
+    let have_vectors = acks
+        .iter()
+        .all(|sent| sent.option(OptionType::ACK_VECTOR_0).is_some());
     assert!(have_vectors, "D11.5-1, C2-10");
     assert!(
         (400..=600).contains(&acks.len()),
@@ -77,10 +79,12 @@ fn bulk_transfer() {
         acks.len()
     );
     // Acks of acks keep the vector short (C2-13).
-    let longest = acks.iter().filter_map(|sent| match sent.option(38)? {
-        DccpOption::AckVector { cells, .. } => Some(cells.len()),
-        _ => None,
-    });
+    let longest = acks
+        .iter()
+        .filter_map(|sent| match sent.option(OptionType::ACK_VECTOR_0)? {
+            DccpOption::AckVector { cells, .. } => Some(cells.len()),
+            _ => None,
+        });
     // Two windows of at most 64 packets in a cell.
     let longest = longest.max().unwrap();
     assert!(
@@ -348,7 +352,7 @@ fn application_that_stops_listening() {
     let reports = pair
         .sent_by(Server, from)
         .iter()
-        .any(|sent| matches!(sent.option(40), Some(DccpOption::DataDropped(blocks)) if blocks[0] & 0xf0 == 0x90));
+        .any(|sent| matches!(sent.option(OptionType::DATA_DROPPED), Some(DccpOption::DataDropped(blocks)) if blocks[0] & 0xf0 == 0x90));
     assert!(reports);
     assert_eq!(pair.events(Client), [Event::PeerNotListening]);
     let stats = pair.get(Client).stats();
@@ -376,7 +380,7 @@ fn slow_receiver() {
             .sent_by(Server, from)
             .iter()
             .filter(|sent| sent.kind() == PacketType::Ack)
-            .map(|sent| sent.option(2).is_some())
+            .map(|sent| sent.option(OptionType::SLOW_RECEIVER).is_some())
             .collect::<Vec<_>>();
         let after = pair.get(Client).stats();
         let heard = after.counters.slow_receiver_reports - before.counters.slow_receiver_reports;

@@ -111,7 +111,10 @@ fn a_listen_triggers_one_request() {
     let times: Vec<_> = sent.iter().map(|sent| sent.at.since_epoch()).collect();
     assert_eq!(times, [0, 300, 2_300, 6_300].map(millis));
     assert!(sent.iter().all(|sent| sent.kind() == PacketType::Request));
-    assert!(sent.iter().all(|sent| sent.option(41).is_none()));
+    assert!(
+        sent.iter()
+            .all(|sent| sent.option(OptionType::TIMESTAMP).is_none())
+    );
     let mut open = Pair::opened();
     assert_eq!(open.inject(Client, listen), []);
     assert_eq!(open.states(), (State::Open, State::Open));

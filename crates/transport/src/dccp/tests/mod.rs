@@ -23,7 +23,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{
-    DccpOption, FeatureNumber, FeatureSide, Kind, Packet, PacketType, ResetCode, SeqNo, ServiceCode,
+    DccpOption, FeatureNumber, FeatureSide, Kind, OptionType, Packet, PacketType, ResetCode, SeqNo,
+    ServiceCode,
 };
 use skywave_wire::{Checksum, Ecn, Payload};
 
@@ -81,11 +82,11 @@ impl Sent {
         self.packet.kind.packet_type()
     }
 
-    fn option(&self, number: u8) -> Option<&DccpOption> {
+    fn option(&self, kind: OptionType) -> Option<&DccpOption> {
         self.packet
             .options
             .iter()
-            .find(|option| option.type_number() == number)
+            .find(|option| option.option_type() == kind)
     }
 }
 

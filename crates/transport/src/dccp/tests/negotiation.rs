@@ -23,7 +23,7 @@ fn two_connections_agree() {
             .sent_by(side, 0)
             .iter()
             .flat_map(|sent| &sent.packet.options)
-            .filter(|option| matches!(option.type_number(), 33 | 35))
+            .filter(|option| matches!(option, DccpOption::Confirm { .. }))
             .count();
         assert_eq!(confirms, expected, "{side:?}: one for each Change");
     }
@@ -48,7 +48,9 @@ fn data_waits_for_the_ack_vector() {
     });
     pair.run_for(secs(5));
     let is_confirm = |sent: &&Sent| {
-        sent.from == Client && sent.option(35).is_none() && sent.option(33).is_some()
+        sent.from == Client
+            && sent.option(OptionType::CONFIRM_R).is_none()
+            && sent.option(OptionType::CONFIRM_L).is_some()
     };
     let confirms: Vec<Instant> = pair
         .log
@@ -107,7 +109,7 @@ fn data_packets_do_not_negotiate() {
     let answers = sent.iter().flat_map(|packet| &packet.options);
     assert_eq!(
         answers
-            .filter(|option| matches!(option.type_number(), 33 | 35))
+            .filter(|option| matches!(option, DccpOption::Confirm { .. }))
             .count(),
         0
     );
@@ -175,7 +177,8 @@ fn assert_within_sequence_window(pair: &Pair) {
             recent.push(sent.at);
             most = most.max(recent.len());
             assert!(recent.len() <= window, "{} of {window}", recent.len());
-        } else if let Some(DccpOption::Confirm { feature, value, .. }) = sent.option(35)
+        } else if let Some(DccpOption::Confirm { feature, value, .. }) =
+            sent.option(OptionType::CONFIRM_R)
             && *feature == FeatureNumber::SEQUENCE_WINDOW
         {
             let bytes = value.iter().map(|&byte| usize::from(byte));
@@ -204,7 +207,7 @@ fn changes_are_retransmitted_with_back_off() {
     let times: Vec<u64> = pair
         .sent_by(Server, before)
         .iter()
-        .filter(|sent| sent.option(34).is_some())
+        .filter(|sent| sent.option(OptionType::CHANGE_R).is_some())
         .map(|sent| sent.at.since_epoch().as_millis())
         .collect();
     let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();

@@ -157,7 +157,13 @@ fn timestamp_is_echoed() {
     assert!(pair.log.last().unwrap().packet.options.contains(&echo));
     pair.send(Server, 10);
     pair.drain(Server);
-    assert!(pair.log.last().unwrap().option(42).is_none());
+    assert!(
+        pair.log
+            .last()
+            .unwrap()
+            .option(OptionType::TIMESTAMP_ECHO)
+            .is_none()
+    );
 }
 
 /// Hands the server a DataAck, then another one to make it acknowledge; its delivered data, and
@@ -314,7 +320,7 @@ fn checksums_that_are_sent() {
         assert_eq!(data[0].packet.cscov, cscov, "minimum {minimum}");
         assert_eq!(data[1].packet.cscov, 0);
         assert_eq!(
-            data[0].option(44),
+            data[0].option(OptionType::DATA_CHECKSUM),
             Some(&DccpOption::DataChecksum(0x8a91_36aa))
         );
         assert_eq!(pair.received(Server), [32, 7]);

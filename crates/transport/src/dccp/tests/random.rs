@@ -54,6 +54,8 @@ fn any_option() -> impl Strategy<Value = DccpOption> {
                 data_length: 1,
             }][..].into(),
         }),
+        2 => (prop::sample::select(OptionType::ALL), bytes())
+            .prop_map(|(kind, data)| DccpOption::parse(kind, &data)),
         1 => (any::<u8>(), bytes())
             .prop_map(|(kind, value)| DccpOption::Other { kind, value: Some(value.as_slice().into()) }),
     ]

@@ -67,8 +67,13 @@ fn ccid_3_carries_data() {
     let acks = pair.sent_by(Server, before);
     assert_eq!(reports, acks.len() as u64, "each Ack is a report");
     for ack in acks {
-        for number in [43, 192, 193, 194] {
-            assert!(ack.option(number).is_some(), "{number} in {ack:?}");
+        for kind in [
+            OptionType::ELAPSED_TIME,
+            OptionType::LOSS_EVENT_RATE,
+            OptionType::LOSS_INTERVALS,
+            OptionType::RECEIVE_RATE,
+        ] {
+            assert!(ack.option(kind).is_some(), "{kind:?} in {ack:?}");
         }
     }
     let sent = pair.sent_by(Client, before);
@@ -445,12 +450,16 @@ fn ccid_4_carries_small_packets() {
     let time = data[1_900] - data[900];
     assert!(time < millis(10_500), "{time}");
     for report in pair.sent_by(Server, before) {
-        let counts = |number| match report.option(number) {
+        let counts = |kind| match report.option(kind) {
             Some(DccpOption::DroppedPackets(counts)) => Some(counts.len()),
             Some(DccpOption::LossIntervals { intervals, .. }) => Some(intervals.len()),
             _ => None,
         };
-        assert_eq!(counts(195), counts(193), "{report:?}");
+        assert_eq!(
+            counts(OptionType::DROPPED_PACKETS),
+            counts(OptionType::LOSS_INTERVALS),
+            "{report:?}"
+        );
     }
     assert!(pair.rate(Client).loss_event_rate > 0.005);
 }
@@ -494,7 +503,7 @@ fn e_2_e_3_rtt_estimates() {
     pair.run_for(secs(60));
     assert!(pair.received(Server).len() > 1_970);
     for sent in pair.sent_by(Client, before) {
-        let rtt = sent.option(128);
+        let rtt = sent.option(OptionType::RTT_ESTIMATE);
         assert_eq!(rtt.is_some(), is_data(sent), "{sent:?}");
         if let Some(DccpOption::RttEstimate { micros, .. }) = rtt {
             assert!((100_000..101_000).contains(micros), "{micros}");
@@ -503,17 +512,14 @@ fn e_2_e_3_rtt_estimates() {
     assert!(
         pair.sent_by(Server, before)
             .iter()
-            .all(|sent| sent.option(128).is_none())
+            .all(|sent| sent.option(OptionType::RTT_ESTIMATE).is_none())
     );
     let rate = pair.rate(Client);
     assert!((0.008..0.012).contains(&rate.loss_event_rate), "{rate:?}");
 
     let mut pair = Pair::open(under(Ccid::Tfrc), asking);
     let seq = pair.gss(Client) + 1;
-    let impossible = DccpOption::Other {
-        kind: 128,
-        value: Some(smallvec::smallvec![9, 8, 7, 6]),
-    };
+    let impossible = DccpOption::parse(OptionType::RTT_ESTIMATE, &[9, 8, 7, 6]);
     let data = with_data(
         with_options(packet(Client, seq, Kind::Data), &[impossible]),
         10,

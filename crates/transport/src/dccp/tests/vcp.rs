@@ -55,15 +55,17 @@ fn send_past(ccid: Ccid, load: f64, seconds: u64) -> Pair {
 #[test]
 fn data_carry_a_code_and_acknowledgements_bring_it_back() {
     let pair = send_through(Zone::High, 2);
-    let load_vector = 200;
     for sent in &pair.log {
         assert_eq!(sent.ecn.is_capable(), is_data(sent), "{sent:?}");
-        assert!(sent.option(38).is_none() && sent.option(39).is_none());
+        assert!(
+            sent.option(OptionType::ACK_VECTOR_0).is_none()
+                && sent.option(OptionType::ACK_VECTOR_1).is_none()
+        );
         if is_data(sent) {
             assert_eq!(sent.ecn, Zone::Low.code());
         }
         if sent.from == Server && sent.kind() == PacketType::Ack {
-            assert!(sent.option(load_vector).is_some(), "{sent:?}");
+            assert!(sent.option(OptionType::LOAD_VECTOR).is_some(), "{sent:?}");
         }
     }
     assert!(pair.log.iter().filter(|sent| is_data(sent)).count() > 100);

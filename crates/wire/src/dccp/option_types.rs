@@ -1,0 +1,274 @@
+//! The table of DCCP's options: a row holds all that is known of an option type, and everything that
+//! parses, emits, measures, shows or generates options reads it here.
+//!
+//! A macro makes each row an arm of exhaustive matches over [`DccpOption`], so a variant without a row
+//! does not compile, and a layout is inlined where it is used. A slice of structs with function
+//! pointers would call through them for every option, and its `emit` would be a partial function that
+//! only its own variant may be passed to.
+//!
+//! A new option is a variant of [`DccpOption`] and a row; where no
+//! [layout](super::option_layouts) fits its data, a layout as well.
+
+use core::fmt;
+
+use super::FeatureSide::{Local, Remote};
+use super::display::{after, list, listed, loss_event_rate};
+use super::option_layouts::{self, Sink};
+use super::{AckVectorCell, DccpOption, LoadVectorCell};
+
+/// The column "DCCP-Data?" of RFC 4340's table 3.
+const Y: bool = true;
+const N: bool = false;
+
+/// The type of an option: its first byte (RFC 4340 section 5.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OptionType(pub u8);
+
+/// Whose an option is (RFC 4340 section 10.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionOwner {
+    /// DCCP's, whatever the CCIDs: types 0 to 127.
+    Dccp,
+    /// The CCID's, sent by the half that sends the data: types 128 to 191.
+    HcSender,
+    /// The CCID's, sent by the half that receives the data: types 192 to 255.
+    HcReceiver,
+}
+
+impl OptionType {
+    /// Whether a length and data follow the type. Types 0 to 31 are a single byte.
+    pub(super) const fn has_length(self) -> bool {
+        self.0 >= 32
+    }
+
+    /// Whose the option is, known type or not.
+    pub const fn owner(self) -> OptionOwner {
+        match self.0 {
+            0..=127 => OptionOwner::Dccp,
+            128..=191 => OptionOwner::HcSender,
+            192..=255 => OptionOwner::HcReceiver,
+        }
+    }
+}
+
+macro_rules! option_types {
+    ($(
+        $constant:ident = $number:literal, $name:literal, $on_data:ident,
+            $variant:ident $fields:tt: $layout:ident($($field:ident),*), $($shown:expr),+;
+    )*) => {
+        impl OptionType {
+            $(
+                #[doc = concat!($name, ".")]
+                pub const $constant: Self = Self($number);
+            )*
+
+            /// Every type that [`DccpOption`] has a variant for, in ascending order.
+            pub const ALL: &'static [Self] = &[$(Self::$constant),*];
+
+            /// What its specification calls the option; `None` for a type that is not known.
+            pub const fn name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$constant => Some($name),)*
+                    _ => None,
+                }
+            }
+
+            /// Whether the option may stand on a DCCP-Data packet; a receiver ignores one that may
+            /// not (RFC 4340 table 3). A type that is not known may.
+            pub const fn is_allowed_on_data(self) -> bool {
+                match self {
+                    $(Self::$constant => $on_data,)*
+                    _ => true,
+                }
+            }
+        }
+
+        impl DccpOption {
+            /// The option's type; of [`DccpOption::Malformed`], the type of the option whose length
+            /// is wrong.
+            #[allow(unused_variables, reason = "only the variant and the flags tell the type")]
+            pub fn option_type(&self) -> OptionType {
+                match self {
+                    $(Self::$variant $fields => OptionType::$constant,)*
+                    Self::Other { kind, .. } => OptionType(*kind),
+                    Self::Malformed(bytes) => OptionType(bytes.first().copied().unwrap_or(0)),
+                }
+            }
+
+            /// The option of a known type; `None` where the type is not known, or `data` is no value
+            /// of that type.
+            pub(super) fn read(kind: OptionType, data: &[u8]) -> Option<Self> {
+                match kind {
+                    $(OptionType::$constant => {
+                        let ($($field,)*) = option_layouts::$layout::read(data)?;
+                        Some(Self::$variant $fields)
+                    })*
+                    _ => None,
+                }
+            }
+
+            /// Writes what stands behind type and length.
+            pub(super) fn write<S: Sink>(&self, out: &mut S) -> Result<(), S::Error> {
+                match self {
+                    $(Self::$variant $fields => option_layouts::$layout::write($($field,)* out),)*
+                    Self::Other { value, .. } => {
+                        option_layouts::bytes::write(value.as_deref().unwrap_or_default(), out)
+                    }
+                    Self::Malformed(bytes) => {
+                        option_layouts::bytes::write(bytes.get(2..).unwrap_or_default(), out)
+                    }
+                }
+            }
+        }
+
+        /// The option's name, and its value.
+        impl fmt::Display for DccpOption {
+            #[allow(unused_variables, reason = "not every part of a value is shown")]
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Self::$variant $fields => {
+                        f.write_str($name)?;
+                        write!(f, $($shown),+)
+                    })*
+                    Self::Other { kind, value: None } => write!(f, "option {kind}"),
+                    Self::Other {
+                        kind,
+                        value: Some(value),
+                    } => write!(f, "option {kind} {value:02x?}"),
+                    Self::Malformed(bytes) => write!(f, "malformed {bytes:02x?}"),
+                }
+            }
+        }
+    };
+}
+
+// CONSTANT = type, "Name", allowed on DCCP-Data,
+//     Variant with fields: layout(of the fields), "what Display adds to the name", its arguments;
+option_types! {
+    PADDING = 0, "Padding", Y,
+        Padding {}: nothing(), "";
+    MANDATORY = 1, "Mandatory", N,
+        Mandatory {}: nothing(), "";
+    SLOW_RECEIVER = 2, "Slow Receiver", Y,
+        SlowReceiver {}: nothing(), "";
+    CHANGE_L = 32, "Change L", N,
+        Change { side: Local, feature, value }: feature(feature, value), "({feature}{})", listed(value);
+    CONFIRM_L = 33, "Confirm L", N,
+        Confirm { side: Local, feature, value }: feature(feature, value), "({feature}{})", listed(value);
+    CHANGE_R = 34, "Change R", N,
+        Change { side: Remote, feature, value }: feature(feature, value), "({feature}{})", listed(value);
+    CONFIRM_R = 35, "Confirm R", N,
+        Confirm { side: Remote, feature, value }: feature(feature, value), "({feature}{})", listed(value);
+    INIT_COOKIE = 36, "Init Cookie", N,
+        InitCookie(cookie): bytes(cookie), " of {} bytes", cookie.len();
+    NDP_COUNT = 37, "NDP Count", Y,
+        NdpCount { count, width }: ndp_count(count, width), " {count}";
+    ACK_VECTOR_0 = 38, "Ack Vector [Nonce 0]", N,
+        AckVector { nonce: false, cells }: bytes(cells),
+            " {}", list(cells.iter().copied().map(AckVectorCell::from_byte));
+    ACK_VECTOR_1 = 39, "Ack Vector [Nonce 1]", N,
+        AckVector { nonce: true, cells }: bytes(cells),
+            " {}", list(cells.iter().copied().map(AckVectorCell::from_byte));
+    DATA_DROPPED = 40, "Data Dropped", N,
+        DataDropped(blocks): bytes(blocks), " {blocks:02x?}";
+    TIMESTAMP = 41, "Timestamp", Y,
+        Timestamp(value): word(value), " {value}";
+    TIMESTAMP_ECHO = 42, "Timestamp Echo", Y,
+        TimestampEcho { echo, elapsed }: timestamp_echo(echo, elapsed), " {echo}{}", after(*elapsed);
+    ELAPSED_TIME = 43, "Elapsed Time", N,
+        ElapsedTime(elapsed): elapsed_time(elapsed), " {elapsed}";
+    DATA_CHECKSUM = 44, "Data Checksum", Y,
+        DataChecksum(crc): word(crc), " {crc:#010x}";
+    RTT_ESTIMATE = 128, "RTT Estimate", Y,
+        RttEstimate { micros, width }: rtt_estimate(micros, width), " {micros} us";
+    LOSS_EVENT_RATE = 192, "Loss Event Rate", N,
+        LossEventRate(inverse): word(inverse), " {}", loss_event_rate(*inverse);
+    LOSS_INTERVALS = 193, "Loss Intervals", N,
+        LossIntervals { skip_length, intervals }: loss_intervals(skip_length, intervals),
+            " skip {skip_length} {}", list(intervals.iter());
+    RECEIVE_RATE = 194, "Receive Rate", N,
+        ReceiveRate(rate): word(rate), " {rate} B/s";
+    DROPPED_PACKETS = 195, "Dropped Packets", N,
+        DroppedPackets(counts): drop_counts(counts), " {}", list(counts.iter());
+    LOAD_VECTOR = 200, "Load Vector", N,
+        LoadVector(cells): bytes(cells),
+            " {}", list(cells.iter().copied().map(LoadVectorCell::from_byte));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An option of this type, read from as many of the bytes 1, 2, 3 .. as make up a value.
+    fn example(kind: OptionType) -> DccpOption {
+        let data: Vec<u8> = (1..=10).collect();
+        (0..=data.len())
+            .rev()
+            .find_map(|length| DccpOption::read(kind, &data[..length]))
+            .unwrap()
+    }
+
+    /// Table 3 of RFC 4340, table 1 each of RFC 6323, 4342 and 5622, and the project's own Load Vector.
+    #[test]
+    fn the_rows_are_those_of_the_rfcs() {
+        use OptionOwner::{Dccp, HcReceiver, HcSender};
+        let expected = [
+            (0, "Padding", true, Dccp),
+            (1, "Mandatory", false, Dccp),
+            (2, "Slow Receiver", true, Dccp),
+            (32, "Change L", false, Dccp),
+            (33, "Confirm L", false, Dccp),
+            (34, "Change R", false, Dccp),
+            (35, "Confirm R", false, Dccp),
+            (36, "Init Cookie", false, Dccp),
+            (37, "NDP Count", true, Dccp),
+            (38, "Ack Vector [Nonce 0]", false, Dccp),
+            (39, "Ack Vector [Nonce 1]", false, Dccp),
+            (40, "Data Dropped", false, Dccp),
+            (41, "Timestamp", true, Dccp),
+            (42, "Timestamp Echo", true, Dccp),
+            (43, "Elapsed Time", false, Dccp),
+            (44, "Data Checksum", true, Dccp),
+            (128, "RTT Estimate", true, HcSender),
+            (192, "Loss Event Rate", false, HcReceiver),
+            (193, "Loss Intervals", false, HcReceiver),
+            (194, "Receive Rate", false, HcReceiver),
+            (195, "Dropped Packets", false, HcReceiver),
+            (200, "Load Vector", false, HcReceiver),
+        ];
+        let rows: Vec<_> = OptionType::ALL
+            .iter()
+            .map(|kind| {
+                let name = kind.name().unwrap();
+                (kind.0, name, kind.is_allowed_on_data(), kind.owner())
+            })
+            .collect();
+        assert_eq!(rows, expected);
+    }
+
+    /// Reading by a row gives the variant whose type that row tells, and which shows its name. (That
+    /// every variant has a row, the compiler sees.)
+    #[test]
+    fn rows_and_variants_agree() {
+        for &kind in OptionType::ALL {
+            let option = example(kind);
+            assert_eq!(option.option_type(), kind);
+            let shown = option.to_string();
+            assert!(shown.starts_with(kind.name().unwrap()), "{shown}");
+        }
+        assert!(OptionType::ALL.is_sorted_by(|a, b| a < b), "a type twice");
+    }
+
+    #[test]
+    fn a_type_without_a_row_has_neither_name_nor_value() {
+        for number in 0..=255 {
+            let kind = OptionType(number);
+            if OptionType::ALL.contains(&kind) {
+                continue;
+            }
+            assert_eq!(kind.name(), None);
+            assert_eq!(DccpOption::read(kind, &[1, 2, 3, 4]), None);
+            assert!(kind.is_allowed_on_data());
+        }
+    }
+}
