@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::option_layouts::Length;
+use super::option_layouts::{FirstTwo, Length};
 use super::{DccpOption, EmitError, OptionList, OptionType};
 
 /// Bytes of type and length in front of an option's data.
@@ -68,6 +68,22 @@ impl DccpOption {
         let mut length = Length(PREFIX);
         let Ok(()) = self.write(&mut length);
         length.0
+    }
+
+    /// Data 1 to 3 of a Reset that this option causes, with code
+    /// [`OPTION_ERROR`](super::ResetCode::OPTION_ERROR) or
+    /// [`MANDATORY_ERROR`](super::ResetCode::MANDATORY_ERROR): the option's type and the first two
+    /// bytes of its data, zero where it has fewer (RFC 4340 section 5.6).
+    ///
+    /// The data of a malformed option is what stands behind its length byte.
+    pub fn reset_data(&self) -> [u8; 3] {
+        let kind = self.option_type();
+        let mut data = FirstTwo::default();
+        if kind.has_length() {
+            let Ok(()) = self.write(&mut data);
+        }
+        let [first, second] = data.bytes;
+        [kind.0, first, second]
     }
 
     /// Appends the option's bytes to `out`.

@@ -50,6 +50,28 @@ impl Sink for Length {
     }
 }
 
+/// Keeps the first two bytes; those that are missing are zero.
+#[derive(Default)]
+pub(super) struct FirstTwo {
+    pub(super) bytes: [u8; 2],
+    kept: usize,
+}
+
+impl Sink for FirstTwo {
+    type Error = Infallible;
+
+    fn put(&mut self, bytes: &[u8]) {
+        let room = &mut self.bytes[self.kept..];
+        let fitting = bytes.len().min(room.len());
+        room[..fitting].copy_from_slice(&bytes[..fitting]);
+        self.kept += fitting;
+    }
+
+    fn check(&self, _: &'static str, _: u64, _: u64) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
 /// No data: an option of a single byte.
 pub(super) mod nothing {
     use super::*;

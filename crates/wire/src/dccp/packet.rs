@@ -205,9 +205,10 @@ impl ResetCode {
     pub const NO_CONNECTION: Self = Self(3);
     /// A packet of an unexpected type; Data 1 is the type.
     pub const PACKET_ERROR: Self = Self(4);
-    /// A malformed option; Data 1 to 3 are its first bytes.
+    /// An erroneous option; Data 1 to 3 are its [`reset_data`](super::DccpOption::reset_data).
     pub const OPTION_ERROR: Self = Self(5);
-    /// A Mandatory option could not be processed; Data 1 to 3 are its first bytes.
+    /// An option behind Mandatory could not be processed; Data 1 to 3 are its
+    /// [`reset_data`](super::DccpOption::reset_data).
     pub const MANDATORY_ERROR: Self = Self(6);
     /// Nobody listens on that port.
     pub const CONNECTION_REFUSED: Self = Self(7);

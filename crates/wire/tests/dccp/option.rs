@@ -2,8 +2,8 @@
 
 use skywave_wire::Checksum;
 use skywave_wire::dccp::{
-    DccpOption, EmitError, FeatureNumber, FeatureSide, Kind, LossInterval, OptionList, PacketType,
-    SeqNo,
+    DccpOption, EmitError, FeatureNumber, FeatureSide, Kind, LossInterval, OptionList, OptionType,
+    PacketType, SeqNo,
 };
 use smallvec::smallvec;
 
@@ -142,6 +142,39 @@ fn d5_8_2_1_mandatory_before_padding_is_told_from_mandatory_at_the_end() {
     assert_eq!(options_of(&[0, 0, 0, 0]).as_slice(), [Padding]);
     let two_words = [2, 0, 0, 0, 0, 0, 0, 0];
     assert_eq!(options_of(&two_words).len(), 5);
+}
+
+// D5.6-2
+#[test]
+fn d5_6_2_a_reset_tells_the_type_and_the_first_two_bytes_of_data_of_every_option() {
+    let data: Vec<u8> = (7..=32).collect();
+    for &kind in OptionType::ALL {
+        let mut has_value = false;
+        // Values, and data that is too short or too long for one.
+        for length in 0..=data.len() {
+            let option = DccpOption::parse(kind, &data[..length]);
+            has_value |= !matches!(option, DccpOption::Other { .. });
+            let mut packet = packet(Kind::Ack { ack: SeqNo::ZERO });
+            packet.options.push(option.clone());
+            let on_the_wire = &emitted(&packet)[24..][..option.encoded_len()];
+            let expected = match on_the_wire {
+                [kind] | [kind, _] => [*kind, 0, 0],
+                [kind, _, first] => [*kind, *first, 0],
+                [kind, _, first, second, ..] => [*kind, *first, *second],
+                [] => panic!("{option} has no bytes"),
+            };
+            assert_eq!(option.reset_data(), expected, "{option}");
+        }
+        assert!(has_value, "{kind:?}");
+    }
+    for (bytes, expected) in [
+        ([41, 99, 5, 6, 7].as_slice(), [41, 5, 6]),
+        (&[41, 99, 5], [41, 5, 0]),
+        (&[41], [41, 0, 0]),
+    ] {
+        let malformed = DccpOption::Malformed(bytes.into());
+        assert_eq!(malformed.reset_data(), expected);
+    }
 }
 
 // Table 3 of RFC 4340, and the figures of sections 6 to 13.

@@ -3,9 +3,7 @@
 use std::ops::ControlFlow;
 
 use skywave_units::Instant;
-use skywave_wire::dccp::{
-    DccpOption, ElapsedTime, OptionOwner, OptionType, Packet, PacketType, ResetCode,
-};
+use skywave_wire::dccp::{DccpOption, OptionOwner, OptionType, Packet, PacketType, ResetCode};
 
 use super::{Connection, State};
 use crate::dccp::Ccid;
@@ -98,16 +96,15 @@ impl Connection {
                 | DccpOption::DataDropped(_)
                 | DccpOption::ElapsedTime(_) => packet.kind.ack().is_some(),
                 DccpOption::RttEstimate { .. } => self.features.peer.send_rtt_estimate,
-                DccpOption::Other {
-                    value: Some(value), ..
-                } if option.option_type() == OptionType::RTT_ESTIMATE
-                    && self.features.peer.send_rtt_estimate =>
+                DccpOption::Other { .. }
+                    if option.option_type() == OptionType::RTT_ESTIMATE
+                        && self.features.peer.send_rtt_estimate =>
                 {
-                    // RFC 6323 section 3.3: Data 1 to 3 are the option's first bytes.
+                    // RFC 6323 section 3.3: Data 1 to 3 are the option's first three bytes, so its
+                    // length is among them.
+                    let [kind, first, _] = option.reset_data();
                     let length = option.encoded_len() as u8;
-                    let first = value.first().copied().unwrap_or_default();
-                    let data = [option.option_type().0, length, first];
-                    self.reset(now, ResetCode::OPTION_ERROR, data);
+                    self.reset(now, ResetCode::OPTION_ERROR, [kind, length, first]);
                     return ControlFlow::Break(());
                 }
                 // For whatever CCID is in force, from the receiving half at the peer to the sending
@@ -195,58 +192,14 @@ impl Connection {
         }
     }
 
-    /// Resets the connection because of `option`; Data 1 to 3 are its type and first two bytes
-    /// (section 5.6).
+    /// Resets the connection because of `option`, which the Reset tells (section 5.6).
     fn reset_for_option<T>(
         &mut self,
         now: Instant,
         code: ResetCode,
         option: &DccpOption,
     ) -> ControlFlow<(), T> {
-        let [first, second] = first_bytes(option);
-        self.reset(now, code, [option.option_type().0, first, second]);
+        self.reset(now, code, option.reset_data());
         ControlFlow::Break(())
-    }
-}
-
-/// The first two bytes of an option's data, zero where it has fewer.
-fn first_bytes(option: &DccpOption) -> [u8; 2] {
-    let of_slice = |bytes: &[u8]| {
-        [
-            bytes.first().copied().unwrap_or_default(),
-            bytes.get(1).copied().unwrap_or_default(),
-        ]
-    };
-    let of_word = |word: u32| of_slice(&word.to_be_bytes());
-    match option {
-        DccpOption::Change { feature, value, .. } | DccpOption::Confirm { feature, value, .. } => {
-            [feature.0, value.first().copied().unwrap_or_default()]
-        }
-        DccpOption::InitCookie(bytes) | DccpOption::DataDropped(bytes) => of_slice(bytes),
-        DccpOption::AckVector { cells, .. } | DccpOption::LoadVector(cells) => of_slice(cells),
-        DccpOption::Other {
-            value: Some(value), ..
-        } => of_slice(value),
-        DccpOption::DataChecksum(word)
-        | DccpOption::LossEventRate(word)
-        | DccpOption::ReceiveRate(word) => of_word(*word),
-        DccpOption::LossIntervals {
-            skip_length,
-            intervals,
-        } => {
-            let lossless = intervals
-                .first()
-                .map_or(0, |interval| interval.lossless_length);
-            [*skip_length, (lossless >> 16) as u8]
-        }
-        DccpOption::DroppedPackets(counts) => {
-            let count = counts.first().copied().unwrap_or_default();
-            [(count >> 16) as u8, (count >> 8) as u8]
-        }
-        DccpOption::ElapsedTime(elapsed) => match elapsed {
-            ElapsedTime::Short(units) => units.to_be_bytes(),
-            ElapsedTime::Long(units) => of_word(*units),
-        },
-        _ => [0; 2],
     }
 }

@@ -89,6 +89,57 @@ fn mandatory_option() {
     }
 }
 
+/// The option of this type with as many of the bytes 7, 8, 9 .. as make up a value.
+fn example(kind: OptionType) -> (DccpOption, Vec<u8>) {
+    let data: Vec<u8> = (7..=16).collect();
+    (0..=data.len())
+        .rev()
+        .map(|length| &data[..length])
+        .map(|data| (DccpOption::parse(kind, data), data.to_vec()))
+        .find(|(option, _)| !matches!(option, DccpOption::Other { .. }))
+        .unwrap()
+}
+
+/// D5.6-2, D5.8.2-1: where an option behind Mandatory is not processed, the Reset tells the option's
+/// own type and first two bytes of data, whatever its type.
+#[test]
+fn a_reset_tells_the_options_own_bytes() {
+    let mut processed = Vec::new();
+    for &kind in OptionType::ALL {
+        let (option, data) = example(kind);
+        let (pair, sent) = options_on_an_ack(&[DccpOption::Mandatory, option.clone()]);
+        if pair.get(Server).state() == State::Open {
+            processed.push(kind);
+            continue;
+        }
+        let bytes = match kind {
+            OptionType::MANDATORY => [0; 2],
+            _ => [data[0], data[1]],
+        };
+        let (_, told) = reset_code(&sent[0]).unwrap();
+        assert_eq!(told, [kind.0, bytes[0], bytes[1]], "{option}");
+    }
+    let malformed = DccpOption::Malformed([41, 99, 5, 6, 7][..].into());
+    let (_, sent) = options_on_an_ack(&[DccpOption::Mandatory, malformed]);
+    let told = (ResetCode::MANDATORY_ERROR, [41, 5, 6]);
+    assert_eq!(reset_code(&sent[0]), Some(told));
+    let by_ccid_2 = [
+        OptionType::PADDING,
+        OptionType::SLOW_RECEIVER,
+        OptionType::CONFIRM_L,
+        OptionType::CONFIRM_R,
+        OptionType::NDP_COUNT,
+        OptionType::ACK_VECTOR_0,
+        OptionType::ACK_VECTOR_1,
+        OptionType::DATA_DROPPED,
+        OptionType::TIMESTAMP,
+        OptionType::TIMESTAMP_ECHO,
+        OptionType::ELAPSED_TIME,
+        OptionType::DATA_CHECKSUM,
+    ];
+    assert_eq!(processed, by_ccid_2);
+}
+
 /// D5.8-2: options are processed in order, each on its own: the last of several valid ones wins.
 #[test]
 fn options_are_processed_in_order() {
