@@ -15,7 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use skywave_fuzz::{kind, options};
 use skywave_transport::dccp::{Ccid, Config, Connection, State};
-use skywave_transport::{Driven, Endpoint, Transmit};
+use skywave_transport::{Driven, End, Transmit};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{Kind, Packet, SeqNo, ServiceCode};
 use skywave_wire::{Checksum, Ecn, Payload};

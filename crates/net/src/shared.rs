@@ -8,7 +8,7 @@ use bytes::Bytes;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{self, Connection, Outlet as _, State};
-use skywave_transport::{Endpoint as _, Transmit};
+use skywave_transport::{End as _, Transmit};
 use skywave_units::Instant;
 use skywave_wire::dccp::{Packet, PacketType, ParseError};
 use skywave_wire::{Checksum, Ecn};

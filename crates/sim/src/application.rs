@@ -1,6 +1,6 @@
 //! Applications: what is sent, and when.
 
-use skywave_transport::{Endpoint, dccp, tcp, udp};
+use skywave_transport::{End, dccp, tcp, udp};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Payload;
 
@@ -10,7 +10,7 @@ use crate::talker::{Made, Talker};
 use crate::web::{Connector, Opened, Transfer, WebSource};
 
 /// A transport of datagrams, as its application sees it.
-pub(crate) trait Datagrams: Endpoint {
+pub(crate) trait Datagrams: End {
     /// Hands a datagram over to be sent; false where it is not taken.
     fn send(&mut self, datagram: Payload) -> bool;
 

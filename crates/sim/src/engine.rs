@@ -3,7 +3,7 @@
 mod ends;
 
 use skywave_path::{Dropped, Packet};
-use skywave_transport::{Drain, Endpoint};
+use skywave_transport::{Drain, End};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
@@ -282,7 +282,7 @@ impl<O: Observer> Plane<O> {
     /// Sends what an endpoint has to send and sets its timer.
     fn drain<E>(&mut self, now: Instant, host: u32, mut drain: Drain<'_, E>)
     where
-        E: Endpoint,
+        E: End,
         E::Packet: Into<Body>,
     {
         while let Some(transmit) = drain.transmit() {

@@ -6,7 +6,7 @@ use skywave_units::Instant;
 use skywave_wire::udp::Datagram;
 use skywave_wire::{Ecn, Payload};
 
-use crate::{Endpoint, Transmit};
+use crate::{End, Transmit};
 
 /// One end of a UDP flow, bound to a port and connected to another.
 ///
@@ -70,7 +70,7 @@ impl Socket {
     }
 }
 
-impl Endpoint for Socket {
+impl End for Socket {
     type Packet = Datagram;
 
     fn receive(&mut self, _now: Instant, _ecn: Ecn, packet: Datagram) {

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use skywave_transport::dccp::{Connection, Datagram, Event, Origin, State};
-use skywave_transport::{Driven, Endpoint as _};
+use skywave_transport::{Driven, End as _};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, Packet, ResetCode};
 use tokio::sync::Notify;

@@ -13,7 +13,7 @@ use super::reassembly::{Arrival, Range, Reassembly};
 use super::sequence::SequenceSpace;
 use super::timer::Timer;
 use super::{Ports, ReceiverConfig};
-use crate::{Endpoint, Transmit};
+use crate::{End, Transmit};
 
 /// The largest window that scaling can express (RFC 7323 section 2.3).
 const MAX_WINDOW: u32 = 1 << 30;
@@ -337,7 +337,7 @@ impl Connection {
     }
 }
 
-impl Endpoint for Receiver {
+impl End for Receiver {
     type Packet = Segment;
 
     // In line, so that a driver that knows of a segment to have no options pays for none.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{Config, Connection};
-use skywave_transport::{Driven, Endpoint};
+use skywave_transport::{Driven, End};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::Packet;
 use skywave_wire::{AddressPair, Checksum, Ecn};

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use skywave_transport::tcp::{Receiver, Sender};
-use skywave_transport::{Driven, Endpoint, Transmit};
+use skywave_transport::{Driven, End, Transmit};
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Segment;
@@ -215,7 +215,7 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
     }
 }
 
-fn drained<E: Endpoint>(
+fn drained<E: End>(
     mut drain: skywave_transport::Drain<'_, E>,
 ) -> (Vec<Transmit<E::Packet>>, Option<Instant>) {
     let sent = std::iter::from_fn(|| drain.transmit()).collect();

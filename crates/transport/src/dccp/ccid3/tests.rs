@@ -17,7 +17,7 @@ use smallvec::smallvec;
 
 use super::report::{KnownIntervals, Report};
 use super::{Receiver, Sender, encode};
-use crate::Endpoint;
+use crate::End;
 use crate::dccp::ccid::{HcReceiver, HcSender, Permit, ReceivedPacket, SentPacket};
 use crate::dccp::{Ccid, Config, Connection};
 

@@ -44,14 +44,14 @@ use super::stray::Strays;
 use super::timer::{Backoff, RateLimit, TimerTable};
 use super::timing::{DEFAULT_RTT, PendingEcho};
 use super::{Config, Counters, Datagram, Event, Role, State};
-use crate::{Endpoint, Transmit};
+use crate::{End, Transmit};
 
 /// Shorter round-trip times are taken for this, so that no timer fires again at once.
 const MIN_RTT: Duration = Duration::from_millis(1);
 
 /// One end of a DCCP connection (RFC 4340), client or server.
 ///
-/// It is driven as an [`Endpoint`]; the application uses [`send`](Self::send),
+/// It is driven as an [`End`]; the application uses [`send`](Self::send),
 /// [`recv`](Self::recv), [`event`](Self::event) and [`close`](Self::close). A connection that is
 /// over goes on answering stray packets as RFC 4340 asks, until it is dropped.
 #[derive(Debug)]
@@ -300,7 +300,7 @@ impl Connection {
     }
 }
 
-impl Endpoint for Connection {
+impl End for Connection {
     type Packet = Packet;
 
     fn receive(&mut self, now: Instant, ecn: Ecn, mut packet: Packet) {

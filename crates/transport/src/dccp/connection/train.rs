@@ -14,7 +14,7 @@ use crate::{Drain, Transmit};
 
 impl Connection {
     /// Packets have arrived together at `now`, all with `ecn` in their IP headers. It is the same as
-    /// to [read](Packet::read) each and to [`receive`](crate::Endpoint::receive) it, one after the
+    /// to [read](Packet::read) each and to [`receive`](crate::End::receive) it, one after the
     /// other, with less work. Says how many of them were malformed, and so dropped.
     pub fn receive_all(
         &mut self,

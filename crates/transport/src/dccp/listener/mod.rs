@@ -21,7 +21,7 @@ use self::cookie::{Cookies, Remembered};
 pub use self::secret::Secret;
 use super::connection::RequestData;
 use super::{Config, Connection, State, Strays};
-use crate::{Endpoint, Transmit};
+use crate::{End, Transmit};
 
 /// The options of a [`Listener`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,7 +264,7 @@ impl Listener {
             }
             connection.state() == State::Respond
         });
-        let deadlines = self.half_open.values().filter_map(Endpoint::deadline);
+        let deadlines = self.half_open.values().filter_map(End::deadline);
         self.wake = deadlines.min();
         resets
     }

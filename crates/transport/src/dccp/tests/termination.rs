@@ -1,7 +1,7 @@
 //! The end of a connection (RFC 4340 sections 5.6 and 8.3).
 
 use super::*;
-use crate::Endpoint as _;
+use crate::End as _;
 use crate::dccp::{Origin, SendError};
 
 fn closed(origin: Origin) -> Event {

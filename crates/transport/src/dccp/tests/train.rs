@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rand::Rng;
 
 use super::*;
-use crate::Endpoint as _;
+use crate::End as _;
 use crate::dccp::Ccid;
 use crate::dccp::ccid2::AckOfAckRule;
 

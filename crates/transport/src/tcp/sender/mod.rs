@@ -21,7 +21,7 @@ use super::sent_log::SentLog;
 use super::sequence::SequenceSpace;
 use super::timer::Timer;
 use super::{Ports, ReducedWindow, SenderConfig};
-use crate::{Endpoint, Transmit};
+use crate::{End, Transmit};
 
 /// The end of a stream that has none: more than any run can send.
 const UNLIMITED: u64 = 1 << 62;
@@ -343,7 +343,7 @@ impl Sender {
     }
 }
 
-impl Endpoint for Sender {
+impl End for Sender {
     type Packet = Segment;
 
     // In line, so that a driver that knows of a segment to have no options pays for none.

@@ -1,9 +1,9 @@
-//! The boundary between a protocol endpoint and whatever drives it: the simulator or a socket.
+//! The boundary between one end of a connection and whatever drives it: the simulator or a socket.
 
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
-/// A packet that an endpoint wants on the network.
+/// A packet that an end wants on the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit<P> {
     /// The ECN bits that its IP header shall carry.
@@ -12,13 +12,14 @@ pub struct Transmit<P> {
     pub packet: P,
 }
 
-/// A protocol state machine that never blocks, reads no clock and opens no socket.
+/// One end of a connection, or of a flow of datagrams: a protocol state machine that never blocks,
+/// reads no clock and opens no socket.
 ///
 /// Implementors are driven through [`Driven`], which enforces the law "mutate, then drain":
-/// after every input, [`Endpoint::transmit`] is called until it returns `None`, and only then is
-/// [`Endpoint::deadline`] valid.
-pub trait Endpoint {
-    /// What travels between two such endpoints.
+/// after every input, [`End::transmit`] is called until it returns `None`, and only then is
+/// [`End::deadline`] valid.
+pub trait End {
+    /// What travels between two such ends.
     type Packet;
 
     /// A packet has arrived at `now`, with `ecn` in its IP header.
@@ -27,7 +28,7 @@ pub trait Endpoint {
     /// The next packet to send, if there is one that may leave at `now`.
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Self::Packet>>;
 
-    /// When [`Endpoint::expire`] must next be called; `None` for never.
+    /// When [`End::expire`] must next be called; `None` for never.
     fn deadline(&self) -> Option<Instant>;
 
     /// Handles all timers that are due at `now`. Harmless when none is.
@@ -42,7 +43,7 @@ pub trait Endpoint {
 #[derive(Debug)]
 pub struct Driven<E>(E);
 
-impl<E: Endpoint> Driven<E> {
+impl<E: End> Driven<E> {
     /// Takes charge of `endpoint`.
     pub const fn new(endpoint: E) -> Self {
         Self(endpoint)
@@ -92,12 +93,12 @@ impl<E: Endpoint> Driven<E> {
 /// What must happen after an input: send every packet, then set the timer.
 #[must_use = "take every packet to transmit, then the `deadline`"]
 #[derive(Debug)]
-pub struct Drain<'a, E: Endpoint> {
+pub struct Drain<'a, E: End> {
     pub(crate) endpoint: &'a mut E,
     pub(crate) now: Instant,
 }
 
-impl<E: Endpoint> Drain<'_, E> {
+impl<E: End> Drain<'_, E> {
     /// The next packet to send.
     #[inline(always)]
     pub fn transmit(&mut self) -> Option<Transmit<E::Packet>> {
