@@ -303,7 +303,6 @@ impl World {
     }
 
     fn drain(&mut self, side: Side) {
-        let ((), mut drain) = self.ends[side as usize].apply(self.now, |_| ());
         let mut sent = 0;
         let (numbers, flights, delivers) = (&mut self.numbers, &mut self.flights, self.delivers);
         let mut carry = |transmit: Transmit<Packet>| {
@@ -327,27 +326,30 @@ impl World {
             }
             sent
         };
-        match self.driver {
-            Driver::Singly => iter::from_fn(|| drain.transmit()).for_each(|transmit| {
-                carry(transmit);
-            }),
-            Driver::Together(most) => {
-                let is_broken_off = Cell::new(false);
-                let mut breaks_off = |transmit| {
-                    assert!(!is_broken_off.get(), "nobody is there to take {transmit:?}");
-                    is_broken_off.set(carry(transmit) % most == 0);
-                    if is_broken_off.get() {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
+        let driver = self.driver;
+        self.deadlines[side as usize] = self.ends[side as usize].drain(self.now, |mut drain| {
+            match driver {
+                Driver::Singly => iter::from_fn(|| drain.transmit()).for_each(|transmit| {
+                    carry(transmit);
+                }),
+                Driver::Together(most) => {
+                    let is_broken_off = Cell::new(false);
+                    let mut breaks_off = |transmit| {
+                        assert!(!is_broken_off.get(), "nobody is there to take {transmit:?}");
+                        is_broken_off.set(carry(transmit) % most == 0);
+                        if is_broken_off.get() {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    };
+                    while drain.transmit_all(&mut breaks_off).is_break() {
+                        assert!(is_broken_off.take());
                     }
-                };
-                while drain.transmit_all(&mut breaks_off).is_break() {
-                    assert!(is_broken_off.take());
                 }
             }
-        }
-        self.deadlines[side as usize] = drain.deadline();
+            drain.finish()
+        });
         self.check(side);
     }
 
@@ -372,7 +374,7 @@ impl World {
     fn expire(&mut self) {
         for side in [Client, Server] {
             if self.deadlines[side as usize].is_some_and(|at| at <= self.now) {
-                let _ = self.ends[side as usize].expire(self.now);
+                self.ends[side as usize].expire(self.now, |drain| drain.postpone());
                 self.drain(side);
                 let deadline = self.deadlines[side as usize];
                 assert!(
@@ -390,7 +392,7 @@ impl World {
 
     fn receive(&mut self, to: Side, ecn: Ecn, bytes: &Bytes) {
         if let Ok(packet) = Packet::parse(bytes, Checksum::Ignored) {
-            let _ = self.ends[to as usize].receive(self.now, ecn, packet);
+            self.ends[to as usize].receive(self.now, ecn, packet, |drain| drain.postpone());
             self.drain(to);
         }
     }
@@ -418,7 +420,8 @@ impl World {
     }
 
     fn apply<T>(&mut self, side: Side, action: impl FnOnce(&mut Connection) -> T) -> T {
-        let (answer, _) = self.ends[side as usize].apply(self.now, action);
+        let (answer, ()) =
+            self.ends[side as usize].apply(self.now, action, |drain| drain.postpone());
         self.drain(side);
         answer
     }

@@ -3,7 +3,7 @@
 mod ends;
 
 use skywave_path::{Dropped, Packet};
-use skywave_transport::{Drain, End};
+use skywave_transport::{Drain, Drained, End};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
@@ -176,10 +176,10 @@ impl<O: Observer> Simulator<O> {
         };
         match host {
             Host::TcpSender(sender) => {
-                plane.drain(now, to, sender.receive(now, ecn, bare.into()));
+                sender.receive(now, ecn, bare.into(), |drain| plane.drain(now, to, drain));
             }
             Host::TcpReceiver(receiver) => {
-                plane.drain(now, to, receiver.receive(now, ecn, bare.into()));
+                receiver.receive(now, ecn, bare.into(), |drain| plane.drain(now, to, drain));
             }
             Host::Successive(_) => {
                 plane.receive_apart(now, to, ecn, host, Body::Bare(bare));
@@ -279,8 +279,8 @@ impl<O: Observer> Simulator<O> {
 }
 
 impl<O: Observer> Plane<O> {
-    /// Sends what an endpoint has to send and sets its timer.
-    fn drain<E>(&mut self, now: Instant, host: u32, mut drain: Drain<'_, E>)
+    /// Sends what an end has to send and sets its timer.
+    fn drain<E>(&mut self, now: Instant, host: u32, mut drain: Drain<'_, E>) -> Drained<()>
     where
         E: End,
         E::Packet: Into<Body>,
@@ -288,9 +288,11 @@ impl<O: Observer> Plane<O> {
         while let Some(transmit) = drain.transmit() {
             self.send(now, host, transmit.ecn, transmit.packet.into());
         }
-        if let Some(at) = drain.deadline() {
-            self.schedule.wake_by(Actor::Host(host), at);
-        }
+        drain.finish().map(|deadline| {
+            if let Some(at) = deadline {
+                self.schedule.wake_by(Actor::Host(host), at);
+            }
+        })
     }
 
     #[inline(always)]

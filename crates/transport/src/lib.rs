@@ -12,4 +12,4 @@ mod end;
 pub mod tcp;
 pub mod udp;
 
-pub use end::{Drain, Driven, End, Transmit};
+pub use end::{Drain, Drained, Driven, End, Transmit};

@@ -111,19 +111,22 @@ mod tests {
 
     fn sent(socket: &mut Driven<Socket>, datagram: u32) -> Datagram {
         let action = |socket: &mut Socket| socket.send(Payload::Synthetic(datagram));
-        let ((), mut drain) = socket.apply(Instant::ZERO, action);
-        let transmit = drain.transmit().unwrap();
-        assert!(drain.transmit().is_none());
-        assert_eq!(drain.deadline(), None);
+        let ((), transmit) = socket.apply(Instant::ZERO, action, |mut drain| {
+            let transmit = drain.transmit().unwrap();
+            assert!(drain.transmit().is_none());
+            drain.finish().map(|deadline| {
+                assert_eq!(deadline, None);
+                transmit
+            })
+        });
         assert_eq!(transmit.ecn, Ecn::NotEct);
         transmit.packet
     }
 
     fn receives(socket: &mut Driven<Socket>, packet: Datagram) -> Option<Payload> {
-        let _deadline = socket
-            .receive(Instant::ZERO, Ecn::NotEct, packet)
-            .deadline();
-        socket.apply(Instant::ZERO, Socket::recv).0
+        socket.receive(Instant::ZERO, Ecn::NotEct, packet, |drain| drain.finish());
+        let (received, _) = socket.apply(Instant::ZERO, Socket::recv, |drain| drain.finish());
+        received
     }
 
     #[test]

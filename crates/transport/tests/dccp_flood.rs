@@ -41,9 +41,10 @@ fn connect(listener: &mut Listener, now: Instant) -> Connection {
     let client = Connection::client(Config::default(), 40_000, PORT, now, rng);
     let mut client = Driven::new(client);
     for _ in 0..4 {
-        let ((), mut drain) = client.apply(now, |_| ());
-        let sent: Vec<_> = std::iter::from_fn(|| drain.transmit()).collect();
-        drain.deadline();
+        let sent: Vec<_> = client.drain(now, |mut drain| {
+            let sent = std::iter::from_fn(|| drain.transmit()).collect();
+            drain.finish().map(|_| sent)
+        });
         for transmit in sent {
             match listener.receive(now, transmit.ecn, HONEST, transmit.packet) {
                 Some(Action::Accepted(server)) => {
@@ -51,8 +52,11 @@ fn connect(listener: &mut Listener, now: Instant) -> Connection {
                     return *server;
                 }
                 Some(Action::Reply(reply)) => {
-                    let mut drain = client.receive(now, reply.ecn, reply.packet);
-                    if let Some(transmit) = drain.transmit() {
+                    let answer = client.receive(now, reply.ecn, reply.packet, |mut drain| {
+                        let answer = drain.transmit();
+                        drain.postpone().map(|()| answer)
+                    });
+                    if let Some(transmit) = answer {
                         let action = listener.receive(now, transmit.ecn, HONEST, transmit.packet);
                         let Some(Action::Accepted(server)) = action else {
                             panic!("{action:?}");

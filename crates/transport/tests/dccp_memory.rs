@@ -8,8 +8,8 @@ use std::iter;
 use memory_stats::memory_stats;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_transport::Driven;
 use skywave_transport::dccp::{Config, Connection, State};
+use skywave_transport::{Drain, Drained, Driven};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{
     DccpOption, FeatureNumber, FeatureSide, Kind, OptionBytes, OptionList, Packet, SeqNo,
@@ -52,11 +52,13 @@ impl Pair {
     }
 
     fn drain(&mut self) {
-        let ((), mut drain) = self.client.apply(self.now, |_| ());
-        while let Some(transmit) = drain.transmit() {
-            self.gss = transmit.packet.seq;
-        }
-        drain.deadline();
+        let gss = &mut self.gss;
+        self.client.drain(self.now, |mut drain| {
+            while let Some(transmit) = drain.transmit() {
+                *gss = transmit.packet.seq;
+            }
+            drain.finish()
+        });
     }
 
     fn say(&mut self, kind: Kind, options: impl Iterator<Item = DccpOption>, size: u32) {
@@ -72,9 +74,13 @@ impl Pair {
             payload: Payload::Synthetic(size),
         };
         self.next = self.next.next();
-        let _ = self.client.receive(self.now, Ecn::Ect0, packet);
+        self.client.receive(self.now, Ecn::Ect0, packet, postponed);
         self.drain();
     }
+}
+
+fn postponed(drain: Drain<'_, Connection>) -> Drained<()> {
+    drain.postpone()
 }
 
 fn random_bytes(rng: &mut Xoshiro256PlusPlus, most: usize) -> OptionBytes {
@@ -133,22 +139,21 @@ fn lies_do_not_pile_up() {
             Kind::Ack { ack }
         };
         pair.say(kind, iter::once(option), 500);
-        let (_, _) = pair
-            .client
-            .apply(pair.now, |client| client.send(Payload::Synthetic(1_000)));
+        let send = |client: &mut Connection| client.send(Payload::Synthetic(1_000));
+        let _ = pair.client.apply(pair.now, send, postponed);
         pair.drain();
         if count % 16 == 0 {
             pair.now += Duration::from_millis(rng.next_u64() % 300);
-            let _ = pair.client.expire(pair.now);
+            pair.client.expire(pair.now, postponed);
             pair.drain();
         }
         if count % 4 == 0 {
-            let (_, _) = pair.client.apply(pair.now, |client| client.recv());
+            let read = |client: &mut Connection| client.recv();
+            let _ = pair.client.apply(pair.now, read, postponed);
         }
         if count % 1_000 == 0 {
-            let (_, _) = pair.client.apply(pair.now, |client| {
-                iter::from_fn(|| client.event()).for_each(drop);
-            });
+            let look = |client: &mut Connection| iter::from_fn(|| client.event()).for_each(drop);
+            pair.client.apply(pair.now, look, postponed);
         }
     }
     let stats = pair.client.get().stats();

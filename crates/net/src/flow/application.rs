@@ -47,7 +47,7 @@ impl Flow {
             self.shared.clock.now()
         };
         if state.is_pending || now < state.gather_until {
-            let (answer, _) = state.connection.apply(now, send);
+            let (answer, ()) = state.connection.apply(now, send, |drain| drain.postpone());
             self.leave_to_driver(&mut state);
             return answer;
         }
@@ -83,8 +83,7 @@ impl Flow {
             let FlowState {
                 connection, inbox, ..
             } = &mut *state;
-            // No packet and no timer follows from it, whatever the time is.
-            let ((), _) = connection.apply(Instant::ZERO, |connection| {
+            let read = |connection: &mut Connection| {
                 while count < limit
                     && let Some(datagram) = connection.recv()
                 {
@@ -93,7 +92,9 @@ impl Flow {
                 }
                 let ahead = INBOX.saturating_sub(limit);
                 inbox.extend(core::iter::from_fn(|| connection.recv()).take(ahead));
-            });
+            };
+            // No packet and no timer follows from reading, whatever the time is.
+            connection.apply(Instant::ZERO, read, |drain| drain.postpone());
         }
         count
     }

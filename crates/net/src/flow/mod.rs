@@ -128,8 +128,10 @@ impl Flow {
     pub(crate) fn receive(&self, now: Instant, receive: impl FnOnce(&mut Connection)) -> bool {
         let mut state = locked(&self.state);
         let had = state.connection.get().readable();
-        // Drained by `answer`.
-        let _ = state.connection.apply(now, receive);
+        // `answer` drains.
+        let ((), ()) = state
+            .connection
+            .apply(now, receive, |drain| drain.postpone());
         if state.connection.get().readable() > had {
             state.has_news = true;
             // What the application answers leaves at once.
@@ -231,14 +233,17 @@ impl Flow {
         now: Instant,
         action: impl FnOnce(&mut Connection) -> T,
     ) -> (T, News) {
-        let (answer, mut drain) = state.connection.apply(now, action);
-        let drained = self.shared.sender.send_all(
-            &self.shared.socket,
-            &self.key.path,
-            &self.shared.counters,
-            |outgoing| drain.transmit_all(outgoing),
-        );
-        let news = if drained {
+        let (answer, is_drained) = state.connection.apply(now, action, |mut drain| {
+            let is_drained = self.shared.sender.send_all(
+                &self.shared.socket,
+                &self.key.path,
+                &self.shared.counters,
+                |outgoing| drain.transmit_all(outgoing),
+            );
+            // `settle` finishes, or the driver does once the socket has room.
+            drain.postpone().map(|()| is_drained)
+        });
+        let news = if is_drained {
             self.settle(state, now)
         } else {
             // The socket is full: the rest leaves when it has room again.
@@ -266,7 +271,7 @@ impl Flow {
             end,
             ..
         } = state;
-        let (protocol_state, drain) = connection.apply(now, |connection| {
+        let take_events = |connection: &mut Connection| {
             if *is_flushing && connection.stats().queued == 0 {
                 *is_flushing = false;
                 news.writable = true;
@@ -292,8 +297,8 @@ impl Flow {
                 }
             }
             connection.state()
-        });
-        let deadline = drain.deadline();
+        };
+        let (protocol_state, deadline) = connection.apply(now, take_events, |drain| drain.finish());
         if matches!(protocol_state, State::Closed | State::TimeWait) {
             if !core::mem::replace(&mut state.is_over, true) {
                 news.over = true;

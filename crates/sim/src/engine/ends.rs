@@ -25,22 +25,22 @@ impl<O: Observer> Plane<O> {
     ) {
         match (host, body) {
             (Host::TcpSender(sender), Body::Tcp(segment)) => {
-                self.drain(now, to, sender.receive(now, ecn, *segment));
+                sender.receive(now, ecn, *segment, |drain| self.drain(now, to, drain));
             }
             (Host::TcpSender(sender), Body::Bare(bare)) => {
-                self.drain(now, to, sender.receive(now, ecn, bare.into()));
+                sender.receive(now, ecn, bare.into(), |drain| self.drain(now, to, drain));
             }
             (Host::TcpReceiver(receiver), Body::Tcp(segment)) => {
-                self.drain(now, to, receiver.receive(now, ecn, *segment));
+                receiver.receive(now, ecn, *segment, |drain| self.drain(now, to, drain));
             }
             (Host::TcpReceiver(receiver), Body::Bare(bare)) => {
-                self.drain(now, to, receiver.receive(now, ecn, bare.into()));
+                receiver.receive(now, ecn, bare.into(), |drain| self.drain(now, to, drain));
             }
             (Host::Dccp(connection), Body::Dccp(packet)) => {
-                self.drain(now, to, connection.receive(now, ecn, *packet));
+                connection.receive(now, ecn, *packet, |drain| self.drain(now, to, drain));
             }
             (Host::Udp(socket), Body::Udp(datagram)) => {
-                self.drain(now, to, socket.receive(now, ecn, *datagram));
+                socket.receive(now, ecn, *datagram, |drain| self.drain(now, to, drain));
             }
             (Host::Successive(end), body) => {
                 if let Some(host) = end.addressee(to, &body) {
@@ -54,10 +54,12 @@ impl<O: Observer> Plane<O> {
     /// Lets a host's timers expire.
     pub(super) fn expire(&mut self, now: Instant, index: u32, host: &mut Host) {
         match host {
-            Host::TcpSender(sender) => self.drain(now, index, sender.expire(now)),
-            Host::TcpReceiver(receiver) => self.drain(now, index, receiver.expire(now)),
-            Host::Dccp(connection) => self.drain(now, index, connection.expire(now)),
-            Host::Udp(socket) => self.drain(now, index, socket.expire(now)),
+            Host::TcpSender(sender) => sender.expire(now, |drain| self.drain(now, index, drain)),
+            Host::TcpReceiver(receiver) => {
+                receiver.expire(now, |drain| self.drain(now, index, drain))
+            }
+            Host::Dccp(connection) => connection.expire(now, |drain| self.drain(now, index, drain)),
+            Host::Udp(socket) => socket.expire(now, |drain| self.drain(now, index, drain)),
             Host::Successive(end) => {
                 if let Some(host) = end.current() {
                     self.expire(now, index, host);
@@ -76,18 +78,16 @@ impl<O: Observer> Plane<O> {
     ) {
         match host {
             Host::TcpSender(sender) => {
-                let ((), drain) = sender.apply(now, |sender| application.write(now, sender));
-                self.drain(now, index, drain);
+                let write = |sender: &mut _| application.write(now, sender);
+                sender.apply(now, write, |drain| self.drain(now, index, drain));
             }
             Host::Dccp(connection) => {
-                let ((), drain) = connection.apply(now, |connection| {
-                    application.send(now, connection);
-                });
-                self.drain(now, index, drain);
+                let send = |connection: &mut _| application.send(now, connection);
+                connection.apply(now, send, |drain| self.drain(now, index, drain));
             }
             Host::Udp(socket) => {
-                let ((), drain) = socket.apply(now, |socket| application.send(now, socket));
-                self.drain(now, index, drain);
+                let send = |socket: &mut _| application.send(now, socket);
+                socket.apply(now, send, |drain| self.drain(now, index, drain));
             }
             Host::Successive(end) => match end.current() {
                 Some(host) => self.act(now, index, host, application),
@@ -130,15 +130,16 @@ impl<O: Observer> Plane<O> {
     {
         let is_sender = host.is_multiple_of(2);
         loop {
-            let (filled, drain) = transport.apply(now, |transport| {
+            let read_and_refill = |transport: &mut E| {
                 transport.read();
                 if is_sender {
                     application.refill(now, transport)
                 } else {
                     0
                 }
-            });
-            self.drain(now, host, drain);
+            };
+            let (filled, ()) =
+                transport.apply(now, read_and_refill, |drain| self.drain(now, host, drain));
             if filled == 0 {
                 break;
             }

@@ -73,9 +73,7 @@ fn random_option_spaces_end_in_nothing_or_a_reset() {
         }
         let sent = victim.hear(with_space(packet, space));
         victim.wait(MILLISECOND * rng.random_range(0..20));
-        let ((), _) = victim.end.apply(victim.now, |end| {
-            iter::from_fn(|| end.recv()).for_each(drop);
-        });
+        victim.apply(|end| iter::from_fn(|| end.recv()).for_each(drop));
         if victim.state() != State::Open {
             assert!(reset_code(&sent).is_some(), "{sent:?}");
             resets += 1;

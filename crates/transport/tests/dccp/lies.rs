@@ -185,9 +185,7 @@ fn dropping_what_was_never_sent_means_nothing() {
     let dropped = DccpOption::DataDropped(OptionBytes::from_slice(&[0x90]));
     victim.say(Kind::Ack { ack }, &[vector, dropped]);
     assert_eq!(victim.events(), [Event::PeerNotListening]);
-    let (refused, _) = victim
-        .end
-        .apply(victim.now, |end| end.send(Payload::Synthetic(1)));
+    let refused = victim.apply(|end| end.send(Payload::Synthetic(1)));
     assert_eq!(refused, Err(SendError::PeerNotListening));
 }
 
@@ -209,7 +207,7 @@ fn leaps_within_a_huge_window_are_survived() {
             victim.end.get().stats().counters.packets_received,
             before + 1
         );
-        victim.end.apply(victim.now, |end| end.recv()).0.unwrap();
+        victim.apply(|end| end.recv()).unwrap();
         victim.wait(MILLISECOND);
     }
     assert_eq!(victim.state(), State::Open);
@@ -256,7 +254,7 @@ fn the_clock_jumps_ahead() {
             victim.send(20);
             let now = victim.now;
             match state {
-                2 => victim.end.apply(victim.now, |end| end.close(now)).0,
+                2 => victim.apply(|end| end.close(now)),
                 3 => {
                     victim.say(Kind::CloseReq { ack: victim.gss }, &[]);
                 }
@@ -271,13 +269,13 @@ fn the_clock_jumps_ahead() {
                         &[],
                     );
                 }
-                5 => victim.end.apply(victim.now, |end| end.abort(now)).0,
+                5 => victim.apply(|end| end.abort(now)),
                 _ => {}
             }
             victim.drain();
             victim.now += jump;
             for _ in 0..10 {
-                let _ = victim.end.expire(victim.now);
+                victim.end.expire(victim.now, |drain| drain.postpone());
                 let sent = victim.drain();
                 assert!(sent.len() <= 60, "{} packets at once", sent.len());
                 assert!(
@@ -305,7 +303,7 @@ fn waking_up_too_early_does_nothing() {
     victim.send(20);
     for _ in 0..1_000 {
         let deadline = victim.deadline;
-        let _ = victim.end.expire(victim.now);
+        victim.end.expire(victim.now, |drain| drain.postpone());
         assert_eq!(victim.drain(), []);
         assert_eq!(victim.deadline, deadline);
     }

@@ -176,7 +176,8 @@ impl Network {
         action: impl FnOnce(&mut Connection, Instant) -> T,
     ) -> T {
         let now = self.clock(side);
-        let (answer, _) = self.ends[side as usize].apply(now, |end| action(end, now));
+        let end = &mut self.ends[side as usize];
+        let (answer, ()) = end.apply(now, |end| action(end, now), |drain| drain.postpone());
         self.drain(side);
         answer
     }
@@ -192,20 +193,22 @@ impl Network {
         if self.is_verbose {
             println!("{} {to:?} gets {packet}", self.now);
         }
-        let _ = self.ends[to as usize].receive(now, ecn, packet);
+        self.ends[to as usize].receive(now, ecn, packet, |drain| drain.postpone());
         self.drain(to);
     }
 
     /// Takes what `side` has to send, and its deadline.
     pub(crate) fn drain(&mut self, side: Side) {
         let now = self.clock(side);
-        let ((), mut drain) = self.ends[side as usize].apply(now, |_| ());
-        let mut sent = Vec::new();
-        while let Some(transmit) = drain.transmit() {
-            sent.push(transmit);
-            assert!(sent.len() < 20_000, "{side:?} never stops sending");
-        }
-        self.deadlines[side as usize] = drain.deadline();
+        let (sent, deadline) = self.ends[side as usize].drain(now, |mut drain| {
+            let mut sent = Vec::new();
+            while let Some(transmit) = drain.transmit() {
+                sent.push(transmit);
+                assert!(sent.len() < 20_000, "{side:?} never stops sending");
+            }
+            drain.finish().map(|deadline| (sent, deadline))
+        });
+        self.deadlines[side as usize] = deadline;
         for transmit in sent {
             let packet = transmit.packet;
             let bytes = match packet.to_bytes(side.checksum()) {
@@ -267,7 +270,7 @@ impl Network {
             && at <= next
         {
             let now = self.clock(side);
-            let _ = self.ends[side as usize].expire(now);
+            self.ends[side as usize].expire(now, |drain| drain.postpone());
             self.drain(side);
             let deadline = self.deadlines[side as usize];
             assert!(

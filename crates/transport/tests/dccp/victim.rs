@@ -82,16 +82,19 @@ impl Victim {
     }
 
     pub(crate) fn drain(&mut self) -> Vec<Packet> {
-        let ((), mut drain) = self.end.apply(self.now, |_| ());
-        let mut sent = Vec::new();
-        while sent.len() < 1_000
-            && let Some(transmit) = drain.transmit()
-        {
-            self.unreported.push(transmit.ecn);
-            sent.push(transmit.packet);
-        }
-        assert!(sent.len() < 1_000, "it never stops sending");
-        self.deadline = drain.deadline();
+        let unreported = &mut self.unreported;
+        let (sent, deadline) = self.end.drain(self.now, |mut drain| {
+            let mut sent = Vec::new();
+            while sent.len() < 1_000
+                && let Some(transmit) = drain.transmit()
+            {
+                unreported.push(transmit.ecn);
+                sent.push(transmit.packet);
+            }
+            assert!(sent.len() < 1_000, "it never stops sending");
+            drain.finish().map(|deadline| (sent, deadline))
+        });
+        self.deadline = deadline;
         for packet in &sent {
             assert!(packet.to_bytes(Checksum::Ignored).is_ok(), "{packet}");
         }
@@ -119,7 +122,8 @@ impl Victim {
     }
 
     pub(crate) fn hear(&mut self, packet: Packet) -> Vec<Packet> {
-        let _ = self.end.receive(self.now, Ecn::Ect0, packet);
+        self.end
+            .receive(self.now, Ecn::Ect0, packet, |drain| drain.postpone());
         self.check();
         self.drain()
     }
@@ -134,11 +138,15 @@ impl Victim {
         self.say(Kind::Ack { ack: self.gss }, options)
     }
 
+    /// Does something of the application's; what follows from it is left for [`drain`](Self::drain).
+    pub(crate) fn apply<T>(&mut self, action: impl FnOnce(&mut Connection) -> T) -> T {
+        let (answer, ()) = self.end.apply(self.now, action, |drain| drain.postpone());
+        answer
+    }
+
     pub(crate) fn send(&mut self, count: u32) -> Vec<Packet> {
         for _ in 0..count {
-            let _ = self
-                .end
-                .apply(self.now, |end| end.send(Payload::Synthetic(100)));
+            let _ = self.apply(|end| end.send(Payload::Synthetic(100)));
         }
         self.drain()
     }
@@ -148,7 +156,7 @@ impl Victim {
         let mut sent = Vec::new();
         while let Some(at) = self.deadline.filter(|&at| at <= end) {
             self.now = self.now.max(at);
-            let _ = self.end.expire(self.now);
+            self.end.expire(self.now, |drain| drain.postpone());
             sent.extend(self.drain());
             assert!(
                 self.deadline.is_none_or(|at| at > self.now),
@@ -160,10 +168,7 @@ impl Victim {
     }
 
     pub(crate) fn events(&mut self) -> Vec<Event> {
-        let (events, _) = self
-            .end
-            .apply(self.now, |end| iter::from_fn(|| end.event()).collect());
-        events
+        self.apply(|end| iter::from_fn(|| end.event()).collect())
     }
 
     /// Congestion control believes nothing that cannot be: pipe and cwnd stay within what was

@@ -170,10 +170,11 @@ fn transfer(
             oracle.check_retransmissions(stats.timeouts);
             assert!(stats.bytes_acked <= delivered as u64);
             assert!(stats.cwnd >= least_cwnd && stats.ssthresh >= 2.0);
-            let (events, drain) = sender.apply(now, |sender| {
-                std::iter::from_fn(|| sender.event()).collect::<Vec<_>>()
-            });
-            drop(drain);
+            let (events, _) = sender.apply(
+                now,
+                |sender| std::iter::from_fn(|| sender.event()).collect::<Vec<_>>(),
+                |drain| drain.finish(),
+            );
             if events.contains(&Event::AllAcknowledged) {
                 assert!(completed.is_none());
                 completed = Some(now - Instant::ZERO);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use skywave_transport::tcp::{Receiver, Sender};
-use skywave_transport::{Driven, End, Transmit};
+use skywave_transport::{Drain, Drained, Driven, End, Transmit};
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Segment;
@@ -123,8 +123,7 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
         action: impl FnOnce(&mut Sender),
     ) {
         let now = self.now;
-        let ((), drain) = self.sender.apply(now, action);
-        let sent = drained(drain);
+        let ((), sent) = self.sender.apply(now, action, drained);
         self.launch(Direction::Forward, sent, see);
     }
 
@@ -132,7 +131,7 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
     fn launch(
         &mut self,
         direction: Direction,
-        (sent, deadline): (Vec<Transmit<Segment>>, Option<Instant>),
+        (sent, deadline): Output<Segment>,
         see: &mut impl FnMut(Instant, Seen<'_>),
     ) {
         let end = direction as usize;
@@ -184,10 +183,10 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
             let now = self.now;
             if arrival.is_none_or(|arrival| timer.is_some_and(|timer| timer < arrival)) {
                 if self.deadlines[0].is_some_and(|deadline| deadline <= now) {
-                    let sent = drained(self.sender.expire(now));
+                    let sent = self.sender.expire(now, drained);
                     self.launch(Direction::Forward, sent, see);
                 } else {
-                    let sent = drained(self.receiver.expire(now));
+                    let sent = self.receiver.expire(now, drained);
                     self.launch(Direction::Backward, sent, see);
                 }
                 continue;
@@ -202,12 +201,12 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
                 }
                 Place::End(Direction::Forward) => {
                     see(now, Seen::Received(&segment));
-                    let sent = drained(self.receiver.receive(now, Ecn::NotEct, segment));
+                    let sent = self.receiver.receive(now, Ecn::NotEct, segment, drained);
                     self.launch(Direction::Backward, sent, see);
                 }
                 Place::End(Direction::Backward) => {
                     see(now, Seen::Acknowledged(&segment));
-                    let sent = drained(self.sender.receive(now, Ecn::NotEct, segment));
+                    let sent = self.sender.receive(now, Ecn::NotEct, segment, drained);
                     self.launch(Direction::Forward, sent, see);
                 }
             }
@@ -215,9 +214,10 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
     }
 }
 
-fn drained<E: End>(
-    mut drain: skywave_transport::Drain<'_, E>,
-) -> (Vec<Transmit<E::Packet>>, Option<Instant>) {
+/// What an end has sent, and its next deadline.
+type Output<P> = (Vec<Transmit<P>>, Option<Instant>);
+
+fn drained<E: End>(mut drain: Drain<'_, E>) -> Drained<Output<E::Packet>> {
     let sent = std::iter::from_fn(|| drain.transmit()).collect();
-    (sent, drain.deadline())
+    drain.finish().map(|deadline| (sent, deadline))
 }

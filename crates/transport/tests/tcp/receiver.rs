@@ -1,7 +1,7 @@
 //! What the RFCs require of a receiver.
 
-use skywave_transport::Driven;
 use skywave_transport::tcp::{Ports, Receiver, ReceiverConfig};
+use skywave_transport::{Drain, Drained, Driven};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
@@ -72,11 +72,10 @@ impl Script {
             options,
             payload: Payload::Synthetic(length),
         };
-        let mut drain = self.receiver.receive(self.now, Ecn::NotEct, segment);
-        let sent = std::iter::from_fn(|| drain.transmit())
-            .map(|transmit| transmit.packet)
-            .collect();
-        self.deadline = drain.deadline();
+        let (sent, deadline) = self
+            .receiver
+            .receive(self.now, Ecn::NotEct, segment, drained);
+        self.deadline = deadline;
         sent
     }
 
@@ -94,17 +93,22 @@ impl Script {
         if self.deadline.is_none_or(|deadline| deadline > self.now) {
             return Vec::new();
         }
-        let mut drain = self.receiver.expire(self.now);
-        let sent: Vec<_> = std::iter::from_fn(|| drain.transmit())
-            .map(|transmit| transmit.packet)
-            .collect();
-        self.deadline = drain.deadline();
+        let (sent, deadline) = self.receiver.expire(self.now, drained);
+        self.deadline = deadline;
         acked(&sent)
     }
 
     fn delivered(&self) -> u64 {
         self.receiver.get().stats().bytes_delivered
     }
+}
+
+/// What the receiver has sent, and its next deadline.
+fn drained(mut drain: Drain<'_, Receiver>) -> Drained<(Vec<Segment>, Option<Instant>)> {
+    let sent = std::iter::from_fn(|| drain.transmit())
+        .map(|transmit| transmit.packet)
+        .collect();
+    drain.finish().map(|deadline| (sent, deadline))
 }
 
 fn acked(segments: &[Segment]) -> Vec<u32> {

@@ -2,7 +2,7 @@
 
 use skywave_congestion::{Aimd, AimdConfig};
 use skywave_transport::tcp::{Event, Ports, Sender, SenderConfig, SenderStats};
-use skywave_transport::{Drain, Driven, Transmit};
+use skywave_transport::{Drain, Drained, Driven, Transmit};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
@@ -105,13 +105,12 @@ impl Script {
     }
 
     pub(crate) fn apply<T>(&mut self, action: impl FnOnce(&mut Sender) -> T) -> T {
-        let (answer, drain) = self.sender.apply(self.now, action);
-        let (sent, deadline) = drained(drain);
-        self.keep(sent, deadline);
+        let (answer, output) = self.sender.apply(self.now, action, drained);
+        self.keep(output);
         answer
     }
 
-    fn keep(&mut self, sent: Vec<Transmit<Segment>>, deadline: Option<Instant>) {
+    fn keep(&mut self, (sent, deadline): Output) {
         for Transmit {
             ecn,
             packet: segment,
@@ -138,8 +137,8 @@ impl Script {
             options,
             payload: Payload::EMPTY,
         };
-        let (sent, deadline) = drained(self.sender.receive(self.now, Ecn::NotEct, segment));
-        self.keep(sent, deadline);
+        let output = self.sender.receive(self.now, Ecn::NotEct, segment, drained);
+        self.keep(output);
     }
 
     /// Plays an acknowledgement of everything before `offset`; what it lets out.
@@ -174,8 +173,8 @@ impl Script {
         let until = self.now + time;
         while let Some(deadline) = self.deadline.filter(|&deadline| deadline <= until) {
             self.now = self.now.max(deadline);
-            let (sent, deadline) = drained(self.sender.expire(self.now));
-            self.keep(sent, deadline);
+            let output = self.sender.expire(self.now, drained);
+            self.keep(output);
         }
         self.now = until;
         self.sent()
@@ -213,9 +212,12 @@ impl Script {
     }
 }
 
-fn drained(mut drain: Drain<'_, Sender>) -> (Vec<Transmit<Segment>>, Option<Instant>) {
+/// What the sender has sent, and its next deadline.
+type Output = (Vec<Transmit<Segment>>, Option<Instant>);
+
+fn drained(mut drain: Drain<'_, Sender>) -> Drained<Output> {
     let sent = std::iter::from_fn(|| drain.transmit()).collect();
-    (sent, drain.deadline())
+    drain.finish().map(|deadline| (sent, deadline))
 }
 
 /// A sender in congestion avoidance with ten segments in flight: 1, 1001, .. 9001.

@@ -227,7 +227,7 @@ impl Drain<'_, Connection> {
             let leader = Leader::of(&transmit);
             outlet.packet(transmit)?;
             if let Some(leader) = leader {
-                self.endpoint.send_train(self.now, &leader, outlet)?;
+                self.end.send_train(self.now, &leader, outlet)?;
             }
         }
         ControlFlow::Continue(())

@@ -70,7 +70,7 @@ fn shake(
     let request = packets(driven, now).pop().unwrap();
     let response = reply(listener.receive(now, Ecn::Ect0, PEER, request));
     let back = now + millis(50);
-    let _ = driven.receive(back, Ecn::Ect0, response.clone());
+    driven.receive(back, Ecn::Ect0, response.clone(), |drain| drain.postpone());
     (response, packets(driven, back))
 }
 
@@ -120,7 +120,8 @@ fn a_cookie_makes_a_connection() {
 fn any_packet_of_partopen_brings_the_cookie() {
     let mut listener = always_cookies();
     let mut driven = client(Config::default());
-    let (sent, _) = driven.apply(Instant::ZERO, |client| client.send(Payload::Synthetic(99)));
+    let send = |client: &mut Connection| client.send(Payload::Synthetic(99));
+    let (sent, ()) = driven.apply(Instant::ZERO, send, |drain| drain.postpone());
     sent.unwrap();
     let (_, answer) = shake(&mut listener, &mut driven, Instant::ZERO);
     let data = answer.last().unwrap().clone();
@@ -313,7 +314,9 @@ fn cookies_outlive_a_change_of_keys() {
         reply(listener.receive(at(secs(start)), Ecn::Ect0, PEER, request(5)));
         let asked = packets(&mut driven, Instant::ZERO).pop().unwrap();
         let response = reply(listener.receive(at(secs(start)), Ecn::Ect0, PEER, asked));
-        let _ = driven.receive(at(millis(50)), Ecn::Ect0, response);
+        driven.receive(at(millis(50)), Ecn::Ect0, response, |drain| {
+            drain.postpone()
+        });
         let ack = packets(&mut driven, at(millis(50))).remove(0);
         reply(listener.receive(at(secs(start + 60)), Ecn::Ect0, PEER, request(5)));
         accepted(listener.receive(at(secs(start + 119)), Ecn::Ect0, PEER, ack));
@@ -333,7 +336,7 @@ fn packets_after_a_cookie_are_not_taken_for_responses() {
         let mut driven = client(Config::default());
         let mut asked = packets(&mut driven, Instant::ZERO);
         for time in [1, 3] {
-            let _ = driven.expire(at(secs(time)));
+            driven.expire(at(secs(time)), |drain| drain.postpone());
             asked.extend(packets(&mut driven, at(secs(time))));
         }
         let now = at(millis(3_100));
@@ -341,7 +344,7 @@ fn packets_after_a_cookie_are_not_taken_for_responses() {
         for (index, request) in asked.into_iter().enumerate() {
             let response = reply(listener.receive(now, Ecn::Ect0, PEER, request));
             if arrive >> index & 1 == 1 {
-                let _ = driven.receive(now, Ecn::Ect0, response);
+                driven.receive(now, Ecn::Ect0, response, |drain| drain.postpone());
                 answers.extend(packets(&mut driven, now));
             }
         }
@@ -376,14 +379,14 @@ fn retries_get_the_next_number() {
     // The client has both, the second last: its packets carry that one's cookie.
     let mut driven = client(Config::default());
     let iss = packets(&mut driven, at(secs(0)))[0].seq;
-    let _ = driven.expire(at(secs(1)));
+    driven.expire(at(secs(1)), |drain| drain.postpone());
     let again = packets(&mut driven, at(secs(1))).remove(0);
     let second = reply(listener.receive(at(secs(1)), Ecn::Ect0, PEER, again.clone()));
     let first = Packet { seq: iss, ..again };
     let first = reply(listener.receive(at(secs(1)), Ecn::Ect0, PEER, first));
     let mut answer = Vec::new();
     for response in [second, first] {
-        let _ = driven.receive(at(secs(2)), Ecn::Ect0, response);
+        driven.receive(at(secs(2)), Ecn::Ect0, response, |drain| drain.postpone());
         answer.extend(packets(&mut driven, at(secs(2))));
     }
     // The Ack; then the Sync that answers the Response that came late, whose number nobody knows.
@@ -650,7 +653,7 @@ proptest! {
                 .cloned()
                 .collect();
             answer.options.retain(|option| !cookies.contains(option));
-            let _ = driven.receive(Instant::ZERO, Ecn::Ect0, answer);
+            driven.receive(Instant::ZERO, Ecn::Ect0, answer, |drain| drain.postpone());
             // Where the server has refused, the client has nothing more to say.
             let mut back = packets(&mut driven, Instant::ZERO).into_iter().next()?;
             let end = at(millis(waited));

@@ -325,7 +325,7 @@ impl Pair {
                 self.receive(flight.to, flight.ecn, flight.packet);
             }
             for side in [Client, Server] {
-                let _ = self.driven(side).expire(now);
+                self.driven(side).expire(now, |drain| drain.postpone());
                 self.drain(side);
             }
         }
@@ -338,7 +338,8 @@ impl Pair {
 
     fn receive(&mut self, to: Side, ecn: Ecn, packet: Packet) {
         let now = self.now;
-        let _ = self.driven(to).receive(now, ecn, packet);
+        self.driven(to)
+            .receive(now, ecn, packet, |drain| drain.postpone());
         self.drain(to);
     }
 
@@ -349,14 +350,17 @@ impl Pair {
 
     fn inject_ecn(&mut self, side: Side, ecn: Ecn, packet: Packet) -> Vec<Packet> {
         let now = self.now;
-        let _ = self.driven(side).receive(now, ecn, packet);
+        self.driven(side)
+            .receive(now, ecn, packet, |drain| drain.postpone());
         let (sent, _) = drain(self.driven(side), now);
         sent.into_iter().map(|transmit| transmit.packet).collect()
     }
 
     fn apply<T>(&mut self, side: Side, action: impl FnOnce(&mut Connection) -> T) -> T {
         let now = self.now;
-        let (answer, _) = self.driven(side).apply(now, action);
+        let (answer, ()) = self
+            .driven(side)
+            .apply(now, action, |drain| drain.postpone());
         answer
     }
 
@@ -416,15 +420,16 @@ fn drain(
     driven: &mut Driven<Connection>,
     now: Instant,
 ) -> (Vec<Transmit<Packet>>, Option<Instant>) {
-    let ((), mut drain) = driven.apply(now, |_| ());
-    let mut sent = Vec::new();
-    while let Some(transmit) = drain.transmit() {
-        // D5.8-1: whatever it is, it can be written down.
-        if let Err(error) = transmit.packet.to_bytes(Checksum::Ignored) {
-            panic!("{error}: {:?}", transmit.packet);
+    driven.drain(now, |mut drain| {
+        let mut sent = Vec::new();
+        while let Some(transmit) = drain.transmit() {
+            // D5.8-1: whatever it is, it can be written down.
+            if let Err(error) = transmit.packet.to_bytes(Checksum::Ignored) {
+                panic!("{error}: {:?}", transmit.packet);
+            }
+            sent.push(transmit);
+            assert!(sent.len() < 10_000, "an end that never stops sending");
         }
-        sent.push(transmit);
-        assert!(sent.len() < 10_000, "an endpoint that never stops sending");
-    }
-    (sent, drain.deadline())
+        drain.finish().map(|deadline| (sent, deadline))
+    })
 }

@@ -41,28 +41,29 @@ impl Driver {
 
     fn drain(self, pair: &mut Pair, side: Side) -> (Vec<Transmit<Packet>>, Option<Instant>) {
         let now = pair.now;
-        let ((), mut drain) = pair.driven(side).apply(now, |_| ());
-        let mut left = Vec::new();
-        match self {
-            Self::OneByOne => left.extend(core::iter::from_fn(|| drain.transmit())),
-            Self::Together(most) => {
-                let is_broken_off = Cell::new(false);
-                let mut breaks_off = |transmit| {
-                    assert!(!is_broken_off.get(), "nobody is there to take {transmit:?}");
-                    left.push(transmit);
-                    is_broken_off.set(left.len().is_multiple_of(most));
-                    if is_broken_off.get() {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
+        pair.driven(side).drain(now, |mut drain| {
+            let mut left = Vec::new();
+            match self {
+                Self::OneByOne => left.extend(core::iter::from_fn(|| drain.transmit())),
+                Self::Together(most) => {
+                    let is_broken_off = Cell::new(false);
+                    let mut breaks_off = |transmit| {
+                        assert!(!is_broken_off.get(), "nobody is there to take {transmit:?}");
+                        left.push(transmit);
+                        is_broken_off.set(left.len().is_multiple_of(most));
+                        if is_broken_off.get() {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    };
+                    while drain.transmit_all(&mut breaks_off).is_break() {
+                        assert!(is_broken_off.take());
                     }
-                };
-                while drain.transmit_all(&mut breaks_off).is_break() {
-                    assert!(is_broken_off.take());
                 }
             }
-        }
-        (left, drain.deadline())
+            drain.finish().map(|deadline| (left, deadline))
+        })
     }
 }
 
@@ -132,7 +133,7 @@ fn run(
             });
         }
         for side in [Client, Server] {
-            let _ = pair.driven(side).expire(now);
+            pair.driven(side).expire(now, |drain| drain.postpone());
             let draw = application.next_u64();
             // The server sends now and then, the client as much as it may.
             let count = if side == Client { 40 } else { draw % 50 / 48 };
