@@ -9,11 +9,9 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 use crate::error::ConnectionError;
-use crate::flow::Flow;
+use crate::flow::{Flow, Shared};
 use crate::incoming::Incoming;
 use crate::locked;
-use crate::shared::Shared;
-use crate::table::Table;
 
 /// Reads in one turn, before other tasks get theirs.
 const READS: usize = 8;
@@ -48,8 +46,8 @@ impl Driver {
             while reported.socket.network_errors(report).await.is_ok() {}
         });
         Self {
+            incoming: shared.socket.incoming(),
             shared,
-            incoming: Incoming::new(),
             flows: Vec::new(),
             errors: errors.abort_handle(),
         }
@@ -107,7 +105,7 @@ impl Driver {
             let now = clock.now();
             let mut count = 0;
             let (shared, received) = (&self.shared, &mut self.flows);
-            self.incoming.for_each(socket, |arrival| {
+            self.incoming.for_each(|arrival| {
                 count += arrival.count() as u64;
                 shared.dispatch(now, arrival, received);
             });
@@ -153,16 +151,8 @@ impl Drop for Driver {
     /// nothing may keep the socket.
     fn drop(&mut self) {
         self.errors.abort();
-        let (listeners, flows) = {
-            let mut table = locked(&self.shared.table);
-            let ended = (table.close(), table.flows());
-            *table = Table::default();
-            table.close();
-            ended
-        };
-        for mailbox in listeners {
-            mailbox.close();
-        }
+        let flows = self.shared.close();
+        locked(&self.shared.table).clear();
         for flow in flows {
             // The peer learns of it if the socket has room for one more packet.
             flow.abort(ConnectionError::EndpointClosed);

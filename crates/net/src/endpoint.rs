@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use rand::Rng as _;
 use skywave_transport::dccp;
@@ -13,26 +12,14 @@ use crate::config::{EndpointConfig, EndpointStats, Peer};
 use crate::connection::Connection;
 use crate::driver::Driver;
 use crate::error::{ConnectError, ConnectionError, ListenError, OpenError};
-use crate::flow::Flow;
-use crate::listener::{Listener, Mailbox};
+use crate::flow::{Flow, Mailbox, Shared};
+use crate::handle::Handle;
+use crate::listener::Listener;
 use crate::locked;
-use crate::path::{Key, Path, route};
-use crate::shared::{Shared, random_generator};
-use crate::socket::{Encapsulation, Socket};
+use crate::path::{Encapsulation, Key, Path, route};
+use crate::shared::random_generator;
+use crate::socket::Socket;
 use crate::timers::Timers;
-
-/// What keeps the driver running, beside connections.
-#[derive(Debug)]
-pub(crate) struct Handle {
-    pub(crate) shared: Arc<Shared>,
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.shared.is_orphaned.store(true, Ordering::Release);
-        self.shared.wake_driver();
-    }
-}
 
 /// One UDP or raw socket with the DCCP connections over it, of which it may both open and accept
 /// thousands.
@@ -163,7 +150,7 @@ impl Endpoint {
         let client = dccp::Connection::client(config, local_port, peer.port, now, rng);
         let flow = Flow::new(shared, key, None, client, Some(route.mtu));
         // The port is free: nobody was there.
-        let _ = table.insert(Arc::clone(&flow));
+        let _ = table.insert(key, Arc::clone(&flow));
         drop(table);
 
         flow.flush(now);
@@ -194,14 +181,7 @@ impl Endpoint {
     /// [`dccp::Config::handshake_give_up`] where one does not. Cancelling leaves it going on.
     pub async fn shutdown(&self) {
         let shared = &self.0.shared;
-        let (listeners, flows) = {
-            let mut table = locked(&shared.table);
-            (table.close(), table.flows())
-        };
-        for mailbox in listeners {
-            mailbox.close();
-        }
-        for flow in flows {
+        for flow in shared.close() {
             flow.close();
         }
         loop {
@@ -215,14 +195,7 @@ impl Endpoint {
 
     /// Ends all connections at once with Resets, "Aborted".
     pub fn abort(&self) {
-        let (listeners, flows) = {
-            let mut table = locked(&self.0.shared.table);
-            (table.close(), table.flows())
-        };
-        for mailbox in listeners {
-            mailbox.close();
-        }
-        for flow in flows {
+        for flow in self.0.shared.close() {
             flow.abort(ConnectionError::Aborted);
         }
     }

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
+use std::net::IpAddr;
 
 use bytes::{Bytes, BytesMut};
 use quinn_udp::RecvMeta;
 use skywave_wire::Ecn;
 use skywave_wire::ip::IpPacket;
 
-use crate::path::{Key, Path};
-use crate::socket::{Encapsulation, Socket};
+use crate::path::{Encapsulation, Key, Path};
 
 /// The most buffers of one read.
 const BUFFERS: usize = 16;
@@ -63,6 +63,9 @@ impl Arrival {
 /// cleared first.
 #[derive(Debug)]
 pub(crate) struct Incoming {
+    /// The address of the socket, where the system does not say to which a packet was sent.
+    local: IpAddr,
+    encapsulation: Encapsulation,
     /// Of [`BUFFER`] bytes, or empty where the last read has taken it.
     buffers: Vec<BytesMut>,
     /// Handed out, the oldest first.
@@ -74,8 +77,11 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    pub(crate) fn new() -> Self {
+    /// For a socket that is bound to `local`.
+    pub(crate) fn new(local: IpAddr, encapsulation: Encapsulation) -> Self {
         Self {
+            local,
+            encapsulation,
             buffers: vec![BytesMut::new(); BUFFERS],
             lent: VecDeque::new(),
             metas: vec![RecvMeta::default(); BUFFERS],
@@ -111,16 +117,18 @@ impl Incoming {
     }
 
     /// Hands out what the last read has brought.
-    pub(crate) fn for_each(&mut self, socket: &Socket, mut take: impl FnMut(Arrival)) {
+    pub(crate) fn for_each(&mut self, mut take: impl FnMut(Arrival)) {
         let Self {
             buffers,
             lent,
             metas,
             filled,
+            local: bound,
+            encapsulation,
             ..
         } = self;
         for (buffer, meta) in buffers.iter_mut().zip(metas).take(*filled) {
-            let local = meta.dst_ip.unwrap_or(socket.local.ip());
+            let local = meta.dst_ip.unwrap_or(*bound);
             let length = meta.len.min(BUFFER);
             if length == 0 || local.is_multicast() {
                 continue;
@@ -131,7 +139,7 @@ impl Incoming {
             };
             let ecn = Ecn::from_bits(meta.ecn.map_or(0, |ecn| ecn as u8));
             let bytes = shared(buffer, length, lent);
-            let arrival = match socket.encapsulation {
+            let arrival = match *encapsulation {
                 Encapsulation::Udp => Some(Arrival {
                     path,
                     ecn,

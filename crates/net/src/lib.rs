@@ -25,11 +25,15 @@
 //!
 //! The way through it:
 //!
-//! - `endpoint`, `listener`, `connection`: what an application holds; `config` and `error` beside it.
+//! - `endpoint`, `listener`, `connection`: what an application holds, and `handle` what the first two
+//!   have in common; `config` and `error` beside it.
+//! - `driver`: the task that receives, and does what is due.
+//! - `dispatch`: which connection a packet is for.
 //! - `flow`: one connection at an endpoint. Both its application and the driver change it under a
 //!   lock, and send what follows at once.
-//! - `driver`: the task that receives, and does what is due; `timers` and `alarm` tell it when.
-//! - `shared`, `table`: which connection a packet is for; `path`: between which addresses.
+//! - `shared`: what all of these share. `table` finds a flow by its addresses and ports (`path`),
+//!   `mailbox` keeps those that wait to be accepted, `timers` and `alarm` tell when one is due. None
+//!   of them knows what a flow is.
 //! - `socket`, `raw`, `batch`, `sender`: system calls and their batches; `incoming` their buffers;
 //!   `network_error`: ICMP.
 //!
@@ -43,12 +47,15 @@ mod clock;
 mod config;
 mod connection;
 mod counters;
+mod dispatch;
 mod driver;
 mod endpoint;
 mod error;
 mod flow;
+mod handle;
 mod incoming;
 mod listener;
+mod mailbox;
 mod network_error;
 mod path;
 mod raw;

@@ -7,7 +7,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use skywave_wire::{AddressPair, Checksum};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::socket::Encapsulation;
+/// What DCCP packets travel in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encapsulation {
+    /// UDP datagrams.
+    Udp,
+    /// IP packets.
+    Ip,
+}
 
 /// Addresses of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

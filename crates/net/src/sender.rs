@@ -234,7 +234,6 @@ mod tests {
     use super::*;
     use crate::batch::tests::data;
     use crate::config::EndpointConfig;
-    use crate::incoming::Incoming;
     use crate::socket::within::{in_namespace, iproute2};
 
     fn packet() -> Transmit<Packet> {
@@ -275,12 +274,12 @@ mod tests {
 
         poll_fn(|context| sender.poll_backlog(context, &here, &counters)).await;
         assert!(sender.send_all(&here, &path, &counters, |_| ControlFlow::Continue(())));
-        let (mut incoming, mut received) = (Incoming::new(), 0);
+        let (mut incoming, mut received) = (there.incoming(), 0);
         while received < sent {
             poll_fn(|context| there.poll_receive(context, &mut incoming))
                 .await
                 .unwrap();
-            incoming.for_each(&there, |arrival| received += arrival.count());
+            incoming.for_each(|arrival| received += arrival.count());
         }
         assert_eq!(received, sent);
     }

@@ -21,18 +21,9 @@ use crate::config::EndpointConfig;
 use crate::error::OpenError;
 use crate::incoming::Incoming;
 use crate::network_error::{self, NetworkError};
-use crate::path::Path;
+use crate::path::{Encapsulation, Path};
 use crate::raw;
 use crate::registered::registered;
-
-/// What DCCP packets travel in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Encapsulation {
-    /// UDP datagrams.
-    Udp,
-    /// IP packets.
-    Ip,
-}
 
 /// A socket on the runtime.
 #[derive(Debug)]
@@ -219,7 +210,12 @@ impl Socket {
         }
     }
 
-    /// Reads what has arrived, at least one packet.
+    /// Buffers to read into.
+    pub(crate) fn incoming(&self) -> Incoming {
+        Incoming::new(self.local.ip(), self.encapsulation)
+    }
+
+    /// Reads what has arrived, at least one packet, into its own [buffers](Self::incoming).
     pub(crate) fn poll_receive(
         &self,
         context: &mut Context<'_>,
@@ -297,7 +293,7 @@ mod tests {
     /// Sends packets of all marks, in batches where it can be, and looks at them as they arrive.
     async fn keeps_marks(here: &Socket, there: &Socket, path: &Path) {
         const COUNT: u64 = 1_000;
-        let mut incoming = Incoming::new();
+        let mut incoming = there.incoming();
         let (mut sent, mut arrived, mut largest) = (0, 0, 0);
         while arrived < COUNT {
             let mut batch = Batch::default();
@@ -316,7 +312,7 @@ mod tests {
             poll_fn(|context| there.poll_receive(context, &mut incoming))
                 .await
                 .unwrap();
-            incoming.for_each(there, |mut arrival| {
+            incoming.for_each(|mut arrival| {
                 assert_eq!(arrival.path.local.to_canonical(), path.peer.ip());
                 assert_eq!(arrival.path.peer.ip().to_canonical(), path.local);
                 for _ in 0..arrival.count() {

@@ -6,47 +6,58 @@ use std::sync::Arc;
 
 use skywave_units::Instant;
 
-use crate::flow::Flow;
-use crate::listener::Mailbox;
+use crate::mailbox::Mailbox;
 use crate::path::{Key, Path};
 
 /// Where ports for clients are taken from (RFC 4340 section 19.9: the dynamic range).
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
-/// All connections of an endpoint, and who listens.
+/// All flows of an endpoint, and who listens.
 ///
 /// RFC 6773 section 3.8 leaves two methods: this is the second, several connections over the same
 /// UDP ports, told apart by the 6-tuple.
-#[derive(Debug, Default)]
-pub(crate) struct Table {
-    slots: HashMap<Key, Slot>,
+#[derive(Debug)]
+pub(crate) struct Table<F> {
+    slots: HashMap<Key, Slot<F>>,
     /// How many of the slots are live.
     live: usize,
-    listeners: HashMap<u16, Arc<Mailbox>>,
+    listeners: HashMap<u16, Arc<Mailbox<F>>>,
     time_waits: BinaryHeap<Reverse<(Instant, Key)>>,
     is_closing: bool,
 }
 
 #[derive(Debug)]
-enum Slot {
-    Live(Arc<Flow>),
+enum Slot<F> {
+    Live(Arc<F>),
     /// The connection is over, and its ports are kept from being used again before then.
     TimeWait(Instant),
 }
 
 /// What the table says about a packet.
 #[derive(Debug)]
-pub(crate) enum Found {
-    Flow(Arc<Flow>),
-    Listener(Arc<Mailbox>),
+pub(crate) enum Found<F> {
+    Flow(Arc<F>),
+    Listener(Arc<Mailbox<F>>),
     /// The connection is over, and its ports rest.
     TimeWait,
     Nobody,
 }
 
-impl Table {
+impl<F> Default for Table<F> {
+    fn default() -> Self {
+        Self {
+            slots: HashMap::new(),
+            live: 0,
+            listeners: HashMap::new(),
+            time_waits: BinaryHeap::new(),
+            is_closing: false,
+        }
+    }
+}
+
+impl<F> Table<F> {
     /// Whom a packet with `key` is for at `now`; only a Request is for a listener.
-    pub(crate) fn find(&self, key: &Key, is_request: bool, now: Instant) -> Found {
+    pub(crate) fn find(&self, key: &Key, is_request: bool, now: Instant) -> Found<F> {
         match self.slots.get(key) {
             Some(Slot::Live(flow)) => Found::Flow(Arc::clone(flow)),
             Some(&Slot::TimeWait(until)) if now < until => Found::TimeWait,
@@ -58,13 +69,13 @@ impl Table {
     }
 
     /// Who listens on a port.
-    pub(crate) fn listener(&self, port: u16) -> Option<Arc<Mailbox>> {
+    pub(crate) fn listener(&self, port: u16) -> Option<Arc<Mailbox<F>>> {
         self.listeners.get(&port).map(Arc::clone)
     }
 
     /// Enters a connection, and answers the one whose place it takes.
-    pub(crate) fn insert(&mut self, flow: Arc<Flow>) -> Option<Arc<Flow>> {
-        match self.slots.insert(flow.key, Slot::Live(flow)) {
+    pub(crate) fn insert(&mut self, key: Key, flow: Arc<F>) -> Option<Arc<F>> {
+        match self.slots.insert(key, Slot::Live(flow)) {
             Some(Slot::Live(before)) => Some(before),
             Some(Slot::TimeWait(_)) | None => {
                 self.live += 1;
@@ -75,10 +86,9 @@ impl Table {
 
     /// Forgets a connection that is over, unless another has its place; its ports rest until
     /// `time_wait`.
-    pub(crate) fn remove(&mut self, flow: &Flow, time_wait: Option<Instant>) {
-        let key = flow.key;
+    pub(crate) fn remove(&mut self, key: Key, flow: &Arc<F>, time_wait: Option<Instant>) {
         match self.slots.get(&key) {
-            Some(Slot::Live(live)) if live.id == flow.id => self.live -= 1,
+            Some(Slot::Live(live)) if Arc::ptr_eq(live, flow) => self.live -= 1,
             _ => return,
         }
         match time_wait {
@@ -122,7 +132,7 @@ impl Table {
     }
 
     /// Whether the port was free.
-    pub(crate) fn listen(&mut self, port: u16, mailbox: &Arc<Mailbox>) -> bool {
+    pub(crate) fn listen(&mut self, port: u16, mailbox: &Arc<Mailbox<F>>) -> bool {
         if self.listeners.contains_key(&port) {
             return false;
         }
@@ -130,7 +140,7 @@ impl Table {
         true
     }
 
-    pub(crate) fn stop_listening(&mut self, port: u16, mailbox: &Arc<Mailbox>) {
+    pub(crate) fn stop_listening(&mut self, port: u16, mailbox: &Arc<Mailbox<F>>) {
         if self
             .listeners
             .get(&port)
@@ -141,17 +151,24 @@ impl Table {
     }
 
     /// Takes no new connections from now on; says who listened.
-    pub(crate) fn close(&mut self) -> Vec<Arc<Mailbox>> {
+    pub(crate) fn close(&mut self) -> Vec<Arc<Mailbox<F>>> {
         self.is_closing = true;
         self.listeners.drain().map(|(_, mailbox)| mailbox).collect()
+    }
+
+    /// Forgets all flows, and which ports rest.
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+        self.live = 0;
+        self.time_waits.clear();
     }
 
     pub(crate) const fn is_closing(&self) -> bool {
         self.is_closing
     }
 
-    pub(crate) fn flows(&self) -> Vec<Arc<Flow>> {
-        let live = |slot: &Slot| match slot {
+    pub(crate) fn flows(&self) -> Vec<Arc<F>> {
+        let live = |slot: &Slot<F>| match slot {
             Slot::Live(flow) => Some(Arc::clone(flow)),
             Slot::TimeWait(_) => None,
         };
@@ -169,75 +186,57 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
+    use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-    use skywave_transport::dccp;
     use skywave_units::Duration;
 
     use super::*;
-    use crate::alarm::Alarm;
-    use crate::clock::Clock;
-    use crate::config::EndpointConfig;
-    use crate::shared::{Shared, random_generator};
-    use crate::socket::Socket;
-    use crate::timers::Timers;
 
     const TIME_WAIT: Duration = Duration::from_secs(240);
+    const KEY: Key = Key {
+        path: Path {
+            local: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            peer: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1),
+        },
+        local_port: 2,
+        remote_port: 3,
+    };
 
-    fn shared() -> Arc<Shared> {
-        let (clock, config) = (Clock::new(), EndpointConfig::default());
-        let timers = Timers::new(clock, Alarm::new().unwrap());
-        let socket = Socket::udp((Ipv4Addr::LOCALHOST, 0).into(), &config).unwrap();
-        Arc::new(Shared::new(clock, socket, timers, config).unwrap())
+    /// A table, and two connections that are between the same ports.
+    fn table() -> (Table<u8>, [Arc<u8>; 2]) {
+        (Table::default(), [1, 2].map(Arc::new))
     }
 
-    /// A connection that is always between the same ports.
-    fn flow(shared: &Arc<Shared>) -> Arc<Flow> {
-        let key = Key {
-            path: Path {
-                local: Ipv4Addr::LOCALHOST.into(),
-                peer: (Ipv4Addr::LOCALHOST, 1).into(),
-            },
-            local_port: 2,
-            remote_port: 3,
-        };
-        let (config, rng) = (dccp::Config::default(), random_generator().unwrap());
-        let client = dccp::Connection::client(Arc::new(config), 2, 3, Instant::ZERO, rng);
-        Flow::new(shared, key, None, client, None)
-    }
+    #[test]
+    fn ports_that_are_taken_out_of_their_rest_are_live_and_rest_anew() {
+        let (mut table, [first, second]) = table();
+        let counts = |table: &Table<u8>| (table.live(), table.time_waits());
 
-    #[tokio::test]
-    async fn ports_that_are_taken_out_of_their_rest_are_live_and_rest_anew() {
-        let (shared, mut table) = (shared(), Table::default());
-        let (first, second) = (flow(&shared), flow(&shared));
-        let counts = |table: &Table| (table.live(), table.time_waits());
-
-        assert!(table.insert(Arc::clone(&first)).is_none());
+        assert!(table.insert(KEY, Arc::clone(&first)).is_none());
         let rest = Instant::ZERO + TIME_WAIT;
-        table.remove(&first, Some(rest));
+        table.remove(KEY, &first, Some(rest));
         assert_eq!(counts(&table), (0, 1));
-        let at = |now| table.find(&first.key, true, now);
+        let at = |now| table.find(&KEY, true, now);
         assert!(matches!(at(Instant::ZERO), Found::TimeWait));
         assert!(matches!(at(rest), Found::Nobody));
-        assert!(table.insert(Arc::clone(&second)).is_none());
+        assert!(table.insert(KEY, Arc::clone(&second)).is_none());
         assert_eq!(counts(&table), (1, 0));
-        table.remove(&second, Some(rest + TIME_WAIT));
+        table.remove(KEY, &second, Some(rest + TIME_WAIT));
         table.expire(rest);
         assert_eq!(counts(&table), (0, 1));
         table.expire(rest + TIME_WAIT);
         assert_eq!(counts(&table), (0, 0));
     }
 
-    #[tokio::test]
-    async fn a_connection_that_has_lost_its_place_takes_nobody_with_it() {
-        let (shared, mut table) = (shared(), Table::default());
-        let (first, second) = (flow(&shared), flow(&shared));
-        table.insert(Arc::clone(&first));
-        let before = table.insert(Arc::clone(&second)).unwrap();
+    #[test]
+    fn a_connection_that_has_lost_its_place_takes_nobody_with_it() {
+        let (mut table, [first, second]) = table();
+        table.insert(KEY, Arc::clone(&first));
+        let before = table.insert(KEY, Arc::clone(&second)).unwrap();
         assert!(Arc::ptr_eq(&before, &first));
-        table.remove(&first, None);
+        table.remove(KEY, &first, None);
         assert_eq!(table.live(), 1);
-        let found = table.find(&second.key, false, Instant::ZERO);
+        let found = table.find(&KEY, false, Instant::ZERO);
         assert!(matches!(found, Found::Flow(flow) if Arc::ptr_eq(&flow, &second)));
     }
 }

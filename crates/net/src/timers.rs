@@ -8,29 +8,28 @@ use skywave_units::Instant;
 
 use crate::alarm::Alarm;
 use crate::clock::Clock;
-use crate::flow::Flow;
 use crate::locked;
 
-/// The deadlines of all connections, at most one entry each, and the alarm for the earliest.
+/// The deadlines of all flows, at most one entry each, and the alarm for the earliest.
 ///
 /// Most deadlines move away before they come, a retransmission timer with each acknowledgement. An
 /// entry is therefore left standing when its connection's deadline becomes later; whoever is called
 /// too early asks for another entry.
 #[derive(Debug)]
-pub(crate) struct Timers {
+pub(crate) struct Timers<F> {
     clock: Clock,
     alarm: Alarm,
-    entries: Mutex<Entries>,
+    entries: Mutex<Entries<F>>,
 }
 
 #[derive(Debug)]
-struct Entries {
-    by_time: BTreeMap<(Instant, u64), Arc<Flow>>,
+struct Entries<F> {
+    by_time: BTreeMap<(Instant, u64), Arc<F>>,
     /// When the alarm will fire; `Instant::MAX` for never.
     armed: Instant,
 }
 
-impl Timers {
+impl<F> Timers<F> {
     pub(crate) fn new(clock: Clock, alarm: Alarm) -> Self {
         Self {
             clock,
@@ -42,14 +41,14 @@ impl Timers {
         }
     }
 
-    /// Has `flow` called at `at` rather than at `before`.
-    pub(crate) fn set(&self, flow: &Arc<Flow>, before: Option<Instant>, at: Option<Instant>) {
+    /// Has `flow`, known by `id`, called at `at` rather than at `before`.
+    pub(crate) fn set(&self, id: u64, flow: &Arc<F>, before: Option<Instant>, at: Option<Instant>) {
         let mut entries = locked(&self.entries);
         if let Some(before) = before {
-            entries.by_time.remove(&(before, flow.id));
+            entries.by_time.remove(&(before, id));
         }
         if let Some(at) = at {
-            entries.by_time.insert((at, flow.id), Arc::clone(flow));
+            entries.by_time.insert((at, id), Arc::clone(flow));
             self.arm(&mut entries);
         }
     }
@@ -65,7 +64,7 @@ impl Timers {
     }
 
     /// Takes the flows that are due at `now`, and sets the alarm for the others.
-    pub(crate) fn take_due(&self, now: Instant, due: &mut Vec<Arc<Flow>>) {
+    pub(crate) fn take_due(&self, now: Instant, due: &mut Vec<Arc<F>>) {
         let mut entries = locked(&self.entries);
         while let Some(first) = entries.by_time.first_entry() {
             if first.key().0 > now {
@@ -79,7 +78,7 @@ impl Timers {
         self.arm(&mut entries);
     }
 
-    fn arm(&self, entries: &mut Entries) {
+    fn arm(&self, entries: &mut Entries<F>) {
         let Some((&(first, _), _)) = entries.by_time.first_key_value() else {
             return;
         };

@@ -18,10 +18,15 @@ use skywave_wire::dccp::{DccpOption, Packet, ResetCode};
 use tokio::sync::Notify;
 
 use crate::error::ConnectionError;
-use crate::listener::Mailbox;
 use crate::locked;
 use crate::path::Key;
-use crate::shared::Shared;
+use crate::{mailbox, shared};
+
+/// Where connections wait to be accepted.
+pub(crate) type Mailbox = mailbox::Mailbox<Flow>;
+
+/// What the connections of an endpoint share with its driver and its handles.
+pub(crate) type Shared = shared::Shared<Flow>;
 
 /// After datagrams have left, those that follow within this time wait for the driver's next turn, and
 /// leave in one system call. It is about what a few system calls cost.
@@ -156,7 +161,7 @@ impl Flow {
         let mut state = locked(&self.state);
         // The entry that has led here is gone from the timers.
         let registered = state.registered.take();
-        self.shared.timers.set(self, registered, None);
+        self.shared.timers.set(self.id, self, registered, None);
         let (_, news) = self.drive(&mut state, now, |connection| connection.expire(now));
         drop(state);
         self.announce(news);
@@ -194,7 +199,7 @@ impl Flow {
         state.end.get_or_insert(ConnectionError::Closed);
         state.is_over = true;
         if let Some(before) = state.registered.take() {
-            self.shared.timers.set(self, Some(before), None);
+            self.shared.timers.set(self.id, self, Some(before), None);
         }
         drop(state);
         self.leave_backlog();
@@ -308,12 +313,14 @@ impl Flow {
                 news.ended = true;
             }
             if let Some(before) = state.registered.take() {
-                self.shared.timers.set(self, Some(before), None);
+                self.shared.timers.set(self.id, self, Some(before), None);
             }
         } else if let Some(at) = deadline
             && state.registered.is_none_or(|registered| at < registered)
         {
-            self.shared.timers.set(self, state.registered, Some(at));
+            self.shared
+                .timers
+                .set(self.id, self, state.registered, Some(at));
             state.registered = Some(at);
         }
         news
@@ -328,8 +335,10 @@ impl Flow {
         }
         if news.established {
             self.changed.notify_waiters();
-            if let Some(mailbox) = &self.mailbox {
-                mailbox.deliver(self);
+            if let Some(mailbox) = &self.mailbox
+                && !mailbox.deliver(self)
+            {
+                self.abort(ConnectionError::Aborted);
             }
         }
         if news.ended {
@@ -337,7 +346,7 @@ impl Flow {
         }
         if news.over {
             self.leave_backlog();
-            self.shared.forget(self, news.time_wait);
+            self.shared.forget(self.key, self, news.time_wait);
         }
     }
 
@@ -345,6 +354,23 @@ impl Flow {
         self.changed.notify_waiters();
         self.readable.notify_waiters();
         self.writable.notify_waiters();
+    }
+}
+
+impl Shared {
+    /// Takes no new connections from now on, and resets those that nobody has accepted. Returns all
+    /// connections.
+    pub(crate) fn close(&self) -> Vec<Arc<Flow>> {
+        let (listeners, flows) = {
+            let mut table = locked(&self.table);
+            (table.close(), table.flows())
+        };
+        for mailbox in listeners {
+            for flow in mailbox.close() {
+                flow.abort(ConnectionError::Aborted);
+            }
+        }
+        flows
     }
 }
 

@@ -10,10 +10,10 @@ use skywave_net::{Connection, Endpoint, EndpointConfig, Peer};
 use skywave_transport::dccp::Config;
 use tokio::sync::oneshot;
 
-use super::round_trips::{Ping, Threads};
-use super::{
-    Ends, Idle, LARGEST, Lateness, Options, PING, Run, Stream, datagram, join, on_thread, resident,
+use super::ends::{
+    Ends, LARGEST, PING, Ping, Run, Stream, Threads, datagram, join, on_thread, resident,
 };
+use super::report::{Idle, Lateness, Options};
 use crate::PerfError;
 
 const PORT: u16 = 5001;

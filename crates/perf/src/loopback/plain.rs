@@ -8,8 +8,8 @@ use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-use super::round_trips::Ping;
-use super::{DATA, Options, PING, Run, Stream, UDP_LARGEST, join, on_thread};
+use super::ends::{DATA, PING, Ping, Run, Stream, UDP_LARGEST, join, on_thread};
+use super::report::Options;
 use crate::PerfError;
 
 /// The most datagrams in a batch (Linux's UDP_MAX_SEGMENTS).

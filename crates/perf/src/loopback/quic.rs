@@ -9,7 +9,8 @@ use quinn::rustls::RootCertStore;
 use quinn::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig, VarInt};
 
-use super::{Ends, Options, PING, PingPong, Run, Stream, datagram, on_thread};
+use super::ends::{Ends, PING, PingPong, Run, Stream, datagram, on_thread};
+use super::report::Options;
 use crate::PerfError;
 
 /// Room for a datagram of 1200 bytes from the first packet on; quinn would search for it.

@@ -10,20 +10,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::{PingPong, dccp, median, plain};
+use super::ends::{Ping, PingPong, Threads};
+use super::report::median;
+use super::{dccp, plain};
 use crate::PerfError;
 
 /// Pings of one protocol before it is the other's turn.
 const TURN: usize = 50;
-
-/// What the two ends run on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Threads {
-    /// The same one.
-    One,
-    /// One each.
-    Two,
-}
 
 /// What round trips took.
 #[derive(Clone, Copy, Debug)]
@@ -32,11 +25,6 @@ pub(super) struct RoundTrips {
     pub(super) dccp: PingPong,
     /// The median of a turn, DCCP's less plain UDP's, in microseconds: the median of the turns.
     pub(super) dccp_less_udp_us: f64,
-}
-
-/// Who sends a ping and waits until it is back.
-pub(super) trait Ping {
-    fn ping(&mut self) -> impl Future<Output = Result<(), PerfError>> + Send;
 }
 
 /// Measures `pings` round trips of each protocol, in whole turns.

@@ -1,0 +1,96 @@
+//! Where connections wait to be accepted.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use skywave_transport::dccp;
+use tokio::sync::Notify;
+
+use crate::locked;
+
+/// The flows of one listener that are in their handshake or wait to be accepted.
+#[derive(Debug)]
+pub(crate) struct Mailbox<F> {
+    pub(crate) config: Arc<dccp::Config>,
+    established: Mutex<VecDeque<Arc<F>>>,
+    arrived: Notify,
+    /// Connections in their handshake or waiting.
+    backlog: AtomicUsize,
+    is_closed: AtomicBool,
+}
+
+impl<F> Mailbox<F> {
+    pub(crate) fn new(config: Arc<dccp::Config>) -> Self {
+        Self {
+            config,
+            established: Mutex::default(),
+            arrived: Notify::new(),
+            backlog: AtomicUsize::new(0),
+            is_closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether there is room for one more; takes it up if so.
+    pub(crate) fn enter(&self, limit: usize) -> bool {
+        let room = |waiting| (waiting < limit).then_some(waiting + 1);
+        self.backlog
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, room)
+            .is_ok()
+    }
+
+    /// Whether no more than `limit` wait.
+    pub(crate) fn has_room(&self, limit: usize) -> bool {
+        self.backlog.load(Ordering::Relaxed) < limit
+    }
+
+    pub(crate) fn leave(&self) {
+        self.backlog.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Takes `flow`, whose handshake is complete, unless nobody accepts any more; `false` then.
+    #[must_use]
+    pub(crate) fn deliver(&self, flow: &Arc<F>) -> bool {
+        let mut established = locked(&self.established);
+        if self.is_closed.load(Ordering::Relaxed) {
+            return false;
+        }
+        established.push_back(Arc::clone(flow));
+        drop(established);
+        self.arrived.notify_one();
+        true
+    }
+
+    /// Waits for the next flow; `None` once nobody accepts any more. Cancelling loses nothing.
+    pub(crate) async fn accept(&self) -> Option<Arc<F>> {
+        loop {
+            let arrived = self.arrived.notified();
+            let (next, more) = {
+                let mut established = locked(&self.established);
+                (established.pop_front(), !established.is_empty())
+            };
+            if next.is_some() {
+                if more {
+                    // For the next who waits: one notification may stand for several arrivals.
+                    self.arrived.notify_one();
+                }
+                return next;
+            }
+            if self.is_closed.load(Ordering::Relaxed) {
+                return None;
+            }
+            arrived.await;
+        }
+    }
+
+    /// Nobody accepts any more; gives back the flows that nobody has accepted.
+    #[must_use]
+    pub(crate) fn close(&self) -> VecDeque<Arc<F>> {
+        let mut established = locked(&self.established);
+        self.is_closed.store(true, Ordering::Relaxed);
+        let waiting = core::mem::take(&mut *established);
+        drop(established);
+        self.arrived.notify_waiters();
+        waiting
+    }
+}
