@@ -3,15 +3,13 @@
 use bytes::{Buf, Bytes};
 
 use super::option_codec::{self, bounded};
+use super::over_ip::{IP_PROTOCOL, MAX_PACKET, fill_in};
 use super::{
     DataHeader, EmitError, Kind, OptionList, Packet, PacketType, ParseError, ResetCode, SeqNo,
     ServiceCode,
 };
 use crate::Payload;
-use crate::checksum::{AddressPair, Checksum, internet_checksum};
-
-/// DCCP's IP protocol number.
-pub const IP_PROTOCOL: u8 = 33;
+use crate::checksum::{Checksum, internet_checksum};
 
 /// Data Offset counts 32-bit words.
 const WORD: usize = 4;
@@ -20,10 +18,6 @@ const MAX_HEADER: usize = 255 * WORD;
 /// The generic header with 24-bit and with 48-bit sequence numbers.
 const SHORT_HEADER: usize = 12;
 const EXTENDED_HEADER: usize = 16;
-/// Where the checksum stands.
-const CHECKSUM: usize = 6;
-/// The longest packet that the length fields of IP can describe.
-pub(super) const MAX_PACKET: usize = 65535;
 
 impl PacketType {
     /// The type with this number; `None` for the reserved ones.
@@ -337,13 +331,6 @@ impl Packet {
             data,
         })
     }
-}
-
-/// Puts the checksum over the first `covered` bytes into `packet`, where it is zero.
-pub(super) fn fill_in(addresses: AddressPair, packet: &mut [u8], covered: usize) {
-    let length = packet.len() as u32;
-    let sum = internet_checksum(addresses, IP_PROTOCOL, length, &packet[..covered]);
-    packet[CHECKSUM..CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// The sum in one's complement.

@@ -1,6 +1,6 @@
 //! The header of most packets: Data with a 48-bit number, and nothing else in it.
 
-use super::codec::{MAX_PACKET, fill_in};
+use super::over_ip::{MAX_PACKET, fill_in};
 use super::{EmitError, Kind, OptionList, Packet, SeqNo};
 use crate::{Checksum, Payload};
 

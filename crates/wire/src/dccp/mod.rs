@@ -14,12 +14,12 @@ mod option_codec;
 mod option_layouts;
 mod option_types;
 mod options;
+mod over_ip;
 mod packet;
 mod quoted;
 mod sequence;
 
 pub use ack_vector::{AckState, AckVectorCell};
-pub use codec::IP_PROTOCOL;
 pub use data_header::DataHeader;
 pub use error::{EmitError, ParseError};
 pub use load_vector::LoadVectorCell;
@@ -27,6 +27,7 @@ pub use option_types::{OptionOwner, OptionType};
 pub use options::{
     DccpOption, ElapsedTime, FeatureNumber, FeatureSide, LossInterval, OptionBytes, OptionList,
 };
+pub use over_ip::IP_PROTOCOL;
 pub use packet::{Kind, Packet, PacketType, ResetCode, ServiceCode};
 pub use quoted::QuotedHeader;
 pub use sequence::SeqNo;
