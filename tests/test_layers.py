@@ -1,0 +1,352 @@
+"""The crates are layers, and no modules of a crate use each other in a circle."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+CRATES = Path(__file__).parent.parent / "crates"
+
+# From the lowest layer up. A crate depends on crates of lower layers only; those of one layer do
+# not know each other.
+LAYERS = [
+    {"units"},
+    {"wire"},
+    {"congestion"},
+    {"transport", "path"},
+    {"mpcp"},
+    {"scenario"},
+    {"sim", "net", "emulate"},
+    {"perf"},
+    {"skywave"},
+    {"python"},
+]
+
+# Circles that are there: the crate, the modules, and why they have not been taken apart.
+KNOWN: dict[tuple[str, frozenset[str]], str] = {
+    ("sim", frozenset({"host", "successive", "web"})): (
+        "a host may be one connection after another, each of them a host; a web source makes them"
+    ),
+    ("sim", frozenset({"application", "talker"})): (
+        "a talker is an application, and writes to transports by the trait that applications define"
+    ),
+    ("sim", frozenset({"capture", "run"})): "a run writes captures, whose errors are a run's",
+    ("sim", frozenset({"scenario::dccp", "scenario::flow", "scenario::tcp"})): (
+        "a flow names its transport, and the transports are checked against the flow's profile"
+    ),
+}
+
+Module = tuple[str, ...]  # the path of a module inside its crate; () is the crate's root
+
+
+def crates() -> list[str]:
+    return sorted(manifest.parent.name for manifest in CRATES.glob("*/Cargo.toml"))
+
+
+def layer(crate: str) -> int:
+    for index, names in enumerate(LAYERS):
+        if crate in names:
+            return index
+    raise AssertionError(
+        f"crates/{crate} is in no layer: give it one in LAYERS of {Path(__file__).name}"
+    )
+
+
+def dependencies(manifest: Mapping[str, object]) -> Iterator[str]:
+    """The crates of this repository that a manifest names, other than for tests."""
+    for key, value in manifest.items():
+        if not isinstance(value, dict):
+            continue
+        if key in {"dependencies", "build-dependencies"}:
+            for name, source in value.items():
+                renamed = isinstance(source, dict) and "package" in source
+                package = str(source["package"] if renamed else name)
+                if package == "skywave" or package.startswith("skywave-"):
+                    yield package.removeprefix("skywave-")
+        elif key == "target":
+            for target in value.values():
+                yield from dependencies(target)
+
+
+def upward(crate: str, manifest: str) -> list[str]:
+    """What is wrong with the dependencies of a crate."""
+    return [
+        f"crates/{crate} may not depend on crates/{other}: it is not in a lower layer"
+        for other in dependencies(tomllib.loads(manifest))
+        if layer(other) >= layer(crate)
+    ]
+
+
+@pytest.mark.parametrize("crate", crates())
+def test_a_crate_depends_on_lower_layers_only(crate: str) -> None:
+    assert upward(crate, (CRATES / crate / "Cargo.toml").read_text()) == []
+
+
+def test_a_crate_that_depends_on_its_own_layer_or_a_higher_one_is_found() -> None:
+    manifest = """
+        [dependencies]
+        skywave-units.workspace = true
+        skywave-net = { workspace = true, features = [] }
+        renamed = { package = "skywave-perf", path = "../perf" }
+        [target.'cfg(unix)'.build-dependencies]
+        skywave-sim.workspace = true
+        [dev-dependencies]
+        skywave-python.workspace = true
+    """
+    found = [problem.split()[5].rstrip(":") for problem in upward("sim", manifest)]
+    assert found == ["crates/net", "crates/perf", "crates/sim"]
+
+
+def test_a_crate_without_a_layer_is_named() -> None:
+    with pytest.raises(AssertionError, match="crates/new is in no layer"):
+        upward("new", "[dependencies]\nskywave-units.workspace = true")
+
+
+NOT_CODE = re.compile(
+    r"""//[^\n]*
+    |/\*.*?\*/
+    |r(?P<hashes>\#*)".*?"(?P=hashes)
+    |"(?:\\.|[^"\\])*"
+    |'(?:\\[^']+|[^'\\])'""",
+    re.DOTALL | re.VERBOSE,
+)
+FOR_TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*")
+SUBMODULE = re.compile(r"\bmod\s+(\w+)\s*;")
+USE = re.compile(r"\buse\s+([^;]+);")
+PATH = re.compile(r"\b(?:crate|super|self)(?:\s*::\s*\w+)+")
+
+
+def code(text: str) -> str:
+    """A source file without comments, strings, and what is compiled for tests only."""
+    text = NOT_CODE.sub('""', text)
+    while test := FOR_TESTS.search(text):
+        text = text[: test.start()] + text[item_end(text, test.end()) :]
+    return text
+
+
+def item_end(text: str, start: int) -> int:
+    """Where the item or the field ends that begins at `start`."""
+    depth = 0
+    for index in range(start, len(text)):
+        character = text[index]
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+            if depth < 0:
+                return index
+            if depth == 0 and character == "}":
+                return index + 1
+        elif character in ";," and depth == 0:
+            return index + 1
+    return len(text)
+
+
+def read_modules(src: Path) -> dict[Module, str]:
+    """The code of each module of a crate, but for those of tests."""
+    modules: dict[Module, str] = {}
+
+    def read(module: Module, file: Path) -> None:
+        modules[module] = code(file.read_text())
+        folder = src.joinpath(*module)
+        for name in SUBMODULE.findall(modules[module]):
+            flat, nested = folder / f"{name}.rs", folder / name / "mod.rs"
+            read((*module, name), flat if flat.exists() else nested)
+
+    read((), src / "lib.rs")
+    return modules
+
+
+def use_tree(tree: str) -> Iterator[tuple[str, str]]:
+    """The name that each leaf of `use tree` binds, and its path."""
+    tree = tree.strip()
+    head, brace, rest = tree.partition("{")
+    if not brace:
+        path, _, alias = (part.strip() for part in tree.partition(" as "))
+        path = path.removesuffix("::self")
+        yield alias or path.rpartition("::")[2], path
+        return
+    depth, leaf = 0, ""
+    for character in rest[: rest.rindex("}")] + ",":
+        depth += (character == "{") - (character == "}")
+        if character == "," and depth == 0:
+            if leaf.strip():
+                yield from use_tree(head.strip() + leaf.strip())
+            leaf = ""
+        else:
+            leaf += character
+
+
+class Imports:
+    """Which modules of a crate use which."""
+
+    def __init__(self, modules: Mapping[Module, str]) -> None:
+        self.modules = modules
+        self.uses = {
+            module: [use for tree in USE.findall(text) for use in use_tree(" ".join(tree.split()))]
+            for module, text in modules.items()
+        }
+        self.bound = {module: dict(uses) for module, uses in self.uses.items()}
+
+    def used(self, module: Module) -> set[Module]:
+        """The modules that define what `module` names."""
+        elsewhere = PATH.findall(USE.sub("", self.modules[module]))
+        paths = [path for _, path in self.uses[module]] + ["".join(p.split()) for p in elsewhere]
+        return {found for path in paths if (found := self.resolve(module, path)) is not None}
+
+    def resolve(self, module: Module, path: str) -> Module | None:
+        """The module that defines what `path` means in `module`; `None`: another crate."""
+        first, *rest = segments = path.split("::")
+        if first == "crate":
+            at: Module = ()
+        elif first == "self":
+            at = module
+        elif first == "super":
+            at = module[:-1]
+            while rest and rest[0] == "super":
+                at, rest = at[:-1], rest[1:]
+        elif (*module, first) in self.modules:
+            at, rest = module, segments
+        else:
+            return None
+        while rest and (*at, rest[0]) in self.modules:
+            at, rest = (*at, rest[0]), rest[1:]
+        if at != module and rest and rest[0] in self.bound[at]:
+            # Passed on from where it is defined.
+            return self.resolve(at, "::".join([self.bound[at][rest[0]], *rest[1:]]))
+        return at
+
+
+def circles(modules: Mapping[Module, str]) -> set[frozenset[str]]:
+    """The sets of siblings of which each uses, directly or through others, all others.
+
+    What a module has inside counts as the module. A module and those inside it may use each other.
+    """
+    imports = Imports(modules)
+    siblings: dict[Module, dict[str, set[str]]] = {}
+    for module in modules:
+        for other in imports.used(module):
+            common = 0
+            while common < min(len(module), len(other)) and module[common] == other[common]:
+                common += 1
+            if common < min(len(module), len(other)):
+                uses = siblings.setdefault(module[:common], {})
+                uses.setdefault(module[common], set()).add(other[common])
+    found = set()
+    for parent, uses in siblings.items():
+        reached = {name: reachable(name, uses) for name in uses}
+        for name, names in reached.items():
+            if name in names:
+                circle = [other for other in names if name in reached.get(other, ())]
+                found.add(frozenset("::".join((*parent, other)) for other in circle))
+    return found
+
+
+def reachable(name: str, uses: Mapping[str, set[str]]) -> set[str]:
+    reached: set[str] = set()
+    waiting = [name]
+    while waiting:
+        for other in uses.get(waiting.pop(), set()) - reached:
+            reached.add(other)
+            waiting.append(other)
+    return reached
+
+
+def changes(found: set[frozenset[str]], known: set[frozenset[str]]) -> list[str]:
+    """What to do about the circles of a crate."""
+    new = (f"new, take it apart: {' <-> '.join(sorted(circle))}" for circle in found - known)
+    gone = (f"gone, take it out of KNOWN: {' <-> '.join(sorted(c))}" for c in known - found)
+    return sorted([*new, *gone])
+
+
+@pytest.mark.parametrize("crate", crates())
+def test_no_modules_use_each_other_in_a_circle(crate: str) -> None:
+    known = {circle for name, circle in KNOWN if name == crate}
+    assert changes(circles(read_modules(CRATES / crate / "src")), known) == []
+
+
+def test_known_circles_are_of_crates_that_exist() -> None:
+    assert {crate for crate, _ in KNOWN} <= set(crates())
+
+
+def test_a_circle_that_is_new_or_gone_is_named() -> None:
+    ab, cd = frozenset("ab"), frozenset("cd")
+    assert changes({ab}, {ab}) == []
+    assert changes({ab}, {cd}) == [
+        "gone, take it out of KNOWN: c <-> d",
+        "new, take it apart: a <-> b",
+    ]
+
+
+def circle_names(modules: Mapping[str, str]) -> set[frozenset[str]]:
+    """The circles of a crate whose modules are given by their paths; "" is the root."""
+    return circles(
+        {tuple(name.split("::")) if name else (): code(text) for name, text in modules.items()}
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("use crate::b::B;", "use super::a::A;"),
+        ("use crate::{c, b::{self, B as Other}};", "fn f() -> crate::a::A {}"),
+        ("use super::{\n    b,\n};", "use crate::A;"),
+        ("use super::B;", "pub(super) use super::c::C;\nuse crate::a::inner::Inner;"),
+    ],
+)
+def test_a_circle_is_found(a: str, b: str) -> None:
+    modules = {
+        "": "mod a; mod b; mod c; pub use a::A; use b::B;",
+        "a": a + "mod inner;",
+        "a::inner": "",
+        "b": b,
+        "c": "",
+    }
+    assert circle_names(modules) == {frozenset("ab")}
+
+
+def test_a_circle_of_three_and_one_of_inner_modules_are_found() -> None:
+    modules = {
+        "": "",
+        "a": "use crate::b::B;",
+        "b": "use crate::c::C;",
+        "c": "use crate::a::A;",
+        "d": "use crate::c::C;",
+        "d::x": "use super::y::Y;",
+        "d::y": "use crate::d::x::X;",
+    }
+    assert circle_names(modules) == {frozenset("abc"), frozenset({"d::x", "d::y"})}
+
+
+@pytest.mark.parametrize(
+    "b",
+    [
+        "use crate::c::C;",
+        "// use crate::a::A;",
+        '/* crate::a::A */ const TEXT: &str = "crate::a::A";',
+        "#[cfg(test)]\nmod tests { fn f() {} use crate::a::A; }",
+        "#[cfg(test)]\nuse crate::a::A;",
+        "use a::A;",  # another crate's
+        "use super::LIMIT;",
+    ],
+)
+def test_what_is_no_circle_is_not_found(b: str) -> None:
+    modules = {
+        "": "mod a; mod b; pub use a::A; const LIMIT: u8 = 1;",
+        "a": "use crate::b::B;",
+        "b": b,
+        "c": "",
+    }
+    assert circle_names(modules) == set()
+
+
+def test_a_module_and_those_inside_it_may_use_each_other() -> None:
+    modules = {"": "", "a": "mod x; pub use x::X; struct A;", "a::x": "use super::A; use crate::a;"}
+    assert circle_names(modules) == set()
