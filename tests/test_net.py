@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
 
+from skywave._core import config_defaults
 from skywave.net import (
     BadServiceCodeError,
     Config,
@@ -69,6 +71,18 @@ def test_datagrams_arrive_whole_and_in_order(endpoint: Endpoint, ccid: int) -> N
     assert stats["datagrams_sent"] == 20
     assert (stats["cwnd"] is None) == (ccid != 2)
     assert (stats["rate_bps"] is None) == (ccid == 2)
+
+
+def test_no_configuration_means_the_default_one() -> None:
+    rust = config_defaults()
+    assert asdict(Config()) | {"service_codes": [*Config().service_codes]} == rust
+
+
+def test_without_a_configuration_the_path_decides_how_large_a_datagram_is(
+    endpoint: Endpoint,
+) -> None:
+    sizes = [pair(endpoint, config)[0].max_datagram_size for config in (None, Config())]
+    assert sizes == [64_000, 64_000]
 
 
 def test_a_close_ends_the_other_side_quietly(endpoint: Endpoint) -> None:

@@ -237,6 +237,9 @@ class Endpoint:
     def close_async(self) -> Awaitable[None]:
         """Return ``close`` as an awaitable."""
 
+def config_defaults() -> dict[str, object]:
+    """What a connection without a configuration has, by the names of ``Config``."""
+
 def perf_loopback(
     *,
     duration_s: float,

@@ -14,7 +14,7 @@ use crate::path::{Encapsulation, Key, Path};
 /// The most buffers of one read.
 const BUFFERS: usize = 16;
 /// The buffers of a read while joined packets arrive. Each brings up to 64, and who reads them has to
-/// get a turn before its connection's queue (256 by default) is full.
+/// get a turn before its connection's queue (1000 by default) is full.
 const FEW: usize = 3;
 /// The longest that one buffer can be asked to hold: joined packets come to no more.
 const BUFFER: usize = 65_536;

@@ -12,7 +12,8 @@ UDP_PORT = 6511
 class Config:
     """The options of a connection; the same for both ends unless said otherwise.
 
-    Every value has the default of RFC 4340 where that names one.
+    Every value has the default of RFC 4340 where that names one. The defaults are those of Rust's
+    ``dccp::Config`` and of the command line: no configuration means ``Config()``.
     """
 
     ccid: int = 2

@@ -9,7 +9,7 @@ use skywave_units::Duration;
 use skywave_wire::dccp::ServiceCode;
 
 /// A `skywave.net.Config`: attributes of the same names.
-#[derive(FromPyObject)]
+#[derive(FromPyObject, IntoPyObject)]
 pub(super) struct Config {
     ccid: u8,
     service_codes: Vec<Code>,
@@ -24,7 +24,7 @@ pub(super) struct Config {
 }
 
 /// A Service Code: a number, or up to four characters (RFC 5595).
-#[derive(FromPyObject)]
+#[derive(FromPyObject, IntoPyObject)]
 enum Code {
     Number(u32),
     Text(String),
@@ -71,13 +71,42 @@ pub(super) fn read(config: Option<Config>) -> PyResult<Arc<dccp::Config>> {
         send_data_checksum: config.data_checksum,
         request_give_up: seconds("connect_timeout_s", config.connect_timeout_s)?,
         linger: seconds("linger_s", config.linger_s)?,
-        mps: MPS,
         ..base
     }))
 }
 
-/// The path decides how large a datagram may be, up to what fits an IP packet.
-const MPS: u32 = 64_000;
+/// What `skywave.net.Config()` must be, to mean the same as no configuration.
+#[pyfunction]
+pub(super) fn config_defaults() -> Config {
+    let dccp::Config {
+        service_codes,
+        sender_ccids,
+        send_queue,
+        receive_queue,
+        ecn_incapable,
+        checksum_coverage,
+        minimum_checksum_coverage,
+        send_data_checksum,
+        request_give_up,
+        linger,
+        ..
+    } = dccp::Config::default();
+    Config {
+        ccid: sender_ccids[0].number(),
+        service_codes: service_codes
+            .into_iter()
+            .map(|code| Code::Number(code.0))
+            .collect(),
+        send_queue,
+        receive_queue,
+        ecn: !ecn_incapable,
+        checksum_coverage,
+        minimum_checksum_coverage,
+        data_checksum: send_data_checksum,
+        connect_timeout_s: request_give_up.as_secs_f64(),
+        linger_s: linger.as_secs_f64(),
+    }
+}
 
 fn seconds(name: &str, value: f64) -> PyResult<Duration> {
     if value.is_finite() && value >= 0.0 {

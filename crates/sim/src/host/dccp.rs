@@ -12,6 +12,16 @@ use crate::scenario::{
     TfrcRules, WindowSpec,
 };
 
+/// Datagrams that wait to be sent. Shorter than a socket's: an application that always has data would
+/// fill it, and measure the delay of its own queue.
+const SEND_QUEUE: usize = 64;
+
+/// Datagrams that wait to be read, which applications here do at once.
+const RECEIVE_QUEUE: usize = 256;
+
+/// How long a connection that is closed goes on sending.
+const LINGER: Duration = Duration::from_secs(60);
+
 /// ns-2's module has no timer in PARTOPEN; the shortest that no run here sees expire.
 const NS2_PARTOPEN_RETRY: Duration = Duration::from_secs(3);
 
@@ -20,8 +30,14 @@ const NS2_PARTOPEN_RETRY: Duration = Duration::from_secs(3);
 const NS2_SEQUENCE_WINDOW: u64 = 10_000;
 
 pub(super) fn config(spec: &DccpSpec, datagram: u64) -> dccp::Config {
+    let rfc = dccp::Config {
+        send_queue: SEND_QUEUE,
+        receive_queue: RECEIVE_QUEUE,
+        linger: LINGER,
+        ..dccp::Config::default()
+    };
     let base = match spec.profile {
-        Profile::Rfc => dccp::Config::default(),
+        Profile::Rfc => rfc,
         Profile::Ns2 => dccp::Config {
             ccid2: dccp::Ccid2Config::ns2(),
             allow_short_seqnos: true,
@@ -29,7 +45,7 @@ pub(super) fn config(spec: &DccpSpec, datagram: u64) -> dccp::Config {
             partopen_retry: NS2_PARTOPEN_RETRY,
             repeat_confirms: false,
             sequence_window: NS2_SEQUENCE_WINDOW,
-            ..dccp::Config::default()
+            ..rfc
         },
     };
     let ccid2 = base.ccid2;

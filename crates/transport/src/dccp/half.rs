@@ -54,19 +54,18 @@ macro_rules! each {
 }
 
 impl Sender {
-    /// The sender of a new connection, under the CCID that connections begin with.
-    pub(crate) fn new(config: &Config) -> Self {
-        Self::of(Ccid::TcpLike, config)
+    /// The sender of a new connection, under the CCID that connections begin with, on a path with this
+    /// Maximum Packet Size.
+    pub(crate) fn new(config: &Config, mps: u32) -> Self {
+        Self::of(Ccid::TcpLike, config, mps)
     }
 
-    /// The sender of `ccid`.
-    pub(crate) fn of(ccid: Ccid, config: &Config) -> Self {
+    /// The sender of `ccid` on a path with this Maximum Packet Size.
+    pub(crate) fn of(ccid: Ccid, config: &Config, mps: u32) -> Self {
         match ccid {
-            Ccid::TcpLike => Self::TcpLike(ccid2::Sender::new(
-                &config.ccid2,
-                config.mps,
-                config.ack_ratio,
-            )),
+            Ccid::TcpLike => {
+                Self::TcpLike(ccid2::Sender::new(&config.ccid2, mps, config.ack_ratio))
+            }
             Ccid::Tfrc => Self::Tfrc(Box::new(ccid3::Sender::new(ccid3::profile(&config.tfrc)))),
             Ccid::TfrcSp => {
                 let profile = ccid4::profile(&config.tfrc, config.allow_short_seqnos);
@@ -74,7 +73,7 @@ impl Sender {
             }
             Ccid::Vcp | Ccid::Dpcp | Ccid::Tpcp => {
                 let packets = ccid.chain().unwrap_or(1);
-                Self::Mpcp(Box::new(mpcp::sender(config, packets)))
+                Self::Mpcp(Box::new(mpcp::sender(config, packets, mps)))
             }
         }
     }

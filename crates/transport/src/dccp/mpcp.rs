@@ -17,11 +17,12 @@ use skywave_wire::dccp::SeqNo;
 use super::ackvec::VectorKind;
 use super::{Config, ccid2};
 
-/// The data-sending half of the CCID whose chains have `packets` packets.
-pub(super) fn sender(config: &Config, packets: u8) -> ccid2::Sender {
+/// The data-sending half of the CCID whose chains have `packets` packets, on a path with this Maximum
+/// Packet Size.
+pub(super) fn sender(config: &Config, packets: u8, mps: u32) -> ccid2::Sender {
     let window = Mpcp::new(MpcpConfig {
         vcp: VcpConfig {
-            initial_cwnd: config.ccid2.initial_cwnd(config.mps),
+            initial_cwnd: config.ccid2.initial_cwnd(mps),
             ..config.mpcp.vcp
         },
         packets,

@@ -59,7 +59,7 @@ def listen(
     close: CloseOption = Ending.AWAIT,
     idle_ms: IdleOption = 0,
     digests: DigestsOption = False,
-    ccid: options.CcidOption = 2,
+    ccid: options.CcidOption = options.DEFAULT_CCID,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,

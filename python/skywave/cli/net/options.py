@@ -108,3 +108,4 @@ def endpoint(address: str, udp_port: int, *, raw: bool) -> Iterator[Endpoint]:
 
 
 DEFAULT_UDP_PORT = UDP_PORT
+DEFAULT_CCID = Config.ccid

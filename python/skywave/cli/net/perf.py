@@ -64,7 +64,7 @@ def perf(
     idle: Annotated[
         int, typer.Option(metavar="N", min=0, help="Idle connections that --loopback weighs.")
     ] = 10_000,
-    ccid: options.CcidOption = 2,
+    ccid: options.CcidOption = options.DEFAULT_CCID,
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     as_json: JsonOption = False,

@@ -28,7 +28,7 @@ def ping(
     size: Annotated[
         int, typer.Option(metavar="BYTES", min=HEADER, help="Bytes of data in a datagram.")
     ] = 100,
-    ccid: options.CcidOption = 2,
+    ccid: options.CcidOption = options.DEFAULT_CCID,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,

@@ -67,7 +67,7 @@ def send(
             metavar="MS", min=0, help="Milliseconds between datagrams, instead of a rate."
         ),
     ] = None,
-    ccid: options.CcidOption = 2,
+    ccid: options.CcidOption = options.DEFAULT_CCID,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,

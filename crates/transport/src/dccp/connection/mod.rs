@@ -221,12 +221,14 @@ impl Connection {
         iss: SeqNo,
         rng: Xoshiro256PlusPlus,
     ) -> Self {
+        let path_mtu = path::bytes(config.path_mtu);
+        let lower_headers = path::bytes(config.lower_headers);
         Self {
             features: Features::new(&config, iss),
-            sender: Sender::new(&config),
+            sender: Sender::new(&config, path::mps(&config, path_mtu, lower_headers)),
             receiver: Receiver::new(&config, 2),
-            path_mtu: path::bytes(config.path_mtu),
-            lower_headers: path::bytes(config.lower_headers),
+            path_mtu,
+            lower_headers,
             earlier_paths: None,
             config,
             rng,

@@ -168,7 +168,7 @@ impl Connection {
     /// Congestion control of the data sent from here begins afresh, with the CCID in force.
     pub(super) fn change_sender(&mut self) {
         if let Some(ccid) = Ccid::from_number(self.features.here.ccid) {
-            self.sender = Sender::of(ccid, &self.config);
+            self.sender = Sender::of(ccid, &self.config, self.mps());
             self.sender.on_ack_ratio(self.features.here.ack_ratio);
         }
         if let Some(rtt) = self.handshake.rtt {

@@ -5,7 +5,7 @@ use skywave_wire::dccp::{QuotedHeader, SeqNo};
 
 use super::Connection;
 use crate::dccp::config::PATH_MTU_MIN;
-use crate::dccp::{Congestion, Event, State};
+use crate::dccp::{Config, Congestion, Event, State};
 
 /// The header of a DataAck with 48-bit numbers, the longest that data stands behind.
 const DATA_ACK_HEADER: u32 = 24;
@@ -57,23 +57,23 @@ impl Connection {
     /// The Maximum Packet Size: the most data that one datagram may carry now, in bytes (RFC 4340
     /// section 14).
     ///
-    /// It is [`Config::mps`](crate::dccp::Config::mps), or less where the path takes less: its MTU,
+    /// It is [`Config::mps`], or less where the path takes less: its MTU,
     /// without the headers of lower layers and DCCP's own, and without what options usually need.
     /// No CCID here sets a limit of its own (CCMPS).
     pub fn mps(&self) -> u32 {
-        let headers = DATA_ACK_HEADER + OPTIONS_ROOM;
-        let room = u32::from(self.path_mtu.saturating_sub(self.lower_headers));
-        self.config.mps.min(room.saturating_sub(headers))
+        mps(&self.config, self.path_mtu, self.lower_headers)
     }
 
     /// The way to the peer, for a driver that knows it better than
-    /// [`Config`](crate::dccp::Config) does: the MTU of its first link, and the headers before
-    /// DCCP's own, both in bytes. To be called before the first packet leaves.
+    /// [`Config`] does: the MTU of its first link, and the headers before
+    /// DCCP's own, both in bytes. To be called before the first packet leaves: congestion control
+    /// begins with a window for packets of that size.
     pub fn set_path(&mut self, mtu: u32, lower_headers: u32) {
         let before = self.mps();
         self.lower_headers = bytes(lower_headers);
         self.path_mtu = bytes(mtu);
         self.mps_changed(before);
+        self.change_sender();
     }
 
     /// This host itself refuses to send more than `mtu` bytes in one packet to the peer: its
@@ -142,10 +142,10 @@ impl Connection {
             Congestion::Rate(rate) => earlier.loss_events += rate.loss_events,
         }
         self.handshake.rtt = None;
+        self.set_path_mtu(mtu.max(PATH_MTU_MIN));
         self.change_sender();
         self.change_receiver();
         self.paced_until = None;
-        self.set_path_mtu(mtu.max(PATH_MTU_MIN));
     }
 
     fn set_path_mtu(&mut self, mtu: u32) {
@@ -170,6 +170,13 @@ impl Connection {
     pub(super) fn packet_limit(&self) -> usize {
         self.path_mtu.saturating_sub(self.lower_headers).into()
     }
+}
+
+/// The Maximum Packet Size on a path.
+pub(super) fn mps(config: &Config, path_mtu: u16, lower_headers: u16) -> u32 {
+    let headers = DATA_ACK_HEADER + OPTIONS_ROOM;
+    let room = u32::from(path_mtu.saturating_sub(lower_headers));
+    config.mps.min(room.saturating_sub(headers))
 }
 
 /// A length, no greater than IP's length fields tell.

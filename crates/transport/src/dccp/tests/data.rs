@@ -465,7 +465,11 @@ fn acknowledgements_carry_the_whole_buffer() {
 /// A vector too long to ride on a full datagram leaves in a packet of its own (section 11.2).
 #[test]
 fn long_vectors_are_not_piggybacked() {
-    let mut pair = Pair::opened();
+    let config = Config {
+        mps: 1_400,
+        ..Config::default()
+    };
+    let mut pair = Pair::open(config.clone(), config);
     let (first, ack) = (pair.gss(Client) + 1, SeqNo::new(pair.gss(Server)));
     let mut sent = Vec::new();
     for index in 0..70 {

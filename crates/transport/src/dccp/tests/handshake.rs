@@ -258,7 +258,12 @@ fn initial_sequence_numbers_are_random() {
 /// again after 200 ms without an answer, then less and less often; after eight minutes it aborts.
 #[test]
 fn partopen() {
-    let mut pair = Pair::default();
+    // Three packets of that size are the initial window.
+    let config = Config {
+        mps: 1_400,
+        ..Config::default()
+    };
+    let mut pair = Pair::new(config.clone(), config);
     for _ in 0..3 {
         pair.send(Client, 500);
     }

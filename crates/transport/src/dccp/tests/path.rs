@@ -320,6 +320,27 @@ fn another_path() {
     assert_eq!(pair.get(Client).stats().counters.syncs_sent, 0);
 }
 
+/// RFC 4341 section 5: the initial window is for packets that the path takes, however large the
+/// configuration lets them be.
+#[test]
+fn the_initial_window_is_for_packets_of_the_path() {
+    let cwnd = |client: &Connection| window(&client.stats()).cwnd;
+    let ends = |path_mtu| {
+        let config = Config {
+            path_mtu,
+            ..Config::default()
+        };
+        Connection::client(config, CLIENT_PORT, SERVER_PORT, Instant::ZERO, rng(1))
+    };
+    let mut client = ends(65_535);
+    assert_eq!(cwnd(&client), 2.0);
+    client.set_path(1_500, 28);
+    assert_eq!(cwnd(&client), 3.0);
+    client.on_path_change(1_000);
+    assert_eq!(cwnd(&client), 4.0);
+    assert_eq!(cwnd(&ends(1_500)), 3.0);
+}
+
 /// D14-3: handshake and Resets may be fragmented, all else may not.
 #[test]
 fn what_may_be_fragmented() {
