@@ -2,7 +2,8 @@
 
 use bytes::{Buf, Bytes};
 
-use super::option_codec::{self, bounded};
+use super::error::bounded;
+use super::option_codec;
 use super::over_ip::{IP_PROTOCOL, MAX_PACKET, fill_in};
 use super::{
     DataHeader, EmitError, Kind, OptionList, Packet, PacketType, ParseError, ResetCode, SeqNo,
@@ -289,7 +290,7 @@ impl Packet {
         }
         if !self.options.is_empty() {
             for option in &self.options {
-                option.emit(out)?;
+                option.write(out)?;
             }
             out.resize(start + header_len, 0);
         }

@@ -140,3 +140,15 @@ pub enum EmitError {
         length: usize,
     },
 }
+
+/// Whether `value` fits its `field`.
+pub(super) fn bounded(field: &'static str, value: u64, maximum: u64) -> Result<(), EmitError> {
+    if value > maximum {
+        return Err(EmitError::FieldTooLarge {
+            field,
+            value,
+            maximum,
+        });
+    }
+    Ok(())
+}

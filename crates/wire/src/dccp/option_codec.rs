@@ -2,11 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::option_layouts::{FirstTwo, Length};
-use super::{DccpOption, EmitError, OptionList, OptionType};
-
-/// Bytes of type and length in front of an option's data.
-const PREFIX: usize = 2;
+use super::option_layouts::{First, Length};
+use super::option_types::PREFIX;
+use super::{DccpOption, OptionList, OptionType};
 
 /// Reads an option space; its length is a multiple of four bytes. Total: what makes no sense is kept
 /// as [`DccpOption::Other`] or [`DccpOption::Malformed`].
@@ -46,26 +44,9 @@ fn is_implied_padding(rest: &[u8]) -> bool {
 }
 
 impl DccpOption {
-    /// The option of this type with `data`, which stands behind type and length. It is
-    /// [`DccpOption::Other`] where the type is not known, or the data is no value of that type.
-    /// Types of a single byte have no data, so theirs is ignored.
-    #[inline]
-    pub fn parse(kind: OptionType, data: &[u8]) -> Self {
-        Self::read(kind, data).unwrap_or_else(|| Self::Other {
-            kind: kind.0,
-            value: kind.has_length().then(|| SmallVec::from_slice(data)),
-        })
-    }
-
     /// Bytes on the wire, type and length included.
     pub fn encoded_len(&self) -> usize {
-        if let Self::Malformed(bytes) = self {
-            return bytes.len();
-        }
-        if !self.option_type().has_length() {
-            return 1;
-        }
-        let mut length = Length(PREFIX);
+        let mut length = Length(0);
         let Ok(()) = self.write(&mut length);
         length.0
     }
@@ -77,43 +58,9 @@ impl DccpOption {
     ///
     /// The data of a malformed option is what stands behind its length byte.
     pub fn reset_data(&self) -> [u8; 3] {
-        let kind = self.option_type();
-        let mut data = FirstTwo::default();
-        if kind.has_length() {
-            let Ok(()) = self.write(&mut data);
-        }
-        let [first, second] = data.bytes;
-        [kind.0, first, second]
+        let mut first = First::new();
+        let Ok(()) = self.write(&mut first);
+        let [kind, _length, data_1, data_2] = first.bytes;
+        [kind, data_1, data_2]
     }
-
-    /// Appends the option's bytes to `out`.
-    pub(super) fn emit(&self, out: &mut Vec<u8>) -> Result<(), EmitError> {
-        if let Self::Malformed(bytes) = self {
-            out.extend_from_slice(bytes);
-            return Ok(());
-        }
-        let kind = self.option_type();
-        if !kind.has_length() {
-            out.push(kind.0);
-            return Ok(());
-        }
-        let length = self.encoded_len();
-        let encoded = u8::try_from(length).map_err(|_| EmitError::OptionTooLong {
-            kind: kind.0,
-            length: length - PREFIX,
-        })?;
-        out.extend_from_slice(&[kind.0, encoded]);
-        self.write(out)
-    }
-}
-
-pub(super) fn bounded(field: &'static str, value: u64, maximum: u64) -> Result<(), EmitError> {
-    if value > maximum {
-        return Err(EmitError::FieldTooLarge {
-            field,
-            value,
-            maximum,
-        });
-    }
-    Ok(())
 }

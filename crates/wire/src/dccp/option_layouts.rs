@@ -5,18 +5,18 @@ use core::convert::Infallible;
 
 use smallvec::{Array, SmallVec};
 
-use super::option_codec::bounded;
+use super::error::bounded;
 use super::{ElapsedTime, EmitError, FeatureNumber, LossInterval, OptionBytes};
 
-/// Where layouts write to.
+/// Where options are written to.
 pub(super) trait Sink {
-    /// Why a value has no bytes.
+    /// Why an option has no bytes.
     type Error;
 
     fn put(&mut self, bytes: &[u8]);
 
-    /// Fails where `value` is greater than the `maximum` of its `field`.
-    fn check(&self, field: &'static str, value: u64, maximum: u64) -> Result<(), Self::Error>;
+    /// Whether an option can be written, where that matters.
+    fn check(&self, has_bytes: impl FnOnce() -> Result<(), EmitError>) -> Result<(), Self::Error>;
 }
 
 impl Sink for Vec<u8> {
@@ -28,8 +28,8 @@ impl Sink for Vec<u8> {
     }
 
     #[inline]
-    fn check(&self, field: &'static str, value: u64, maximum: u64) -> Result<(), EmitError> {
-        bounded(field, value, maximum)
+    fn check(&self, has_bytes: impl FnOnce() -> Result<(), EmitError>) -> Result<(), EmitError> {
+        has_bytes()
     }
 }
 
@@ -45,19 +45,27 @@ impl Sink for Length {
     }
 
     #[inline]
-    fn check(&self, _: &'static str, _: u64, _: u64) -> Result<(), Infallible> {
+    fn check(&self, _: impl FnOnce() -> Result<(), EmitError>) -> Result<(), Infallible> {
         Ok(())
     }
 }
 
-/// Keeps the first two bytes; those that are missing are zero.
-#[derive(Default)]
-pub(super) struct FirstTwo {
-    pub(super) bytes: [u8; 2],
+/// Keeps the first `N` bytes; those that are missing are zero.
+pub(super) struct First<const N: usize> {
+    pub(super) bytes: [u8; N],
     kept: usize,
 }
 
-impl Sink for FirstTwo {
+impl<const N: usize> First<N> {
+    pub(super) const fn new() -> Self {
+        Self {
+            bytes: [0; N],
+            kept: 0,
+        }
+    }
+}
+
+impl<const N: usize> Sink for First<N> {
     type Error = Infallible;
 
     fn put(&mut self, bytes: &[u8]) {
@@ -67,7 +75,7 @@ impl Sink for FirstTwo {
         self.kept += fitting;
     }
 
-    fn check(&self, _: &'static str, _: u64, _: u64) -> Result<(), Infallible> {
+    fn check(&self, _: impl FnOnce() -> Result<(), EmitError>) -> Result<(), Infallible> {
         Ok(())
     }
 }
@@ -252,7 +260,7 @@ pub(super) mod loss_intervals {
                 loss_length,
                 data_length,
             } = *interval;
-            out.check("Loss Length", loss_length.into(), (NONCE - 1).into())?;
+            out.check(|| bounded("Loss Length", loss_length.into(), (NONCE - 1).into()))?;
             let loss = if nonce {
                 NONCE | loss_length
             } else {
@@ -321,7 +329,7 @@ fn put_number<S: Sink>(
     out: &mut S,
 ) -> Result<(), S::Error> {
     let bytes = value.to_be_bytes();
-    out.check(field, value, (1 << (8 * width)) - 1)?;
+    out.check(|| bounded(field, value, (1 << (8 * width)) - 1))?;
     out.put(&bytes[bytes.len() - width..]);
     Ok(())
 }

@@ -13,12 +13,15 @@ use core::fmt;
 
 use super::FeatureSide::{Local, Remote};
 use super::display::{after, list, listed, loss_event_rate};
-use super::option_layouts::{self, Sink};
-use super::{AckVectorCell, DccpOption, LoadVectorCell};
+use super::option_layouts::{self, Length, Sink};
+use super::{AckVectorCell, DccpOption, EmitError, LoadVectorCell, OptionBytes};
 
 /// The column "DCCP-Data?" of RFC 4340's table 3.
 const Y: bool = true;
 const N: bool = false;
+
+/// Bytes of type and length in front of an option's data.
+pub(super) const PREFIX: usize = 2;
 
 /// The type of an option: its first byte (RFC 4340 section 5.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +52,25 @@ impl OptionType {
             192..=255 => OptionOwner::HcReceiver,
         }
     }
+}
+
+/// Puts what stands in front of `data` bytes of data: the type, and the length where it has one.
+#[inline]
+fn put_prefix<S: Sink>(kind: OptionType, data: usize, out: &mut S) -> Result<(), S::Error> {
+    if !kind.has_length() {
+        out.put(&[kind.0]);
+        return Ok(());
+    }
+    let length = PREFIX + data;
+    out.check(|| {
+        let fits = length <= u8::MAX.into();
+        fits.then_some(()).ok_or(EmitError::OptionTooLong {
+            kind: kind.0,
+            length: data,
+        })
+    })?;
+    out.put(&[kind.0, length as u8]);
+    Ok(())
 }
 
 macro_rules! option_types {
@@ -95,28 +117,41 @@ macro_rules! option_types {
                 }
             }
 
-            /// The option of a known type; `None` where the type is not known, or `data` is no value
-            /// of that type.
-            pub(super) fn read(kind: OptionType, data: &[u8]) -> Option<Self> {
+            /// The option of this type with `data`, which stands behind type and length. It is
+            /// [`DccpOption::Other`] where the type is not known, or the data is no value of that
+            /// type. Types of a single byte have no data, so theirs is ignored.
+            pub fn parse(kind: OptionType, data: &[u8]) -> Self {
                 match kind {
                     $(OptionType::$constant => {
-                        let ($($field,)*) = option_layouts::$layout::read(data)?;
-                        Some(Self::$variant $fields)
+                        if let Some(($($field,)*)) = option_layouts::$layout::read(data) {
+                            return Self::$variant $fields;
+                        }
                     })*
-                    _ => None,
+                    _ => {}
+                }
+                Self::Other {
+                    kind: kind.0,
+                    value: kind.has_length().then(|| OptionBytes::from_slice(data)),
                 }
             }
 
-            /// Writes what stands behind type and length.
+            /// Writes the whole option: type, length and data.
             pub(super) fn write<S: Sink>(&self, out: &mut S) -> Result<(), S::Error> {
                 match self {
-                    $(Self::$variant $fields => option_layouts::$layout::write($($field,)* out),)*
-                    Self::Other { value, .. } => {
-                        option_layouts::bytes::write(value.as_deref().unwrap_or_default(), out)
+                    $(Self::$variant $fields => {
+                        let mut length = Length(0);
+                        let Ok(()) = option_layouts::$layout::write($($field,)* &mut length);
+                        put_prefix(OptionType::$constant, length.0, out)?;
+                        option_layouts::$layout::write($($field,)* out)
+                    })*
+                    Self::Other { kind, value } => {
+                        let kind = OptionType(*kind);
+                        let value = value.as_deref().filter(|_| kind.has_length());
+                        let value = value.unwrap_or_default();
+                        put_prefix(kind, value.len(), out)?;
+                        option_layouts::bytes::write(value, out)
                     }
-                    Self::Malformed(bytes) => {
-                        option_layouts::bytes::write(bytes.get(2..).unwrap_or_default(), out)
-                    }
+                    Self::Malformed(bytes) => option_layouts::bytes::write(bytes, out),
                 }
             }
         }
@@ -204,7 +239,8 @@ mod tests {
         let data: Vec<u8> = (1..=10).collect();
         (0..=data.len())
             .rev()
-            .find_map(|length| DccpOption::read(kind, &data[..length]))
+            .map(|length| DccpOption::parse(kind, &data[..length]))
+            .find(|option| !matches!(option, DccpOption::Other { .. }))
             .unwrap()
     }
 
@@ -267,7 +303,8 @@ mod tests {
                 continue;
             }
             assert_eq!(kind.name(), None);
-            assert_eq!(DccpOption::read(kind, &[1, 2, 3, 4]), None);
+            let option = DccpOption::parse(kind, &[1, 2, 3, 4]);
+            assert!(matches!(option, DccpOption::Other { .. }), "{option}");
             assert!(kind.is_allowed_on_data());
         }
     }
