@@ -78,6 +78,18 @@ impl ParameterError {
         }
     }
 
+    /// An error unless `holds`.
+    ///
+    /// # Errors
+    /// [`ParameterError`] at `field`, with `message`.
+    pub fn unless(holds: bool, field: &str, message: impl FnOnce() -> String) -> Result<(), Self> {
+        if holds {
+            Ok(())
+        } else {
+            Err(Self::new(field, message()))
+        }
+    }
+
     /// The same error seen from outside: its field lies in `outer`.
     #[must_use]
     pub fn within(mut self, outer: &str) -> Self {
@@ -104,7 +116,7 @@ pub struct OpenSet<T: ?Sized> {
     members: BTreeMap<String, Member<T>>,
 }
 
-type Read<T> = dyn Fn(&Value) -> Result<Found<T>, ParameterError> + Send + Sync;
+type Read<T> = dyn Fn(&Value, &OpenSet<T>) -> Result<Found<T>, ParameterError> + Send + Sync;
 
 struct Member<T: ?Sized> {
     doc: &'static str,
@@ -130,19 +142,41 @@ impl<T: ?Sized> OpenSet<T> {
     ) where
         P: Serialize + DeserializeOwned,
     {
-        let read = move |given: &Value| {
-            let parameters: P = serde_path_to_error::deserialize(given).map_err(|error| {
-                let path = error.path().to_string();
-                let field = if path == "." { String::new() } else { path };
-                ParameterError::new(field, error.into_inner().to_string())
-            })?;
-            let complete = serde_json::to_value(&parameters)
-                .map_err(|error| ParameterError::new("", error.to_string()))?;
+        self.insert(name, doc, move |given, _| {
+            let parameters: P = typed(given)?;
+            let complete = complete(&parameters)?;
             Ok(Found {
                 member: make(parameters)?,
                 parameters: complete,
             })
-        };
+        });
+    }
+
+    /// Adds a member that is made of other members, which `make` reads from the set that it is
+    /// given. It also completes their parameters where they stand among its own.
+    pub fn register_composite<P>(
+        &mut self,
+        name: &str,
+        doc: &'static str,
+        make: impl Fn(&mut P, &Self) -> Result<Arc<T>, ParameterError> + Send + Sync + 'static,
+    ) where
+        P: Serialize + DeserializeOwned,
+    {
+        self.insert(name, doc, move |given, members| {
+            let mut parameters: P = typed(given)?;
+            Ok(Found {
+                member: make(&mut parameters, members)?,
+                parameters: complete(&parameters)?,
+            })
+        });
+    }
+
+    fn insert(
+        &mut self,
+        name: &str,
+        doc: &'static str,
+        read: impl Fn(&Value, &Self) -> Result<Found<T>, ParameterError> + Send + Sync + 'static,
+    ) {
         let member = Member {
             doc,
             read: Arc::new(read),
@@ -160,7 +194,7 @@ impl<T: ?Sized> OpenSet<T> {
             let (kind, known) = (self.kind, known.join(", "));
             ParameterError::new("", format!("\"{name}\" is not a known {kind}: use {known}"))
         })?;
-        (member.read)(parameters)
+        (member.read)(parameters, self)
     }
 
     /// Whether there is a member of this name.
@@ -177,6 +211,18 @@ impl<T: ?Sized> OpenSet<T> {
     pub fn doc(&self, name: &str) -> Option<&'static str> {
         self.members.get(name).map(|member| member.doc)
     }
+}
+
+fn typed<P: DeserializeOwned>(given: &Value) -> Result<P, ParameterError> {
+    serde_path_to_error::deserialize(given).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { String::new() } else { path };
+        ParameterError::new(field, error.into_inner().to_string())
+    })
+}
+
+fn complete<P: Serialize>(parameters: &P) -> Result<Value, ParameterError> {
+    serde_json::to_value(parameters).map_err(|error| ParameterError::new("", error.to_string()))
 }
 
 impl<T: ?Sized> Clone for Member<T> {
@@ -281,6 +327,33 @@ mod tests {
             unknown.starts_with("queue.packet: unknown field"),
             "{unknown}"
         );
+    }
+
+    /// The sum of two others.
+    #[derive(Serialize, Deserialize)]
+    struct Sum {
+        of: [(String, Value); 2],
+    }
+
+    #[test]
+    fn a_composite_reads_and_completes_other_members() {
+        let mut set = set();
+        set.register_composite("sum", "A sum.", |sum: &mut Sum, members| {
+            let mut total = 0;
+            for (index, (name, parameters)) in sum.of.iter_mut().enumerate() {
+                let found = members.read(name, parameters);
+                let found = found.map_err(|error| error.within(&format!("of[{index}]")))?;
+                total += *found.member;
+                *parameters = found.parameters;
+            }
+            Ok(Arc::new(total))
+        });
+        let of = |packets: u32| json!({ "of": [["some", {}], ["some", { "packets": packets }]] });
+        let found = set.read("sum", &of(2)).unwrap();
+        assert_eq!(*found.member, 9);
+        assert_eq!(found.parameters["of"][0][1]["packets"], 7);
+        let error = set.read("sum", &of(0)).unwrap_err();
+        assert_eq!(error.field, "of[1].packets");
     }
 
     #[test]
