@@ -2,24 +2,29 @@
 //!
 //! Everything here is sans-IO and generic over [`Packet`]: the simulator drives it on virtual time
 //! with its frames, a live emulator on real time with real buffers. [`Link`] is the whole of a
-//! simplex link, [`Variation`] what makes its rate and delay change; [`Queue`] is what a new discipline
-//! implements. What is random draws from a seeded generator that is handed in.
+//! simplex link, [`Variation`] what makes its rate and delay change. What is random draws from a
+//! seeded generator that is handed in.
+//!
+//! A new discipline implements [`Admission`] or [`Keeps`] and a [`QueueKind`]; the head of `queue`
+//! says how, with an example, and [`contract`] is what it is held to.
 
+pub mod contract;
 mod link;
 mod loss;
 mod packet;
 mod queue;
 mod ring;
-#[cfg(test)]
-mod testing;
 mod variation;
 
 pub use link::Link;
 pub use loss::{ErrorRate, LossModel, LossProcess, RandomLoss};
-pub use packet::Packet;
+pub use packet::{CLASSES, Packet};
 pub use queue::{
-    AdaptiveRed, AnyQueue, CoDel, CoDelConfig, DropReason, DropTail, Dropped, FqCoDel,
-    FqCoDelConfig, Limit, Mpcp, Pie, PieConfig, Queue, Red, RedConfig, RedThresholds, RedWeight,
-    Weighted,
+    AdaptiveRed, Admission, AnyQueue, Arrival, Backlog, Checked, CoDel, CoDelConfig, CoDelSpec,
+    Conduct, Dialect, DropReason, DropTail, DropTailSpec, Dropped, FqCoDel, FqCoDelConfig,
+    FqCoDelSpec, HandsOn, Head, Keeps, Kept, LOAD_FACTOR, Limit, Line, Mpcp, Pie, PieConfig,
+    PieSpec, QueueAverageSpec, QueueKind, QueueSpec, Queues, Red, RedConfig, RedSpec,
+    RedThresholds, RedWeight, Room, SubQueueSpec, VcpRouterSpec, Verdict, Weighted, WeightedSpec,
+    Writes, register_built_in,
 };
 pub use variation::{Step, Variation};

@@ -3,7 +3,9 @@
 use skywave_units::{Duration, Instant, Rate};
 
 use crate::ring::Ring;
-use crate::{DropReason, Dropped, LossModel, Packet, Queue, Variation};
+use crate::{
+    Admission, AnyQueue, DropReason, Dropped, HandsOn, Keeps, LossModel, Packet, Variation,
+};
 
 /// A simplex link with its queue at the sending end.
 ///
@@ -15,15 +17,21 @@ use crate::{DropReason, Dropped, LossModel, Packet, Queue, Variation};
 /// deadline too: what it drops or marks, it drops or marks at its time. Each call first does what the
 /// link has done since the last one, so the queue sees these times exactly even from a driver that
 /// is late.
-#[derive(Clone, Debug)]
-pub struct Link<P, Q> {
-    queue: Q,
+#[derive(Debug)]
+pub struct Link<P> {
+    queue: AnyQueue<P>,
+    /// None where nothing is lost, which is the common case and costs no more than a look.
+    loss: Option<Box<LossModel>>,
+    wire: Wire<P>,
+}
+
+/// What is behind the queue.
+#[derive(Debug)]
+struct Wire<P> {
     rate: Rate,
     /// What a packet takes from the end of its transmission to its arrival; where the link varies,
     /// what the latest one takes.
     delay: Duration,
-    /// None where nothing is lost, which is the common case and costs no more than a look.
-    loss: Option<Box<LossModel>>,
     variation: Option<Box<Variation>>,
     /// When the transmission in progress ends; the link is idle where this is not in the future.
     free_at: Instant,
@@ -38,25 +46,32 @@ pub struct Link<P, Q> {
     asks: bool,
 }
 
-impl<P: Packet, Q: Queue<P>> Link<P, Q> {
+impl<P: Packet> Link<P> {
     /// An idle link.
-    pub fn new(queue: Q, rate: Rate, delay: Duration, loss: LossModel) -> Self {
+    pub fn new(
+        queue: impl Into<AnyQueue<P>>,
+        rate: Rate,
+        delay: Duration,
+        loss: LossModel,
+    ) -> Self {
         Self {
-            queue,
-            rate,
-            delay,
+            queue: queue.into(),
             loss: (loss != LossModel::None).then(|| Box::new(loss)),
-            variation: None,
-            free_at: Instant::ZERO,
-            serialisation: (0, Duration::ZERO),
-            in_flight: Ring::new(),
-            asks: false,
+            wire: Wire {
+                rate,
+                delay,
+                variation: None,
+                free_at: Instant::ZERO,
+                serialisation: (0, Duration::ZERO),
+                in_flight: Ring::new(),
+                asks: false,
+            },
         }
     }
 
     /// The link with a rate and a delay that vary.
     pub fn varying(mut self, variation: Variation) -> Self {
-        self.variation = Some(Box::new(variation));
+        self.wire.variation = Some(Box::new(variation));
         self
     }
 
@@ -75,58 +90,145 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
                 reason: DropReason::Loss,
             });
         }
-        if self.queue.keeps() {
-            return self.enqueue_kept(now, packet);
-        }
-        let was_empty = self.in_flight.is_empty();
-        match self.queue.enqueue(now, Some(self.free_at), packet)? {
-            Some(packet) => self.send(self.free_at.max(now), packet),
-            None => unreachable!("the queue says that it keeps nothing"),
-        }
+        let wire = &mut self.wire;
+        let was_empty = wire.in_flight.is_empty();
+        let packet = match &mut self.queue {
+            AnyQueue::DropTail(queue) => queue.enqueue(now, wire.free_at, packet)?,
+            AnyQueue::Red(queue) => queue.enqueue(now, wire.free_at, packet)?,
+            AnyQueue::Admission(queue) => hand_on(queue, now, wire.free_at, packet)?,
+            AnyQueue::Keeps(queue) => return wire.enqueue_kept(&mut **queue, now, packet),
+        };
+        wire.send(wire.free_at.max(now), packet);
         Ok(was_empty)
-    }
-
-    #[inline(never)]
-    fn enqueue_kept(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
-        self.ask_queue(now);
-        match self.queue.enqueue(now, Some(self.free_at), packet)? {
-            Some(packet) => self.send(self.free_at.max(now), packet),
-            None => {
-                self.asks = true;
-                self.free_at = self.free_at.max(now);
-                self.ask_queue(now);
-            }
-        }
-        Ok(true)
     }
 
     /// Takes out the packet that has arrived at the far end by `now`.
     pub fn dequeue(&mut self, now: Instant) -> Option<P> {
         self.start_kept(now);
-        let arrived = self.in_flight.pop_front_if(|(arrival, _)| *arrival <= now);
+        let in_flight = &mut self.wire.in_flight;
+        let arrived = in_flight.pop_front_if(|(arrival, _)| *arrival <= now);
         arrived.map(|(_, packet)| packet)
     }
 
     /// Whether the queue keeps packets, so that it may drop them after it has taken them in.
     #[inline(always)]
-    pub fn keeps(&self) -> bool {
-        self.queue.keeps()
+    pub const fn keeps(&self) -> bool {
+        matches!(self.queue, AnyQueue::Keeps(_))
     }
 
     /// Takes out a packet that the queue had taken in and then dropped. To be called where the link
     /// [keeps](Link::keeps) packets, after each [`Link::enqueue`], [`Link::dequeue`] and
     /// [`Link::expire`], until nothing is left.
     pub fn dropped(&mut self) -> Option<Dropped<P>> {
-        self.queue.dropped()
+        match &mut self.queue {
+            AnyQueue::Keeps(queue) => queue.dropped(),
+            AnyQueue::DropTail(_) | AnyQueue::Red(_) | AnyQueue::Admission(_) => None,
+        }
     }
 
     /// When the link has something to do: the next packet arrives at the far end, or the queue,
     /// where it keeps packets, is asked for the next. Then call [`Link::dequeue`].
     pub fn deadline(&self) -> Option<Instant> {
-        if self.queue.keeps() {
-            return self.arrival_or_question();
+        if self.keeps() {
+            return self.wire.arrival_or_question();
         }
-        self.next_arrival()
+        self.wire.next_arrival()
+    }
+
+    /// Brings the link up to `now`: transmissions that have begun by then are begun.
+    pub fn expire(&mut self, now: Instant) {
+        match &mut self.queue {
+            AnyQueue::DropTail(queue) => queue.expire(now),
+            AnyQueue::Red(queue) => queue.expire(now),
+            AnyQueue::Admission(queue) => queue.expire(now),
+            AnyQueue::Keeps(queue) => self.wire.ask(&mut **queue, now),
+        }
+    }
+
+    /// Packets that wait in the queue; call [`Link::expire`] first to see it as it is now.
+    pub fn queued_packets(&self) -> usize {
+        match &self.queue {
+            AnyQueue::DropTail(queue) => queue.packets(),
+            AnyQueue::Red(queue) => queue.packets(),
+            AnyQueue::Admission(queue) => queue.packets(),
+            AnyQueue::Keeps(queue) => queue.packets(),
+        }
+    }
+
+    /// Bytes that wait in the queue; call [`Link::expire`] first to see it as it is now.
+    pub fn queued_bytes(&self) -> u64 {
+        match &self.queue {
+            AnyQueue::DropTail(queue) => queue.bytes(),
+            AnyQueue::Red(queue) => queue.bytes(),
+            AnyQueue::Admission(queue) => queue.bytes(),
+            AnyQueue::Keeps(queue) => queue.bytes(),
+        }
+    }
+
+    /// Tells `record` the inner values of the queue and their names (RED's average, PIE's drop
+    /// probability), as of the last packet that came or went. The link stays as it is.
+    pub fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+        match &self.queue {
+            AnyQueue::DropTail(queue) => queue.admission().inner(record),
+            AnyQueue::Red(queue) => queue.admission().inner(record),
+            AnyQueue::Admission(queue) => queue.admission().inner(record),
+            AnyQueue::Keeps(queue) => queue.inner(record),
+        }
+    }
+
+    /// Bits per second, on average from time zero to `end`.
+    pub fn mean_rate(&self, end: Instant) -> Rate {
+        match &self.wire.variation {
+            Some(variation) => variation.mean_rate(end),
+            None => self.wire.rate,
+        }
+    }
+
+    /// Starts what the queue has kept, as far as the link has become free by `now`.
+    #[inline(always)]
+    fn start_kept(&mut self, now: Instant) {
+        if let AnyQueue::Keeps(queue) = &mut self.queue {
+            self.wire.ask(&mut **queue, now);
+        }
+    }
+}
+
+/// What calls a function that is chosen at run time, out of the way of what does not.
+#[inline(never)]
+fn hand_on<P: Packet>(
+    queue: &mut HandsOn<Box<dyn Admission + Send>>,
+    now: Instant,
+    free: Instant,
+    packet: P,
+) -> Result<P, Dropped<P>> {
+    queue.enqueue(now, free, packet)
+}
+
+impl<P: Packet> Wire<P> {
+    #[inline(never)]
+    fn enqueue_kept(
+        &mut self,
+        queue: &mut dyn Keeps<P>,
+        now: Instant,
+        packet: P,
+    ) -> Result<bool, Dropped<P>> {
+        self.ask(queue, now);
+        queue.enqueue(now, packet)?;
+        self.asks = true;
+        self.free_at = self.free_at.max(now);
+        self.ask(queue, now);
+        Ok(true)
+    }
+
+    /// Starts what `queue` has kept, as far as the link has become free by `now`.
+    #[inline(never)]
+    fn ask(&mut self, queue: &mut dyn Keeps<P>, now: Instant) {
+        while self.asks && self.free_at <= now {
+            match queue.dequeue(self.free_at) {
+                Some(packet) => self.send(self.free_at, packet),
+                None => self.asks = false,
+            }
+        }
     }
 
     fn next_arrival(&self) -> Option<Instant> {
@@ -137,53 +239,6 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
     fn arrival_or_question(&self) -> Option<Instant> {
         let question = self.asks.then_some(self.free_at);
         self.next_arrival().into_iter().chain(question).min()
-    }
-
-    /// Brings the link up to `now`: transmissions that have begun by then are begun.
-    pub fn expire(&mut self, now: Instant) {
-        self.start_kept(now);
-        self.queue.expire(now);
-    }
-
-    /// The queue.
-    pub const fn queue(&self) -> &Q {
-        &self.queue
-    }
-
-    /// Packets that wait in the queue; call [`Link::expire`] first to see it as it is now.
-    pub fn queued_packets(&self) -> usize {
-        self.queue.packets()
-    }
-
-    /// Bytes that wait in the queue; call [`Link::expire`] first to see it as it is now.
-    pub fn queued_bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
-
-    /// Bits per second, on average from time zero to `end`.
-    pub fn mean_rate(&self, end: Instant) -> Rate {
-        match &self.variation {
-            Some(variation) => variation.mean_rate(end),
-            None => self.rate,
-        }
-    }
-
-    /// Starts what the queue has kept, as far as the link has become free by `now`.
-    #[inline(always)]
-    fn start_kept(&mut self, now: Instant) {
-        if self.queue.keeps() {
-            self.ask_queue(now);
-        }
-    }
-
-    #[inline(never)]
-    fn ask_queue(&mut self, now: Instant) {
-        while self.asks && self.free_at <= now {
-            match self.queue.dequeue(self.free_at) {
-                Some(packet) => self.send(self.free_at, packet),
-                None => self.asks = false,
-            }
-        }
     }
 
     fn send(&mut self, start: Instant, packet: P) {
@@ -211,7 +266,7 @@ impl<P: Packet, Q: Queue<P>> Link<P, Q> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Parcel;
+    use crate::contract::Parcel;
     use crate::{CoDel, CoDelConfig, DropTail, Limit};
 
     fn ms(millis: u64) -> Instant {
@@ -219,7 +274,7 @@ mod tests {
     }
 
     /// 1000 bytes take 10 ms; propagation 100 ms.
-    fn link(limit: u32) -> Link<Parcel, DropTail<Parcel>> {
+    fn link(limit: u32) -> Link<Parcel> {
         let queue = DropTail::new(Limit::Packets(limit));
         Link::new(
             queue,
@@ -274,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_keeps_packets_is_asked_when_a_transmission_ends() {
-        let queue = CoDel::new(Limit::Unlimited, CoDelConfig::default());
+        let queue = AnyQueue::keeps(CoDel::new(Limit::Unlimited, CoDelConfig::default()));
         let rate = Rate::from_bps(800_000);
         let delay = Duration::from_millis(100);
         let mut link = Link::new(queue, rate, delay, LossModel::None);

@@ -2,6 +2,9 @@
 
 use skywave_wire::Ecn;
 
+/// Classes of traffic that there are.
+pub const CLASSES: usize = 4;
+
 /// A packet as links and queues see it: a size, two bits and where it belongs.
 ///
 /// The simulator implements it for its frames, a live router for real buffers.
@@ -19,12 +22,13 @@ pub trait Packet {
     /// flows: what a router makes of addresses, protocol and ports.
     fn flow(&self) -> u64;
 
-    /// The class of traffic that it belongs to, which says by which of several sub-queues it is
-    /// served: what a router makes of the Differentiated Services field (RFC 2474).
+    /// The class of traffic that it belongs to, below [`CLASSES`], which says by which of several
+    /// sub-queues it is served: what a router makes of the Differentiated Services field (RFC 2474).
     fn class(&self) -> u8;
 
-    /// Its place in a chain of MPCP, from 0, as its headers tell it; 0 where they tell none.
-    fn place(&self) -> u8 {
+    /// Three bits that routers read out of its transport header, as the flow's protocol defines
+    /// them; 0 where it defines none.
+    fn tag(&self) -> u8 {
         0
     }
 }

@@ -1,48 +1,159 @@
 //! Queue disciplines: what waits, in which order it leaves, what is marked and what is refused.
 //!
 //! [`DropTail`], [`Red`] (adaptive RED included), [`CoDel`], [`FqCoDel`], [`Pie`], the router of
-//! [`Mpcp`], and [`Weighted`], which serves several of them side by side. [`AnyQueue`] is one of
-//! them, chosen at run time.
+//! [`Mpcp`], and [`Weighted`], which serves several of them side by side. They are found by name in
+//! [`Queues`], and so is one of your own.
 //!
 //! # To add a discipline
 //!
-//! 1. Write a module here with a struct and its `impl` of [`Queue`]. There are two kinds. A
-//!    discipline that is FIFO and has decided all when a packet arrives holds a `Fifo`, says so by
-//!    [`Queue::keeps`], decides in [`Queue::enqueue`] and returns what `Fifo::push` gives it
-//!    (`drop_tail` is the model). Any other keeps packets, most simply in a `Backlog`, which knows
-//!    how long each has waited, returns `Ok(None)` from [`Queue::enqueue`] and does its work in
-//!    [`Queue::dequeue`] (`codel` is the model).
-//! 2. What is dropped after it was taken in goes out by [`Queue::dropped`]. Mark with `mark`, which
-//!    leaves packets alone that cannot be marked.
-//! 3. A queue is never woken. What happens by the clock is made up for at the next call, as
-//!    `pie` does. A generator of random numbers is handed in.
-//! 4. Add a variant to [`AnyQueue`]. For the simulator, add one to its `QueueSpec` too, and say in
-//!    `physics::link` what the discipline may do (drop early or inside, mark, change the order): the
-//!    verifier shares no code with the queues.
+//! A discipline is one file and one line of registration. The file has the discipline, its parameters
+//! (serde, with defaults), and a [`QueueKind`], which checked parameters become: what its queues may
+//! do ([`Conduct`]) and how one is built. The line is a call of [`OpenSet::register`](skywave_registry::OpenSet::register); the disciplines
+//! of this crate are registered by the same function, in [`register_built_in`].
+//!
+//! There are two kinds:
+//!
+//! - What is first in, first out and decides on arrival, for good, is an [`Admission`]. It is told of
+//!   packets and does not have them. `drop_tail` is the model.
+//! - What reorders, or drops or marks what it has taken in, [keeps](Keeps) packets until the link is
+//!   ready for one, most simply in a [`Backlog`], which knows how long each has waited. `codel` is
+//!   the model.
+//!
+//! A queue is never woken: what happens by the clock is made up for at the next call, as `pie` does.
+//! A discipline draws from the random stream of its [`Head`].
+//!
+//! What a discipline does must be what it declares: the simulator's verifier holds it to that, and
+//! so does [`contract::check`](crate::contract::check) in a test.
+//!
+//! This one drops a packet at random from a share of its limit on:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use rand::RngExt;
+//! use rand_xoshiro::Xoshiro256PlusPlus;
+//! use serde::{Deserialize, Serialize};
+//! use skywave_path::{
+//!     Admission, AnyQueue, Arrival, Conduct, DropReason, Head, Limit, Line, Link, LossModel,
+//!     QueueKind, QueueSpec, Queues, Verdict, register_built_in,
+//! };
+//! use skywave_path::contract::{self, Parcel};
+//! use skywave_registry::ParameterError;
+//! use skywave_units::{Duration, Instant, Rate};
+//!
+//! #[derive(Serialize, Deserialize)]
+//! #[serde(deny_unknown_fields)]
+//! struct Lottery {
+//!     packets: u32,
+//!     #[serde(default = "half")]
+//!     free: f64,
+//! }
+//!
+//! fn half() -> f64 {
+//!     0.5
+//! }
+//!
+//! impl<P> QueueKind<P> for Lottery {
+//!     fn conduct(&self) -> Conduct {
+//!         Conduct {
+//!             drops_early: true,
+//!             ..Conduct::fifo(Limit::Packets(self.packets))
+//!         }
+//!     }
+//!
+//!     fn build(&self, head: &Head<'_>) -> AnyQueue<P> {
+//!         AnyQueue::admission(LotteryQueue {
+//!             most: self.packets as usize,
+//!             free: self.free,
+//!             random: head.random(),
+//!         })
+//!     }
+//! }
+//!
+//! struct LotteryQueue {
+//!     most: usize,
+//!     free: f64,
+//!     random: Xoshiro256PlusPlus,
+//! }
+//!
+//! impl Admission for LotteryQueue {
+//!     fn admit(
+//!         &mut self,
+//!         _now: Instant,
+//!         line: &mut Line<'_>,
+//!         _arrival: Arrival,
+//!     ) -> Result<Verdict, DropReason> {
+//!         let fill = line.packets() as f64 / self.most as f64;
+//!         if fill >= 1.0 {
+//!             Err(DropReason::Full)
+//!         } else if fill > self.free && self.random.random::<f64>() < fill {
+//!             Err(DropReason::Early)
+//!         } else {
+//!             Ok(Verdict::Keep)
+//!         }
+//!     }
+//! }
+//!
+//! let mut queues: Queues<Parcel> = Queues::new("queue discipline");
+//! register_built_in(&mut queues);
+//! queues.register("lottery", "Drops at random.", |lottery: Lottery| {
+//!     let is_share = (0.0..=1.0).contains(&lottery.free);
+//!     ParameterError::unless(is_share, "free", || "between 0 and 1".to_owned())?;
+//!     Ok(Arc::new(lottery))
+//! });
+//!
+//! let spec: QueueSpec = serde_json::from_str(r#"{ "lottery": { "packets": 10 } }"#)?;
+//! let lottery = spec.read(&queues)?;
+//! contract::check(&*lottery, 1)?;
+//!
+//! let (rate, delay) = (Rate::from_bps(8_000_000), Duration::from_millis(10));
+//! let stream = |_name: &str| rand::SeedableRng::seed_from_u64(1);
+//! let queue = lottery.build(&Head::new("a->b", rate, delay, &stream));
+//! let mut link = Link::new(queue, rate, delay, LossModel::None);
+//! let taken = (0..20).filter(|&id| link.enqueue(Instant::ZERO, Parcel::new(id, 1000)).is_ok());
+//! assert!((6..=11).contains(&taken.count()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod admission;
 mod any;
 mod backlog;
+mod built_in;
 mod codel;
+mod conduct;
 mod drop_tail;
-mod fifo;
+mod drop_tail_spec;
 mod fq_codel;
+mod keeps;
+mod kind;
 mod limit;
-mod mpcp;
+mod parameters;
 mod pie;
 mod red;
+mod red_spec;
+mod spec;
+mod vcp;
 mod weighted;
 
+pub use admission::{Admission, Arrival, HandsOn, Kept, Line, Verdict};
 pub use any::AnyQueue;
-pub use codel::{CoDel, CoDelConfig};
+pub use backlog::Backlog;
+pub use built_in::register_built_in;
+pub use codel::{CoDel, CoDelConfig, CoDelSpec};
+pub use conduct::{Conduct, Dialect, Writes};
 pub use drop_tail::DropTail;
-pub use fq_codel::{FqCoDel, FqCoDelConfig};
-pub use limit::Limit;
-pub use mpcp::Mpcp;
-pub use pie::{Pie, PieConfig};
+pub use drop_tail_spec::DropTailSpec;
+pub use fq_codel::{FqCoDel, FqCoDelConfig, FqCoDelSpec};
+pub use keeps::Keeps;
+pub use kind::{Checked, Head, QueueKind, Queues};
+pub use limit::{Limit, Room};
+pub use pie::{Pie, PieConfig, PieSpec};
 pub use red::{AdaptiveRed, Red, RedConfig, RedThresholds, RedWeight};
-pub use weighted::Weighted;
+pub use red_spec::RedSpec;
+pub use spec::QueueSpec;
+pub use vcp::{LOAD_FACTOR, Mpcp, QueueAverageSpec, VcpRouterSpec};
+pub use weighted::{SubQueueSpec, Weighted, WeightedSpec};
 
-use skywave_units::Instant;
 use skywave_wire::Ecn;
 
 use crate::Packet;
@@ -76,53 +187,6 @@ pub struct Dropped<P> {
     pub packet: P,
     /// Why.
     pub reason: DropReason,
-}
-
-/// A queue discipline.
-///
-/// It is told when packets come and when the link is ready for one; it never acts by itself. The
-/// packet in transmission is not in the queue.
-///
-/// First in, first out and decided on arrival: such a discipline *hands on* each packet at once and
-/// only counts it until its transmission begins. Any other *keeps* packets until it is asked. A
-/// queue does one or the other, never both.
-pub trait Queue<P: Packet> {
-    /// Takes in `packet`, which arrives at `now` at a link that was or will be done at `free` with
-    /// all that it has been given. Gives it back to be sent as soon as that is; `Ok(None)` keeps
-    /// it. Where `free` is absent, others share the link and the packet must be kept.
-    ///
-    /// # Errors
-    /// [`Dropped`] with the packet and the reason.
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        free: Option<Instant>,
-        packet: P,
-    ) -> Result<Option<P>, Dropped<P>>;
-
-    /// Whether it keeps packets where the link is its own; always the same.
-    fn keeps(&self) -> bool {
-        true
-    }
-
-    /// The next of the packets that were kept, for a link that is ready for it at `now`. A link
-    /// asks until nothing is left.
-    fn dequeue(&mut self, now: Instant) -> Option<P>;
-
-    /// Takes out a packet that was dropped after it had been kept. To be called after each
-    /// [`Queue::enqueue`] and [`Queue::dequeue`], until nothing is left.
-    fn dropped(&mut self) -> Option<Dropped<P>> {
-        None
-    }
-
-    /// Brings the counts up to `now`.
-    fn expire(&mut self, now: Instant);
-
-    /// Packets that wait, as of the last [`Queue::expire`].
-    fn packets(&self) -> usize;
-
-    /// Bytes that wait, as of the last [`Queue::expire`].
-    fn bytes(&self) -> u64;
 }
 
 /// Writes Congestion Experienced where the transport understands it (RFC 3168 section 5), and says

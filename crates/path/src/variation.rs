@@ -99,7 +99,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::testing::Parcel;
+    use crate::contract::Parcel;
     use crate::{DropTail, Limit, Link, LossModel};
 
     fn ms(millis: u64) -> Instant {

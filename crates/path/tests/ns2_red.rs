@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 
 use rand::TryRng;
-use skywave_path::{AdaptiveRed, Limit, Packet, Queue, Red, RedConfig, RedWeight};
+use skywave_path::{AdaptiveRed, HandsOn, Limit, Packet, Red, RedConfig, RedWeight};
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::Ecn;
 
@@ -119,7 +119,8 @@ fn compare(name: &str) {
     let trace = golden(name);
     let mut lines = trace.lines();
     let config = config(lines.next().unwrap());
-    let mut red = Red::new(config, RATE, DELAY, Draws(draws.into_iter()));
+    let red = Red::new(config, RATE, DELAY, Draws(draws.into_iter()));
+    let mut queue = HandsOn::new(red);
     let mut free = Instant::ZERO;
     let mut drops = 0;
     for (row, line) in lines.enumerate() {
@@ -129,13 +130,14 @@ fn compare(name: &str) {
         };
         let now = Instant::from_nanos(at.parse().unwrap());
         let size: u32 = size.parse().unwrap();
-        let taken = red.enqueue(now, Some(free), Load(size));
+        let taken = queue.enqueue(now, free, Load(size));
         assert_eq!(taken.is_err(), *dropped == "1", "{name}, row {row}: {line}");
         if taken.is_ok() {
             free = free.max(now) + RATE.transmission_time(u64::from(size));
         } else {
             drops += 1;
         }
+        let red = queue.admission();
         let theirs = (average.parse().unwrap(), max_p.parse().unwrap());
         assert!(
             agree(red.average(), theirs.0) && agree(red.max_p(), theirs.1),

@@ -1,6 +1,7 @@
 //! The benchmark dumbbell: one piece of work that several simulators run side by side.
 
 use serde::Serialize;
+use skywave_path::{DropTailSpec, QueueSpec};
 use skywave_units::{Bytes, Duration, Instant, Rate};
 
 use crate::bodies::Bodies;
@@ -11,8 +12,8 @@ use crate::packet::Frame;
 use crate::registry::Registry;
 use crate::run::Build;
 use crate::scenario::{
-    DropTailSpec, Dumbbell, FlowSpec, FtpSpec, Probes, Profile, QueueSpec, Scenario, ScenarioError,
-    SourceSpec, TcpSpec, TransportSpec,
+    Dumbbell, FlowSpec, FtpSpec, Probes, Profile, Scenario, ScenarioError, SourceSpec, TcpSpec,
+    TransportSpec,
 };
 use rand::RngExt;
 
@@ -133,10 +134,13 @@ impl Bench {
                 pairs: SUBNETS,
                 rate: self.rate,
                 delay: BOTTLENECK_DELAY,
-                queue: QueueSpec::DropTail(DropTailSpec {
-                    packets: Some(self.buffer.saturating_sub(1)),
-                    bytes: None,
-                }),
+                queue: QueueSpec::new(
+                    "drop-tail",
+                    &DropTailSpec {
+                        packets: Some(self.buffer.saturating_sub(1)),
+                        bytes: None,
+                    },
+                ),
                 loss: None,
                 trace: None,
                 jitter: Duration::ZERO,

@@ -302,13 +302,13 @@ impl<O: Observer> Plane<O> {
             body = self.verified(body, ecn);
         }
         let route = self.routes[host as usize];
-        let place = if route.chain > 1 {
+        let tag = if route.chain > 1 {
             body.place(route.chain)
         } else {
             0
         };
         let body = self.bodies.insert(body);
-        let frame = Frame::new(body, route, host ^ 1, size, ecn).at_place(place);
+        let frame = Frame::new(body, route, host ^ 1, size, ecn).tagged(tag);
         self.observer.packet(now, Event::Send, &frame, &self.bodies);
         let Hop::Link(link) = self.network.hop(route.hop) else {
             unreachable!("the ends of a flow are different nodes")
@@ -389,6 +389,9 @@ impl<O: Observer> Plane<O> {
                     entered: false,
                 };
                 self.drop(now, event, &packet);
+                if self.network.links[index as usize].keeps() {
+                    self.drop_kept(now, index);
+                }
             }
         }
     }

@@ -3,8 +3,8 @@
 //! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
 //!   A [`Registry`] says what its words stand for.
 //! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
-//!   `discipline` (their queues), `host` (endpoints; `successive` for one connection after another)
-//!   and `application` (what they send; `talker` sends voice, `web` files).
+//!   `host` (endpoints; `successive` for one connection after another) and `application` (what they
+//!   send; `talker` sends voice, `web` files).
 //! - `observe` is how a run is watched: `probes` measures (`count` packets, `voice` what becomes of
 //!   speech), `record` writes it down for [`physics`], which judges it, and `capture` writes pcapng.
 //! - [`Bench`] is the benchmark.
@@ -32,7 +32,6 @@ mod bench;
 mod bodies;
 mod capture;
 mod count;
-mod discipline;
 mod engine;
 mod host;
 mod network;
@@ -53,19 +52,22 @@ mod web;
 mod wire_check;
 
 pub use bench::{Bench, BenchCounts, IdleFlows};
+pub use packet::Frame;
 pub use record::{Record, What};
 pub use registry::Registry;
 pub use run::{
     FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, check, run, run_many,
 };
 pub use scenario::{
-    ActsSpec, AdaptSpec, AfterDecreaseSpec, BackSpec, BernoulliSpec, CbrSpec, CoDelSpec, DccpSpec,
-    DropTailSpec, Dumbbell, DynamicSpec, ErrorUnit, FeedbackSpec, FileSizeSpec, FlowSpec,
-    FqCoDelSpec, FtpSpec, GilbertElliottSpec, Growth, LinkSpec, LossSpec, OnLossSpec,
-    PerRoundTripSpec, PieSpec, Probes, Profile, QueueAverageSpec, QueueSpec, ReceiverRttSpec,
-    RedSpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec, SubQueueSpec, TalkspurtSpec,
-    TcpControl, TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep,
-    TransportSpec, UdpSpec, VcpRouterSpec, VcpRules, VcpSpec, VoiceSpec, WebSpec, WeightedSpec,
-    WindowSpec,
+    ActsSpec, AdaptSpec, AfterDecreaseSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell,
+    DynamicSpec, ErrorUnit, FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec,
+    Growth, LinkSpec, LossSpec, OnLossSpec, PerRoundTripSpec, Probes, Profile, ReceiverRttSpec,
+    Scenario, ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpControl, TcpRecovery,
+    TcpSpec, TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec,
+    VcpRules, VcpSpec, VoiceSpec, WebSpec, WindowSpec,
+};
+pub use skywave_path::{
+    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueAverageSpec, QueueSpec, RedSpec,
+    SubQueueSpec, VcpRouterSpec, WeightedSpec,
 };
 pub use wire_check::WireMismatch;

@@ -1,19 +1,22 @@
 //! The network of a scenario: links, and the routes over them.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
-use skywave_path::{AnyQueue, ErrorRate, Link, LossModel, LossProcess, Step, Variation};
+use skywave_path::{
+    Dialect, ErrorRate, Head, Link, LossModel, LossProcess, QueueKind, Step, Variation,
+};
 use skywave_units::Instant;
 
-use crate::discipline::{Head, discipline};
 use crate::host::stream;
 use crate::packet::Frame;
+use crate::registry::Registry;
 use crate::scenario::{
     Direction, ErrorUnit, LinkSpec, LossSpec, Scenario, ScenarioError, TraceSpec,
 };
 
 /// A link of the simulator.
-pub(crate) type SimLink = Link<Frame, AnyQueue<Frame>>;
+pub(crate) type SimLink = Link<Frame>;
 
 /// Where a frame goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +39,10 @@ pub(crate) struct LinkName {
 }
 
 /// Links, and routes as runs of hops in one flat table.
-#[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<SimLink>,
+    /// What their queues are.
+    queues: Vec<Arc<dyn QueueKind<Frame>>>,
     pub(crate) names: Vec<LinkName>,
     /// Node names; a node's address in captures follows from its index.
     pub(crate) nodes: Vec<String>,
@@ -51,7 +55,10 @@ pub(crate) struct Network {
 
 impl Network {
     /// The network of `scenario`, which has been validated.
-    pub(crate) fn new(scenario: &Scenario) -> Self {
+    ///
+    /// # Errors
+    /// [`ScenarioError`] where a queue is not known after all.
+    pub(crate) fn new(scenario: &Scenario, registry: &Registry) -> Result<Self, ScenarioError> {
         let (nodes, specs) = scenario.topology();
         let index: BTreeMap<&str, u32> = nodes
             .iter()
@@ -59,23 +66,27 @@ impl Network {
             .map(|(node, index)| (node.as_str(), index))
             .collect();
         let mut links = Vec::new();
+        let mut queues = Vec::new();
         let mut names = Vec::new();
         let mut outgoing = vec![Vec::new(); nodes.len()];
         for direction in specs.iter().flat_map(LinkSpec::directions) {
             let (from, to) = (index[direction.from], index[direction.to]);
             outgoing[from as usize].push(links.len() as u32);
-            links.push(link(&direction, scenario.seed));
+            let queue = direction.queue.read(&registry.queues)?;
+            links.push(link(&direction, &*queue, scenario.seed));
+            queues.push(queue);
             let name = direction.name();
             names.push(LinkName { name, from, to });
         }
-        Self {
+        Ok(Self {
             links,
+            queues,
             names,
             nodes,
             hops: Vec::new(),
             routes: BTreeMap::new(),
             outgoing,
-        }
+        })
     }
 
     /// The index of a node.
@@ -114,16 +125,15 @@ impl Network {
         Ok(start)
     }
 
-    /// The routers on the route that starts here which write load factors on packets of this class:
-    /// how many packets tell one, 1 for VCP.
-    pub(crate) fn chains(&self, start: u32, class: u8) -> impl Iterator<Item = u8> {
+    /// The dialects that routers on the route that starts here write on packets of this class.
+    pub(crate) fn dialects(&self, start: u32, class: u8) -> impl Iterator<Item = Dialect> {
         self.hops[start as usize..]
             .iter()
             .map_while(|hop| match hop {
-                Hop::Link(link) => Some(&self.links[*link as usize]),
+                Hop::Link(link) => Some(&self.queues[*link as usize]),
                 Hop::Host => None,
             })
-            .filter_map(move |link| link.queue().chain(class))
+            .filter_map(move |queue| queue.conduct_for(class).dialect)
     }
 
     /// Breadth-first search.
@@ -152,17 +162,11 @@ impl Network {
 }
 
 /// One direction of a link; what is random on it has a stream of its own.
-fn link(direction: &Direction<'_>, seed: u64) -> SimLink {
+fn link(direction: &Direction<'_>, queue: &dyn QueueKind<Frame>, seed: u64) -> SimLink {
     let name = direction.name();
-    let stream = |what: &str| stream(seed, &format!("{name}/{what}"));
-    let head = Head {
-        link: &name,
-        rate: direction.rate,
-        share: direction.rate,
-        delay: direction.delay,
-        seed,
-    };
-    let queue = discipline(direction.queue, head);
+    let named = |name: &str| stream(seed, name);
+    let stream = |what: &str| named(&format!("{name}/{what}"));
+    let queue = queue.build(&Head::new(&name, direction.rate, direction.delay, &named));
     let loss = match direction.loss {
         Some(LossSpec::Packets(ordinals)) => LossModel::named(ordinals.clone()),
         Some(LossSpec::Bernoulli(spec)) => {
@@ -218,7 +222,6 @@ const fn error_rate(per: ErrorUnit, probability: f64) -> ErrorRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Registry;
 
     fn network(links: &[(&str, &str)]) -> Network {
         let links: String = links
@@ -235,7 +238,9 @@ mod tests {
              [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ tcp = {{}} }}\n\
              source = {{ ftp = {{}} }}\n"
         );
-        Network::new(&Scenario::from_toml(&text, &Registry::default()).unwrap())
+        let registry = Registry::default();
+        let scenario = Scenario::from_toml(&text, &registry).unwrap();
+        Network::new(&scenario, &registry).unwrap()
     }
 
     fn route(network: &mut Network, from: &str, to: &str) -> Vec<String> {

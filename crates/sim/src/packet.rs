@@ -8,24 +8,19 @@ use skywave_wire::{Ecn, Payload, dccp, tcp, udp};
 /// Bytes of the IPv4 header that the simulator puts before every packet.
 pub(crate) const IP_HEADER: u32 = 20;
 
-/// What links and queues move: small, copied from hop to hop. Its body waits among the [`Bodies`].
-///
-/// [`Bodies`]: crate::bodies::Bodies
-///
-/// Two machine words, so that a copy is two registers: fields of their own would be written
-/// narrow and read wide, and a processor waits for that.
+/// What links and queues of the simulator move: a [`Packet`] and, for others, no more.
+// Small, copied from hop to hop. Its body waits among the `Bodies`. Two machine words, so that a copy
+// is two registers: fields of their own would be written narrow and read wide, and a processor waits
+// for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub struct Frame {
     /// Low half: key of the [`Body`]. High half: where on its route it is.
     cursor: u64,
-    /// Low half: the host that it is addressed to. Then 24 bits of size, three of its place in a chain
-    /// of MPCP, one for [`MARKED`], two of class, two of ECN. A packet has a size; zero is left for the
+    /// Low half: the host that it is addressed to. Then 24 bits of size, three of its
+    /// [tag](Packet::tag), one for [`MARKED`], two of class, two of ECN. A packet has a size; zero is left for the
     /// empty slots of rings.
     label: NonZeroU64,
 }
-
-/// Classes of traffic that there are.
-pub(crate) const CLASSES: usize = 4;
 
 /// Set where the ECN field was changed on the link that the frame is on.
 const MARKED: u64 = 1 << 59;
@@ -42,11 +37,11 @@ impl Frame {
         }
     }
 
-    /// The frame of a packet at this place of a chain.
-    pub(crate) const fn at_place(self, place: u8) -> Self {
+    /// The frame of a packet with this [tag](Packet::tag).
+    pub(crate) const fn tagged(self, tag: u8) -> Self {
         Self {
             cursor: self.cursor,
-            label: label_of(self.label.get() | (place as u64 & 7) << 56),
+            label: label_of(self.label.get() | (tag as u64 & 7) << 56),
         }
     }
 
@@ -89,7 +84,7 @@ const fn label_of(label: u64) -> NonZeroU64 {
 pub(crate) struct Route {
     /// Index of the first hop in the network's hops.
     pub(crate) hop: u32,
-    /// The class of traffic, below [`CLASSES`].
+    /// The class of traffic, below [`skywave_path::CLASSES`].
     pub(crate) class: u8,
     /// How many packets tell a load factor; 1 where none does, and under VCP.
     pub(crate) chain: u8,
@@ -120,7 +115,7 @@ impl Packet for Frame {
         (self.label.get() >> 60) as u8 & 3
     }
 
-    fn place(&self) -> u8 {
+    fn tag(&self) -> u8 {
         (self.label.get() >> 56) as u8 & 7
     }
 }
@@ -337,7 +332,7 @@ mod tests {
             class: 2,
             chain: 8,
         };
-        let mut frame = Frame::new(u32::MAX, route, 9, 65_575, Ecn::Ect1).at_place(7);
+        let mut frame = Frame::new(u32::MAX, route, 9, 65_575, Ecn::Ect1).tagged(7);
         frame.set_ecn(Ecn::Ect1);
         assert!(!frame.was_marked());
         frame.set_ecn(Ecn::Ce);
@@ -349,7 +344,7 @@ mod tests {
             (u32::MAX as usize, 8, 9)
         );
         assert_eq!(
-            (frame.size(), frame.class(), frame.ecn(), frame.place()),
+            (frame.size(), frame.class(), frame.ecn(), frame.tag()),
             (65_575, 2, Ecn::Ce, 7)
         );
     }

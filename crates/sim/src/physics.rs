@@ -1,7 +1,7 @@
 //! An independent judge of a run.
 //!
-//! It knows the scenario's links and the run's record, shares no code with the engine, the links
-//! or the queues, and checks what must hold in any network:
+//! It knows the scenario's links, what their queues declare that they do and the run's record, shares
+//! no code with the engine, the links or the queues, and checks what must hold in any network:
 //!
 //! - packets are conserved: sent once, on one link at a time, received or dropped once, by the
 //!   host at the other end of their flow; none is left standing at a node, or on a link beyond
@@ -11,19 +11,18 @@
 //!   and jitter may change;
 //! - a queue never holds more than its limit, and drops only when it is full, or early where its
 //!   discipline does that (of sub-queues only the sum is known);
-//! - only routers touch the ECN field, only where their discipline does, and only to turn what can be
-//!   marked into Congestion Experienced, or to raise the code of a load factor.
+//! - only routers touch the ECN field, and only as their discipline declares.
 
 mod link;
 mod timing;
 
 use std::collections::BTreeMap;
 
-use skywave_path::DropReason;
+use skywave_path::{DropReason, Writes};
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
-use self::link::{Judged, Writes, links};
+use self::link::{Judged, links};
 use crate::record::{Record, What};
 use crate::registry::Registry;
 use crate::scenario::Scenario;
@@ -47,9 +46,12 @@ struct Traveller {
 
 /// Checks the record of a run of `scenario`; the answer is empty where all is well.
 pub fn verify(scenario: &Scenario, registry: &Registry, records: &[Record]) -> Vec<String> {
-    let _ = registry;
+    let links = match links(scenario, registry) {
+        Ok(links) => links,
+        Err(error) => return vec![error.to_string()],
+    };
     let mut judge = Judge {
-        links: links(scenario),
+        links,
         hosts: scenario
             .flows
             .iter()

@@ -161,8 +161,7 @@ pub(crate) struct Build {
 
 impl Build {
     pub(crate) fn new(scenario: &Scenario, registry: &Registry) -> Result<Self, ScenarioError> {
-        let _ = registry;
-        let mut network = Network::new(scenario);
+        let mut network = Network::new(scenario, registry)?;
         let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
         let mut routes = Vec::with_capacity(2 * scenario.flows.len());
         for (index, flow) in scenario.flows.iter().enumerate() {
@@ -183,7 +182,7 @@ impl Build {
                 });
             }
             let way = network.route(from, to, &field)?;
-            let routers = network.chains(way, flow.class);
+            let routers = network.dialects(way, flow.class);
             flow.transport.check_routers(routers, &field)?;
             let (sender, receiver) = Host::pair(flow, index, scenario.seed);
             hosts.extend([sender, receiver]);

@@ -109,6 +109,11 @@ impl Meter {
         self.load
     }
 
+    /// The load factor as of the last call of another function, for whoever only looks on.
+    pub const fn last_load(&self) -> f64 {
+        self.load
+    }
+
     /// Makes up for what has passed by `now`. At equal times a sample is taken before the interval
     /// ends, and both before what happens then.
     #[inline]

@@ -1,112 +1,71 @@
-//! One of the disciplines, chosen at run time.
+//! Any discipline, chosen at run time.
 
-use skywave_units::Instant;
+use std::fmt;
 
-use super::{CoDel, DropTail, Dropped, FqCoDel, Mpcp, Pie, Queue, Red, Weighted};
+use super::{Admission, DropTail, HandsOn, Keeps, Kept, Red};
 use crate::Packet;
 
-/// One of this crate's disciplines. A closed choice: a packet costs a comparison and no virtual
-/// call, and a link with a drop-tail queue stays small.
-#[derive(Clone, Debug)]
+/// The queue of a link.
+///
+/// It hands packets on or keeps them. Drop-tail and RED have variants of their own, so that a packet
+/// on most links costs a comparison and no virtual call; in every other regard they are
+/// [`Admission`]s like those of a user.
 // A tag of its own is compared in one instruction; one hidden in a limit's tag takes several.
 #[repr(u8)]
 pub enum AnyQueue<P> {
     /// Drop-tail.
-    DropTail(DropTail<P>),
+    DropTail(HandsOn<DropTail>),
     /// RED, adaptive or not.
-    Red(Box<Red<P>>),
-    /// CoDel.
-    CoDel(Box<CoDel<P>>),
-    /// FQ-CoDel.
-    FqCoDel(Box<FqCoDel<P>>),
-    /// PIE.
-    Pie(Box<Pie<P>>),
-    /// A VCP or MPCP router's.
-    Mpcp(Box<Mpcp<P>>),
-    /// Several side by side.
-    Weighted(Box<Weighted<AnyQueue<P>>>),
+    Red(Box<HandsOn<Red>>),
+    /// Any other that is first in, first out and decides on arrival.
+    Admission(Box<HandsOn<Box<dyn Admission + Send>>>),
+    /// Any that keeps packets.
+    Keeps(Box<dyn Keeps<P> + Send>),
 }
 
-/// Does the same for whatever discipline it is.
-macro_rules! each {
-    ($any:expr, $queue:ident => $do:expr) => {
-        match $any {
-            AnyQueue::DropTail($queue) => $do,
-            AnyQueue::Red($queue) => $do,
-            AnyQueue::CoDel($queue) => $do,
-            AnyQueue::FqCoDel($queue) => $do,
-            AnyQueue::Pie($queue) => $do,
-            AnyQueue::Mpcp($queue) => $do,
-            AnyQueue::Weighted($queue) => $do,
-        }
-    };
-}
-
-impl<P: Packet> AnyQueue<P> {
-    /// How many packets tell the load factor that it writes on packets of this class: 1 for VCP,
-    /// more for MPCP, `None` where it writes none.
-    pub fn chain(&self, class: u8) -> Option<u8> {
-        match self {
-            Self::Mpcp(queue) => Some(queue.packets_of_chain()),
-            Self::Weighted(weighted) => weighted.queue_of(class).chain(class),
-            _ => None,
-        }
+impl<P> AnyQueue<P> {
+    /// A discipline that is first in, first out and decides on arrival.
+    pub fn admission(admission: impl Admission + Send + 'static) -> Self {
+        Self::Admission(Box::new(HandsOn::new(Box::new(admission))))
     }
 
-    /// What keeps packets, out of the way of what does not.
-    #[inline(never)]
-    fn enqueue_kept(
-        &mut self,
-        now: Instant,
-        free: Option<Instant>,
-        packet: P,
-    ) -> Result<Option<P>, Dropped<P>> {
-        each!(self, queue => queue.enqueue(now, free, packet))
+    /// A discipline that keeps packets.
+    pub fn keeps(queue: impl Keeps<P> + Send + 'static) -> Self {
+        Self::Keeps(Box::new(queue))
     }
 }
 
-impl<P: Packet> Queue<P> for AnyQueue<P> {
-    #[inline(always)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        free: Option<Instant>,
-        packet: P,
-    ) -> Result<Option<P>, Dropped<P>> {
+impl<P: Packet + Send + 'static> AnyQueue<P> {
+    /// The discipline as one that keeps packets, whatever it is: for a link that it shares.
+    pub fn into_keeps(self) -> Box<dyn Keeps<P> + Send> {
         match self {
-            Self::DropTail(queue) => queue.enqueue(now, free, packet),
-            Self::Red(queue) => queue.enqueue(now, free, packet),
-            keeping => keeping.enqueue_kept(now, free, packet),
+            Self::DropTail(queue) => Box::new(Kept::new(queue.into_admission())),
+            Self::Red(queue) => Box::new(Kept::new(queue.into_admission())),
+            Self::Admission(queue) => Box::new(Kept::new(queue.into_admission())),
+            Self::Keeps(queue) => queue,
         }
     }
+}
 
-    #[inline(always)]
-    fn keeps(&self) -> bool {
-        !matches!(self, Self::DropTail(_) | Self::Red(_))
+impl<P> From<DropTail> for AnyQueue<P> {
+    fn from(queue: DropTail) -> Self {
+        Self::DropTail(HandsOn::new(queue))
     }
+}
 
-    fn dequeue(&mut self, now: Instant) -> Option<P> {
-        each!(self, queue => queue.dequeue(now))
+impl<P> From<Red> for AnyQueue<P> {
+    fn from(queue: Red) -> Self {
+        Self::Red(Box::new(HandsOn::new(queue)))
     }
+}
 
-    fn dropped(&mut self) -> Option<Dropped<P>> {
+impl<P> fmt::Debug for AnyQueue<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::DropTail(_) | Self::Red(_) | Self::Pie(_) | Self::Mpcp(_) => None,
-            Self::CoDel(queue) => queue.dropped(),
-            Self::FqCoDel(queue) => queue.dropped(),
-            Self::Weighted(queue) => queue.dropped(),
+            Self::DropTail(queue) => queue.fmt(f),
+            Self::Red(queue) => queue.fmt(f),
+            Self::Admission(_) => f.write_str("Admission(..)"),
+            Self::Keeps(_) => f.write_str("Keeps(..)"),
         }
-    }
-
-    fn expire(&mut self, now: Instant) {
-        each!(self, queue => queue.expire(now));
-    }
-
-    fn packets(&self) -> usize {
-        each!(self, queue => queue.packets())
-    }
-
-    fn bytes(&self) -> u64 {
-        each!(self, queue => queue.bytes())
     }
 }

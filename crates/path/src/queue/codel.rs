@@ -1,11 +1,17 @@
 //! CoDel: the time that packets wait is held near a target (RFC 8289).
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use skywave_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
+use skywave_units::{Bytes, Duration, Instant};
 
-use super::backlog::Backlog;
-use super::{DropReason, Dropped, Limit, Queue, mark};
+use super::parameters::check_above_zero;
+use super::{
+    AnyQueue, Backlog, Checked, Conduct, DropReason, Dropped, Head, Keeps, Limit, QueueKind, Room,
+    Writes, mark,
+};
 use crate::Packet;
 
 /// What CoDel is told.
@@ -34,7 +40,7 @@ impl Default for CoDelConfig {
 /// CoDel over one FIFO.
 #[derive(Clone, Debug)]
 pub struct CoDel<P> {
-    limit: Limit,
+    room: Room,
     waiting: Backlog<P>,
     control: Control,
     config: CoDelConfig,
@@ -43,9 +49,9 @@ pub struct CoDel<P> {
 
 impl<P: Packet> CoDel<P> {
     /// An empty queue that holds up to `limit`.
-    pub const fn new(limit: Limit, config: CoDelConfig) -> Self {
+    pub fn new(limit: Limit, config: CoDelConfig) -> Self {
         Self {
-            limit,
+            room: Room::from(limit),
             waiting: Backlog::new(),
             control: Control::new(),
             config,
@@ -54,37 +60,30 @@ impl<P: Packet> CoDel<P> {
     }
 }
 
-impl<P: Packet> Queue<P> for CoDel<P> {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        _free: Option<Instant>,
-        packet: P,
-    ) -> Result<Option<P>, Dropped<P>> {
-        if !self.waiting.has_room_for(packet.size(), self.limit) {
+impl<P: Packet> Keeps<P> for CoDel<P> {
+    fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>> {
+        if !self.waiting.has_room_for(packet.size(), self.room) {
             return Err(Dropped {
                 packet,
                 reason: DropReason::Full,
             });
         }
         self.waiting.push(now, packet);
-        Ok(None)
+        Ok(())
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<P> {
-        let mut line = Line {
+        let mut lane = Lane {
             waiting: &mut self.waiting,
             others: 0,
             dropped: &mut self.dropped,
         };
-        self.control.dequeue(now, &self.config, &mut line)
+        self.control.dequeue(now, &self.config, &mut lane)
     }
 
     fn dropped(&mut self) -> Option<Dropped<P>> {
         self.dropped.pop_front()
     }
-
-    fn expire(&mut self, _now: Instant) {}
 
     fn packets(&self) -> usize {
         self.waiting.packets()
@@ -93,10 +92,91 @@ impl<P: Packet> Queue<P> for CoDel<P> {
     fn bytes(&self) -> u64 {
         self.waiting.bytes()
     }
+
+    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+        record("count", f64::from(self.control.count));
+        record("dropping", f64::from(u8::from(self.control.dropping)));
+    }
+}
+
+/// CoDel's parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CoDelSpec {
+    /// Packets that may wait: give this or `bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u32>,
+    /// Bytes that may wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+    /// Acceptable standing delay.
+    pub target: Duration,
+    /// How long the delay must stay above the target before anything is dropped.
+    pub interval: Duration,
+    /// Whether packets that can be marked are marked instead of dropped.
+    pub ecn: bool,
+}
+
+impl Default for CoDelSpec {
+    fn default() -> Self {
+        let CoDelConfig {
+            target,
+            interval,
+            ecn,
+        } = CoDelConfig::default();
+        Self {
+            packets: None,
+            bytes: None,
+            target,
+            interval,
+            ecn,
+        }
+    }
+}
+
+impl CoDelSpec {
+    pub(super) fn kind<P: Packet + Send + 'static>(self) -> Checked<P> {
+        let limit = Limit::from_parameters(self.packets, self.bytes)?;
+        check_times(self.target, self.interval)?;
+        let config = CoDelConfig {
+            target: self.target,
+            interval: self.interval,
+            ecn: self.ecn,
+        };
+        Ok(Arc::new(Kind { limit, config }))
+    }
+}
+
+/// CoDel's times make sense.
+pub(super) fn check_times(target: Duration, interval: Duration) -> Result<(), ParameterError> {
+    check_above_zero(target, "target")?;
+    ParameterError::unless(target < interval, "interval", || {
+        format!("{interval} is not above `target`, {target}")
+    })
+}
+
+struct Kind {
+    limit: Limit,
+    config: CoDelConfig,
+}
+
+impl<P: Packet + Send + 'static> QueueKind<P> for Kind {
+    fn conduct(&self) -> Conduct {
+        Conduct {
+            drops_early: true,
+            drops_inside: true,
+            writes: Writes::marks_if(self.config.ecn),
+            ..Conduct::fifo(self.limit)
+        }
+    }
+
+    fn build(&self, _head: &Head<'_>) -> AnyQueue<P> {
+        AnyQueue::keeps(CoDel::new(self.limit, self.config))
+    }
 }
 
 /// The packets that a [`Control`] works on.
-pub(super) struct Line<'a, P> {
+pub(super) struct Lane<'a, P> {
     pub(super) waiting: &'a mut Backlog<P>,
     /// Bytes that wait for the same link elsewhere (RFC 8289 section 4.4).
     pub(super) others: u64,
@@ -138,9 +218,9 @@ impl Control {
         &mut self,
         now: Instant,
         config: &CoDelConfig,
-        line: &mut Line<'_, P>,
+        lane: &mut Lane<'_, P>,
     ) -> Option<P> {
-        let Some((mut packet, mut ok_to_drop)) = self.head(now, config, line) else {
+        let Some((mut packet, mut ok_to_drop)) = self.head(now, config, lane) else {
             self.dropping = false;
             return None;
         };
@@ -152,8 +232,8 @@ impl Control {
                     self.drop_next = control_law(self.drop_next, self.count, config.interval);
                     break;
                 }
-                line.drop(packet);
-                let Some(next) = self.head(now, config, line) else {
+                lane.drop(packet);
+                let Some(next) = self.head(now, config, lane) else {
                     self.dropping = false;
                     return None;
                 };
@@ -174,8 +254,8 @@ impl Control {
             self.drop_next = control_law(now, self.count, config.interval);
             self.dropping = true;
             if !marked {
-                line.drop(packet);
-                packet = self.head(now, config, line)?.0;
+                lane.drop(packet);
+                packet = self.head(now, config, lane)?.0;
             }
         }
         Some(packet)
@@ -187,14 +267,14 @@ impl Control {
         &mut self,
         now: Instant,
         config: &CoDelConfig,
-        line: &mut Line<'_, P>,
+        lane: &mut Lane<'_, P>,
     ) -> Option<(P, bool)> {
-        let Some((sojourn, packet)) = line.waiting.pop(now) else {
+        let Some((sojourn, packet)) = lane.waiting.pop(now) else {
             self.first_above_time = None;
             return None;
         };
         self.max_packet = self.max_packet.max(packet.size());
-        let left = line.waiting.bytes() + line.others;
+        let left = lane.waiting.bytes() + lane.others;
         if sojourn < config.target || left <= u64::from(self.max_packet) {
             self.first_above_time = None;
             return Some((packet, false));
@@ -204,7 +284,7 @@ impl Control {
     }
 }
 
-impl<P> Line<'_, P> {
+impl<P> Lane<'_, P> {
     fn drop(&mut self, packet: P) {
         self.dropped.push_back(Dropped {
             packet,

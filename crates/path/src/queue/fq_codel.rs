@@ -1,14 +1,26 @@
 //! FQ-CoDel: a CoDel queue for each flow, served in turn (RFC 8290).
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use skywave_units::Instant;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
+use skywave_units::{Bytes, Duration, Instant};
 use twox_hash::XxHash3_64;
 
-use super::backlog::Backlog;
-use super::codel::{Control, Line};
-use super::{CoDelConfig, DropReason, Dropped, Queue};
+use super::codel::{Control, Lane, check_times};
+use super::{
+    AnyQueue, Backlog, Checked, CoDelConfig, Conduct, DropReason, Dropped, Head, Keeps, Limit,
+    QueueKind, Writes,
+};
 use crate::Packet;
+
+/// Packets that a queue may be asked to hold: all of them take memory at one instant.
+const MOST_PACKETS: u32 = 10_000_000;
+
+/// Queues into which flows may be hashed (Linux's limit too).
+const MOST_FLOWS: u32 = 65_536;
 
 /// Packets that one overflow drops at most (RFC 8290 section 4.1).
 const MOST_DROPPED: usize = 64;
@@ -148,13 +160,8 @@ impl<P: Packet> FqCoDel<P> {
     }
 }
 
-impl<P: Packet> Queue<P> for FqCoDel<P> {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        _free: Option<Instant>,
-        packet: P,
-    ) -> Result<Option<P>, Dropped<P>> {
+impl<P: Packet> Keeps<P> for FqCoDel<P> {
+    fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>> {
         let index = self.bucket(packet.flow());
         let flow = &mut self.flows[index as usize];
         self.packets += 1;
@@ -168,19 +175,19 @@ impl<P: Packet> Queue<P> for FqCoDel<P> {
         if self.packets > self.config.limit as usize {
             self.overflow(now);
         }
-        Ok(None)
+        Ok(())
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<P> {
         while let Some((index, is_new)) = self.turn() {
             let flow = &mut self.flows[index as usize];
             let (packets, bytes) = (flow.waiting.packets(), flow.waiting.bytes());
-            let mut line = Line {
+            let mut lane = Lane {
                 others: self.bytes - bytes,
                 waiting: &mut flow.waiting,
                 dropped: &mut self.dropped,
             };
-            let packet = flow.control.dequeue(now, &self.config.codel, &mut line);
+            let packet = flow.control.dequeue(now, &self.config.codel, &mut lane);
             self.packets -= packets - flow.waiting.packets();
             self.bytes -= bytes - flow.waiting.bytes();
             if let Some(packet) = packet {
@@ -196,14 +203,98 @@ impl<P: Packet> Queue<P> for FqCoDel<P> {
         self.dropped.pop_front()
     }
 
-    fn expire(&mut self, _now: Instant) {}
-
     fn packets(&self) -> usize {
         self.packets
     }
 
     fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+        record("new_queues", self.new.len() as f64);
+        record("old_queues", self.old.len() as f64);
+    }
+}
+
+/// FQ-CoDel's parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FqCoDelSpec {
+    /// Packets that may wait, in all queues together.
+    pub packets: u32,
+    /// Queues into which flows are hashed.
+    pub flows: u32,
+    /// Bytes that each queue may send in a round.
+    pub quantum: Bytes,
+    /// Acceptable standing delay of each queue.
+    pub target: Duration,
+    /// How long the delay must stay above the target before anything is dropped.
+    pub interval: Duration,
+    /// Whether packets that can be marked are marked instead of dropped.
+    pub ecn: bool,
+}
+
+impl Default for FqCoDelSpec {
+    fn default() -> Self {
+        let FqCoDelConfig {
+            codel,
+            limit,
+            flows,
+            quantum,
+        } = FqCoDelConfig::default();
+        Self {
+            packets: limit,
+            flows,
+            quantum: Bytes::new(u64::from(quantum)),
+            target: codel.target,
+            interval: codel.interval,
+            ecn: codel.ecn,
+        }
+    }
+}
+
+impl FqCoDelSpec {
+    pub(super) fn kind<P: Packet + Send + 'static>(self) -> Checked<P> {
+        let Self { packets, flows, .. } = self;
+        ParameterError::unless((1..=MOST_PACKETS).contains(&packets), "packets", || {
+            format!("{packets} packets: between 1 and {MOST_PACKETS}")
+        })?;
+        ParameterError::unless((1..=MOST_FLOWS).contains(&flows), "flows", || {
+            format!("{flows} queues: between 1 and {MOST_FLOWS}")
+        })?;
+        let is_quantum = (64..=1_000_000).contains(&self.quantum.get());
+        ParameterError::unless(is_quantum, "quantum", || {
+            format!("{}: between 64 B and 1 MB", self.quantum)
+        })?;
+        check_times(self.target, self.interval)?;
+        Ok(Arc::new(FqCoDelConfig {
+            codel: CoDelConfig {
+                target: self.target,
+                interval: self.interval,
+                ecn: self.ecn,
+            },
+            limit: packets,
+            flows,
+            quantum: self.quantum.get() as u32,
+        }))
+    }
+}
+
+/// All that an FQ-CoDel queue is told.
+impl<P: Packet + Send + 'static> QueueKind<P> for FqCoDelConfig {
+    fn conduct(&self) -> Conduct {
+        Conduct {
+            fifo: false,
+            drops_early: true,
+            drops_inside: true,
+            writes: Writes::marks_if(self.codel.ecn),
+            ..Conduct::fifo(Limit::Packets(self.limit))
+        }
+    }
+
+    fn build(&self, head: &Head<'_>) -> AnyQueue<P> {
+        AnyQueue::keeps(FqCoDel::new(*self, head.random().next_u64()))
     }
 }
 

@@ -1,5 +1,8 @@
 //! How much a queue holds.
 
+use skywave_registry::ParameterError;
+use skywave_units::Bytes;
+
 /// How much a queue holds, not counting the packet in transmission.
 ///
 /// An ns-2 drop-tail queue counts the packet in transmission, so its `queue-limit` of L is
@@ -14,10 +17,37 @@ pub enum Limit {
     Unlimited,
 }
 
+impl Limit {
+    /// The limit that the parameters `packets` and `bytes` give, of which one must be there.
+    ///
+    /// # Errors
+    /// [`ParameterError`] where neither or both are there, or one is zero.
+    pub fn from_parameters(
+        packets: Option<u32>,
+        bytes: Option<Bytes>,
+    ) -> Result<Self, ParameterError> {
+        match (packets, bytes) {
+            (Some(0), None) => Err(ParameterError::new(
+                "packets",
+                "a queue of 0 packets holds nothing: use 1 or more, or leave the queue out",
+            )),
+            (None, Some(bytes)) if bytes.get() == 0 => Err(ParameterError::new(
+                "bytes",
+                "a queue of 0 B holds nothing: give more, or leave the queue out",
+            )),
+            (Some(packets), None) => Ok(Self::Packets(packets)),
+            (None, Some(bytes)) => Ok(Self::Bytes(bytes.get())),
+            (None, None) | (Some(_), Some(_)) => {
+                Err(ParameterError::new("", "give either `packets` or `bytes`"))
+            }
+        }
+    }
+}
+
 /// A [`Limit`] as it is looked at: in both units, one of which never binds. Links of different kinds
 /// take turns, so that nobody could predict a branch on the kind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub struct Room {
     packets: usize,
     bytes: u64,
 }
@@ -42,7 +72,7 @@ impl From<Limit> for Room {
 impl Room {
     /// Whether a packet of `size` bytes fits beside the packets and bytes that wait.
     #[inline(always)]
-    pub(super) fn fits(self, size: u32, packets: usize, bytes: u64) -> bool {
+    pub fn fits(self, size: u32, packets: usize, bytes: u64) -> bool {
         (packets < self.packets) & (bytes + u64::from(size) <= self.bytes)
     }
 }

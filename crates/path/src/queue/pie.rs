@@ -1,13 +1,23 @@
 //! PIE: packets are dropped at random on arrival, so that their delay stays near a target
 //! (RFC 8033).
 
+use std::sync::Arc;
+
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
+use skywave_units::{Bytes, Duration, Instant};
 
-use super::backlog::Backlog;
-use super::{DropReason, Dropped, Limit, Queue, mark};
+use super::parameters::{check_above_zero, check_mean_packet};
+use super::{
+    AnyQueue, Backlog, Checked, Conduct, DropReason, Dropped, Head, Keeps, Limit, QueueKind, Room,
+    Writes, mark,
+};
 use crate::Packet;
+
+/// Shorter periods would be updates and little else.
+const LEAST_UPDATE: Duration = Duration::from_micros(1);
 
 /// Gain of the distance from the target, in 1/s (RFC 8033 section 4.2).
 const ALPHA: f64 = 0.125;
@@ -75,7 +85,7 @@ impl Default for PieConfig {
 #[derive(Clone, Debug)]
 pub struct Pie<P, R = Xoshiro256PlusPlus> {
     config: PieConfig,
-    limit: Limit,
+    room: Room,
     waiting: Backlog<P>,
     random: R,
     drop_probability: f64,
@@ -92,10 +102,10 @@ pub struct Pie<P, R = Xoshiro256PlusPlus> {
 impl<P: Packet, R: Rng> Pie<P, R> {
     /// An empty queue that holds up to `limit` and draws from `random`. Updates happen at whole
     /// multiples of the period.
-    pub const fn new(limit: Limit, config: PieConfig, random: R) -> Self {
+    pub fn new(limit: Limit, config: PieConfig, random: R) -> Self {
         Self {
             config,
-            limit,
+            room: Room::from(limit),
             waiting: Backlog::new(),
             random,
             drop_probability: 0.0,
@@ -183,15 +193,10 @@ impl<P: Packet, R: Rng> Pie<P, R> {
     }
 }
 
-impl<P: Packet, R: Rng> Queue<P> for Pie<P, R> {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        _free: Option<Instant>,
-        mut packet: P,
-    ) -> Result<Option<P>, Dropped<P>> {
+impl<P: Packet, R: Rng> Keeps<P> for Pie<P, R> {
+    fn enqueue(&mut self, now: Instant, mut packet: P) -> Result<(), Dropped<P>> {
         self.update(now);
-        let reason = if !self.waiting.has_room_for(packet.size(), self.limit) {
+        let reason = if !self.waiting.has_room_for(packet.size(), self.room) {
             self.accumulated = 0.0;
             Some(DropReason::Full)
         } else if self.drop_early() {
@@ -204,7 +209,7 @@ impl<P: Packet, R: Rng> Queue<P> for Pie<P, R> {
             return Err(Dropped { packet, reason });
         }
         self.waiting.push(now, packet);
-        Ok(None)
+        Ok(())
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<P> {
@@ -217,8 +222,8 @@ impl<P: Packet, R: Rng> Queue<P> for Pie<P, R> {
         Some(packet)
     }
 
-    fn expire(&mut self, now: Instant) {
-        self.update(now);
+    fn dropped(&mut self) -> Option<Dropped<P>> {
+        None
     }
 
     fn packets(&self) -> usize {
@@ -227,6 +232,94 @@ impl<P: Packet, R: Rng> Queue<P> for Pie<P, R> {
 
     fn bytes(&self) -> u64 {
         self.waiting.bytes()
+    }
+
+    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+        record("drop_probability", self.drop_probability);
+        record("delay_s", self.delay.as_secs_f64());
+    }
+}
+
+/// PIE's parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PieSpec {
+    /// Packets that may wait: give this or `bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u32>,
+    /// Bytes that may wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+    /// The delay aimed at.
+    pub target: Duration,
+    /// How often the drop probability is computed.
+    pub update: Duration,
+    /// How long a burst goes unpunished.
+    pub max_burst: Duration,
+    /// Size of a mean packet; nothing is dropped while no more than two such packets wait.
+    pub mean_packet: Bytes,
+    /// Whether packets that can be marked are marked instead of dropped, while drops are rare.
+    pub ecn: bool,
+    /// Whether drops are kept from bunching (RFC 8033 section 5.4).
+    pub derandomise: bool,
+    /// Whether a high drop probability rises by small steps only (RFC 8033 section 5.5).
+    pub cap: bool,
+}
+
+impl Default for PieSpec {
+    fn default() -> Self {
+        let defaults = PieConfig::default();
+        Self {
+            packets: None,
+            bytes: None,
+            target: defaults.target,
+            update: defaults.update,
+            max_burst: defaults.max_burst,
+            mean_packet: Bytes::new(u64::from(defaults.mean_packet)),
+            ecn: defaults.ecn,
+            derandomise: defaults.derandomise,
+            cap: defaults.cap,
+        }
+    }
+}
+
+impl PieSpec {
+    pub(super) fn kind<P: Packet + Send + 'static>(self) -> Checked<P> {
+        let limit = Limit::from_parameters(self.packets, self.bytes)?;
+        check_mean_packet(self.mean_packet)?;
+        check_above_zero(self.target, "target")?;
+        ParameterError::unless(self.update >= LEAST_UPDATE, "update", || {
+            format!("{} between updates: at least {LEAST_UPDATE}", self.update)
+        })?;
+        let config = PieConfig {
+            target: self.target,
+            update: self.update,
+            max_burst: self.max_burst,
+            mean_packet: self.mean_packet.get() as u32,
+            ecn: self.ecn,
+            derandomise: self.derandomise,
+            cap: self.cap,
+        };
+        Ok(Arc::new(Kind { limit, config }))
+    }
+}
+
+struct Kind {
+    limit: Limit,
+    config: PieConfig,
+}
+
+impl<P: Packet + Send + 'static> QueueKind<P> for Kind {
+    fn conduct(&self) -> Conduct {
+        Conduct {
+            drops_early: true,
+            writes: Writes::marks_if(self.config.ecn),
+            ..Conduct::fifo(self.limit)
+        }
+    }
+
+    fn build(&self, head: &Head<'_>) -> AnyQueue<P> {
+        AnyQueue::keeps(Pie::new(self.limit, self.config, head.random()))
     }
 }
 

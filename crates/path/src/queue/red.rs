@@ -9,13 +9,9 @@ pub use config::{AdaptiveRed, RedConfig, RedThresholds, RedWeight};
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant, Rate};
-use skywave_wire::Ecn;
 
 use self::average::Average;
-use super::fifo::Fifo;
-use super::limit::Room;
-use super::{DropReason, Dropped, Queue};
-use crate::Packet;
+use super::{Admission, Arrival, DropReason, Line, Room, Verdict};
 
 /// The RED queue.
 ///
@@ -23,14 +19,11 @@ use crate::Packet;
 /// long as the bytes before it are below the limit. Where the link is shared, the queue counts as
 /// idle from when its last packet leaves it, and not from the end of that packet's transmission.
 #[derive(Clone, Debug)]
-pub struct Red<P, R = Xoshiro256PlusPlus> {
+pub struct Red<R = Xoshiro256PlusPlus> {
     config: RedConfig,
     room: Room,
-    waiting: Fifo<P>,
     random: R,
     average: Average,
-    /// Where the link is shared: since when nothing waits.
-    idle_since: Option<Instant>,
     /// The thresholds in what the queue is measured in.
     thresholds: RedThresholds,
     /// Slope and intercept of the drop probability between the thresholds, in units of `max_p`.
@@ -53,7 +46,7 @@ pub struct Red<P, R = Xoshiro256PlusPlus> {
 
 /// What RED does with an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum Judgement {
     /// It stays.
     Keep,
     /// It is marked where it can be, or else dropped.
@@ -62,7 +55,7 @@ enum Verdict {
     Drop,
 }
 
-impl<P: Packet, R: Rng> Red<P, R> {
+impl<R: Rng> Red<R> {
     /// An empty queue at the head of a link of this rate and delay, from which follows what `config`
     /// leaves open. It draws from `random`, once for each packet for which chance decides.
     pub fn new(config: RedConfig, rate: Rate, delay: Duration, random: R) -> Self {
@@ -81,13 +74,11 @@ impl<P: Packet, R: Rng> Red<P, R> {
         let max_p = config.max_p;
         Self {
             room: Room::from(config.limit),
-            waiting: Fifo::new(),
             random,
             average: Average::new(
                 config.weight.resolve(packets_per_second, delay),
                 packets_per_second,
             ),
-            idle_since: Some(Instant::ZERO),
             line: (1.0 / between, -thresholds.min / between),
             gentle_line: ((1.0 - max_p) / thresholds.max, 2.0 * max_p - 1.0),
             max_p,
@@ -114,11 +105,11 @@ impl<P: Packet, R: Rng> Red<P, R> {
     }
 
     /// What waits, in packets or bytes.
-    fn length(&self) -> u64 {
+    fn length(&self, line: &mut Line<'_>) -> u64 {
         if self.config.queue_in_bytes {
-            self.waiting.bytes()
+            line.bytes()
         } else {
-            self.waiting.packets() as u64
+            line.packets() as u64
         }
     }
 
@@ -181,14 +172,15 @@ impl<P: Packet, R: Rng> Red<P, R> {
         spread.min(1.0)
     }
 
-    fn judge(&mut self, size: u32) -> Verdict {
+    /// `length` is what waits, in packets or bytes.
+    fn judge(&mut self, size: u32, length: u64) -> Judgement {
         self.count += 1;
         self.count_bytes += u64::from(size);
         let average = self.average();
         // One that waits is no queue, whatever its unit.
-        if average < self.thresholds.min || self.length() <= 1 {
+        if average < self.thresholds.min || length <= 1 {
             self.was_above = false;
-            return Verdict::Keep;
+            return Judgement::Keep;
         }
         let forced_from = if self.config.gentle {
             2.0 * self.thresholds.max
@@ -197,56 +189,49 @@ impl<P: Packet, R: Rng> Red<P, R> {
         };
         if self.config.mark_p.is_none() && average >= forced_from {
             self.restart_count();
-            return Verdict::Drop;
+            return Judgement::Drop;
         }
         if !self.was_above {
             self.was_above = true;
             self.count = 1;
             self.count_bytes = u64::from(size);
-            return Verdict::Keep;
+            return Judgement::Keep;
         }
         let probability = self.probability();
         if self.random.random::<f64>() > self.spread(probability, size) {
-            return Verdict::Keep;
+            return Judgement::Keep;
         }
         self.restart_count();
         let may_mark = self.config.ecn && self.config.mark_p.is_none_or(|most| probability <= most);
         if may_mark {
-            Verdict::Mark
+            Judgement::Mark
         } else {
-            Verdict::Drop
+            Judgement::Drop
         }
     }
 
-    /// Whether a packet of `size` bytes that arrives is taken in, and then whether it is marked.
-    ///
-    /// It is told of the packet and does not have it: what is handed through a function that is not
-    /// compiled into its caller goes through memory, and would for drop-tail too, as on most links.
+    /// What [`Admission::admit`] does, out of the way of drop-tail, as on most links.
     #[inline(never)]
-    fn admit(
+    fn decide(
         &mut self,
         now: Instant,
-        free: Option<Instant>,
+        line: &mut Line<'_>,
         size: u32,
         can_be_marked: bool,
-    ) -> Result<bool, DropReason> {
-        self.waiting.begin(now);
-        let idle_since = match free {
-            Some(free) => (free <= now).then_some(free),
-            None => self.idle_since.take(),
-        };
-        self.average
-            .update(self.length(), idle_since.map(|since| now - since));
+    ) -> Result<Verdict, DropReason> {
+        let length = self.length(line);
+        let idle = line.idle_since().map(|since| now - since);
+        self.average.update(length, idle);
         self.adapt(now);
-        let verdict = self.judge(size);
-        if !self.waiting.has_room_for(size, self.room) {
+        let judgement = self.judge(size, length);
+        if !line.has_room_for(size, self.room) {
             self.restart_count();
             return Err(DropReason::Full);
         }
-        match verdict {
-            Verdict::Keep => Ok(false),
-            Verdict::Mark if can_be_marked => Ok(true),
-            Verdict::Mark | Verdict::Drop => Err(DropReason::Early),
+        match judgement {
+            Judgement::Keep => Ok(Verdict::Keep),
+            Judgement::Mark if can_be_marked => Ok(Verdict::Mark),
+            Judgement::Mark | Judgement::Drop => Err(DropReason::Early),
         }
     }
 
@@ -256,47 +241,20 @@ impl<P: Packet, R: Rng> Red<P, R> {
     }
 }
 
-impl<P: Packet, R: Rng> Queue<P> for Red<P, R> {
+impl<R: Rng> Admission for Red<R> {
     #[inline(always)]
-    fn enqueue(
+    fn admit(
         &mut self,
         now: Instant,
-        free: Option<Instant>,
-        mut packet: P,
-    ) -> Result<Option<P>, Dropped<P>> {
-        match self.admit(now, free, packet.size(), packet.ecn().is_capable()) {
-            Ok(marks) => {
-                if marks {
-                    packet.set_ecn(Ecn::Ce);
-                }
-                Ok(self.waiting.push(now, free, packet))
-            }
-            Err(reason) => Err(Dropped { packet, reason }),
-        }
+        line: &mut Line<'_>,
+        arrival: Arrival,
+    ) -> Result<Verdict, DropReason> {
+        self.decide(now, line, arrival.size, arrival.can_be_marked)
     }
 
-    fn keeps(&self) -> bool {
-        false
-    }
-
-    fn dequeue(&mut self, now: Instant) -> Option<P> {
-        let packet = self.waiting.pop();
-        if packet.is_some() && self.waiting.packets() == 0 {
-            self.idle_since = Some(now);
-        }
-        packet
-    }
-
-    fn expire(&mut self, now: Instant) {
-        self.waiting.begin(now);
-    }
-
-    fn packets(&self) -> usize {
-        self.waiting.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.waiting.bytes()
+    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+        record("average", self.average());
+        record("max_p", self.max_p);
     }
 }
 

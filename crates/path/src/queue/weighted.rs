@@ -1,13 +1,20 @@
 //! Sub-queues that share a link by weight.
 
-use skywave_units::Instant;
+use std::sync::Arc;
 
-use super::{Dropped, Queue};
-use crate::Packet;
+use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
+use skywave_units::{Instant, Rate};
+
+use super::{AnyQueue, Checked, Conduct, Dropped, Head, Keeps, QueueKind, QueueSpec, Queues};
+use crate::{CLASSES, Packet};
 
 /// Bytes that a sub-queue of the smallest weight may send in one round: a full Ethernet frame's
 /// packet.
 const QUANTUM: i64 = 1500;
+
+/// The largest weight. The smallest sub-queue waits while the others send so many packets.
+const MOST_WEIGHT: u32 = 1000;
 
 /// Several disciplines on one link, each for a class of traffic: VCP beside TCP under RED, say,
 /// which cannot share a queue (Chen, Yang and Hong 2010, section 4.4).
@@ -15,33 +22,31 @@ const QUANTUM: i64 = 1500;
 /// Where all have packets waiting, each gets the link in proportion to its weight; what one leaves
 /// over, the others get. Deficit round robin (Shreedhar and Varghese 1996) that lets a sub-queue
 /// overdraw by a packet, since a discipline does not say in advance how large its next one is.
-#[derive(Clone, Debug)]
-pub struct Weighted<Q> {
-    queues: Vec<SubQueue<Q>>,
+pub struct Weighted<P> {
+    queues: Vec<SubQueue<P>>,
     /// Whose turn it is.
     turn: usize,
 }
 
-#[derive(Clone, Debug)]
-struct SubQueue<Q> {
-    queue: Q,
+struct SubQueue<P> {
+    queue: Box<dyn Keeps<P> + Send>,
     /// Bytes that it may send in one round.
     quantum: i64,
     credits: i64,
 }
 
-impl<Q> Weighted<Q> {
+impl<P: Packet + Send + 'static> Weighted<P> {
     /// Serves `queues`, each with its weight, which is at least 1. Packets of traffic class `c` go to
     /// the queue of that index, and those of higher classes to the last.
     ///
     /// `None` where there is no queue or a weight is 0.
-    pub fn new(queues: Vec<(u32, Q)>) -> Option<Self> {
+    pub fn new(queues: Vec<(u32, AnyQueue<P>)>) -> Option<Self> {
         let least = queues.iter().map(|&(weight, _)| weight).min()?;
         if least == 0 {
             return None;
         }
-        let sub_queue = |(weight, queue)| SubQueue {
-            queue,
+        let sub_queue = |(weight, queue): (u32, AnyQueue<P>)| SubQueue {
+            queue: queue.into_keeps(),
             quantum: QUANTUM * i64::from(weight) / i64::from(least),
             credits: 0,
         };
@@ -50,31 +55,17 @@ impl<Q> Weighted<Q> {
             turn: 0,
         })
     }
-
-    /// The sub-queue of a class.
-    pub fn queue_of(&self, class: u8) -> &Q {
-        &self.queues[self.index_of(class)].queue
-    }
-
-    fn index_of(&self, class: u8) -> usize {
-        usize::from(class).min(self.queues.len() - 1)
-    }
-
-    /// The sub-queues, in the order of their classes.
-    pub fn queues(&self) -> impl Iterator<Item = &Q> {
-        self.queues.iter().map(|sub| &sub.queue)
-    }
 }
 
-impl<P: Packet, Q: Queue<P>> Queue<P> for Weighted<Q> {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        _free: Option<Instant>,
-        packet: P,
-    ) -> Result<Option<P>, Dropped<P>> {
-        let index = self.index_of(packet.class());
-        self.queues[index].queue.enqueue(now, None, packet)
+/// Which of `count` sub-queues serves a class.
+fn index_of(class: u8, count: usize) -> usize {
+    usize::from(class).min(count - 1)
+}
+
+impl<P: Packet> Keeps<P> for Weighted<P> {
+    fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>> {
+        let index = index_of(packet.class(), self.queues.len());
+        self.queues[index].queue.enqueue(now, packet)
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<P> {
@@ -105,18 +96,107 @@ impl<P: Packet, Q: Queue<P>> Queue<P> for Weighted<Q> {
         self.queues.iter_mut().find_map(|sub| sub.queue.dropped())
     }
 
-    fn expire(&mut self, now: Instant) {
-        for sub in &mut self.queues {
-            sub.queue.expire(now);
-        }
-    }
-
     fn packets(&self) -> usize {
         self.queues.iter().map(|sub| sub.queue.packets()).sum()
     }
 
     fn bytes(&self) -> u64 {
         self.queues.iter().map(|sub| sub.queue.bytes()).sum()
+    }
+
+    /// The names are those of the sub-queues behind `queues[0].` and so on.
+    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+        for (index, sub) in self.queues.iter().enumerate() {
+            sub.queue.inner(&mut |name, value| {
+                record(&format!("queues[{index}].{name}"), value);
+            });
+        }
+    }
+}
+
+/// Sub-queues in the order of the traffic classes that they serve; flows say their `class`. Classes
+/// beyond the last sub-queue share it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WeightedSpec {
+    /// The sub-queues.
+    pub queues: Vec<SubQueueSpec>,
+}
+
+/// One sub-queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubQueueSpec {
+    /// Its share of the link while all have packets waiting, relative to the others' weights.
+    pub weight: u32,
+    /// Its discipline.
+    #[serde(default)]
+    pub queue: QueueSpec,
+}
+
+/// The name under which this discipline is registered.
+pub(super) const WEIGHTED: &str = "weighted";
+
+impl WeightedSpec {
+    /// Reads the sub-queues and completes their parameters.
+    pub(super) fn kind<P: Packet + Send + 'static>(&mut self, known: &Queues<P>) -> Checked<P> {
+        let count = self.queues.len();
+        ParameterError::unless((1..=CLASSES).contains(&count), "queues", || {
+            format!("{count} sub-queues: between 1 and {CLASSES}, one for each class")
+        })?;
+        let mut queues = Vec::with_capacity(count);
+        for (index, sub) in self.queues.iter_mut().enumerate() {
+            let kind = sub.kind(known);
+            let kind = kind.map_err(|error| error.within(&format!("queues[{index}]")))?;
+            queues.push((sub.weight, kind));
+        }
+        Ok(Arc::new(Kind { queues }))
+    }
+}
+
+impl SubQueueSpec {
+    fn kind<P>(&mut self, known: &Queues<P>) -> Checked<P> {
+        let weight = self.weight;
+        ParameterError::unless((1..=MOST_WEIGHT).contains(&weight), "weight", || {
+            format!("{weight}: between 1 and {MOST_WEIGHT}")
+        })?;
+        ParameterError::unless(self.queue.name() != WEIGHTED, "queue", || {
+            "a weighted queue has no weighted sub-queues: name all in the outer one".to_owned()
+        })?;
+        let kind = self.queue.complete(known);
+        kind.map_err(|error| error.within("queue"))
+    }
+}
+
+struct Kind<P> {
+    queues: Vec<(u32, Arc<dyn QueueKind<P>>)>,
+}
+
+impl<P: Packet + Send + 'static> QueueKind<P> for Kind<P> {
+    fn conduct(&self) -> Conduct {
+        let parts: Vec<_> = self.queues.iter().map(|(_, kind)| kind.conduct()).collect();
+        Conduct::of_sub_queues(&parts)
+    }
+
+    fn conduct_for(&self, class: u8) -> Conduct {
+        self.queues[index_of(class, self.queues.len())]
+            .1
+            .conduct_for(class)
+    }
+
+    fn build(&self, head: &Head<'_>) -> AnyQueue<P> {
+        let weights: u64 = self
+            .queues
+            .iter()
+            .map(|&(weight, _)| u64::from(weight))
+            .sum();
+        let queues = self.queues.iter().enumerate();
+        let queues = queues.map(|(index, (weight, kind))| {
+            let bps = u128::from(head.rate.as_bps()) * u128::from(*weight);
+            let share = Rate::from_bps((bps / u128::from(weights)) as u64);
+            (*weight, kind.build(&head.sub_queue(index, share)))
+        });
+        AnyQueue::keeps(Weighted::new(queues.collect()).expect("weights have been checked"))
     }
 }
 

@@ -2,26 +2,13 @@
 
 use std::collections::VecDeque;
 
-use skywave_path::DropReason;
+use skywave_path::{Conduct, DropReason, Writes};
 use skywave_units::Instant;
-use skywave_wire::Ecn;
 
 use super::timing::{Limits, Timing};
 use crate::record::Record;
-use crate::scenario::{Direction, LinkSpec, QueueSpec, Scenario};
-
-/// What a router may write into the ECN field of packets that are not 00, the lesser things
-/// included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Writes {
-    Nothing,
-    /// Congestion Experienced.
-    Marks,
-    /// A larger code: the three codes of a load factor grow with it.
-    Codes,
-    /// Another code: a digit of a level that is larger as a whole.
-    Digits,
-}
+use crate::registry::Registry;
+use crate::scenario::{Direction, LinkSpec, Scenario, ScenarioError};
 
 /// A directed link.
 pub(super) struct Judged {
@@ -30,7 +17,8 @@ pub(super) struct Judged {
     pub(super) to: String,
     timing: Timing,
     lossy: bool,
-    rules: Rules,
+    /// What its queue declares that it does.
+    conduct: Conduct,
     /// Frames inside, in the order in which they entered.
     inside: VecDeque<Inside>,
     /// End of the transmission of the last frame that has arrived.
@@ -43,110 +31,6 @@ struct Inside {
     packet: u64,
     size: u32,
     entered: Instant,
-}
-
-/// What a link's queue may do.
-struct Rules {
-    most_packets: Option<usize>,
-    most_bytes: Option<u64>,
-    /// Whether what leaves leaves in the order in which it came.
-    fifo: bool,
-    /// Whether it drops what would fit.
-    drops_early: bool,
-    /// Whether it drops what it has taken in.
-    drops_inside: bool,
-    writes: Writes,
-    /// Whether it is only full when all that it may hold waits.
-    one_limit: bool,
-}
-
-impl Writes {
-    const fn marks(if_ecn: bool) -> Self {
-        if if_ecn { Self::Marks } else { Self::Nothing }
-    }
-
-    /// Whether `before` may have become `after`.
-    pub(super) fn allows(self, before: Ecn, after: Ecn) -> bool {
-        let is_raised = before.is_capable() && after.bits() > before.bits();
-        match self {
-            Self::Nothing => before == after,
-            Self::Marks => before == after || (is_raised && after.is_ce()),
-            Self::Codes => before == after || is_raised,
-            Self::Digits => before.is_capable() == after.is_capable(),
-        }
-    }
-}
-
-impl Rules {
-    fn of(queue: &QueueSpec) -> Self {
-        let rules = |packets: Option<u32>, bytes: Option<u64>| Self {
-            most_packets: packets.map(|packets| packets as usize),
-            most_bytes: bytes,
-            fifo: true,
-            drops_early: false,
-            drops_inside: false,
-            writes: Writes::Nothing,
-            one_limit: true,
-        };
-        match queue {
-            QueueSpec::Unlimited => rules(None, None),
-            QueueSpec::DropTail(spec) => rules(spec.packets, spec.bytes.map(|b| b.get())),
-            QueueSpec::Red(spec) | QueueSpec::AdaptiveRed(spec) => Self {
-                drops_early: true,
-                writes: Writes::marks(spec.ecn),
-                ..rules(spec.packets, spec.bytes.map(|b| b.get()))
-            },
-            QueueSpec::Pie(spec) => Self {
-                drops_early: true,
-                writes: Writes::marks(spec.ecn),
-                ..rules(spec.packets, spec.bytes.map(|b| b.get()))
-            },
-            QueueSpec::CoDel(spec) => Self {
-                drops_early: true,
-                drops_inside: true,
-                writes: Writes::marks(spec.ecn),
-                ..rules(spec.packets, spec.bytes.map(|b| b.get()))
-            },
-            QueueSpec::Vcp(spec) => Self {
-                writes: if spec.chain > 1 {
-                    Writes::Digits
-                } else {
-                    Writes::Codes
-                },
-                ..rules(spec.packets, spec.bytes.map(|b| b.get()))
-            },
-            QueueSpec::FqCoDel(spec) => Self {
-                fifo: false,
-                drops_early: true,
-                drops_inside: true,
-                writes: Writes::marks(spec.ecn),
-                ..rules(Some(spec.packets), None)
-            },
-            QueueSpec::Weighted(spec) => {
-                let parts: Vec<Self> = spec.queues.iter().map(|sub| Self::of(&sub.queue)).collect();
-                Self {
-                    most_packets: parts.iter().map(|part| part.most_packets).sum(),
-                    most_bytes: parts.iter().map(|part| part.most_bytes).sum(),
-                    fifo: parts.len() == 1 && parts[0].fifo,
-                    drops_early: parts.iter().any(|part| part.drops_early),
-                    drops_inside: parts.iter().any(|part| part.drops_inside),
-                    writes: parts
-                        .iter()
-                        .map(|part| part.writes)
-                        .max()
-                        .unwrap_or(Writes::Nothing),
-                    one_limit: parts.len() == 1,
-                }
-            }
-        }
-    }
-
-    fn has_room_for(&self, size: u32, packets: usize, bytes: u64) -> bool {
-        self.most_packets.is_none_or(|most| packets < most)
-            && self
-                .most_bytes
-                .is_none_or(|most| bytes + u64::from(size) <= most)
-    }
 }
 
 /// What waits, as far as it can be known when something happens.
@@ -169,18 +53,23 @@ enum Occupancy {
 }
 
 /// The directed links of a scenario, in the order in which records number them.
-pub(super) fn links(scenario: &Scenario) -> Vec<Judged> {
+pub(super) fn links(
+    scenario: &Scenario,
+    registry: &Registry,
+) -> Result<Vec<Judged>, ScenarioError> {
     let links = scenario.topology().1;
     let directions = links.iter().flat_map(LinkSpec::directions);
     directions
-        .map(|direction| Judged::new(&direction))
+        .map(|direction| {
+            let queue = direction.queue.read(&registry.queues)?;
+            Ok(Judged::new(&direction, queue.conduct()))
+        })
         .collect()
 }
 
 impl Judged {
-    fn new(direction: &Direction<'_>) -> Self {
-        let rules = Rules::of(direction.queue);
-        let occupancy = if rules.fifo && !rules.drops_inside {
+    fn new(direction: &Direction<'_>, conduct: Conduct) -> Self {
+        let occupancy = if conduct.fifo && !conduct.drops_inside {
             Occupancy::Replayed {
                 waiting: VecDeque::new(),
                 bytes: 0,
@@ -198,7 +87,7 @@ impl Judged {
             to: direction.to.to_owned(),
             timing: Timing::new(direction),
             lossy: direction.loss.is_some(),
-            rules,
+            conduct,
             inside: VecDeque::new(),
             sent_until: Instant::ZERO,
             last_arrival: Instant::ZERO,
@@ -208,7 +97,7 @@ impl Judged {
 
     /// What its queue may write into the ECN field.
     pub(super) const fn writes(&self) -> Writes {
-        self.rules.writes
+        self.conduct.writes
     }
 
     /// Lets transmissions begin that must have begun by `now`, so that what is replayed is the queue.
@@ -250,7 +139,9 @@ impl Judged {
                 bytes,
                 busy_until,
             } => {
-                let has_room = self.rules.has_room_for(size, waiting.len(), *bytes);
+                let has_room = self
+                    .conduct
+                    .has_room_for(size, waiting.len() as u64, *bytes);
                 *busy_until = (*busy_until).max(at);
                 waiting.push_back(size);
                 *bytes += u64::from(size);
@@ -280,7 +171,8 @@ impl Judged {
             DropReason::Full => {
                 let has_room = match &mut self.occupancy {
                     Occupancy::Replayed { waiting, bytes, .. } => {
-                        self.rules.has_room_for(record.size, waiting.len(), *bytes)
+                        self.conduct
+                            .has_room_for(record.size, waiting.len() as u64, *bytes)
                     }
                     Occupancy::Hindsight { refused, .. } => {
                         refused.push((record.at, record.size));
@@ -291,7 +183,7 @@ impl Judged {
                     return Err(self.needless());
                 }
             }
-            DropReason::Early if !self.rules.drops_early => {
+            DropReason::Early if !self.conduct.drops_early => {
                 return Err(format!("{} drops nothing early", self.name));
             }
             DropReason::Loss if !self.lossy => {
@@ -308,7 +200,7 @@ impl Judged {
 
     /// A frame that is inside is dropped.
     pub(super) fn lose(&mut self, record: &Record, reason: DropReason) -> Result<(), String> {
-        if !self.rules.drops_inside || reason == DropReason::Loss {
+        if !self.conduct.drops_inside || reason == DropReason::Loss {
             return Err(format!("{} drops what it has taken in", self.name));
         }
         let position = self
@@ -335,7 +227,7 @@ impl Judged {
     /// A frame that is inside after the end of time, although it should have arrived.
     pub(super) fn overdue(&self, end: Instant) -> Option<u64> {
         let first = self.inside.front()?;
-        let size = if self.rules.fifo {
+        let size = if self.conduct.fifo {
             first.size
         } else {
             self.inside.iter().map(|inside| inside.size).max()?
@@ -354,7 +246,7 @@ impl Judged {
         else {
             return Err(format!("{} gives out what it never took in", self.name));
         };
-        if self.rules.fifo && position != Some(0) {
+        if self.conduct.fifo && position != Some(0) {
             let first = self.inside.front().map_or(0, |inside| inside.packet);
             return Err(format!(
                 "{} is not FIFO: packet {first} was first",
@@ -407,9 +299,9 @@ impl Judged {
             while let Some((then, size)) = refusals.next_if(|&(then, _)| then <= at) {
                 let (packets, bytes) = if then == at { most } else { (packets, bytes) };
                 let has_room =
-                    self.rules
-                        .has_room_for(size, packets.max(0) as usize, bytes.max(0) as u64);
-                if self.rules.one_limit && has_room {
+                    self.conduct
+                        .has_room_for(size, packets.max(0) as u64, bytes.max(0) as u64);
+                if self.conduct.one_limit && has_room {
                     complaints.push((then, self.needless()));
                 }
             }
@@ -418,11 +310,11 @@ impl Judged {
                 bytes += size;
             }
             let over = self
-                .rules
+                .conduct
                 .most_packets
                 .is_some_and(|most| packets > most as i64)
                 || self
-                    .rules
+                    .conduct
                     .most_bytes
                     .is_some_and(|most| bytes > most as i64);
             if over {

@@ -8,6 +8,7 @@ use skywave_units::{Duration, Rate};
 use super::check::{check, check_rate};
 use super::link::load_traces;
 use super::{BackSpec, LinkSpec, LossSpec, QueueSpec, ScenarioError, TraceSpec};
+use crate::Registry;
 
 /// Hosts of one dumbbell, a side.
 const MOST_PAIRS: u32 = 100_000;
@@ -75,7 +76,7 @@ impl Dumbbell {
             to: to.to_owned(),
             rate: self.access_rate,
             delay,
-            queue: QueueSpec::Unlimited,
+            queue: QueueSpec::default(),
             loss: None,
             trace: None,
             jitter: Duration::ZERO,
@@ -91,13 +92,13 @@ impl Dumbbell {
         (nodes, links)
     }
 
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(super) fn validate(&self, field: &str, registry: &Registry) -> Result<(), ScenarioError> {
         check(
             (1..=MOST_PAIRS).contains(&self.pairs),
             &format!("{field}.pairs"),
             || format!("{} pairs of hosts: between 1 and {MOST_PAIRS}", self.pairs),
         )?;
-        self.bottleneck().validate_directions(field)?;
+        self.bottleneck().validate_directions(field, registry)?;
         check_rate(self.access_rate, &format!("{field}.access_rate"))?;
         check(
             !self.access_delays.is_empty(),

@@ -1,5 +1,7 @@
 //! Scenario errors: one line, and the field that is wrong.
 
+use skywave_registry::ParameterError;
+
 /// Why a text is not a scenario, or a scenario cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", prefix(.field))]
@@ -25,5 +27,12 @@ impl ScenarioError {
             field: field.into(),
             message: message.into(),
         }
+    }
+}
+
+impl From<ParameterError> for ScenarioError {
+    /// The field is to be that of the scenario.
+    fn from(error: ParameterError) -> Self {
+        Self::new(error.field, error.message)
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use skywave_path::{CLASSES, Dialect, LOAD_FACTOR};
 use skywave_units::Duration;
 
 use super::check::{check, check_ends};
 use super::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
-use crate::packet::CLASSES;
 
 /// A flow from one node to another.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -123,11 +123,10 @@ impl TransportSpec {
         }
     }
 
-    /// Whether it can do with the routers on its way that write load factors: how many packets tell
-    /// each one's.
+    /// Whether it can do with the dialects that routers on its way write.
     pub(crate) fn check_routers(
         &self,
-        routers: impl Iterator<Item = u8>,
+        routers: impl Iterator<Item = Dialect>,
         field: &str,
     ) -> Result<(), ScenarioError> {
         let (vcp, key) = match self {
@@ -140,8 +139,9 @@ impl TransportSpec {
         };
         let field = format!("{field}.transport.{key}");
         let mut has_router = vcp.as_ref().is_some_and(|vcp| vcp.fallback);
-        for router in routers {
+        for router in routers.filter(|dialect| dialect.name == LOAD_FACTOR) {
             has_router = true;
+            let (router, chain) = (router.variant, u32::from(chain));
             let agrees = router == 1 || chain == 1 || router == chain;
             check(agrees, &field, || {
                 format!(

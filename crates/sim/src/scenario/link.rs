@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
 use super::check::{check_ends, check_rate};
+use super::queue::check_queue;
 use super::{LossSpec, QueueSpec, ScenarioError, TraceSpec};
+use crate::Registry;
 
 /// A link between two nodes; both directions unless `one_way`.
 ///
@@ -127,22 +129,27 @@ impl LinkSpec {
         &self,
         field: &str,
         nodes: &BTreeSet<String>,
+        registry: &Registry,
     ) -> Result<(), ScenarioError> {
         check_ends(&self.from, &self.to, field, nodes)?;
-        self.validate_directions(field)
+        self.validate_directions(field, registry)
     }
 
     /// Checks everything but the ends.
-    pub(super) fn validate_directions(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(super) fn validate_directions(
+        &self,
+        field: &str,
+        registry: &Registry,
+    ) -> Result<(), ScenarioError> {
         check_rate(self.rate, &format!("{field}.rate"))?;
-        self.queue.validate(&format!("{field}.queue"))?;
+        check_queue(&self.queue, &format!("{field}.queue"), registry)?;
         validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)?;
         match &self.back {
             Some(_) if self.one_way => Err(ScenarioError::new(
                 format!("{field}.back"),
                 "a link with one_way has no way back: leave one of the two out",
             )),
-            Some(back) => back.validate(&format!("{field}.back")),
+            Some(back) => back.validate(&format!("{field}.back"), registry),
             None => Ok(()),
         }
     }
@@ -157,12 +164,12 @@ impl LinkSpec {
 }
 
 impl BackSpec {
-    fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    fn validate(&self, field: &str, registry: &Registry) -> Result<(), ScenarioError> {
         if let Some(rate) = self.rate {
             check_rate(rate, &format!("{field}.rate"))?;
         }
         if let Some(queue) = &self.queue {
-            queue.validate(&format!("{field}.queue"))?;
+            check_queue(queue, &format!("{field}.queue"), registry)?;
         }
         validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)
     }

@@ -31,10 +31,6 @@ pub use flow::{FlowSpec, Profile, TransportSpec, UdpSpec};
 pub(crate) use link::Direction;
 pub use link::{BackSpec, LinkSpec};
 pub use loss::{BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec};
-pub use queue::{
-    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueAverageSpec, QueueSpec, RedSpec,
-    SubQueueSpec, VcpRouterSpec, WeightedSpec,
-};
 pub use source::{CbrSpec, FtpSpec, SourceSpec};
 pub use tcp::{TcpControl, TcpRecovery, TcpSpec};
 pub use tfrc::{
@@ -48,6 +44,7 @@ pub use voice::{AdaptSpec, TalkspurtSpec, VoiceSpec};
 pub use web::{FileSizeSpec, ThinkSpec, WebSpec};
 
 use serde::{Deserialize, Serialize};
+use skywave_path::QueueSpec;
 use skywave_units::Duration;
 
 /// An experiment: a network, the flows on it, what to measure, for how long.

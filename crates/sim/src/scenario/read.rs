@@ -97,6 +97,7 @@ impl Scenario {
         if let Some(directory) = directory {
             scenario.load_traces(directory)?;
         }
+        scenario.complete_queues(registry)?;
         scenario.validate(registry)?;
         Ok(scenario)
     }

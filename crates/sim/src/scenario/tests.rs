@@ -386,7 +386,7 @@ fn every_error_names_its_field() {
             QUEUE,
             "queue = { red = { packets = 9, min_threshold = nan } }",
             "links[0].queue.red.min_threshold",
-            "give packets, above zero",
+            "NaN: give a finite number",
         ),
         (
             QUEUE,

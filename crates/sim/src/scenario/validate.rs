@@ -21,7 +21,6 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError`] with the first field that is wrong.
     pub fn validate(&self, registry: &Registry) -> Result<(), ScenarioError> {
-        let _ = registry;
         check(!self.name.is_empty(), "name", || {
             "give the scenario a name".to_owned()
         })?;
@@ -31,10 +30,10 @@ impl Scenario {
             || format!("{} is not a run: between 1 ns and 100 years", self.duration),
         )?;
         if let Some(dumbbell) = &self.dumbbell {
-            dumbbell.validate("dumbbell")?;
+            dumbbell.validate("dumbbell", registry)?;
         }
         let nodes = self.all_nodes()?;
-        let links = self.all_links(&nodes)?;
+        let links = self.all_links(&nodes, registry)?;
         check(!self.flows.is_empty(), "flows", || {
             "there is no flow: add one".to_owned()
         })?;
@@ -80,7 +79,11 @@ impl Scenario {
     }
 
     /// The names of all directed links, those of the dumbbell included.
-    fn all_links(&self, nodes: &BTreeSet<String>) -> Result<BTreeSet<String>, ScenarioError> {
+    fn all_links(
+        &self,
+        nodes: &BTreeSet<String>,
+        registry: &Registry,
+    ) -> Result<BTreeSet<String>, ScenarioError> {
         let mut names = BTreeSet::new();
         if let Some(dumbbell) = &self.dumbbell {
             for link in dumbbell.expand().1 {
@@ -89,7 +92,7 @@ impl Scenario {
         }
         for (index, link) in self.links.iter().enumerate() {
             let field = format!("links[{index}]");
-            link.validate(&field, nodes)?;
+            link.validate(&field, nodes, registry)?;
             for name in link.directions().map(|direction| direction.name()) {
                 check(!names.contains(&name), &field, || {
                     format!("there is a link \"{name}\" already, and packets would take that one")

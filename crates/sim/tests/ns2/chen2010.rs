@@ -22,16 +22,19 @@ fn chen2010(buffer: u32) -> Results {
     let mut scenario = bench.scenario();
     scenario.probes.interval = Duration::from_millis(50);
     scenario.probes.links = vec![BOTTLENECK.to_owned()];
-    scenario.dumbbell.as_mut().unwrap().queue = QueueSpec::Red(RedSpec {
-        packets: Some(buffer),
-        min_threshold: Some(150.0),
-        max_threshold: Some(700.0),
-        max_p: 0.1,
-        weight: Some(0.002),
-        mean_packet: Bytes::new(1024),
-        gentle: false,
-        ..RedSpec::default()
-    });
+    scenario.dumbbell.as_mut().unwrap().queue = QueueSpec::new(
+        "red",
+        &RedSpec {
+            packets: Some(buffer),
+            min_threshold: Some(150.0),
+            max_threshold: Some(700.0),
+            max_p: 0.1,
+            weight: Some(0.002),
+            mean_packet: Bytes::new(1024),
+            gentle: false,
+            ..RedSpec::default()
+        },
+    );
     run(
         &scenario,
         &Registry::default(),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use skywave_wire::Ecn;
 
 use super::*;
-use crate::testing::Parcel;
+use crate::contract::Parcel;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -35,7 +35,7 @@ fn stand(codel: &mut CoDel<Parcel>, standing: u32, ms: u64, ecn: Ecn) -> Outcome
         while codel.packets() < standing as usize {
             id += 1;
             let parcel = Parcel::new(id, 1000).with_ecn(ecn);
-            assert_eq!(codel.enqueue(now, Some(now), parcel), Ok(None));
+            assert_eq!(codel.enqueue(now, parcel), Ok(()));
         }
         if let Some(parcel) = codel.dequeue(now) {
             outcome.left.push((now, parcel));
@@ -104,7 +104,7 @@ fn one_short_delay_ends_the_drop_state() {
     while codel.dropped().is_some() {}
     for id in 0..5 {
         let parcel = Parcel::new(id, 1000);
-        assert_eq!(codel.enqueue(at(301), None, parcel), Ok(None));
+        assert_eq!(codel.enqueue(at(301), parcel), Ok(()));
     }
     assert!(codel.dequeue(at(302)).is_some());
     assert!(!codel.control.dropping);
@@ -126,7 +126,7 @@ fn the_drop_rate_is_remembered_for_a_while() {
         loop {
             while codel.packets() < 10 {
                 id += 1;
-                assert_eq!(codel.enqueue(now, None, Parcel::new(id, 1000)), Ok(None));
+                assert_eq!(codel.enqueue(now, Parcel::new(id, 1000)), Ok(()));
             }
             codel.dequeue(now);
             if codel.dropped().is_some() {
@@ -157,7 +157,7 @@ proptest! {
                 id += 1;
                 let capable = if id % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct };
                 let parcel = Parcel::new(id, size).with_ecn(capable);
-                prop_assert_eq!(codel.enqueue(now, None, parcel), Ok(None));
+                prop_assert_eq!(codel.enqueue(now, parcel), Ok(()));
             }
             let waited = codel.packets() > 0;
             let parcel = codel.dequeue(now);

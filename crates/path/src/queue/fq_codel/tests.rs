@@ -7,7 +7,7 @@ use skywave_units::Duration;
 use skywave_wire::Ecn;
 
 use super::*;
-use crate::testing::Parcel;
+use crate::contract::Parcel;
 
 const NOW: Instant = Instant::ZERO;
 
@@ -18,7 +18,7 @@ fn fq_codel(config: FqCoDelConfig) -> FqCoDel<Parcel> {
 fn offer(queue: &mut FqCoDel<Parcel>, flow: u32, size: u32, count: u32) {
     for id in 0..count {
         let parcel = Parcel::new(id, size).of_flow(flow);
-        assert_eq!(queue.enqueue(NOW, None, parcel), Ok(None));
+        assert_eq!(queue.enqueue(NOW, parcel), Ok(()));
     }
 }
 
@@ -101,11 +101,11 @@ fn only_the_flow_that_builds_a_queue_is_dropped() {
         let now = NOW + Duration::from_millis(ms);
         for _ in 0..2 {
             let parcel = Parcel::new(0, 1000).of_flow(1);
-            assert_eq!(queue.enqueue(now, None, parcel), Ok(None));
+            assert_eq!(queue.enqueue(now, parcel), Ok(()));
         }
         if ms % 5 == 0 {
             let parcel = Parcel::new(0, 100).of_flow(2);
-            assert_eq!(queue.enqueue(now, None, parcel), Ok(None));
+            assert_eq!(queue.enqueue(now, parcel), Ok(()));
         }
         queue.dequeue(now);
         while let Some(dropped) = queue.dropped() {
@@ -155,7 +155,7 @@ proptest! {
             for _ in 0..count {
                 id += 1;
                 let parcel = Parcel::new(id, size).of_flow(id % flows).with_ecn(Ecn::Ect0);
-                prop_assert_eq!(queue.enqueue(now, None, parcel), Ok(None));
+                prop_assert_eq!(queue.enqueue(now, parcel), Ok(()));
                 prop_assert!(queue.packets() <= 30);
             }
             let waited = queue.packets() > 0;

@@ -5,7 +5,7 @@ use rand::SeedableRng;
 use skywave_wire::Ecn;
 
 use super::*;
-use crate::testing::Parcel;
+use crate::contract::Parcel;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -22,7 +22,7 @@ fn pie(config: PieConfig) -> Pie<Parcel> {
 fn loaded(config: PieConfig, probability: f64) -> Pie<Parcel> {
     let mut pie = pie(config);
     for id in 0..100 {
-        assert_eq!(pie.enqueue(at(0), None, Parcel::new(id, 1000)), Ok(None));
+        assert_eq!(pie.enqueue(at(0), Parcel::new(id, 1000)), Ok(()));
     }
     pie.drop_probability = probability;
     pie.delay = MS * 20;
@@ -74,7 +74,7 @@ fn a_burst_goes_unpunished() {
     let mut first_drop = None;
     for ms in 0..3000 {
         for _ in 0..4 {
-            if pie.enqueue(at(ms), None, Parcel::new(0, 1000)).is_err() && first_drop.is_none() {
+            if pie.enqueue(at(ms), Parcel::new(0, 1000)).is_err() && first_drop.is_none() {
                 first_drop = Some(ms);
             }
         }
@@ -88,18 +88,18 @@ fn a_burst_goes_unpunished() {
 #[test]
 fn the_link_is_kept_busy() {
     let mut pie = loaded(PieConfig::default(), 1.0);
-    assert!(pie.enqueue(at(0), None, Parcel::new(0, 1000)).is_err());
+    assert!(pie.enqueue(at(0), Parcel::new(0, 1000)).is_err());
     pie.old_delay = MS * 7;
     pie.drop_probability = 0.19;
     for _ in 0..200 {
-        assert!(pie.enqueue(at(0), None, Parcel::new(0, 1000)).is_ok());
+        assert!(pie.enqueue(at(0), Parcel::new(0, 1000)).is_ok());
     }
     let mut short = loaded(PieConfig::default(), 1.0);
     while short.packets() > 2 {
         short.waiting.pop(at(0));
     }
-    assert!(short.enqueue(at(0), None, Parcel::new(0, 1000)).is_ok());
-    assert!(short.enqueue(at(0), None, Parcel::new(0, 1000)).is_err());
+    assert!(short.enqueue(at(0), Parcel::new(0, 1000)).is_ok());
+    assert!(short.enqueue(at(0), Parcel::new(0, 1000)).is_err());
 }
 
 /// RFC 8033 section 5.1: marks below a drop probability of 0.1, drops from there on.
@@ -115,7 +115,7 @@ fn marks_while_drops_are_rare() {
         let refused = (0..offers)
             .filter(|&id| {
                 let parcel = Parcel::new(id, 1000).with_ecn(ecn);
-                pie.enqueue(at(0), None, parcel).is_err()
+                pie.enqueue(at(0), parcel).is_err()
             })
             .count();
         let marked = std::iter::from_fn(|| pie.dequeue(at(0)))
@@ -140,7 +140,7 @@ fn drops_do_not_bunch() {
     };
     let mut pie = loaded(config, 0.05);
     let drops: Vec<u32> = (0..20_000)
-        .filter(|&id| pie.enqueue(at(0), None, Parcel::new(id, 1000)).is_err())
+        .filter(|&id| pie.enqueue(at(0), Parcel::new(id, 1000)).is_err())
         .collect();
     assert!(drops.len() > 100);
     let gaps: Vec<u32> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();

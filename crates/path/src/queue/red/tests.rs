@@ -6,11 +6,12 @@ use skywave_wire::Ecn;
 
 use super::*;
 use crate::Limit;
-use crate::testing::Parcel;
+use crate::contract::Parcel;
+use crate::{HandsOn, Keeps, Kept, Packet};
 
 const RATE: Rate = Rate::from_bps(8_000_000);
 
-fn red(config: RedConfig, seed: u64) -> Red<Parcel> {
+fn red(config: RedConfig, seed: u64) -> Red {
     let random = Xoshiro256PlusPlus::seed_from_u64(seed);
     Red::new(config, RATE, Duration::from_millis(10), random)
 }
@@ -27,13 +28,14 @@ fn prompt() -> RedConfig {
 
 /// Offers `count` packets to a link that is busy for long; answers how many were dropped early, were
 /// dropped for want of room, and came back marked.
-fn flood(red: &mut Red<Parcel>, count: u32, ecn: Ecn) -> (u32, u32, u32) {
+fn flood(red: Red, count: u32, ecn: Ecn) -> (u32, u32, u32) {
+    let mut red = HandsOn::new(red);
     let (mut early, mut full, mut marked) = (0, 0, 0);
     for id in 0..count {
         let parcel = Parcel::new(id, 500).with_ecn(ecn);
         let busy_until = Instant::ZERO + Duration::from_secs(10);
-        match red.enqueue(Instant::ZERO, Some(busy_until), parcel) {
-            Ok(sent) => marked += u32::from(sent.unwrap().ecn() == Ecn::Ce),
+        match red.enqueue(Instant::ZERO, busy_until, parcel) {
+            Ok(sent) => marked += u32::from(sent.ecn() == Ecn::Ce),
             Err(dropped) if dropped.reason == DropReason::Early => early += 1,
             Err(_) => full += 1,
         }
@@ -47,12 +49,12 @@ fn marks_what_can_be_marked_and_drops_the_rest() {
         ecn: true,
         ..prompt()
     };
-    let (early, full, marked) = flood(&mut red(ecn, 1), 50, Ecn::Ect0);
+    let (early, full, marked) = flood(red(ecn, 1), 50, Ecn::Ect0);
     assert_eq!((early, full), (0, 0));
     assert!(marked > 0);
-    let (early, _, marked) = flood(&mut red(ecn, 1), 50, Ecn::NotEct);
+    let (early, _, marked) = flood(red(ecn, 1), 50, Ecn::NotEct);
     assert!(early > 0 && marked == 0);
-    let (early, _, marked) = flood(&mut red(prompt(), 1), 50, Ecn::Ect0);
+    let (early, _, marked) = flood(red(prompt(), 1), 50, Ecn::Ect0);
     assert!(early > 0 && marked == 0);
 }
 
@@ -63,7 +65,7 @@ fn drops_what_could_be_marked_where_drops_are_frequent() {
         max_p: 0.5,
         ..prompt()
     };
-    let (early, _, marked) = flood(&mut red(ecn, 1), 60, Ecn::Ect0);
+    let (early, _, marked) = flood(red(ecn, 1), 60, Ecn::Ect0);
     assert!(marked > 0 && early > 0, "{marked} marked, {early} dropped");
 }
 
@@ -78,7 +80,7 @@ fn a_full_queue_drops_even_what_could_be_marked() {
         max_threshold: None,
         ..config
     };
-    assert_eq!(flood(&mut red(config, 1), 70, Ecn::Ect0), (0, 10, 0));
+    assert_eq!(flood(red(config, 1), 70, Ecn::Ect0), (0, 10, 0));
 }
 
 #[test]
@@ -87,12 +89,12 @@ fn on_a_shared_link_packets_are_kept_and_idle_time_is_seen() {
         weight: RedWeight::Fixed(0.5),
         ..prompt()
     };
-    let mut red = red(config, 1);
+    let mut red = Kept::new(red(config, 1));
     for id in 0..4 {
-        let kept = red.enqueue(Instant::ZERO, None, Parcel::new(id, 500));
-        assert_eq!(kept, Ok(None));
+        let kept = red.enqueue(Instant::ZERO, Parcel::new(id, 500));
+        assert_eq!(kept, Ok(()));
     }
-    let before = red.average();
+    let before = red.admission().average();
     assert!(before > 1.0);
     let left: Vec<u32> = std::iter::from_fn(|| red.dequeue(Instant::ZERO))
         .map(|parcel| parcel.id)
@@ -100,8 +102,8 @@ fn on_a_shared_link_packets_are_kept_and_idle_time_is_seen() {
     assert_eq!(left, [0, 1, 2, 3]);
     // A packet of 500 B takes 0.5 ms, so three might have come to the empty queue, and one came.
     let later = Instant::ZERO + Duration::from_micros(1600);
-    assert_eq!(red.enqueue(later, None, Parcel::new(9, 500)), Ok(None));
-    assert_eq!(red.average(), before / 16.0);
+    assert_eq!(red.enqueue(later, Parcel::new(9, 500)), Ok(()));
+    assert_eq!(red.admission().average(), before / 16.0);
 }
 
 proptest! {
@@ -123,18 +125,18 @@ proptest! {
             gentle,
             ..prompt()
         };
-        let mut red = red(config, seed);
+        let mut red = HandsOn::new(red(config, seed));
         let (mut now, mut free) = (Instant::ZERO, Instant::ZERO);
         let mut most = 0;
         for (gap, size) in gaps {
             now += Duration::from_micros(gap);
-            red.waiting.begin(now);
-            most = most.max(red.length());
-            if red.enqueue(now, Some(free), Parcel::new(0, size)).is_ok() {
+            red.expire(now);
+            most = most.max(if in_bytes { red.bytes() } else { red.packets() as u64 });
+            if red.enqueue(now, free, Parcel::new(0, size)).is_ok() {
                 free = free.max(now) + RATE.transmission_time(u64::from(size));
             }
             prop_assert!(red.bytes() <= 20_000);
-            prop_assert!(red.average() <= most as f64 + 1e-9);
+            prop_assert!(red.admission().average() <= most as f64 + 1e-9);
         }
         red.expire(free);
         prop_assert_eq!((red.packets(), red.bytes()), (0, 0));

@@ -6,13 +6,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Rate};
 
 use super::*;
-use crate::testing::Parcel;
-use crate::{AnyQueue, DropTail, Limit, Red, RedConfig};
+use crate::contract::Parcel;
+use crate::{DropTail, Limit, Red, RedConfig};
 
 const NOW: Instant = Instant::ZERO;
 
 fn drop_tail(packets: u32) -> AnyQueue<Parcel> {
-    AnyQueue::DropTail(DropTail::new(Limit::Packets(packets)))
+    DropTail::new(Limit::Packets(packets)).into()
 }
 
 fn red() -> AnyQueue<Parcel> {
@@ -24,22 +24,22 @@ fn red() -> AnyQueue<Parcel> {
         Duration::from_millis(10),
         random,
     );
-    AnyQueue::Red(Box::new(red))
+    red.into()
 }
 
-fn weighted(weights: [u32; 2]) -> Weighted<AnyQueue<Parcel>> {
+fn weighted(weights: [u32; 2]) -> Weighted<Parcel> {
     Weighted::new(vec![(weights[0], drop_tail(1000)), (weights[1], red())]).unwrap()
 }
 
 /// Keeps both classes at 30 packets of these sizes and serves `count`; answers the bytes of each.
-fn serve(queue: &mut Weighted<AnyQueue<Parcel>>, sizes: [u32; 2], count: u32) -> [u64; 2] {
+fn serve(queue: &mut Weighted<Parcel>, sizes: [u32; 2], count: u32) -> [u64; 2] {
     let mut bytes = [0; 2];
     for _ in 0..count {
         for (class, size) in sizes.into_iter().enumerate() {
             while queue.queues[class].queue.packets() < 30 {
                 let parcel = Parcel::new(0, size).of_class(class as u8);
                 // RED may refuse it.
-                let _ = queue.enqueue(NOW, None, parcel);
+                let _ = queue.enqueue(NOW, parcel);
             }
         }
         let parcel = queue.dequeue(NOW).unwrap();
@@ -70,7 +70,7 @@ fn weights_share_the_link_whatever_the_packets() {
 fn what_one_leaves_over_the_other_gets() {
     let mut queue = weighted([1, 9]);
     for id in 0..50 {
-        assert_eq!(queue.enqueue(NOW, None, Parcel::new(id, 1000)), Ok(None));
+        assert_eq!(queue.enqueue(NOW, Parcel::new(id, 1000)), Ok(()));
     }
     let left: Vec<u32> = std::iter::from_fn(|| queue.dequeue(NOW))
         .map(|parcel| parcel.id)
@@ -85,13 +85,13 @@ fn what_one_leaves_over_the_other_gets() {
 fn high_classes_go_to_the_last_sub_queue() {
     let mut queue = weighted([1, 1]);
     let parcel = Parcel::new(0, 1000).of_class(3);
-    assert_eq!(queue.enqueue(NOW, None, parcel), Ok(None));
+    assert_eq!(queue.enqueue(NOW, parcel), Ok(()));
     assert_eq!(queue.queues[1].queue.packets(), 1);
 }
 
 #[test]
 fn needs_sub_queues_with_weights() {
-    assert!(Weighted::<AnyQueue<Parcel>>::new(Vec::new()).is_none());
+    assert!(Weighted::<Parcel>::new(Vec::new()).is_none());
     assert!(Weighted::new(vec![(0, drop_tail(1))]).is_none());
 }
 
@@ -108,7 +108,7 @@ proptest! {
         let (mut taken, mut left) = (0, 0_usize);
         let mut last = [0; 3];
         for (id, (class, size, serve)) in (1..).zip(steps) {
-            taken += usize::from(queue.enqueue(NOW, None, Parcel::new(id, size).of_class(class)).is_ok());
+            taken += usize::from(queue.enqueue(NOW, Parcel::new(id, size).of_class(class)).is_ok());
             for _ in 0..serve {
                 let waited = queue.packets() > 0;
                 let parcel = queue.dequeue(NOW);

@@ -1,10 +1,16 @@
-//! RED and adaptive RED.
+//! The parameters of RED and adaptive RED.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use skywave_path::{AdaptiveRed, Limit, RedConfig, RedWeight};
+use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration};
 
-use super::{ScenarioError, check, check_limit, check_mean_packet};
+use super::parameters::{check_above_zero, check_mean_packet};
+use super::{
+    AdaptiveRed, AnyQueue, Checked, Conduct, Head, Limit, QueueKind, Red, RedConfig, RedWeight,
+    Writes,
+};
 
 /// RED's parameters; what is left out follows from the link. Thresholds are in packets, of
 /// `mean_packet` each where the queue is measured in bytes.
@@ -77,68 +83,32 @@ impl Default for RedSpec {
 }
 
 impl RedSpec {
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
-        check_limit(self.packets, self.bytes, field)?;
-        check_mean_packet(self.mean_packet, field)?;
-        for (key, threshold) in [
-            ("min_threshold", self.min_threshold),
-            ("max_threshold", self.max_threshold),
-        ] {
-            check(
-                threshold.is_none_or(|packets| packets.is_finite() && packets > 0.0),
-                &format!("{field}.{key}"),
-                || "give packets, above zero".to_owned(),
-            )?;
-        }
-        if let Some(max) = self.max_threshold {
-            let field = format!("{field}.max_threshold");
-            let min = self.min_threshold;
-            check(min.is_some(), &field, || {
-                "give `min_threshold` too".to_owned()
-            })?;
-            let min = min.unwrap_or_default();
-            check(min < max, &field, || {
-                format!("{max} is not above `min_threshold`, {min}")
-            })?;
-        }
-        for (key, probability) in [("max_p", self.max_p), ("mark_p", self.mark_p)] {
-            check(
-                probability > 0.0 && probability <= 1.0,
-                &format!("{field}.{key}"),
-                || format!("{probability} is no probability: above 0 and up to 1"),
-            )?;
-        }
-        check(
-            self.weight
-                .is_none_or(|weight| weight > 0.0 && weight <= 1.0),
-            &format!("{field}.weight"),
-            || "a weight is above 0 and up to 1".to_owned(),
-        )?;
-        check(
-            self.time_constant != Some(Duration::ZERO),
-            &format!("{field}.time_constant"),
-            || "0 s: give a time above zero".to_owned(),
-        )?;
-        check(
-            self.weight.is_none() || self.time_constant.is_none(),
-            &format!("{field}.time_constant"),
-            || "give either `weight` or `time_constant`".to_owned(),
-        )
+    pub(super) fn kind<P>(self) -> Checked<P> {
+        Ok(Arc::new(self.config(None)?))
+    }
+
+    pub(super) fn adaptive_kind<P>(self) -> Checked<P> {
+        Ok(Arc::new(self.config(Some(AdaptiveRed::default()))?))
     }
 
     /// What the discipline is told.
-    pub(crate) fn config(&self, limit: Limit, adaptive: Option<AdaptiveRed>) -> RedConfig {
-        RedConfig {
+    fn config(&self, adaptive: Option<AdaptiveRed>) -> Result<RedConfig, ParameterError> {
+        let limit = Limit::from_parameters(self.packets, self.bytes)?;
+        check_mean_packet(self.mean_packet)?;
+        self.check_thresholds()?;
+        for (key, probability) in [("max_p", self.max_p), ("mark_p", self.mark_p)] {
+            let is_probability = probability > 0.0 && probability <= 1.0;
+            ParameterError::unless(is_probability, key, || {
+                format!("{probability} is no probability: above 0 and up to 1")
+            })?;
+        }
+        Ok(RedConfig {
             limit,
             min_threshold: self.min_threshold,
             max_threshold: self.max_threshold,
             target_delay: self.target_delay,
             max_p: self.max_p,
-            weight: match (self.weight, self.time_constant) {
-                (Some(weight), _) => RedWeight::Fixed(weight),
-                (None, Some(time)) => RedWeight::TimeConstant(time),
-                (None, None) => RedWeight::RoundTrips,
-            },
+            weight: self.average()?,
             mean_packet: self.mean_packet.get() as u32,
             gentle: self.gentle,
             wait: self.wait,
@@ -147,6 +117,64 @@ impl RedSpec {
             ecn: self.ecn,
             mark_p: Some(self.mark_p),
             adaptive,
+        })
+    }
+
+    fn check_thresholds(&self) -> Result<(), ParameterError> {
+        for (key, threshold) in [
+            ("min_threshold", self.min_threshold),
+            ("max_threshold", self.max_threshold),
+        ] {
+            let is_above_zero =
+                threshold.is_none_or(|packets| packets.is_finite() && packets > 0.0);
+            ParameterError::unless(is_above_zero, key, || "give packets, above zero".to_owned())?;
         }
+        let Some(max) = self.max_threshold else {
+            return Ok(());
+        };
+        let Some(min) = self.min_threshold else {
+            let message = "give `min_threshold` too";
+            return Err(ParameterError::new("max_threshold", message));
+        };
+        ParameterError::unless(min < max, "max_threshold", || {
+            format!("{max} is not above `min_threshold`, {min}")
+        })
+    }
+
+    /// The weight of the average.
+    fn average(&self) -> Result<RedWeight, ParameterError> {
+        let is_weight = self
+            .weight
+            .is_none_or(|weight| weight > 0.0 && weight <= 1.0);
+        ParameterError::unless(is_weight, "weight", || {
+            "a weight is above 0 and up to 1".to_owned()
+        })?;
+        if let Some(time) = self.time_constant {
+            check_above_zero(time, "time_constant")?;
+        }
+        match (self.weight, self.time_constant) {
+            (Some(_), Some(_)) => Err(ParameterError::new(
+                "time_constant",
+                "give either `weight` or `time_constant`",
+            )),
+            (Some(weight), None) => Ok(RedWeight::Fixed(weight)),
+            (None, Some(time)) => Ok(RedWeight::TimeConstant(time)),
+            (None, None) => Ok(RedWeight::RoundTrips),
+        }
+    }
+}
+
+/// All that a RED queue is told.
+impl<P> QueueKind<P> for RedConfig {
+    fn conduct(&self) -> Conduct {
+        Conduct {
+            drops_early: true,
+            writes: Writes::marks_if(self.ecn),
+            ..Conduct::fifo(self.limit)
+        }
+    }
+
+    fn build(&self, head: &Head<'_>) -> AnyQueue<P> {
+        Red::new(*self, head.rate, head.delay, head.random()).into()
     }
 }

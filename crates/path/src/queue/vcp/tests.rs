@@ -3,7 +3,7 @@ use skywave_units::Duration;
 use skywave_wire::Ecn;
 
 use super::*;
-use crate::testing::Parcel;
+use crate::contract::Parcel;
 
 /// One packet of 1000 bytes takes a millisecond.
 const RATE: Rate = Rate::from_bps(8_000_000);
@@ -30,7 +30,7 @@ fn serve(queue: &mut Mpcp<Parcel>, percent: u64, from: u64, to: u64, ecn: Ecn) -
         let arrivals = (ms + 1) * percent / 100 - ms * percent / 100;
         for _ in 0..arrivals {
             let parcel = Parcel::new(0, 1000).with_ecn(ecn);
-            let _ = queue.enqueue(at(ms), None, parcel);
+            let _ = queue.enqueue(at(ms), parcel);
         }
         if let Some(parcel) = queue.dequeue(at(ms)) {
             left[(ms / 200) as usize].push(parcel.ecn());
@@ -83,10 +83,10 @@ fn codes_are_raised_only_and_what_has_none_gets_none() {
 fn drops_count_as_load() {
     let mut queue = vcp(1);
     for _ in 0..196 {
-        let _ = queue.enqueue(at(10), None, Parcel::new(0, 1000));
+        let _ = queue.enqueue(at(10), Parcel::new(0, 1000));
     }
     assert_eq!(queue.packets(), 1);
-    let full = queue.enqueue(at(11), None, Parcel::new(7, 1000));
+    let full = queue.enqueue(at(11), Parcel::new(7, 1000));
     assert_eq!(full.unwrap_err().reason, DropReason::Full);
     let load = queue.meter.load(at(200));
     assert!((load - 197.0 / 196.0).abs() < 0.01, "{load}");
@@ -97,7 +97,7 @@ fn drops_count_as_load() {
 fn a_standing_queue_is_load() {
     let mut queue = vcp(1000);
     for _ in 0..392 {
-        let _ = queue.enqueue(at(0), None, Parcel::new(0, 1000).with_ecn(Zone::Low.code()));
+        let _ = queue.enqueue(at(0), Parcel::new(0, 1000).with_ecn(Zone::Low.code()));
     }
     // Nothing arrives in the second interval: half of 392 packets are a load of 1.
     assert_eq!(Zone::of(queue.meter.load(at(400))), Zone::High);
@@ -114,11 +114,11 @@ fn a_chain_leaves_with_the_digits_of_the_level() {
         // Nine packets in ten milliseconds: a load factor of 0.92.
         if ms % 10 != 9 {
             let (flow, place) = (ms % 2, (ms / 2 % 2) as u8);
-            let parcel = Parcel::new(0, 1000).of_flow(flow as u32).at_place(place);
-            let _ = queue.enqueue(at(ms), None, parcel.with_ecn(Zone::Low.code()));
+            let parcel = Parcel::new(0, 1000).of_flow(flow as u32).tagged(place);
+            let _ = queue.enqueue(at(ms), parcel.with_ecn(Zone::Low.code()));
         }
         if let Some(parcel) = queue.dequeue(at(ms)) {
-            said.push((ms, parcel.place(), parcel.ecn()));
+            said.push((ms, parcel.tag(), parcel.ecn()));
         }
     }
     let level = Level::of(0.92, 2);

@@ -1,0 +1,352 @@
+//! What every queue discipline is held to, for tests of disciplines.
+//!
+//! [`check`] offers a queue packets of all sorts at random times, keeps account of them, and compares
+//! what becomes of them with what the discipline [declares](crate::Conduct): once as a queue that is
+//! asked for packets whenever it may be, and once at the head of a link.
+
+mod parcel;
+
+pub use parcel::Parcel;
+
+use std::collections::VecDeque;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_units::{Duration, Instant, Rate};
+use skywave_wire::Ecn;
+
+use crate::{CLASSES, Conduct, DropReason, Dropped, Head, Link, LossModel, Packet, QueueKind};
+
+/// A packet of 1000 bytes takes a millisecond.
+const RATE: Rate = Rate::from_bps(8_000_000);
+const DELAY: Duration = Duration::from_millis(10);
+/// Calls of one check.
+const CALLS: usize = 1000;
+
+/// How a queue has broken its contract.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("seed {seed}, call {call}: {what}")]
+pub struct Violation {
+    /// The seed that it was found with.
+    pub seed: u64,
+    /// The number of the call.
+    pub call: usize,
+    /// What was wrong.
+    pub what: String,
+}
+
+/// What became of the packets that a queue was offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets that left it.
+    pub left: u32,
+    /// Those of them whose ECN field it had changed.
+    pub written: u32,
+    /// Packets that it refused.
+    pub refused: u32,
+    /// Packets that it dropped after it had taken them in.
+    pub dropped_inside: u32,
+}
+
+/// Holds queues of `kind` to what it declares, with calls drawn from `seed`.
+///
+/// Every packet comes out once: by leaving, by being refused or by being dropped, and is what it was
+/// but for its ECN field. Order, drops, marks and limits are as declared, counts are right, and as
+/// long as something waits something leaves.
+///
+/// # Errors
+/// [`Violation`]: the first.
+pub fn check(kind: &dyn QueueKind<Parcel>, seed: u64) -> Result<Tally, Violation> {
+    let mut tally = Tally::default();
+    for drive in [drive_queue, drive_link] {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let calls: Vec<Call> = (0..CALLS).map(|id| Call::draw(id, &mut random)).collect();
+        let mut account = Account::new(kind.conduct());
+        let mut call = 0;
+        drive(kind, &calls, &mut account, &mut call).map_err(|what| Violation {
+            seed,
+            call,
+            what,
+        })?;
+        tally.left += account.tally.left;
+        tally.written += account.tally.written;
+        tally.refused += account.tally.refused;
+        tally.dropped_inside += account.tally.dropped_inside;
+    }
+    Ok(tally)
+}
+
+/// What happens next.
+struct Call {
+    /// How much later.
+    after: Duration,
+    /// A packet arrives; where there is none, the queue is asked for one.
+    arrives: Option<Parcel>,
+}
+
+impl Call {
+    fn draw(id: usize, random: &mut Xoshiro256PlusPlus) -> Self {
+        let after = match random.random_range(0..100) {
+            0..60 => Duration::ZERO,
+            60..99 => Duration::from_micros(random.random_range(0..3000)),
+            _ => Duration::from_millis(random.random_range(0..300)),
+        };
+        let parcel = Parcel::new(id as u32, random.random_range(40..=1500))
+            .with_ecn(Ecn::from_bits(random.random_range(0..4)))
+            .of_flow(random.random_range(0..5))
+            .of_class(random.random_range(0..CLASSES as u8))
+            .tagged(random.random_range(0..8));
+        Self {
+            after,
+            arrives: random.random_bool(0.6).then_some(parcel),
+        }
+    }
+}
+
+fn random(name: &str) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(name.len() as u64)
+}
+
+/// The queue as one that keeps its packets, asked at any time.
+fn drive_queue(
+    kind: &dyn QueueKind<Parcel>,
+    calls: &[Call],
+    account: &mut Account,
+    number: &mut usize,
+) -> Result<(), String> {
+    let head = Head::new("contract", RATE, DELAY, &random);
+    let mut queue = kind.build(&head).into_keeps();
+    let mut now = Instant::ZERO;
+    let rest = std::iter::repeat_n(None, CALLS + 1);
+    let calls = calls.iter().map(Some).chain(rest);
+    for (index, call) in calls.enumerate() {
+        *number = index;
+        now += call.map_or(Duration::ZERO, |call| call.after);
+        let left = match call.and_then(|call| call.arrives) {
+            Some(parcel) => {
+                let (packets, bytes) = (account.packets(), account.bytes());
+                let has_room = account.conduct.has_room_for(parcel.size(), packets, bytes);
+                account.arrives(parcel, queue.enqueue(now, parcel).err(), has_room)?;
+                None
+            }
+            None => Some(queue.dequeue(now)),
+        };
+        while let Some(dropped) = queue.dropped() {
+            account.drops(dropped)?;
+        }
+        match left {
+            Some(Some(parcel)) => account.leaves(parcel)?,
+            Some(None) if account.packets() > 0 => {
+                return Err("it gives out nothing although something waits".to_owned());
+            }
+            Some(None) | None => {}
+        }
+        account.compare(queue.packets(), queue.bytes())?;
+    }
+    account.close()
+}
+
+/// The queue at the head of a link that is its own.
+fn drive_link(
+    kind: &dyn QueueKind<Parcel>,
+    calls: &[Call],
+    account: &mut Account,
+    number: &mut usize,
+) -> Result<(), String> {
+    let head = Head::new("contract", RATE, DELAY, &random);
+    let mut link = Link::new(kind.build(&head), RATE, DELAY, LossModel::None);
+    let mut now = Instant::ZERO;
+    // Where it is known which packet is sent when.
+    let is_known = account.conduct.fifo && !account.conduct.drops_inside;
+    let mut waiting = Waiting::default();
+    for (index, call) in calls.iter().enumerate() {
+        *number = index;
+        now += call.after;
+        run(&mut link, now, account)?;
+        waiting.advance(now);
+        let Some(parcel) = call.arrives else {
+            link.expire(now);
+            while let Some(dropped) = link.dropped() {
+                account.drops(dropped)?;
+            }
+            let counted = (link.queued_packets() as u64, link.queued_bytes());
+            let known = (waiting.sizes.len() as u64, waiting.bytes);
+            if is_known && counted != known {
+                return Err(format!("it counts {counted:?} where {known:?} wait"));
+            }
+            account.limits(counted.0, counted.1)?;
+            continue;
+        };
+        let has_room =
+            account
+                .conduct
+                .has_room_for(parcel.size(), waiting.sizes.len() as u64, waiting.bytes);
+        let refused = link.enqueue(now, parcel).err();
+        if refused.is_none() {
+            waiting.push(now, parcel.size());
+        }
+        account.arrives(parcel, refused, is_known && has_room)?;
+        while let Some(dropped) = link.dropped() {
+            account.drops(dropped)?;
+        }
+    }
+    run(&mut link, Instant::MAX, account)?;
+    account.close()
+}
+
+/// Lets a link do what is due by `now`.
+fn run(link: &mut Link<Parcel>, now: Instant, account: &mut Account) -> Result<(), String> {
+    while let Some(at) = link.deadline().filter(|&at| at <= now) {
+        let left = link.dequeue(at);
+        while let Some(dropped) = link.dropped() {
+            account.drops(dropped)?;
+        }
+        if let Some(parcel) = left {
+            account.leaves(parcel)?;
+        }
+    }
+    Ok(())
+}
+
+/// What waits before a link that sends packets as they came.
+#[derive(Default)]
+struct Waiting {
+    /// When transmissions begin, and of how many bytes.
+    sizes: VecDeque<(Instant, u32)>,
+    bytes: u64,
+    free: Instant,
+}
+
+impl Waiting {
+    fn push(&mut self, now: Instant, size: u32) {
+        let start = self.free.max(now);
+        self.free = start + RATE.transmission_time(u64::from(size));
+        self.sizes.push_back((start, size));
+        self.bytes += u64::from(size);
+        self.advance(now);
+    }
+
+    fn advance(&mut self, now: Instant) {
+        while let Some((_, size)) = self.sizes.pop_front_if(|&mut (start, _)| start <= now) {
+            self.bytes -= u64::from(size);
+        }
+    }
+}
+
+/// Which packets a queue has, and what it may do to them.
+struct Account {
+    conduct: Conduct,
+    /// In the order in which they came.
+    inside: VecDeque<Parcel>,
+    tally: Tally,
+}
+
+impl Account {
+    fn new(conduct: Conduct) -> Self {
+        Self {
+            conduct,
+            inside: VecDeque::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    fn packets(&self) -> u64 {
+        self.inside.len() as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        self.inside.iter().map(|p| u64::from(p.size())).sum()
+    }
+
+    fn arrives(
+        &mut self,
+        parcel: Parcel,
+        refused: Option<Dropped<Parcel>>,
+        has_room: bool,
+    ) -> Result<(), String> {
+        let Some(Dropped { packet, reason }) = refused else {
+            self.inside.push_back(parcel);
+            return Ok(());
+        };
+        self.tally.refused += 1;
+        let id = parcel.id;
+        match reason {
+            _ if packet != parcel => Err(format!("it hands back {packet:?} for {parcel:?}")),
+            DropReason::Full if has_room && self.conduct.one_limit => {
+                Err(format!("it refuses packet {id} although it has room"))
+            }
+            DropReason::Early if !self.conduct.drops_early => {
+                Err(format!("it drops packet {id} early"))
+            }
+            DropReason::Loss => Err(format!("it loses packet {id}, as only links do")),
+            DropReason::Full | DropReason::Early => Ok(()),
+        }
+    }
+
+    /// Takes a packet out, and says whether it was the first.
+    fn take(&mut self, id: u32) -> Result<(Parcel, bool), String> {
+        let position = self.inside.iter().position(|parcel| parcel.id == id);
+        position
+            .and_then(|position| Some((self.inside.remove(position)?, position == 0)))
+            .ok_or_else(|| format!("it gives out packet {id}, which it does not have"))
+    }
+
+    fn drops(&mut self, dropped: Dropped<Parcel>) -> Result<(), String> {
+        let Dropped { packet, reason } = dropped;
+        let (before, _) = self.take(packet.id)?;
+        self.tally.dropped_inside += 1;
+        if !self.conduct.drops_inside || reason == DropReason::Loss {
+            return Err(format!(
+                "it drops packet {}, which it had taken in",
+                packet.id
+            ));
+        }
+        if packet != before {
+            return Err(format!("it makes {packet:?} of {before:?}"));
+        }
+        Ok(())
+    }
+
+    fn leaves(&mut self, parcel: Parcel) -> Result<(), String> {
+        let (before, was_first) = self.take(parcel.id)?;
+        if self.conduct.fifo && !was_first {
+            return Err(format!("packet {} leaves out of order", parcel.id));
+        }
+        let may_write = self.conduct.writes.allows(before.ecn(), parcel.ecn());
+        if parcel.with_ecn(before.ecn()) != before || !may_write {
+            return Err(format!("it makes {parcel:?} of {before:?}"));
+        }
+        self.tally.left += 1;
+        self.tally.written += u32::from(parcel != before);
+        Ok(())
+    }
+
+    /// Compares counts of what waits with what has come and gone.
+    fn compare(&self, packets: usize, bytes: u64) -> Result<(), String> {
+        let (counted, known) = ((packets as u64, bytes), (self.packets(), self.bytes()));
+        if counted != known {
+            return Err(format!("it counts {counted:?} where {known:?} wait"));
+        }
+        self.limits(known.0, known.1)
+    }
+
+    fn limits(&self, packets: u64, bytes: u64) -> Result<(), String> {
+        let Conduct {
+            most_packets,
+            most_bytes,
+            ..
+        } = self.conduct;
+        let is_over = |is: u64, most: Option<u64>| most.is_some_and(|most| is > most);
+        if is_over(packets, most_packets) || is_over(bytes, most_bytes) {
+            return Err(format!("it holds {packets} packets of {bytes} B"));
+        }
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), String> {
+        match self.inside.front() {
+            Some(parcel) => Err(format!("packet {} never comes out", parcel.id)),
+            None => Ok(()),
+        }
+    }
+}

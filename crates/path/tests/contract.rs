@@ -1,0 +1,468 @@
+//! Every discipline, built in or not, does what it declares.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use skywave_path::contract::{self, Parcel, Tally};
+use skywave_path::{
+    Admission, AnyQueue, Arrival, Backlog, Conduct, DropReason, Dropped, Head, Keeps, Kept, Limit,
+    Line, Link, LossModel, Packet, QueueKind, QueueSpec, Queues, Room, Verdict, Writes,
+    register_built_in,
+};
+use skywave_units::{Duration, Instant, Rate};
+use skywave_wire::Ecn;
+
+/// A stranger that decides on arrival: each class may fill half of what the one before it may.
+struct Halves {
+    packets: u32,
+}
+
+impl Admission for Halves {
+    fn admit(
+        &mut self,
+        _now: Instant,
+        line: &mut Line<'_>,
+        arrival: Arrival,
+    ) -> Result<Verdict, DropReason> {
+        let waiting = line.packets();
+        if waiting >= self.packets as usize {
+            Err(DropReason::Full)
+        } else if waiting >= (self.packets >> arrival.class) as usize {
+            Err(DropReason::Early)
+        } else if arrival.can_be_marked && waiting > 5 {
+            Ok(Verdict::Mark)
+        } else {
+            Ok(Verdict::Keep)
+        }
+    }
+}
+
+struct HalvesKind(u32);
+
+impl<P> QueueKind<P> for HalvesKind {
+    fn conduct(&self) -> Conduct {
+        Conduct {
+            drops_early: true,
+            writes: Writes::Marks,
+            ..Conduct::fifo(Limit::Packets(self.0))
+        }
+    }
+
+    fn build(&self, _head: &Head<'_>) -> AnyQueue<P> {
+        AnyQueue::admission(Halves { packets: self.0 })
+    }
+}
+
+/// A stranger that keeps packets: the last that came is the first to leave, the first the one that
+/// is dropped.
+struct Stack<P> {
+    packets: Vec<P>,
+    most: usize,
+    dropped: Vec<Dropped<P>>,
+    now: Instant,
+}
+
+impl<P> Stack<P> {
+    fn advance(&mut self, now: Instant) {
+        assert!(now >= self.now, "time runs backwards");
+        self.now = now;
+    }
+}
+
+impl<P: Packet> Keeps<P> for Stack<P> {
+    fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>> {
+        self.advance(now);
+        self.packets.push(packet);
+        if self.packets.len() > self.most {
+            self.dropped.push(Dropped {
+                packet: self.packets.remove(0),
+                reason: DropReason::Full,
+            });
+        }
+        Ok(())
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<P> {
+        self.advance(now);
+        self.packets.pop()
+    }
+
+    fn dropped(&mut self) -> Option<Dropped<P>> {
+        self.dropped.pop()
+    }
+
+    fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.packets.iter().map(|p| u64::from(p.size())).sum()
+    }
+}
+
+struct StackKind(u32);
+
+impl<P: Packet + Send + 'static> QueueKind<P> for StackKind {
+    fn conduct(&self) -> Conduct {
+        Conduct {
+            fifo: false,
+            drops_inside: true,
+            ..Conduct::fifo(Limit::Packets(self.0))
+        }
+    }
+
+    fn build(&self, _head: &Head<'_>) -> AnyQueue<P> {
+        AnyQueue::keeps(Stack {
+            packets: Vec::new(),
+            most: self.0 as usize,
+            dropped: Vec::new(),
+            now: Instant::ZERO,
+        })
+    }
+}
+
+/// What this crate comes with, and the strangers, whose one parameter is a number of packets.
+fn queues() -> Queues<Parcel> {
+    let mut queues = Queues::new("queue discipline");
+    register_built_in(&mut queues);
+    queues.register("halves", "A stranger.", |packets| {
+        Ok(Arc::new(HalvesKind(packets)))
+    });
+    queues.register("stack", "A stranger.", |packets| {
+        Ok(Arc::new(StackKind(packets)))
+    });
+    queues
+}
+
+/// Holds a queue, as it would stand in a file, to its contract.
+fn hold(spec: &str) -> Tally {
+    let spec: QueueSpec = serde_json::from_str(spec).unwrap();
+    let kind = spec.read(&queues()).unwrap();
+    let mut sum = Tally::default();
+    for seed in 0..100 {
+        let tally = contract::check(&*kind, seed).unwrap_or_else(|violation| panic!("{violation}"));
+        sum.left += tally.left;
+        sum.written += tally.written;
+        sum.refused += tally.refused;
+        sum.dropped_inside += tally.dropped_inside;
+    }
+    sum
+}
+
+/// A test for each discipline: what is held to the contract, and what must be seen to happen there.
+macro_rules! contracts {
+    ($($test:ident: $spec:expr, $seen:expr;)*) => {
+        $(#[test]
+        fn $test() {
+            let tally = hold($spec);
+            let seen: fn(Tally) -> bool = $seen;
+            assert!(tally.left > 10_000 && seen(tally), "{tally:?}");
+        })*
+
+        /// Nobody is left out.
+        #[test]
+        fn every_discipline_is_held_to_the_contract() {
+            let held = [$($spec),*].map(|spec| {
+                let spec: QueueSpec = serde_json::from_str(spec).unwrap();
+                spec.name().to_owned()
+            });
+            let missing: Vec<_> = queues().names().map(str::to_owned).collect();
+            let missing: Vec<_> = missing.iter().filter(|name| !held.contains(name)).collect();
+            assert!(missing.is_empty(), "not held to the contract: {missing:?}");
+        }
+    };
+}
+
+contracts! {
+    unlimited: r#""unlimited""#, |tally| tally.refused == 0;
+    drop_tail: r#"{ "drop-tail": { "packets": 9 } }"#, |tally| tally.refused > 0;
+    drop_tail_of_bytes: r#"{ "drop-tail": { "bytes": "9 kB" } }"#, |tally| tally.refused > 0;
+    red: r#"{ "red": { "packets": 25, "weight": 0.3, "ecn": true } }"#,
+        |tally| tally.refused > 0 && tally.written > 0;
+    red_without_marks: r#"{ "red": { "bytes": "20 kB", "weight": 0.3, "queue_in_bytes": true } }"#,
+        |tally| tally.refused > 0 && tally.written == 0;
+    adaptive_red: r#"{ "adaptive-red": { "packets": 25, "weight": 0.3, "ecn": true } }"#,
+        |tally| tally.refused > 0 && tally.written > 0;
+    codel: r#"{ "codel": { "packets": 40, "ecn": true, "target": "1 ms", "interval": "5 ms" } }"#,
+        |tally| tally.written > 0 && tally.dropped_inside > 0;
+    codel_without_marks: r#"{ "codel": { "bytes": "20 kB", "target": "1 ms", "interval": "5 ms" } }"#,
+        |tally| tally.written == 0 && tally.dropped_inside > 0;
+    fq_codel: r#"{ "fq-codel": { "packets": 20, "flows": 3, "target": "1 ms", "interval": "5 ms" } }"#,
+        |tally| tally.written > 0 && tally.dropped_inside > 0;
+    pie: r#"{ "pie": { "packets": 20, "ecn": true, "target": "1 ms", "update": "1 ms" } }"#,
+        |tally| tally.refused > 0;
+    vcp: r#"{ "vcp": { "packets": 20 } }"#, |tally| tally.refused > 0 && tally.written > 0;
+    mpcp: r#"{ "vcp": { "bytes": "20 kB", "chain": 3 } }"#, |tally| tally.written > 0;
+    weighted: r#"{ "weighted": { "queues": [
+        { "weight": 1, "queue": { "red": { "packets": 25, "weight": 0.3, "ecn": true } } },
+        { "weight": 3, "queue": { "codel": { "packets": 9, "target": "1 ms", "interval": "5 ms" } } },
+        { "weight": 2, "queue": { "vcp": { "packets": 9 } } },
+        { "weight": 1, "queue": { "drop-tail": { "bytes": "9 kB" } } } ] } }"#,
+        |tally| tally.refused > 0;
+    weighted_of_one: r#"{ "weighted": { "queues": [
+        { "weight": 5, "queue": { "drop-tail": { "packets": 9 } } } ] } }"#,
+        |tally| tally.refused > 0;
+    weighted_of_strangers: r#"{ "weighted": { "queues": [
+        { "weight": 1, "queue": { "halves": 12 } }, { "weight": 1, "queue": { "stack": 4 } } ] } }"#,
+        |tally| tally.refused > 0 && tally.written > 0 && tally.dropped_inside > 0;
+    halves: r#"{ "halves": 12 }"#, |tally| tally.refused > 0 && tally.written > 0;
+    stack: r#"{ "stack": 12 }"#, |tally| tally.dropped_inside > 0;
+}
+
+/// How a queue can break what it declares: that it is drop-tail.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    Swallows,
+    Repeats,
+    Reorders,
+    DropsEarly,
+    DropsInside,
+    Marks,
+    Shrinks,
+    HoldsMore,
+    RefusesNeedlessly,
+    Miscounts,
+    Idles,
+}
+
+const MOST: usize = 9;
+
+struct Broken {
+    fault: Fault,
+    waiting: Backlog<Parcel>,
+    spare: Option<Parcel>,
+    calls: u32,
+}
+
+impl Keeps<Parcel> for Broken {
+    fn enqueue(&mut self, now: Instant, packet: Parcel) -> Result<(), Dropped<Parcel>> {
+        self.calls += 1;
+        let is_time = self.calls % 5 == 4;
+        let refuse = |reason| Err(Dropped { packet, reason });
+        match self.fault {
+            Fault::Swallows if is_time => return Ok(()),
+            Fault::DropsEarly if is_time => return refuse(DropReason::Early),
+            Fault::RefusesNeedlessly if is_time => return refuse(DropReason::Full),
+            Fault::HoldsMore => {}
+            _ if self.waiting.packets() >= MOST => return refuse(DropReason::Full),
+            _ => {}
+        }
+        self.waiting.push(now, packet);
+        Ok(())
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<Parcel> {
+        self.calls += 1;
+        let is_time = self.calls % 5 == 4;
+        match self.fault {
+            Fault::Reorders if self.spare.is_none() => {
+                self.spare = self.waiting.pop(now).map(|(_, packet)| packet);
+            }
+            Fault::Repeats if is_time && self.spare.is_some() => return self.spare.take(),
+            Fault::Idles if is_time => return None,
+            _ => {}
+        }
+        let Some((_, mut packet)) = self.waiting.pop(now) else {
+            return self
+                .spare
+                .take()
+                .filter(|_| matches!(self.fault, Fault::Reorders));
+        };
+        match self.fault {
+            Fault::Marks if packet.ecn().is_capable() => packet.set_ecn(Ecn::Ce),
+            Fault::Repeats => self.spare = Some(packet),
+            Fault::Shrinks => packet = Parcel::new(packet.id, packet.size() / 2),
+            _ => {}
+        }
+        Some(packet)
+    }
+
+    fn dropped(&mut self) -> Option<Dropped<Parcel>> {
+        if !matches!(self.fault, Fault::DropsInside) || self.waiting.packets() <= 5 {
+            return None;
+        }
+        let (_, packet) = self.waiting.pop(Instant::MAX)?;
+        let reason = DropReason::Full;
+        Some(Dropped { packet, reason })
+    }
+
+    fn packets(&self) -> usize {
+        self.waiting.packets()
+            + usize::from(matches!(self.fault, Fault::Reorders if self.spare.is_some()))
+    }
+
+    fn bytes(&self) -> u64 {
+        let spare = self.spare.filter(|_| matches!(self.fault, Fault::Reorders));
+        let spare = spare.map_or(0, |packet| u64::from(packet.size()));
+        self.waiting.bytes() + spare + u64::from(matches!(self.fault, Fault::Miscounts))
+    }
+}
+
+impl QueueKind<Parcel> for Fault {
+    fn conduct(&self) -> Conduct {
+        Conduct::fifo(Limit::Packets(MOST as u32))
+    }
+
+    fn build(&self, _head: &Head<'_>) -> AnyQueue<Parcel> {
+        AnyQueue::keeps(Broken {
+            fault: *self,
+            waiting: Backlog::new(),
+            spare: None,
+            calls: 0,
+        })
+    }
+}
+
+#[test]
+fn a_queue_that_breaks_what_it_declares_is_caught() {
+    for (fault, what) in [
+        (Fault::Swallows, "it counts"),
+        (Fault::Repeats, "which it does not have"),
+        (Fault::Reorders, "out of order"),
+        (Fault::DropsEarly, "early"),
+        (Fault::DropsInside, "which it had taken in"),
+        (Fault::Marks, "it makes"),
+        (Fault::Shrinks, "it makes"),
+        (Fault::HoldsMore, "it holds 10 packets"),
+        (Fault::RefusesNeedlessly, "although it has room"),
+        (Fault::Miscounts, "it counts"),
+        (Fault::Idles, "although something waits"),
+    ] {
+        for seed in 0..20 {
+            let violation = contract::check(&fault, seed).unwrap_err();
+            assert!(violation.what.contains(what), "{fault:?}: {violation}");
+            assert_eq!(violation.seed, seed);
+        }
+    }
+}
+
+/// Where the link is its own a discipline may count wrongly in a way that no shared link shows.
+#[test]
+fn a_queue_that_is_only_wrong_at_a_link_is_caught() {
+    struct Forgets;
+    impl Admission for Forgets {
+        fn admit(
+            &mut self,
+            _now: Instant,
+            line: &mut Line<'_>,
+            arrival: Arrival,
+        ) -> Result<Verdict, DropReason> {
+            let has_room = line.has_room_for(arrival.size, Room::from(Limit::Packets(9)));
+            // A link that has never been idle since time zero.
+            let is_late = line.idle_since().is_some_and(|since| since > Instant::ZERO);
+            if has_room && !is_late {
+                Ok(Verdict::Keep)
+            } else {
+                Err(DropReason::Full)
+            }
+        }
+    }
+    impl QueueKind<Parcel> for Forgets {
+        fn conduct(&self) -> Conduct {
+            Conduct::fifo(Limit::Packets(9))
+        }
+
+        fn build(&self, _head: &Head<'_>) -> AnyQueue<Parcel> {
+            AnyQueue::admission(Forgets)
+        }
+    }
+    let violation = contract::check(&Forgets, 1).unwrap_err();
+    assert!(
+        violation.what.contains("although it has room"),
+        "{violation}"
+    );
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+fn link(spec: &str) -> Link<Parcel> {
+    let spec: QueueSpec = serde_json::from_str(spec).unwrap();
+    let stream = |_: &str| rand::SeedableRng::seed_from_u64(1);
+    let (rate, delay) = (Rate::from_bps(8_000_000), Duration::from_millis(10));
+    let head = Head::new("a->b", rate, delay, &stream);
+    let queue = spec.read(&queues()).unwrap().build(&head);
+    Link::new(queue, rate, delay, LossModel::None)
+}
+
+/// What a link does under steady overload, and the inner values of its queue in the end, which are
+/// looked at all the time or never.
+fn course(spec: &str, looks: bool) -> (Vec<bool>, Vec<(String, f64)>) {
+    let (mut link, mut course, mut values) = (link(spec), Vec::new(), Vec::new());
+    for ms in 0..3000 {
+        for id in 0..2 {
+            course.push(link.enqueue(at(ms), Parcel::new(id, 1000)).is_ok());
+        }
+        while link.deadline().is_some_and(|deadline| deadline <= at(ms)) {
+            link.dequeue(at(ms));
+        }
+        while let Some(dropped) = link.dropped() {
+            course.push(dropped.packet.id == 0);
+        }
+        if looks {
+            values.clear();
+            link.inner(&mut |name, value| values.push((name.to_owned(), value)));
+        }
+    }
+    (course, values)
+}
+
+/// A test for each discipline: it publishes values of these names, which are not all zero, and whoever
+/// looks at them disturbs nothing.
+macro_rules! inner_values {
+    ($($test:ident: $spec:expr, $names:expr;)*) => {
+        $(#[test]
+        fn $test() {
+            let (seen, values) = course($spec, true);
+            assert_eq!(seen, course($spec, false).0);
+            let names: Vec<_> = values.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, $names);
+            assert!(values.iter().any(|&(_, value)| value > 0.0), "{values:?}");
+        })*
+    };
+}
+
+inner_values! {
+    values_of_red: r#"{ "red": { "packets": 50, "weight": 0.3 } }"#, ["average", "max_p"];
+    values_of_codel: r#"{ "codel": { "packets": 50 } }"#, ["count", "dropping"];
+    values_of_fq_codel: r#"{ "fq-codel": {} }"#, ["new_queues", "old_queues"];
+    values_of_pie: r#"{ "pie": { "packets": 50 } }"#, ["drop_probability", "delay_s"];
+    values_of_vcp: r#"{ "vcp": { "packets": 50 } }"#, ["load_factor"];
+    values_of_weighted: r#"{ "weighted": { "queues": [
+        { "weight": 1, "queue": { "red": { "packets": 9 } } }, { "weight": 1 } ] } }"#,
+        ["queues[0].average", "queues[0].max_p"];
+}
+
+#[test]
+fn a_discipline_need_not_publish_values() {
+    assert_eq!(course(r#"{ "halves": 9 }"#, true).1, []);
+}
+
+/// A sub-queue sees that it has been idle, although nobody knows when its packets are sent.
+#[test]
+fn a_kept_line_is_idle_from_when_its_last_packet_leaves() {
+    struct Watch(Option<Instant>);
+    impl Admission for Watch {
+        fn admit(
+            &mut self,
+            _now: Instant,
+            line: &mut Line<'_>,
+            _arrival: Arrival,
+        ) -> Result<Verdict, DropReason> {
+            self.0 = line.idle_since();
+            Ok(Verdict::Keep)
+        }
+    }
+    let mut queue = Kept::new(Watch(None));
+    queue.enqueue(at(1), Parcel::new(1, 100)).unwrap();
+    assert_eq!(queue.admission().0, Some(Instant::ZERO));
+    queue.enqueue(at(2), Parcel::new(2, 100)).unwrap();
+    assert_eq!(queue.admission().0, None);
+    for ms in [3, 4, 5] {
+        queue.dequeue(at(ms));
+    }
+    queue.enqueue(at(6), Parcel::new(3, 100)).unwrap();
+    assert_eq!(queue.admission().0, Some(at(4)));
+}
