@@ -279,6 +279,9 @@ impl Judged {
             return Vec::new();
         };
         let (mut changes, refused) = (std::mem::take(changes), std::mem::take(refused));
+        // Frames that are still on their way when time is up may have begun their transmission from
+        // here on.
+        changes.retain(|&(at, ..)| at < self.sent_until);
         // At one instant what leaves does so first.
         changes.sort_unstable();
         let mut complaints = Vec::new();

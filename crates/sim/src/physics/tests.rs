@@ -229,3 +229,28 @@ fn allows_each_discipline_what_it_does_and_no_more() {
         assert!(verdict.contains(complaint), "case {index}: {verdict}");
     }
 }
+
+/// A frame that is on its way when time is up has left the queue, whoever was to see it arrive.
+#[test]
+fn does_not_count_as_waiting_what_may_have_begun() {
+    let mut scenario = with_queue("codel = { packets = 1 }");
+    scenario.duration = Duration::from_millis(11);
+    let mut records = good();
+    records.truncate(4);
+    records.extend([
+        record(2, 2, SENT),
+        record(2, 2, ENQUEUED),
+        record(11, 0, ARRIVED),
+        record(11, 0, RECEIVED),
+    ]);
+    let violations = verify(&scenario, &Registry::default(), &records);
+    assert_eq!(violations, Vec::<String>::new());
+    // Before the last transmission that is known of, it is known what waited.
+    records[4].at = Instant::ZERO;
+    records[5].at = Instant::ZERO;
+    let violations = verify(&scenario, &Registry::default(), &records).join("\n");
+    assert!(
+        violations.contains("takes more than it holds"),
+        "{violations}"
+    );
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod mpcp;
+mod stranger;
 #[path = "../support/mod.rs"]
 mod support;
 mod vcp;
