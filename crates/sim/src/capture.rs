@@ -108,8 +108,8 @@ impl Observer for Captures {
             .filter(|file| file.link == link && file.error.is_none())
         {
             let (from, to) = (
-                self.nodes[(frame.to() ^ 1) as usize],
-                self.nodes[frame.to() as usize],
+                self.nodes[frame.to().peer().index()],
+                self.nodes[frame.to().index()],
             );
             let body = &bodies[frame.body()];
             file.error = encode(body, frame.ecn(), from, to)

@@ -10,6 +10,7 @@ use skywave_wire::Ecn;
 use crate::application::Application;
 use crate::bodies::Bodies;
 use crate::host::Host;
+use crate::ids::{FlowId, HostId};
 use crate::network::{Hop, Network};
 use crate::observe::{Event, Observer};
 use crate::packet::{Body, Frame, IP_HEADER, Route};
@@ -21,7 +22,7 @@ const EVENTS_PER_REPORT: u64 = 1 << 15;
 
 /// A simulation in progress.
 ///
-/// Hosts come in pairs: flow `i` has its sender at index `2 i` and its receiver at `2 i + 1`.
+/// Hosts stand in the order of their [`HostId`]s.
 pub(crate) struct Simulator<O> {
     hosts: Vec<Host>,
     applications: Vec<Application>,
@@ -80,7 +81,7 @@ impl<O: Observer> Simulator<O> {
             hosts.len() as u32,
             applications.len() as u32,
         );
-        for (application, flow) in applications.iter().zip(0..) {
+        for (application, flow) in applications.iter().zip((0..).map(FlowId::new)) {
             if let Some(at) = application.next() {
                 schedule.set(Actor::Application(flow), at);
             }
@@ -166,7 +167,7 @@ impl<O: Observer> Simulator<O> {
             .packet(now, Event::Receive, &frame, &plane.bodies);
         let (to, ecn) = (frame.to(), frame.ecn());
         let body = plane.bodies.remove(frame.body());
-        let host = &mut self.hosts[to as usize];
+        let host = &mut self.hosts[to.index()];
         let bare = match body {
             Body::Bare(bare) => bare,
             boxed => {
@@ -205,32 +206,32 @@ impl<O: Observer> Simulator<O> {
         }
     }
 
-    fn host_expires(&mut self, now: Instant, index: u32) {
-        let host = &mut self.hosts[index as usize];
-        self.plane.expire(now, index, host);
-        self.settle(now, index);
+    fn host_expires(&mut self, now: Instant, id: HostId) {
+        let host = &mut self.hosts[id.index()];
+        self.plane.expire(now, id, host);
+        self.settle(now, id);
     }
 
-    fn application_acts(&mut self, now: Instant, flow: u32) {
-        let actor = Actor::Application(flow);
-        let index = 2 * flow;
-        let application = &mut self.applications[flow as usize];
+    fn application_acts(&mut self, now: Instant, flow: FlowId) {
+        let sender = flow.sender();
+        let application = &mut self.applications[flow.index()];
         if let Some(opened) = application.opens(now) {
-            let ends = &mut self.hosts[index as usize..][..2];
+            let ends = &mut self.hosts[flow.ends()];
             for (end, host) in ends.iter_mut().zip(opened.ends) {
                 if let Host::Successive(end) = end {
                     end.open(host, opened.port);
                 }
             }
         }
-        let host = &mut self.hosts[index as usize];
-        self.plane.act(now, index, host, application);
-        self.set_application(actor, flow);
-        self.settle(now, index);
+        let host = &mut self.hosts[sender.index()];
+        self.plane.act(now, sender, host, application);
+        self.set_application(flow);
+        self.settle(now, sender);
     }
 
-    fn set_application(&mut self, actor: Actor, flow: u32) {
-        match self.applications[flow as usize].next() {
+    fn set_application(&mut self, flow: FlowId) {
+        let actor = Actor::Application(flow);
+        match self.applications[flow.index()].next() {
             Some(at) => self.plane.schedule.set(actor, at),
             None => self.plane.schedule.cancel(actor),
         }
@@ -238,33 +239,32 @@ impl<O: Observer> Simulator<O> {
 
     /// After an input has been dealt with: the receiving application reads what has come, a
     /// sending one that always has data fills the room that is free, and the observer looks on.
-    fn settle(&mut self, now: Instant, index: u32) {
-        let host = &mut self.hosts[index as usize];
+    fn settle(&mut self, now: Instant, id: HostId) {
+        let host = &mut self.hosts[id.index()];
         if matches!(host, Host::Dccp(_) | Host::Udp(_) | Host::Successive(_)) {
-            let application = &mut self.applications[index as usize / 2];
-            self.plane.serve(now, index, host, application);
-            self.end_transfer(now, index);
+            let application = &mut self.applications[id.flow().index()];
+            self.plane.serve(now, id, host, application);
+            self.end_transfer(now, id.flow());
         }
         self.plane
             .observer
-            .settled(now, index, &self.hosts[index as usize]);
+            .settled(now, id, &self.hosts[id.index()]);
     }
 
     /// Where the sender's connection of several is over, forgets both ends of it.
-    fn end_transfer(&mut self, now: Instant, index: u32) {
-        let ends = &mut self.hosts[index as usize & !1..][..2];
+    fn end_transfer(&mut self, now: Instant, flow: FlowId) {
+        let ends = &mut self.hosts[flow.ends()];
         let [Host::Successive(sender), Host::Successive(receiver)] = ends else {
             return;
         };
         if !sender.is_over() {
             return;
         }
-        let flow = index / 2;
         let delivered = receiver.delivered_bytes();
         sender.close();
         receiver.close();
-        self.applications[flow as usize].transfer_ended(now, delivered);
-        self.set_application(Actor::Application(flow), flow);
+        self.applications[flow.index()].transfer_ended(now, delivered);
+        self.set_application(flow);
     }
 
     fn sample(&mut self, now: Instant) {
@@ -280,7 +280,7 @@ impl<O: Observer> Simulator<O> {
 
 impl<O: Observer> Plane<O> {
     /// Sends what an end has to send and sets its timer.
-    fn drain<E>(&mut self, now: Instant, host: u32, mut drain: Drain<'_, E>) -> Drained<()>
+    fn drain<E>(&mut self, now: Instant, host: HostId, mut drain: Drain<'_, E>) -> Drained<()>
     where
         E: End,
         E::Packet: Into<Body>,
@@ -296,19 +296,19 @@ impl<O: Observer> Plane<O> {
     }
 
     #[inline(always)]
-    fn send(&mut self, now: Instant, host: u32, ecn: Ecn, mut body: Body) {
+    fn send(&mut self, now: Instant, host: HostId, ecn: Ecn, mut body: Body) {
         let size = IP_HEADER + body.size();
         if self.verify_wire {
             body = self.verified(body, ecn);
         }
-        let route = self.routes[host as usize];
+        let route = self.routes[host.index()];
         let tag = if route.chain > 1 {
             body.place(route.chain)
         } else {
             0
         };
         let body = self.bodies.insert(body);
-        let frame = Frame::new(body, route, host ^ 1, size, ecn).tagged(tag);
+        let frame = Frame::new(body, route, host.peer(), size, ecn).tagged(tag);
         self.observer.packet(now, Event::Send, &frame, &self.bodies);
         let Hop::Link(link) = self.network.hop(route.hop) else {
             unreachable!("the ends of a flow are different nodes")

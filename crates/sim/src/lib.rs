@@ -34,6 +34,7 @@ mod capture;
 mod count;
 mod engine;
 mod host;
+mod ids;
 mod network;
 mod observe;
 mod packet;
@@ -52,6 +53,7 @@ mod web;
 mod wire_check;
 
 pub use bench::{Bench, BenchCounts, IdleFlows};
+pub use ids::{FlowId, HostId};
 pub use packet::Frame;
 pub use record::{Record, What};
 pub use registry::Registry;

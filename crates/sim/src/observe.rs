@@ -5,6 +5,7 @@ use skywave_units::Instant;
 
 use crate::bodies::Bodies;
 use crate::host::Host;
+use crate::ids::HostId;
 use crate::network::Network;
 use crate::packet::Frame;
 
@@ -38,9 +39,9 @@ pub(crate) trait Observer {
         let _ = (now, event, frame, bodies);
     }
 
-    /// Host `index` has dealt with an input and sent what it had to send.
-    fn settled(&mut self, now: Instant, index: u32, host: &Host) {
-        let _ = (now, index, host);
+    /// A host has dealt with an input and sent what it had to send.
+    fn settled(&mut self, now: Instant, id: HostId, host: &Host) {
+        let _ = (now, id, host);
     }
 
     /// A sampling time.
@@ -59,9 +60,9 @@ impl<O: Observer> Observer for Option<O> {
         }
     }
 
-    fn settled(&mut self, now: Instant, index: u32, host: &Host) {
+    fn settled(&mut self, now: Instant, id: HostId, host: &Host) {
         if let Some(observer) = self {
-            observer.settled(now, index, host);
+            observer.settled(now, id, host);
         }
     }
 
@@ -80,9 +81,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 
     #[inline(always)]
-    fn settled(&mut self, now: Instant, index: u32, host: &Host) {
-        self.0.settled(now, index, host);
-        self.1.settled(now, index, host);
+    fn settled(&mut self, now: Instant, id: HostId, host: &Host) {
+        self.0.settled(now, id, host);
+        self.1.settled(now, id, host);
     }
 
     fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {

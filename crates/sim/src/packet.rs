@@ -5,6 +5,8 @@ use core::num::NonZeroU64;
 use skywave_path::Packet;
 use skywave_wire::{Ecn, Payload, dccp, tcp, udp};
 
+use crate::ids::HostId;
+
 /// Bytes of the IPv4 header that the simulator puts before every packet.
 pub(crate) const IP_HEADER: u32 = 20;
 
@@ -26,11 +28,13 @@ pub struct Frame {
 const MARKED: u64 = 1 << 59;
 
 impl Frame {
-    /// A frame of `size` bytes for host `to`, at the beginning of its route.
-    pub(crate) const fn new(body: u32, route: Route, to: u32, size: u32, ecn: Ecn) -> Self {
+    /// A frame of `size` bytes for this host, at the beginning of its route.
+    pub(crate) const fn new(body: u32, route: Route, to: HostId, size: u32, ecn: Ecn) -> Self {
         let Route { hop, class, .. } = route;
-        let label =
-            to as u64 | (size as u64) << 32 | (class as u64) << 60 | (ecn.bits() as u64) << 62;
+        let label = to.get() as u64
+            | (size as u64) << 32
+            | (class as u64) << 60
+            | (ecn.bits() as u64) << 62;
         Self {
             cursor: body as u64 | (hop as u64) << 32,
             label: label_of(label),
@@ -69,8 +73,8 @@ impl Frame {
     }
 
     /// The host that it is addressed to.
-    pub(crate) const fn to(self) -> u32 {
-        self.label.get() as u32
+    pub(crate) const fn to(self) -> HostId {
+        HostId::new(self.label.get() as u32)
     }
 }
 
@@ -108,7 +112,7 @@ impl Packet for Frame {
 
     fn flow(&self) -> u64 {
         // Each host belongs to one flow.
-        u64::from(self.to())
+        u64::from(self.to().get())
     }
 
     fn class(&self) -> u8 {
@@ -332,7 +336,7 @@ mod tests {
             class: 2,
             chain: 8,
         };
-        let mut frame = Frame::new(u32::MAX, route, 9, 65_575, Ecn::Ect1).tagged(7);
+        let mut frame = Frame::new(u32::MAX, route, HostId::new(9), 65_575, Ecn::Ect1).tagged(7);
         frame.set_ecn(Ecn::Ect1);
         assert!(!frame.was_marked());
         frame.set_ecn(Ecn::Ce);
@@ -341,7 +345,7 @@ mod tests {
         assert!(!frame.was_marked());
         assert_eq!(
             (frame.body(), frame.hop(), frame.to()),
-            (u32::MAX as usize, 8, 9)
+            (u32::MAX as usize, 8, HostId::new(9))
         );
         assert_eq!(
             (frame.size(), frame.class(), frame.ecn(), frame.tag()),

@@ -23,6 +23,7 @@ use skywave_units::Instant;
 use skywave_wire::Ecn;
 
 use self::link::{Judged, links};
+use crate::ids::HostId;
 use crate::record::{Record, What};
 use crate::registry::Registry;
 use crate::scenario::Scenario;
@@ -41,7 +42,7 @@ struct Traveller {
     place: Place,
     size: u32,
     ecn: Ecn,
-    receiver: u32,
+    receiver: HostId,
 }
 
 /// Checks the record of a run of `scenario`; the answer is empty where all is well.
@@ -127,18 +128,18 @@ impl Judge {
         }
     }
 
-    fn sent(&mut self, record: &Record, host: u32) -> Result<(), String> {
+    fn sent(&mut self, record: &Record, host: HostId) -> Result<(), String> {
         if record.packet != self.next_packet {
             return Err(format!("packet {} was to be sent next", self.next_packet));
         }
         self.next_packet += 1;
         let Record { size, ecn, .. } = *record;
-        let place = Place::Node(self.hosts[host as usize].clone());
+        let place = Place::Node(self.hosts[host.index()].clone());
         let traveller = Traveller {
             place,
             size,
             ecn,
-            receiver: host ^ 1,
+            receiver: host.peer(),
         };
         self.travellers.insert(record.packet, traveller);
         Ok(())
@@ -213,13 +214,14 @@ impl Judge {
         self.links[link as usize].leave(record)
     }
 
-    fn received(&mut self, record: &Record, host: u32) -> Result<(), String> {
-        let here = Place::Node(self.hosts[host as usize].clone());
+    fn received(&mut self, record: &Record, host: HostId) -> Result<(), String> {
+        let here = Place::Node(self.hosts[host.index()].clone());
         let receiver = self.traveller(record, &here, Writes::Nothing)?.receiver;
         self.travellers.remove(&record.packet);
         if receiver == host {
             Ok(())
         } else {
+            let (host, receiver) = (host.get(), receiver.get());
             Err(format!("host {host} has it, but it is for host {receiver}"))
         }
     }

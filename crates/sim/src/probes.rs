@@ -7,6 +7,7 @@ use skywave_units::{Duration, Instant};
 use crate::bodies::Bodies;
 use crate::count::{FlowCounts, PacketCount};
 use crate::host::{Host, HostStats};
+use crate::ids::{FlowId, HostId};
 use crate::network::Network;
 use crate::observe::{Event, Observer};
 use crate::packet::{Body, Frame};
@@ -112,7 +113,7 @@ impl Sampler {
     #[inline(always)]
     fn count(&mut self, link: u32, frame: &Frame, add: impl Fn(&mut PacketCount)) {
         add(&mut self.links[link as usize]);
-        let flow = frame.to() as usize / 2;
+        let flow = frame.to().flow().index();
         if let Some(count) = self.link_flows.of(link as usize, flow) {
             add(count);
         }
@@ -120,7 +121,7 @@ impl Sampler {
 
     /// Writes down what is asked for of a sender's state.
     #[inline(never)]
-    fn write_state(&mut self, now: Instant, flow: u32, stats: &HostStats) {
+    fn write_state(&mut self, now: Instant, flow: FlowId, stats: &HostStats) {
         if self.windows {
             self.write_window(now, flow, stats);
         }
@@ -130,7 +131,7 @@ impl Sampler {
     }
 
     /// Writes the window of a flow down if it has changed.
-    fn write_window(&mut self, now: Instant, flow: u32, stats: &HostStats) {
+    fn write_window(&mut self, now: Instant, flow: FlowId, stats: &HostStats) {
         let &HostStats {
             cwnd,
             ssthresh,
@@ -138,7 +139,7 @@ impl Sampler {
             ..
         } = stats;
         let window = (cwnd, ssthresh, pipe);
-        let last = &mut self.flows[flow as usize].window;
+        let last = &mut self.flows[flow.index()].window;
         if *last != Some(window) {
             *last = Some(window);
             self.tables.windows.push(WindowRow {
@@ -152,12 +153,12 @@ impl Sampler {
     }
 
     /// Writes the rate of a flow down if it has one and something is new.
-    fn write_rate(&mut self, now: Instant, flow: u32, stats: &HostStats) {
+    fn write_rate(&mut self, now: Instant, flow: FlowId, stats: &HostStats) {
         let Some(rate) = stats.rate else {
             return;
         };
         let rtt = stats.srtt;
-        let last = &mut self.flows[flow as usize].rate;
+        let last = &mut self.flows[flow.index()].rate;
         if *last != Some((rate, rtt)) {
             *last = Some((rate, rtt));
             self.tables.rates.push(RateRow {
@@ -175,7 +176,7 @@ impl Sampler {
         for (total, count) in self.totals.links.iter_mut().zip(&mut self.links) {
             total.packets += std::mem::take(count);
         }
-        for ((log, made), flow) in self.voice.iter().zip(made).zip(0..) {
+        for ((log, made), flow) in self.voice.iter().zip(made).zip((0..).map(FlowId::new)) {
             let Some(log) = log else { continue };
             // What is sent has been made.
             for (index, &made) in made.iter().enumerate() {
@@ -204,9 +205,8 @@ impl Sampler {
         let Some(datagram) = body.datagram() else {
             return;
         };
-        let (flow, is_forward) = (frame.to() as usize / 2, !frame.to().is_multiple_of(2));
-        if let Some(log) = &mut self.voice[flow]
-            && is_forward
+        if let Some(log) = &mut self.voice[frame.to().flow().index()]
+            && !frame.to().is_sender()
         {
             match event {
                 Event::Send => log.sent(now, datagram),
@@ -228,7 +228,7 @@ impl Sampler {
 
     #[cold]
     fn dropped(&mut self, row: DropRow, frame: &Frame, entered: bool) {
-        self.totals.flow_drops[row.flow as usize] += 1;
+        self.totals.flow_drops[row.flow.index()] += 1;
         self.count(row.link, frame, |count| {
             count.arrivals += u64::from(!entered);
             count.drops += 1;
@@ -238,9 +238,8 @@ impl Sampler {
 
     #[inline(always)]
     fn received(&mut self, now: Instant, frame: &Frame, body: &Body) {
-        let flow = frame.to() as usize / 2;
-        // Data goes to a flow's receiver, which is odd.
-        if !self.sampled.flows[flow] || frame.to().is_multiple_of(2) || body.data() == 0 {
+        let flow = frame.to().flow().index();
+        if !self.sampled.flows[flow] || frame.to().is_sender() || body.data() == 0 {
             return;
         }
         let delay = now - self.sent_at[frame.body()];
@@ -270,7 +269,7 @@ impl Observer for Sampler {
                 let row = DropRow {
                     at: now,
                     link,
-                    flow: frame.to() / 2,
+                    flow: frame.to().flow(),
                     kind: body.kind(),
                     seq: body.seq(),
                     bytes: frame.size(),
@@ -293,9 +292,9 @@ impl Observer for Sampler {
     }
 
     #[inline(always)]
-    fn settled(&mut self, now: Instant, index: u32, host: &Host) {
-        if (self.windows || self.rates) && index.is_multiple_of(2) {
-            self.write_state(now, index / 2, &host.stats());
+    fn settled(&mut self, now: Instant, id: HostId, host: &Host) {
+        if (self.windows || self.rates) && id.is_sender() {
+            self.write_state(now, id.flow(), &host.stats());
         }
     }
 
@@ -325,7 +324,7 @@ impl Observer for Sampler {
                 let count = self.link_flows.take(index, flow);
                 // A flow that does not use the link has no rows there.
                 if self.usage[index][flow] {
-                    let flow = flow as u32;
+                    let flow = FlowId::new(flow as u32);
                     self.tables.link_flows.push(LinkFlowRow {
                         at: now,
                         link,
@@ -338,12 +337,14 @@ impl Observer for Sampler {
         }
         for &flow in &self.sampled_flows {
             let count = &mut self.flows[flow];
-            let (sender, receiver) = (hosts[2 * flow].stats(), hosts[2 * flow + 1].stats());
+            let id = FlowId::new(flow as u32);
+            let [sender, receiver] =
+                [id.sender(), id.receiver()].map(|end| hosts[end.index()].stats());
             let packets = receiver.delivered_packets - count.delivered_packets;
             let bytes = receiver.delivered_bytes - count.delivered_bytes;
             self.tables.flows.push(FlowRow {
                 at: now,
-                flow: flow as u32,
+                flow: id,
                 seconds,
                 delivered_packets: packets,
                 delivered_bytes: bytes,

@@ -8,6 +8,7 @@ use skywave_wire::Ecn;
 use twox_hash::XxHash3_64;
 
 use crate::bodies::Bodies;
+use crate::ids::HostId;
 use crate::observe::{Event, Observer};
 use crate::packet::Frame;
 
@@ -26,14 +27,13 @@ pub struct Record {
     pub ecn: Ecn,
 }
 
-/// What happens to a packet, and where: indices of hosts and of directed links. Flow `i` has its
-/// sender at host `2 i` and its receiver at host `2 i + 1`.
+/// What happens to a packet, and where: hosts, and indices of directed links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Its sender sends it.
     Sent {
         /// The sender.
-        host: u32,
+        host: HostId,
     },
     /// A link takes it in.
     Enqueued {
@@ -55,7 +55,7 @@ pub enum What {
     /// A host receives it.
     Received {
         /// The receiver.
-        host: u32,
+        host: HostId,
     },
 }
 
@@ -64,7 +64,7 @@ impl Record {
     fn new(at: Instant, event: Event, frame: &Frame, packet: u64) -> Self {
         let what = match event {
             Event::Send => What::Sent {
-                host: frame.to() ^ 1,
+                host: frame.to().peer(),
             },
             Event::Enqueue { link } => What::Enqueued { link },
             Event::Drop { link, reason, .. } => What::Dropped { link, reason },
@@ -86,7 +86,7 @@ impl Record {
     #[inline(always)]
     fn write_to(self, bytes: &mut [u8; 26]) {
         let (code, place) = match self.what {
-            What::Sent { host } => (0, host),
+            What::Sent { host } => (0, host.get()),
             What::Enqueued { link } => (1, link),
             What::Dropped {
                 link,
@@ -97,7 +97,7 @@ impl Record {
                 reason: DropReason::Loss,
             } => (3, link),
             What::Arrived { link } => (4, link),
-            What::Received { host } => (5, host),
+            What::Received { host } => (5, host.get()),
             What::Dropped {
                 link,
                 reason: DropReason::Early,

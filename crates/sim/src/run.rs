@@ -12,6 +12,7 @@ use crate::application::Application;
 use crate::capture::Captures;
 use crate::engine::{Parts, Simulator, Stop};
 use crate::host::{Host, HostStats};
+use crate::ids::{FlowId, HostId};
 use crate::network::{Hop, Network};
 use crate::observe::Observer;
 use crate::packet::Route;
@@ -212,14 +213,14 @@ impl Build {
 
     /// Whether each flow's route, there or back, uses each link: `[link][flow]`.
     fn usage(&self) -> Vec<Vec<bool>> {
-        let mut usage = vec![vec![false; self.hosts.len() / 2]; self.network.links.len()];
-        for (host, route) in self.routes.iter().enumerate() {
+        let mut usage = vec![vec![false; self.applications.len()]; self.network.links.len()];
+        for (host, route) in (0..).map(HostId::new).zip(&self.routes) {
             let hops = (route.hop..).map_while(|index| match self.network.hop(index) {
                 Hop::Link(link) => Some(link),
                 Hop::Host => None,
             });
             for link in hops {
-                usage[link as usize][host / 2] = true;
+                usage[link as usize][host.flow().index()] = true;
             }
         }
         usage
@@ -319,28 +320,32 @@ pub fn run(
         .flows
         .iter()
         .zip(&flow_drops)
-        .zip(stats.chunks_exact(2));
+        .zip((0..).map(FlowId::new));
     let summary = Summary {
         name: scenario.name.clone(),
         seed: scenario.seed,
         duration_s,
         events,
         flows: flow_summaries
-            .map(|((flow, &drops), hosts)| FlowSummary {
-                name: flow.name.clone(),
-                transport: match flow.transport {
-                    TransportSpec::Tcp(_) => "tcp",
-                    TransportSpec::Dccp(_) => "dccp",
-                    TransportSpec::Udp(_) => "udp",
-                },
-                packets_sent: hosts[0].packets_sent,
-                bytes_sent: hosts[0].bytes_sent,
-                delivered_packets: hosts[1].delivered_packets,
-                delivered_bytes: hosts[1].delivered_bytes,
-                goodput_bps: hosts[1].delivered_bytes as f64 * 8.0 / duration_s,
-                drops,
-                retransmissions: hosts[0].retransmissions,
-                timeouts: hosts[0].timeouts,
+            .map(|((flow, &drops), id)| {
+                let [sender, receiver] =
+                    [id.sender(), id.receiver()].map(|end| &stats[end.index()]);
+                FlowSummary {
+                    name: flow.name.clone(),
+                    transport: match flow.transport {
+                        TransportSpec::Tcp(_) => "tcp",
+                        TransportSpec::Dccp(_) => "dccp",
+                        TransportSpec::Udp(_) => "udp",
+                    },
+                    packets_sent: sender.packets_sent,
+                    bytes_sent: sender.bytes_sent,
+                    delivered_packets: receiver.delivered_packets,
+                    delivered_bytes: receiver.delivered_bytes,
+                    goodput_bps: receiver.delivered_bytes as f64 * 8.0 / duration_s,
+                    drops,
+                    retransmissions: sender.retransmissions,
+                    timeouts: sender.timeouts,
+                }
             })
             .collect(),
         links: links
@@ -444,6 +449,7 @@ fn sampled(named: &[String], all: &[String]) -> Vec<bool> {
 /// The files of all web traffic, in the order in which they were begun.
 fn transfer_rows(applications: &[Application]) -> Vec<TransferRow> {
     let mut rows: Vec<TransferRow> = (0..)
+        .map(FlowId::new)
         .zip(applications)
         .flat_map(|(flow, application)| {
             let row = move |&file| TransferRow { flow, file };

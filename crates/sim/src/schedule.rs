@@ -4,6 +4,8 @@ use std::hint::select_unpredictable;
 
 use skywave_units::Instant;
 
+use crate::ids::{FlowId, HostId};
+
 /// From here on an entrant has no event: 292 years, beyond what a run may last.
 const NEVER: u64 = 1 << 63;
 
@@ -13,9 +15,9 @@ pub(crate) enum Actor {
     /// A link: its next arrival.
     Link(u32),
     /// A host: the timer of its endpoint.
-    Host(u32),
+    Host(HostId),
     /// The application of a flow: its next datagram.
-    Application(u32),
+    Application(FlowId),
     /// The sampling clock.
     Sampler,
 }
@@ -101,8 +103,8 @@ impl Schedule {
     fn tournament(&mut self, actor: Actor) -> (&mut Tournament, usize) {
         let timer = match actor {
             Actor::Link(link) => return (&mut self.links, link as usize),
-            Actor::Host(host) => host,
-            Actor::Application(flow) => self.hosts + flow,
+            Actor::Host(host) => host.get(),
+            Actor::Application(flow) => self.hosts + flow.get(),
             Actor::Sampler => self.hosts + self.applications,
         };
         (&mut self.timers, timer as usize)
@@ -110,9 +112,9 @@ impl Schedule {
 
     const fn actor_of(&self, timer: u32) -> Actor {
         if timer < self.hosts {
-            Actor::Host(timer)
+            Actor::Host(HostId::new(timer))
         } else if timer < self.hosts + self.applications {
-            Actor::Application(timer - self.hosts)
+            Actor::Application(FlowId::new(timer - self.hosts))
         } else {
             Actor::Sampler
         }
@@ -294,7 +296,11 @@ mod tests {
     #[test]
     fn ties_break_in_scheduling_order() {
         let mut schedule = Schedule::new(1, 1, 1);
-        let (link, host, application) = (Actor::Link(0), Actor::Host(0), Actor::Application(0));
+        let (link, host, application) = (
+            Actor::Link(0),
+            Actor::Host(HostId::new(0)),
+            Actor::Application(FlowId::new(0)),
+        );
         for actor in [application, link, host, application] {
             schedule.set(actor, at(5));
         }
@@ -309,7 +315,7 @@ mod tests {
     #[test]
     fn waking_earlier_moves_and_waking_later_does_not() {
         let mut schedule = Schedule::new(0, 1, 0);
-        let host = Actor::Host(0);
+        let host = Actor::Host(HostId::new(0));
         schedule.wake_by(host, at(5));
         schedule.wake_by(host, at(9));
         assert_eq!(schedule.peek(), Some((at(5), host)));
@@ -320,8 +326,8 @@ mod tests {
     fn actors(links: u32) -> impl Strategy<Value = Actor> {
         prop_oneof![
             (0..links).prop_map(Actor::Link),
-            (0u32..20).prop_map(Actor::Host),
-            (0u32..6).prop_map(Actor::Application),
+            (0u32..20).prop_map(|host| Actor::Host(HostId::new(host))),
+            (0u32..6).prop_map(|flow| Actor::Application(FlowId::new(flow))),
             Just(Actor::Sampler),
         ]
     }

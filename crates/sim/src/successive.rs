@@ -1,6 +1,7 @@
 //! An end of a flow whose connections follow one another.
 
 use crate::host::{Host, HostStats};
+use crate::ids::HostId;
 use crate::packet::Body;
 
 /// Holds a connection while there is one, and the counts of those before it: however many there
@@ -36,12 +37,11 @@ impl Successive {
         self.current.as_mut().map(|connection| &mut connection.host)
     }
 
-    /// The end that a packet for host `to` is for; none where it is a late one of an earlier
+    /// The end that a packet for this host is for; none where it is a late one of an earlier
     /// connection.
-    pub(crate) fn addressee(&mut self, to: u32, body: &Body) -> Option<&mut Host> {
+    pub(crate) fn addressee(&mut self, to: HostId, body: &Body) -> Option<&mut Host> {
         let (source, destination) = body.ports();
-        let is_sender = to.is_multiple_of(2);
-        let port = if is_sender { destination } else { source };
+        let port = if to.is_sender() { destination } else { source };
         self.current
             .as_mut()
             .filter(|connection| connection.port == port)

@@ -13,6 +13,7 @@ use skywave_transport::dccp::RateStats;
 use skywave_units::{Duration, Instant};
 
 use crate::count::PacketCount;
+use crate::ids::{FlowId, HostId};
 use crate::observe::Event;
 use crate::packet::{Body, Frame};
 use crate::scenario::Probes;
@@ -38,7 +39,7 @@ pub(crate) struct TableSet {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowRow {
     pub(crate) at: Instant,
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) seconds: f64,
     pub(crate) delivered_packets: u64,
     pub(crate) delivered_bytes: u64,
@@ -67,7 +68,7 @@ pub(crate) struct LinkRow {
 pub(crate) struct LinkFlowRow {
     pub(crate) at: Instant,
     pub(crate) link: u32,
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) count: PacketCount,
     pub(crate) seconds: f64,
 }
@@ -76,7 +77,7 @@ pub(crate) struct LinkFlowRow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowRow {
     pub(crate) at: Instant,
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
     pub(crate) pipe: u32,
@@ -86,7 +87,7 @@ pub(crate) struct WindowRow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateRow {
     pub(crate) at: Instant,
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) rate: RateStats,
     pub(crate) rtt: Option<Duration>,
 }
@@ -96,7 +97,7 @@ pub(crate) struct RateRow {
 pub(crate) struct DropRow {
     pub(crate) at: Instant,
     pub(crate) link: u32,
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) kind: &'static str,
     pub(crate) seq: u64,
     pub(crate) bytes: u32,
@@ -108,7 +109,7 @@ pub(crate) struct DropRow {
 pub(crate) struct VoiceRow {
     /// The end of the interval.
     pub(crate) at: Instant,
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) made: Made,
     pub(crate) count: VoiceCount,
 }
@@ -116,7 +117,7 @@ pub(crate) struct VoiceRow {
 /// A file of web traffic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TransferRow {
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) file: Transfer,
 }
 
@@ -128,7 +129,7 @@ pub(crate) struct PacketRow {
     /// The link, where the event happens at one.
     link: Option<u32>,
     /// The host that the packet is for.
-    to: u32,
+    to: HostId,
     kind: &'static str,
     seq: u64,
     ack: Option<u64>,
@@ -225,7 +226,7 @@ impl TableSet {
     fn flow_table(&self, names: &Names<'_>) -> Result<RecordBatch, ArrowError> {
         table!(&self.flows, {
             "time_s": floats(|row: &FlowRow| row.at.as_secs_f64()),
-            "flow": labels(names.flows, |row: &FlowRow| row.flow),
+            "flow": labels(names.flows, |row: &FlowRow| row.flow.get()),
             "goodput_bps": floats(|row: &FlowRow| row.delivered_bytes as f64 * 8.0 / row.seconds),
             "delivered_packets": counts(|row: &FlowRow| row.delivered_packets),
             "delivered_bytes": counts(|row: &FlowRow| row.delivered_bytes),
@@ -258,7 +259,7 @@ impl TableSet {
         table!(&self.link_flows, {
             "time_s": floats(|row: &LinkFlowRow| row.at.as_secs_f64()),
             "link": labels(names.links, |row: &LinkFlowRow| row.link),
-            "flow": labels(names.flows, |row: &LinkFlowRow| row.flow),
+            "flow": labels(names.flows, |row: &LinkFlowRow| row.flow.get()),
             "arrivals": counts(|row: &LinkFlowRow| row.count.arrivals),
             "drops": counts(|row: &LinkFlowRow| row.count.drops),
             "delivered": counts(|row: &LinkFlowRow| row.count.delivered),
@@ -271,7 +272,7 @@ impl TableSet {
     fn window_table(&self, names: &Names<'_>) -> Result<RecordBatch, ArrowError> {
         table!(&self.windows, {
             "time_s": floats(|row: &WindowRow| row.at.as_secs_f64()),
-            "flow": labels(names.flows, |row: &WindowRow| row.flow),
+            "flow": labels(names.flows, |row: &WindowRow| row.flow.get()),
             "cwnd_packets": floats(|row: &WindowRow| row.cwnd),
             "ssthresh_packets": finite(|row: &WindowRow| row.ssthresh),
             "pipe_packets": small(|row: &WindowRow| row.pipe),
@@ -281,7 +282,7 @@ impl TableSet {
     fn rate_table(&self, names: &Names<'_>) -> Result<RecordBatch, ArrowError> {
         table!(&self.rates, {
             "time_s": floats(|row: &RateRow| row.at.as_secs_f64()),
-            "flow": labels(names.flows, |row: &RateRow| row.flow),
+            "flow": labels(names.flows, |row: &RateRow| row.flow.get()),
             "rate_bps": counts(|row: &RateRow| row.rate.rate.as_bps()),
             "allowed_rate_bps": counts(|row: &RateRow| row.rate.allowed_rate.as_bps()),
             "receive_rate_bps": counts(|row: &RateRow| row.rate.receive_rate.as_bps()),
@@ -296,7 +297,7 @@ impl TableSet {
         table!(&self.drops, {
             "time_s": floats(|row: &DropRow| row.at.as_secs_f64()),
             "link": labels(names.links, |row: &DropRow| row.link),
-            "flow": labels(names.flows, |row: &DropRow| row.flow),
+            "flow": labels(names.flows, |row: &DropRow| row.flow.get()),
             "kind": words(|row: &DropRow| row.kind),
             "seq": counts(|row: &DropRow| row.seq),
             "bytes": small(|row: &DropRow| row.bytes),
@@ -307,7 +308,7 @@ impl TableSet {
     fn voice_table(&self, names: &Names<'_>) -> Result<RecordBatch, ArrowError> {
         table!(&self.voice, {
             "time_s": floats(|row: &VoiceRow| row.at.as_secs_f64()),
-            "flow": labels(names.flows, |row: &VoiceRow| row.flow),
+            "flow": labels(names.flows, |row: &VoiceRow| row.flow.get()),
             "frames": counts(|row: &VoiceRow| row.made.frames),
             "refused": counts(|row: &VoiceRow| row.made.refused),
             "sent": counts(|row: &VoiceRow| row.count.sent),
@@ -322,7 +323,7 @@ impl TableSet {
 
     fn transfer_table(&self, names: &Names<'_>) -> Result<RecordBatch, ArrowError> {
         table!(&self.transfers, {
-            "flow": labels(names.flows, |row: &TransferRow| row.flow),
+            "flow": labels(names.flows, |row: &TransferRow| row.flow.get()),
             "start_s": floats(|row: &TransferRow| row.file.start.as_secs_f64()),
             "finish_s": maybe_floats(|row: &TransferRow| row.file.end.map(|(at, _)| at.as_secs_f64())),
             "bytes": counts(|row: &TransferRow| row.file.bytes),
@@ -340,14 +341,14 @@ impl TableSet {
         let places: Vec<String> = names.links.iter().cloned().chain(hosts).collect();
         let place = |row: &PacketRow| match (row.link, row.event) {
             (Some(link), _) => link,
-            (None, "send") => links + (row.to ^ 1),
-            (None, _) => links + row.to,
+            (None, "send") => links + row.to.peer().get(),
+            (None, _) => links + row.to.get(),
         };
         table!(&self.packets, {
             "time_s": floats(|row: &PacketRow| row.at.as_secs_f64()),
             "event": words(|row: &PacketRow| row.event),
             "place": labels(&places, place),
-            "flow": labels(names.flows, |row: &PacketRow| row.to / 2),
+            "flow": labels(names.flows, |row: &PacketRow| row.to.flow().get()),
             "kind": words(|row: &PacketRow| row.kind),
             "seq": counts(|row: &PacketRow| row.seq),
             "ack": maybe_counts(|row: &PacketRow| row.ack),

@@ -7,6 +7,7 @@ use skywave_wire::Ecn;
 use super::Plane;
 use crate::application::{Application, Datagrams};
 use crate::host::Host;
+use crate::ids::HostId;
 use crate::observe::Observer;
 use crate::packet::Body;
 
@@ -18,7 +19,7 @@ impl<O: Observer> Plane<O> {
     pub(super) fn receive_apart(
         &mut self,
         now: Instant,
-        to: u32,
+        to: HostId,
         ecn: Ecn,
         host: &mut Host,
         body: Body,
@@ -52,17 +53,15 @@ impl<O: Observer> Plane<O> {
     }
 
     /// Lets a host's timers expire.
-    pub(super) fn expire(&mut self, now: Instant, index: u32, host: &mut Host) {
+    pub(super) fn expire(&mut self, now: Instant, id: HostId, host: &mut Host) {
         match host {
-            Host::TcpSender(sender) => sender.expire(now, |drain| self.drain(now, index, drain)),
-            Host::TcpReceiver(receiver) => {
-                receiver.expire(now, |drain| self.drain(now, index, drain))
-            }
-            Host::Dccp(connection) => connection.expire(now, |drain| self.drain(now, index, drain)),
-            Host::Udp(socket) => socket.expire(now, |drain| self.drain(now, index, drain)),
+            Host::TcpSender(sender) => sender.expire(now, |drain| self.drain(now, id, drain)),
+            Host::TcpReceiver(receiver) => receiver.expire(now, |drain| self.drain(now, id, drain)),
+            Host::Dccp(connection) => connection.expire(now, |drain| self.drain(now, id, drain)),
+            Host::Udp(socket) => socket.expire(now, |drain| self.drain(now, id, drain)),
             Host::Successive(end) => {
                 if let Some(host) = end.current() {
-                    self.expire(now, index, host);
+                    self.expire(now, id, host);
                 }
             }
         }
@@ -72,28 +71,28 @@ impl<O: Observer> Plane<O> {
     pub(super) fn act(
         &mut self,
         now: Instant,
-        index: u32,
+        id: HostId,
         host: &mut Host,
         application: &mut Application,
     ) {
         match host {
             Host::TcpSender(sender) => {
                 let write = |sender: &mut _| application.write(now, sender);
-                sender.apply(now, write, |drain| self.drain(now, index, drain));
+                sender.apply(now, write, |drain| self.drain(now, id, drain));
             }
             Host::Dccp(connection) => {
                 let send = |connection: &mut _| application.send(now, connection);
-                connection.apply(now, send, |drain| self.drain(now, index, drain));
+                connection.apply(now, send, |drain| self.drain(now, id, drain));
             }
             Host::Udp(socket) => {
                 let send = |socket: &mut _| application.send(now, socket);
-                socket.apply(now, send, |drain| self.drain(now, index, drain));
+                socket.apply(now, send, |drain| self.drain(now, id, drain));
             }
             Host::Successive(end) => match end.current() {
-                Some(host) => self.act(now, index, host, application),
+                Some(host) => self.act(now, id, host, application),
                 None => application.rest(),
             },
-            Host::TcpReceiver(_) => unreachable!("a flow's even host is its sender"),
+            Host::TcpReceiver(_) => unreachable!("only senders have applications that act"),
         }
     }
 
@@ -102,16 +101,16 @@ impl<O: Observer> Plane<O> {
     pub(super) fn serve(
         &mut self,
         now: Instant,
-        index: u32,
+        id: HostId,
         host: &mut Host,
         application: &mut Application,
     ) {
         match host {
-            Host::Dccp(connection) => self.read_and_refill(now, index, connection, application),
-            Host::Udp(socket) => self.read_and_refill(now, index, socket, application),
+            Host::Dccp(connection) => self.read_and_refill(now, id, connection, application),
+            Host::Udp(socket) => self.read_and_refill(now, id, socket, application),
             Host::Successive(end) => {
                 if let Some(host) = end.current() {
-                    self.serve(now, index, host, application);
+                    self.serve(now, id, host, application);
                 }
             }
             Host::TcpSender(_) | Host::TcpReceiver(_) => {}
@@ -121,14 +120,14 @@ impl<O: Observer> Plane<O> {
     fn read_and_refill<E>(
         &mut self,
         now: Instant,
-        host: u32,
+        host: HostId,
         transport: &mut Driven<E>,
         application: &mut Application,
     ) where
         E: Datagrams,
         E::Packet: Into<Body>,
     {
-        let is_sender = host.is_multiple_of(2);
+        let is_sender = host.is_sender();
         loop {
             let read_and_refill = |transport: &mut E| {
                 transport.read();

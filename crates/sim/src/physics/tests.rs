@@ -3,7 +3,7 @@
 use skywave_units::Duration;
 
 use super::*;
-use crate::Registry;
+use crate::{FlowId, Registry};
 
 /// One link: 1000 B take 1 ms, propagation 10 ms, one packet may wait.
 fn scenario() -> Scenario {
@@ -44,10 +44,15 @@ fn record(at_ms: u64, packet: u64, what: What) -> Record {
     }
 }
 
-const SENT: What = What::Sent { host: 0 };
+const FLOW: FlowId = FlowId::new(0);
+const SENT: What = What::Sent {
+    host: FLOW.sender(),
+};
 const ENQUEUED: What = What::Enqueued { link: 0 };
 const ARRIVED: What = What::Arrived { link: 0 };
-const RECEIVED: What = What::Received { host: 1 };
+const RECEIVED: What = What::Received {
+    host: FLOW.receiver(),
+};
 const FULL: What = What::Dropped {
     link: 0,
     reason: DropReason::Full,
@@ -112,7 +117,11 @@ fn sees_each_kind_of_violation() {
             "not FIFO",
         ),
         (
-            |records| records[7].what = What::Received { host: 0 },
+            |records| {
+                records[7].what = What::Received {
+                    host: FLOW.sender(),
+                }
+            },
             "somewhere else",
         ),
         (|records| records[9].packet = 0, "not on its way"),
