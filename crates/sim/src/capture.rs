@@ -7,10 +7,10 @@ use skywave_units::Instant;
 use skywave_wire::capture::{InterfaceId, Writer};
 
 use crate::bodies::Bodies;
+use crate::error::RunError;
 use crate::network::Network;
 use crate::observe::{Event, Observer};
 use crate::packet::Frame;
-use crate::run::RunError;
 use crate::scenario::FlowSpec;
 use crate::wire_check::encode;
 

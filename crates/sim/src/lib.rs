@@ -1,7 +1,7 @@
 //! The packet-level simulator: protocols and paths on a virtual clock.
 //!
 //! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
-//!   A [`Registry`] says what its words stand for.
+//!   A [`Registry`] says what its words stand for. A run is `build`, `simulate` and `report`.
 //! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
 //!   `host` (endpoints; `successive` for one connection after another) and `application` (what they
 //!   send; `talker` sends voice, `web` files).
@@ -30,9 +30,11 @@
 mod application;
 mod bench;
 mod bodies;
+mod build;
 mod capture;
 mod count;
 mod engine;
+mod error;
 mod host;
 mod ids;
 mod network;
@@ -42,9 +44,11 @@ pub mod physics;
 mod probes;
 mod record;
 mod registry;
+mod report;
 mod run;
 mod scenario;
 mod schedule;
+mod simulate;
 mod successive;
 mod tables;
 mod talker;
@@ -53,13 +57,13 @@ mod web;
 mod wire_check;
 
 pub use bench::{Bench, BenchCounts, IdleFlows};
+pub use error::RunError;
 pub use ids::{FlowId, HostId};
 pub use packet::Frame;
 pub use record::{Record, What};
 pub use registry::Registry;
-pub use run::{
-    FlowSummary, LinkSummary, Results, RunError, RunOptions, Summary, check, run, run_many,
-};
+pub use report::{FlowSummary, LinkSummary, Results, Summary};
+pub use run::{RunOptions, check, run, run_many};
 pub use scenario::{
     ActsSpec, AdaptSpec, AfterDecreaseSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell,
     DynamicSpec, ErrorUnit, FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec,

@@ -1,0 +1,92 @@
+//! What a scenario describes, ready to run.
+
+use crate::application::Application;
+use crate::host::Host;
+use crate::ids::HostId;
+use crate::network::{Hop, Network};
+use crate::packet::Route;
+use crate::registry::Registry;
+use crate::scenario::{Scenario, ScenarioError};
+
+/// Counts of a flow on a link that a run keeps where it samples all: about a gigabyte.
+const MOST_COUNTERS: usize = 30_000_000;
+
+/// The network and the flows of a scenario, ready to run.
+pub(crate) struct Build {
+    pub(crate) network: Network,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) applications: Vec<Application>,
+    pub(crate) routes: Vec<Route>,
+}
+
+impl Build {
+    /// Builds `scenario`, which has been validated.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] where a flow has no way there or back, or its transport cannot do with the
+    /// routers on it.
+    pub(crate) fn new(scenario: &Scenario, registry: &Registry) -> Result<Self, ScenarioError> {
+        let mut network = Network::new(scenario, registry)?;
+        let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
+        let mut routes = Vec::with_capacity(2 * scenario.flows.len());
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let node = |network: &Network, name: &str, key: &str| {
+                network.node(name).ok_or_else(|| {
+                    let field = format!("flows[{index}].{key}");
+                    ScenarioError::new(field, format!("there is no node \"{name}\""))
+                })
+            };
+            let from = node(&network, &flow.from, "from")?;
+            let to = node(&network, &flow.to, "to")?;
+            let field = format!("flows[{index}]");
+            for (from, to, chain) in [(from, to, flow.transport.chain()), (to, from, None)] {
+                routes.push(Route {
+                    hop: network.route(from, to, &field)?,
+                    class: flow.class,
+                    chain: chain.unwrap_or(1),
+                });
+            }
+            let way = network.route(from, to, &field)?;
+            let routers = network.dialects(way, flow.class);
+            flow.transport.check_routers(routers, &field)?;
+            let (sender, receiver) = Host::pair(flow, index, scenario.seed);
+            hosts.extend([sender, receiver]);
+        }
+        let applications = (0..scenario.flows.len())
+            .map(|index| Application::new(scenario, index))
+            .collect();
+        Ok(Self {
+            network,
+            hosts,
+            applications,
+            routes,
+        })
+    }
+
+    /// Whether there is room for a count of each flow on each link.
+    pub(crate) fn check_counters(&self) -> Result<(), ScenarioError> {
+        let (links, flows) = (self.network.links.len(), self.applications.len());
+        if links.saturating_mul(flows) > MOST_COUNTERS {
+            let message = format!(
+                "{flows} flows on {links} links: at most {MOST_COUNTERS} pairs of a flow and a link"
+            );
+            return Err(ScenarioError::new("flows", message));
+        }
+        Ok(())
+    }
+
+    /// Whether each flow's route, there or back, uses each link: `[link][flow]`.
+    pub(crate) fn usage(&self) -> Vec<Vec<bool>> {
+        let mut usage = vec![vec![false; self.applications.len()]; self.network.links.len()];
+        for (host, route) in (0..).map(HostId::new).zip(&self.routes) {
+            let hops = (route.hop..).map_while(|index| match self.network.hop(index) {
+                Hop::Link(link) => Some(link),
+                Hop::Host => None,
+            });
+            for link in hops {
+                usage[link as usize][host.flow().index()] = true;
+            }
+        }
+        usage
+    }
+}

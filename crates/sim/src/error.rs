@@ -1,0 +1,38 @@
+//! Why a run gives no results.
+
+use crate::scenario::ScenarioError;
+use crate::wire_check::WireMismatch;
+
+/// Why there are no results.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Whoever watched the progress asked for an end.
+    #[error("the run was interrupted")]
+    Interrupted,
+    /// A packet was not the same after it had been on the wire (`verify_wire`).
+    #[error(transparent)]
+    Wire(#[from] WireMismatch),
+    /// A capture could not be written.
+    #[error("the capture of {link} could not be written: {reason}")]
+    Capture {
+        /// The link.
+        link: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// There is no such link to capture.
+    #[error("there is no link \"{link}\" to capture; links are {known}")]
+    UnknownLink {
+        /// The name that was given.
+        link: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// A table could not be made.
+    #[error("a table could not be made: {0}")]
+    Table(#[from] arrow_schema::ArrowError),
+}
