@@ -30,18 +30,7 @@ LAYERS = [
 ]
 
 # Circles that are there: the crate, the modules, and why they have not been taken apart.
-KNOWN: dict[tuple[str, frozenset[str]], str] = {
-    ("sim", frozenset({"host", "successive", "web"})): (
-        "a host may be one connection after another, each of them a host; a web source makes them"
-    ),
-    ("sim", frozenset({"application", "talker"})): (
-        "a talker is an application, and writes to transports by the trait that applications define"
-    ),
-    ("sim", frozenset({"capture", "run"})): "a run writes captures, whose errors are a run's",
-    ("sim", frozenset({"scenario::dccp", "scenario::flow", "scenario::tcp"})): (
-        "a flow names its transport, and the transports are checked against the flow's profile"
-    ),
-}
+KNOWN: dict[tuple[str, frozenset[str]], str] = {}
 
 Module = tuple[str, ...]  # the path of a module inside its crate; () is the crate's root
 

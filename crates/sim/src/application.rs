@@ -1,63 +1,16 @@
 //! Applications: what is sent, and when.
 
-use skywave_transport::{End, dccp, tcp, udp};
+use skywave_transport::tcp;
 use skywave_units::{Duration, Instant};
 use skywave_wire::Payload;
 
-use crate::host::{start_of, stream};
+use crate::connect::{Connector, Opened, start_of};
+use crate::datagrams::Datagrams;
+use crate::random::stream;
 use crate::scenario::{Scenario, SourceSpec};
-use crate::talker::{Made, Talker};
-use crate::web::{Connector, Opened, Transfer, WebSource};
-
-/// A transport of datagrams, as its application sees it.
-pub(crate) trait Datagrams: End {
-    /// Hands a datagram over to be sent; false where it is not taken.
-    fn send(&mut self, datagram: Payload) -> bool;
-
-    /// Datagrams that have been handed over and wait to be sent.
-    fn waiting(&self) -> usize;
-
-    /// Takes what has arrived.
-    fn read(&mut self);
-
-    /// Sends no more.
-    fn close(&mut self, now: Instant);
-}
-
-impl Datagrams for dccp::Connection {
-    fn send(&mut self, datagram: Payload) -> bool {
-        self.send(datagram).is_ok()
-    }
-
-    fn waiting(&self) -> usize {
-        self.stats().queued
-    }
-
-    fn read(&mut self) {
-        while self.recv().is_some() {}
-    }
-
-    fn close(&mut self, now: Instant) {
-        self.close(now);
-    }
-}
-
-impl Datagrams for udp::Socket {
-    fn send(&mut self, datagram: Payload) -> bool {
-        self.send(datagram);
-        true
-    }
-
-    fn waiting(&self) -> usize {
-        0
-    }
-
-    fn read(&mut self) {
-        while self.recv().is_some() {}
-    }
-
-    fn close(&mut self, _now: Instant) {}
-}
+use crate::talker::Talker;
+use crate::traffic::{Made, Transfer};
+use crate::web::WebSource;
 
 /// The application at the sending end of a flow.
 #[derive(Debug)]

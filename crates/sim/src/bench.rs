@@ -7,9 +7,9 @@ use skywave_units::{Bytes, Duration, Instant, Rate};
 use crate::bodies::Bodies;
 use crate::build::Build;
 use crate::engine::{Parts, Simulator};
-use crate::host::stream;
 use crate::observe::{Event, Observer};
 use crate::packet::Frame;
+use crate::random::stream;
 use crate::registry::Registry;
 use crate::scenario::{
     Dumbbell, FlowSpec, FtpSpec, Probes, Profile, Scenario, ScenarioError, SourceSpec, TcpSpec,

@@ -1,6 +1,7 @@
 //! What a scenario describes, ready to run.
 
 use crate::application::Application;
+use crate::connect::pair;
 use crate::host::Host;
 use crate::ids::HostId;
 use crate::network::{Hop, Network};
@@ -49,8 +50,7 @@ impl Build {
             let way = network.route(from, to, &field)?;
             let routers = network.dialects(way, flow.class);
             flow.transport.check_routers(routers, &field)?;
-            let (sender, receiver) = Host::pair(flow, index, scenario.seed);
-            hosts.extend([sender, receiver]);
+            hosts.extend(pair(flow, index, scenario.seed));
         }
         let applications = (0..scenario.flows.len())
             .map(|index| Application::new(scenario, index))

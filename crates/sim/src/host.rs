@@ -1,24 +1,13 @@
-//! The ends of a flow: transport endpoints, and the applications above them.
+//! The ends of a flow: a transport endpoint each, or one after another.
 
-mod dccp;
-mod tcp;
-
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_congestion::{Clocking, RtoConfig};
 use skywave_transport::Driven;
 use skywave_transport::dccp::{Connection, RateStats, State};
-use skywave_transport::tcp::{Ports, Receiver, Sender};
+use skywave_transport::tcp::{Receiver, Sender};
 use skywave_transport::udp::Socket;
-use skywave_units::{Duration, Instant};
-use twox_hash::XxHash3_64;
+use skywave_units::Duration;
 
-use crate::scenario::{FlowSpec, SourceSpec, TransportSpec, UdpSpec};
-use crate::successive::Successive;
-use crate::web::{Connector, Opened};
-
-/// Port of every receiver.
-const RECEIVER_PORT: u16 = 5001;
+use crate::ids::HostId;
+use crate::packet::Body;
 
 /// A transport endpoint. Boxed, so that an idle flow costs what it needs and no more.
 pub(crate) enum Host {
@@ -47,19 +36,18 @@ pub(crate) struct HostStats {
     pub(crate) rate: Option<RateStats>,
 }
 
-/// The random stream of this name: independent of every other stream of the scenario.
-pub(crate) fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(XxHash3_64::oneshot_with_seed(seed, name.as_bytes()))
+/// An end of a flow whose connections follow one another. Holds a connection while there is one, and the counts of those before it: however many there
+/// have been, it takes the memory of one.
+#[derive(Default)]
+pub(crate) struct Successive {
+    current: Option<Current>,
+    past: HostStats,
 }
 
-/// When a flow begins.
-pub(crate) fn start_of(flow: &FlowSpec, seed: u64) -> Instant {
-    let start = Instant::ZERO + flow.start;
-    if flow.start_jitter.is_zero() {
-        return start;
-    }
-    let mut rng = stream(seed, &format!("{}/start", flow.name));
-    start + Duration::from_nanos(rng.random_range(0..=flow.start_jitter.as_nanos()))
+struct Current {
+    host: Host,
+    /// The sender's port, which no other connection of the flow has for long.
+    port: u16,
 }
 
 impl HostStats {
@@ -83,92 +71,6 @@ impl HostStats {
 }
 
 impl Host {
-    /// The sender and the receiver of a flow.
-    pub(crate) fn pair(flow: &FlowSpec, index: usize, seed: u64) -> (Self, Self) {
-        if matches!(flow.source, SourceSpec::Web(_)) {
-            let closed = || Self::Successive(Box::default());
-            return (closed(), closed());
-        }
-        Self::connect(
-            flow,
-            &flow.name,
-            sender_port(index),
-            start_of(flow, seed),
-            seed,
-        )
-    }
-
-    /// Both ends of a flow's next connection, the `number`th.
-    pub(crate) fn reopen(connector: &Connector, number: usize, now: Instant) -> Opened {
-        let flow = &connector.flow;
-        let port = sender_port(connector.index + number * connector.flows);
-        let label = format!("{}/{number}", flow.name);
-        let (sender, receiver) = Self::connect(flow, &label, port, now, connector.seed);
-        Opened {
-            ends: [sender, receiver],
-            port,
-        }
-    }
-
-    /// The two ends of a connection that begins at `start`; `label` names its random streams.
-    fn connect(
-        flow: &FlowSpec,
-        label: &str,
-        sender_port: u16,
-        start: Instant,
-        seed: u64,
-    ) -> (Self, Self) {
-        let name = |end: &str| format!("{label}/{end}");
-        match &flow.transport {
-            TransportSpec::Tcp(spec) => {
-                let (local, remote) = (sender_port, RECEIVER_PORT);
-                let isn = |end| XxHash3_64::oneshot_with_seed(seed, name(end).as_bytes());
-                let sender = Sender::new(
-                    tcp::sender_config(spec),
-                    tcp::window(spec),
-                    Ports { local, remote },
-                    isn("sender"),
-                );
-                let receiver = Receiver::new(
-                    tcp::receiver_config(spec),
-                    Ports {
-                        local: remote,
-                        remote: local,
-                    },
-                    isn("receiver"),
-                );
-                (
-                    Self::TcpSender(Box::new(Driven::new(sender))),
-                    Self::TcpReceiver(Box::new(Driven::new(receiver))),
-                )
-            }
-            TransportSpec::Dccp(spec) => {
-                let config = std::sync::Arc::new(dccp::config(spec, datagram_size(&flow.source)));
-                let sender = Connection::client(
-                    std::sync::Arc::clone(&config),
-                    sender_port,
-                    RECEIVER_PORT,
-                    start,
-                    stream(seed, &name("sender")),
-                );
-                let receiver =
-                    Connection::listen(config, RECEIVER_PORT, stream(seed, &name("receiver")));
-                (
-                    Self::Dccp(Box::new(Driven::new(sender))),
-                    Self::Dccp(Box::new(Driven::new(receiver))),
-                )
-            }
-            TransportSpec::Udp(UdpSpec {}) => {
-                let socket =
-                    |local, remote| Self::Udp(Box::new(Driven::new(Socket::new(local, remote))));
-                (
-                    socket(sender_port, RECEIVER_PORT),
-                    socket(RECEIVER_PORT, sender_port),
-                )
-            }
-        }
-    }
-
     /// Counters and congestion state.
     pub(crate) fn stats(&self) -> HostStats {
         match self {
@@ -240,32 +142,55 @@ impl Host {
     }
 }
 
-/// Client ports are the dynamic range, one for each flow until they begin again.
-const fn sender_port(flow: usize) -> u16 {
-    const FIRST: u16 = 49_152;
-    FIRST + (flow % (u16::MAX - FIRST) as usize) as u16
-}
-
-fn datagram_size(source: &SourceSpec) -> u64 {
-    match source {
-        SourceSpec::Ftp(ftp) => ftp.datagram.get(),
-        SourceSpec::Cbr(cbr) => cbr.datagram.get(),
-        SourceSpec::Voice(voice) => voice.largest_datagram(),
-        SourceSpec::Web(web) => web.datagram.get(),
+impl Successive {
+    /// Begins the next connection.
+    pub(crate) fn open(&mut self, host: Host, port: u16) {
+        self.close();
+        self.current = Some(Current { host, port });
     }
-}
 
-/// `base` with what a scenario says of it.
-fn rto_config(
-    base: RtoConfig,
-    tick: Option<Duration>,
-    initial: Option<Duration>,
-    min: Option<Duration>,
-) -> RtoConfig {
-    RtoConfig {
-        clocking: tick.map_or(base.clocking, Clocking::Ticks),
-        initial: initial.unwrap_or(base.initial),
-        min: min.unwrap_or(base.min),
-        ..base
+    /// Forgets the connection; its counts stay.
+    pub(crate) fn close(&mut self) {
+        if let Some(connection) = self.current.take() {
+            self.past = connection.host.stats().counts_after(&self.past).counts();
+        }
+    }
+
+    /// This end of the connection in progress.
+    pub(crate) fn current(&mut self) -> Option<&mut Host> {
+        self.current.as_mut().map(|connection| &mut connection.host)
+    }
+
+    /// The end that a packet for this host is for; none where it is a late one of an earlier
+    /// connection.
+    pub(crate) fn addressee(&mut self, to: HostId, body: &Body) -> Option<&mut Host> {
+        let (source, destination) = body.ports();
+        let port = if to.is_sender() { destination } else { source };
+        self.current
+            .as_mut()
+            .filter(|connection| connection.port == port)
+            .map(|connection| &mut connection.host)
+    }
+
+    /// Bytes that this end has received in the connection in progress.
+    pub(crate) fn delivered_bytes(&self) -> u64 {
+        self.current
+            .as_ref()
+            .map_or(0, |connection| connection.host.stats().delivered_bytes)
+    }
+
+    /// Whether there is a connection, and it is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.current
+            .as_ref()
+            .is_some_and(|connection| connection.host.is_over())
+    }
+
+    /// The counts of all connections, and the state of the one in progress.
+    pub(crate) fn stats(&self) -> HostStats {
+        match &self.current {
+            Some(connection) => connection.host.stats().counts_after(&self.past),
+            None => self.past,
+        }
     }
 }

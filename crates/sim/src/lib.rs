@@ -3,8 +3,8 @@
 //! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
 //!   A [`Registry`] says what its words stand for. A run is `build`, `simulate` and `report`.
 //! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
-//!   `host` (endpoints; `successive` for one connection after another) and `application` (what they
-//!   send; `talker` sends voice, `web` files).
+//!   `host` (the ends of flows; `connect` makes them) and `application` (what they send; `talker`
+//!   sends voice, `web` files).
 //! - `observe` is how a run is watched: `probes` measures (`count` packets, `voice` what becomes of
 //!   speech), `record` writes it down for [`physics`], which judges it, and `capture` writes pcapng.
 //! - [`Bench`] is the benchmark.
@@ -32,7 +32,9 @@ mod bench;
 mod bodies;
 mod build;
 mod capture;
+mod connect;
 mod count;
+mod datagrams;
 mod engine;
 mod error;
 mod host;
@@ -42,6 +44,7 @@ mod observe;
 mod packet;
 pub mod physics;
 mod probes;
+mod random;
 mod record;
 mod registry;
 mod report;
@@ -49,9 +52,9 @@ mod run;
 mod scenario;
 mod schedule;
 mod simulate;
-mod successive;
 mod tables;
 mod talker;
+mod traffic;
 mod voice;
 mod web;
 mod wire_check;

@@ -8,8 +8,8 @@ use skywave_path::{
 };
 use skywave_units::Instant;
 
-use crate::host::stream;
 use crate::packet::Frame;
+use crate::random::stream;
 use crate::registry::Registry;
 use crate::scenario::{
     Direction, ErrorUnit, LinkSpec, LossSpec, Scenario, ScenarioError, TraceSpec,

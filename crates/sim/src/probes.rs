@@ -15,7 +15,7 @@ use crate::scenario::Probes;
 use crate::tables::{
     DropRow, FlowRow, LinkFlowRow, LinkRow, PacketRow, RateRow, TableSet, VoiceRow, WindowRow,
 };
-use crate::talker::Made;
+use crate::traffic::Made;
 use crate::voice::VoiceLog;
 
 /// Samples flows and links, and counts for the summary.

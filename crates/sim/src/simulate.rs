@@ -13,7 +13,7 @@ use crate::probes::Sampler;
 use crate::record::Fingerprint;
 use crate::scenario::Scenario;
 use crate::tables::TransferRow;
-use crate::talker::Made;
+use crate::traffic::Made;
 
 /// What a simulation leaves.
 pub(crate) struct Ended {

@@ -17,9 +17,8 @@ use crate::ids::{FlowId, HostId};
 use crate::observe::Event;
 use crate::packet::{Body, Frame};
 use crate::scenario::Probes;
-use crate::talker::Made;
+use crate::traffic::{Made, Transfer};
 use crate::voice::VoiceCount;
-use crate::web::Transfer;
 
 /// The rows of all tables of a run.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,9 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant};
 
-use crate::application::Datagrams;
+use crate::datagrams::Datagrams;
 use crate::scenario::{TalkspurtSpec, VoiceSpec};
+use crate::traffic::Made;
 use crate::voice::Stamp;
 
 /// How long a source stays in a mode of its codec, at least, before it goes down another.
@@ -36,14 +37,6 @@ pub(crate) struct Talker {
     /// Distance of the intervals of `counts`.
     probe_interval: Duration,
     pub(crate) counts: Vec<Made>,
-}
-
-/// Frames made in one interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Made {
-    pub(crate) frames: u64,
-    /// Those that the transport did not take.
-    pub(crate) refused: u64,
 }
 
 /// Talk and pause in turn.

@@ -8,8 +8,10 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant};
 
-use crate::host::{Host, stream};
-use crate::scenario::{FlowSpec, ThinkSpec, WebSpec};
+use crate::connect::{Connector, Opened};
+use crate::random::stream;
+use crate::scenario::{ThinkSpec, WebSpec};
+use crate::traffic::Transfer;
 
 /// The longest think time that is drawn, and the largest file. Both laws have tails without end;
 /// beyond these, clocks and sequence numbers have no room (ten years, a pebibyte).
@@ -25,33 +27,6 @@ pub(crate) struct WebSource {
     /// Bytes of the file in progress that have not been handed over yet.
     pub(crate) remaining: u64,
     pub(crate) transfers: Vec<Transfer>,
-}
-
-/// One file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Transfer {
-    /// When its connection was opened.
-    pub(crate) start: Instant,
-    /// Its length.
-    pub(crate) bytes: u64,
-    /// When the connection was over, and how much of the file had arrived.
-    pub(crate) end: Option<(Instant, u64)>,
-}
-
-/// What the connections of a flow are made of.
-#[derive(Clone, Debug)]
-pub(crate) struct Connector {
-    pub(crate) flow: FlowSpec,
-    /// Index of the flow, and how many there are: no two have a port in common.
-    pub(crate) index: usize,
-    pub(crate) flows: usize,
-    pub(crate) seed: u64,
-}
-
-/// The two ends of a connection, and its sender's port.
-pub(crate) struct Opened {
-    pub(crate) ends: [Host; 2],
-    pub(crate) port: u16,
 }
 
 impl WebSource {
@@ -93,7 +68,7 @@ impl WebSource {
             bytes,
             end: None,
         });
-        Host::reopen(&self.connector, self.transfers.len(), now)
+        self.connector.open(self.transfers.len(), now)
     }
 
     /// The connection is over; so many bytes have arrived.

@@ -5,7 +5,8 @@ use skywave_units::Instant;
 use skywave_wire::Ecn;
 
 use super::Plane;
-use crate::application::{Application, Datagrams};
+use crate::application::Application;
+use crate::datagrams::Datagrams;
 use crate::host::Host;
 use crate::ids::HostId;
 use crate::observe::Observer;

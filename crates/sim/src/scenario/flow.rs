@@ -61,17 +61,6 @@ pub enum TransportSpec {
 #[serde(deny_unknown_fields)]
 pub struct UdpSpec {}
 
-/// Whose rules a protocol follows where the RFCs leave a choice or a simulator departs from them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
-    /// The RFCs' recommendations.
-    #[default]
-    Rfc,
-    /// ns-2.35, as shipped; the differences are listed in validation/ns2/README.md.
-    Ns2,
-}
-
 impl FlowSpec {
     pub(super) fn validate(
         &self,

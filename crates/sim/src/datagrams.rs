@@ -1,0 +1,55 @@
+//! Transports of datagrams, as applications see them.
+
+use skywave_transport::{End, dccp, udp};
+use skywave_units::Instant;
+use skywave_wire::Payload;
+
+/// What an application does with a transport of datagrams.
+pub(crate) trait Datagrams: End {
+    /// Hands a datagram over to be sent; false where it is not taken.
+    fn send(&mut self, datagram: Payload) -> bool;
+
+    /// Datagrams that have been handed over and wait to be sent.
+    fn waiting(&self) -> usize;
+
+    /// Takes what has arrived.
+    fn read(&mut self);
+
+    /// Sends no more.
+    fn close(&mut self, now: Instant);
+}
+
+impl Datagrams for dccp::Connection {
+    fn send(&mut self, datagram: Payload) -> bool {
+        self.send(datagram).is_ok()
+    }
+
+    fn waiting(&self) -> usize {
+        self.stats().queued
+    }
+
+    fn read(&mut self) {
+        while self.recv().is_some() {}
+    }
+
+    fn close(&mut self, now: Instant) {
+        self.close(now);
+    }
+}
+
+impl Datagrams for udp::Socket {
+    fn send(&mut self, datagram: Payload) -> bool {
+        self.send(datagram);
+        true
+    }
+
+    fn waiting(&self) -> usize {
+        0
+    }
+
+    fn read(&mut self) {
+        while self.recv().is_some() {}
+    }
+
+    fn close(&mut self, _now: Instant) {}
+}

@@ -1,0 +1,10 @@
+//! Streams of random numbers.
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use twox_hash::XxHash3_64;
+
+/// The random stream of this name: independent of every other stream of the scenario.
+pub(crate) fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(XxHash3_64::oneshot_with_seed(seed, name.as_bytes()))
+}
