@@ -9,7 +9,7 @@ use crate::datagrams::Datagrams;
 use crate::random::stream;
 use crate::scenario::{Scenario, SourceSpec};
 use crate::talker::Talker;
-use crate::traffic::{Made, Transfer};
+use crate::traffic::Journal;
 use crate::web::WebSource;
 
 /// The application at the sending end of a flow.
@@ -87,20 +87,15 @@ impl Application {
         self.next
     }
 
-    /// Frames of voice that were made, by interval; empty for other sources.
-    pub(crate) fn voice_made(&self) -> &[Made] {
+    /// What it has done.
+    pub(crate) fn journal(&self) -> Journal {
+        let mut journal = Journal::default();
         match &self.source {
-            Source::Voice(talker) => &talker.counts,
-            Source::File { .. } | Source::Periodic { .. } | Source::Web(_) => &[],
+            Source::Voice(talker) => journal.speech.clone_from(&talker.counts),
+            Source::Web(web) => journal.transfers.clone_from(&web.transfers),
+            Source::File { .. } | Source::Periodic { .. } => {}
         }
-    }
-
-    /// The files of web traffic, in order; empty for other sources.
-    pub(crate) fn transfers(&self) -> &[Transfer] {
-        match &self.source {
-            Source::Web(web) => &web.transfers,
-            Source::File { .. } | Source::Periodic { .. } | Source::Voice(_) => &[],
-        }
+        journal
     }
 
     /// The connection that is to be opened now, if it is time for the next file.

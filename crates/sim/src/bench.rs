@@ -4,17 +4,16 @@ use serde::Serialize;
 use skywave_path::{DropTailSpec, QueueSpec};
 use skywave_units::{Bytes, Duration, Instant, Rate};
 
-use crate::bodies::Bodies;
 use crate::build::Build;
 use crate::engine::{Parts, Simulator};
-use crate::observe::{Event, Observer};
-use crate::packet::Frame;
+use crate::observe::Observer;
 use crate::random::stream;
 use crate::registry::Registry;
 use crate::scenario::{
     Dumbbell, FlowSpec, FtpSpec, Probes, Profile, Scenario, ScenarioError, SourceSpec, TcpSpec,
     TransportSpec,
 };
+use crate::view::{Event, PacketView};
 use rand::RngExt;
 
 /// Hosts share this many access links on each side, and with them round-trip times.
@@ -71,7 +70,7 @@ struct Counter {
 const BOTTLENECK: u32 = 0;
 
 impl Observer for Counter {
-    fn packet(&mut self, _now: Instant, event: Event, _frame: &Frame, _bodies: &Bodies) {
+    fn packet(&mut self, _now: Instant, event: Event, _packet: PacketView<'_>) {
         match event {
             // Added rather than asked for: links take turns, and no branch on which can be predicted.
             Event::Enqueue { link } => self.counts[0] += u64::from(link == BOTTLENECK),

@@ -2,16 +2,14 @@
 
 use std::io::Write;
 
-use skywave_path::Packet;
 use skywave_units::Instant;
 use skywave_wire::capture::{InterfaceId, Writer};
 
-use crate::bodies::Bodies;
 use crate::error::RunError;
 use crate::network::Network;
-use crate::observe::{Event, Observer};
-use crate::packet::Frame;
+use crate::observe::Observer;
 use crate::scenario::FlowSpec;
+use crate::view::{Event, PacketView};
 use crate::wire_check::encode;
 
 /// Writes every packet that leaves a captured link to that link's file.
@@ -98,7 +96,7 @@ impl Captures {
 }
 
 impl Observer for Captures {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
         let Event::Arrive { link } = event else {
             return;
         };
@@ -108,11 +106,10 @@ impl Observer for Captures {
             .filter(|file| file.link == link && file.error.is_none())
         {
             let (from, to) = (
-                self.nodes[frame.to().peer().index()],
-                self.nodes[frame.to().index()],
+                self.nodes[packet.from().index()],
+                self.nodes[packet.to().index()],
             );
-            let body = &bodies[frame.body()];
-            file.error = encode(body, frame.ecn(), from, to)
+            file.error = encode(packet.body(), packet.ecn(), from, to)
                 .map_err(|mismatch| mismatch.to_string())
                 .and_then(|bytes| {
                     file.writer

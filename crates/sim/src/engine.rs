@@ -12,9 +12,10 @@ use crate::bodies::Bodies;
 use crate::host::Host;
 use crate::ids::{FlowId, HostId};
 use crate::network::{Hop, Network};
-use crate::observe::{Event, Observer};
+use crate::observe::Observer;
 use crate::packet::{Body, Frame, IP_HEADER, Route};
 use crate::schedule::{Actor, Schedule};
+use crate::view::{Event, HostView, PacketView, Sample};
 use crate::wire_check::{self, WireMismatch};
 
 /// How many events pass between two looks at the outside world: some hundreds a second.
@@ -162,9 +163,7 @@ impl<O: Observer> Simulator<O> {
 
     fn host_receives(&mut self, now: Instant, frame: Frame) {
         let plane = &mut self.plane;
-        plane
-            .observer
-            .packet(now, Event::Receive, &frame, &plane.bodies);
+        plane.tell(now, Event::Receive, &frame);
         let (to, ecn) = (frame.to(), frame.ecn());
         let body = plane.bodies.remove(frame.body());
         let host = &mut self.hosts[to.index()];
@@ -189,7 +188,7 @@ impl<O: Observer> Simulator<O> {
             Host::Dccp(_) | Host::Udp(_) => unreachable!("both hosts of a flow speak its protocol"),
         }
         // Its application reads and writes nothing: there is nothing else to settle.
-        plane.observer.settled(now, to, host);
+        plane.observer.settled(now, HostView::new(to, host));
     }
 
     /// What is done by the clock, not by a packet. Kept apart from what every packet runs through.
@@ -246,9 +245,8 @@ impl<O: Observer> Simulator<O> {
             self.plane.serve(now, id, host, application);
             self.end_transfer(now, id.flow());
         }
-        self.plane
-            .observer
-            .settled(now, id, &self.hosts[id.index()]);
+        let host = HostView::new(id, &self.hosts[id.index()]);
+        self.plane.observer.settled(now, host);
     }
 
     /// Where the sender's connection of several is over, forgets both ends of it.
@@ -268,9 +266,12 @@ impl<O: Observer> Simulator<O> {
     }
 
     fn sample(&mut self, now: Instant) {
-        self.plane
-            .observer
-            .sample(now, &mut self.plane.network, &self.hosts);
+        let plane = &mut self.plane;
+        for link in &mut plane.network.links {
+            link.expire(now);
+        }
+        let sample = Sample::new(&plane.network.links, &self.hosts);
+        plane.observer.sample(now, sample);
         match self.sample_interval {
             Some(interval) => self.plane.schedule.set(Actor::Sampler, now + interval),
             None => self.plane.schedule.cancel(Actor::Sampler),
@@ -295,6 +296,13 @@ impl<O: Observer> Plane<O> {
         })
     }
 
+    /// Tells the observer what happens to a packet.
+    #[inline(always)]
+    fn tell(&mut self, now: Instant, event: Event, frame: &Frame) {
+        let packet = PacketView::new(frame, &self.bodies);
+        self.observer.packet(now, event, packet);
+    }
+
     #[inline(always)]
     fn send(&mut self, now: Instant, host: HostId, ecn: Ecn, mut body: Body) {
         let size = IP_HEADER + body.size();
@@ -309,7 +317,7 @@ impl<O: Observer> Plane<O> {
         };
         let body = self.bodies.insert(body);
         let frame = Frame::new(body, route, host.peer(), size, ecn).tagged(tag);
-        self.observer.packet(now, Event::Send, &frame, &self.bodies);
+        self.tell(now, Event::Send, &frame);
         let Hop::Link(link) = self.network.hop(route.hop) else {
             unreachable!("the ends of a flow are different nodes")
         };
@@ -335,8 +343,7 @@ impl<O: Observer> Plane<O> {
         } else {
             self.take_arrived(now, index)?
         };
-        self.observer
-            .packet(now, Event::Arrive { link: index }, &frame, &self.bodies);
+        self.tell(now, Event::Arrive { link: index }, &frame);
         frame = frame.moved_on();
         match self.network.hop(frame.hop()) {
             Hop::Host => Some(frame),
@@ -376,8 +383,7 @@ impl<O: Observer> Plane<O> {
                 if woken && let Some(at) = link.deadline() {
                     self.schedule.set(Actor::Link(index), at);
                 }
-                self.observer
-                    .packet(now, Event::Enqueue { link: index }, &frame, &self.bodies);
+                self.tell(now, Event::Enqueue { link: index }, &frame);
                 if keeps {
                     self.drop_kept(now, index);
                 }
@@ -411,7 +417,7 @@ impl<O: Observer> Plane<O> {
 
     #[cold]
     fn drop(&mut self, now: Instant, event: Event, packet: &Frame) {
-        self.observer.packet(now, event, packet, &self.bodies);
+        self.tell(now, event, packet);
         self.bodies.remove(packet.body());
     }
 }

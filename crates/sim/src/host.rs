@@ -21,19 +21,29 @@ pub(crate) enum Host {
 
 /// What the simulator reads off an endpoint of whatever kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct HostStats {
-    pub(crate) packets_sent: u64,
-    pub(crate) bytes_sent: u64,
-    pub(crate) retransmissions: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) delivered_packets: u64,
-    pub(crate) delivered_bytes: u64,
-    pub(crate) cwnd: f64,
-    pub(crate) ssthresh: f64,
-    pub(crate) pipe: u32,
-    pub(crate) srtt: Option<Duration>,
+pub struct HostStats {
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Bytes of application data in them.
+    pub bytes_sent: u64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Data packets taken in, duplicates not counted.
+    pub delivered_packets: u64,
+    /// Bytes of application data delivered (in order, for TCP).
+    pub delivered_bytes: u64,
+    /// cwnd, in packets; zero where there is no window.
+    pub cwnd: f64,
+    /// ssthresh, in packets; infinite before the first loss where the protocol says so.
+    pub ssthresh: f64,
+    /// Packets outstanding in the network, by the sender's estimate.
+    pub pipe: u32,
+    /// The smoothed round-trip time, once there is one.
+    pub srtt: Option<Duration>,
     /// Of a sender that has a rate rather than a window.
-    pub(crate) rate: Option<RateStats>,
+    pub rate: Option<RateStats>,
 }
 
 /// An end of a flow whose connections follow one another. Holds a connection while there is one, and the counts of those before it: however many there

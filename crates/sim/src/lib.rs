@@ -5,8 +5,9 @@
 //! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
 //!   `host` (the ends of flows; `connect` makes them) and `application` (what they send; `talker`
 //!   sends voice, `web` files).
-//! - `observe` is how a run is watched: `probes` measures (`count` packets, `voice` what becomes of
-//!   speech), `record` writes it down for [`physics`], which judges it, and `capture` writes pcapng.
+//! - An [`Observer`] watches a run and is shown it by the types of `view`: `totals` counts for the
+//!   summary, each of the `probes` makes a table, `record` writes the run down for [`physics`], which
+//!   judges it, and `capture` writes pcapng.
 //! - [`Bench`] is the benchmark.
 //!
 //! ```
@@ -33,7 +34,6 @@ mod bodies;
 mod build;
 mod capture;
 mod connect;
-mod count;
 mod datagrams;
 mod engine;
 mod error;
@@ -43,6 +43,7 @@ mod network;
 mod observe;
 mod packet;
 pub mod physics;
+mod probe;
 mod probes;
 mod random;
 mod record;
@@ -52,21 +53,26 @@ mod run;
 mod scenario;
 mod schedule;
 mod simulate;
-mod tables;
+mod table;
 mod talker;
+mod totals;
 mod traffic;
+mod view;
 mod voice;
 mod web;
 mod wire_check;
 
 pub use bench::{Bench, BenchCounts, IdleFlows};
 pub use error::RunError;
+pub use host::HostStats;
 pub use ids::{FlowId, HostId};
+pub use observe::Observer;
 pub use packet::Frame;
+pub use probe::{Playout, Probe, ProbeSetup, RunEnd, Wants};
 pub use record::{Record, What};
 pub use registry::Registry;
 pub use report::{FlowSummary, LinkSummary, Results, Summary};
-pub use run::{RunOptions, check, run, run_many};
+pub use run::{RunOptions, check, run, run_many, run_observed};
 pub use scenario::{
     ActsSpec, AdaptSpec, AfterDecreaseSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell,
     DynamicSpec, ErrorUnit, FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec,
@@ -79,4 +85,7 @@ pub use skywave_path::{
     CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueAverageSpec, QueueSpec, RedSpec,
     SubQueueSpec, VcpRouterSpec, WeightedSpec,
 };
+pub use table::{Table, Value};
+pub use traffic::{Journal, Made, Transfer};
+pub use view::{Event, HostView, LinkView, PacketCount, PacketView, Sample};
 pub use wire_check::WireMismatch;

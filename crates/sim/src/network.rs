@@ -8,15 +8,12 @@ use skywave_path::{
 };
 use skywave_units::Instant;
 
-use crate::packet::Frame;
+use crate::packet::{Frame, SimLink};
 use crate::random::stream;
 use crate::registry::Registry;
 use crate::scenario::{
     Direction, ErrorUnit, LinkSpec, LossSpec, Scenario, ScenarioError, TraceSpec,
 };
-
-/// A link of the simulator.
-pub(crate) type SimLink = Link<Frame>;
 
 /// Where a frame goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,93 +1,87 @@
-//! What a run shows to those who watch it.
+//! Watching a run.
 
-use skywave_path::DropReason;
 use skywave_units::Instant;
 
-use crate::bodies::Bodies;
-use crate::host::Host;
-use crate::ids::HostId;
-use crate::network::Network;
-use crate::packet::Frame;
-
-/// What happens to a packet. From `Send` to `Receive` or `Drop`, each packet takes part in an
-/// `Enqueue` and an `Arrive` for every link of its route; a queue may drop it between the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
-    /// Its sender has sent it.
-    Send,
-    /// A link has taken it in.
-    Enqueue { link: u32 },
-    /// A link has lost it, after it had taken it in (`entered`) or instead.
-    Drop {
-        link: u32,
-        reason: DropReason,
-        entered: bool,
-    },
-    /// It has reached the far end of a link.
-    Arrive { link: u32 },
-    /// The host that it is addressed to has it, but has not looked at it yet.
-    Receive,
-}
+use crate::view::{Event, HostView, PacketView, Sample};
 
 /// Watches a run. Observers see; they never change what happens.
 ///
 /// Every method does nothing unless it is overridden, and a run that nobody watches (`()`)
-/// compiles to a run without observation.
-pub(crate) trait Observer {
-    /// Something happens to a packet; its body is in `bodies`.
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
-        let _ = (now, event, frame, bodies);
+/// compiles to a run without observation. A pair of observers is one, and so is an [`Option`].
+/// [`run_observed`](crate::run_observed) runs a scenario with an observer of one's own; one that
+/// makes a table is a [`Probe`](crate::Probe).
+pub trait Observer {
+    /// Something happens to a packet.
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        let _ = (now, event, packet);
     }
 
     /// A host has dealt with an input and sent what it had to send.
-    fn settled(&mut self, now: Instant, id: HostId, host: &Host) {
-        let _ = (now, id, host);
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        let _ = (now, host);
     }
 
-    /// A sampling time.
-    fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {
-        let _ = (now, network, hosts);
+    /// A sampling time: each multiple of the scenario's `probes.interval`.
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        let _ = (now, sample);
     }
 }
 
 impl Observer for () {}
 
+impl<O: Observer + ?Sized> Observer for &mut O {
+    #[inline(always)]
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        (**self).packet(now, event, packet);
+    }
+
+    #[inline(always)]
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        (**self).settled(now, host);
+    }
+
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        (**self).sample(now, sample);
+    }
+}
+
 impl<O: Observer> Observer for Option<O> {
     #[inline(always)]
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
         if let Some(observer) = self {
-            observer.packet(now, event, frame, bodies);
+            observer.packet(now, event, packet);
         }
     }
 
-    fn settled(&mut self, now: Instant, id: HostId, host: &Host) {
+    #[inline(always)]
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
         if let Some(observer) = self {
-            observer.settled(now, id, host);
+            observer.settled(now, host);
         }
     }
 
-    fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
         if let Some(observer) = self {
-            observer.sample(now, network, hosts);
+            observer.sample(now, sample);
         }
     }
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
     #[inline(always)]
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
-        self.0.packet(now, event, frame, bodies);
-        self.1.packet(now, event, frame, bodies);
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        self.0.packet(now, event, packet);
+        self.1.packet(now, event, packet);
     }
 
     #[inline(always)]
-    fn settled(&mut self, now: Instant, id: HostId, host: &Host) {
-        self.0.settled(now, id, host);
-        self.1.settled(now, id, host);
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        self.0.settled(now, host);
+        self.1.settled(now, host);
     }
 
-    fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {
-        self.0.sample(now, network, hosts);
-        self.1.sample(now, network, hosts);
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        self.0.sample(now, sample);
+        self.1.sample(now, sample);
     }
 }

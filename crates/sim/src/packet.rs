@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU64;
 
-use skywave_path::Packet;
+use skywave_path::{Link, Packet};
 use skywave_wire::{Ecn, Payload, dccp, tcp, udp};
 
 use crate::ids::HostId;
@@ -123,6 +123,9 @@ impl Packet for Frame {
         (self.label.get() >> 56) as u8 & 7
     }
 }
+
+/// A link of the simulator.
+pub(crate) type SimLink = Link<Frame>;
 
 /// A transport packet, typed: what a frame stands for, from the moment it is sent until it is
 /// received or dropped.

@@ -1,368 +1,230 @@
-//! What is measured during a run, and the tables that it becomes.
+//! The probes of a run: which there are, how they are told, and the tables that they make. A file
+//! each for those that come with this crate.
+//!
+//! To add one, write a module here and register it in [`Registry::default`](crate::Registry).
 
-use skywave_path::Packet;
-use skywave_transport::dccp::RateStats;
-use skywave_units::{Duration, Instant};
+mod drops;
+mod flows;
+mod link_flows;
+mod links;
+mod packets;
+mod rates;
+mod transfers;
+mod voice;
+mod windows;
 
-use crate::bodies::Bodies;
-use crate::count::{FlowCounts, PacketCount};
-use crate::host::{Host, HostStats};
-use crate::ids::{FlowId, HostId};
-use crate::network::Network;
-use crate::observe::{Event, Observer};
-use crate::packet::{Body, Frame};
-use crate::scenario::Probes;
-use crate::tables::{
-    DropRow, FlowRow, LinkFlowRow, LinkRow, PacketRow, RateRow, TableSet, VoiceRow, WindowRow,
-};
-use crate::traffic::Made;
-use crate::voice::VoiceLog;
+pub(crate) use drops::Drops;
+pub(crate) use flows::Flows;
+pub(crate) use link_flows::LinkFlows;
+pub(crate) use links::Links;
+pub(crate) use packets::Packets;
+pub(crate) use rates::Rates;
+pub(crate) use transfers::Transfers;
+pub(crate) use voice::Voice;
+pub(crate) use windows::Windows;
 
-/// Samples flows and links, and counts for the summary.
-pub(crate) struct Sampler {
-    interval: Duration,
-    sampled: Sampled,
-    /// Indices of the flows that are sampled.
-    sampled_flows: Vec<usize>,
-    /// Whether a flow's packets, there or back, use a link: `[link][flow]`.
-    usage: Vec<Vec<bool>>,
-    windows: bool,
-    rates: bool,
-    packets: bool,
-    /// Counts since the last sample.
-    links: Vec<PacketCount>,
-    link_flows: FlowCounts,
-    flows: Vec<FlowCount>,
-    /// A log for each flow that is a voice call.
-    voice: Vec<Option<VoiceLog>>,
-    /// Whether any table has to do with packets one by one.
-    looks_closely: bool,
-    /// When each packet on its way was sent, by the key of its body.
-    sent_at: Vec<Instant>,
-    pub(crate) tables: TableSet,
-    pub(crate) totals: Totals,
+use std::any::Any;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_units::Instant;
+
+use crate::observe::Observer;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::view::{Event, HostView, PacketView, Sample};
+
+/// The probes of every run, in the order of their tables. Those that a scenario asks for follow.
+pub(crate) const STANDARD: [&str; 6] = [
+    "flows",
+    "links",
+    "link_flows",
+    "drops",
+    "voice",
+    "transfers",
+];
+
+/// The probes of a run.
+///
+/// Those that every run tells of each packet have a place of their own, where they are called
+/// without a detour through a virtual table. They are made and asked for as all others are. Where
+/// `flows` or `link_flows` is another's, one that samples nothing stands in its place, so that nobody
+/// need ask for each packet who is there.
+pub(crate) struct ProbeSet {
+    /// The names of the tables, in order.
+    names: Vec<String>,
+    flows: Placed<Flows>,
+    link_flows: Placed<LinkFlows>,
+    drops: Option<Placed<Drops>>,
+    others: Vec<Placed<Box<dyn Probe>>>,
+    /// What any of the others wants.
+    wants: Wants,
 }
 
-/// What is sampled: whether each link, and each flow, is.
-pub(crate) struct Sampled {
-    pub(crate) links: Vec<bool>,
-    pub(crate) flows: Vec<bool>,
+/// A probe, what it wants, and where its name stands; nowhere where it stands in for another.
+struct Placed<P> {
+    probe: P,
+    wants: Wants,
+    position: Option<usize>,
 }
 
-/// What a whole run adds up to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Totals {
-    pub(crate) links: Vec<LinkTotal>,
-    pub(crate) flow_drops: Vec<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LinkTotal {
-    pub(crate) packets: PacketCount,
-    pub(crate) queue_max_packets: u64,
-}
-
-/// One flow in the interval in progress.
-#[derive(Clone, Copy, Debug, Default)]
-struct FlowCount {
-    /// One-way delays of data packets.
-    delays: u64,
-    delay_sum: Duration,
-    delay_min: Option<Duration>,
-    delay_max: Option<Duration>,
-    /// The receiver's counts at the last sample.
-    delivered_packets: u64,
-    delivered_bytes: u64,
-    /// cwnd, ssthresh and pipe when last written down.
-    window: Option<(f64, f64, u32)>,
-    /// How the rate stood then, and R.
-    rate: Option<(RateStats, Option<Duration>)>,
-}
-
-impl Sampler {
-    /// A sampler that has seen nothing yet.
-    pub(crate) fn new(
-        probes: &Probes,
-        sampled: Sampled,
-        usage: Vec<Vec<bool>>,
-        voice: Vec<Option<VoiceLog>>,
-    ) -> Self {
-        let (links, flows) = (sampled.links.len(), sampled.flows.len());
+impl ProbeSet {
+    /// These probes, each with the name of its table.
+    pub(crate) fn new(probes: Vec<(String, Box<dyn Probe>)>, setup: &ProbeSetup) -> Self {
+        let (mut flows, mut link_flows, mut drops) = (None, None, None);
+        let mut wants = Wants::NOTHING;
+        let mut names = Vec::with_capacity(probes.len());
+        let mut others = Vec::new();
+        for (position, (name, probe)) in probes.into_iter().enumerate() {
+            names.push(name);
+            let unplaced = Placed {
+                wants: probe.wants(),
+                probe,
+                position: Some(position),
+            }
+            .settle_in(&mut flows)
+            .and_then(|probe| probe.settle_in(&mut link_flows))
+            .and_then(|probe| probe.settle_in(&mut drops));
+            if let Some(other) = unplaced {
+                wants.packets |= other.wants.packets;
+                wants.settled |= other.wants.settled;
+                wants.samples |= other.wants.samples;
+                others.push(other);
+            }
+        }
+        let nothing = Arc::new(setup.of_nothing());
         Self {
-            sampled_flows: (0..flows).filter(|&flow| sampled.flows[flow]).collect(),
-            interval: probes.interval,
-            link_flows: FlowCounts::new(&sampled.links, &sampled.flows),
-            sampled,
-            usage,
-            windows: probes.windows,
-            rates: probes.rates,
-            packets: probes.packets,
-            links: vec![PacketCount::default(); links],
-            flows: vec![FlowCount::default(); flows],
-            looks_closely: probes.packets || voice.iter().any(Option::is_some),
-            voice,
-            sent_at: Vec::new(),
-            tables: TableSet::default(),
-            totals: Totals {
-                links: vec![LinkTotal::default(); links],
-                flow_drops: vec![0; flows],
-            },
+            names,
+            flows: flows.unwrap_or_else(|| Placed::stand_in(Flows::new(&nothing))),
+            link_flows: link_flows.unwrap_or_else(|| Placed::stand_in(LinkFlows::new(&nothing))),
+            drops,
+            others,
+            wants,
         }
     }
 
-    #[inline(always)]
-    fn count(&mut self, link: u32, frame: &Frame, add: impl Fn(&mut PacketCount)) {
-        add(&mut self.links[link as usize]);
-        let flow = frame.to().flow().index();
-        if let Some(count) = self.link_flows.of(link as usize, flow) {
-            add(count);
-        }
-    }
-
-    /// Writes down what is asked for of a sender's state.
-    #[inline(never)]
-    fn write_state(&mut self, now: Instant, flow: FlowId, stats: &HostStats) {
-        if self.windows {
-            self.write_window(now, flow, stats);
-        }
-        if self.rates {
-            self.write_rate(now, flow, stats);
-        }
-    }
-
-    /// Writes the window of a flow down if it has changed.
-    fn write_window(&mut self, now: Instant, flow: FlowId, stats: &HostStats) {
-        let &HostStats {
-            cwnd,
-            ssthresh,
-            pipe,
-            ..
-        } = stats;
-        let window = (cwnd, ssthresh, pipe);
-        let last = &mut self.flows[flow.index()].window;
-        if *last != Some(window) {
-            *last = Some(window);
-            self.tables.windows.push(WindowRow {
-                at: now,
-                flow,
-                cwnd,
-                ssthresh,
-                pipe,
-            });
-        }
-    }
-
-    /// Writes the rate of a flow down if it has one and something is new.
-    fn write_rate(&mut self, now: Instant, flow: FlowId, stats: &HostStats) {
-        let Some(rate) = stats.rate else {
-            return;
-        };
-        let rtt = stats.srtt;
-        let last = &mut self.flows[flow.index()].rate;
-        if *last != Some((rate, rtt)) {
-            *last = Some((rate, rtt));
-            self.tables.rates.push(RateRow {
-                at: now,
-                flow,
-                rate,
-                rtt,
-            });
-        }
-    }
-
-    /// Ends the run: counts to its end, and writes down what became of each voice call. `made` is
-    /// what the source of a call says, by interval.
-    pub(crate) fn end(&mut self, made: &[Vec<Made>]) {
-        for (total, count) in self.totals.links.iter_mut().zip(&mut self.links) {
-            total.packets += std::mem::take(count);
-        }
-        for ((log, made), flow) in self.voice.iter().zip(made).zip((0..).map(FlowId::new)) {
-            let Some(log) = log else { continue };
-            // What is sent has been made.
-            for (index, &made) in made.iter().enumerate() {
-                self.tables.voice.push(VoiceRow {
-                    at: Instant::ZERO + self.interval * (index as u64 + 1),
-                    flow,
-                    made,
-                    count: log.counts.get(index).copied().unwrap_or_default(),
-                });
+    /// The tables, by name.
+    pub(crate) fn finish(self, end: &RunEnd<'_>) -> Result<Vec<(String, RecordBatch)>, ArrowError> {
+        let mut probes: Vec<Placed<Box<dyn Probe>>> = self.others;
+        probes.extend([self.flows.boxed(), self.link_flows.boxed()]);
+        probes.extend(self.drops.map(Placed::boxed));
+        probes.retain(|placed| placed.position.is_some());
+        probes.sort_by_key(|placed| placed.position);
+        let mut tables = Vec::with_capacity(probes.len());
+        for (name, placed) in self.names.into_iter().zip(probes) {
+            if let Some(table) = placed.probe.finish(end)? {
+                tables.push((name, table));
             }
         }
+        Ok(tables)
     }
 
-    /// Keeps tables that have to do with packets one by one.
     #[inline(never)]
-    fn look_closely(&mut self, now: Instant, event: Event, frame: &Frame, body: &Body) {
-        self.voice(now, event, frame, body);
-        if self.packets {
-            let row = PacketRow::new(now, event, frame, body);
-            self.tables.packets.push(row);
+    fn packet_to_others(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        for other in self.others.iter_mut().filter(|other| other.wants.packets) {
+            other.probe.packet(now, event, packet);
         }
     }
 
-    /// Keeps the log of a voice call.
-    fn voice(&mut self, now: Instant, event: Event, frame: &Frame, body: &Body) {
-        let Some(datagram) = body.datagram() else {
-            return;
-        };
-        if let Some(log) = &mut self.voice[frame.to().flow().index()]
-            && !frame.to().is_sender()
-        {
-            match event {
-                Event::Send => log.sent(now, datagram),
-                Event::Drop { .. } => log.lost(datagram),
-                Event::Receive => log.arrived(now, datagram),
-                Event::Enqueue { .. } | Event::Arrive { .. } => {}
-            }
+    #[inline(never)]
+    fn settled_to_others(&mut self, now: Instant, host: HostView<'_>) {
+        for other in self.others.iter_mut().filter(|other| other.wants.settled) {
+            other.probe.settled(now, host);
         }
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, now: Instant, frame: &Frame) {
-        let key = frame.body();
-        if key >= self.sent_at.len() {
-            self.sent_at.resize(key + 1, Instant::ZERO);
-        }
-        self.sent_at[key] = now;
-    }
-
-    #[cold]
-    fn dropped(&mut self, row: DropRow, frame: &Frame, entered: bool) {
-        self.totals.flow_drops[row.flow.index()] += 1;
-        self.count(row.link, frame, |count| {
-            count.arrivals += u64::from(!entered);
-            count.drops += 1;
-        });
-        self.tables.drops.push(row);
-    }
-
-    #[inline(always)]
-    fn received(&mut self, now: Instant, frame: &Frame, body: &Body) {
-        let flow = frame.to().flow().index();
-        if !self.sampled.flows[flow] || frame.to().is_sender() || body.data() == 0 {
-            return;
-        }
-        let delay = now - self.sent_at[frame.body()];
-        let flow = &mut self.flows[flow];
-        flow.delays += 1;
-        flow.delay_sum += delay;
-        flow.delay_min = Some(flow.delay_min.map_or(delay, |least| least.min(delay)));
-        flow.delay_max = Some(flow.delay_max.map_or(delay, |most| most.max(delay)));
     }
 }
 
-impl Observer for Sampler {
-    // What happens is known where it is told: all but its own arm falls away there.
-    #[inline(always)]
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
-        match event {
-            Event::Send => self.sent(now, frame),
-            Event::Enqueue { link } => {
-                self.count(link, frame, |count| count.arrivals += 1);
-            }
-            Event::Drop {
-                link,
-                reason,
-                entered,
-            } => {
-                let body = &bodies[frame.body()];
-                let row = DropRow {
-                    at: now,
-                    link,
-                    flow: frame.to().flow(),
-                    kind: body.kind(),
-                    seq: body.seq(),
-                    bytes: frame.size(),
-                    reason: reason.name(),
-                };
-                self.dropped(row, frame, entered);
-            }
-            Event::Arrive { link } => {
-                self.count(link, frame, |count| {
-                    count.delivered += 1;
-                    count.marks += u64::from(frame.was_marked());
-                    count.delivered_bytes += u64::from(frame.size());
-                });
-            }
-            Event::Receive => self.received(now, frame, &bodies[frame.body()]),
+impl Placed<Box<dyn Probe>> {
+    /// Moves to the place of its type, if this is it and it is free; gives itself back otherwise.
+    fn settle_in<P: Probe>(self, place: &mut Option<Placed<P>>) -> Option<Self> {
+        let probe: &dyn Any = &*self.probe;
+        if place.is_some() || !probe.is::<P>() {
+            return Some(self);
         }
-        if self.looks_closely {
-            self.look_closely(now, event, frame, &bodies[frame.body()]);
+        let probe: Box<dyn Any> = self.probe;
+        let probe = probe.downcast().expect("its type has just been looked at");
+        *place = Some(Placed {
+            probe: *probe,
+            wants: self.wants,
+            position: self.position,
+        });
+        None
+    }
+}
+
+impl<P: Probe> Placed<P> {
+    const fn stand_in(probe: P) -> Self {
+        Self {
+            probe,
+            wants: Wants::NOTHING,
+            position: None,
+        }
+    }
+
+    fn boxed(self) -> Placed<Box<dyn Probe>> {
+        Placed {
+            probe: Box::new(self.probe),
+            wants: self.wants,
+            position: self.position,
+        }
+    }
+}
+
+impl Observer for ProbeSet {
+    #[inline(always)]
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        self.flows.probe.packet(now, event, packet);
+        self.link_flows.probe.packet(now, event, packet);
+        if let Some(drops) = &mut self.drops {
+            drops.probe.packet(now, event, packet);
+        }
+        if self.wants.packets {
+            self.packet_to_others(now, event, packet);
         }
     }
 
     #[inline(always)]
-    fn settled(&mut self, now: Instant, id: HostId, host: &Host) {
-        if (self.windows || self.rates) && id.is_sender() {
-            self.write_state(now, id.flow(), &host.stats());
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        if self.wants.settled {
+            self.settled_to_others(now, host);
         }
     }
 
-    fn sample(&mut self, now: Instant, network: &mut Network, hosts: &[Host]) {
-        let seconds = self.interval.as_secs_f64();
-        for (index, link) in network.links.iter_mut().enumerate() {
-            link.expire(now);
-            let queue_packets = link.queued_packets() as u64;
-            let queue_bytes = link.queued_bytes();
-            let total = &mut self.totals.links[index];
-            total.queue_max_packets = total.queue_max_packets.max(queue_packets);
-            let count = std::mem::take(&mut self.links[index]);
-            total.packets += count;
-            if !self.sampled.links[index] {
-                continue;
-            }
-            let link = index as u32;
-            self.tables.links.push(LinkRow {
-                at: now,
-                link,
-                count,
-                seconds,
-                queue_packets,
-                queue_bytes,
-            });
-            for &flow in &self.sampled_flows {
-                let count = self.link_flows.take(index, flow);
-                // A flow that does not use the link has no rows there.
-                if self.usage[index][flow] {
-                    let flow = FlowId::new(flow as u32);
-                    self.tables.link_flows.push(LinkFlowRow {
-                        at: now,
-                        link,
-                        flow,
-                        count,
-                        seconds,
-                    });
-                }
-            }
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        self.flows.probe.sample(now, sample);
+        self.link_flows.probe.sample(now, sample);
+        for other in self.others.iter_mut().filter(|other| other.wants.samples) {
+            other.probe.sample(now, sample);
         }
-        for &flow in &self.sampled_flows {
-            let count = &mut self.flows[flow];
-            let id = FlowId::new(flow as u32);
-            let [sender, receiver] =
-                [id.sender(), id.receiver()].map(|end| hosts[end.index()].stats());
-            let packets = receiver.delivered_packets - count.delivered_packets;
-            let bytes = receiver.delivered_bytes - count.delivered_bytes;
-            self.tables.flows.push(FlowRow {
-                at: now,
-                flow: id,
-                seconds,
-                delivered_packets: packets,
-                delivered_bytes: bytes,
-                delay_mean: (count.delays > 0).then(|| count.delay_sum / count.delays),
-                delay_min: count.delay_min,
-                delay_max: count.delay_max,
-                srtt: sender.srtt,
-                cwnd: sender.cwnd,
-                ssthresh: sender.ssthresh,
-                pipe: sender.pipe,
-            });
-            *count = FlowCount {
-                delivered_packets: receiver.delivered_packets,
-                delivered_bytes: receiver.delivered_bytes,
-                window: count.window,
-                rate: count.rate,
-                ..FlowCount::default()
-            };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Registry, RunOptions, Scenario, run};
+
+    /// Those that have a place of their own make the same tables as where they have none.
+    #[test]
+    fn a_place_of_its_own_changes_nothing() {
+        let mut registry = Registry::default();
+        registry.register_probe("flows again", "", Flows::new);
+        registry.register_probe("link_flows again", "", LinkFlows::new);
+        registry.register_probe("drops again", "", Drops::new);
+        let text = include_str!("../../../examples/named-drops.toml");
+        let mut scenario = Scenario::from_toml(text, &registry).unwrap();
+        let pairs = ["flows", "link_flows", "drops"].map(|name| (name, format!("{name} again")));
+        scenario.probes.tables = pairs.iter().map(|(_, again)| again.clone()).collect();
+        let results = run(&scenario, &registry, RunOptions::default(), |_| true).unwrap();
+        let table = |name: &str| {
+            let mut tables = results.tables.iter();
+            tables
+                .find(|(table, _)| table == name)
+                .map(|(_, batch)| batch)
+        };
+        for (name, again) in &pairs {
+            assert!(table(name).unwrap().num_rows() > 0, "{name}");
+            assert_eq!(table(name), table(again), "{name}");
         }
     }
 }

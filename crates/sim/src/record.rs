@@ -2,15 +2,14 @@
 
 use core::hash::Hasher;
 
-use skywave_path::{DropReason, Packet};
+use skywave_path::DropReason;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 use twox_hash::XxHash3_64;
 
-use crate::bodies::Bodies;
 use crate::ids::HostId;
-use crate::observe::{Event, Observer};
-use crate::packet::Frame;
+use crate::observe::Observer;
+use crate::view::{Event, PacketView};
 
 /// One line of a run's record: what happened to which packet, where and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,22 +60,22 @@ pub enum What {
 
 impl Record {
     #[inline(always)]
-    fn new(at: Instant, event: Event, frame: &Frame, packet: u64) -> Self {
+    fn new(at: Instant, event: Event, packet: PacketView<'_>, number: u64) -> Self {
         let what = match event {
             Event::Send => What::Sent {
-                host: frame.to().peer(),
+                host: packet.from(),
             },
             Event::Enqueue { link } => What::Enqueued { link },
             Event::Drop { link, reason, .. } => What::Dropped { link, reason },
             Event::Arrive { link } => What::Arrived { link },
-            Event::Receive => What::Received { host: frame.to() },
+            Event::Receive => What::Received { host: packet.to() },
         };
         Self {
             at,
-            packet,
+            packet: number,
             what,
-            size: frame.size(),
-            ecn: frame.ecn(),
+            size: packet.size(),
+            ecn: packet.ecn(),
         }
     }
 
@@ -116,19 +115,19 @@ impl Record {
 #[derive(Clone, Debug, Default)]
 struct Numbering {
     sent: u64,
-    /// The number of each packet on its way, by the key of its body.
+    /// The number of each packet on its way, by its slot.
     numbers: Vec<u64>,
 }
 
 impl Numbering {
     // What happens is known where it is told: most of this falls away there.
     #[inline(always)]
-    fn record(&mut self, at: Instant, event: Event, frame: &Frame) -> Record {
-        let key = frame.body();
+    fn record(&mut self, at: Instant, event: Event, packet: PacketView<'_>) -> Record {
+        let key = packet.slot();
         if event == Event::Send {
             self.number(key);
         }
-        Record::new(at, event, frame, self.numbers[key])
+        Record::new(at, event, packet, self.numbers[key])
     }
 
     fn number(&mut self, key: usize) {
@@ -148,8 +147,8 @@ pub(crate) struct Recorder {
 }
 
 impl Observer for Recorder {
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, _bodies: &Bodies) {
-        self.records.push(self.numbering.record(now, event, frame));
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        self.records.push(self.numbering.record(now, event, packet));
     }
 }
 
@@ -207,14 +206,14 @@ impl Fingerprint {
 
 impl Observer for Fingerprint {
     #[inline(always)]
-    fn packet(&mut self, now: Instant, event: Event, frame: &Frame, bodies: &Bodies) {
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
         if let Event::Enqueue { .. } | Event::Arrive { .. } = event {
             return;
         }
-        let record = self.numbering.record(now, event, frame);
+        let record = self.numbering.record(now, event, packet);
         record.write_to(self.room());
         if event == Event::Send {
-            let body = &bodies[frame.body()];
+            let body = packet.body();
             *self.room() = body.seq().to_le_bytes();
             *self.room() = body.ack().unwrap_or(u64::MAX).to_le_bytes();
         }

@@ -8,11 +8,13 @@ use crate::build::Build;
 use crate::error::RunError;
 use crate::host::HostStats;
 use crate::ids::FlowId;
-use crate::network::SimLink;
-use crate::probes::{LinkTotal, Totals};
+use crate::packet::SimLink;
+use crate::probe::RunEnd;
+use crate::probes::ProbeSet;
 use crate::scenario::{FlowSpec, Scenario, TransportSpec};
 use crate::simulate::Ended;
-use crate::tables::Names;
+use crate::totals::Totals;
+use crate::view::PacketCount;
 
 /// What came of a run. The same scenario gives the same results to the last bit.
 #[derive(Clone, Debug)]
@@ -20,9 +22,9 @@ pub struct Results {
     /// Totals.
     pub summary: Summary,
     /// Tables by name: `flows`, `links`, `link_flows`, `drops`; `voice` where there are voice calls,
-    /// `transfers` where there is web traffic; `windows`, `rates` and `packets` where the scenario
-    /// asks for them.
-    pub tables: Vec<(&'static str, RecordBatch)>,
+    /// `transfers` where there is web traffic; `windows`, `rates`, `packets` and those of other
+    /// probes where the scenario asks for them.
+    pub tables: Vec<(String, RecordBatch)>,
     /// A hash over everything that happened to every packet.
     pub fingerprint: u64,
     /// What the physics verifier found; empty where all is well or it was not asked.
@@ -120,38 +122,37 @@ impl Reporter {
     }
 
     /// The results, but for what a judge may say of them.
-    pub(crate) fn report(self, scenario: &Scenario, ended: Ended) -> Result<Results, RunError> {
-        let mut sampler = ended.sampler;
-        sampler.end(&ended.made);
-        sampler.tables.transfers = ended.transfers;
-        let summary = self.summary(scenario, ended.events, &ended.stats, &sampler.totals);
-        let names = Names {
+    pub(crate) fn report<O>(
+        self,
+        scenario: &Scenario,
+        ended: Ended<Totals<(ProbeSet, O)>>,
+    ) -> Result<Results, RunError> {
+        let summary = self.summary(scenario, &ended);
+        let (probes, _) = ended.observer.observer;
+        let end = RunEnd {
             links: &self.links,
             flows: &self.flows,
+            journals: &ended.journals,
         };
         Ok(Results {
             summary,
-            tables: sampler.tables.into_batches(&names, &scenario.probes)?,
-            fingerprint: ended.fingerprint.value(),
+            tables: probes.finish(&end)?,
+            fingerprint: ended.fingerprint,
             violations: Vec::new(),
         })
     }
 
-    fn summary(
-        &self,
-        scenario: &Scenario,
-        events: u64,
-        stats: &[HostStats],
-        totals: &Totals,
-    ) -> Summary {
+    fn summary<O>(&self, scenario: &Scenario, ended: &Ended<Totals<O>>) -> Summary {
         let seconds = scenario.duration.as_secs_f64();
+        let (stats, totals) = (&ended.stats, &ended.observer);
         let flows = scenario.flows.iter().zip(&totals.flow_drops);
-        let links = self.links.iter().zip(&self.rates).zip(&totals.links);
+        let links = self.links.iter().zip(&self.rates);
+        let totals_of_links = totals.links.iter().zip(&totals.queue_max);
         Summary {
             name: scenario.name.clone(),
             seed: scenario.seed,
             duration_s: seconds,
-            events,
+            events: ended.events,
             flows: flows
                 .zip((0..).map(FlowId::new))
                 .map(|((flow, &drops), id)| {
@@ -160,7 +161,10 @@ impl Reporter {
                 })
                 .collect(),
             links: links
-                .map(|((name, &rate), total)| LinkSummary::new(name, rate, total, seconds))
+                .zip(totals_of_links)
+                .map(|((name, &rate), (count, &queue_max))| {
+                    LinkSummary::new(name, rate, count, queue_max, seconds)
+                })
                 .collect(),
         }
     }
@@ -188,18 +192,17 @@ impl FlowSummary {
 }
 
 impl LinkSummary {
-    fn new(name: &str, rate_bps: u64, total: &LinkTotal, seconds: f64) -> Self {
-        let packets = &total.packets;
+    fn new(name: &str, rate_bps: u64, count: &PacketCount, queue_max: u64, seconds: f64) -> Self {
         Self {
             name: name.to_owned(),
             rate_bps,
-            arrivals: packets.arrivals,
-            drops: packets.drops,
-            delivered: packets.delivered,
-            marks: packets.marks,
-            delivered_bytes: packets.delivered_bytes,
-            utilisation: packets.delivered_bytes as f64 * 8.0 / (rate_bps as f64 * seconds),
-            queue_max_packets: total.queue_max_packets,
+            arrivals: count.arrivals,
+            drops: count.drops,
+            delivered: count.delivered,
+            marks: count.marks,
+            delivered_bytes: count.delivered_bytes,
+            utilisation: count.delivered_bytes as f64 * 8.0 / (rate_bps as f64 * seconds),
+            queue_max_packets: queue_max,
         }
     }
 }

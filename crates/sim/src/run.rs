@@ -1,6 +1,7 @@
 //! Running scenarios, one or many: what is described is built, simulated and reported on.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -8,14 +9,16 @@ use rayon::prelude::*;
 use crate::build::Build;
 use crate::capture::Captures;
 use crate::error::RunError;
+use crate::observe::Observer;
 use crate::physics;
-use crate::probes::{Sampled, Sampler};
+use crate::probe::{Playout, Probe, ProbeSetup};
+use crate::probes::{ProbeSet, STANDARD};
 use crate::record::Recorder;
 use crate::registry::Registry;
 use crate::report::{Reporter, Results};
-use crate::scenario::{Scenario, ScenarioError, SourceSpec};
+use crate::scenario::{FlowSpec, Scenario, ScenarioError, SourceSpec};
 use crate::simulate::simulate;
-use crate::voice::VoiceLog;
+use crate::totals::Totals;
 
 /// What is done beside running.
 #[derive(Default)]
@@ -47,46 +50,83 @@ pub fn run(
     options: RunOptions,
     progress: impl FnMut(f64) -> bool,
 ) -> Result<Results, RunError> {
+    run_observed(scenario, registry, options, &mut (), progress)
+}
+
+/// As [`run`], while `observer` watches.
+///
+/// The simulator is compiled for the type of the observer: what that does not override costs
+/// nothing.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_observed<O: Observer + ?Sized>(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: RunOptions,
+    observer: &mut O,
+    progress: impl FnMut(f64) -> bool,
+) -> Result<Results, RunError> {
     scenario.validate(registry)?;
     let build = Build::new(scenario, registry)?;
     build.check_counters()?;
+    let (links, flows) = (build.network.links.len(), scenario.flows.len());
     let reporter = Reporter::new(scenario, &build);
-    let sampler = sampler(scenario, &build, &reporter);
+    let probes = probes(scenario, registry, &build, &reporter)?;
     let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
     let recorder = options.verify_physics.then(Recorder::default);
     // A run that nobody writes down is compiled for itself.
     if recorder.is_none() && captures.is_none() {
-        let (ended, ()) = simulate(scenario, build, sampler, (), progress)?;
+        let observer = Totals::new(links, flows, (probes, observer));
+        let ended = simulate(scenario, build, observer, progress)?;
         return reporter.report(scenario, ended);
     }
-    let (ended, (recorder, captures)) =
-        simulate(scenario, build, sampler, (recorder, captures), progress)?;
+    let mut writers = (recorder, captures);
+    let observer = Totals::new(links, flows, (probes, (observer, &mut writers)));
+    let ended = simulate(scenario, build, observer, progress)?;
+    let mut results = reporter.report(scenario, ended)?;
+    let (recorder, captures) = writers;
     if let Some(captures) = captures {
         captures.finish()?;
     }
-    let mut results = reporter.report(scenario, ended)?;
     if let Some(recorder) = recorder {
         results.violations = physics::verify(scenario, registry, &recorder.records);
     }
     Ok(results)
 }
 
-/// Samples what the scenario asks for.
-fn sampler(scenario: &Scenario, build: &Build, names: &Reporter) -> Sampler {
-    let probes = &scenario.probes;
-    let voice = scenario
-        .flows
-        .iter()
-        .map(|flow| match &flow.source {
-            SourceSpec::Voice(voice) => Some(VoiceLog::new(voice, probes.interval)),
-            SourceSpec::Ftp(_) | SourceSpec::Cbr(_) | SourceSpec::Web(_) => None,
-        })
-        .collect();
-    let sampled = Sampled {
-        links: sampled(&probes.links, &names.links),
-        flows: sampled(&probes.flows, &names.flows),
+/// The probes of every run, and those that the scenario asks for.
+fn probes(
+    scenario: &Scenario,
+    registry: &Registry,
+    build: &Build,
+    names: &Reporter,
+) -> Result<ProbeSet, ScenarioError> {
+    let spec = &scenario.probes;
+    let playout = |flow: &FlowSpec| match &flow.source {
+        SourceSpec::Voice(voice) => Some(Playout {
+            frame: voice.interval,
+            deadline: voice.deadline,
+        }),
+        SourceSpec::Ftp(_) | SourceSpec::Cbr(_) | SourceSpec::Web(_) => None,
     };
-    Sampler::new(probes, sampled, build.usage(), voice)
+    let setup = Arc::new(ProbeSetup {
+        interval: spec.interval,
+        sampled_links: sampled(&spec.links, &names.links),
+        sampled_flows: sampled(&spec.flows, &names.flows),
+        usage: build.usage(),
+        playout: scenario.flows.iter().map(playout).collect(),
+    });
+    let mut probes: Vec<(String, Box<dyn Probe>)> = Vec::new();
+    for name in STANDARD.into_iter().chain(spec.asked_for()) {
+        if probes.iter().all(|(known, _)| known != name) {
+            let make = registry
+                .probe(name)
+                .map_err(|message| ScenarioError::new("probes.tables", message))?;
+            probes.push((name.to_owned(), make(&setup)));
+        }
+    }
+    Ok(ProbeSet::new(probes, &setup))
 }
 
 /// Which of these have been named; all where none has.

@@ -7,40 +7,35 @@ use crate::build::Build;
 use crate::engine::{Parts, Simulator, Stop};
 use crate::error::RunError;
 use crate::host::{Host, HostStats};
-use crate::ids::FlowId;
 use crate::observe::Observer;
-use crate::probes::Sampler;
 use crate::record::Fingerprint;
 use crate::scenario::Scenario;
-use crate::tables::TransferRow;
-use crate::traffic::Made;
+use crate::traffic::Journal;
 
 /// What a simulation leaves.
-pub(crate) struct Ended {
+pub(crate) struct Ended<O> {
     pub(crate) events: u64,
     /// Of every host, in the order of their numbers.
     pub(crate) stats: Vec<HostStats>,
-    /// What each voice source has made, by interval.
-    pub(crate) made: Vec<Vec<Made>>,
-    pub(crate) transfers: Vec<TransferRow>,
-    pub(crate) sampler: Sampler,
-    pub(crate) fingerprint: Fingerprint,
+    /// Of every flow.
+    pub(crate) journals: Vec<Journal>,
+    pub(crate) fingerprint: u64,
+    pub(crate) observer: O,
 }
 
-/// Lets time pass until the scenario's end, while `writer` watches.
-pub(crate) fn simulate<W: Observer>(
+/// Lets time pass until the scenario's end, while `observer` watches.
+pub(crate) fn simulate<O: Observer>(
     scenario: &Scenario,
     build: Build,
-    sampler: Sampler,
-    writer: W,
+    observer: O,
     mut progress: impl FnMut(f64) -> bool,
-) -> Result<(Ended, W), RunError> {
+) -> Result<Ended<O>, RunError> {
     let mut simulator = Simulator::new(Parts {
         network: build.network,
         hosts: build.hosts,
         applications: build.applications,
         routes: build.routes,
-        observer: ((sampler, Fingerprint::default()), writer),
+        observer: (observer, Fingerprint::default()),
         sample_interval: Some(scenario.probes.interval),
         verify_wire: scenario.verify_wire,
     });
@@ -51,38 +46,18 @@ pub(crate) fn simulate<W: Observer>(
         Err(Stop::Interrupted) => return Err(RunError::Interrupted),
         Err(Stop::Wire(mismatch)) => return Err(mismatch.into()),
     }
-    let applications = simulator.applications();
-    let (events, stats) = (
+    let applications = simulator.applications().iter();
+    let (events, stats, journals) = (
         simulator.events(),
         simulator.hosts().iter().map(Host::stats).collect(),
+        applications.map(Application::journal).collect(),
     );
-    let made = applications
-        .iter()
-        .map(|application| application.voice_made().to_vec())
-        .collect();
-    let transfers = transfer_rows(applications);
-    let ((sampler, fingerprint), writer) = simulator.into_observer();
-    let ended = Ended {
+    let (observer, fingerprint) = simulator.into_observer();
+    Ok(Ended {
         events,
         stats,
-        made,
-        transfers,
-        sampler,
-        fingerprint,
-    };
-    Ok((ended, writer))
-}
-
-/// The files of all web traffic, in the order in which they were begun.
-fn transfer_rows(applications: &[Application]) -> Vec<TransferRow> {
-    let mut rows: Vec<TransferRow> = (0..)
-        .map(FlowId::new)
-        .zip(applications)
-        .flat_map(|(flow, application)| {
-            let row = move |&file| TransferRow { flow, file };
-            application.transfers().iter().map(row)
-        })
-        .collect();
-    rows.sort_by_key(|row| row.file.start);
-    rows
+        journals,
+        fingerprint: fingerprint.value(),
+        observer,
+    })
 }

@@ -2,21 +2,31 @@
 
 use skywave_units::Instant;
 
-/// One file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Transfer {
-    /// When its connection was opened.
-    pub(crate) start: Instant,
-    /// Its length.
-    pub(crate) bytes: u64,
-    /// When the connection was over, and how much of the file had arrived.
-    pub(crate) end: Option<(Instant, u64)>,
+/// What the application of a flow has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Journal {
+    /// The files of web traffic, in order.
+    pub transfers: Vec<Transfer>,
+    /// The frames of a voice call, by the interval between two samples in which they were made.
+    pub speech: Vec<Made>,
 }
 
-/// Frames made in one interval.
+/// A file of web traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// When its connection was opened.
+    pub start: Instant,
+    /// Its length.
+    pub bytes: u64,
+    /// When the connection was over, and how much of the file had arrived.
+    pub end: Option<(Instant, u64)>,
+}
+
+/// Frames of a voice call that were made in one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Made {
-    pub(crate) frames: u64,
+pub struct Made {
+    /// How many.
+    pub frames: u64,
     /// Those that the transport did not take.
-    pub(crate) refused: u64,
+    pub refused: u64,
 }

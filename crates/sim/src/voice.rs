@@ -1,10 +1,8 @@
-//! What becomes of voice: each frame is in time, late or lost.
+//! What a datagram of voice says of the frames in it.
 
 use bytes::Bytes;
-use skywave_units::{Duration, Instant};
+use skywave_units::Instant;
 use skywave_wire::Payload;
-
-use crate::scenario::{STAMP, VoiceSpec};
 
 /// What a datagram of voice tells its receiver: RTP's sequence number and timestamp in a form that a
 /// simulation can read without knowing the codec. Integers are big-endian.
@@ -19,9 +17,12 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
+    /// Bytes that it takes, in the place of RTP's header (RFC 3550 section 5.1).
+    pub(crate) const SIZE: u64 = 12;
+
     /// A datagram of `size` bytes that begins with the stamp.
     pub(crate) fn datagram(self, size: u32) -> Payload {
-        let mut bytes = vec![0; (size as usize).max(STAMP as usize)];
+        let mut bytes = vec![0; (size as usize).max(Self::SIZE as usize)];
         bytes[..8].copy_from_slice(&self.made.as_nanos().to_be_bytes());
         bytes[8..10].copy_from_slice(&self.frames.to_be_bytes());
         bytes[10..12].copy_from_slice(&self.mode.to_be_bytes());
@@ -29,7 +30,7 @@ impl Stamp {
     }
 
     /// The stamp of a datagram, where there is one.
-    fn read(datagram: &Payload) -> Option<Self> {
+    pub(crate) fn read(datagram: &Payload) -> Option<Self> {
         let Payload::Bytes(bytes) = datagram else {
             return None;
         };
@@ -41,111 +42,6 @@ impl Stamp {
             frames: u16::from_be_bytes(*frames),
             mode: u16::from_be_bytes(*mode),
         })
-    }
-}
-
-/// Frames on their way, counted by the time at which they were made.
-#[derive(Clone, Debug)]
-pub(crate) struct VoiceLog {
-    interval: Duration,
-    deadline: Duration,
-    probe_interval: Duration,
-    pub(crate) counts: Vec<VoiceCount>,
-}
-
-/// What became of the frames made in one interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct VoiceCount {
-    /// Those that left the sender.
-    pub(crate) sent: u64,
-    /// Those that links lost.
-    pub(crate) lost: u64,
-    /// Those that arrived after their deadline.
-    pub(crate) late: u64,
-    /// Those that arrived in time.
-    pub(crate) played: u64,
-    /// The modes of those in time, summed up.
-    pub(crate) modes: u64,
-    /// From making to sending, of those that were sent.
-    pub(crate) waits: Duration,
-    /// From making to arrival, of those that arrived.
-    pub(crate) delays: Duration,
-}
-
-impl VoiceCount {
-    /// Mean mode of the frames that were played.
-    pub(crate) fn mode_mean(&self) -> Option<f64> {
-        (self.played > 0).then(|| self.modes as f64 / self.played as f64)
-    }
-
-    /// Mean time that frames waited in their sender.
-    pub(crate) fn wait_mean(&self) -> Option<Duration> {
-        (self.sent > 0).then(|| self.waits / self.sent)
-    }
-
-    /// Mean time from making to arrival.
-    pub(crate) fn delay_mean(&self) -> Option<Duration> {
-        let arrived = self.played + self.late;
-        (arrived > 0).then(|| self.delays / arrived)
-    }
-}
-
-impl VoiceLog {
-    /// A log of the calls of this source. Frames are counted by intervals of `probe_interval`.
-    pub(crate) const fn new(spec: &VoiceSpec, probe_interval: Duration) -> Self {
-        Self {
-            interval: spec.interval,
-            deadline: spec.deadline,
-            probe_interval,
-            counts: Vec::new(),
-        }
-    }
-
-    /// A datagram has left its sender.
-    pub(crate) fn sent(&mut self, now: Instant, datagram: &Payload) {
-        self.each_frame(datagram, |count, made, _| {
-            count.sent += 1;
-            count.waits += now - made;
-        });
-    }
-
-    /// A link has lost a datagram.
-    pub(crate) fn lost(&mut self, datagram: &Payload) {
-        self.each_frame(datagram, |count, _, _| count.lost += 1);
-    }
-
-    /// A datagram has arrived.
-    pub(crate) fn arrived(&mut self, now: Instant, datagram: &Payload) {
-        let deadline = self.deadline;
-        self.each_frame(datagram, |count, made, mode| {
-            let delay = now - made;
-            count.delays += delay;
-            if delay <= deadline {
-                count.played += 1;
-                count.modes += u64::from(mode);
-            } else {
-                count.late += 1;
-            }
-        });
-    }
-
-    /// The count of the interval in which each frame was made.
-    fn each_frame(
-        &mut self,
-        datagram: &Payload,
-        mut add: impl FnMut(&mut VoiceCount, Instant, u16),
-    ) {
-        let Some(stamp) = Stamp::read(datagram) else {
-            return;
-        };
-        for frame in 0..stamp.frames {
-            let made = stamp.made + self.interval * u64::from(frame);
-            let index = (made.as_nanos() / self.probe_interval.as_nanos()) as usize;
-            if index >= self.counts.len() {
-                self.counts.resize(index + 1, VoiceCount::default());
-            }
-            add(&mut self.counts[index], made, stamp.mode);
-        }
     }
 }
 

@@ -37,7 +37,7 @@ class Probes(Mirror):
 
     ``windows`` records cwnd, ssthresh and pipe at each change, ``rates`` the X, X_recv, p and R of
     TFRC senders at each report and each change; ``packets`` records every packet everywhere, which
-    is large.
+    is large. ``tables`` asks for further tables by name.
     """
 
     interval: str | None = None
@@ -46,3 +46,4 @@ class Probes(Mirror):
     windows: bool | None = None
     rates: bool | None = None
     packets: bool | None = None
+    tables: tuple[str, ...] | None = None

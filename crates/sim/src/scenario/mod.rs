@@ -41,7 +41,6 @@ pub use tfrc::{
 };
 pub use trace::{TraceSpec, TraceStep};
 pub use vcp::{ActsSpec, AfterDecreaseSpec, OnLossSpec, VcpRules, VcpSpec};
-pub(crate) use voice::STAMP;
 pub use voice::{AdaptSpec, TalkspurtSpec, VoiceSpec};
 pub use web::{FileSizeSpec, ThinkSpec, WebSpec};
 
@@ -99,6 +98,25 @@ pub struct Probes {
     pub rates: bool,
     /// Every packet at every link and endpoint: large.
     pub packets: bool,
+    /// Further tables, by the names of their probes in the [`Registry`](crate::Registry).
+    /// `windows`, `rates` and `packets` may also be named here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<String>,
+}
+
+impl Probes {
+    /// The tables that are asked for, some of them perhaps more than once.
+    pub(crate) fn asked_for(&self) -> impl Iterator<Item = &str> {
+        let switches = [
+            ("windows", self.windows),
+            ("rates", self.rates),
+            ("packets", self.packets),
+        ];
+        let switched = switches
+            .into_iter()
+            .filter_map(|(name, on)| on.then_some(name));
+        switched.chain(self.tables.iter().map(String::as_str))
+    }
 }
 
 impl Default for Probes {
@@ -110,6 +128,7 @@ impl Default for Probes {
             windows: false,
             rates: false,
             packets: false,
+            tables: Vec::new(),
         }
     }
 }

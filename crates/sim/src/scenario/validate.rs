@@ -65,6 +65,11 @@ impl Scenario {
                 || format!("there is no flow \"{flow}\""),
             )?;
         }
+        for (index, table) in self.probes.tables.iter().enumerate() {
+            registry.probe(table).map_err(|message| {
+                ScenarioError::new(format!("probes.tables[{index}]"), message)
+            })?;
+        }
         let sampled = |named: usize, all: usize| if named == 0 { all } else { named };
         let links = sampled(self.probes.links.len(), links.len());
         let flows = sampled(self.probes.flows.len(), self.flows.len());

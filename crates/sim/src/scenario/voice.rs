@@ -5,10 +5,7 @@ use skywave_units::{Bytes, Duration};
 
 use super::ScenarioError;
 use super::check::{check, check_datagram, check_timer};
-
-/// Bytes of a datagram that tell the receiver what is in it, in the place of RTP's header (RFC 3550
-/// section 5.1).
-pub(crate) const STAMP: u64 = 12;
+use crate::voice::Stamp;
 
 /// Frames that one datagram may hold.
 const MOST_FRAMES: u16 = 100;
@@ -81,7 +78,7 @@ const fn one_frame() -> u16 {
 }
 
 const fn rtp_header() -> Bytes {
-    Bytes::new(STAMP)
+    Bytes::new(Stamp::SIZE)
 }
 
 const fn g114_limit() -> Duration {
@@ -109,10 +106,11 @@ impl VoiceSpec {
         check_datagram(self.largest_datagram(), &format!("{field}.frame"))?;
         let smallest = |frame: &Bytes| {
             let datagram = self.header.get() + frame.get() * u64::from(self.frames);
-            (frame.get() > 0 && datagram >= STAMP)
+            (frame.get() > 0 && datagram >= Stamp::SIZE)
                 .then_some(())
                 .ok_or(format!(
-                    "a datagram of {datagram} B: at least one byte a frame and {STAMP} B in all"
+                    "a datagram of {datagram} B: at least one byte a frame and {} B in all",
+                    Stamp::SIZE
                 ))
         };
         smallest(&self.frame)

@@ -1,0 +1,216 @@
+//! What a probe is: a table of a run, its columns and how they are sampled, in one place.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_units::Duration;
+
+use crate::ids::FlowId;
+use crate::observe::Observer;
+use crate::table::Table;
+use crate::traffic::Journal;
+
+/// Measures a run and makes a table of it.
+///
+/// A probe keeps rows while it [observes](Observer) the run and gives them a
+/// [`Table`](RunEnd::table) at the end, column by column. It is registered under the table's name
+/// with [`Registry::register_probe`](crate::Registry::register_probe), and a scenario asks for it in
+/// `probes.tables`. The tables that come with every run are made in the same way: see
+/// `crates/sim/src/probes`.
+///
+/// ```
+/// use skywave_sim::{FlowId, Observer, Probe, Registry, RunEnd, Sample, Wants};
+/// use skywave_units::{Duration, Instant};
+///
+/// /// The smoothed round-trip time of each sender.
+/// #[derive(Default)]
+/// struct RoundTrips(Vec<(Instant, FlowId, Option<Duration>)>);
+///
+/// impl Observer for RoundTrips {
+///     fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+///         for host in sample.hosts().filter(|host| host.id().is_sender()) {
+///             self.0.push((now, host.id().flow(), host.stats().srtt));
+///         }
+///     }
+/// }
+///
+/// impl Probe for RoundTrips {
+///     fn wants(&self) -> Wants {
+///         Wants { samples: true, ..Wants::NOTHING }
+///     }
+///
+///     fn finish(
+///         self: Box<Self>,
+///         end: &RunEnd<'_>,
+///     ) -> Result<Option<arrow_array::RecordBatch>, arrow_schema::ArrowError> {
+///         end.table(&self.0)
+///             .column("time_s", |row| row.0)
+///             .flow("flow", |row| row.1)
+///             .column("srtt_s", |row| row.2)
+///             .finish()
+///             .map(Some)
+///     }
+/// }
+///
+/// let mut registry = Registry::default();
+/// registry.register_probe("round_trips", "Round-trip times.", |_setup| RoundTrips::default());
+/// ```
+pub trait Probe: Observer + Any + Send {
+    /// What it is to be told of; all where this is not overridden. Asked once, before the run.
+    ///
+    /// What is not wanted costs nothing: a probe that is not told of packets does not slow down a
+    /// run's way with each of them.
+    fn wants(&self) -> Wants {
+        Wants {
+            packets: true,
+            settled: true,
+            samples: true,
+        }
+    }
+
+    /// The table, when the run is over; `None` where the run has nothing of what it is about.
+    ///
+    /// # Errors
+    /// [`ArrowError`] where columns do not make a table.
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError>;
+}
+
+/// Which methods of [`Observer`] a probe is called by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wants {
+    /// [`Observer::packet`].
+    pub packets: bool,
+    /// [`Observer::settled`].
+    pub settled: bool,
+    /// [`Observer::sample`].
+    pub samples: bool,
+}
+
+impl Default for Wants {
+    fn default() -> Self {
+        Self::NOTHING
+    }
+}
+
+impl Wants {
+    /// None of them.
+    pub const NOTHING: Self = Self {
+        packets: false,
+        settled: false,
+        samples: false,
+    };
+}
+
+/// Makes a probe for a run.
+pub(crate) type ProbeFactory = dyn Fn(&Arc<ProbeSetup>) -> Box<dyn Probe> + Send + Sync;
+
+/// What a probe may know of a run before it begins.
+#[derive(Clone, Debug)]
+pub struct ProbeSetup {
+    pub(crate) interval: Duration,
+    /// Whether each directed link, and each flow, is sampled.
+    pub(crate) sampled_links: Vec<bool>,
+    pub(crate) sampled_flows: Vec<bool>,
+    /// Whether a flow's packets, there or back, use a link: `[link][flow]`.
+    pub(crate) usage: Vec<Vec<bool>>,
+    /// How each flow that is a voice call is played out.
+    pub(crate) playout: Vec<Option<Playout>>,
+}
+
+/// How the receiver of a voice call plays frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Playout {
+    /// How much speech a frame holds.
+    pub frame: Duration,
+    /// How long after it was made a frame is played; what comes later is lost.
+    pub deadline: Duration,
+}
+
+impl ProbeSetup {
+    /// The same run, of which nothing is sampled.
+    pub(crate) fn of_nothing(&self) -> Self {
+        Self {
+            sampled_links: vec![false; self.links()],
+            sampled_flows: vec![false; self.flows()],
+            interval: self.interval,
+            usage: Vec::new(),
+            playout: vec![None; self.flows()],
+        }
+    }
+
+    /// The time between two samples.
+    pub const fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// How many directed links there are.
+    pub const fn links(&self) -> usize {
+        self.sampled_links.len()
+    }
+
+    /// How many flows there are.
+    pub const fn flows(&self) -> usize {
+        self.sampled_flows.len()
+    }
+
+    /// Whether the scenario asks for samples of this link.
+    pub fn samples_link(&self, link: u32) -> bool {
+        self.sampled_links[link as usize]
+    }
+
+    /// Whether the scenario asks for samples of this flow.
+    pub fn samples_flow(&self, flow: FlowId) -> bool {
+        self.sampled_flows[flow.index()]
+    }
+
+    /// The flows of which the scenario asks for samples, in order.
+    pub fn sampled_flows(&self) -> impl Iterator<Item = FlowId> {
+        let flows = (0..).map(FlowId::new).zip(&self.sampled_flows);
+        flows.filter_map(|(flow, &sampled)| sampled.then_some(flow))
+    }
+
+    /// Whether packets of this flow, there or back, use this link.
+    pub fn uses(&self, flow: FlowId, link: u32) -> bool {
+        self.usage[link as usize][flow.index()]
+    }
+
+    /// How this flow is played out, where it is a voice call.
+    pub fn playout(&self, flow: FlowId) -> Option<Playout> {
+        self.playout[flow.index()]
+    }
+}
+
+/// What a probe learns at the end of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunEnd<'a> {
+    pub(crate) links: &'a [String],
+    pub(crate) flows: &'a [String],
+    pub(crate) journals: &'a [Journal],
+}
+
+impl<'a> RunEnd<'a> {
+    /// The names of directed links (`"r1->r2"`), by index.
+    pub const fn links(&self) -> &'a [String] {
+        self.links
+    }
+
+    /// The names of flows, by index.
+    pub const fn flows(&self) -> &'a [String] {
+        self.flows
+    }
+
+    /// What each flow's application has done.
+    pub fn journals(&self) -> impl Iterator<Item = (FlowId, &'a Journal)> {
+        (0..).map(FlowId::new).zip(self.journals)
+    }
+
+    /// Begins a table of these rows.
+    pub const fn table<'t, R>(&self, rows: &'t [R]) -> Table<'t, R>
+    where
+        'a: 't,
+    {
+        Table::new(rows, self.links, self.flows)
+    }
+}

@@ -1,0 +1,71 @@
+//! `drops`: every packet that a link has lost.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_units::Instant;
+
+use crate::ids::FlowId;
+use crate::observe::Observer;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::view::{Event, PacketView};
+
+pub(crate) struct Drops {
+    rows: Vec<Row>,
+}
+
+struct Row {
+    at: Instant,
+    link: u32,
+    flow: FlowId,
+    kind: &'static str,
+    seq: u64,
+    bytes: u32,
+    reason: &'static str,
+}
+
+impl Drops {
+    pub(crate) const fn new(_setup: &Arc<ProbeSetup>) -> Self {
+        Self { rows: Vec::new() }
+    }
+}
+
+impl Observer for Drops {
+    #[inline(always)]
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        if let Event::Drop { link, reason, .. } = event {
+            self.rows.push(Row {
+                at: now,
+                link,
+                flow: packet.flow(),
+                kind: packet.kind(),
+                seq: packet.seq(),
+                bytes: packet.size(),
+                reason: reason.name(),
+            });
+        }
+    }
+}
+
+impl Probe for Drops {
+    fn wants(&self) -> Wants {
+        Wants {
+            packets: true,
+            ..Wants::NOTHING
+        }
+    }
+
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        end.table(&self.rows)
+            .column("time_s", |row| row.at)
+            .link("link", |row| row.link)
+            .flow("flow", |row| row.flow)
+            .column("kind", |row| row.kind)
+            .column("seq", |row| row.seq)
+            .column("bytes", |row| row.bytes)
+            .column("reason", |row| row.reason)
+            .finish()
+            .map(Some)
+    }
+}

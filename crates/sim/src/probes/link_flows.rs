@@ -1,0 +1,168 @@
+//! `link_flows`: each flow on each link that its packets use, there or back, over each interval.
+
+use std::mem;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_units::Instant;
+
+use crate::ids::FlowId;
+use crate::observe::Observer;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::view::{Event, PacketCount, PacketView, Sample};
+
+pub(crate) struct LinkFlows {
+    setup: Arc<ProbeSetup>,
+    /// Since the last sample.
+    counts: FlowCounts,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    at: Instant,
+    link: u32,
+    flow: FlowId,
+    count: PacketCount,
+}
+
+impl LinkFlows {
+    pub(crate) fn new(setup: &Arc<ProbeSetup>) -> Self {
+        Self {
+            setup: Arc::clone(setup),
+            counts: FlowCounts::new(&setup.sampled_links, &setup.sampled_flows),
+            rows: Vec::new(),
+        }
+    }
+}
+
+impl Observer for LinkFlows {
+    #[inline(always)]
+    fn packet(&mut self, _now: Instant, event: Event, packet: PacketView<'_>) {
+        if let Some(link) = event.link()
+            && let Some(count) = self.counts.of(link, packet.flow())
+        {
+            count.add(event, packet);
+        }
+    }
+
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        let links = sample.links().map(|link| link.index());
+        for link in links.filter(|&link| self.setup.samples_link(link)) {
+            for flow in self.setup.sampled_flows() {
+                let count = self.counts.take(link, flow);
+                // A flow that does not use the link has no rows there.
+                if self.setup.uses(flow, link) {
+                    self.rows.push(Row {
+                        at: now,
+                        link,
+                        flow,
+                        count,
+                    });
+                }
+            }
+        }
+    }
+}
+
+impl Probe for LinkFlows {
+    fn wants(&self) -> Wants {
+        Wants {
+            packets: true,
+            samples: true,
+            ..Wants::NOTHING
+        }
+    }
+
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        let seconds = self.setup.interval().as_secs_f64();
+        end.table(&self.rows)
+            .column("time_s", |row| row.at)
+            .link("link", |row| row.link)
+            .flow("flow", |row| row.flow)
+            .column("arrivals", |row| row.count.arrivals)
+            .column("drops", |row| row.count.drops)
+            .column("delivered", |row| row.count.delivered)
+            .column("delivered_bytes", |row| row.count.delivered_bytes)
+            .column("marks", |row| row.count.marks)
+            .column("throughput_bps", |row| row.count.throughput_bps(seconds))
+            .finish()
+            .map(Some)
+    }
+}
+
+/// The packets of each sampled flow on each sampled link.
+///
+/// A row for each link and a column for each flow that is sampled. The other links share a first row,
+/// which nobody reads: packets of all links take turns, so that nobody could predict a branch on
+/// which are sampled. Of flows, mostly few are sampled, or all.
+#[derive(Clone, Debug)]
+struct FlowCounts {
+    counts: Vec<PacketCount>,
+    /// Where the row of each link begins.
+    rows: Vec<usize>,
+    columns: Vec<Option<u32>>,
+}
+
+impl FlowCounts {
+    /// Zeros for the links and flows that are sampled.
+    fn new(links: &[bool], flows: &[bool]) -> Self {
+        let (mut width, mut height) = (0, 0);
+        let columns = flows
+            .iter()
+            .map(|&sampled| {
+                width += u32::from(sampled);
+                sampled.then(|| width - 1)
+            })
+            .collect();
+        let width = width as usize;
+        let rows = links
+            .iter()
+            .map(|&sampled| {
+                height += usize::from(sampled);
+                if sampled { height * width } else { 0 }
+            })
+            .collect();
+        Self {
+            counts: vec![PacketCount::default(); (height + 1) * width],
+            rows,
+            columns,
+        }
+    }
+
+    /// The count of a flow on a link, where the flow is sampled.
+    #[inline(always)]
+    fn of(&mut self, link: u32, flow: FlowId) -> Option<&mut PacketCount> {
+        let column = self.columns[flow.index()]?;
+        Some(&mut self.counts[self.rows[link as usize] + column as usize])
+    }
+
+    /// Takes the count of a flow on a link, which begins anew.
+    fn take(&mut self, link: u32, flow: FlowId) -> PacketCount {
+        self.of(link, flow).map(mem::take).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_sampled_has_counts_of_its_own() {
+        let mut counts = FlowCounts::new(&[true, false, true], &[false, true, true]);
+        for link in 0..3 {
+            for flow in (0..3).map(FlowId::new) {
+                if let Some(count) = counts.of(link, flow) {
+                    count.arrivals += 1 << (3 * link + flow.get());
+                }
+            }
+        }
+        assert!(counts.of(0, FlowId::new(0)).is_none());
+        for (link, flow) in [(0, 1), (0, 2), (2, 1), (2, 2)] {
+            let bit = 3 * link + flow;
+            let flow = FlowId::new(flow);
+            assert_eq!(counts.take(link, flow).arrivals, 1 << bit);
+            assert_eq!(counts.take(link, flow).arrivals, 0);
+        }
+    }
+}

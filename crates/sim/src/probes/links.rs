@@ -1,0 +1,80 @@
+//! `links`: each link over each interval, and its queue at the end of it.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_units::Instant;
+
+use crate::observe::Observer;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::view::{PacketCount, Sample};
+
+pub(crate) struct Links {
+    setup: Arc<ProbeSetup>,
+    /// Each link's packets up to the last sample.
+    before: Vec<PacketCount>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    at: Instant,
+    link: u32,
+    count: PacketCount,
+    queue_packets: u64,
+    queue_bytes: u64,
+}
+
+impl Links {
+    pub(crate) fn new(setup: &Arc<ProbeSetup>) -> Self {
+        Self {
+            setup: Arc::clone(setup),
+            before: vec![PacketCount::default(); setup.links()],
+            rows: Vec::new(),
+        }
+    }
+}
+
+impl Observer for Links {
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        for (link, before) in sample.links().zip(&mut self.before) {
+            if !self.setup.samples_link(link.index()) {
+                continue;
+            }
+            self.rows.push(Row {
+                at: now,
+                link: link.index(),
+                count: link.count() - *before,
+                queue_packets: link.queued_packets(),
+                queue_bytes: link.queued_bytes(),
+            });
+            *before = link.count();
+        }
+    }
+}
+
+impl Probe for Links {
+    fn wants(&self) -> Wants {
+        Wants {
+            samples: true,
+            ..Wants::NOTHING
+        }
+    }
+
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        let seconds = self.setup.interval().as_secs_f64();
+        end.table(&self.rows)
+            .column("time_s", |row| row.at)
+            .link("link", |row| row.link)
+            .column("arrivals", |row| row.count.arrivals)
+            .column("drops", |row| row.count.drops)
+            .column("delivered", |row| row.count.delivered)
+            .column("delivered_bytes", |row| row.count.delivered_bytes)
+            .column("marks", |row| row.count.marks)
+            .column("throughput_bps", |row| row.count.throughput_bps(seconds))
+            .column("queue_packets", |row| row.queue_packets)
+            .column("queue_bytes", |row| row.queue_bytes)
+            .finish()
+            .map(Some)
+    }
+}

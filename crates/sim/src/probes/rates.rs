@@ -1,0 +1,82 @@
+//! `rates`: X, X_recv, p and R of each sender that has a rate, at each report and each change.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_transport::dccp::RateStats;
+use skywave_units::{Duration, Instant};
+
+use crate::ids::FlowId;
+use crate::observe::Observer;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::view::HostView;
+
+pub(crate) struct Rates {
+    /// How each flow's rate stood when last written down, and R.
+    last: Vec<Option<(RateStats, Option<Duration>)>>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    at: Instant,
+    flow: FlowId,
+    rate: RateStats,
+    rtt: Option<Duration>,
+}
+
+impl Rates {
+    pub(crate) fn new(setup: &Arc<ProbeSetup>) -> Self {
+        Self {
+            last: vec![None; setup.flows()],
+            rows: Vec::new(),
+        }
+    }
+}
+
+impl Observer for Rates {
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        if !host.id().is_sender() {
+            return;
+        }
+        let stats = host.stats();
+        let (Some(rate), rtt) = (stats.rate, stats.srtt) else {
+            return;
+        };
+        let flow = host.id().flow();
+        let last = &mut self.last[flow.index()];
+        if *last != Some((rate, rtt)) {
+            *last = Some((rate, rtt));
+            self.rows.push(Row {
+                at: now,
+                flow,
+                rate,
+                rtt,
+            });
+        }
+    }
+}
+
+impl Probe for Rates {
+    fn wants(&self) -> Wants {
+        Wants {
+            settled: true,
+            ..Wants::NOTHING
+        }
+    }
+
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        end.table(&self.rows)
+            .column("time_s", |row| row.at)
+            .flow("flow", |row| row.flow)
+            .column("rate_bps", |row| row.rate.rate.as_bps())
+            .column("allowed_rate_bps", |row| row.rate.allowed_rate.as_bps())
+            .column("receive_rate_bps", |row| row.rate.receive_rate.as_bps())
+            .column("loss_event_rate", |row| row.rate.loss_event_rate)
+            .column("rtt_s", |row| row.rtt)
+            .column("reports", |row| row.rate.reports)
+            .column("loss_events", |row| row.rate.loss_events)
+            .finish()
+            .map(Some)
+    }
+}

@@ -1,0 +1,57 @@
+//! `transfers`: every file of web traffic, in the order in which they were begun.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+
+use crate::ids::FlowId;
+use crate::observe::Observer;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::traffic::Transfer;
+
+/// There is nothing to sample: applications say at the end what they have done.
+pub(crate) struct Transfers;
+
+struct Row {
+    flow: FlowId,
+    file: Transfer,
+}
+
+impl Transfers {
+    pub(crate) const fn new(_setup: &Arc<ProbeSetup>) -> Self {
+        Self
+    }
+}
+
+impl Observer for Transfers {}
+
+impl Probe for Transfers {
+    fn wants(&self) -> Wants {
+        Wants::NOTHING
+    }
+
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        let mut rows: Vec<Row> = end
+            .journals()
+            .flat_map(|(flow, journal)| {
+                journal
+                    .transfers
+                    .iter()
+                    .map(move |&file| Row { flow, file })
+            })
+            .collect();
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        rows.sort_by_key(|row| row.file.start);
+        end.table(&rows)
+            .flow("flow", |row| row.flow)
+            .column("start_s", |row| row.file.start)
+            .column("finish_s", |row| row.file.end.map(|(at, _)| at))
+            .column("bytes", |row| row.file.bytes)
+            .column("arrived_bytes", |row| row.file.end.map(|(_, bytes)| bytes))
+            .finish()
+            .map(Some)
+    }
+}

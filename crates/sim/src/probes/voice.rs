@@ -1,0 +1,208 @@
+//! `voice`: what became of the frames of each voice call, by the interval in which they were made.
+//! Each is in time, late or lost.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_units::{Duration, Instant};
+use skywave_wire::Payload;
+
+use crate::ids::FlowId;
+use crate::observe::Observer;
+use crate::probe::{Playout, Probe, ProbeSetup, RunEnd, Wants};
+use crate::traffic::Made;
+use crate::view::{Event, PacketView};
+use crate::voice::Stamp;
+
+pub(crate) struct Voice {
+    interval: Duration,
+    /// A log for each flow that is a voice call.
+    logs: Vec<Option<VoiceLog>>,
+}
+
+struct Row {
+    /// The end of the interval.
+    at: Instant,
+    flow: FlowId,
+    made: Made,
+    count: VoiceCount,
+}
+
+impl Voice {
+    pub(crate) fn new(setup: &Arc<ProbeSetup>) -> Self {
+        let interval = setup.interval();
+        let log = |playout| VoiceLog::new(playout, interval);
+        Self {
+            interval,
+            logs: (0..setup.flows() as u32)
+                .map(|flow| setup.playout(FlowId::new(flow)).map(log))
+                .collect(),
+        }
+    }
+}
+
+impl Observer for Voice {
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        if !packet.is_forward() {
+            return;
+        }
+        let Some(log) = &mut self.logs[packet.flow().index()] else {
+            return;
+        };
+        let Some(datagram) = packet.datagram() else {
+            return;
+        };
+        match event {
+            Event::Send => log.sent(now, datagram),
+            Event::Drop { .. } => log.lost(datagram),
+            Event::Receive => log.arrived(now, datagram),
+            Event::Enqueue { .. } | Event::Arrive { .. } => {}
+        }
+    }
+}
+
+impl Probe for Voice {
+    fn wants(&self) -> Wants {
+        Wants {
+            packets: self.logs.iter().any(Option::is_some),
+            ..Wants::NOTHING
+        }
+    }
+
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        let mut rows = Vec::new();
+        for (log, (flow, journal)) in self.logs.iter().zip(end.journals()) {
+            let Some(log) = log else { continue };
+            // What is sent has been made.
+            for (index, &made) in journal.speech.iter().enumerate() {
+                rows.push(Row {
+                    at: Instant::ZERO + self.interval * (index as u64 + 1),
+                    flow,
+                    made,
+                    count: log.counts.get(index).copied().unwrap_or_default(),
+                });
+            }
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        end.table(&rows)
+            .column("time_s", |row| row.at)
+            .flow("flow", |row| row.flow)
+            .column("frames", |row| row.made.frames)
+            .column("refused", |row| row.made.refused)
+            .column("sent", |row| row.count.sent)
+            .column("lost", |row| row.count.lost)
+            .column("late", |row| row.count.late)
+            .column("played", |row| row.count.played)
+            .column("mode_mean", |row| row.count.mode_mean())
+            .column("wait_mean_s", |row| row.count.wait_mean())
+            .column("delay_mean_s", |row| row.count.delay_mean())
+            .finish()
+            .map(Some)
+    }
+}
+
+/// Frames on their way, counted by the time at which they were made.
+#[derive(Clone, Debug)]
+struct VoiceLog {
+    playout: Playout,
+    probe_interval: Duration,
+    counts: Vec<VoiceCount>,
+}
+
+/// What became of the frames made in one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct VoiceCount {
+    /// Those that left the sender.
+    sent: u64,
+    /// Those that links lost.
+    lost: u64,
+    /// Those that arrived after their deadline.
+    late: u64,
+    /// Those that arrived in time.
+    played: u64,
+    /// The modes of those in time, summed up.
+    modes: u64,
+    /// From making to sending, of those that were sent.
+    waits: Duration,
+    /// From making to arrival, of those that arrived.
+    delays: Duration,
+}
+
+impl VoiceCount {
+    /// Mean mode of the frames that were played.
+    fn mode_mean(&self) -> Option<f64> {
+        (self.played > 0).then(|| self.modes as f64 / self.played as f64)
+    }
+
+    /// Mean time that frames waited in their sender.
+    fn wait_mean(&self) -> Option<Duration> {
+        (self.sent > 0).then(|| self.waits / self.sent)
+    }
+
+    /// Mean time from making to arrival.
+    fn delay_mean(&self) -> Option<Duration> {
+        let arrived = self.played + self.late;
+        (arrived > 0).then(|| self.delays / arrived)
+    }
+}
+
+impl VoiceLog {
+    /// A log of a call. Frames are counted by intervals of `probe_interval`.
+    const fn new(playout: Playout, probe_interval: Duration) -> Self {
+        Self {
+            playout,
+            probe_interval,
+            counts: Vec::new(),
+        }
+    }
+
+    /// A datagram has left its sender.
+    fn sent(&mut self, now: Instant, datagram: &Payload) {
+        self.each_frame(datagram, |count, made, _| {
+            count.sent += 1;
+            count.waits += now - made;
+        });
+    }
+
+    /// A link has lost a datagram.
+    fn lost(&mut self, datagram: &Payload) {
+        self.each_frame(datagram, |count, _, _| count.lost += 1);
+    }
+
+    /// A datagram has arrived.
+    fn arrived(&mut self, now: Instant, datagram: &Payload) {
+        let deadline = self.playout.deadline;
+        self.each_frame(datagram, |count, made, mode| {
+            let delay = now - made;
+            count.delays += delay;
+            if delay <= deadline {
+                count.played += 1;
+                count.modes += u64::from(mode);
+            } else {
+                count.late += 1;
+            }
+        });
+    }
+
+    /// The count of the interval in which each frame was made.
+    fn each_frame(
+        &mut self,
+        datagram: &Payload,
+        mut add: impl FnMut(&mut VoiceCount, Instant, u16),
+    ) {
+        let Some(stamp) = Stamp::read(datagram) else {
+            return;
+        };
+        for frame in 0..stamp.frames {
+            let made = stamp.made + self.playout.frame * u64::from(frame);
+            let index = (made.as_nanos() / self.probe_interval.as_nanos()) as usize;
+            if index >= self.counts.len() {
+                self.counts.resize(index + 1, VoiceCount::default());
+            }
+            add(&mut self.counts[index], made, stamp.mode);
+        }
+    }
+}

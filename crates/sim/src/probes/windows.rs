@@ -1,0 +1,85 @@
+//! `windows`: cwnd, ssthresh and pipe of each sender, at each change.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_units::Instant;
+
+use crate::ids::FlowId;
+use crate::observe::Observer;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::table::finite;
+use crate::view::HostView;
+
+pub(crate) struct Windows {
+    /// Each flow's, when last written down.
+    last: Vec<Option<Window>>,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+struct Window {
+    cwnd: f64,
+    ssthresh: f64,
+    pipe: u32,
+}
+
+struct Row {
+    at: Instant,
+    flow: FlowId,
+    window: Window,
+}
+
+impl Windows {
+    pub(crate) fn new(setup: &Arc<ProbeSetup>) -> Self {
+        Self {
+            last: vec![None; setup.flows()],
+            rows: Vec::new(),
+        }
+    }
+}
+
+impl Observer for Windows {
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        if !host.id().is_sender() {
+            return;
+        }
+        let stats = host.stats();
+        let window = Window {
+            cwnd: stats.cwnd,
+            ssthresh: stats.ssthresh,
+            pipe: stats.pipe,
+        };
+        let flow = host.id().flow();
+        let last = &mut self.last[flow.index()];
+        if *last != Some(window) {
+            *last = Some(window);
+            self.rows.push(Row {
+                at: now,
+                flow,
+                window,
+            });
+        }
+    }
+}
+
+impl Probe for Windows {
+    fn wants(&self) -> Wants {
+        Wants {
+            settled: true,
+            ..Wants::NOTHING
+        }
+    }
+
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        end.table(&self.rows)
+            .column("time_s", |row| row.at)
+            .flow("flow", |row| row.flow)
+            .column("cwnd_packets", |row| row.window.cwnd)
+            .column("ssthresh_packets", |row| finite(row.window.ssthresh))
+            .column("pipe_packets", |row| row.window.pipe)
+            .finish()
+            .map(Some)
+    }
+}

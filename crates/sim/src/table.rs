@@ -1,0 +1,149 @@
+//! Arrow tables from rows, column by column.
+
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt32Array,
+    UInt64Array,
+};
+use arrow_schema::ArrowError;
+use skywave_units::{Duration, Instant};
+
+use crate::ids::FlowId;
+
+/// A table that is made of rows, column by column.
+pub struct Table<'a, R> {
+    rows: &'a [R],
+    links: &'a [String],
+    flows: &'a [String],
+    columns: Vec<(&'static str, ArrayRef, bool)>,
+}
+
+impl<'a, R> Table<'a, R> {
+    pub(crate) const fn new(rows: &'a [R], links: &'a [String], flows: &'a [String]) -> Self {
+        Self {
+            rows,
+            links,
+            flows,
+            columns: Vec::new(),
+        }
+    }
+
+    /// A column of values; it may hold nulls where the value is an [`Option`].
+    #[must_use]
+    pub fn column<V: Value>(mut self, name: &'static str, value: impl Fn(&R) -> V) -> Self {
+        let array = V::array(self.rows.iter().map(value));
+        self.columns.push((name, array, V::NULLABLE));
+        self
+    }
+
+    /// A column of flows, by name.
+    #[must_use]
+    pub fn flow(self, name: &'static str, flow: impl Fn(&R) -> FlowId) -> Self {
+        let flows = self.flows;
+        self.label(name, flows, |row| flow(row).get())
+    }
+
+    /// A column of directed links, by name.
+    #[must_use]
+    pub fn link(self, name: &'static str, link: impl Fn(&R) -> u32) -> Self {
+        let links = self.links;
+        self.label(name, links, link)
+    }
+
+    /// A column of words out of `labels`, each row's by its index, as an Arrow dictionary.
+    ///
+    /// # Panics
+    /// Where there is no label of a row's index.
+    #[must_use]
+    pub fn label(
+        mut self,
+        name: &'static str,
+        labels: &[String],
+        index: impl Fn(&R) -> u32,
+    ) -> Self {
+        let keys = Int32Array::from_iter_values(self.rows.iter().map(|row| index(row) as i32));
+        let labels: ArrayRef = Arc::new(StringArray::from_iter_values(labels));
+        let array = DictionaryArray::<Int32Type>::try_new(keys, labels)
+            .expect("rows refer to labels that exist");
+        self.columns.push((name, Arc::new(array), false));
+        self
+    }
+
+    /// The table.
+    ///
+    /// # Errors
+    /// [`ArrowError`] where there is no column.
+    pub fn finish(self) -> Result<RecordBatch, ArrowError> {
+        RecordBatch::try_from_iter_with_nullable(self.columns)
+    }
+}
+
+/// A value that makes a column of a [`Table`].
+pub trait Value: Sized {
+    /// Whether it may be absent.
+    const NULLABLE: bool;
+
+    /// The column of these values.
+    fn array(values: impl Iterator<Item = Self>) -> ArrayRef;
+}
+
+macro_rules! numbers {
+    ($($number:ty => $array:ident),+) => {$(
+        impl Value for $number {
+            const NULLABLE: bool = false;
+
+            fn array(values: impl Iterator<Item = Self>) -> ArrayRef {
+                Arc::new($array::from_iter_values(values))
+            }
+        }
+
+        impl Value for Option<$number> {
+            const NULLABLE: bool = true;
+
+            fn array(values: impl Iterator<Item = Self>) -> ArrayRef {
+                Arc::new($array::from_iter(values))
+            }
+        }
+    )+};
+}
+
+numbers!(f64 => Float64Array, u64 => UInt64Array, u32 => UInt32Array);
+
+/// Times are written in seconds.
+macro_rules! times {
+    ($($time:ty),+) => {$(
+        impl Value for $time {
+            const NULLABLE: bool = false;
+
+            fn array(values: impl Iterator<Item = Self>) -> ArrayRef {
+                f64::array(values.map(Self::as_secs_f64))
+            }
+        }
+
+        impl Value for Option<$time> {
+            const NULLABLE: bool = true;
+
+            fn array(values: impl Iterator<Item = Self>) -> ArrayRef {
+                Option::<f64>::array(values.map(|time| time.map(<$time>::as_secs_f64)))
+            }
+        }
+    )+};
+}
+
+times!(Instant, Duration);
+
+/// A few words that recur, as an Arrow dictionary.
+impl Value for &'static str {
+    const NULLABLE: bool = false;
+
+    fn array(values: impl Iterator<Item = Self>) -> ArrayRef {
+        Arc::new(values.collect::<DictionaryArray<Int32Type>>())
+    }
+}
+
+/// Null where the value is infinite.
+pub(crate) fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|value| value.is_finite())
+}

@@ -1,0 +1,54 @@
+//! What a whole run adds up to.
+
+use skywave_units::Instant;
+
+use crate::observe::Observer;
+use crate::view::{Event, HostView, PacketCount, PacketView, Sample};
+
+/// Counts packets for the summary, and shows the counts to the observer within.
+pub(crate) struct Totals<O> {
+    /// Packets of each link.
+    pub(crate) links: Vec<PacketCount>,
+    /// The longest queue of each link at a sampling time, in packets.
+    pub(crate) queue_max: Vec<u64>,
+    /// Packets of each flow that were lost on links, in both directions.
+    pub(crate) flow_drops: Vec<u64>,
+    pub(crate) observer: O,
+}
+
+impl<O> Totals<O> {
+    /// Zeros for so many links and flows.
+    pub(crate) fn new(links: usize, flows: usize, observer: O) -> Self {
+        Self {
+            links: vec![PacketCount::default(); links],
+            queue_max: vec![0; links],
+            flow_drops: vec![0; flows],
+            observer,
+        }
+    }
+}
+
+impl<O: Observer> Observer for Totals<O> {
+    #[inline(always)]
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        if let Some(link) = event.link() {
+            self.links[link as usize].add(event, packet);
+        }
+        if let Event::Drop { .. } = event {
+            self.flow_drops[packet.flow().index()] += 1;
+        }
+        self.observer.packet(now, event, packet);
+    }
+
+    #[inline(always)]
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        self.observer.settled(now, host);
+    }
+
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        for (most, link) in self.queue_max.iter_mut().zip(sample.links()) {
+            *most = (*most).max(link.queued_packets());
+        }
+        self.observer.sample(now, sample.with_counts(&self.links));
+    }
+}
