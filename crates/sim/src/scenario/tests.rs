@@ -41,16 +41,74 @@ fn a_good_scenario_reads_the_same_from_toml_and_json() {
     assert_eq!(scenario.to_json(), again.to_json());
 }
 
-/// Each row: what is replaced in the good scenario, by what, and how the error begins.
+/// Each row: what is replaced in the good scenario, by what, the field of the error and how its message
+/// begins.
+type Row = (&'static str, &'static str, &'static str, &'static str);
+
+#[track_caller]
+fn assert_errors(rows: &[Row]) {
+    for &(old, new, field, message) in rows {
+        let text = GOOD.replacen(old, new, 1);
+        assert_ne!(text, GOOD, "{old}");
+        let error = Scenario::from_toml(&text, &Registry::default()).unwrap_err();
+        assert_eq!(error.field, field, "{error}");
+        assert!(error.message.starts_with(message), "{error}");
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
+
 #[test]
-fn every_error_names_its_field() {
-    for (old, new, field, message) in [
+fn errors_of_the_whole_name_their_field() {
+    assert_errors(&[
         (
-            "ccid = 2",
-            "ccid = 5",
-            "flows[1].transport.dccp.ccid",
-            "5 is not a known CCID",
+            "duration = \"10 s\"",
+            "duration = \"0 s\"",
+            "duration",
+            "0 s is not a run",
         ),
+        ("duration = \"10 s\"", "", "", "missing field `duration`"),
+    ]);
+}
+
+#[test]
+fn errors_of_probes_name_their_field() {
+    assert_errors(&[
+        (
+            "interval = \"1 ms\"",
+            "interval = \"1 ns\"",
+            "probes.interval",
+            "1 ns gives 10000000000 samples",
+        ),
+        (
+            "interval = \"1 ms\"",
+            "interval = \"1 us\"",
+            "probes.interval",
+            "1 us gives 10000000 samples of 1 links and 2 flows",
+        ),
+        (
+            "links = [\"a->b\"]",
+            "links = [\"a->c\"]",
+            "probes.links[0]",
+            "there is no link \"a->c\"; links are a->b, b->a",
+        ),
+        (
+            "links = [\"a->b\"]",
+            "flows = [\"fiel\"]",
+            "probes.flows[0]",
+            "there is no flow \"fiel\"",
+        ),
+        (
+            "interval = \"1 ms\"",
+            "interval = \"1 ms\", tables = [\"rates\", \"rate\"]",
+            "probes.tables[1]",
+            "\"rate\" is not a known table: use drops, flows, ",
+        ),
+    ]);
+}
+
+#[test]
+fn errors_of_links_name_their_field() {
+    assert_errors(&[
         (
             "rate = \"1 Mbps\"",
             "rate = \"-1 Mbps\"",
@@ -82,6 +140,24 @@ fn every_error_names_its_field() {
             "unknown field",
         ),
         (
+            "from = \"a\"",
+            "from = \"x\"",
+            "links[0].from",
+            "there is no node \"x\"",
+        ),
+        (
+            "[[links]]",
+            "[[links]]\nfrom = \"b\"\nto = \"a\"\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\n[[links]]",
+            "links[1]",
+            "there is a link \"a->b\" already",
+        ),
+    ]);
+}
+
+#[test]
+fn errors_of_queues_name_their_field() {
+    assert_errors(&[
+        (
             "packets = 20",
             "packets = 0",
             "links[0].queue.drop-tail.packets",
@@ -92,277 +168,6 @@ fn every_error_names_its_field() {
             "",
             "links[0].queue.drop-tail",
             "give either",
-        ),
-        (
-            "from = \"a\"",
-            "from = \"x\"",
-            "links[0].from",
-            "there is no node \"x\"",
-        ),
-        (
-            "name = \"voice\"",
-            "name = \"file\"",
-            "flows[1].name",
-            "\"file\" is the name",
-        ),
-        (
-            "duration = \"10 s\"",
-            "duration = \"0 s\"",
-            "duration",
-            "0 s is not a run",
-        ),
-        ("duration = \"10 s\"", "", "", "missing field `duration`"),
-        (
-            "rate = \"64 kbps\"",
-            "rate = \"10000 Gbps\"",
-            "flows[1].source.cbr.rate",
-            "10000 Gbps is more",
-        ),
-        (
-            "interval = \"1 ms\"",
-            "interval = \"1 ns\"",
-            "probes.interval",
-            "1 ns gives 10000000000 samples",
-        ),
-        (
-            "datagram = \"160 B\"",
-            "datagram = \"1 MB\"",
-            "flows[1].source.cbr.datagram",
-            "1000000 B",
-        ),
-        (
-            "datagram = \"160 B\"",
-            "datagram = \"64496 B\"",
-            "flows[1].source.cbr.datagram",
-            "64496 B do not fit a packet",
-        ),
-        (
-            "interval = \"1 ms\"",
-            "interval = \"1 us\"",
-            "probes.interval",
-            "1 us gives 10000000 samples of 1 links and 2 flows",
-        ),
-        (
-            "links = [\"a->b\"]",
-            "links = [\"a->c\"]",
-            "probes.links[0]",
-            "there is no link \"a->c\"; links are a->b, b->a",
-        ),
-        (
-            "[[links]]",
-            "[[links]]\nfrom = \"b\"\nto = \"a\"\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\n[[links]]",
-            "links[1]",
-            "there is a link \"a->b\" already",
-        ),
-        (
-            "ccid = 2",
-            "send_queue = 4294967295",
-            "flows[1].transport.dccp.send_queue",
-            "4294967295 packets",
-        ),
-        (
-            "tcp = {}",
-            "tcp = { initial_cwnd = 4294967295 }",
-            "flows[0].transport.tcp.initial_cwnd",
-            "4294967295 packets",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 2, tfrc = {}",
-            "flows[1].transport.dccp.tfrc",
-            "CCID 2 has no rate",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 3, tfrc = { rules = \"rfc2001\" }",
-            "flows[1].transport.dccp.tfrc.rules",
-            "unknown variant `rfc2001`, expected one of `rfc5348`, `rfc3448`, `ns2`",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 3, tfrc = { segment_size = \"0 B\" }",
-            "flows[1].transport.dccp.tfrc.segment_size",
-            "0 B do not fit",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 3, tfrc = { feedback = { dynamic = { rtt_ref = \"0 s\" } } }",
-            "flows[1].transport.dccp.tfrc.feedback.dynamic.rtt_ref",
-            "0 s: give a time above zero",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 3, tfrc = { feedback = { dynamic = { window = \"week\" } } }",
-            "flows[1].transport.dccp.tfrc.feedback.dynamic.window",
-            "unknown variant `week`, expected `interval` or `round-trip`",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 4, tfrc = { feedback = { per-round-trip = { reports = 0 } } }",
-            "flows[1].transport.dccp.tfrc.feedback.per-round-trip.reports",
-            "0 reports",
-        ),
-        (
-            "tcp = {}",
-            "tcp = { recovery = \"fack\" }",
-            "flows[0].transport.tcp.recovery",
-            "unknown variant `fack`, expected one of `tahoe`, `reno`, `newreno`, `sack`, `vegas`",
-        ),
-        (
-            "tcp = {}",
-            "tcp = { control = \"bbr\" }",
-            "flows[0].transport.tcp.control",
-            "unknown variant `bbr`, expected one of `reno`, `cubic`, `vegas`, `vcp`",
-        ),
-        (
-            "tcp = {}",
-            "tcp = { vcp = {} }",
-            "flows[0].transport.tcp.vcp",
-            "these are parameters of VCP: give control",
-        ),
-        (
-            "tcp = {}",
-            "tcp = { control = \"vcp\", vcp = { interval = \"0 s\" } }",
-            "flows[0].transport.tcp.vcp.interval",
-            "0 s",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 248, ecn = false",
-            "flows[1].transport.dccp.ecn",
-            "CCID 248's codes",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 3, vcp = {}",
-            "flows[1].transport.dccp.vcp",
-            "these are parameters of VCP: use ccid 248, 249 or 250",
-        ),
-        (
-            "tcp = {}",
-            "tcp = { control = \"vcp\", vcp = { chain = 9 } }",
-            "flows[0].transport.tcp.vcp.chain",
-            "a chain of 9 packets: 1 (VCP) to 8",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 249, vcp = { chain = 3 }",
-            "flows[1].transport.dccp.vcp.chain",
-            "CCID 249 has chains of 2",
-        ),
-        (
-            QUEUE,
-            "queue = { vcp = { packets = 9, chain = 0 } }",
-            "links[0].queue.vcp.chain",
-            "a chain of 0 packets",
-        ),
-        (
-            QUEUE,
-            "queue = { vcp = { packets = 9, flows = 0 } }",
-            "links[0].queue.vcp.flows",
-            "0 flows to remember",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 248, tfrc = {}",
-            "flows[1].transport.dccp.tfrc",
-            "CCID 248 has no rate",
-        ),
-        (
-            QUEUE,
-            "queue = { vcp = { packets = 9, target_utilisation = 1.2 } }",
-            "links[0].queue.vcp.target_utilisation",
-            "1.2: above 0, at most 1",
-        ),
-        (
-            QUEUE,
-            "queue = { vcp = { packets = 9, target_utilisation = 0.0 } }",
-            "links[0].queue.vcp.target_utilisation",
-            "0: above 0, at most 1",
-        ),
-        (
-            QUEUE,
-            "queue = { vcp = { packets = 9, sampling = \"1 s\" } }",
-            "links[0].queue.vcp.sampling",
-            "1 s between samples",
-        ),
-        (
-            QUEUE,
-            "queue = { vcp = {} }",
-            "links[0].queue.vcp",
-            "give either `packets` or `bytes`",
-        ),
-        (
-            "links = [\"a->b\"]",
-            "flows = [\"fiel\"]",
-            "probes.flows[0]",
-            "there is no flow \"fiel\"",
-        ),
-        (
-            "source = { ftp = {} }",
-            "source = { web = { think = [] } }",
-            "flows[0].source.web.think",
-            "give at least one part",
-        ),
-        (
-            "source = { ftp = {} }",
-            "source = { web = { think = [{ probability = 0.5, median = \"1 s\", shape = 2 }] } }",
-            "flows[0].source.web.think",
-            "the probabilities add up to 0.5, not to 1",
-        ),
-        (
-            "source = { ftp = {} }",
-            "source = { web = { think = [{ probability = 1.5, median = \"1 s\", shape = 2 }] } }",
-            "flows[0].source.web.think[0].probability",
-            "1.5: between 0 and 1",
-        ),
-        (
-            "source = { ftp = {} }",
-            "source = { web = { think = [{ probability = 1, median = \"0 s\", shape = 2 }] } }",
-            "flows[0].source.web.think[0].median",
-            "0 s: give a time above zero",
-        ),
-        (
-            "source = { ftp = {} }",
-            "source = { web = { think = [{ probability = 1, median = \"1 s\", shape = nan }] } }",
-            "flows[0].source.web.think[0].shape",
-            "NaN: give a number above zero",
-        ),
-        (
-            "source = { ftp = {} }",
-            "source = { web = { size = { median = \"0 B\" } } }",
-            "flows[0].source.web.size.median",
-            "0 B: give a size above zero",
-        ),
-        (
-            "source = { ftp = {} }",
-            "source = { web = { size = { shape = 0 } } }",
-            "flows[0].source.web.size.shape",
-            "0: give a number above zero",
-        ),
-        (
-            "source = { ftp = {} }",
-            "source = { web = { datagram = \"1 MB\" } }",
-            "flows[0].source.web.datagram",
-            "1000000 B do not fit",
-        ),
-        (
-            "source = { ftp = {} }",
-            "source = { webb = {} }",
-            "flows[0].source",
-            "unknown variant `webb`",
-        ),
-        (
-            "tcp = {} }\n    source = { ftp = {} }",
-            "udp = {} }\n    source = { web = {} }",
-            "flows[0].source",
-            "web traffic needs connections",
-        ),
-        (
-            "tcp = {}",
-            "sctp = {}",
-            "flows[0].transport",
-            "unknown variant `sctp`",
         ),
         (
             QUEUE,
@@ -460,20 +265,277 @@ fn every_error_names_its_field() {
             "links[0].queue",
             "unknown variant `blue`",
         ),
+    ]);
+}
+
+#[test]
+fn errors_of_flows_name_their_field() {
+    assert_errors(&[
+        (
+            "name = \"voice\"",
+            "name = \"file\"",
+            "flows[1].name",
+            "\"file\" is the name",
+        ),
+        (
+            "tcp = {}",
+            "sctp = {}",
+            "flows[0].transport",
+            "unknown variant `sctp`",
+        ),
         (
             "start = \"1 s\"",
             "class = 4",
             "flows[1].class",
             "4: between 0 and 3",
         ),
-    ] {
-        let text = GOOD.replacen(old, new, 1);
-        assert_ne!(text, GOOD, "{old}");
-        let error = Scenario::from_toml(&text, &Registry::default()).unwrap_err();
-        assert_eq!(error.field, field, "{error}");
-        assert!(error.message.starts_with(message), "{error}");
-        assert!(!error.to_string().contains('\n'), "{error}");
-    }
+    ]);
+}
+
+#[test]
+fn errors_of_tcp_name_their_field() {
+    assert_errors(&[
+        (
+            "tcp = {}",
+            "tcp = { initial_cwnd = 4294967295 }",
+            "flows[0].transport.tcp.initial_cwnd",
+            "4294967295 packets",
+        ),
+        (
+            "tcp = {}",
+            "tcp = { recovery = \"fack\" }",
+            "flows[0].transport.tcp.recovery",
+            "unknown variant `fack`, expected one of `tahoe`, `reno`, `newreno`, `sack`, `vegas`",
+        ),
+        (
+            "tcp = {}",
+            "tcp = { control = \"bbr\" }",
+            "flows[0].transport.tcp.control",
+            "unknown variant `bbr`, expected one of `reno`, `cubic`, `vegas`, `vcp`",
+        ),
+    ]);
+}
+
+#[test]
+fn errors_of_dccp_name_their_field() {
+    assert_errors(&[
+        (
+            "ccid = 2",
+            "ccid = 5",
+            "flows[1].transport.dccp.ccid",
+            "5 is not a known CCID",
+        ),
+        (
+            "ccid = 2",
+            "send_queue = 4294967295",
+            "flows[1].transport.dccp.send_queue",
+            "4294967295 packets",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 2, tfrc = {}",
+            "flows[1].transport.dccp.tfrc",
+            "CCID 2 has no rate",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, tfrc = { rules = \"rfc2001\" }",
+            "flows[1].transport.dccp.tfrc.rules",
+            "unknown variant `rfc2001`, expected one of `rfc5348`, `rfc3448`, `ns2`",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, tfrc = { segment_size = \"0 B\" }",
+            "flows[1].transport.dccp.tfrc.segment_size",
+            "0 B do not fit",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, tfrc = { feedback = { dynamic = { rtt_ref = \"0 s\" } } }",
+            "flows[1].transport.dccp.tfrc.feedback.dynamic.rtt_ref",
+            "0 s: give a time above zero",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, tfrc = { feedback = { dynamic = { window = \"week\" } } }",
+            "flows[1].transport.dccp.tfrc.feedback.dynamic.window",
+            "unknown variant `week`, expected `interval` or `round-trip`",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 4, tfrc = { feedback = { per-round-trip = { reports = 0 } } }",
+            "flows[1].transport.dccp.tfrc.feedback.per-round-trip.reports",
+            "0 reports",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 248, tfrc = {}",
+            "flows[1].transport.dccp.tfrc",
+            "CCID 248 has no rate",
+        ),
+    ]);
+}
+
+#[test]
+fn errors_of_sources_name_their_field() {
+    assert_errors(&[
+        (
+            "rate = \"64 kbps\"",
+            "rate = \"10000 Gbps\"",
+            "flows[1].source.cbr.rate",
+            "10000 Gbps is more",
+        ),
+        (
+            "datagram = \"160 B\"",
+            "datagram = \"1 MB\"",
+            "flows[1].source.cbr.datagram",
+            "1000000 B",
+        ),
+        (
+            "datagram = \"160 B\"",
+            "datagram = \"64496 B\"",
+            "flows[1].source.cbr.datagram",
+            "64496 B do not fit a packet",
+        ),
+        (
+            "source = { ftp = {} }",
+            "source = { web = { think = [] } }",
+            "flows[0].source.web.think",
+            "give at least one part",
+        ),
+        (
+            "source = { ftp = {} }",
+            "source = { web = { think = [{ probability = 0.5, median = \"1 s\", shape = 2 }] } }",
+            "flows[0].source.web.think",
+            "the probabilities add up to 0.5, not to 1",
+        ),
+        (
+            "source = { ftp = {} }",
+            "source = { web = { think = [{ probability = 1.5, median = \"1 s\", shape = 2 }] } }",
+            "flows[0].source.web.think[0].probability",
+            "1.5: between 0 and 1",
+        ),
+        (
+            "source = { ftp = {} }",
+            "source = { web = { think = [{ probability = 1, median = \"0 s\", shape = 2 }] } }",
+            "flows[0].source.web.think[0].median",
+            "0 s: give a time above zero",
+        ),
+        (
+            "source = { ftp = {} }",
+            "source = { web = { think = [{ probability = 1, median = \"1 s\", shape = nan }] } }",
+            "flows[0].source.web.think[0].shape",
+            "NaN: give a number above zero",
+        ),
+        (
+            "source = { ftp = {} }",
+            "source = { web = { size = { median = \"0 B\" } } }",
+            "flows[0].source.web.size.median",
+            "0 B: give a size above zero",
+        ),
+        (
+            "source = { ftp = {} }",
+            "source = { web = { size = { shape = 0 } } }",
+            "flows[0].source.web.size.shape",
+            "0: give a number above zero",
+        ),
+        (
+            "source = { ftp = {} }",
+            "source = { web = { datagram = \"1 MB\" } }",
+            "flows[0].source.web.datagram",
+            "1000000 B do not fit",
+        ),
+        (
+            "source = { ftp = {} }",
+            "source = { webb = {} }",
+            "flows[0].source",
+            "unknown variant `webb`",
+        ),
+        (
+            "tcp = {} }\n    source = { ftp = {} }",
+            "udp = {} }\n    source = { web = {} }",
+            "flows[0].source",
+            "web traffic needs connections",
+        ),
+    ]);
+}
+
+#[test]
+fn errors_of_load_factors_name_their_field() {
+    assert_errors(&[
+        (
+            "tcp = {}",
+            "tcp = { vcp = {} }",
+            "flows[0].transport.tcp.vcp",
+            "these are parameters of VCP: give control",
+        ),
+        (
+            "tcp = {}",
+            "tcp = { control = \"vcp\", vcp = { interval = \"0 s\" } }",
+            "flows[0].transport.tcp.vcp.interval",
+            "0 s",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 248, ecn = false",
+            "flows[1].transport.dccp.ecn",
+            "CCID 248's codes",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, vcp = {}",
+            "flows[1].transport.dccp.vcp",
+            "these are parameters of VCP: use ccid 248, 249 or 250",
+        ),
+        (
+            "tcp = {}",
+            "tcp = { control = \"vcp\", vcp = { chain = 9 } }",
+            "flows[0].transport.tcp.vcp.chain",
+            "a chain of 9 packets: 1 (VCP) to 8",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 249, vcp = { chain = 3 }",
+            "flows[1].transport.dccp.vcp.chain",
+            "CCID 249 has chains of 2",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, chain = 0 } }",
+            "links[0].queue.vcp.chain",
+            "a chain of 0 packets",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, flows = 0 } }",
+            "links[0].queue.vcp.flows",
+            "0 flows to remember",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, target_utilisation = 1.2 } }",
+            "links[0].queue.vcp.target_utilisation",
+            "1.2: above 0, at most 1",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, target_utilisation = 0.0 } }",
+            "links[0].queue.vcp.target_utilisation",
+            "0: above 0, at most 1",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, sampling = \"1 s\" } }",
+            "links[0].queue.vcp.sampling",
+            "1 s between samples",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = {} }",
+            "links[0].queue.vcp",
+            "give either `packets` or `bytes`",
+        ),
+    ]);
 }
 
 #[test]
