@@ -188,6 +188,9 @@ fn registry() -> Registry {
     queues.register("tenth", "A stranger.", |spec: EveryTenth| {
         Ok(Arc::new(spec))
     });
+    queues.register("spiteful", "A stranger.", |spec: Spiteful| {
+        Ok(Arc::new(spec))
+    });
     registry
 }
 
