@@ -14,6 +14,7 @@ use libfuzzer_sys::fuzz_target;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use skywave_fuzz::{kind, options};
+use skywave_mpcp::LoadFactor;
 use skywave_transport::dccp::{Ccid, Config, Connection, State};
 use skywave_transport::{Driven, End, Transmit};
 use skywave_units::{Duration, Instant};
@@ -24,12 +25,13 @@ const PORTS: [u16; 2] = [40_000, 5_001];
 
 /// The CCIDs that are tried.
 const CCIDS: &[Ccid] = &[
-    Ccid::TcpLike,
-    Ccid::Tfrc,
-    Ccid::TfrcSp,
-    Ccid::Vcp,
-    Ccid::Dpcp,
-    Ccid::Tpcp,
+    Ccid::TCP_LIKE,
+    Ccid::TFRC,
+    Ccid::TFRC_SP,
+    Ccid::SENDERS_CHOICE,
+    LoadFactor::VCP,
+    LoadFactor::DPCP,
+    LoadFactor::TPCP,
 ];
 
 /// Packets in flight at most; the oldest is lost.
@@ -167,6 +169,9 @@ fn act(u: &mut Unstructured<'_>) -> Result<Act> {
 /// Most options as they are by default; what [`Config::check`] would refuse among the others.
 fn config(u: &mut Unstructured<'_>) -> Result<Config> {
     let mut config = Config::default();
+    for mechanism in skywave_mpcp::ccids() {
+        config.ccids.enter_shared(mechanism);
+    }
     let ccids = |u: &mut Unstructured<'_>| -> Result<Vec<Ccid>> {
         let len = u.int_in_range(0..=CCIDS.len() + 1)?;
         (0..len).map(|_| u.choose(CCIDS).copied()).collect()

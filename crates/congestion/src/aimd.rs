@@ -6,7 +6,7 @@
 
 use skywave_units::Instant;
 
-use crate::{AckSummary, AckedPacket, WindowControl};
+use crate::{Ack, AckedPacket, Control, Loss};
 
 /// How the window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,14 +261,14 @@ impl Aimd {
     }
 }
 
-impl WindowControl for Aimd {
+impl Control for Aimd {
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         if packet.ecn.is_ce() {
             self.marked += 1;
         }
     }
 
-    fn on_ack(&mut self, ack: &AckSummary) {
+    fn on_ack(&mut self, ack: &Ack) {
         let marked = core::mem::take(&mut self.marked);
         if ack.newly_acked == 0 {
             return;
@@ -289,8 +289,8 @@ impl WindowControl for Aimd {
         }
     }
 
-    fn on_congestion(&mut self, _now: Instant, in_flight: u32) {
-        let half = self.half(in_flight);
+    fn on_loss(&mut self, loss: &Loss) {
+        let half = self.half(loss.in_flight);
         self.ssthresh = self.ssthresh_of(half);
         self.cwnd = match self.config.decrease {
             DecreaseLaw::Rfc5681 => self.ssthresh,

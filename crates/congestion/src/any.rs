@@ -1,140 +1,117 @@
-//! The built-in windows as one type.
+//! A control chosen at run time.
 
 use core::fmt;
 
 use skywave_units::Instant;
-use skywave_wire::Ecn;
 
-use crate::{AckSummary, AckedPacket, Aimd, Cubic, Mpcp, Vegas, WindowControl};
+use crate::{Ack, AckedPacket, Aimd, Control, Interests, Loss, Mark, Pacing, Sent};
 
-/// A window algorithm chosen at run time: a built-in, called without indirection, or one of the
-/// user's own.
+/// A control chosen at run time: a built-in or one of the user's own.
 #[non_exhaustive]
-pub enum Window {
-    /// The Reno family.
+pub enum AnyControl {
+    /// The Reno family, called without indirection: a simulation asks for cwnd with every packet.
     Aimd(Aimd),
-    /// Any other. Two kinds only, so that the first costs one predictable branch: a simulation
-    /// asks for cwnd with every packet.
-    Custom(Box<dyn WindowControl + Send>),
+    /// Any other. Two variants only, so that the first costs one predictable branch.
+    Custom(Box<dyn Control + Send>),
 }
 
-impl From<Aimd> for Window {
+impl From<Aimd> for AnyControl {
     fn from(aimd: Aimd) -> Self {
         Self::Aimd(aimd)
     }
 }
 
-impl From<Cubic> for Window {
-    fn from(cubic: Cubic) -> Self {
-        Self::Custom(Box::new(cubic))
+impl AnyControl {
+    /// A control of any type.
+    pub fn new(control: impl Control + Send + 'static) -> Self {
+        Self::Custom(Box::new(control))
     }
 }
 
-impl From<Mpcp> for Window {
-    fn from(mpcp: Mpcp) -> Self {
-        Self::Custom(Box::new(mpcp))
-    }
-}
-
-impl From<Vegas> for Window {
-    fn from(vegas: Vegas) -> Self {
-        Self::Custom(Box::new(vegas))
-    }
-}
-
-impl fmt::Debug for Window {
+impl fmt::Debug for AnyControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Aimd(aimd) => aimd.fmt(f),
-            Self::Custom(window) => f
+            Self::Custom(control) => f
                 .debug_struct("Custom")
-                .field("cwnd", &window.cwnd())
-                .field("ssthresh", &window.ssthresh())
+                .field("cwnd", &control.cwnd())
+                .field("ssthresh", &control.ssthresh())
                 .finish_non_exhaustive(),
         }
     }
 }
 
-/// Calls the same method on whichever window this is.
+/// Calls the same method on whichever control this is.
 macro_rules! each {
-    ($window:expr, $inner:ident => $call:expr) => {
-        match $window {
-            Window::Aimd($inner) => $call,
-            Window::Custom($inner) => $call,
+    ($any:expr, $control:ident => $call:expr) => {
+        match $any {
+            AnyControl::Aimd($control) => $call,
+            AnyControl::Custom($control) => $call,
         }
     };
 }
 
-impl WindowControl for Window {
-    fn on_sent(&mut self, now: Instant, in_flight: u32) {
-        each!(self, window => window.on_sent(now, in_flight));
+impl Control for AnyControl {
+    fn interests(&self) -> Interests {
+        each!(self, control => control.interests())
     }
 
-    fn wants_packets(&self) -> bool {
-        each!(self, window => window.wants_packets())
+    #[inline(always)]
+    fn on_sent(&mut self, sent: &Sent) {
+        each!(self, control => control.on_sent(sent));
     }
 
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
-        each!(self, window => window.on_packet_acked(packet));
+        each!(self, control => control.on_packet_acked(packet));
     }
 
-    fn on_feedback(&mut self, now: Instant, place: u8, code: Ecn) {
-        each!(self, window => window.on_feedback(now, place, code));
+    fn on_ack(&mut self, ack: &Ack) {
+        each!(self, control => control.on_ack(ack));
     }
 
-    fn next_place(&mut self) -> u8 {
-        each!(self, window => window.next_place())
+    fn on_loss(&mut self, loss: &Loss) {
+        each!(self, control => control.on_loss(loss));
     }
 
-    fn on_ack(&mut self, ack: &AckSummary) {
-        each!(self, window => window.on_ack(ack));
-    }
-
-    fn on_congestion(&mut self, now: Instant, in_flight: u32) {
-        each!(self, window => window.on_congestion(now, in_flight));
-    }
-
-    fn on_mark(&mut self, now: Instant, in_flight: u32) {
-        each!(self, window => window.on_mark(now, in_flight));
-    }
-
-    fn on_repeated_congestion(&mut self, now: Instant, in_flight: u32) {
-        each!(self, window => window.on_repeated_congestion(now, in_flight));
-    }
-
-    fn on_inflated(&mut self, packets: u32) {
-        each!(self, window => window.on_inflated(packets));
-    }
-
-    fn on_deflated(&mut self) {
-        each!(self, window => window.on_deflated());
+    fn on_mark(&mut self, mark: &Mark) {
+        each!(self, control => control.on_mark(mark));
     }
 
     fn on_timeout(&mut self, now: Instant, in_flight: u32) {
-        each!(self, window => window.on_timeout(now, in_flight));
+        each!(self, control => control.on_timeout(now, in_flight));
+    }
+
+    fn on_spurious_loss(&mut self, now: Instant) {
+        each!(self, control => control.on_spurious_loss(now));
     }
 
     fn on_restart(&mut self, now: Instant) {
-        each!(self, window => window.on_restart(now));
+        each!(self, control => control.on_restart(now));
     }
 
     fn on_receiver_overload(&mut self, now: Instant, dropped: u32) {
-        each!(self, window => window.on_receiver_overload(now, dropped));
+        each!(self, control => control.on_receiver_overload(now, dropped));
     }
 
     fn limit_cwnd(&mut self, limit: f64) {
-        each!(self, window => window.limit_cwnd(limit));
+        each!(self, control => control.limit_cwnd(limit));
     }
 
+    #[inline(always)]
     fn cwnd(&self) -> f64 {
-        each!(self, window => window.cwnd())
+        each!(self, control => control.cwnd())
     }
 
     fn ssthresh(&self) -> f64 {
-        each!(self, window => window.ssthresh())
+        each!(self, control => control.ssthresh())
     }
 
-    fn earliest_departure(&self) -> Option<Instant> {
-        each!(self, window => window.earliest_departure())
+    #[inline(always)]
+    fn pacing(&self) -> Option<Pacing> {
+        each!(self, control => control.pacing())
+    }
+
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        each!(self, control => control.inner_values(record));
     }
 }

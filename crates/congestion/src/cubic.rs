@@ -1,8 +1,10 @@
 //! CUBIC (RFC 9438).
 
+use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
 use skywave_units::{Duration, Instant};
 
-use crate::{AckSummary, WindowControl, rfc3390_window};
+use crate::{Ack, AnyControl, Control, ControlContext, ControlKind, Loss, Mark, rfc3390_window};
 
 /// ssthresh is at least this, and so is cwnd after a loss (RFC 9438 section 4.6).
 const MIN_SSTHRESH: f64 = 2.0;
@@ -35,6 +37,59 @@ impl CubicConfig {
             beta: 0.7,
             fast_convergence: true,
         }
+    }
+}
+
+/// Parameters of the control `cubic`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CubicParameters {
+    /// C of RFC 9438 section 5, in packets per cubic second.
+    pub c: f64,
+    /// What remains of the window after a loss or a mark: beta_cubic. Between 0 and 1.
+    pub beta: f64,
+    /// Whether a window that was reduced before it had reached its former maximum makes room for
+    /// others (section 4.7).
+    pub fast_convergence: bool,
+}
+
+impl Default for CubicParameters {
+    fn default() -> Self {
+        let CubicConfig {
+            c,
+            beta,
+            fast_convergence,
+            ..
+        } = CubicConfig::rfc9438(0);
+        Self {
+            c,
+            beta,
+            fast_convergence,
+        }
+    }
+}
+
+impl ControlKind for CubicParameters {
+    fn check(&self) -> Result<(), ParameterError> {
+        let Self { c, beta, .. } = *self;
+        if !(c > 0.0 && c.is_finite()) {
+            return Err(ParameterError::new("c", format!("{c}: above 0")));
+        }
+        if !(beta > 0.0 && beta < 1.0) {
+            let message = format!("{beta}: between 0 and 1");
+            return Err(ParameterError::new("beta", message));
+        }
+        Ok(())
+    }
+
+    fn build(&self, context: &ControlContext) -> AnyControl {
+        AnyControl::new(Cubic::new(CubicConfig {
+            initial_cwnd: context.initial_cwnd,
+            initial_ssthresh: context.initial_ssthresh,
+            c: self.c,
+            beta: self.beta,
+            fast_convergence: self.fast_convergence,
+        }))
     }
 }
 
@@ -160,8 +215,8 @@ impl Cubic {
     }
 }
 
-impl WindowControl for Cubic {
-    fn on_ack(&mut self, ack: &AckSummary) {
+impl Control for Cubic {
+    fn on_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.as_secs_f64();
             self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt + (rtt - srtt) / 8.0));
@@ -191,13 +246,13 @@ impl WindowControl for Cubic {
         }
     }
 
-    fn on_congestion(&mut self, _now: Instant, in_flight: u32) {
-        self.note_congestion(in_flight);
+    fn on_loss(&mut self, loss: &Loss) {
+        self.note_congestion(loss.in_flight);
         self.cwnd = self.ssthresh;
     }
 
-    fn on_mark(&mut self, _now: Instant, in_flight: u32) {
-        self.cwnd = self.note_congestion(in_flight).max(LEAST_CWND);
+    fn on_mark(&mut self, mark: &Mark) {
+        self.cwnd = self.note_congestion(mark.in_flight).max(LEAST_CWND);
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
@@ -233,6 +288,16 @@ impl WindowControl for Cubic {
 
     fn ssthresh(&self) -> f64 {
         self.ssthresh
+    }
+
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(w_max) = self.w_max {
+            record("w_max_packets", w_max);
+        }
+        if let Some(epoch) = &self.epoch {
+            record("k_s", epoch.k);
+            record("w_est_packets", epoch.reno);
+        }
     }
 }
 

@@ -3,9 +3,13 @@
 //! Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet" (1995),
 //! with the arithmetic of ns-2.35's `Agent/TCP/Vegas`. No RFC describes it.
 
+use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
 use skywave_units::{Duration, Instant};
 
-use crate::{AckSummary, AckedPacket, WindowControl};
+use crate::{
+    Ack, AckedPacket, AnyControl, Control, ControlContext, ControlKind, Interests, Loss, Sent,
+};
 
 /// The least that Vegas leaves of cwnd, in packets; ssthresh after a loss.
 const LEAST_CWND: f64 = 2.0;
@@ -41,7 +45,7 @@ pub enum VegasRules {
     ///   lasted. If segments behind the lost ones had arrived, one acknowledgement ends that round at
     ///   once, and its length, far too short, becomes the smallest round-trip time for good.
     /// - A reduction is of cwnd as it stands, inflation included.
-    /// - The inflation of a fast retransmit is part of cwnd. [`WindowControl::on_deflated`] ends it,
+    /// - The inflation of a fast retransmit is part of cwnd. [`Vegas::deflate`] ends it,
     ///   and slow start too, by going back to where the last reduction left cwnd. Without
     ///   it cwnd stays as large as it is, and slow start goes on.
     /// - After a timeout there is no reduction to go back to, and what is left is zero: nothing
@@ -61,6 +65,66 @@ impl VegasConfig {
             initial_ssthresh: f64::INFINITY,
             rules: VegasRules::Published,
         }
+    }
+}
+
+/// Parameters of the control `vegas`, in packets that wait in queues.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct VegasParameters {
+    /// Below this, congestion avoidance grows by one packet each round.
+    pub alpha: f64,
+    /// Above this, it shrinks by one packet.
+    pub beta: f64,
+    /// Above this, slow start ends.
+    pub gamma: f64,
+}
+
+impl Default for VegasParameters {
+    /// ns-2's: 1, 3 and 1.
+    fn default() -> Self {
+        let VegasConfig {
+            alpha, beta, gamma, ..
+        } = VegasConfig::new(0.0);
+        Self { alpha, beta, gamma }
+    }
+}
+
+impl VegasParameters {
+    /// The window that these parameters describe, by `rules`.
+    pub const fn window(&self, context: &ControlContext, rules: VegasRules) -> VegasConfig {
+        VegasConfig {
+            alpha: self.alpha,
+            beta: self.beta,
+            gamma: self.gamma,
+            initial_cwnd: context.initial_cwnd,
+            initial_ssthresh: context.initial_ssthresh,
+            rules,
+        }
+    }
+}
+
+impl ControlKind for VegasParameters {
+    fn check(&self) -> Result<(), ParameterError> {
+        for (name, value) in [
+            ("alpha", self.alpha),
+            ("beta", self.beta),
+            ("gamma", self.gamma),
+        ] {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(ParameterError::new(name, format!("{value}: 0 or more")));
+            }
+        }
+        if self.alpha > self.beta {
+            let message = format!("{} is above beta, {}", self.alpha, self.beta);
+            return Err(ParameterError::new("alpha", message));
+        }
+        Ok(())
+    }
+
+    fn build(&self, context: &ControlContext) -> AnyControl {
+        let config = self.window(context, VegasRules::Published);
+        AnyControl::new(Vegas::new(config))
     }
 }
 
@@ -86,6 +150,8 @@ pub struct Vegas {
     round: Round,
     /// The smallest round-trip time, in seconds.
     base_rtt: f64,
+    /// What the last round found waiting in queues, in packets.
+    queued: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,6 +186,7 @@ impl Vegas {
                 ..Round::default()
             },
             base_rtt: f64::INFINITY,
+            queued: 0.0,
         }
     }
 
@@ -150,6 +217,7 @@ impl Vegas {
         let actual = sent as f64 / rtt;
         // Rounded to whole packets, as ns-2 does.
         let queued = ((expected - actual) * self.base_rtt + 0.5).trunc();
+        self.queued = queued;
         if self.cwnd < self.ssthresh {
             self.slow_start(queued);
         } else {
@@ -185,6 +253,23 @@ impl Vegas {
         self.cwnd.floor().min(f64::from(in_flight))
     }
 
+    /// Lets cwnd itself grow by `packets` that duplicate acknowledgements let out, as
+    /// [`VegasRules::Ns2`] has it; other rules know no such thing.
+    pub fn inflate(&mut self, packets: u32) {
+        if self.config.rules == VegasRules::Ns2 {
+            self.cwnd += f64::from(packets);
+        }
+    }
+
+    /// What [`Vegas::inflate`] has added ends. It need not be called: ns-2's Vegas forgets to, where
+    /// nothing has been added since a retransmission.
+    pub fn deflate(&mut self) {
+        if self.config.rules == VegasRules::Ns2 && self.cwnd > self.uninflated {
+            self.cwnd = self.uninflated;
+            self.ssthresh = LEAST_CWND;
+        }
+    }
+
     /// Leaves `rest` of the window. Slow start ends for good, with ns-2 only when the inflation
     /// does.
     fn reduce(&mut self, rest: f64) {
@@ -196,13 +281,16 @@ impl Vegas {
     }
 }
 
-impl WindowControl for Vegas {
-    fn on_sent(&mut self, now: Instant, _in_flight: u32) {
-        self.round.began.get_or_insert(now);
+impl Control for Vegas {
+    fn interests(&self) -> Interests {
+        Interests {
+            packets: true,
+            ..Interests::default()
+        }
     }
 
-    fn wants_packets(&self) -> bool {
-        true
+    fn on_sent(&mut self, sent: &Sent) {
+        self.round.began.get_or_insert(sent.now);
     }
 
     fn on_packet_acked(&mut self, _packet: &AckedPacket) {
@@ -212,7 +300,7 @@ impl WindowControl for Vegas {
         self.acked += 1;
     }
 
-    fn on_ack(&mut self, ack: &AckSummary) {
+    fn on_ack(&mut self, ack: &Ack) {
         let outstanding = u64::from(ack.in_flight) + 1;
         if self.acked >= self.round.end {
             self.end_round(ack.now, self.acked + outstanding, ack.rtt);
@@ -227,7 +315,8 @@ impl WindowControl for Vegas {
         if ack.in_flight == 0 {
             self.cwnd = self.cwnd.max(1.0);
         }
-        if let Some(rtt) = ack.rtt {
+        // No path takes no time: such a sample would divide by zero.
+        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
             let rtt = rtt.as_secs_f64();
             self.round.rtt_sum += rtt;
             self.round.rtt_count += 1;
@@ -235,32 +324,15 @@ impl WindowControl for Vegas {
         }
     }
 
-    fn on_congestion(&mut self, _now: Instant, in_flight: u32) {
-        let used = self.used(in_flight);
-        let quarter = (used / 4.0).floor();
-        self.reduce(if used <= 3.0 {
+    fn on_loss(&mut self, loss: &Loss) {
+        let used = self.used(loss.in_flight);
+        self.reduce(if loss.is_repeated {
+            (used / 2.0).floor()
+        } else if used <= 3.0 {
             LEAST_CWND
         } else {
-            used - quarter
+            used - (used / 4.0).floor()
         });
-    }
-
-    fn on_repeated_congestion(&mut self, _now: Instant, in_flight: u32) {
-        let half = (self.used(in_flight) / 2.0).floor();
-        self.reduce(half);
-    }
-
-    fn on_inflated(&mut self, packets: u32) {
-        if self.config.rules != VegasRules::Published {
-            self.cwnd += f64::from(packets);
-        }
-    }
-
-    fn on_deflated(&mut self) {
-        if self.config.rules != VegasRules::Published && self.cwnd > self.uninflated {
-            self.cwnd = self.uninflated;
-            self.ssthresh = LEAST_CWND;
-        }
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
@@ -288,6 +360,13 @@ impl WindowControl for Vegas {
 
     fn ssthresh(&self) -> f64 {
         self.ssthresh
+    }
+
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        if self.base_rtt.is_finite() {
+            record("base_rtt_s", self.base_rtt);
+        }
+        record("queued_packets", self.queued);
     }
 }
 

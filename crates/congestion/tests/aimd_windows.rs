@@ -3,11 +3,13 @@
 //! A change of behaviour shows as a change of that table. To accept one, replace the file by what
 //! the failing test prints.
 
-use skywave_congestion::{
-    AckSummary, AckedPacket, Aimd, AimdConfig, DecreaseLaw, GrowthLaw, WindowControl,
-};
+mod support;
+
+use skywave_congestion::{Ack, AckedPacket, Aimd, AimdConfig, Control, DecreaseLaw, GrowthLaw};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
+
+use support::loss;
 
 const ROUNDS: usize = 20;
 
@@ -48,23 +50,26 @@ fn windows(config: AimdConfig, ack_ratio: u32, trouble: &Trouble) -> Vec<f64> {
                     Ecn::Ect0
                 };
                 window.on_packet_acked(&AckedPacket {
-                    seq: 0,
+                    number: 0,
                     sent_at: now,
                     transmissions: 1,
                     ecn,
                 });
             }
-            window.on_ack(&AckSummary {
+            window.on_ack(&Ack {
                 now,
                 newly_acked,
+                marked: 0,
                 in_flight: left - newly_acked,
                 ack_ratio,
                 rtt: None,
+
+                delivery_rate: None,
                 application_limited,
                 ecn_echo: false,
             });
             if left == flight && (is_lossy || is_marked) {
-                window.on_congestion(now, flight);
+                window.on_loss(&loss(now, flight));
             }
             left -= newly_acked;
         }

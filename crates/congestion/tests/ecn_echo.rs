@@ -1,16 +1,20 @@
-//! RFC 3168 section 6.1.2, for every window algorithm: an acknowledgement with ECN-Echo does not let cwnd
+//! RFC 3168 section 6.1.2, for every control: an acknowledgement with ECN-Echo does not let cwnd
 //! grow.
+
+mod support;
 
 use proptest::prelude::*;
 use skywave_congestion::{
-    AckSummary, AckedPacket, Aimd, AimdConfig, Cubic, CubicConfig, GrowthLaw, Mpcp, MpcpConfig,
-    Vegas, VegasConfig, VegasRules, Window, WindowControl,
+    Ack, AckedPacket, Aimd, AimdConfig, AnyControl, Control, Cubic, CubicConfig, GrowthLaw, Vegas,
+    VegasConfig, VegasRules,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
+use support::sent;
+
 /// Every algorithm, with its first ssthresh where it has such a parameter.
-fn windows(ssthresh: f64) -> Vec<Window> {
+fn windows(ssthresh: f64) -> Vec<AnyControl> {
     let laws = [
         GrowthLaw::PerAck,
         GrowthLaw::PerPacket { limit: 2 },
@@ -35,27 +39,22 @@ fn windows(ssthresh: f64) -> Vec<Window> {
             ..VegasConfig::new(4.0)
         })
     });
-    let mpcp = [1, 2].map(|packets| Mpcp::new(MpcpConfig::li2009(4.0, packets)));
-    let aimd = aimd.into_iter().map(Window::from);
-    let vegas = vegas.into_iter().map(Window::from);
-    let mpcp = mpcp.into_iter().map(Window::from);
-    aimd.chain([cubic.into()])
-        .chain(vegas)
-        .chain(mpcp)
-        .collect()
+    let aimd = aimd.into_iter().map(AnyControl::from);
+    let vegas = vegas.into_iter().map(AnyControl::new);
+    aimd.chain([AnyControl::new(cubic)]).chain(vegas).collect()
 }
 
 /// By how much cwnd grows over one acknowledgement after another, of a full window each time; `echoes`
 /// says which of them carry ECN-Echo.
-fn growth(window: &mut Window, echoes: &[bool]) -> Vec<f64> {
+fn growth(window: &mut AnyControl, echoes: &[bool]) -> Vec<f64> {
     let rtt = Duration::from_millis(100);
     let mut now = Instant::ZERO;
     let mut seq = 0;
     let each = |&ecn_echo: &bool| {
         let flight = window.cwnd() as u32;
-        window.on_sent(now, flight);
+        window.on_sent(&sent(now, flight));
         window.on_packet_acked(&AckedPacket {
-            seq,
+            number: seq,
             sent_at: now,
             transmissions: 1,
             ecn: Ecn::NotEct,
@@ -63,12 +62,14 @@ fn growth(window: &mut Window, echoes: &[bool]) -> Vec<f64> {
         seq += 1;
         now += rtt;
         let before = window.cwnd();
-        window.on_ack(&AckSummary {
+        window.on_ack(&Ack {
             now,
             newly_acked: 1,
+            marked: 0,
             in_flight: flight.saturating_sub(1),
             ack_ratio: 1,
             rtt: Some(rtt),
+            delivery_rate: None,
             application_limited: false,
             ecn_echo,
         });

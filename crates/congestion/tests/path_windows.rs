@@ -1,18 +1,21 @@
-//! Each window algorithm alone on a path, round by round, against `path_windows.txt`: 2000 packets
+//! Each control alone on a path, round by round, against `path_windows.txt`: 2000 packets
 //! a second, a drop-tail buffer, every packet acknowledged, a loss noticed when its packet would
 //! have been acknowledged.
 //!
 //! A change of behaviour shows as a change of that table. To accept one, replace the file by what
 //! the failing test prints.
 
+mod support;
+
 use std::collections::VecDeque;
 
 use skywave_congestion::{
-    AckSummary, AckedPacket, Aimd, AimdConfig, Cubic, CubicConfig, Vegas, VegasConfig, Window,
-    WindowControl,
+    Ack, AckedPacket, Aimd, AimdConfig, AnyControl, Control, Cubic, CubicConfig, Vegas, VegasConfig,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
+
+use support::{loss, sent};
 
 const SERVICE: Duration = Duration::from_micros(500);
 /// Rounds of the path's own round-trip time between two columns, and columns.
@@ -27,10 +30,10 @@ struct Packet {
     is_lost: bool,
 }
 
-type NewWindow = fn() -> Window;
+type NewWindow = fn() -> AnyControl;
 
 /// cwnd at the start and after each [`STEP`] rounds.
-fn windows(mut window: Window, rtt: Duration, buffer: u64) -> Vec<f64> {
+fn windows(mut window: AnyControl, rtt: Duration, buffer: u64) -> Vec<f64> {
     let mut now = Instant::ZERO;
     let mut free_at = now;
     let mut flight = VecDeque::<Packet>::new();
@@ -57,7 +60,7 @@ fn windows(mut window: Window, rtt: Duration, buffer: u64) -> Vec<f64> {
                 is_lost,
             });
             next += 1;
-            window.on_sent(now, flight.len() as u32);
+            window.on_sent(&sent(now, flight.len() as u32));
         }
         let Some(packet) = flight.pop_front() else {
             return list;
@@ -65,23 +68,26 @@ fn windows(mut window: Window, rtt: Duration, buffer: u64) -> Vec<f64> {
         now = now.max(packet.acked_at);
         if packet.is_lost {
             if packet.number >= reduced_before {
-                window.on_congestion(now, flight.len() as u32 + 1);
+                window.on_loss(&loss(now, flight.len() as u32 + 1));
                 reduced_before = next;
             }
             continue;
         }
         window.on_packet_acked(&AckedPacket {
-            seq: packet.number,
+            number: packet.number,
             sent_at: packet.sent_at,
             transmissions: 1,
             ecn: Ecn::NotEct,
         });
-        window.on_ack(&AckSummary {
+        window.on_ack(&Ack {
             now,
             newly_acked: 1,
+            marked: 0,
             in_flight: flight.len() as u32,
             ack_ratio: 1,
             rtt: Some(now - packet.sent_at),
+
+            delivery_rate: None,
             application_limited: false,
             ecn_echo: false,
         });
@@ -94,9 +100,11 @@ fn table() -> String {
             Aimd::new(AimdConfig::rfc5681(1000)).into()
         }),
         ("CUBIC, RFC 9438", || {
-            Cubic::new(CubicConfig::rfc9438(1000)).into()
+            AnyControl::new(Cubic::new(CubicConfig::rfc9438(1000)))
         }),
-        ("Vegas", || Vegas::new(VegasConfig::new(4.0)).into()),
+        ("Vegas", || {
+            AnyControl::new(Vegas::new(VegasConfig::new(4.0)))
+        }),
     ];
     let mut text = format!("cwnd in packets, at the start and after each {STEP} rounds\n");
     for (name, new_window) in controls {

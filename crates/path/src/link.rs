@@ -167,12 +167,12 @@ impl<P: Packet> Link<P> {
 
     /// Tells `record` the inner values of the queue and their names (RED's average, PIE's drop
     /// probability), as of the last packet that came or went. The link stays as it is.
-    pub fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+    pub fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         match &self.queue {
-            AnyQueue::DropTail(queue) => queue.admission().inner(record),
-            AnyQueue::Red(queue) => queue.admission().inner(record),
-            AnyQueue::Admission(queue) => queue.admission().inner(record),
-            AnyQueue::Keeps(queue) => queue.inner(record),
+            AnyQueue::DropTail(queue) => queue.admission().inner_values(record),
+            AnyQueue::Red(queue) => queue.admission().inner_values(record),
+            AnyQueue::Admission(queue) => queue.admission().inner_values(record),
+            AnyQueue::Keeps(queue) => queue.inner_values(record),
         }
     }
 

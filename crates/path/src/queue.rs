@@ -1,8 +1,8 @@
 //! Queue disciplines: what waits, in which order it leaves, what is marked and what is refused.
 //!
-//! [`DropTail`], [`Red`] (adaptive RED included), [`CoDel`], [`FqCoDel`], [`Pie`], the router of
-//! [`Mpcp`], and [`Weighted`], which serves several of them side by side. They are found by name in
-//! [`Queues`], and so is one of your own.
+//! [`DropTail`], [`Red`] (adaptive RED included), [`CoDel`], [`FqCoDel`], [`Pie`], and
+//! [`Weighted`], which serves several of them side by side. They are found by name in [`Queues`], and
+//! so is one of your own.
 //!
 //! # To add a discipline
 //!
@@ -132,7 +132,6 @@ mod pie;
 mod red;
 mod red_spec;
 mod spec;
-mod vcp;
 mod weighted;
 
 pub use admission::{Admission, Arrival, HandsOn, Kept, Line, Verdict};
@@ -151,7 +150,6 @@ pub use pie::{Pie, PieConfig, PieSpec};
 pub use red::{AdaptiveRed, Red, RedConfig, RedThresholds, RedWeight};
 pub use red_spec::RedSpec;
 pub use spec::QueueSpec;
-pub use vcp::{LOAD_FACTOR, Mpcp, QueueAverageSpec, VcpRouterSpec};
 pub use weighted::{SubQueueSpec, Weighted, WeightedSpec};
 
 use skywave_wire::Ecn;

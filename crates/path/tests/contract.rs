@@ -192,12 +192,10 @@ contracts! {
         |tally| tally.written > 0 && tally.dropped_inside > 0;
     pie: r#"{ "pie": { "packets": 20, "ecn": true, "target": "1 ms", "update": "1 ms" } }"#,
         |tally| tally.refused > 0;
-    vcp: r#"{ "vcp": { "packets": 20 } }"#, |tally| tally.refused > 0 && tally.written > 0;
-    mpcp: r#"{ "vcp": { "bytes": "20 kB", "chain": 3 } }"#, |tally| tally.written > 0;
     weighted: r#"{ "weighted": { "queues": [
         { "weight": 1, "queue": { "red": { "packets": 25, "weight": 0.3, "ecn": true } } },
         { "weight": 3, "queue": { "codel": { "packets": 9, "target": "1 ms", "interval": "5 ms" } } },
-        { "weight": 2, "queue": { "vcp": { "packets": 9 } } },
+        { "weight": 2, "queue": { "pie": { "packets": 9 } } },
         { "weight": 1, "queue": { "drop-tail": { "bytes": "9 kB" } } } ] } }"#,
         |tally| tally.refused > 0;
     weighted_of_one: r#"{ "weighted": { "queues": [
@@ -403,7 +401,7 @@ fn course(spec: &str, looks: bool) -> (Vec<bool>, Vec<(String, f64)>) {
         }
         if looks {
             values.clear();
-            link.inner(&mut |name, value| values.push((name.to_owned(), value)));
+            link.inner_values(&mut |name, value| values.push((name.to_owned(), value)));
         }
     }
     (course, values)
@@ -425,14 +423,13 @@ macro_rules! inner_values {
 }
 
 inner_values! {
-    values_of_red: r#"{ "red": { "packets": 50, "weight": 0.3 } }"#, ["average", "max_p"];
+    values_of_red: r#"{ "red": { "packets": 50, "weight": 0.3 } }"#, ["average_packets", "max_p"];
     values_of_codel: r#"{ "codel": { "packets": 50 } }"#, ["count", "dropping"];
     values_of_fq_codel: r#"{ "fq-codel": {} }"#, ["new_queues", "old_queues"];
     values_of_pie: r#"{ "pie": { "packets": 50 } }"#, ["drop_probability", "delay_s"];
-    values_of_vcp: r#"{ "vcp": { "packets": 50 } }"#, ["load_factor"];
     values_of_weighted: r#"{ "weighted": { "queues": [
         { "weight": 1, "queue": { "red": { "packets": 9 } } }, { "weight": 1 } ] } }"#,
-        ["queues[0].average", "queues[0].max_p"];
+        ["queues[0].average_packets", "queues[0].max_p"];
 }
 
 #[test]

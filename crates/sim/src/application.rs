@@ -10,6 +10,7 @@ use crate::random::stream;
 use crate::scenario::{Scenario, SourceSpec};
 use crate::talker::Talker;
 use crate::traffic::Journal;
+use crate::transport::Transport;
 use crate::web::WebSource;
 
 /// The application at the sending end of a flow.
@@ -40,7 +41,7 @@ enum Source {
 impl Application {
     /// The application of the flow at `index`, before its start. It counts by the intervals of
     /// probes.
-    pub(crate) fn new(scenario: &Scenario, index: usize) -> Self {
+    pub(crate) fn new(scenario: &Scenario, index: usize, transport: &Transport) -> Self {
         let (flow, seed) = (&scenario.flows[index], scenario.seed);
         let mut start = start_of(flow, seed);
         let source = match &flow.source {
@@ -65,6 +66,7 @@ impl Application {
             SourceSpec::Web(web) => {
                 let connector = Connector {
                     flow: flow.clone(),
+                    transport: transport.clone(),
                     index,
                     flows: scenario.flows.len(),
                     seed,

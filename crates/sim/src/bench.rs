@@ -200,6 +200,7 @@ impl Bench {
             hosts: build.hosts,
             applications: build.applications,
             routes: build.routes,
+            transports: build.transports,
             observer: Counter::default(),
             sample_interval: None,
             verify_wire: false,

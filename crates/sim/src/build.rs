@@ -8,6 +8,7 @@ use crate::network::{Hop, Network};
 use crate::packet::Route;
 use crate::registry::Registry;
 use crate::scenario::{Scenario, ScenarioError};
+use crate::transport::Transport;
 
 /// Counts of a flow on a link that a run keeps where it samples all: about a gigabyte.
 const MOST_COUNTERS: usize = 30_000_000;
@@ -18,6 +19,7 @@ pub(crate) struct Build {
     pub(crate) hosts: Vec<Host>,
     pub(crate) applications: Vec<Application>,
     pub(crate) routes: Vec<Route>,
+    pub(crate) transports: Vec<Transport>,
 }
 
 impl Build {
@@ -30,6 +32,7 @@ impl Build {
         let mut network = Network::new(scenario, registry)?;
         let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
         let mut routes = Vec::with_capacity(2 * scenario.flows.len());
+        let mut transports = Vec::with_capacity(scenario.flows.len());
         for (index, flow) in scenario.flows.iter().enumerate() {
             let node = |network: &Network, name: &str, key: &str| {
                 network.node(name).ok_or_else(|| {
@@ -40,26 +43,31 @@ impl Build {
             let from = node(&network, &flow.from, "from")?;
             let to = node(&network, &flow.to, "to")?;
             let field = format!("flows[{index}]");
-            for (from, to, chain) in [(from, to, flow.transport.chain()), (to, from, None)] {
+            let neighbour = scenario.flows[..index].last().zip(transports.last());
+            let transport = Transport::beside(neighbour, flow, registry, &field)?;
+            for (from, to, has_tags) in [(from, to, transport.has_tags()), (to, from, false)] {
                 routes.push(Route {
                     hop: network.route(from, to, &field)?,
                     class: flow.class,
-                    chain: chain.unwrap_or(1),
+                    has_tags,
                 });
             }
             let way = network.route(from, to, &field)?;
             let routers = network.dialects(way, flow.class);
-            flow.transport.check_routers(routers, &field)?;
-            hosts.extend(pair(flow, index, scenario.seed));
+            transport.check_routers(routers, &field)?;
+            hosts.extend(pair(flow, &transport, index, scenario.seed));
+            transports.push(transport);
         }
-        let applications = (0..scenario.flows.len())
-            .map(|index| Application::new(scenario, index))
+        let applications = (0..)
+            .zip(&transports)
+            .map(|(index, transport)| Application::new(scenario, index, transport))
             .collect();
         Ok(Self {
             network,
             hosts,
             applications,
             routes,
+            transports,
         })
     }
 

@@ -1,22 +1,19 @@
 //! Connections as a scenario describes them: the two ends of a flow.
 
-mod dccp;
-mod tcp;
-
 use std::sync::Arc;
 
 use rand::RngExt;
-use skywave_congestion::{Clocking, RtoConfig};
 use skywave_transport::Driven;
 use skywave_transport::dccp::Connection;
-use skywave_transport::tcp::{Ports, Receiver, Sender};
+use skywave_transport::tcp::Ports;
 use skywave_transport::udp::Socket;
 use skywave_units::{Duration, Instant};
 use twox_hash::XxHash3_64;
 
 use crate::host::Host;
 use crate::random::stream;
-use crate::scenario::{FlowSpec, SourceSpec, TransportSpec, UdpSpec};
+use crate::scenario::{FlowSpec, SourceSpec};
+use crate::transport::Transport;
 
 /// Port of every receiver.
 const RECEIVER_PORT: u16 = 5001;
@@ -25,6 +22,7 @@ const RECEIVER_PORT: u16 = 5001;
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub(crate) flow: FlowSpec,
+    pub(crate) transport: Transport,
     /// Index of the flow, and how many there are: no two have a port in common.
     pub(crate) index: usize,
     pub(crate) flows: usize,
@@ -43,7 +41,7 @@ impl Connector {
         let flow = &self.flow;
         let port = sender_port(self.index + number * self.flows);
         let label = format!("{}/{number}", flow.name);
-        let ends = connect(flow, &label, port, now, self.seed);
+        let ends = connect(&self.transport, &label, port, now, self.seed);
         Opened { ends, port }
     }
 }
@@ -59,13 +57,13 @@ pub(crate) fn start_of(flow: &FlowSpec, seed: u64) -> Instant {
 }
 
 /// The sender and the receiver of a flow.
-pub(crate) fn pair(flow: &FlowSpec, index: usize, seed: u64) -> [Host; 2] {
+pub(crate) fn pair(flow: &FlowSpec, transport: &Transport, index: usize, seed: u64) -> [Host; 2] {
     if matches!(flow.source, SourceSpec::Web(_)) {
         let closed = || Host::Successive(Box::default());
         return [closed(), closed()];
     }
     connect(
-        flow,
+        transport,
         &flow.name,
         sender_port(index),
         start_of(flow, seed),
@@ -74,48 +72,45 @@ pub(crate) fn pair(flow: &FlowSpec, index: usize, seed: u64) -> [Host; 2] {
 }
 
 /// The two ends of a connection that begins at `start`; `label` names its random streams.
-fn connect(flow: &FlowSpec, label: &str, sender_port: u16, start: Instant, seed: u64) -> [Host; 2] {
+fn connect(
+    transport: &Transport,
+    label: &str,
+    sender_port: u16,
+    start: Instant,
+    seed: u64,
+) -> [Host; 2] {
     let name = |end: &str| format!("{label}/{end}");
-    match &flow.transport {
-        TransportSpec::Tcp(spec) => {
+    match transport {
+        Transport::Tcp(plan) => {
             let (local, remote) = (sender_port, RECEIVER_PORT);
             let isn = |end| XxHash3_64::oneshot_with_seed(seed, name(end).as_bytes());
-            let sender = Sender::new(
-                tcp::sender_config(spec),
-                tcp::window(spec),
-                Ports { local, remote },
-                isn("sender"),
-            );
-            let receiver = Receiver::new(
-                tcp::receiver_config(spec),
-                Ports {
-                    local: remote,
-                    remote: local,
-                },
-                isn("receiver"),
-            );
+            let sender = plan.sender(Ports { local, remote }, isn("sender"));
+            let back = Ports {
+                local: remote,
+                remote: local,
+            };
+            let receiver = plan.receiver(back, isn("receiver"));
             [
                 Host::TcpSender(Box::new(Driven::new(sender))),
                 Host::TcpReceiver(Box::new(Driven::new(receiver))),
             ]
         }
-        TransportSpec::Dccp(spec) => {
-            let config = Arc::new(dccp::config(spec, datagram_size(&flow.source)));
+        Transport::Dccp { config, .. } => {
             let sender = Connection::client(
-                Arc::clone(&config),
+                Arc::clone(config),
                 sender_port,
                 RECEIVER_PORT,
                 start,
                 stream(seed, &name("sender")),
             );
-            let receiver =
-                Connection::listen(config, RECEIVER_PORT, stream(seed, &name("receiver")));
+            let rng = stream(seed, &name("receiver"));
+            let receiver = Connection::listen(Arc::clone(config), RECEIVER_PORT, rng);
             [
                 Host::Dccp(Box::new(Driven::new(sender))),
                 Host::Dccp(Box::new(Driven::new(receiver))),
             ]
         }
-        TransportSpec::Udp(UdpSpec {}) => {
+        Transport::Udp => {
             let socket =
                 |local, remote| Host::Udp(Box::new(Driven::new(Socket::new(local, remote))));
             [
@@ -130,28 +125,4 @@ fn connect(flow: &FlowSpec, label: &str, sender_port: u16, start: Instant, seed:
 const fn sender_port(flow: usize) -> u16 {
     const FIRST: u16 = 49_152;
     FIRST + (flow % (u16::MAX - FIRST) as usize) as u16
-}
-
-fn datagram_size(source: &SourceSpec) -> u64 {
-    match source {
-        SourceSpec::Ftp(ftp) => ftp.datagram.get(),
-        SourceSpec::Cbr(cbr) => cbr.datagram.get(),
-        SourceSpec::Voice(voice) => voice.largest_datagram(),
-        SourceSpec::Web(web) => web.datagram.get(),
-    }
-}
-
-/// `base` with what a scenario says of it.
-fn rto_config(
-    base: RtoConfig,
-    tick: Option<Duration>,
-    initial: Option<Duration>,
-    min: Option<Duration>,
-) -> RtoConfig {
-    RtoConfig {
-        clocking: tick.map_or(base.clocking, Clocking::Ticks),
-        initial: initial.unwrap_or(base.initial),
-        min: min.unwrap_or(base.min),
-        ..base
-    }
 }

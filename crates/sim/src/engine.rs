@@ -15,6 +15,7 @@ use crate::network::{Hop, Network};
 use crate::observe::Observer;
 use crate::packet::{Body, Frame, IP_HEADER, Route};
 use crate::schedule::{Actor, Schedule};
+use crate::transport::Transport;
 use crate::view::{Event, HostView, PacketView, Sample};
 use crate::wire_check::{self, WireMismatch};
 
@@ -37,6 +38,8 @@ struct Plane<O> {
     network: Network,
     /// Each host's way to its peer.
     routes: Vec<Route>,
+    /// Each flow's transport, which says what routers read out of its packets.
+    transports: Vec<Transport>,
     /// Packets on their way.
     bodies: Bodies,
     schedule: Schedule,
@@ -60,6 +63,7 @@ pub(crate) struct Parts<O> {
     pub(crate) hosts: Vec<Host>,
     pub(crate) applications: Vec<Application>,
     pub(crate) routes: Vec<Route>,
+    pub(crate) transports: Vec<Transport>,
     pub(crate) observer: O,
     /// Distance between sampling times; none are taken where absent.
     pub(crate) sample_interval: Option<Duration>,
@@ -74,6 +78,7 @@ impl<O: Observer> Simulator<O> {
             hosts,
             applications,
             routes,
+            transports,
             observer,
             ..
         } = parts;
@@ -93,6 +98,7 @@ impl<O: Observer> Simulator<O> {
         let plane = Plane {
             network,
             routes,
+            transports,
             bodies: Bodies::default(),
             schedule,
             observer,
@@ -310,12 +316,12 @@ impl<O: Observer> Plane<O> {
             body = self.verified(body, ecn);
         }
         let route = self.routes[host.index()];
-        let tag = if route.chain > 1 {
-            body.place(route.chain)
+        let body = self.bodies.insert(body);
+        let tag = if route.has_tags {
+            self.transports[host.flow().index()].tag(&self.bodies[body as usize])
         } else {
             0
         };
-        let body = self.bodies.insert(body);
         let frame = Frame::new(body, route, host.peer(), size, ecn).tagged(tag);
         self.tell(now, Event::Send, &frame);
         let Hop::Link(link) = self.network.hop(route.hop) else {

@@ -1,5 +1,6 @@
 //! The ends of a flow: a transport endpoint each, or one after another.
 
+use skywave_congestion::Control;
 use skywave_transport::Driven;
 use skywave_transport::dccp::{Connection, RateStats, State};
 use skywave_transport::tcp::{Receiver, Sender};
@@ -135,6 +136,20 @@ impl Host {
                 }
             }
             Self::Successive(end) => end.stats(),
+        }
+    }
+
+    /// Tells `record` the inner values of the congestion control, where there is one.
+    pub(crate) fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        match self {
+            Self::TcpSender(sender) => sender.get().control().inner_values(record),
+            Self::Dccp(connection) => connection.get().inner_values(record),
+            Self::TcpReceiver(_) | Self::Udp(_) => {}
+            Self::Successive(end) => {
+                if let Some(connection) = &end.current {
+                    connection.host.inner_values(record);
+                }
+            }
         }
     }
 

@@ -57,6 +57,7 @@ mod table;
 mod talker;
 mod totals;
 mod traffic;
+mod transport;
 mod view;
 mod voice;
 mod web;
@@ -74,16 +75,14 @@ pub use registry::Registry;
 pub use report::{FlowSummary, LinkSummary, Results, Summary};
 pub use run::{RunOptions, check, run, run_many, run_observed};
 pub use scenario::{
-    ActsSpec, AdaptSpec, AfterDecreaseSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell,
-    DynamicSpec, ErrorUnit, FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec,
-    Growth, LinkSpec, LossSpec, OnLossSpec, PerRoundTripSpec, Probes, Profile, ReceiverRttSpec,
-    Scenario, ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpControl, TcpRecovery,
-    TcpSpec, TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec,
-    VcpRules, VcpSpec, VoiceSpec, WebSpec, WindowSpec,
+    AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell, DynamicSpec, ErrorUnit,
+    FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec, Growth, LinkSpec, LossSpec,
+    Named, PerRoundTripSpec, Probes, Profile, ReceiverRttSpec, Scenario, ScenarioError,
+    SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, ThinkSpec,
+    TraceSpec, TraceStep, TransportSpec, UdpSpec, VoiceSpec, WebSpec, WindowSpec,
 };
 pub use skywave_path::{
-    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueAverageSpec, QueueSpec, RedSpec,
-    SubQueueSpec, VcpRouterSpec, WeightedSpec,
+    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueSpec, RedSpec, SubQueueSpec, WeightedSpec,
 };
 pub use table::{Table, Value};
 pub use traffic::{Journal, Made, Transfer};

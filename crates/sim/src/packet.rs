@@ -3,6 +3,7 @@
 use core::num::NonZeroU64;
 
 use skywave_path::{Link, Packet};
+use skywave_transport::tcp::Header;
 use skywave_wire::{Ecn, Payload, dccp, tcp, udp};
 
 use crate::ids::HostId;
@@ -90,8 +91,10 @@ pub(crate) struct Route {
     pub(crate) hop: u32,
     /// The class of traffic, below [`skywave_path::CLASSES`].
     pub(crate) class: u8,
-    /// How many packets tell a load factor; 1 where none does, and under VCP.
-    pub(crate) chain: u8,
+    /// Whether routers read anything out of its packets: see [`Transport::tag`].
+    ///
+    /// [`Transport::tag`]: crate::transport::Transport::tag
+    pub(crate) has_tags: bool,
 }
 
 impl Packet for Frame {
@@ -152,6 +155,18 @@ pub(crate) struct BareSegment {
     window: u16,
     checksum_offset: u8,
     data: u32,
+}
+
+impl BareSegment {
+    /// What a header extension may have changed.
+    pub(crate) const fn header(&self) -> Header {
+        Header {
+            seq: self.seq,
+            ack: self.ack,
+            flags: self.flags,
+            checksum_offset: self.checksum_offset,
+        }
+    }
 }
 
 impl From<BareSegment> for tcp::Segment {
@@ -273,17 +288,6 @@ impl Body {
         }
     }
 
-    /// Its place in a chain of `packets` packets of MPCP: what a router reads in its headers.
-    pub(crate) fn place(&self, packets: u8) -> u8 {
-        let tcp = |seq, ack, offset| skywave_transport::tcp::place(seq, ack, offset, packets);
-        match self {
-            Self::Bare(bare) => tcp(bare.seq, bare.ack, bare.checksum_offset),
-            Self::Tcp(segment) => tcp(segment.seq, segment.ack, segment.checksum_offset),
-            Self::Dccp(packet) => skywave_transport::dccp::place(packet.seq, packets),
-            Self::Udp(_) => 0,
-        }
-    }
-
     /// Acknowledgement number as it stands in the header.
     pub(crate) fn ack(&self) -> Option<u64> {
         let (flags, ack) = match self {
@@ -337,7 +341,7 @@ mod tests {
         let route = Route {
             hop: 7,
             class: 2,
-            chain: 8,
+            has_tags: true,
         };
         let mut frame = Frame::new(u32::MAX, route, HostId::new(9), 65_575, Ecn::Ect1).tagged(7);
         frame.set_ecn(Ecn::Ect1);

@@ -3,25 +3,18 @@
 //!
 //! To add one, write a module here and register it in [`Registry::default`](crate::Registry).
 
-mod drops;
-mod flows;
-mod link_flows;
-mod links;
-mod packets;
-mod rates;
-mod transfers;
-mod voice;
-mod windows;
-
-pub(crate) use drops::Drops;
-pub(crate) use flows::Flows;
-pub(crate) use link_flows::LinkFlows;
-pub(crate) use links::Links;
-pub(crate) use packets::Packets;
-pub(crate) use rates::Rates;
-pub(crate) use transfers::Transfers;
-pub(crate) use voice::Voice;
-pub(crate) use windows::Windows;
+pub(crate) mod controls;
+pub(crate) mod drops;
+pub(crate) mod flows;
+mod inner_values;
+pub(crate) mod link_flows;
+pub(crate) mod links;
+pub(crate) mod packets;
+pub(crate) mod queues;
+pub(crate) mod rates;
+pub(crate) mod transfers;
+pub(crate) mod voice;
+pub(crate) mod windows;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -30,6 +23,9 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use skywave_units::Instant;
 
+use self::drops::Drops;
+use self::flows::Flows;
+use self::link_flows::LinkFlows;
 use crate::observe::Observer;
 use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::view::{Event, HostView, PacketView, Sample};

@@ -35,6 +35,7 @@ pub(crate) fn simulate<O: Observer>(
         hosts: build.hosts,
         applications: build.applications,
         routes: build.routes,
+        transports: build.transports,
         observer: (observer, Fingerprint::default()),
         sample_interval: Some(scenario.probes.interval),
         verify_wire: scenario.verify_wire,

@@ -169,6 +169,12 @@ impl<'a> HostView<'a> {
     pub fn stats(self) -> HostStats {
         self.host.stats()
     }
+
+    /// Tells `record` the inner values of its sender's congestion control, each with its name; see
+    /// [`Control::inner_values`](skywave_congestion::Control::inner_values).
+    pub fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        self.host.inner_values(record);
+    }
 }
 
 /// A directed link, brought up to the time of the sample.
@@ -198,6 +204,12 @@ impl LinkView<'_> {
     /// Bytes that wait in its queue.
     pub fn queued_bytes(self) -> u64 {
         self.link.queued_bytes()
+    }
+
+    /// Tells `record` the inner values of its queue, each with its name; see
+    /// [`Link::inner_values`](skywave_path::Link::inner_values).
+    pub fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
+        self.link.inner_values(record);
     }
 }
 

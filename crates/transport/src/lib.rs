@@ -7,6 +7,10 @@
 //! - [`tcp`]: one direction of TCP, to compare with.
 //! - [`udp`]: UDP, which nothing restrains.
 
+// Some tests are written as a stranger would write them, and are compiled here too.
+#[cfg(test)]
+extern crate self as skywave_transport;
+
 pub mod dccp;
 mod end;
 pub mod tcp;

@@ -19,8 +19,10 @@ class Config:
     ccid: int = 2
     """Congestion control in both directions.
 
-    2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), or 248, 249
-    and 250 (VCP, DPCP and TPCP: Skywave's own; docs/vcp.md).
+    2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), 251 (the
+    acknowledgements of CCID 2 with a control of the sender's choice),
+    or 248, 249 and 250 (VCP, DPCP and TPCP; docs/vcp.md). From 248 on
+    they are Skywave's own.
 
     A listener accepts the others too, and prefers this one.
     """

@@ -2,14 +2,18 @@ use proptest::prelude::*;
 use skywave_wire::Ecn;
 
 use super::*;
+use crate::testing::loss;
 
-fn ack(newly_acked: u32, ack_ratio: u32) -> AckSummary {
-    AckSummary {
+fn ack(newly_acked: u32, ack_ratio: u32) -> Ack {
+    Ack {
         now: Instant::ZERO,
         newly_acked,
+        marked: 0,
         in_flight: 0,
         ack_ratio,
         rtt: None,
+
+        delivery_rate: None,
         application_limited: false,
         ecn_echo: false,
     }
@@ -17,7 +21,7 @@ fn ack(newly_acked: u32, ack_ratio: u32) -> AckSummary {
 
 fn marked() -> AckedPacket {
     AckedPacket {
-        seq: 0,
+        number: 0,
         sent_at: Instant::ZERO,
         transmissions: 1,
         ecn: Ecn::Ce,
@@ -48,9 +52,9 @@ fn rfc5681_grows_by_ack_and_halves_the_flight() {
     assert_eq!(window.cwnd(), 5.0);
     window.on_ack(&ack(3, 1));
     assert_eq!(window.cwnd(), 5.2);
-    window.on_congestion(Instant::ZERO, 5);
+    window.on_loss(&loss(Instant::ZERO, 5));
     assert_eq!((window.cwnd(), window.ssthresh()), (2.5, 2.5));
-    window.on_congestion(Instant::ZERO, 3);
+    window.on_loss(&loss(Instant::ZERO, 3));
     assert_eq!((window.cwnd(), window.ssthresh()), (2.0, 2.0));
 }
 
@@ -68,10 +72,10 @@ fn rfc5681_holds_ssthresh_through_repeated_timeouts() {
 #[test]
 fn ns2_tcp_halves_whole_windows() {
     let mut window = with(AimdConfig::ns2_tcp(20), 21.0, 20.0);
-    window.on_congestion(Instant::ZERO, 15);
+    window.on_loss(&loss(Instant::ZERO, 15));
     assert_eq!((window.cwnd(), window.ssthresh()), (7.5, 7.0));
     let mut window = with(AimdConfig::ns2_tcp(20), 10.5, 7.0);
-    window.on_congestion(Instant::ZERO, 10);
+    window.on_loss(&loss(Instant::ZERO, 10));
     assert_eq!((window.cwnd(), window.ssthresh()), (5.25, 5.0));
     window.on_timeout(Instant::ZERO, 7);
     window.on_timeout(Instant::ZERO, 1);
@@ -108,7 +112,7 @@ fn rfc4341_congestion_avoidance_counts_windows() {
     window.on_ack(&ack(1, 2));
     assert_eq!(window.cwnd(), 5.0);
     window.on_ack(&ack(4, 2));
-    window.on_congestion(Instant::ZERO, 0);
+    window.on_loss(&loss(Instant::ZERO, 0));
     window.on_ack(&ack(1, 2));
     assert_eq!(window.cwnd(), 2.0, "a loss begins a new window");
 }
@@ -119,7 +123,7 @@ fn rfc4341_halves_and_rounds_down() {
     let config = AimdConfig::rfc4341(1000);
     for (before, cwnd, ssthresh) in [(11.0, 5.0, 5.0), (3.0, 1.0, 2.0), (1.0, 1.0, 2.0)] {
         let mut window = with(config, before, f64::INFINITY);
-        window.on_congestion(Instant::ZERO, 0);
+        window.on_loss(&loss(Instant::ZERO, 0));
         assert_eq!((window.cwnd(), window.ssthresh()), (cwnd, ssthresh));
     }
     let mut window = with(config, 11.0, f64::INFINITY);
@@ -138,14 +142,14 @@ fn ns2_tcplike_carries_the_overflow_into_congestion_avoidance() {
     window.on_ack(&ack(2, 2));
     assert_eq!(window.cwnd(), 11.0);
     let mut window = with(AimdConfig::ns2_tcplike(), 1.0, 10.0);
-    window.on_congestion(Instant::ZERO, 0);
+    window.on_loss(&loss(Instant::ZERO, 0));
     assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 1.0));
 }
 
 // C2-8
 #[test]
 fn an_application_limited_window_does_not_grow() {
-    let limited = AckSummary {
+    let limited = Ack {
         application_limited: true,
         ..ack(2, 2)
     };
@@ -273,12 +277,12 @@ proptest! {
                     for _ in 0..marks {
                         window.on_packet_acked(&marked());
                     }
-                    window.on_ack(&AckSummary { application_limited: limited, ..ack(newly, ratio) });
+                    window.on_ack(&Ack { application_limited: limited, ..ack(newly, ratio) });
                     prop_assert!(window.cwnd() >= before.min(window.ssthresh()));
                     prop_assert!(window.cwnd() <= before + f64::from(newly).max(1.0));
                 }
                 Step::Congestion(flight) => {
-                    window.on_congestion(Instant::ZERO, flight);
+                    window.on_loss(&loss(Instant::ZERO, flight));
                     prop_assert!(window.cwnd() <= before.max(f64::from(flight)).max(2.0));
                 }
                 Step::Timeout(flight) => window.on_timeout(Instant::ZERO, flight),
@@ -308,7 +312,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Acked { newly, ratio, .. } => window.on_ack(&ack(newly, ratio)),
-                Step::Congestion(flight) => window.on_congestion(Instant::ZERO, flight),
+                Step::Congestion(flight) => window.on_loss(&loss(Instant::ZERO, flight)),
                 Step::Timeout(flight) => window.on_timeout(Instant::ZERO, flight),
                 Step::Restart => window.on_restart(Instant::ZERO),
                 Step::Overload(dropped) => window.on_receiver_overload(Instant::ZERO, dropped),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::{loss, mark};
 
 const RTT: Duration = Duration::from_millis(100);
 
@@ -6,13 +7,16 @@ fn at(seconds: f64) -> Instant {
     Instant::ZERO + Duration::from_secs_f64(seconds)
 }
 
-fn ack(seconds: f64) -> AckSummary {
-    AckSummary {
+fn ack(seconds: f64) -> Ack {
+    Ack {
         now: at(seconds),
         newly_acked: 1,
+        marked: 0,
         in_flight: 10,
         ack_ratio: 1,
         rtt: Some(RTT),
+
+        delivery_rate: None,
         application_limited: false,
         ecn_echo: false,
     }
@@ -24,7 +28,7 @@ fn reduced(cwnd: f64) -> Cubic {
         initial_cwnd: cwnd,
         ..CubicConfig::rfc9438(1000)
     });
-    window.on_congestion(at(0.0), cwnd as u32);
+    window.on_loss(&loss(at(0.0), cwnd as u32));
     window
 }
 
@@ -33,7 +37,7 @@ fn run(window: &mut Cubic, from: f64, until: f64, rtt: f64) {
     let mut now = from;
     while now < until {
         now += rtt / window.cwnd();
-        window.on_ack(&AckSummary {
+        window.on_ack(&Ack {
             rtt: Some(Duration::from_secs_f64(rtt)),
             ..ack(now)
         });
@@ -59,12 +63,12 @@ fn rfc9438_4_6_a_loss_leaves_seven_tenths() {
 #[test]
 fn rfc9438_4_6_marks_leave_at_least_one_packet() {
     let mut window = reduced(2.0);
-    window.on_mark(at(1.0), 2);
+    window.on_mark(&mark(at(1.0), 2));
     assert_eq!((window.cwnd(), window.ssthresh()), (1.4, 2.0));
-    window.on_mark(at(2.0), 1);
+    window.on_mark(&mark(at(2.0), 1));
     assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 2.0));
     let mut window = reduced(100.0);
-    window.on_mark(at(1.0), 70);
+    window.on_mark(&mark(at(1.0), 70));
     assert_eq!((window.cwnd(), window.ssthresh()), (49.0, 49.0));
 }
 
@@ -118,11 +122,11 @@ fn rfc9438_4_3_where_reno_would_be_faster_the_window_is_renos() {
 #[test]
 fn rfc9438_4_7_a_window_that_shrinks_makes_room() {
     let mut window = reduced(100.0);
-    window.on_congestion(at(1.0), 70);
+    window.on_loss(&loss(at(1.0), 70));
     assert_near(window.w_max.unwrap(), 70.0 * 0.85, 1e-9);
     let mut window = reduced(100.0);
     window.config.fast_convergence = false;
-    window.on_congestion(at(1.0), 70);
+    window.on_loss(&loss(at(1.0), 70));
     assert_eq!(window.w_max, Some(70.0));
 }
 
@@ -148,7 +152,7 @@ fn rfc9438_4_2_time_in_which_the_application_was_the_limit_does_not_count() {
     let mut window = reduced(100.0);
     run(&mut window, 0.0, 1.0, 0.1);
     let mut other = window.clone();
-    let limited = AckSummary {
+    let limited = Ack {
         application_limited: true,
         ..ack(1.0)
     };
@@ -175,7 +179,7 @@ fn rfc9438_5_1_the_average_window_is_that_of_the_response_function() {
             area += window.cwnd() * step;
             window.on_ack(&ack(now));
             if packet % packets == 0 {
-                window.on_congestion(at(now), window.cwnd() as u32);
+                window.on_loss(&loss(at(now), window.cwnd() as u32));
             }
         }
         assert_near(area / now, expected, 0.03 * expected);

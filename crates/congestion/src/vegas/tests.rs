@@ -1,6 +1,7 @@
 use skywave_wire::Ecn;
 
 use super::*;
+use crate::testing::{loss, sent};
 
 fn window(cwnd: f64, ssthresh: f64) -> Vegas {
     Vegas::new(VegasConfig {
@@ -15,19 +16,22 @@ fn round(window: &mut Vegas, now: &mut Instant, rtt_ms: u64) {
     let sent_at = *now;
     *now += rtt;
     for _ in 0..window.cwnd() as u32 {
-        window.on_sent(sent_at, 1);
+        window.on_sent(&sent(sent_at, 1));
         window.on_packet_acked(&AckedPacket {
-            seq: 0,
+            number: 0,
             sent_at,
             transmissions: 1,
             ecn: Ecn::NotEct,
         });
-        window.on_ack(&AckSummary {
+        window.on_ack(&Ack {
             now: *now,
             newly_acked: 1,
+            marked: 0,
             in_flight: window.cwnd() as u32 - 1,
             ack_ratio: 1,
             rtt: Some(rtt),
+
+            delivery_rate: None,
             application_limited: false,
             ecn_echo: false,
         });
@@ -75,11 +79,14 @@ fn congestion_avoidance_keeps_between_alpha_and_beta_packets_in_queues() {
 fn a_loss_takes_a_quarter_and_a_repeated_one_a_half() {
     let now = Instant::ZERO;
     let mut vegas = window(10.0, f64::INFINITY);
-    vegas.on_congestion(now, 10);
+    vegas.on_loss(&loss(now, 10));
     assert_eq!((vegas.cwnd(), vegas.ssthresh()), (8.0, 2.0));
-    vegas.on_repeated_congestion(now, 10);
+    vegas.on_loss(&Loss {
+        is_repeated: true,
+        ..loss(now, 10)
+    });
     assert_eq!(vegas.cwnd(), 4.0);
-    vegas.on_congestion(now, 3);
+    vegas.on_loss(&loss(now, 3));
     assert_eq!(vegas.cwnd(), 2.0);
     let mut vegas = window(10.0, f64::INFINITY);
     vegas.on_timeout(now, 10);
@@ -105,18 +112,21 @@ fn a_round_without_samples_says_nothing() {
             now += Duration::from_millis(wait_ms);
             for _ in 0..packets {
                 vegas.on_packet_acked(&AckedPacket {
-                    seq: 0,
+                    number: 0,
                     sent_at: now,
                     transmissions: 2,
                     ecn: Ecn::NotEct,
                 });
             }
-            vegas.on_ack(&AckSummary {
+            vegas.on_ack(&Ack {
                 now,
                 newly_acked: packets,
+                marked: 0,
                 in_flight,
                 ack_ratio: 1,
                 rtt: None,
+
+                delivery_rate: None,
                 application_limited: false,
                 ecn_echo: false,
             });
@@ -144,29 +154,29 @@ fn ns2_forgets_an_inflation_that_nothing_ends() {
     let now = Instant::ZERO;
     let mut vegas = window(10.0, 20.0);
     vegas.config.rules = VegasRules::Ns2;
-    vegas.on_congestion(now, 20);
-    vegas.on_inflated(3);
+    vegas.on_loss(&loss(now, 20));
+    vegas.inflate(3);
     assert_eq!((vegas.cwnd(), vegas.ssthresh()), (11.0, 20.0));
     // The next loss finds all of it.
-    vegas.on_congestion(now, 20);
-    vegas.on_inflated(4);
+    vegas.on_loss(&loss(now, 20));
+    vegas.inflate(4);
     assert_eq!(vegas.cwnd(), 13.0);
-    vegas.on_deflated();
+    vegas.deflate();
     assert_eq!((vegas.cwnd(), vegas.ssthresh()), (9.0, 2.0));
     // After a timeout nothing is left.
     vegas.on_timeout(now, 10);
-    vegas.on_inflated(1);
-    vegas.on_deflated();
+    vegas.inflate(1);
+    vegas.deflate();
     assert_eq!(vegas.cwnd(), 0.0);
 }
 
 #[test]
 fn published_rules_keep_inflation_out_of_cwnd() {
     let mut vegas = window(10.0, 20.0);
-    vegas.on_congestion(Instant::ZERO, 10);
-    vegas.on_inflated(3);
+    vegas.on_loss(&loss(Instant::ZERO, 10));
+    vegas.inflate(3);
     assert_eq!(vegas.cwnd(), 8.0);
     vegas.on_timeout(Instant::ZERO, 8);
-    vegas.on_deflated();
+    vegas.deflate();
     assert_eq!(vegas.cwnd(), 2.0);
 }

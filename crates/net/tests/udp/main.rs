@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod ccids;
 mod data;
 mod ends;
 mod errors;
 mod many;
 mod relay;
-mod vcp;
 
 use std::net::Ipv4Addr;
 use std::time::Duration;

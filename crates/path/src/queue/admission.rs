@@ -26,7 +26,7 @@ pub trait Admission {
     ) -> Result<Verdict, DropReason>;
 
     /// Tells `record` the inner values and their names, as of the last arrival.
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         let _ = record;
     }
 }
@@ -41,8 +41,8 @@ impl<A: Admission + ?Sized> Admission for Box<A> {
         (**self).admit(now, line, arrival)
     }
 
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
-        (**self).inner(record);
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
+        (**self).inner_values(record);
     }
 }
 
@@ -334,7 +334,7 @@ impl<P: Packet, A: Admission> Keeps<P> for Kept<P, A> {
         self.waiting.bytes()
     }
 
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
-        self.admission.inner(record);
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
+        self.admission.inner_values(record);
     }
 }

@@ -13,6 +13,5 @@ pub fn register_built_in<P: Packet + Send + 'static>(queues: &mut Queues<P>) {
     queues.register("codel", "Drops or marks what has waited too long for too long (RFC 8289).", super::CoDelSpec::kind);
     queues.register("fq-codel", "A CoDel queue for each flow, served in turn (RFC 8290).", super::FqCoDelSpec::kind);
     queues.register("pie", "Drops or marks at random, by the delay (RFC 8033).", super::PieSpec::kind);
-    queues.register("vcp", "First in, first out; writes its link's load factor on packets (VCP, MPCP).", super::VcpRouterSpec::kind);
     queues.register_composite(super::weighted::WEIGHTED, "A sub-queue for each class of traffic, which share the link by weight.", super::WeightedSpec::kind);
 }

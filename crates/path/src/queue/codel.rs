@@ -93,7 +93,7 @@ impl<P: Packet> Keeps<P> for CoDel<P> {
         self.waiting.bytes()
     }
 
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         record("count", f64::from(self.control.count));
         record("dropping", f64::from(u8::from(self.control.dropping)));
     }

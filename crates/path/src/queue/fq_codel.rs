@@ -211,7 +211,7 @@ impl<P: Packet> Keeps<P> for FqCoDel<P> {
         self.bytes
     }
 
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         record("new_queues", self.new.len() as f64);
         record("old_queues", self.old.len() as f64);
     }

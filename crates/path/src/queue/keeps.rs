@@ -30,7 +30,7 @@ pub trait Keeps<P> {
     fn bytes(&self) -> u64;
 
     /// Tells `record` the inner values and their names, as of the last call.
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         let _ = record;
     }
 }
@@ -56,7 +56,7 @@ impl<P, Q: Keeps<P> + ?Sized> Keeps<P> for Box<Q> {
         (**self).bytes()
     }
 
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
-        (**self).inner(record);
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
+        (**self).inner_values(record);
     }
 }

@@ -234,7 +234,7 @@ impl<P: Packet, R: Rng> Keeps<P> for Pie<P, R> {
         self.waiting.bytes()
     }
 
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         record("drop_probability", self.drop_probability);
         record("delay_s", self.delay.as_secs_f64());
     }

@@ -252,8 +252,13 @@ impl<R: Rng> Admission for Red<R> {
         self.decide(now, line, arrival.size, arrival.can_be_marked)
     }
 
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
-        record("average", self.average());
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
+        let average = if self.config.queue_in_bytes {
+            "average_bytes"
+        } else {
+            "average_packets"
+        };
+        record(average, self.average());
         record("max_p", self.max_p);
     }
 }

@@ -16,7 +16,7 @@ const QUANTUM: i64 = 1500;
 /// The largest weight. The smallest sub-queue waits while the others send so many packets.
 const MOST_WEIGHT: u32 = 1000;
 
-/// Several disciplines on one link, each for a class of traffic: VCP beside TCP under RED, say,
+/// Several disciplines on one link, each for a class of traffic: one whose routers write codes of their own beside TCP under RED, say,
 /// which cannot share a queue (Chen, Yang and Hong 2010, section 4.4).
 ///
 /// Where all have packets waiting, each gets the link in proportion to its weight; what one leaves
@@ -105,9 +105,9 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
     }
 
     /// The names are those of the sub-queues behind `queues[0].` and so on.
-    fn inner(&self, record: &mut dyn FnMut(&str, f64)) {
+    fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         for (index, sub) in self.queues.iter().enumerate() {
-            sub.queue.inner(&mut |name, value| {
+            sub.queue.inner_values(&mut |name, value| {
                 record(&format!("queues[{index}].{name}"), value);
             });
         }

@@ -48,16 +48,19 @@ impl Code {
 
 /// The options that `config` gives, or the defaults where there is none.
 pub(super) fn read(config: Option<Config>) -> PyResult<Arc<dccp::Config>> {
-    let base = dccp::Config::default();
+    let mut base = dccp::Config::default();
+    for mechanism in skywave_mpcp::ccids() {
+        base.ccids.enter_shared(mechanism);
+    }
     let Some(config) = config else {
         return Ok(Arc::new(base));
     };
-    let first = Ccid::from_number(config.ccid).ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "ccid is {}; give 2, 3, 4, 248, 249 or 250",
-            config.ccid
-        ))
-    })?;
+    let first = Ccid(config.ccid);
+    if base.ccids.get(first).is_none() {
+        let known: Vec<_> = base.ccids.numbers().map(|ccid| ccid.to_string()).collect();
+        let message = format!("ccid is {first}; give one of {}", known.join(", "));
+        return Err(PyValueError::new_err(message));
+    }
     let codes: PyResult<Vec<_>> = config.service_codes.iter().map(Code::read).collect();
     Ok(Arc::new(dccp::Config {
         service_codes: codes?,
@@ -92,7 +95,7 @@ pub(super) fn config_defaults() -> Config {
         ..
     } = dccp::Config::default();
     Config {
-        ccid: sender_ccids[0].number(),
+        ccid: sender_ccids[0].0,
         service_codes: service_codes
             .into_iter()
             .map(|code| Code::Number(code.0))

@@ -157,7 +157,7 @@ impl Connection {
     #[getter]
     fn ccids(&self) -> (u8, u8) {
         let [sender, receiver] = self.0.ccids();
-        (sender.number(), receiver.number())
+        (sender.0, receiver.0)
     }
 
     /// How the connection ended: `None` while it has not.

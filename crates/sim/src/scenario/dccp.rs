@@ -1,19 +1,30 @@
 //! DCCP's parameters.
 
 use serde::{Deserialize, Serialize};
+use skywave_registry::{Found, ParameterError};
 use skywave_transport::dccp::Ccid;
+use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_units::Duration;
 
 use super::check::{check, check_packets, check_ssthresh, check_timer};
-use super::{Profile, ScenarioError, TfrcSpec, VcpSpec};
+use super::named::at;
+use super::{Named, Profile, ScenarioError, TfrcSpec};
+use crate::registry::Registry;
 
 /// DCCP's parameters. What is absent is taken from the profile.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DccpSpec {
-    /// Congestion control: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), 248 (VCP), 249 (DPCP)
-    /// or 250 (TPCP).
+    /// Congestion control by its number in the registry: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small
+    /// packets), 251 (a control of the sender's choice), or another that is registered.
     pub ccid: u8,
+    /// The control of CCID 251, by its name in the registry. Its parameters stand beside it under that
+    /// name. Absent: `reno`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
+    /// Parameters of the control, or of the CCID.
+    #[serde(flatten)]
+    pub parameters: Named,
     /// Whose rules.
     pub profile: Profile,
     /// Initial congestion window, in packets.
@@ -28,9 +39,6 @@ pub struct DccpSpec {
     /// Parameters of CCID 3 and 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tfrc: Option<TfrcSpec>,
-    /// Parameters of the window of CCIDs 248 to 250.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vcp: Option<VcpSpec>,
     /// Datagrams that may wait in the sender; more are refused. `rfc`: 64, `ns2`: 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_queue: Option<u32>,
@@ -61,12 +69,13 @@ impl Default for DccpSpec {
     fn default() -> Self {
         Self {
             ccid: 2,
+            control: None,
+            parameters: Named::none(),
             profile: Profile::Rfc,
             initial_cwnd: None,
             initial_ssthresh: None,
             growth: None,
             tfrc: None,
-            vcp: None,
             send_queue: None,
             short_seqnos: None,
             ecn: true,
@@ -97,54 +106,65 @@ pub enum Growth {
 }
 
 impl DccpSpec {
-    /// How many packets tell it a load factor, where it obeys one.
-    pub(crate) fn chain(&self) -> Option<u8> {
-        Ccid::from_number(self.ccid)?.chain()
+    /// The CCID, with its parameters.
+    pub(crate) fn mechanism(
+        &self,
+        registry: &Registry,
+    ) -> Result<Found<dyn Mechanism>, ParameterError> {
+        let table = |name: &str| self.parameters.table(name);
+        let (ccid, control) = (Ccid(self.ccid), self.control.as_deref());
+        registry
+            .ccids
+            .read(ccid, control, table, &registry.controls)
     }
 
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    /// Puts the CCID's parameters with all defaults in the place of those that were given.
+    pub(super) fn complete(
+        &mut self,
+        registry: &Registry,
+        field: &str,
+    ) -> Result<(), ScenarioError> {
+        let (ccids, ccid) = (&registry.ccids, Ccid(self.ccid));
+        let at_ccid = format!("{field}.ccid");
+        check(ccids.contains(ccid), &at_ccid, || {
+            let known = ccids.listed(|_| true);
+            format!("{ccid} is not a known CCID: use {known}")
+        })?;
+        let takes_control = ccids.takes_control(ccid);
         check(
-            Ccid::from_number(self.ccid).is_some(),
-            &format!("{field}.ccid"),
+            takes_control || self.control.is_none(),
+            &format!("{field}.control"),
             || {
-                format!(
-                    "{} is not a known CCID: use 2, 3, 4, 248, 249 or 250",
-                    self.ccid
-                )
+                let others = ccids.listed(|ccid| ccids.takes_control(ccid));
+                format!("CCID {ccid} has a control of its own: use ccid {others}")
             },
         )?;
-        check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
-        check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
+        let name = ccids.key(ccid, self.control.as_deref()).map(str::to_owned);
+        self.parameters.check(name.as_deref(), field, |other| {
+            let owners = ccids.listed(|ccid| ccids.key(ccid, None) == Some(other));
+            (!owners.is_empty())
+                .then(|| format!("these are parameters of another CCID: use ccid {owners}"))
+        })?;
+        let name = name.unwrap_or_default();
+        let chosen_by = if takes_control {
+            format!("{field}.control")
+        } else {
+            at_ccid
+        };
+        let found = self
+            .mechanism(registry)
+            .map_err(|error| at(error, &chosen_by, &format!("{field}.{name}")))?;
+        self.parameters.complete(&name, found.parameters);
+        let row = found.member.row();
         if let Some(tfrc) = &self.tfrc {
             let field = format!("{field}.tfrc");
-            check(matches!(self.ccid, 3 | 4), &field, || {
+            check(row.features.loss_event_rate, &field, || {
                 format!("CCID {} has no rate: use ccid 3 or 4", self.ccid)
             })?;
             tfrc.validate(&field)?;
         }
-        if let Some(vcp) = &self.vcp {
-            let field = format!("{field}.vcp");
-            let Some(chain) = self.chain() else {
-                return Err(ScenarioError::new(
-                    field,
-                    "these are parameters of VCP: use ccid 248, 249 or 250",
-                ));
-            };
-            check(
-                vcp.chain.is_none_or(|given| given == chain),
-                &format!("{field}.chain"),
-                || {
-                    format!(
-                        "CCID {} has chains of {chain}: leave it out, or use ccid 248 for 1 packet, \
-                         249 for 2 and 250 for 3",
-                        self.ccid
-                    )
-                },
-            )?;
-            vcp.validate(&field)?;
-        }
         check(
-            self.ecn || self.chain().is_none(),
+            self.ecn || row.data_ecn.is_none(),
             &format!("{field}.ecn"),
             || {
                 format!(
@@ -152,7 +172,12 @@ impl DccpSpec {
                     self.ccid
                 )
             },
-        )?;
+        )
+    }
+
+    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
+        check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
         check_packets(self.send_queue, &format!("{field}.send_queue"))?;
         check(self.ack_ratio > 0, &format!("{field}.ack_ratio"), || {
             "an Ack Ratio of 0 is not allowed (RFC 4340 section 11.3): use 1 or more".to_owned()

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use skywave_path::{CLASSES, Dialect, LOAD_FACTOR};
+use skywave_path::CLASSES;
 use skywave_units::Duration;
 
 use super::check::{check, check_ends};
 use super::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
+use crate::registry::Registry;
 
 /// A flow from one node to another.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,7 +46,7 @@ const fn is_default(class: &u8) -> bool {
 }
 
 /// A transport protocol.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TransportSpec {
     /// TCP.
@@ -103,47 +104,17 @@ impl FlowSpec {
 }
 
 impl TransportSpec {
-    /// How many packets tell it a load factor, where it obeys one: 1 for VCP.
-    pub(crate) fn chain(&self) -> Option<u8> {
-        match self {
-            Self::Tcp(tcp) => tcp.chain(),
-            Self::Dccp(dccp) => dccp.chain(),
-            Self::Udp(UdpSpec {}) => None,
-        }
-    }
-
-    /// Whether it can do with the dialects that routers on its way write.
-    pub(crate) fn check_routers(
-        &self,
-        routers: impl Iterator<Item = Dialect>,
+    /// Puts the parameters of its control with all defaults in the place of those that were given.
+    pub(super) fn complete(
+        &mut self,
+        registry: &Registry,
         field: &str,
     ) -> Result<(), ScenarioError> {
-        let (vcp, key) = match self {
-            Self::Tcp(tcp) => (&tcp.vcp, "tcp.control"),
-            Self::Dccp(dccp) => (&dccp.vcp, "dccp.ccid"),
-            Self::Udp(UdpSpec {}) => return Ok(()),
-        };
-        let Some(chain) = self.chain() else {
-            return Ok(());
-        };
-        let field = format!("{field}.transport.{key}");
-        let mut has_router = vcp.as_ref().is_some_and(|vcp| vcp.fallback);
-        for router in routers.filter(|dialect| dialect.name == LOAD_FACTOR) {
-            has_router = true;
-            let (router, chain) = (router.variant, u32::from(chain));
-            let agrees = router == 1 || chain == 1 || router == chain;
-            check(agrees, &field, || {
-                format!(
-                    "its chains have {chain} packets, those of a router on its way {router}: give \
-                     both the same `chain`, or one of them 1 (VCP)"
-                )
-            })?;
+        match self {
+            Self::Tcp(tcp) => tcp.complete(registry, &format!("{field}.tcp")),
+            Self::Dccp(dccp) => dccp.complete(registry, &format!("{field}.dccp")),
+            Self::Udp(UdpSpec {}) => Ok(()),
         }
-        check(has_router, &field, || {
-            "no router on its way speaks VCP, so its multiplicative increase would have no end: give \
-             a link queue = { vcp = .. }, or the flow vcp = { fallback = true }"
-                .to_owned()
-        })
     }
 
     fn validate(&self, field: &str) -> Result<(), ScenarioError> {

@@ -11,6 +11,7 @@ mod error;
 mod flow;
 mod link;
 mod loss;
+mod named;
 mod profile;
 mod queue;
 mod read;
@@ -21,7 +22,6 @@ mod tests;
 mod tfrc;
 mod trace;
 mod validate;
-mod vcp;
 mod voice;
 mod web;
 
@@ -32,15 +32,15 @@ pub use flow::{FlowSpec, TransportSpec, UdpSpec};
 pub(crate) use link::Direction;
 pub use link::{BackSpec, LinkSpec};
 pub use loss::{BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec};
+pub use named::Named;
 pub use profile::Profile;
 pub use source::{CbrSpec, FtpSpec, SourceSpec};
-pub use tcp::{TcpControl, TcpRecovery, TcpSpec};
+pub use tcp::{TcpRecovery, TcpSpec};
 pub use tfrc::{
     DynamicSpec, FeedbackSpec, PerRoundTripSpec, ReceiverRttSpec, SmoothingSpec, TfrcRules,
     TfrcSpec, WindowSpec,
 };
 pub use trace::{TraceSpec, TraceStep};
-pub use vcp::{ActsSpec, AfterDecreaseSpec, OnLossSpec, VcpRules, VcpSpec};
 pub use voice::{AdaptSpec, TalkspurtSpec, VoiceSpec};
 pub use web::{FileSizeSpec, ThinkSpec, WebSpec};
 

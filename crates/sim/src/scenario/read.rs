@@ -98,8 +98,18 @@ impl Scenario {
             scenario.load_traces(directory)?;
         }
         scenario.complete_queues(registry)?;
+        scenario.complete_transports(registry)?;
         scenario.validate(registry)?;
         Ok(scenario)
+    }
+
+    /// Puts in what the parameters of flows' controls leave out.
+    fn complete_transports(&mut self, registry: &Registry) -> Result<(), ScenarioError> {
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            let field = format!("flows[{index}].transport");
+            flow.transport.complete(registry, &field)?;
+        }
+        Ok(())
     }
 
     /// Puts the steps of trace files in the place of their names, so that the scenario needs

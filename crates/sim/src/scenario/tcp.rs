@@ -1,26 +1,32 @@
 //! TCP's parameters.
 
 use serde::{Deserialize, Serialize};
+use skywave_registry::{Found, ParameterError};
+use skywave_transport::tcp::TcpControlKind;
 use skywave_units::{Bytes, Duration};
 
 use super::check::{check, check_datagram, check_packets, check_ssthresh, check_timer};
-use super::{Profile, ScenarioError, VcpSpec};
+use super::named::at;
+use super::{Named, Profile, ScenarioError};
+use crate::registry::Registry;
 
 /// TCP's parameters. What is absent is taken from the profile.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TcpSpec {
     /// Whose rules.
     pub profile: Profile,
-    /// How large the window is.
-    pub control: TcpControl,
-    /// Parameters of VCP.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vcp: Option<VcpSpec>,
-    /// ECN (RFC 3168). VCP uses the same bits in its own way, whatever stands here.
+    /// The congestion control, by its name in the registry: it runs with every recovery. Its
+    /// parameters stand beside it under that name.
+    pub control: String,
+    /// Parameters of the control.
+    #[serde(flatten)]
+    pub parameters: Named,
+    /// ECN (RFC 3168). A control that uses the same bits in its own way does so whatever stands here.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
-    /// How lost segments are found and sent again. Absent: that of Vegas for Vegas, else NewReno.
+    /// How lost segments are found and sent again. Absent: the one that goes with the control, for most
+    /// NewReno.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<TcpRecovery>,
     /// Data bytes of a full segment (SMSS).
@@ -58,21 +64,6 @@ pub struct TcpSpec {
     pub min_rto: Option<Duration>,
 }
 
-/// TCP's window algorithms. Each runs with every recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TcpControl {
-    /// Additive increase, multiplicative decrease: RFC 5681.
-    Reno,
-    /// RFC 9438.
-    Cubic,
-    /// Brakmo and Peterson 1995, with ns-2's arithmetic.
-    Vegas,
-    /// Obeys the load factor that VCP's routers write (Xia et al. 2005); in chains of several
-    /// packets, MPCP (Li and Yousefi'zadeh 2009).
-    Vcp,
-}
-
 /// TCP's loss recoveries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -94,8 +85,8 @@ impl Default for TcpSpec {
     fn default() -> Self {
         Self {
             profile: Profile::Rfc,
-            control: TcpControl::Reno,
-            vcp: None,
+            control: "reno".to_owned(),
+            parameters: Named::none(),
             ecn: false,
             recovery: None,
             segment: Bytes::new(1000),
@@ -114,18 +105,36 @@ impl Default for TcpSpec {
 }
 
 impl TcpSpec {
-    /// The recovery, with the default for the window algorithm.
-    pub fn recovery(&self) -> TcpRecovery {
-        self.recovery.unwrap_or(match self.control {
-            TcpControl::Vegas => TcpRecovery::Vegas,
-            TcpControl::Reno | TcpControl::Cubic | TcpControl::Vcp => TcpRecovery::NewReno,
-        })
+    /// The control, with its parameters.
+    pub(crate) fn control(
+        &self,
+        registry: &Registry,
+    ) -> Result<Found<dyn TcpControlKind>, ParameterError> {
+        registry.tcp_control(&self.control, &self.parameters.table(&self.control))
     }
 
-    /// How many packets tell it a load factor, where it obeys one.
-    pub(crate) fn chain(&self) -> Option<u8> {
-        let given = self.vcp.as_ref().and_then(|vcp| vcp.chain);
-        (self.control == TcpControl::Vcp).then(|| given.unwrap_or(1))
+    /// Puts the control's parameters with all defaults in the place of those that were given.
+    pub(super) fn complete(
+        &mut self,
+        registry: &Registry,
+        field: &str,
+    ) -> Result<(), ScenarioError> {
+        let name = &self.control;
+        let explain = |other: &str| {
+            registry.has_tcp_control(other).then(|| {
+                format!("these are parameters of `{other}`: give control = \"{other}\" too")
+            })
+        };
+        self.parameters.check(Some(name), field, explain)?;
+        let found = self.control(registry).map_err(|error| {
+            at(
+                error,
+                &format!("{field}.control"),
+                &format!("{field}.{name}"),
+            )
+        })?;
+        self.parameters.complete(name, found.parameters);
+        Ok(())
     }
 
     pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
@@ -144,13 +153,6 @@ impl TcpSpec {
                 )
             },
         )?;
-        if let Some(vcp) = &self.vcp {
-            let field = format!("{field}.vcp");
-            check(self.control == TcpControl::Vcp, &field, || {
-                "these are parameters of VCP: give control = \"vcp\" too".to_owned()
-            })?;
-            vcp.validate(&field)?;
-        }
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))
     }

@@ -2,40 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod mpcp;
+#[path = "../support/dumbbell.rs"]
+mod dumbbell;
 mod stranger;
 #[path = "../support/mod.rs"]
 mod support;
-mod vcp;
 
 use skywave_sim::Results;
 
-use crate::support::{counts, floats, run_verified, table, words};
+use crate::dumbbell::{DCCP, ECN_TCP, TCP, dumbbell, mean_delay};
 
-/// `flows` over a dumbbell of 10 Mbps and 40 ms, and more for every second pair.
-fn dumbbell(queue: &str, flows: &[&str]) -> Results {
-    let flows: String = (1..)
-        .zip(flows)
-        .map(|(pair, flow)| {
-            format!(
-                "[[flows]]\nname = \"flow{pair}\"\nfrom = \"s{pair}\"\nto = \"d{pair}\"\n\
-                 start = \"{} ms\"\n{flow}\n",
-                70 * pair
-            )
-        })
-        .collect();
-    let text = format!(
-        "name = \"queues\"\nduration = \"60 s\"\nseed = 5\nprobes = {{ interval = \"10 ms\" }}\n\
-         [dumbbell]\npairs = 8\nrate = \"10 Mbps\"\ndelay = \"18 ms\"\nqueue = {{ {queue} }}\n\
-         access_rate = \"100 Mbps\"\naccess_delays = [\"1 ms\", \"31 ms\"]\n{flows}"
-    );
-    run_verified(&text)
-}
-
-const TCP: &str = "transport = { tcp = {} }\nsource = { ftp = {} }";
-const ECN_TCP: &str = "transport = { tcp = { ecn = true } }\nsource = { ftp = {} }";
-const DCCP: &str =
-    "transport = { dccp = { ccid = 2 } }\nsource = { ftp = { datagram = \"1000 B\" } }";
 const MANAGED: [&str; 6] = [
     "red = { packets = 300, mean_packet = \"1000 B\", ecn = ECN }",
     "adaptive-red = { packets = 300, mean_packet = \"1000 B\", ecn = ECN }",
@@ -44,18 +20,6 @@ const MANAGED: [&str; 6] = [
     "pie = { packets = 300, ecn = ECN }",
     "weighted = { queues = [{ weight = 1, queue = { codel = { packets = 300, ecn = ECN } } }] }",
 ];
-
-/// Seconds that a packet waits at the bottleneck, from the second third of the run on.
-fn mean_delay(results: &Results) -> f64 {
-    let links = table(results, "links");
-    let (names, times) = (words(links, "link"), floats(links, "time_s"));
-    let bytes = counts(links, "queue_bytes");
-    let waiting: Vec<f64> = (0..links.num_rows())
-        .filter(|&row| names[row] == "r1->r2" && times[row] > 20.0)
-        .map(|row| bytes[row] as f64 * 8.0 / 10e6)
-        .collect();
-    waiting.iter().sum::<f64>() / waiting.len() as f64
-}
 
 /// Each keeps the link busy and the queue short; drop-tail does only the former.
 #[test]

@@ -1,6 +1,6 @@
 //! Ack Vectors (RFC 4340 section 11.4 and appendix A): what a receiver remembers of the packets
-//! that came, and what a sender reads out of an acknowledgement. The Load Vectors of CCIDs
-//! 248 to 250 are the same with other cells.
+//! that came, and what a sender reads out of an acknowledgement. Load Vectors are the same with
+//! other cells.
 
 mod buffer;
 mod received;
@@ -13,11 +13,12 @@ pub(crate) use self::received::{Run, Vector, vectors};
 
 /// What the cells of a vector tell of a packet's ECN field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum VectorKind {
+pub enum VectorKind {
     /// An Ack Vector: whether it was marked. [`Ecn::NotEct`] stands for any packet that was not.
     #[default]
     Ack,
-    /// A Load Vector (CCIDs 248 to 250): the code that it came with.
+    /// A Load Vector: the code point that it came with, for CCIDs whose routers write codes of their
+    /// own. This project's own option; it takes no negotiation.
     Load,
 }
 

@@ -4,6 +4,9 @@ use skywave_units::Duration;
 use skywave_wire::dccp::ServiceCode;
 use thiserror::Error;
 
+use super::ccid::Ccid;
+use super::mechanism::{Ccids, HalfContext, Mechanism};
+
 /// The longest packet, less the longest header (RFC 4340 section 5.1).
 const MPS_MAX: u32 = 65_535 - 1_020;
 
@@ -12,63 +15,6 @@ const MPS_MAX: u32 = 65_535 - 1_020;
 pub(crate) const PATH_MTU_MIN: u32 = 576;
 /// The longest packet that IP's length fields describe.
 const PATH_MTU_MAX: u32 = 65_535;
-
-/// A congestion control mechanism (RFC 4340 section 10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Ccid {
-    /// CCID 2, TCP-like (RFC 4341).
-    TcpLike,
-    /// CCID 3, TCP-Friendly Rate Control (RFC 4342).
-    Tfrc,
-    /// CCID 4, TCP-Friendly Rate Control for small packets (RFC 5622).
-    TfrcSp,
-    /// CCID 248, VCP: this project's own, among the numbers for experiments (RFC 4340 section 10).
-    /// Routers write the load factor of their links into the ECN field, and the receiver returns it
-    /// in Load Vector options.
-    Vcp,
-    /// CCID 249, DPCP: the same with load factors that two packets tell (MPCP; this project's own).
-    Dpcp,
-    /// CCID 250, TPCP: three packets.
-    Tpcp,
-}
-
-impl Ccid {
-    /// The number that stands for it in the CCID feature.
-    pub const fn number(self) -> u8 {
-        match self {
-            Self::TcpLike => 2,
-            Self::Tfrc => 3,
-            Self::TfrcSp => 4,
-            Self::Vcp => 248,
-            Self::Dpcp => 249,
-            Self::Tpcp => 250,
-        }
-    }
-
-    /// The mechanism with this number, where this implementation has it.
-    pub const fn from_number(number: u8) -> Option<Self> {
-        match number {
-            2 => Some(Self::TcpLike),
-            3 => Some(Self::Tfrc),
-            4 => Some(Self::TfrcSp),
-            248 => Some(Self::Vcp),
-            249 => Some(Self::Dpcp),
-            250 => Some(Self::Tpcp),
-            _ => None,
-        }
-    }
-
-    /// How many packets tell a load factor, under the CCIDs that obey one.
-    pub const fn chain(self) -> Option<u8> {
-        match self {
-            Self::Vcp => Some(1),
-            Self::Dpcp => Some(2),
-            Self::Tpcp => Some(3),
-            Self::TcpLike | Self::Tfrc | Self::TfrcSp => None,
-        }
-    }
-}
 
 /// The options of a connection; the same for a client and a server unless said otherwise.
 ///
@@ -80,11 +26,13 @@ impl Ccid {
 /// let config = Config { allow_short_seqnos: true, send_queue: 16, ..Config::default() };
 /// assert!(config.check().is_ok());
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// A client asks for the first one, a server accepts each of them (RFC 4340 section 8.1.2).
     /// Default: one, [`ServiceCode::NONE`].
     pub service_codes: Vec<ServiceCode>,
+    /// The CCIDs that this endpoint knows, each with its parameters. Default: 2, 3, 4 and 251.
+    pub ccids: Ccids,
     /// CCIDs for the data that this endpoint sends, the most preferred first (section 10).
     /// Default: CCID 2.
     pub sender_ccids: Vec<Ccid>,
@@ -96,10 +44,6 @@ pub struct Config {
     /// Parameters of CCID 3 and CCID 4 (RFC 5348, RFC 4342, RFC 5622). What concerns small packets
     /// follows from the CCID. Default: RFC 5348.
     pub tfrc: skywave_congestion::tfrc::Config,
-    /// Parameters of the window of CCIDs 248 to 250. The packets of a chain follow from the CCID, its
-    /// initial cwnd and all else are those of [`Config::ccid2`]. Default: Chen, Yang and Hong 2010 and
-    /// Li and Yousefi'zadeh 2009, with the fallback.
-    pub mpcp: skywave_congestion::MpcpConfig,
 
     /// Whether to send, and to let the peer send, 24-bit sequence numbers on Data, Ack and DataAck
     /// packets (section 7.6.1). Default: no.
@@ -201,11 +145,11 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             service_codes: vec![ServiceCode::NONE],
-            sender_ccids: vec![Ccid::TcpLike],
-            receiver_ccids: vec![Ccid::TcpLike],
+            ccids: Ccids::default(),
+            sender_ccids: vec![Ccid::TCP_LIKE],
+            receiver_ccids: vec![Ccid::TCP_LIKE],
             ccid2: super::ccid2::Config::default(),
             tfrc: skywave_congestion::tfrc::Config::default(),
-            mpcp: skywave_congestion::VcpConfig::chen2010(4.0).into(),
             allow_short_seqnos: false,
             sequence_window: 100,
             ecn_incapable: false,
@@ -252,11 +196,24 @@ pub enum ConfigError {
     /// An empty list of CCIDs.
     #[error("{0} is empty; give at least one CCID")]
     NoCcid(&'static str),
-    /// CCID 248, 249 or 250 without ECN.
-    #[error(
-        "{0} has a CCID of 248 to 250, whose codes are in the ECN field: leave ecn_incapable off"
-    )]
-    NeedsEcn(&'static str),
+    /// A CCID that is not in the table.
+    #[error("{name} has CCID {ccid}, which is not known: {}", listed(.known))]
+    UnknownCcid {
+        /// The list.
+        name: &'static str,
+        /// The number.
+        ccid: Ccid,
+        /// The numbers that are known.
+        known: Vec<Ccid>,
+    },
+    /// A CCID whose codes are in the ECN field, without ECN.
+    #[error("{name} has CCID {ccid}, whose codes are in the ECN field: leave ecn_incapable off")]
+    NeedsEcn {
+        /// The list.
+        name: &'static str,
+        /// The number.
+        ccid: Ccid,
+    },
     /// A Sequence Window out of range.
     #[error("sequence_window {0} is out of range; give 32 to 2^46 - 1 packets")]
     SequenceWindow(u64),
@@ -279,7 +236,40 @@ pub enum ConfigError {
     },
 }
 
+/// "use 2, 3 or 4".
+fn listed(ccids: &[Ccid]) -> String {
+    match ccids.split_last() {
+        Some((last, [])) => format!("use {last}"),
+        Some((last, others)) => {
+            let others: Vec<_> = others.iter().map(Ccid::to_string).collect();
+            format!("use {} or {last}", others.join(", "))
+        }
+        None => "the table is empty".to_owned(),
+    }
+}
+
 impl Config {
+    /// This configuration with `mechanism` in both directions, alone.
+    #[must_use]
+    pub fn with_ccid(mut self, mechanism: impl Mechanism + 'static) -> Self {
+        let ccid = mechanism.row().ccid;
+        self.ccids.enter(mechanism);
+        self.sender_ccids = vec![ccid];
+        self.receiver_ccids = vec![ccid];
+        self
+    }
+
+    /// What a CCID learns of this when it makes a half of a connection.
+    pub(crate) const fn half_context(&self, mps: u32, ack_ratio: u16) -> HalfContext<'_> {
+        HalfContext {
+            ccid2: &self.ccid2,
+            tfrc: &self.tfrc,
+            allow_short_seqnos: self.allow_short_seqnos,
+            mps,
+            ack_ratio,
+        }
+    }
+
     /// Checks the ranges that RFC 4340 sets.
     ///
     /// # Errors
@@ -300,8 +290,14 @@ impl Config {
             if list.is_empty() {
                 return Err(ConfigError::NoCcid(name));
             }
-            if self.ecn_incapable && list.iter().any(|ccid| ccid.chain().is_some()) {
-                return Err(ConfigError::NeedsEcn(name));
+            for &ccid in list {
+                let Some(mechanism) = self.ccids.get(ccid) else {
+                    let known = self.ccids.numbers().collect();
+                    return Err(ConfigError::UnknownCcid { name, ccid, known });
+                };
+                if self.ecn_incapable && mechanism.row().data_ecn.is_some() {
+                    return Err(ConfigError::NeedsEcn { name, ccid });
+                }
             }
         }
         if !(32..1 << 46).contains(&self.sequence_window) {

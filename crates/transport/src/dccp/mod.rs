@@ -9,9 +9,11 @@
 //!   Vector of section 11.4, `data_dropped` the option of section 11.7.
 //! - [`Listener`] answers what belongs to no connection: Requests, with Init Cookies where there
 //!   are too many, and strays.
-//! - `ccid` is the line to congestion control: what a half-connection's sender and receiver must
-//!   answer. `half` picks the CCID in force, `ccid2` is TCP-like congestion control (RFC 4341),
-//!   `ccid3` TCP-Friendly Rate Control (RFC 4342), `ccid4` the same for small packets (RFC 5622).
+//! - [`ccid`] is the line to congestion control: what a half-connection's sender and receiver must
+//!   answer. [`ccid2`] holds the halves of TCP-like congestion control (RFC 4341), `ccid3` those of
+//!   TCP-Friendly Rate Control (RFC 4342).
+//! - [`mechanism`] is the table of CCIDs, a file each: 2, 3, 4 (CCID 3 for small packets, RFC 5622)
+//!   and 251 (CCID 2 with a control of the sender's choice).
 //!
 //! Extensions beyond RFC 4340, and choices where it leaves one:
 //!
@@ -23,17 +25,16 @@
 //! - Close is repeated for [`Config::handshake_give_up`], then the connection is reset.
 
 mod ackvec;
-mod ccid;
-mod ccid2;
+pub mod ccid;
+pub mod ccid2;
 mod ccid3;
-mod ccid4;
 mod config;
 mod connection;
 mod data_dropped;
 mod features;
 mod half;
 mod listener;
-mod mpcp;
+pub mod mechanism;
 mod sequence;
 mod state;
 mod stray;
@@ -42,11 +43,13 @@ mod tests;
 mod timer;
 mod timing;
 
+pub use ackvec::VectorKind;
+pub use ccid::Ccid;
 pub use ccid2::{AckOfAckRule, AckRatioRule, Config as Ccid2Config, IdleRule, RttSampling};
-pub use config::{Ccid, Config, ConfigError};
+pub use config::{Config, ConfigError};
 pub use connection::{Connection, Outlet, Train};
 pub use listener::{Action, Listener, ListenerConfig, ListenerStats, OfferError, Secret};
-pub use mpcp::place;
+pub use mechanism::{Ccids, SendersChoice};
 pub use skywave_congestion::tfrc::Config as TfrcConfig;
 pub use state::{
     Congestion, Counters, Datagram, Event, Origin, RateStats, Role, SendError, State, Stats,

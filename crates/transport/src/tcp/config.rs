@@ -36,7 +36,7 @@ pub enum ReducedWindow {
 }
 
 /// Parameters of a [`super::Sender`]. The first and the largest window, and how it grows and
-/// shrinks, are the parameters of its [`skywave_congestion::Window`].
+/// shrinks, are the parameters of its [`SenderControl`](super::SenderControl).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderConfig {
     /// Bytes of data in a full segment (SMSS), where the receiver's MSS option allows it.

@@ -1,6 +1,5 @@
-//! ECN over TCP: the marks of RFC 3168, or the codes of a load factor.
+//! ECN over TCP: the marks of RFC 3168.
 
-use skywave_congestion::load::Zone;
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Flags;
 
@@ -15,29 +14,6 @@ pub enum EcnUse {
     /// RFC 3168: both ends agree by their SYNs, data are sent with ECT(0), and a mark is a
     /// congestion event.
     Rfc3168,
-    /// Data carry the code of a load factor ([`Zone`]), retransmissions included, and ECE and CWR of
-    /// an acknowledgement carry back, as the low and the high bit, the largest code of the segments
-    /// since the last one. Acknowledgements are sent with 00, so routers leave them alone. Both ends
-    /// are taken to agree. The authors of VCP do not say how TCP's header carries the code; this is
-    /// this project's way.
-    ///
-    /// In a chain of more than one packet (MPCP) headers tell each segment's place, and the receiver
-    /// acknowledges every segment at once, with its place and its code.
-    LoadFactor {
-        /// How many packets tell a load factor: 1 for VCP.
-        chain: u8,
-    },
-}
-
-impl EcnUse {
-    /// How many packets tell a load factor, where that is more than one.
-    #[inline(always)]
-    pub(super) const fn chain(self) -> Option<u8> {
-        match self {
-            Self::LoadFactor { chain } if chain > 1 => Some(chain),
-            _ => None,
-        }
-    }
 }
 
 /// What a segment with data, or a FIN, is sent for.
@@ -55,8 +31,6 @@ pub(super) enum Sending {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SenderEcn {
     usage: EcnUse,
-    /// The code that came back last.
-    echo: Ecn,
     /// RFC 3168: marks are answered once for all that was sent before this byte.
     answered_until: u64,
     /// RFC 3168: the next new segment says that the window has been reduced.
@@ -76,7 +50,7 @@ impl SenderEcn {
     pub(super) fn syn_flags(&self) -> Flags {
         match self.usage {
             EcnUse::Rfc3168 => ECE_CWR,
-            EcnUse::Off | EcnUse::LoadFactor { .. } => Flags::default(),
+            EcnUse::Off => Flags::default(),
         }
     }
 
@@ -93,21 +67,12 @@ impl SenderEcn {
     pub(super) fn on_data(&mut self, sending: Sending) -> (Ecn, Flags) {
         match (self.usage, sending) {
             (EcnUse::Off, _) => (Ecn::NotEct, Flags::default()),
-            (EcnUse::LoadFactor { .. }, _) => (Zone::Low.code(), Flags::default()),
             (EcnUse::Rfc3168, Sending::New) => {
                 let cwr = core::mem::take(&mut self.cwr);
                 (Ecn::Ect0, if cwr { Flags::CWR } else { Flags::default() })
             }
             // Neither is ECN-capable, nor tells of a reduction (sections 6.1.2, 6.1.5 and 6.1.6).
             (EcnUse::Rfc3168, Sending::Again | Sending::Probe) => (Ecn::NotEct, Flags::default()),
-        }
-    }
-
-    /// The flags of an acknowledgement bring a code.
-    #[inline(always)]
-    pub(super) fn on_ack(&mut self, flags: Flags) {
-        if let EcnUse::LoadFactor { .. } = self.usage {
-            self.echo = Ecn::from_bits(flags.0 >> 6);
         }
     }
 
@@ -129,27 +94,12 @@ impl SenderEcn {
         self.answered_until = max + 1;
         self.cwr = true;
     }
-
-    /// How many packets tell a load factor, where that is more than one.
-    #[inline(always)]
-    pub(super) const fn chain(&self) -> Option<u8> {
-        self.usage.chain()
-    }
-
-    /// The code that came back for the packets that are acknowledged.
-    pub(super) const fn echo(&self) -> Ecn {
-        self.echo
-    }
 }
 
 /// The receiving end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceiverEcn {
     usage: EcnUse,
-    /// The largest code since the last acknowledgement.
-    code: Ecn,
-    /// The place of the last segment in its chain.
-    place: u8,
     /// RFC 3168: a mark has come and the sender has not said that it has answered.
     echoes: bool,
 }
@@ -168,24 +118,8 @@ impl ReceiverEcn {
     pub(super) fn syn_ack_flags(&self) -> Flags {
         match self.usage {
             EcnUse::Rfc3168 => Flags::ECE,
-            EcnUse::Off | EcnUse::LoadFactor { .. } => Flags::default(),
+            EcnUse::Off => Flags::default(),
         }
-    }
-
-    /// How many packets tell a load factor, where that is more than one.
-    #[inline(always)]
-    pub(super) const fn chain(&self) -> Option<u8> {
-        self.usage.chain()
-    }
-
-    /// The segment that has come stands at this place in its chain.
-    pub(super) const fn on_place(&mut self, place: u8) {
-        self.place = place;
-    }
-
-    /// The place that the next acknowledgement tells.
-    pub(super) const fn place(&self) -> u8 {
-        self.place
     }
 
     /// A segment with data has come.
@@ -193,8 +127,6 @@ impl ReceiverEcn {
     pub(super) fn on_data(&mut self, ecn: Ecn, flags: Flags) {
         match self.usage {
             EcnUse::Off => {}
-            EcnUse::LoadFactor { chain: 2.. } => self.code = ecn,
-            EcnUse::LoadFactor { .. } => self.code = self.code.max(ecn),
             EcnUse::Rfc3168 => {
                 // Section 6.1.3: CWR ends the echo of earlier marks, not of this segment's own.
                 self.echoes = ecn.is_ce() || (self.echoes && !flags.contains(Flags::CWR));
@@ -204,10 +136,9 @@ impl ReceiverEcn {
 
     /// What an acknowledgement says.
     #[inline(always)]
-    pub(super) fn ack_flags(&mut self) -> Flags {
+    pub(super) fn ack_flags(&self) -> Flags {
         match self.usage {
             EcnUse::Off => Flags::default(),
-            EcnUse::LoadFactor { .. } => Flags(core::mem::take(&mut self.code).bits() << 6),
             EcnUse::Rfc3168 if self.echoes => Flags::ECE,
             EcnUse::Rfc3168 => Flags::default(),
         }
@@ -217,8 +148,6 @@ impl ReceiverEcn {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const VCP: EcnUse = EcnUse::LoadFactor { chain: 1 };
 
     fn agreed() -> (SenderEcn, ReceiverEcn) {
         let mut sender = SenderEcn::new(EcnUse::Rfc3168);
@@ -288,21 +217,6 @@ mod tests {
         let plain = SenderEcn::new(EcnUse::Off);
         let mut receiver = ReceiverEcn::accept(EcnUse::Rfc3168, plain.syn_flags());
         receiver.on_data(Ecn::Ce, Flags::ACK);
-        assert_eq!(receiver.ack_flags(), Flags::default());
-    }
-
-    #[test]
-    fn acknowledgements_carry_back_the_largest_code() {
-        let mut sender = SenderEcn::new(VCP);
-        let mut receiver = ReceiverEcn::accept(VCP, sender.syn_flags());
-        for zone in [Zone::Low, Zone::High, Zone::Over] {
-            receiver.on_data(zone.code(), Flags::ACK);
-            receiver.on_data(Zone::Low.code(), Flags::ACK);
-            let flags = Flags::ACK.union(receiver.ack_flags());
-            sender.on_ack(flags);
-            assert!(!sender.is_echo(flags));
-            assert_eq!(sender.echo(), zone.code());
-        }
         assert_eq!(receiver.ack_flags(), Flags::default());
     }
 }

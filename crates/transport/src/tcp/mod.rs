@@ -6,8 +6,9 @@
 //!
 //! Who decides what:
 //!
-//! - *Policy*, how large the window is, belongs to [`skywave_congestion::Window`]. It is handed to
-//!   the sender, so TCP runs with every window algorithm.
+//! - *Policy*, how large the window is, belongs to a [`skywave_congestion::Control`]. It is handed to
+//!   the sender, so TCP runs with every control. One that writes into TCP's header is a
+//!   [`SenderExtension`], with a [`ReceiverExtension`] at the other end.
 //! - *Recovery*, what is retransmitted and when, is [`RecoveryAlgorithm`].
 //! - The *sender* owns sequence numbers, the two windows and the retransmission timer.
 //!
@@ -18,9 +19,10 @@
 //! half-closed, when the sender's FIN has been acknowledged. The receiver has no timer for its
 //! SYN-ACK: the sender's repeated SYN brings another one.
 
-mod chain;
 mod config;
 mod ecn;
+mod extension;
+mod kind;
 mod reassembly;
 mod receiver;
 mod recovery;
@@ -29,9 +31,12 @@ mod sent_log;
 mod sequence;
 mod timer;
 
-pub use chain::place;
 pub use config::{LimitedTransmit, Ports, ReceiverConfig, ReducedWindow, SenderConfig};
 pub use ecn::EcnUse;
+pub use extension::{Header, ReceiverExtension, SenderExtension};
+pub use kind::{
+    AnyTransport, TcpControlKind, TcpControls, built_in_tcp_controls, register_tcp_control,
+};
 pub use receiver::{Receiver, ReceiverStats};
 pub use recovery::{RecoveryAlgorithm, RecoveryExit};
-pub use sender::{Event, Sender, SenderStats, WriteAfterClose};
+pub use sender::{Event, Sender, SenderControl, SenderStats, WriteAfterClose};

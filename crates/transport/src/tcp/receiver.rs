@@ -7,12 +7,11 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
 
-use super::chain::{self, Known};
 use super::ecn::ReceiverEcn;
 use super::reassembly::{Arrival, Range, Reassembly};
 use super::sequence::SequenceSpace;
 use super::timer::Timer;
-use super::{Ports, ReceiverConfig};
+use super::{Header, Ports, ReceiverConfig, ReceiverExtension};
 use crate::{End, Transmit};
 
 /// The largest window that scaling can express (RFC 7323 section 2.3).
@@ -41,6 +40,7 @@ pub struct Receiver {
     due: Due,
     delay: Timer,
     ecn: ReceiverEcn,
+    extension: Option<Box<dyn ReceiverExtension + Send>>,
     stats: ReceiverStats,
 }
 
@@ -97,8 +97,15 @@ impl Receiver {
             due: Due::Nothing,
             delay: Timer::default(),
             ecn: ReceiverEcn::default(),
+            extension: None,
             stats: ReceiverStats::default(),
         }
+    }
+
+    /// The endpoint with its half of a header extension, whose other half its peer must have.
+    pub fn with_extension(mut self, extension: Box<dyn ReceiverExtension + Send>) -> Self {
+        self.extension = Some(extension);
+        self
     }
 
     /// What has been counted so far.
@@ -143,9 +150,9 @@ impl Receiver {
     /// RFC 9293 section 3.10.7.4, for a receiver that sends no data.
     #[inline(always)]
     fn on_segment(&mut self, now: Instant, ecn: Ecn, mut segment: Segment) {
-        if let Some(packets) = self.ecn.chain() {
-            let place = chain::take(&mut segment, packets, Known::Ack(self.local.wire(1)));
-            self.ecn.on_place(place);
+        if let Some(extension) = &mut self.extension {
+            let header = extension.read(Header::of(&segment), self.local.wire(1));
+            header.put_into(&mut segment);
         }
         let Some(connection) = &mut self.connection else {
             return;
@@ -184,6 +191,9 @@ impl Receiver {
         }
         self.stats.segments_received += 1;
         self.ecn.on_data(ecn, segment.flags);
+        if let Some(extension) = &mut self.extension {
+            extension.on_data(ecn);
+        }
         let limit = next + u64::from(self.config.window);
         let stop = start + length + u64::from(fin);
         if fin && stop <= limit {
@@ -212,7 +222,10 @@ impl Receiver {
                 if arrival == Arrival::InOrder
                     && !finished
                     && self.delay.wake().is_none()
-                    && self.ecn.chain().is_none() =>
+                    && !self
+                        .extension
+                        .as_ref()
+                        .is_some_and(|extension| extension.acks_at_once()) =>
             {
                 self.delay.restart(now + delay);
             }
@@ -366,8 +379,8 @@ impl End for Receiver {
                 } else {
                     self.ack(connection, flags)
                 };
-                if let Some(packets) = self.ecn.chain() {
-                    chain::put(&mut ack, self.ecn.place(), packets);
+                if let Some(extension) = &mut self.extension {
+                    extension.write(Header::of(&ack)).put_into(&mut ack);
                 }
                 ack
             }

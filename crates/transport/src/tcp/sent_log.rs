@@ -2,7 +2,12 @@
 
 use std::collections::VecDeque;
 
-use skywave_units::Instant;
+use skywave_congestion::{DeliveryRate, DeliverySampler};
+use skywave_units::{Duration, Instant};
+use skywave_wire::tcp::SackBlock;
+
+use super::reassembly::{Arrival, Range, Reassembly};
+use super::sequence::SequenceSpace;
 
 /// A segment that has not been acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,47 +23,159 @@ pub(super) struct SentSegment {
 }
 
 /// The outstanding segments, in the order of the stream. Most senders need none: it is kept where
-/// the window algorithm or the recovery asks for each segment's round-trip time.
+/// the control or the recovery asks for each segment's round-trip time, or the control for delivery
+/// rates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentLog {
     segments: VecDeque<SentSegment>,
     /// What segments count as before they are sent.
     before: Option<Table>,
+    rate: Option<Box<Rate>>,
 }
 
-impl SentLog {
-    /// With the `places` of ns-2's table, where it is to be imitated.
-    pub(super) fn new(places: Option<u32>) -> Self {
+/// What is delivered, and how fast. The sampler's packets are the segments with data, by their first
+/// byte, so that each byte is in one of them.
+#[derive(Clone, Debug)]
+struct Rate {
+    sampler: DeliverySampler,
+    /// What has been acknowledged, selectively too. A timeout lets a recovery forget SACKs, in case the
+    /// receiver reneges; what was delivered once stays delivered.
+    delivered: Reassembly,
+}
+
+impl Rate {
+    fn new() -> Self {
         Self {
-            segments: VecDeque::new(),
-            before: places.map(Table::new),
+            sampler: DeliverySampler::default(),
+            delivered: Reassembly::new(0),
         }
     }
 
-    /// The bytes from `start` to `end` are sent. What was sent before counts as sent again where
-    /// it begins in this segment.
-    pub(super) fn on_sent(&mut self, now: Instant, start: u64, end: u64) {
+    /// A segment leaves; data end at `data_end`, and what may follow is a FIN.
+    fn on_sent(&mut self, now: Instant, segment: &SentSegment, data_end: u64) {
+        let bytes = segment.end.min(data_end).saturating_sub(segment.start);
+        if bytes > 0 {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            self.sampler.on_sent(now, segment.start, bytes);
+        }
+    }
+
+    /// The bytes of `block` have been acknowledged selectively, and so have the segments that have no
+    /// other bytes.
+    fn on_block(&mut self, now: Instant, block: Range, segments: &VecDeque<SentSegment>) {
+        let Range { mut start, mut end } = block;
+        // A block mostly continues one that is known: only what it adds is looked at.
+        for known in self.delivered.beyond() {
+            if known.start <= start && start < known.end {
+                start = known.end;
+            }
+            if known.start < end && end <= known.end {
+                end = known.start;
+            }
+        }
+        if self.delivered.insert(block) == Arrival::Duplicate {
+            return;
+        }
+        let covers = |known: &&Range| known.start <= start && start < known.end;
+        let before_next = Range {
+            start: 0,
+            end: self.delivered.next(),
+        };
+        let beyond = self.delivered.beyond().iter().find(covers);
+        let known = beyond.copied().unwrap_or(before_next);
+        let first = segments.partition_point(|sent| sent.end <= start);
+        for sent in segments.range(first..).take_while(|sent| sent.start < end) {
+            if known.start <= sent.start && sent.end <= known.end {
+                self.sampler.on_acked(now, sent.start);
+            }
+        }
+    }
+}
+
+impl SentLog {
+    /// With the `places` of ns-2's table, where it is to be imitated. `samples_rate`: whether it is to
+    /// tell delivery rates.
+    pub(super) fn new(places: Option<u32>, samples_rate: bool) -> Self {
+        Self {
+            segments: VecDeque::new(),
+            before: places.map(Table::new),
+            rate: samples_rate.then(|| Box::new(Rate::new())),
+        }
+    }
+
+    /// The bytes from `start` to `end` are sent, of which those from `data_end` on are a FIN. Every
+    /// segment of which any byte is among them counts as sent again; what is new becomes a segment
+    /// of its own.
+    pub(super) fn on_sent(&mut self, now: Instant, start: u64, end: u64, data_end: u64) {
         let first = self.segments.partition_point(|sent| sent.end <= start);
         let again = self.segments.range_mut(first..);
         for sent in again.take_while(|sent| sent.start < end) {
             sent.sent_at = now;
             sent.transmissions = sent.transmissions.saturating_add(1);
+            if let Some(rate) = &mut self.rate {
+                rate.on_sent(now, sent, data_end);
+            }
         }
         let known = self.segments.back().map_or(0, |sent| sent.end);
         if end > known {
             let ahead = self.segments.len();
             let before = self.before.as_ref().and_then(|table| table.of(ahead));
-            self.segments.push_back(SentSegment {
+            let segment = SentSegment {
                 start: start.max(known),
                 end,
                 sent_at: now,
                 transmissions: before.map_or(1, |before| before.transmissions.saturating_add(1)),
-            });
+            };
+            if let Some(rate) = &mut self.rate {
+                rate.on_sent(now, &segment, data_end);
+            }
+            self.segments.push_back(segment);
+        }
+    }
+
+    /// Whether delivery rates are measured.
+    pub(super) const fn samples_rate(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    /// Nothing more is to be sent, although cwnd has room.
+    pub(super) fn mark_application_limited(&mut self) {
+        if let Some(rate) = &mut self.rate {
+            rate.sampler.mark_application_limited();
+        }
+    }
+
+    /// The retransmission timer has expired.
+    pub(super) fn on_timeout(&mut self) {
+        if let Some(rate) = &mut self.rate {
+            rate.sampler.on_timeout();
+        }
+    }
+
+    /// SACK blocks have come, when `una` was the first byte not acknowledged, and `max` the one after
+    /// the last sent.
+    pub(super) fn on_sack(
+        &mut self,
+        now: Instant,
+        blocks: &[SackBlock],
+        space: SequenceSpace,
+        una: u64,
+        max: u64,
+    ) {
+        let Some(rate) = &mut self.rate else { return };
+        for block in blocks.iter().filter_map(|b| space.block(b, una, max)) {
+            rate.on_block(now, block, &self.segments);
         }
     }
 
     /// Everything before `ack` is acknowledged, and will be taken out.
     pub(super) fn on_ack(&mut self, ack: u64) {
+        if let Some(rate) = &mut self.rate {
+            rate.delivered.insert(Range {
+                start: rate.delivered.next(),
+                end: ack,
+            });
+        }
         if let Some(table) = &mut self.before {
             let count = self.segments.partition_point(|sent| sent.end <= ack);
             table.on_ack(self.segments.range(..count));
@@ -66,8 +183,18 @@ impl SentLog {
     }
 
     /// Takes out the first segment, where everything before `ack` covers it.
-    pub(super) fn pop_acked(&mut self, ack: u64) -> Option<SentSegment> {
-        self.segments.pop_front_if(|sent| sent.end <= ack)
+    pub(super) fn pop_acked(&mut self, now: Instant, ack: u64) -> Option<SentSegment> {
+        let segment = self.segments.pop_front_if(|sent| sent.end <= ack)?;
+        if let Some(rate) = &mut self.rate {
+            rate.sampler.on_acked(now, segment.start);
+        }
+        Some(segment)
+    }
+
+    /// How fast data was delivered, once all that an acknowledgement covers has been told of and
+    /// taken out; `rtt` is the sample that it gave.
+    pub(super) fn delivery_rate(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
+        self.rate.as_mut()?.sampler.sample(rtt)
     }
 
     /// The first segment that has not been acknowledged; where all have been, what the next one is
@@ -81,6 +208,9 @@ impl SentLog {
     pub(super) fn heap_size(&self) -> usize {
         let places = self.before.as_ref().map_or(0, |table| table.places.len());
         self.segments.capacity() * size_of::<SentSegment>()
+            + self.rate.as_ref().map_or(0, |rate| {
+                size_of::<Rate>() + rate.sampler.heap_size() + rate.delivered.heap_size()
+            })
             + places * size_of::<Option<SentSegment>>()
     }
 }
@@ -131,7 +261,13 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    const SPACE: SequenceSpace = SequenceSpace::new(u32::MAX - 50);
+    /// A data end that nothing reaches.
+    const FAR: u64 = 1 << 62;
 
     const fn at(nanos: u64) -> Instant {
         Instant::from_nanos(nanos)
@@ -140,21 +276,229 @@ mod tests {
     #[test]
     fn what_is_sent_again_is_known_by_its_first_byte() {
         let mut log = SentLog::default();
-        log.on_sent(at(1), 1, 11);
-        log.on_sent(at(2), 11, 21);
-        log.on_sent(at(3), 21, 25);
-        log.on_sent(at(9), 11, 21);
-        let first = log.pop_acked(15).unwrap();
+        log.on_sent(at(1), 1, 11, FAR);
+        log.on_sent(at(2), 11, 21, FAR);
+        log.on_sent(at(3), 21, 25, FAR);
+        log.on_sent(at(9), 11, 21, FAR);
+        let first = log.pop_acked(at(50), 15).unwrap();
         assert_eq!((first.start, first.transmissions), (1, 1));
-        assert_eq!(log.pop_acked(15), None);
+        assert_eq!(log.pop_acked(at(50), 15), None);
         let second = log.oldest().unwrap();
         assert_eq!((second.sent_at, second.transmissions), (at(9), 2));
         // The last one grows: what is new of it is a segment of its own.
-        log.on_sent(at(10), 21, 31);
-        log.pop_acked(21).unwrap();
-        let third = log.pop_acked(25).unwrap();
+        log.on_sent(at(10), 21, 31, FAR);
+        log.pop_acked(at(50), 21).unwrap();
+        let third = log.pop_acked(at(50), 25).unwrap();
         assert_eq!((third.end, third.transmissions), (25, 2));
-        let fourth = log.pop_acked(31).unwrap();
+        let fourth = log.pop_acked(at(50), 31).unwrap();
         assert_eq!((fourth.start, fourth.transmissions), (25, 1));
+    }
+
+    fn block(start: u64, end: u64) -> SackBlock {
+        SackBlock {
+            left: SPACE.wire(start),
+            right: SPACE.wire(end),
+        }
+    }
+
+    /// Takes out what `ack` covers; the bytes delivered so far, where any are new.
+    fn acked(log: &mut SentLog, now: u64, ack: u64) -> Option<u64> {
+        log.on_ack(ack);
+        while log.pop_acked(at(now), ack).is_some() {}
+        Some(log.delivery_rate(None)?.total_delivered)
+    }
+
+    #[test]
+    fn small_segments_that_are_sent_again_as_a_large_one_are_delivered_once() {
+        let mut log = SentLog::new(None, true);
+        log.on_sent(at(1), 1, 11, FAR);
+        log.on_sent(at(2), 11, 21, FAR);
+        log.on_sent(at(3), 21, 31, FAR);
+        // From within a segment as well, and with something new at the end.
+        log.on_sent(at(10), 5, 41, FAR);
+        log.on_ack(25);
+        while log.pop_acked(at(20), 25).is_some() {}
+        let sample = log.delivery_rate(None).unwrap();
+        assert_eq!((sample.total_delivered, sample.delivered), (20, 20));
+        assert_eq!(acked(&mut log, 30, 41), Some(40));
+        assert_eq!(acked(&mut log, 31, 41), None);
+    }
+
+    #[test]
+    fn a_fin_is_no_data() {
+        let mut log = SentLog::new(None, true);
+        log.on_sent(at(1), 1, 12, 11);
+        log.on_sent(at(5), 1, 12, 11);
+        assert_eq!(acked(&mut log, 10, 12), Some(10));
+        let mut log = SentLog::new(None, true);
+        log.on_sent(at(1), 1, 11, 11);
+        log.on_sent(at(1), 11, 12, 11);
+        assert_eq!(acked(&mut log, 10, 12), Some(10));
+    }
+
+    #[test]
+    fn what_is_acknowledged_selectively_is_delivered_at_once() {
+        let mut log = SentLog::new(None, true);
+        for start in (1..51).step_by(10) {
+            log.on_sent(at(start), start, start + 10, FAR);
+        }
+        let mut sack = |now, start, end| {
+            log.on_sack(at(now), &[block(start, end)], SPACE, 1, 51);
+            Some(log.delivery_rate(None)?.total_delivered)
+        };
+        assert_eq!(sack(100, 21, 31), Some(10));
+        assert_eq!(sack(101, 21, 31), None, "the same again");
+        assert_eq!(sack(102, 21, 36), None, "a part of a segment");
+        assert_eq!(sack(103, 21, 41), Some(20));
+        assert_eq!(sack(104, 41, 61), None, "more than was sent");
+        assert_eq!(sack(105, 11, 51), Some(40));
+        // Neither a retransmission nor the cumulative acknowledgement counts it again.
+        log.on_timeout();
+        log.on_sent(at(200), 1, 31, FAR);
+        assert_eq!(acked(&mut log, 300, 51), Some(50));
+    }
+
+    /// What happens to a sender's log.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        /// So many new bytes leave, and arrive or do not.
+        Send(u64, bool),
+        /// So many bytes leave again, from a place in a thousand of what is outstanding.
+        Resend(u64, u64, bool),
+        /// An acknowledgement arrives, with up to 4 of the receiver's ranges from this one on.
+        Acknowledge(usize),
+        Timeout,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (1_u64..30, any::<bool>()).prop_map(|(bytes, arrives)| Step::Send(bytes, arrives)),
+            4 => (0_u64..1000, 1_u64..60, any::<bool>())
+                .prop_map(|(place, bytes, arrives)| Step::Resend(place, bytes, arrives)),
+            4 => (0_usize..8).prop_map(Step::Acknowledge),
+            1 => Just(Step::Timeout),
+        ]
+    }
+
+    /// A log, a receiver that remembers each byte, and what the sender has been told of that.
+    struct Model {
+        log: SentLog,
+        now: u64,
+        una: u64,
+        /// Where segments begin, and the byte after the last one.
+        starts: Vec<u64>,
+        arrived: Vec<bool>,
+        told: Vec<bool>,
+        delivered: u64,
+        data_end: u64,
+    }
+
+    impl Model {
+        fn max(&self) -> u64 {
+            self.arrived.len() as u64
+        }
+
+        fn send(&mut self, start: u64, end: u64, arrives: bool) {
+            self.log.on_sent(at(self.now), start, end, self.data_end);
+            if end > self.max() {
+                self.starts.push(end);
+                self.arrived.resize(end as usize, false);
+                self.told.resize(end as usize, false);
+            }
+            if arrives {
+                self.arrived[start as usize..end as usize].fill(true);
+            }
+        }
+
+        /// Data bytes of the segments of which every byte has been told to have arrived.
+        fn expected(&self) -> u64 {
+            let whole = self.starts.windows(2).filter(|ends| {
+                self.told[ends[0] as usize..ends[1] as usize]
+                    .iter()
+                    .all(|&told| told)
+            });
+            whole.map(|ends| ends[1].min(self.data_end) - ends[0]).sum()
+        }
+
+        fn acknowledge(&mut self, skip: usize) -> Result<(), TestCaseError> {
+            let first_missing = self.arrived.iter().position(|arrived| !arrived);
+            let ack = first_missing.map_or(self.max(), |first| first as u64);
+            let mut ranges: Vec<(u64, u64)> = Vec::new();
+            for byte in (ack..self.max()).filter(|&byte| self.arrived[byte as usize]) {
+                match ranges.last_mut() {
+                    Some((_, end)) if *end == byte => *end += 1,
+                    _ => ranges.push((byte, byte + 1)),
+                }
+            }
+            let ranges: Vec<_> = ranges.into_iter().skip(skip).take(4).collect();
+            self.told[..ack as usize].fill(true);
+            for &(start, end) in &ranges {
+                self.told[start as usize..end as usize].fill(true);
+            }
+            let blocks: Vec<_> = ranges
+                .iter()
+                .map(|&(start, end)| block(start, end))
+                .collect();
+            let (una, max) = (self.una, self.max());
+            self.log.on_sack(at(self.now), &blocks, SPACE, una, max);
+            self.una = ack;
+            let expected = self.expected();
+            match acked(&mut self.log, self.now, ack) {
+                Some(delivered) => prop_assert_eq!(delivered, expected),
+                None => prop_assert_eq!(self.delivered, expected),
+            }
+            self.delivered = expected;
+            Ok(())
+        }
+    }
+
+    proptest! {
+        /// Small writes, retransmissions that begin and end anywhere, losses, SACKs and timeouts:
+        /// what counts as delivered is what has been acknowledged, once, and in the end the stream.
+        #[test]
+        fn every_byte_is_delivered_once(
+            steps in prop::collection::vec(step(), 0..120),
+            fin in any::<bool>(),
+        ) {
+            let mut model = Model {
+                log: SentLog::new(None, true),
+                now: 0,
+                una: 1,
+                starts: vec![1],
+                arrived: vec![true],
+                told: vec![true],
+                delivered: 0,
+                data_end: FAR,
+            };
+            for step in steps {
+                model.now += 1;
+                let max = model.max();
+                match step {
+                    Step::Send(bytes, arrives) => model.send(max, max + bytes, arrives),
+                    Step::Resend(place, bytes, arrives) => {
+                        let start = model.una + (max - model.una) * place / 1000;
+                        if start < max {
+                            model.send(start, max.min(start + bytes), arrives);
+                        }
+                    }
+                    Step::Acknowledge(skip) => model.acknowledge(skip)?,
+                    Step::Timeout => model.log.on_timeout(),
+                }
+            }
+            model.now += 1;
+            let max = model.max();
+            if fin {
+                model.data_end = max;
+            }
+            let una = model.una;
+            let end = max + u64::from(fin);
+            if una < end {
+                model.send(una, end, true);
+                model.now += 1;
+                model.acknowledge(0)?;
+            }
+            prop_assert_eq!(model.delivered, max - 1);
+            prop_assert!(model.log.segments.is_empty());
+        }
     }
 }

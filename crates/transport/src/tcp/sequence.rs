@@ -5,6 +5,10 @@
 //! sequence number, so no comparison inside an endpoint needs the modular arithmetic of RFC 9293
 //! section 3.4.
 
+use skywave_wire::tcp::SackBlock;
+
+use super::reassembly::Range;
+
 /// The offsets of one direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SequenceSpace {
@@ -26,6 +30,14 @@ impl SequenceSpace {
     pub(super) const fn offset(self, number: u32, near: u64) -> Option<u64> {
         let distance = number.wrapping_sub(self.wire(near)) as i32;
         near.checked_add_signed(distance as i64)
+    }
+
+    /// The bytes of a SACK block between `una` and `max`; `None` where it says anything else: what a
+    /// peer claims to have received before it was sent does not count.
+    pub(super) fn block(self, block: &SackBlock, una: u64, max: u64) -> Option<Range> {
+        let start = self.offset(block.left, una)?;
+        let end = self.offset(block.right, una)?;
+        (una < start && start < end && end <= max).then_some(Range { start, end })
     }
 }
 

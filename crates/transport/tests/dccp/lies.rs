@@ -304,7 +304,7 @@ fn waking_up_too_early_does_nothing() {
     for _ in 0..1_000 {
         let deadline = victim.deadline;
         victim.end.expire(victim.now, |drain| drain.postpone());
-        assert_eq!(victim.drain(), []);
+        assert!(victim.drain().is_empty());
         assert_eq!(victim.deadline, deadline);
     }
     assert_eq!(victim.state(), State::Open);

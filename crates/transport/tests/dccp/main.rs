@@ -14,6 +14,8 @@ mod injection;
 #[path = "../support/kind.rs"]
 mod kind;
 mod lies;
+#[path = "../support/load_vectors.rs"]
+mod load_vectors;
 mod network;
 mod path;
 mod plan;

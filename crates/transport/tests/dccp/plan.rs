@@ -3,16 +3,23 @@
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_transport::dccp::{Ccid, Config};
+use skywave_transport::dccp::{Ccid, Ccids, Config};
 use skywave_units::{Duration, Instant};
 
+use crate::load_vectors::{LOAD_VECTORS, LoadVectors};
 use crate::network::Side;
 use crate::path::{Path, up_to};
 
 use Side::{Client, Server};
 
 /// The CCIDs that a half-connection may have.
-const CCIDS: &[Ccid] = &[Ccid::TcpLike, Ccid::Tfrc, Ccid::TfrcSp, Ccid::Vcp];
+const CCIDS: &[Ccid] = &[
+    Ccid::TCP_LIKE,
+    Ccid::TFRC,
+    Ccid::TFRC_SP,
+    LOAD_VECTORS,
+    Ccid::SENDERS_CHOICE,
+];
 
 /// When applications stop, at the latest.
 const APPLICATIONS_END: Duration = Duration::from_secs(40);
@@ -53,7 +60,10 @@ fn millis(most: u64, rng: &mut Xoshiro256PlusPlus) -> Duration {
 }
 
 fn config(rng: &mut Xoshiro256PlusPlus) -> Config {
+    let mut ccids = Ccids::default();
+    ccids.enter(LoadVectors);
     Config {
+        ccids,
         allow_short_seqnos: one_in(2, rng),
         sequence_window: match rng.random_range(0..4) {
             0 => 100,

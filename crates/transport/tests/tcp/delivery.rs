@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use skywave_congestion::{
-    Aimd, AimdConfig, Cubic, CubicConfig, Vegas, VegasConfig, VegasRules, Window,
+    Aimd, AimdConfig, AnyControl, Cubic, CubicConfig, Vegas, VegasConfig, VegasRules,
 };
 use skywave_transport::tcp::{
     Event, LimitedTransmit, Ports, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender,
-    SenderConfig,
+    SenderConfig, SenderControl,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
@@ -194,7 +194,7 @@ fn transfer(
 
 fn sender(
     config: SenderConfig,
-    window: impl Into<Window>,
+    window: impl Into<SenderControl>,
     seed: u64,
 ) -> (RecoveryAlgorithm, Sender) {
     let ports = Ports {
@@ -282,7 +282,7 @@ const LIMITED_TRANSMIT: [LimitedTransmit; 3] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// With every recovery and every window algorithm.
+    /// With every recovery and every control.
     #[test]
     fn every_byte_arrives_once_and_in_order(
         bytes in 1_u64..120_000,
@@ -304,13 +304,14 @@ proptest! {
         let send_jitter = Duration::from_millis(send_jitter);
         let config = SenderConfig { limited_transmit, send_jitter, ..base };
         let segment = u32::from(config.segment_size);
-        let policy: Window = match control {
+        let policy: SenderControl = match control {
             0 => aimd(&config).into(),
-            1 => Cubic::new(CubicConfig::rfc9438(segment)).into(),
-            2 => Vegas::new(VegasConfig::new(2.0)).into(),
+            1 => AnyControl::new(Cubic::new(CubicConfig::rfc9438(segment))).into(),
+            2 => AnyControl::new(Vegas::new(VegasConfig::new(2.0))).into(),
             _ => {
                 let rules = VegasRules::Ns2;
-                Vegas::new(VegasConfig { rules, ..VegasConfig::new(2.0) }).into()
+                let vegas = Vegas::new(VegasConfig { rules, ..VegasConfig::new(2.0) });
+                SenderControl::Ns2Vegas(Box::new(vegas))
             }
         };
         let sender = sender(config, policy, if wraps { wrapping_seed() } else { seed });

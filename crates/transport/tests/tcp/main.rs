@@ -4,9 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod delivery;
+mod delivery_rate;
 mod ecn;
+mod extension;
 mod network;
 mod ns2_newreno;
+mod pacing;
 mod receiver;
 mod recovery;
 mod script;

@@ -132,7 +132,7 @@ fn every_segment() -> ReceiverConfig {
 #[test]
 fn rfc9293_3_5_a_syn_is_answered_and_answered_again() {
     let mut script = Script::new(every_segment());
-    assert_eq!(script.data(1), [], "nothing is listening for that");
+    assert!(script.data(1).is_empty(), "nothing is listening for that");
     for _ in 0..2 {
         let answer = script.syn(Some(0));
         assert_eq!(answer.len(), 1);
@@ -187,7 +187,7 @@ fn rfc5681_4_2_filling_a_gap_is_acknowledged_at_once() {
     assert_eq!(script.data(4001), [6001]);
     assert_eq!(script.delivered(), 6000);
     // In order again: the first one waits.
-    assert_eq!(script.data(6001), []);
+    assert!(script.data(6001).is_empty());
 }
 
 #[test]
@@ -199,9 +199,8 @@ fn rfc5681_4_2_in_order_every_second_segment_is_acknowledged() {
     }
     let expected: Vec<u32> = (1..=50).map(|pair| 1 + 2000 * pair).collect();
     assert_eq!(acks, expected);
-    assert_eq!(
-        script.wait(millis(10_000)),
-        [],
+    assert!(
+        script.wait(millis(10_000)).is_empty(),
         "nothing is left to acknowledge"
     );
 }
@@ -214,10 +213,10 @@ fn rfc5681_4_2_a_single_segment_is_acknowledged_within_half_a_second() {
             ..ReceiverConfig::default()
         };
         let mut script = Script::connected(config);
-        assert_eq!(script.data(1), []);
-        assert_eq!(script.wait(millis(applied - 1)), []);
+        assert!(script.data(1).is_empty());
+        assert!(script.wait(millis(applied - 1)).is_empty());
         assert_eq!(script.wait(millis(1)), [1001]);
-        assert_eq!(script.wait(millis(10_000)), []);
+        assert!(script.wait(millis(10_000)).is_empty());
     }
 }
 
@@ -234,9 +233,8 @@ fn rfc9293_3_10_7_4_what_is_not_acceptable_is_answered_with_the_present_state() 
         [1001],
         "an empty segment out of place"
     );
-    assert_eq!(
-        script.segment(1001, 0, Flags::ACK),
-        [],
+    assert!(
+        script.segment(1001, 0, Flags::ACK).is_empty(),
         "and one in its place"
     );
     // The window ends at 6001: part of a segment is taken, then nothing.
@@ -250,8 +248,8 @@ fn rfc9293_3_10_7_4_what_is_not_acceptable_is_answered_with_the_present_state() 
     assert_eq!(script.delivered(), 6000);
     // Segments that acknowledge what was never sent, or nothing.
     script.peer_ack = script.peer_ack.wrapping_add(1);
-    assert_eq!(script.data(6001), []);
-    assert_eq!(script.segment(6001, 1000, Flags::default()), []);
+    assert!(script.data(6001).is_empty());
+    assert!(script.segment(6001, 1000, Flags::default()).is_empty());
     assert_eq!(script.delivered(), 6000);
 }
 
@@ -281,7 +279,7 @@ fn rfc9293_3_10_7_4_a_reset_in_its_place_ends_the_connection() {
     script.segment(5001, 0, Flags::RST);
     assert_eq!(script.data(1001), [2001]);
     script.segment(2001, 0, Flags::RST);
-    assert_eq!(script.data(2001), []);
+    assert!(script.data(2001).is_empty());
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn config(recovery: RecoveryAlgorithm) -> SenderConfig {
 #[test]
 fn tahoe_starts_over_with_the_first_unacknowledged_segment() {
     let mut script = ten_in_flight(config(RecoveryAlgorithm::Tahoe));
-    assert_eq!(duplicates(&mut script, 1, 2), []);
+    assert!(duplicates(&mut script, 1, 2).is_empty());
     assert_eq!(duplicates(&mut script, 1, 7), [full(1)]);
     assert_eq!((script.stats().cwnd, script.stats().ssthresh), (1.0, 5.0));
     assert_eq!(script.stats().timeouts, 0);
@@ -26,7 +26,7 @@ fn tahoe_starts_over_with_the_first_unacknowledged_segment() {
     assert_eq!(script.ack(3001), [full(3001), full(4001), full(5001)]);
     // The duplicates of what had arrived before are no loss.
     assert_eq!(duplicates(&mut script, 10_001, 1).len(), 4);
-    assert_eq!(duplicates(&mut script, 10_001, 5), []);
+    assert!(duplicates(&mut script, 10_001, 5).is_empty());
     assert_eq!(script.stats().fast_retransmits, 1);
 }
 
@@ -38,14 +38,14 @@ fn rfc5681_3_2_reno_recovers_one_loss_and_halves_again_for_the_next() {
     let mut script = ten_in_flight(config(reno));
     assert_eq!(duplicates(&mut script, 1, 3), [full(1)]);
     // 5 + 3 segments inflated to 10 by two more; each further one lets a segment out.
-    assert_eq!(duplicates(&mut script, 1, 2), []);
+    assert!(duplicates(&mut script, 1, 2).is_empty());
     assert_eq!(
         duplicates(&mut script, 1, 3),
         [full(10_001), full(11_001), full(12_001)]
     );
     assert_eq!(script.stats().cwnd, 5.0);
     // Segment 3 was lost too: the partial acknowledgement ends the recovery all the same.
-    assert_eq!(script.ack(2001), []);
+    assert!(script.ack(2001).is_empty());
     assert_eq!(duplicates(&mut script, 2001, 3), [full(2001)]);
     assert_eq!(script.stats().fast_retransmits, 2);
     assert_eq!(script.stats().ssthresh, 5.5);
@@ -58,8 +58,8 @@ fn reno_as_ns2_has_it_waits_for_the_timer() {
     };
     let mut script = ten_in_flight(config(reno));
     assert_eq!(duplicates(&mut script, 1, 3), [full(1)]);
-    assert_eq!(script.ack(2001), []);
-    assert_eq!(duplicates(&mut script, 2001, 7), []);
+    assert!(script.ack(2001).is_empty());
+    assert!(duplicates(&mut script, 2001, 7).is_empty());
     let (_, sent) = script.wait_for_segment();
     assert_eq!(sent, [full(2001)]);
     assert_eq!(
@@ -103,10 +103,10 @@ fn rfc6675_5_two_losses_are_repaired_within_a_round_trip() {
     assert_eq!(script.sack(1, &blocks(5001)), [full(1)]);
     assert_eq!(script.stats().cwnd, 5.0);
     for right in [6001, 7001, 8001] {
-        assert_eq!(script.sack(1, &blocks(right)), []);
+        assert!(script.sack(1, &blocks(right)).is_empty());
     }
     assert_eq!(script.sack(1, &blocks(9001)), [full(2001)]);
-    assert_eq!(script.sack(1, &blocks(9001)), [], "no news");
+    assert!(script.sack(1, &blocks(9001)).is_empty(), "no news");
     assert_eq!(script.sack(1, &blocks(10_001)), [full(12_001)]);
     // What was sent again arrives.
     assert_eq!(script.sack(2001, &[(3001, 10_001)]), [full(13_001)]);

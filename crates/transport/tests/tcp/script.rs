@@ -1,7 +1,7 @@
 //! A sender whose peer is played by the test, one segment at a time.
 
 use skywave_congestion::{Aimd, AimdConfig};
-use skywave_transport::tcp::{Event, Ports, Sender, SenderConfig, SenderStats};
+use skywave_transport::tcp::{Event, Ports, Sender, SenderConfig, SenderControl, SenderStats};
 use skywave_transport::{Drain, Drained, Driven, Transmit};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
@@ -58,13 +58,17 @@ pub(crate) fn window(initial: f64) -> AimdConfig {
 
 impl Script {
     pub(crate) fn closed(config: SenderConfig, window: AimdConfig) -> Self {
+        Self::with_control(config, Aimd::new(window))
+    }
+
+    pub(crate) fn with_control(config: SenderConfig, control: impl Into<SenderControl>) -> Self {
         let ports = Ports {
             local: 1,
             remote: 2,
         };
         Self {
             now: Instant::ZERO,
-            sender: Driven::new(Sender::new(config, Aimd::new(window), ports, 1)),
+            sender: Driven::new(Sender::new(config, control, ports, 1)),
             window: u16::MAX,
             segments: Vec::new(),
             last: (Ecn::NotEct, Flags::default()),

@@ -95,6 +95,11 @@ macro_rules! option_types {
                 }
             }
 
+            /// Whether its layout is known here, so that [`DccpOption::Other`] of this type is malformed.
+            pub const fn is_known(self) -> bool {
+                matches!(self, $(Self::$constant)|*)
+            }
+
             /// Whether the option may stand on a DCCP-Data packet; a receiver ignores one that may
             /// not (RFC 4340 table 3). A type that is not known may.
             pub const fn is_allowed_on_data(self) -> bool {

@@ -1,7 +1,7 @@
 //! CCID 2, TCP-like congestion control (RFC 4341).
 //!
-//! - [`Sender`] decides when data may leave: [`scoreboard`] knows what became of each packet, a
-//!   [`Window`](skywave_congestion::Window) how many may be out, and [`ack_ratio`] how many
+//! - [`Sender`] decides when data may leave: `scoreboard` knows what became of each packet, a
+//!   [`Control`](skywave_congestion::Control) how many may be out, and `ack_ratio` how many
 //!   acknowledgements the reverse path bears.
 //! - [`Receiver`] decides when to acknowledge.
 
@@ -9,9 +9,10 @@ mod ack_ratio;
 mod receiver;
 mod scoreboard;
 mod sender;
+mod spurious;
 
-pub(crate) use receiver::Receiver;
-pub(crate) use sender::Sender;
+pub use receiver::Receiver;
+pub use sender::Sender;
 
 use skywave_congestion::{AimdConfig, Clocking, DecreaseLaw, GrowthLaw, RtoConfig, rfc3390_window};
 use skywave_units::Duration;
@@ -157,7 +158,7 @@ impl Config {
     }
 
     /// cwnd of a new connection with packets of up to `packet_size` bytes.
-    pub(super) fn initial_cwnd(&self, packet_size: u32) -> f64 {
+    pub fn initial_cwnd(&self, packet_size: u32) -> f64 {
         self.initial_cwnd
             .unwrap_or_else(|| rfc3390_window(packet_size))
     }

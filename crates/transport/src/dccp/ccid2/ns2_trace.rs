@@ -138,6 +138,7 @@ impl Run {
                 data: is_data.then_some(1000),
                 ack,
                 ecn: Ecn::NotEct,
+                is_last: false,
             },
         );
         if is_data {

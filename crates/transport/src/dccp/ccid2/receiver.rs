@@ -15,7 +15,7 @@ const ELAPSED_TIME: usize = 6;
 /// CCID 2's receiver: one acknowledgement for each Ack Ratio data packets, none later than the
 /// delayed-acknowledgement time.
 #[derive(Debug)]
-pub(crate) struct Receiver {
+pub struct Receiver {
     delayed_ack: Duration,
     immediate_acks: bool,
     ack_ratio: u16,
@@ -33,7 +33,7 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// A receiver whose peer's Ack Ratio is `ack_ratio`.
-    pub(crate) fn new(config: &Config, ack_ratio: u16) -> Self {
+    pub fn new(config: &Config, ack_ratio: u16) -> Self {
         Self {
             delayed_ack: config.delayed_ack,
             immediate_acks: config.immediate_acks,

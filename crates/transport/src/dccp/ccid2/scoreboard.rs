@@ -77,12 +77,16 @@ pub(super) struct News {
     pub(super) newly_acked: u32,
     /// The newest of them.
     pub(super) newest_acked: Option<SeqNo>,
-    /// Reported marked for the first time.
+    /// Reported marked for the first time, perhaps after they were reported received without a mark.
     pub(super) marked: u32,
+    /// Of `newly_acked`, those that were marked.
+    pub(super) newly_acked_marked: u32,
     /// Inferred lost.
     pub(super) lost: u32,
     /// The newest packet that was marked or lost, by which a congestion event is dated.
     pub(super) newest_congested: Option<SeqNo>,
+    /// Whether anything was marked, or is to be taken for that.
+    pub(super) has_marks: bool,
     /// When the packet that the acknowledgement number names was sent: of data, and acknowledged
     /// for the first time.
     pub(super) sample: Option<Instant>,
@@ -98,8 +102,19 @@ impl News {
         *newest_acked = newest.max(*newest_acked);
     }
 
-    /// Adds a packet that was lost or marked.
+    /// Adds a packet that was marked, or is to be taken for that.
     pub(super) fn congested(&mut self, seq: SeqNo) {
+        self.has_marks = true;
+        self.date(seq);
+    }
+
+    /// Adds a packet that was lost.
+    fn lost(&mut self, seq: SeqNo) {
+        self.lost += 1;
+        self.date(seq);
+    }
+
+    fn date(&mut self, seq: SeqNo) {
         let newest = self.newest_congested.get_or_insert(seq);
         *newest = newest.max(seq);
     }
@@ -153,6 +168,16 @@ impl Scoreboard {
             uses_nonces: false,
             reported_from: SeqNo::ZERO,
         }
+    }
+
+    /// Which vectors the peer sends.
+    pub(super) const fn kind(&self) -> VectorKind {
+        self.kind
+    }
+
+    /// The oldest packet of which something may still be learnt.
+    pub(super) const fn first(&self) -> SeqNo {
+        self.first
     }
 
     /// Data packets outstanding.
@@ -246,7 +271,8 @@ impl Scoreboard {
     }
 
     /// Takes in an acknowledgement of `ack` with its Ack Vectors, and reports each data packet
-    /// acknowledged for the first time, newest first.
+    /// acknowledged for the first time, newest first, and each that counts as lost from now on, oldest
+    /// first.
     ///
     /// Reports of packets that were never sent, or that are decided, are ignored.
     pub(super) fn take_in(
@@ -254,6 +280,7 @@ impl Scoreboard {
         ack: SeqNo,
         options: &OptionList,
         mut acked: impl FnMut(&AckedPacket),
+        lost: impl FnMut(SeqNo),
     ) -> News {
         let mut news = News::default();
         let mut vectors = vectors(self.kind, ack, options).peekable();
@@ -286,7 +313,7 @@ impl Scoreboard {
             let index = self.index(ack);
             news.sample = index.and_then(|index| self.sent_at.get(index).copied());
         }
-        self.decide(&mut news);
+        self.decide(&mut news, lost);
         news
     }
 
@@ -342,6 +369,7 @@ impl Scoreboard {
         // The codes of load factors are for the window to read.
         if code.is_ce() && self.kind == VectorKind::Ack {
             news.marked += count;
+            news.newly_acked_marked += if is_first { count } else { 0 };
             news.congested(newest);
         }
         if is_first {
@@ -358,7 +386,7 @@ impl Scoreboard {
             let mut seq = newest;
             self.sent_at.range(range).rev().for_each(|&sent_at| {
                 acked(&AckedPacket {
-                    seq: seq.get(),
+                    number: seq.get(),
                     sent_at,
                     transmissions: 1,
                     ecn,
@@ -369,7 +397,7 @@ impl Scoreboard {
     }
 
     /// Counts as lost what has [`NUMDUPACK`] arrivals after it.
-    fn decide(&mut self, news: &mut News) {
+    fn decide(&mut self, news: &mut News, mut lost: impl FnMut(SeqNo)) {
         let limit = self.arrivals[NUMDUPACK - 1];
         if !limit.is_after(self.decided) {
             return;
@@ -384,8 +412,8 @@ impl Scoreboard {
         for (index, fate) in (from..to).zip(self.fates.range(from..to)) {
             if fate.is_missing() {
                 let seq = self.first.add(index as u64);
-                news.lost += 1;
-                news.congested(seq);
+                news.lost(seq);
+                lost(seq);
                 self.undecided_data -= 1;
                 if !seq.is_before(self.pipe_start) {
                     self.pipe -= 1;

@@ -2,16 +2,18 @@
 
 mod on_ack;
 
-use skywave_congestion::{Aimd, RttEstimator, Window, WindowControl};
+use skywave_congestion::{Aimd, AnyControl, Control, DeliverySampler, Pacer, RttEstimator, Sent};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::SeqNo;
 
 use super::ack_ratio::AckRatio;
 use super::scoreboard::Scoreboard;
+use super::spurious::Suspects;
 use super::{AckOfAckRule, Config, IdleRule, RttSampling};
 use crate::dccp::ackvec::VectorKind;
 use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, ReceivedTrain, SentPacket, SentTrain};
 use crate::dccp::timing::DEFAULT_RTT;
+use crate::dccp::{Congestion, WindowStats};
 
 /// The longest that a peer delays an acknowledgement by default (RFC 4340 section 11.3).
 const PEER_DELAY: Duration = Duration::from_millis(200);
@@ -54,11 +56,28 @@ pub(crate) struct Counts {
     pub(crate) bad_nonces: u64,
 }
 
+/// What a sender needs for some controls and on some paths only: an idle connection stays small.
+#[derive(Debug, Default)]
+struct Occasional {
+    /// Where the control paces.
+    pacer: Pacer,
+    /// Where the control wants to know how fast data is delivered.
+    rate: Option<DeliverySampler>,
+    /// Whether nothing waited to be sent after the last packet.
+    nothing_waits: bool,
+    /// What was taken for lost at the last congestion event.
+    suspects: Option<Suspects>,
+    /// A slow receiver forbids growth until then.
+    growth_held_until: Option<Instant>,
+}
+
 /// CCID 2's sender (RFC 4341 section 5): pipe against cwnd, one reduction for each congestion
 /// event, the transmit timeout, and the Ack Ratio.
 #[derive(Debug)]
-pub(crate) struct Sender {
-    window: Window,
+pub struct Sender {
+    control: AnyControl,
+    /// What few controls ask for, and few paths call for.
+    occasional: Option<Box<Occasional>>,
     board: Scoreboard,
     rtt: RttEstimator,
     ack_ratio: AckRatio,
@@ -82,8 +101,6 @@ pub(crate) struct Sender {
     /// were limited by the application.
     last_full: SeqNo,
     last_data_at: Option<Instant>,
-    /// A slow receiver forbids growth until then.
-    growth_held_until: Option<Instant>,
     /// Whether the peer has said that it will read no more (Drop Code 1).
     peer_stopped_listening: bool,
 
@@ -103,20 +120,27 @@ impl Sender {
     /// A sender for packets of up to `packet_size` bytes whose Ack Ratio starts at `ack_ratio`,
     /// with the window that `config` describes.
     pub(crate) fn new(config: &Config, packet_size: u32, ack_ratio: u16) -> Self {
-        let window = Aimd::new(config.window(packet_size)).into();
-        Self::with_window(config, window, ack_ratio, VectorKind::Ack)
+        let control = Aimd::new(config.window(packet_size)).into();
+        Self::with_control(config, control, ack_ratio, VectorKind::Ack)
     }
 
-    /// A sender with a window of any kind, for a peer that sends vectors of `kind`; what `config` says
-    /// of the window is ignored.
-    pub(crate) fn with_window(
+    /// A sender with a control of any kind, for a peer that sends vectors of `kind`; what `config`
+    /// says of the window is ignored.
+    pub fn with_control(
         config: &Config,
-        window: Window,
+        control: AnyControl,
         ack_ratio: u16,
         kind: VectorKind,
     ) -> Self {
+        let samples_rate = control.interests().delivery_rate;
         Self {
-            window,
+            control,
+            occasional: samples_rate.then(|| {
+                Box::new(Occasional {
+                    rate: Some(DeliverySampler::with_number_bits(SeqNo::MODULUS.ilog2())),
+                    ..Occasional::default()
+                })
+            }),
             board: Scoreboard::new(kind),
             rtt: RttEstimator::new(config.rto),
             ack_ratio: AckRatio::new(config.ack_ratio, ack_ratio),
@@ -131,7 +155,6 @@ impl Sender {
             sample_start: SeqNo::ZERO,
             last_full: SeqNo::ZERO,
             last_data_at: None,
-            growth_held_until: None,
             peer_stopped_listening: false,
             data_since_ack: 0,
             has_unacked_ack: false,
@@ -144,8 +167,8 @@ impl Sender {
     /// How things stand.
     pub(crate) fn stats(&self) -> Stats {
         Stats {
-            cwnd: self.window.cwnd(),
-            ssthresh: self.window.ssthresh(),
+            cwnd: self.control.cwnd(),
+            ssthresh: self.control.ssthresh(),
             pipe: self.board.pipe(),
             srtt: self.rtt.srtt(),
             rto: self.rtt.rto(),
@@ -154,15 +177,18 @@ impl Sender {
         }
     }
 
-    /// Whether the peer's application reads no more, so that nothing will be permitted to leave
-    /// (RFC 4340 section 11.7.2, Drop Code 1).
-    pub(crate) const fn peer_stopped_listening(&self) -> bool {
-        self.peer_stopped_listening
-    }
-
     /// Whether cwnd has room for no more packets.
     fn is_full(&self) -> bool {
-        f64::from(self.board.pipe()) + 1.0 > self.window.cwnd()
+        f64::from(self.board.pipe()) + 1.0 > self.control.cwnd()
+    }
+
+    fn occasional(&mut self) -> &mut Occasional {
+        self.occasional.get_or_insert_default()
+    }
+
+    /// The earliest time at which pacing lets the next packet go; `None` for at once.
+    fn earliest_departure(&self) -> Option<Instant> {
+        self.occasional.as_ref()?.pacer.earliest_departure()
     }
 
     /// The first packet sets what later ones are compared with.
@@ -173,21 +199,53 @@ impl Sender {
         self.ack_ratio.start(first);
     }
 
-    fn on_data_sent(&mut self, now: Instant, seq: SeqNo) {
+    fn on_data_sent(&mut self, now: Instant, packet: &SentPacket) {
         let pipe = self.board.pipe();
         let is_first_out = pipe == 1;
         let idle = self.last_data_at.map_or(Duration::ZERO, |last| now - last);
         if is_first_out && self.idle == IdleRule::Restart && idle > self.rtt.rto() {
-            self.window.on_restart(now);
+            self.control.on_restart(now);
         }
         self.last_data_at = Some(now);
-        self.window.on_sent(now, pipe);
-        if self.is_full() {
-            self.last_full = seq;
+        let is_full = self.is_full();
+        self.tell_sent(now, packet, pipe, packet.is_last && !is_full);
+        if is_full {
+            self.last_full = packet.seq;
         }
         // A packet that makes an acknowledgement due ends the wait for a delayed one.
         let due = now + self.patience();
         self.timeout = Some(self.timeout.map_or(due, |timeout| timeout.min(due)));
+    }
+
+    #[inline(always)]
+    fn tell_sent(
+        &mut self,
+        now: Instant,
+        packet: &SentPacket,
+        in_flight: u32,
+        application_limited: bool,
+    ) {
+        let sent = Sent {
+            now,
+            number: packet.seq.get(),
+            bytes: packet.data.unwrap_or_default(),
+            in_flight,
+            application_limited,
+        };
+        self.control.on_sent(&sent);
+        let pacing = self.control.pacing();
+        if pacing.is_none() && self.occasional.is_none() {
+            return;
+        }
+        let occasional = self.occasional();
+        occasional.pacer.on_sent(now, pacing);
+        if let Some(rate) = &mut occasional.rate {
+            rate.on_sent(now, sent.number, sent.bytes);
+            if application_limited {
+                rate.mark_application_limited();
+            }
+            occasional.nothing_waits = packet.is_last;
+        }
     }
 
     /// How long what is outstanding may stay unacknowledged (RFC 4341 section 5).
@@ -223,20 +281,23 @@ impl HcSender for Sender {
         if self.peer_stopped_listening || self.is_full() {
             return Permit::Blocked;
         }
-        match self.window.earliest_departure() {
+        match self.earliest_departure() {
             Some(at) if at > now => Permit::At(at),
             _ => Permit::Now,
         }
     }
 
-    /// Until cwnd is full, or acknowledgements are to be acknowledged.
-    fn may_send_together(&self) -> u64 {
-        let is_paced = self.window.earliest_departure().is_some();
-        if is_paced || self.peer_stopped_listening || self.ack_of_ack_due() {
+    /// Until cwnd is full, a quantum of the pacing has left, or acknowledgements are to be
+    /// acknowledged.
+    fn may_send_together(&self, now: Instant) -> u64 {
+        if self.peer_stopped_listening || self.ack_of_ack_due() {
             return 0;
         }
-        let cwnd = self.window.cwnd();
-        let room = (cwnd - f64::from(self.board.pipe())) as u64;
+        let cwnd = self.control.cwnd();
+        let mut room = (cwnd - f64::from(self.board.pipe())) as u64;
+        if let Some(burst) = self.occasional.as_ref().and_then(|it| it.pacer.burst(now)) {
+            room = room.min(burst.into());
+        }
         match self.ack_of_ack {
             AckOfAckRule::OncePerWindow if self.has_unacked_ack => {
                 room.min((cwnd - f64::from(self.data_since_ack)).ceil() as u64)
@@ -252,7 +313,7 @@ impl HcSender for Sender {
         self.board.on_sent(now, packet);
         if packet.data.is_some() {
             self.data_since_ack = self.data_since_ack.saturating_add(1);
-            self.on_data_sent(now, packet.seq);
+            self.on_data_sent(now, packet);
         }
         if packet.ack.is_some() {
             self.data_since_ack = 0;
@@ -265,8 +326,8 @@ impl HcSender for Sender {
         let Some(last) = train.last() else { return };
         // What the last one leaves behind is what all of them do, but for their counts.
         let before = u32::try_from(train.count - 1).unwrap_or(u32::MAX);
-        for pipe in self.board.pipe() + 1..=self.board.pipe() + before {
-            self.window.on_sent(now, pipe);
+        for (pipe, index) in (self.board.pipe() + 1..=self.board.pipe() + before).zip(0..) {
+            self.tell_sent(now, &train.packet(index), pipe, false);
         }
         self.board.on_data_following(now, train.ecn, before);
         self.data_since_ack = self.data_since_ack.saturating_add(before);
@@ -298,19 +359,44 @@ impl HcSender for Sender {
 
     /// Five times cwnd (RFC 4340 section 7.5.2), and never less than the feature's initial 100.
     fn sequence_window(&self) -> Option<u64> {
-        Some((self.window.cwnd() as u64).saturating_mul(5).max(100))
+        Some((self.control.cwnd() as u64).saturating_mul(5).max(100))
     }
 
     fn ack_of_ack_due(&self) -> bool {
         self.has_unacked_ack
             && match self.ack_of_ack {
-                AckOfAckRule::OncePerWindow => f64::from(self.data_since_ack) >= self.window.cwnd(),
+                AckOfAckRule::OncePerWindow => {
+                    f64::from(self.data_since_ack) >= self.control.cwnd()
+                }
                 AckOfAckRule::OnWindowChange => self.window_changed,
             }
     }
 
     fn on_ack_ratio(&mut self, ratio: u16) {
         self.ack_ratio_in_force = ratio;
+    }
+
+    fn congestion(&self) -> Congestion {
+        let stats = self.stats();
+        Congestion::Window(WindowStats {
+            cwnd: stats.cwnd,
+            ssthresh: stats.ssthresh,
+            pipe: stats.pipe,
+            lost: stats.counts.lost,
+            marked: stats.counts.marked,
+        })
+    }
+
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        self.control.inner_values(record);
+    }
+
+    fn timeouts(&self) -> u64 {
+        self.counts.timeouts
+    }
+
+    fn peer_stopped_listening(&self) -> bool {
+        self.peer_stopped_listening
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -323,12 +409,20 @@ impl HcSender for Sender {
         }
         self.timeout = None;
         self.counts.timeouts += 1;
-        self.window.on_timeout(now, self.board.pipe());
+        self.control.on_timeout(now, self.board.pipe());
         self.rtt.back_off();
         self.board.on_timeout();
+        if let Some(occasional) = &mut self.occasional {
+            occasional.suspects = None;
+            if let Some(rate) = &mut occasional.rate {
+                rate.on_timeout();
+                // Acknowledgements do so too, but none may come for long.
+                rate.forget_before(self.board.first().get());
+            }
+        }
         let next = self.board.next();
         self.event_start = next;
-        self.ack_ratio.on_timeout(self.window.cwnd(), next);
+        self.ack_ratio.on_timeout(self.control.cwnd(), next);
     }
 }
 

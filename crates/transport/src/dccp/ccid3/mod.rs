@@ -1,5 +1,5 @@
 //! CCID 3, TCP-Friendly Rate Control (RFC 4342), as a profile of [`tfrc`](skywave_congestion::tfrc):
-//! what stands in packets, and nothing else. [`ccid4`](super::ccid4) is the same for small packets.
+//! what stands in packets, and nothing else. CCID 4 has the same halves, with other parameters.
 //!
 //! - [`Sender`] paces data, sets the window counter in CCVal and reads reports; [`sent`] remembers
 //!   what left when, [`report`] makes a report of an acknowledgement's options.
@@ -25,16 +25,6 @@ mod sent;
 
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;
-
-use skywave_congestion::tfrc;
-
-/// The parameters of CCID 3 among those of TFRC.
-pub(super) fn profile(config: &tfrc::Config) -> tfrc::Config {
-    tfrc::Config {
-        small_packets: None,
-        ..config.clone()
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use super::sent::{Sent, SentLog};
 use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, SentPacket};
 use crate::dccp::data_dropped::{DropCode, dropped};
 use crate::dccp::timing::{DEFAULT_RTT, elapsed};
+use crate::dccp::{Congestion, RateStats};
 
 /// A loss interval of at most so many round-trip times counts each loss (RFC 5622 section 5).
 const SHORT_INTERVAL: f64 = 2.0;
@@ -50,16 +51,6 @@ impl Sender {
             acked_at: None,
             ack_of_ack_due: false,
         }
-    }
-
-    /// How things stand.
-    pub(crate) fn stats(&self) -> tfrc::Stats {
-        self.tfrc.stats()
-    }
-
-    /// Whether the peer's application reads no more (RFC 4340 section 11.7.2, Drop Code 1).
-    pub(crate) const fn peer_stopped_listening(&self) -> bool {
-        self.peer_stopped_listening
     }
 
     fn rtt(&self) -> Duration {
@@ -195,6 +186,26 @@ impl HcSender for Sender {
 
     fn ack_of_ack_due(&self) -> bool {
         self.ack_of_ack_due
+    }
+
+    fn congestion(&self) -> Congestion {
+        let stats = self.tfrc.stats();
+        Congestion::Rate(RateStats {
+            rate: stats.rate,
+            allowed_rate: stats.allowed_rate,
+            receive_rate: stats.receive_rate,
+            loss_event_rate: stats.loss_event_rate,
+            reports: stats.reports,
+            loss_events: stats.loss_events,
+        })
+    }
+
+    fn timeouts(&self) -> u64 {
+        self.tfrc.stats().timeouts
+    }
+
+    fn peer_stopped_listening(&self) -> bool {
+        self.peer_stopped_listening
     }
 
     fn deadline(&self) -> Option<Instant> {

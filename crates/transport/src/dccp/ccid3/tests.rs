@@ -19,6 +19,7 @@ use super::report::{KnownIntervals, Report};
 use super::{Receiver, Sender, encode};
 use crate::End;
 use crate::dccp::ccid::{HcReceiver, HcSender, Permit, ReceivedPacket, SentPacket};
+use crate::dccp::mechanism::tfrc_sp_profile;
 use crate::dccp::{Ccid, Config, Connection};
 
 const MS: Duration = Duration::from_millis(1);
@@ -61,7 +62,7 @@ fn report(receiver: &mut Receiver, now: Instant) -> OptionList {
 /// of the first interval, which is chosen freely there.
 #[test]
 fn c3_15_c4_6_example_of_the_rfcs() {
-    let config = crate::dccp::ccid4::profile(&tfrc::Config::rfc5348(), false);
+    let config = tfrc_sp_profile(&Config::default().half_context(1_000, 2));
     let mut receiver = Receiver::new(&config);
     let none = OptionList::new();
     let lost = [10, 19, 20, 21, 23, 32, 43];
@@ -117,7 +118,7 @@ fn c3_15_c4_6_example_of_the_rfcs() {
 /// nothing has come.
 #[test]
 fn c3_4_a_report() {
-    let mut receiver = Receiver::new(&super::profile(&tfrc::Config::rfc5348()));
+    let mut receiver = Receiver::new(&tfrc::Config::rfc5348());
     let none = OptionList::new();
     assert!(report(&mut receiver, at(0)).is_empty());
     receiver.on_received(at(0), &data(7, &none));
@@ -169,7 +170,7 @@ fn c3_14_loss_event_rate_is_inverse_and_rounded_up() {
 /// change.
 #[test]
 fn c3_15_skip_length_is_at_most_three() {
-    let mut receiver = Receiver::new(&super::profile(&tfrc::Config::rfc5348()));
+    let mut receiver = Receiver::new(&tfrc::Config::rfc5348());
     let none = OptionList::new();
     for seq in [1, 2, 3, 14] {
         receiver.on_received(at(seq), &data(seq, &none));
@@ -264,7 +265,7 @@ fn c3_15_intervals_over_several_reports() {
 
 /// A sender at the end of its handshake, and what it has sent.
 fn sender() -> Sender {
-    let mut sender = Sender::new(super::profile(&tfrc::Config::rfc5348()));
+    let mut sender = Sender::new(tfrc::Config::rfc5348());
     sender.on_handshake_rtt(MS * 100);
     sender
 }
@@ -278,6 +279,7 @@ fn send(sender: &mut Sender, now: Instant, seq: u64) -> u8 {
             data: Some(1_000),
             ack: None,
             ecn: Ecn::Ect0,
+            is_last: false,
         },
     );
     ccval
@@ -326,7 +328,10 @@ fn c3_3_receiver_overload() {
             acknowledge(&mut sender, at(100 * seq + 100), seq, &options);
         }
         let blocked = sender.may_send(at(5_000), 1_000) == Permit::Blocked;
-        (sender.stats().rate.as_bps() / 8_000, blocked)
+        (
+            sender.congestion().rate().unwrap().rate.as_bps() / 8_000,
+            blocked,
+        )
     };
     let drops = |block: u8| Some(DccpOption::DataDropped(smallvec![block]));
     // kB/s: twice X_recv; X_recv itself; three packets per 100 ms less than X_recv.
@@ -357,6 +362,7 @@ fn c3_7_acks_of_acks() {
             data: Some(1),
             ack: Some(SeqNo::new(1)),
             ecn: Ecn::Ect0,
+            is_last: false,
         },
     );
     assert!(!sender.ack_of_ack_due());
@@ -402,7 +408,7 @@ struct Compared {
 /// Our receiver on the data of a capture, reporting whenever Linux's does.
 fn replay(name: &str) -> Vec<Compared> {
     const SERVER: u16 = 5_001;
-    let mut receiver = Receiver::new(&super::profile(&tfrc::Config::rfc5348()));
+    let mut receiver = Receiver::new(&tfrc::Config::rfc5348());
     receiver.on_send_loss_event_rate(true);
     // The handshake's: Request at 0, the client's Ack 22 ms later.
     receiver.on_rtt(MS * 22);
@@ -470,8 +476,8 @@ fn linux_request_is_accepted() {
     };
     let config = Config {
         service_codes: vec![service],
-        sender_ccids: vec![Ccid::Tfrc, Ccid::TcpLike],
-        receiver_ccids: vec![Ccid::Tfrc, Ccid::TcpLike],
+        sender_ccids: vec![Ccid::TFRC, Ccid::TCP_LIKE],
+        receiver_ccids: vec![Ccid::TFRC, Ccid::TCP_LIKE],
         ..Config::default()
     };
     let port = request.destination_port;
@@ -576,11 +582,14 @@ proptest! {
             1..60,
         ),
     ) {
-        let base = tfrc::Config::rfc5348();
         let config = if small {
-            crate::dccp::ccid4::profile(&base, true)
+            let config = Config {
+                allow_short_seqnos: true,
+                ..Config::default()
+            };
+            tfrc_sp_profile(&config.half_context(1_000, 2))
         } else {
-            super::profile(&base)
+            tfrc::Config::rfc5348()
         };
         let mut sender = Sender::new(config);
         let (mut now, mut seq) = (at(1), SeqNo::MODULUS - 20);
@@ -592,7 +601,8 @@ proptest! {
                 send(&mut sender, now, seq);
             }
             acknowledge(&mut sender, now + MS * 5, seq.saturating_sub(age), &options);
-            let stats = sender.stats();
+            let congestion = sender.congestion();
+            let stats = congestion.rate().unwrap();
             prop_assert!(stats.rate.as_bps() > 0);
             prop_assert!((0.0..=1.0).contains(&stats.loss_event_rate));
             prop_assert!(sender.sequence_window().is_some_and(|window| window >= 100));

@@ -159,8 +159,13 @@ impl Connection {
 
     /// The congestion control in force for what this end sends, and for what it receives.
     pub fn ccids(&self) -> [Ccid; 2] {
-        [&self.features.here, &self.features.peer]
-            .map(|features| Ccid::from_number(features.ccid).unwrap_or(Ccid::TcpLike))
+        [&self.features.here, &self.features.peer].map(|features| Ccid(features.ccid))
+    }
+
+    /// Tells `record` the values inside congestion control that explain what it does, each by a name
+    /// with its unit.
+    pub fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        self.sender.inner_values(record);
     }
 
     /// Datagrams that still find room in the send queue.

@@ -1,14 +1,13 @@
 //! What stands in a packet that leaves.
 
 use rand::Rng;
-use skywave_congestion::load::Zone;
 use skywave_units::Instant;
 use skywave_wire::dccp::{DccpOption, Kind, OptionList, Packet, PacketType, ResetCode, SeqNo};
 use skywave_wire::{Ecn, Payload};
 
 use super::{Connection, State};
 use crate::Transmit;
-use crate::dccp::ackvec::VectorKind;
+use crate::dccp::VectorKind;
 use crate::dccp::ccid::{HcReceiver, HcSender, SentPacket};
 use crate::dccp::timer::Timer;
 
@@ -94,6 +93,7 @@ impl Connection {
                 data,
                 ack,
                 ecn,
+                is_last: self.send_queue.is_empty(),
             },
         );
         let cscov = if data.is_some() {
@@ -181,7 +181,7 @@ impl Connection {
             return;
         }
         let is_wanted =
-            self.features.here.send_ack_vector || self.ack_vector.kind() == VectorKind::Load;
+            self.features.here.send_ack_vector || self.ack_vector.kind() != VectorKind::Ack;
         if is_wanted && self.has_room_for_vector(options) {
             self.ack_vector.options(options);
             self.ack_vector.sent(seq);
@@ -200,16 +200,16 @@ impl Connection {
         }
     }
 
-    /// The ECN bits of a packet (section 12): a nonce on data where that is wanted, and the
-    /// code of a load factor under the CCIDs with Load Vectors. What shares their routers without being its data must not look as if it had one.
+    /// The ECN bits of a packet (section 12): a nonce on data where that is wanted, and a code of its
+    /// own under CCIDs whose routers write such. What shares those routers without being data must
+    /// not look as if it had one.
     pub(super) fn ecn(&mut self, is_data: bool) -> Ecn {
-        let sends_codes = self.sender.vector_kind() == VectorKind::Load;
+        let ours = self.sender.row().data_ecn;
+        let has_theirs = self.ack_vector.kind() == VectorKind::Load;
         if self.config.ecn_incapable || self.features.peer.ecn_incapable {
             Ecn::NotEct
-        } else if sends_codes && is_data {
-            Zone::Low.code()
-        } else if sends_codes || self.ack_vector.kind() == VectorKind::Load {
-            Ecn::NotEct
+        } else if ours.is_some() || has_theirs {
+            ours.filter(|_| is_data).unwrap_or_default()
         } else if is_data && self.config.ecn_nonces && self.rng.next_u64() & 1 == 1 {
             Ecn::Ect1
         } else {

@@ -38,7 +38,8 @@ use super::ackvec::AckVectorBuffer;
 use super::ccid::{HcReceiver, HcSender};
 use super::data_dropped::DataDropped;
 use super::features::Features;
-use super::half::{Receiver, Sender};
+use super::half::{self, Sender};
+use super::mechanism::ReceiverHalf;
 use super::sequence::{SequenceNumbers, Windows};
 use super::stray::Strays;
 use super::timer::{Backoff, RateLimit, TimerTable};
@@ -73,7 +74,7 @@ pub struct Connection {
     /// state need not be repeated.
     carriers: VecDeque<SeqNo>,
     sender: Sender,
-    receiver: Receiver,
+    receiver: ReceiverHalf,
     /// Present once the path has changed.
     earlier_paths: Option<Box<EarlierPaths>>,
     /// Bytes; IP describes no longer packets.
@@ -223,10 +224,12 @@ impl Connection {
     ) -> Self {
         let path_mtu = path::bytes(config.path_mtu);
         let lower_headers = path::bytes(config.lower_headers);
+        let mps = path::mps(&config, path_mtu, lower_headers);
+        let initial = half::initial(&config);
         Self {
             features: Features::new(&config, iss),
-            sender: Sender::new(&config, path::mps(&config, path_mtu, lower_headers)),
-            receiver: Receiver::new(&config, 2),
+            sender: Sender::initial(&config, mps),
+            receiver: initial.receiver(&config.half_context(mps, 2)),
             path_mtu,
             lower_headers,
             earlier_paths: None,

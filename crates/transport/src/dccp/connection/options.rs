@@ -7,10 +7,9 @@ use skywave_wire::dccp::{DccpOption, OptionOwner, OptionType, Packet, PacketType
 
 use super::{Connection, State};
 use crate::dccp::Ccid;
-use crate::dccp::ackvec::VectorKind;
 use crate::dccp::ccid::{HcReceiver, HcSender};
 use crate::dccp::features::{Changed, Context, Feature, Location};
-use crate::dccp::half::{Receiver, Sender};
+use crate::dccp::half::Sender;
 use crate::dccp::timing::PendingEcho;
 
 /// Bytes of Init Cookies that fit a packet beside all else that a client in PARTOPEN has to say:
@@ -167,8 +166,9 @@ impl Connection {
 
     /// Congestion control of the data sent from here begins afresh, with the CCID in force.
     pub(super) fn change_sender(&mut self) {
-        if let Some(ccid) = Ccid::from_number(self.features.here.ccid) {
-            self.sender = Sender::of(ccid, &self.config, self.mps());
+        let ccid = Ccid(self.features.here.ccid);
+        if let Some(sender) = Sender::of(ccid, &self.config, self.mps()) {
+            self.sender = sender;
             self.sender.on_ack_ratio(self.features.here.ack_ratio);
         }
         if let Some(rtt) = self.handshake.rtt {
@@ -178,12 +178,11 @@ impl Connection {
 
     /// Congestion control of the peer's data begins afresh, with the CCID in force.
     pub(super) fn change_receiver(&mut self) {
-        if let Some(ccid) = Ccid::from_number(self.features.peer.ccid) {
-            self.receiver = Receiver::of(ccid, &self.config, self.features.peer.ack_ratio);
-            self.ack_vector.set_kind(match ccid.chain() {
-                Some(_) => VectorKind::Load,
-                None => VectorKind::Ack,
-            });
+        let ccid = Ccid(self.features.peer.ccid);
+        if let Some(mechanism) = self.config.ccids.get(ccid) {
+            self.ack_vector.set_kind(mechanism.row().vector);
+            let ack_ratio = self.features.peer.ack_ratio;
+            self.receiver = mechanism.receiver(&self.config.half_context(self.mps(), ack_ratio));
             let wanted = self.features.here.send_loss_event_rate;
             self.receiver.on_send_loss_event_rate(wanted);
         }

@@ -4,6 +4,7 @@
 use skywave_wire::dccp::{QuotedHeader, SeqNo};
 
 use super::Connection;
+use crate::dccp::ccid::HcSender;
 use crate::dccp::config::PATH_MTU_MIN;
 use crate::dccp::{Config, Congestion, Event, State};
 

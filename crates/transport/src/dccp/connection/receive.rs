@@ -373,7 +373,7 @@ impl Connection {
     /// or in its Ack Vector, a packet of ours that carried the state.
     fn take_in_acks_of_acks(&mut self, ack: SeqNo, options: &OptionList) {
         let carriers = &self.carriers;
-        let carrier = vectors(self.sender.vector_kind(), ack, options)
+        let carrier = vectors(self.sender.row().vector, ack, options)
             .flat_map(Vector::runs)
             .take_while(|run| {
                 let oldest = carriers.front();

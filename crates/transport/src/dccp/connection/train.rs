@@ -119,7 +119,7 @@ impl Connection {
             ecn: leader.ecn,
             header,
             size: leader.size,
-            permitted: self.sender.may_send_together(),
+            permitted: self.sender.may_send_together(now),
             queue: &mut self.send_queue,
         };
         let step = outlet.train(&mut train);
@@ -129,6 +129,7 @@ impl Connection {
             count,
             data: leader.size as u32,
             ecn: leader.ecn,
+            is_last: self.send_queue.is_empty(),
         };
         self.seq.take(count);
         #[cfg(test)]

@@ -162,7 +162,8 @@ impl Connection {
             return None;
         }
         let has_ccid = self.features.is_stable(Feature::Ccid, Location::Here);
-        let lacks_vectors = self.sender.needs_ack_vector() && !self.features.peer.send_ack_vector;
+        let lacks_vectors =
+            self.sender.row().features.ack_vector && !self.features.peer.send_ack_vector;
         if !has_ccid || lacks_vectors {
             return None;
         }

@@ -13,7 +13,7 @@ mod tests;
 
 use skywave_wire::dccp::{DccpOption, FeatureSide, OptionBytes, OptionList, SeqNo};
 
-use super::Config;
+use super::{Ccid, Config};
 use preferences::{changes_for_ccid, opening_changes, preferences};
 pub(crate) use received::{Changed, Context};
 use table::Rule;
@@ -42,7 +42,7 @@ pub(crate) struct Features {
     fgss: SeqNo,
     /// The CCID that the features of its own have been asked for: of the data sent from here, and
     /// from the peer.
-    asked_for: [Option<u8>; 2],
+    asked_for: [Option<Ccid>; 2],
     /// Whether every packet repeats the Confirms that have left, and how many these are.
     repeats_confirms: bool,
     repeated: u8,
@@ -90,9 +90,9 @@ impl Features {
         for (feature, location, value, mandatory) in opening_changes(config) {
             features.open(feature, location, value, mandatory);
         }
-        // What goes with CCID 2 alone is among them.
+        // What goes with the initial CCID alone is among them.
         if features.is_stable(Feature::Ccid, Location::Here) {
-            features.asked_for[Location::Here as usize] = Some(2);
+            features.asked_for[Location::Here as usize] = Some(Ccid::INITIAL);
         }
         features
     }
@@ -100,14 +100,14 @@ impl Features {
     /// Asks for what the CCIDs in force need of the peer, once each of them is settled.
     pub(crate) fn ask_for_ccids(&mut self, config: &Config) {
         for location in [Location::Here, Location::Peer] {
-            let ccid = self.values(location).ccid;
+            let ccid = Ccid(self.values(location).ccid);
             let asked_for = &mut self.asked_for[location as usize];
             if *asked_for == Some(ccid) || self.find(Feature::Ccid, location).is_some() {
                 continue;
             }
             self.asked_for[location as usize] = Some(ccid);
-            for &(feature, at, mandatory) in changes_for_ccid(ccid, location) {
-                let value = preferences(config, feature, at, self.here.ccid);
+            for (feature, at, mandatory) in changes_for_ccid(config.ccids.row(ccid), location) {
+                let value = preferences(config, feature, at, Ccid(self.here.ccid));
                 let is_so = Some(self.values(at).get(feature)) == value.first().map(|&v| v.into());
                 if !is_so && self.is_stable(feature, at) {
                     self.open(feature, at, value, mandatory);
@@ -117,10 +117,11 @@ impl Features {
     }
 
     /// Whether the feature means anything under the CCIDs in force.
-    fn is_in_force(&self, feature: Feature, location: Location) -> bool {
-        feature
-            .ccid_location(location)
-            .is_none_or(|ccid| self.values(ccid).is_tfrc())
+    fn is_in_force(&self, config: &Config, feature: Feature, location: Location) -> bool {
+        feature.ccid_location(location).is_none_or(|ccid| {
+            let ccid = Ccid(self.values(ccid).ccid);
+            feature.is_of(config.ccids.row(ccid).features)
+        })
     }
 
     /// Another CCID is in force for the data sent from `location`: features of its own begin with

@@ -3,7 +3,8 @@
 use skywave_wire::dccp::OptionBytes;
 
 use super::table::{Feature, Location};
-use crate::dccp::{Config, config};
+use crate::dccp::Config;
+use crate::dccp::ccid::{Ccid, Row};
 
 /// The values of a server-priority feature that this endpoint accepts, the most preferred first,
 /// where `ccid` is in force for the data that it sends.
@@ -11,7 +12,7 @@ pub(crate) fn preferences(
     config: &Config,
     feature: Feature,
     location: Location,
-    ccid: u8,
+    ccid: Ccid,
 ) -> OptionBytes {
     let yes_or_no = |wanted| if wanted { &[1, 0][..] } else { &[0][..] };
     let list: &[u8] = match (feature, location) {
@@ -27,9 +28,8 @@ pub(crate) fn preferences(
         }
         (Feature::EcnIncapable, Location::Peer) => &[0, 1],
         (Feature::SendAckVector, Location::Here) => yes_or_no(config.send_ack_vector),
-        // CCID 2 cannot do without (RFC 4341 section 4), CCID 3 and 4 have no use for it.
         (Feature::SendAckVector, Location::Peer) => {
-            if ccid == 2 {
+            if config.ccids.row(ccid).features.ack_vector {
                 &[1]
             } else {
                 &[0, 1]
@@ -45,7 +45,7 @@ pub(crate) fn preferences(
         }
         (Feature::SendNdpCount, Location::Here) => &[1, 0],
         (Feature::SendNdpCount, Location::Peer) => {
-            if config.request_ndp_count || receives_tfrc(config) {
+            if config.request_ndp_count || counts_lost_data(config) {
                 &[1, 0]
             } else {
                 &[0, 1]
@@ -61,15 +61,17 @@ pub(crate) fn preferences(
 
 /// Whether the peer's data may come under a CCID that counts lost data packets by their sequence
 /// numbers.
-fn receives_tfrc(config: &Config) -> bool {
-    let is_tfrc = |ccid: &config::Ccid| *ccid != config::Ccid::TcpLike;
-    config.receiver_ccids.iter().any(is_tfrc)
+fn counts_lost_data(config: &Config) -> bool {
+    config
+        .receiver_ccids
+        .iter()
+        .any(|&ccid| ccid != Ccid::TCP_LIKE)
 }
 
 /// Each CCID once, so that the list fits an option.
-fn ccids(list: &[config::Ccid]) -> OptionBytes {
+fn ccids(list: &[Ccid]) -> OptionBytes {
     let mut numbers = OptionBytes::new();
-    for number in list.iter().map(|ccid| ccid.number()) {
+    for number in list.iter().map(|ccid| ccid.0) {
         if !numbers.contains(&number) {
             numbers.push(number);
         }
@@ -98,13 +100,13 @@ pub(crate) fn opening_changes(
 ) -> impl Iterator<Item = (Feature, Location, OptionBytes, bool)> + '_ {
     use Feature::*;
     use Location::*;
-    let default_ccid = [config::Ccid::TcpLike];
+    let initial = [crate::dccp::Ccid::INITIAL];
     let negotiated = [
-        (Ccid, Here, wishes.sender_ccids != default_ccid),
-        (Ccid, Peer, wishes.receiver_ccids != default_ccid),
+        (Ccid, Here, wishes.sender_ccids != initial),
+        (Ccid, Peer, wishes.receiver_ccids != initial),
         (AllowShortSeqnos, Here, wishes.allow_short_seqnos),
         (EcnIncapable, Here, wishes.ecn_incapable),
-        (SendAckVector, Peer, wishes.sender_ccids == default_ccid),
+        (SendAckVector, Peer, wishes.sender_ccids == initial),
         (SendNdpCount, Peer, wishes.request_ndp_count),
         (
             MinimumChecksumCoverage,
@@ -127,11 +129,11 @@ pub(crate) fn opening_changes(
             .into_iter()
             .filter(|&(.., wanted)| wanted)
             .map(move |(feature, location, _)| {
-                let list = preferences(wishes, feature, location, 2);
+                let list = preferences(wishes, feature, location, initial[0]);
                 // Where the value of table 4 will not do, the peer must agree or reset (sections 6.6.9
                 // and 12.1).
                 let mandatory = match feature {
-                    Ccid => !list.contains(&2),
+                    Ccid => !list.contains(&initial[0].0),
                     EcnIncapable | SendAckVector => true,
                     _ => false,
                 };
@@ -146,19 +148,29 @@ pub(crate) fn opening_changes(
 
 /// The Changes to go on with once it is settled which CCIDs are in force: those for the CCID of the
 /// data that is sent from `location`. Before, they could be taken for another CCID's (section 10.3).
+/// Each with the location of the feature, and whether the peer must agree.
 pub(crate) fn changes_for_ccid(
-    ccid: u8,
+    row: &Row,
     location: Location,
-) -> &'static [(Feature, Location, bool)] {
+) -> impl Iterator<Item = (Feature, Location, bool)> {
     use Feature::*;
     use Location::*;
-    match (ccid, location) {
-        (2, Here) => &[(SendAckVector, Peer, true)],
+    let features = row.features;
+    let changes = match location {
+        Here => [
+            (features.ack_vector, SendAckVector, Peer, true),
+            (features.loss_event_rate, SendLossEventRate, Peer, false),
+            (false, SendNdpCount, Here, false),
+        ],
         // The peer asks for what its CCID 2 cannot do without, but Linux does not where it offers
         // several CCIDs.
-        (2, Peer) => &[(SendAckVector, Here, false)],
-        (3 | 4, Here) => &[(SendLossEventRate, Peer, false)],
-        (3 | 4, Peer) => &[(SendNdpCount, Peer, false), (SendRttEstimate, Peer, false)],
-        _ => &[],
-    }
+        Peer => [
+            (features.ack_vector, SendAckVector, Here, false),
+            (features.ndp_count, SendNdpCount, Peer, false),
+            (features.rtt_estimate, SendRttEstimate, Peer, false),
+        ],
+    };
+    changes
+        .into_iter()
+        .filter_map(|(has_it, feature, at, mandatory)| has_it.then_some((feature, at, mandatory)))
 }

@@ -5,7 +5,7 @@ use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, OptionBytes, Re
 use super::preferences::preferences;
 use super::table::{Rule, reconcile};
 use super::{Feature, Features, Location, NegotiationState};
-use crate::dccp::{Config, Role};
+use crate::dccp::{Ccid, Config, Role};
 
 /// Where an option stood.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ impl Features {
         };
         match option {
             DccpOption::Change { .. } => self.on_change(config, role, &received),
-            _ => self.on_confirm(role, &received),
+            _ => self.on_confirm(config, role, &received),
         }
     }
 
@@ -114,7 +114,7 @@ impl Features {
         let Context { seq, mandatory, .. } = option.context;
         // Unknown features (section 6.6.7); reordering counts for them, too (rule 1 of 6.6.4).
         let known = Feature::from_number(option.feature)
-            .filter(|&feature| self.is_in_force(feature, option.location()));
+            .filter(|&feature| self.is_in_force(config, feature, option.location()));
         let Some(feature) = known else {
             if self.is_reordered(seq) && !mandatory {
                 return Ok(None);
@@ -139,7 +139,7 @@ impl Features {
             (Rule::ServerPriority, _) => {
                 let ours = match known {
                     Some(known) => self.negotiations[known].value.clone(),
-                    None => preferences(config, feature, location, self.here.ccid),
+                    None => preferences(config, feature, location, Ccid(self.here.ccid)),
                 };
                 let agreed = match role {
                     Role::Server => reconcile(&ours, option.value),
@@ -169,6 +169,7 @@ impl Features {
     /// Section 6.6.2, "fourth".
     fn on_confirm(
         &mut self,
+        config: &Config,
         role: Role,
         option: &Received<'_>,
     ) -> Result<Option<Changed>, Refusal> {
@@ -189,9 +190,10 @@ impl Features {
             return Ok(None);
         }
         let Some((&selected, theirs)) = option.value.split_first() else {
-            // Refused (section 6.6.7). CCID 2 depends on the peer's Ack Vectors.
+            // Refused (section 6.6.7). Some CCIDs depend on the peer's Ack Vectors.
             let is_vector = (feature, location) == (Feature::SendAckVector, Location::Peer);
-            let needed = feature.is_required() || (is_vector && self.here.ccid == 2);
+            let needs_vectors = config.ccids.row(Ccid(self.here.ccid)).features.ack_vector;
+            let needed = feature.is_required() || (is_vector && needs_vectors);
             self.negotiations.swap_remove(known);
             return if needed {
                 Err(Refusal::OptionError)

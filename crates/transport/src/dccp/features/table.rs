@@ -3,6 +3,8 @@
 
 use skywave_wire::dccp::FeatureNumber;
 
+use crate::dccp::ccid::{Ccid, Features};
+
 /// A feature that this implementation understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Feature {
@@ -109,6 +111,15 @@ impl Feature {
         }
     }
 
+    /// Whether it is one of a CCID's own `features`, or one of every connection's.
+    pub(crate) const fn is_of(self, features: Features) -> bool {
+        match self {
+            Self::SendLossEventRate => features.loss_event_rate,
+            Self::SendRttEstimate => features.rtt_estimate,
+            _ => true,
+        }
+    }
+
     /// Its reconciliation rule.
     pub(crate) const fn rule(self) -> Rule {
         match self {
@@ -183,7 +194,7 @@ impl Default for Values {
         Self {
             sequence_window: 100,
             ack_ratio: 2,
-            ccid: 2,
+            ccid: Ccid::INITIAL.0,
             allow_short_seqnos: false,
             ecn_incapable: false,
             send_ack_vector: false,
@@ -212,11 +223,6 @@ impl Values {
             Feature::SendLossEventRate => self.send_loss_event_rate as u64,
             Feature::SendRttEstimate => self.send_rtt_estimate as u64,
         }
-    }
-
-    /// Whether the CCID is one of those with TFRC.
-    pub(crate) const fn is_tfrc(&self) -> bool {
-        matches!(self.ccid, 3 | 4)
     }
 
     /// Sets the value of `feature`, which the caller has found valid.

@@ -214,7 +214,7 @@ fn retransmission() {
     let answer = endpoint.receive_at(1, Some(150), false, &confirm(R, 5, &[0, 4]));
     assert!(matches!(answer, Ok(Some(_))));
     endpoint.features.retransmit();
-    assert_eq!(endpoint.emit(170), []);
+    assert!(endpoint.emit(170).is_empty());
 }
 
 /// D6-10: the rules of section 6.6.4.
@@ -376,11 +376,11 @@ fn a_confirm_of_the_value_in_force_answers_nothing() {
 #[test]
 fn confirms_answer_changes() {
     let mut endpoint = Endpoint::quiet(Role::Server);
-    assert_eq!(endpoint.emit(100), []);
+    assert!(endpoint.emit(100).is_empty());
     endpoint.receive(&change(L, 5, &[0, 3])).unwrap();
     endpoint.receive(&change(L, 5, &[0, 4])).unwrap();
     assert_eq!(endpoint.emit(101), [confirm(R, 5, &[0, 4])]);
-    assert_eq!(endpoint.emit(102), [], "Confirms are never repeated");
+    assert!(endpoint.emit(102).is_empty(), "Confirms are never repeated");
     // Not without an acknowledgement number.
     endpoint.receive(&change(L, 5, &[0, 5])).unwrap();
     let mut options = OptionList::new();

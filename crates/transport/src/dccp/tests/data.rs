@@ -44,7 +44,7 @@ fn padding_of_other_types_is_not_data() {
             with_data(packet(Client, seq + 1 + index as u64, kind), 99),
         );
     }
-    assert_eq!(pair.received(Server), []);
+    assert!(pair.received(Server).is_empty());
     assert_eq!(pair.get(Server).stats().counters.data_packets_received, 0);
 }
 
@@ -340,14 +340,14 @@ fn application_that_stops_listening() {
     pair.send(Client, 10);
     pair.run_for(secs(1));
     pair.apply(Server, Connection::stop_listening);
-    assert_eq!(pair.received(Server), [], "what waited is discarded");
+    assert!(pair.received(Server).is_empty(), "what waited is discarded");
     for _ in 0..20 {
         pair.send(Client, 10);
     }
     pair.send(Server, 30);
     let from = pair.log.len();
     pair.run_for(secs(2));
-    assert_eq!(pair.received(Server), []);
+    assert!(pair.received(Server).is_empty());
     assert_eq!(pair.received(Client), [30], "it may still send");
     let reports = pair
         .sent_by(Server, from)

@@ -121,8 +121,8 @@ fn wild_configurations_are_harmless() {
             ..Config::default()
         },
         Config {
-            sender_ccids: vec![Ccid::TcpLike; 300],
-            receiver_ccids: vec![Ccid::TcpLike; 300],
+            sender_ccids: vec![Ccid::TCP_LIKE; 300],
+            receiver_ccids: vec![Ccid::TCP_LIKE; 300],
             ..Config::default()
         },
         Config {

@@ -8,6 +8,8 @@ mod invitation;
 mod kind;
 mod limits;
 mod listener;
+#[path = "../../../tests/support/load_vectors.rs"]
+mod load_vectors;
 mod model;
 mod negotiation;
 mod options;
@@ -17,7 +19,6 @@ mod sequences;
 mod termination;
 mod tfrc;
 mod train;
-mod vcp;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -64,8 +65,6 @@ enum Fate {
     Duplicate,
     Delay(Duration),
     Mark,
-    /// Arrives with this code point.
-    Write(Ecn),
 }
 
 /// A packet that one side has sent.
@@ -287,7 +286,6 @@ impl Pair {
                 }
                 Fate::Delay(extra) => fly(ecn, self.latency + extra),
                 Fate::Mark => fly(Ecn::Ce, self.latency),
-                Fate::Write(ecn) => fly(ecn, self.latency),
             }
         }
         deadline

@@ -272,7 +272,7 @@ fn ecn_incapable_takes_no_data_before_it_is_confirmed() {
     let hello = pair.inject(Server, request(10)).remove(0);
     let data = with_data(packet(Client, 11, Kind::DataAck { ack: hello.seq }), 50);
     pair.inject(Server, data.clone());
-    assert_eq!(pair.received(Server), []);
+    assert!(pair.received(Server).is_empty());
     assert_eq!(pair.get(Server).stats().counters.datagrams_dropped, 1);
     let confirmed = confirm(FeatureSide::Remote, 4, &[1, 1]);
     let data = Packet {
@@ -315,7 +315,7 @@ fn confirms_stand_on_every_packet_in_partopen() {
     pair.send(Client, 100);
     pair.run_for(secs(2));
     for sent in pair.sent_by(Client, before) {
-        assert_eq!(confirms(sent), []);
+        assert!(confirms(sent).is_empty());
     }
 }
 

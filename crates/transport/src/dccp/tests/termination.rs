@@ -243,9 +243,9 @@ fn packets_after_the_end() {
         };
         assert_eq!(sent[0].kind, no_connection);
         assert_eq!(sent[0].seq, SeqNo::new(901));
-        assert_eq!(
-            pair.inject(side, packet(side.other(), 500, no_connection)),
-            []
+        assert!(
+            pair.inject(side, packet(side.other(), 500, no_connection))
+                .is_empty()
         );
     }
 }
@@ -261,7 +261,7 @@ fn unknown_reset_code() {
             code: ResetCode(code),
             data: [1, 2, 3],
         };
-        assert_eq!(pair.inject(Client, packet(Server, seq, reset)), []);
+        assert!(pair.inject(Client, packet(Server, seq, reset)).is_empty());
         assert_eq!(pair.get(Client).state(), State::TimeWait);
         let event = Event::Closed {
             code: ResetCode(code),

@@ -45,7 +45,7 @@ fn send_many(pair: &mut Pair, side: Side, count: usize, size: u32) {
 /// asked for once the CCID is settled; each report has what it must have.
 #[test]
 fn ccid_3_carries_data() {
-    let mut pair = Pair::open(under(Ccid::Tfrc), under(Ccid::Tfrc));
+    let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
     for sent in &pair.log {
         let is_request = sent.kind() == PacketType::Request;
         for option in &sent.packet.options {
@@ -92,7 +92,7 @@ fn ccid_3_carries_data() {
 /// report of X_recv; that takes two round-trip times, since a report tells of the past.
 #[test]
 fn t_6_lossless_start() {
-    let mut pair = Pair::open(under(Ccid::Tfrc), under(Ccid::Tfrc));
+    let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
     send_many(&mut pair, Client, 2_000, 1_000);
     pair.run_for(secs(2));
     let counts = packets_per(&pair, Client, millis(100));
@@ -106,7 +106,7 @@ fn t_6_lossless_start() {
 /// C3-10: CCVal is zero at first, on data only, and moves by at most five from packet to packet.
 #[test]
 fn c3_10_ccval_on_the_wire() {
-    let mut pair = Pair::open(under(Ccid::Tfrc), under(Ccid::Tfrc));
+    let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
     send_many(&mut pair, Client, 300, 500);
     pair.run_for(secs(2));
     pair.run_for(secs(3));
@@ -130,7 +130,7 @@ fn c3_10_ccval_on_the_wire() {
 /// T-6, T-16: one loss event ends slow start at the greatest rate that arrived.
 #[test]
 fn t_6_one_loss_event() {
-    let mut pair = Pair::open(under(Ccid::Tfrc), under(Ccid::Tfrc));
+    let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
     let mut data = 0;
     pair.network = Box::new(move |sent| {
         let is_data = sent.from == Client && is_data(sent);
@@ -160,9 +160,9 @@ fn d11_7_2_corrupt_data_is_a_loss_event() {
     for check_data_checksum in [true, false] {
         let server = Config {
             check_data_checksum,
-            ..under(Ccid::Tfrc)
+            ..under(Ccid::TFRC)
         };
-        let mut pair = Pair::open(under(Ccid::Tfrc), server);
+        let mut pair = Pair::open(under(Ccid::TFRC), server);
         send_many(&mut pair, Client, 100, 1_000);
         pair.run_for(secs(2));
         assert_eq!(pair.rate(Client).loss_event_rate, 0.0);
@@ -196,7 +196,7 @@ fn t_7_cut_path() {
             max_rate: Some(skywave_units::Rate::from_bps(4_000_000)),
             ..tfrc::Config::rfc5348()
         },
-        ..under(Ccid::Tfrc)
+        ..under(Ccid::TFRC)
     };
     let mut pair = Pair::open(config(), config());
     send_many(&mut pair, Client, 100_000, 1_000);
@@ -217,7 +217,7 @@ fn t_7_cut_path() {
 #[test]
 fn long_run_rate_is_the_equations() {
     for (seed, loss) in [(1u64, 0.01), (2, 0.03), (3, 0.1)] {
-        let mut pair = Pair::open(under(Ccid::Tfrc), under(Ccid::Tfrc));
+        let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
         let mut random = rng(seed);
         pair.network = Box::new(move |sent| {
             use rand::RngExt;
@@ -250,14 +250,14 @@ fn long_run_rate_is_the_equations() {
 #[test]
 fn ccids_of_the_two_directions() {
     let client = Config {
-        sender_ccids: vec![Ccid::Tfrc],
-        receiver_ccids: vec![Ccid::TcpLike],
-        ..under(Ccid::Tfrc)
+        sender_ccids: vec![Ccid::TFRC],
+        receiver_ccids: vec![Ccid::TCP_LIKE],
+        ..under(Ccid::TFRC)
     };
     let server = Config {
-        sender_ccids: vec![Ccid::TcpLike, Ccid::Tfrc],
-        receiver_ccids: vec![Ccid::TfrcSp, Ccid::Tfrc],
-        ..under(Ccid::Tfrc)
+        sender_ccids: vec![Ccid::TCP_LIKE, Ccid::TFRC],
+        receiver_ccids: vec![Ccid::TFRC_SP, Ccid::TFRC],
+        ..under(Ccid::TFRC)
     };
     let mut pair = Pair::open(client, server);
     assert!(pair.get(Client).stats().congestion.rate().is_some());
@@ -270,7 +270,7 @@ fn ccids_of_the_two_directions() {
     // Acknowledgements are no data: those that the client sends take nothing from its p.
     assert_eq!(pair.rate(Client).loss_event_rate, 0.0);
 
-    let mut both = Pair::open(under(Ccid::Tfrc), under(Ccid::Tfrc));
+    let mut both = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
     send_many(&mut both, Client, 200, 1_400);
     send_many(&mut both, Server, 200, 1_400);
     both.run_for(secs(5));
@@ -281,7 +281,7 @@ fn ccids_of_the_two_directions() {
 /// C3-5: lost acknowledgements are not taken for lost data, thanks to NDP Counts.
 #[test]
 fn c3_5_lost_acknowledgements_are_no_loss_event() {
-    let mut pair = Pair::open(under(Ccid::Tfrc), under(Ccid::Tfrc));
+    let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
     let mut acks = 0;
     pair.network = Box::new(move |sent| {
         let is_ack = sent.from == Client && sent.kind() == PacketType::Ack;
@@ -313,15 +313,15 @@ fn d10_1_ccid_preferences() {
     let with = |ccids: &[Ccid]| Config {
         sender_ccids: ccids.to_vec(),
         receiver_ccids: ccids.to_vec(),
-        ..under(Ccid::Tfrc)
+        ..under(Ccid::TFRC)
     };
-    use Ccid::{TcpLike, Tfrc, TfrcSp};
+    let [two, three, four] = [Ccid::TCP_LIKE, Ccid::TFRC, Ccid::TFRC_SP];
     for (client, server, is_rate) in [
-        (&[TcpLike, Tfrc][..], &[TcpLike, Tfrc][..], false),
-        (&[TcpLike, Tfrc], &[Tfrc, TcpLike], true),
-        (&[TcpLike, Tfrc], &[TcpLike], false),
-        (&[TcpLike], &[TcpLike, Tfrc], false),
-        (&[TfrcSp, TcpLike], &[Tfrc, TfrcSp], true),
+        (&[two, three][..], &[two, three][..], false),
+        (&[two, three], &[three, two], true),
+        (&[two, three], &[two], false),
+        (&[two], &[two, three], false),
+        (&[four, two], &[three, four], true),
     ] {
         let mut pair = Pair::open(with(client), with(server));
         for side in [Client, Server] {
@@ -337,7 +337,7 @@ fn d10_1_ccid_preferences() {
         assert_eq!(pair.received(Server).len(), 20, "{client:?} {server:?}");
         assert_eq!(pair.received(Client).len(), 20, "{client:?} {server:?}");
     }
-    let mut pair = Pair::new(with(&[Tfrc]), with(&[TcpLike]));
+    let mut pair = Pair::new(with(&[three]), with(&[two]));
     pair.run_for(secs(1));
     let reset = pair.log.iter().find_map(|sent| reset_code(&sent.packet));
     assert_eq!(
@@ -366,7 +366,7 @@ fn d10_3_1_other_ccids_features_are_unknown() {
         DccpOption::ReceiveRate(1),
         change(FeatureSide::Remote, 192, &[1]),
     ] {
-        for (config, is_known) in [(Config::default(), false), (under(Ccid::Tfrc), true)] {
+        for (config, is_known) in [(Config::default(), false), (under(Ccid::TFRC), true)] {
             let mut pair = Pair::open(config.clone(), config);
             let (seq, ack) = (pair.gss(Client) + 1, SeqNo::new(pair.gss(Server)));
             let mandatory = [DccpOption::Mandatory, option.clone()];
@@ -382,7 +382,7 @@ fn d10_3_1_other_ccids_features_are_unknown() {
 /// C3-9, C4-5: CCID 3's options on Data packets are ignored.
 #[test]
 fn c3_9_options_on_data_are_ignored() {
-    let mut pair = Pair::open(under(Ccid::Tfrc), under(Ccid::Tfrc));
+    let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
     send_many(&mut pair, Client, 50, 1_000);
     pair.run_for(millis(400));
     let before = pair.rate(Client);
@@ -403,7 +403,7 @@ fn c3_9_options_on_data_are_ignored() {
 /// C3-8, T-10: marks are loss events, too.
 #[test]
 fn marks_are_loss_events() {
-    let mut pair = Pair::open(under(Ccid::Tfrc), under(Ccid::Tfrc));
+    let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
     let mut count = 0;
     pair.network = Box::new(move |sent| {
         count += u32::from(is_data(sent));
@@ -423,7 +423,7 @@ fn marks_are_loss_events() {
 /// C4-3, C4-5, C4-6: CCID 4 sends at most one packet in 10 ms, and its reports count drops.
 #[test]
 fn ccid_4_carries_small_packets() {
-    let mut pair = Pair::open(under(Ccid::TfrcSp), under(Ccid::TfrcSp));
+    let mut pair = Pair::open(under(Ccid::TFRC_SP), under(Ccid::TFRC_SP));
     let mut count = 0;
     pair.network = Box::new(move |sent| {
         count += u32::from(is_data(sent) && sent.from == Client);
@@ -469,7 +469,7 @@ fn ccid_4_carries_small_packets() {
 fn rfc_3448_profile() {
     let old = || Config {
         tfrc: tfrc::Config::rfc3448(),
-        ..under(Ccid::Tfrc)
+        ..under(Ccid::TFRC)
     };
     let mut pair = Pair::open(old(), old());
     send_many(&mut pair, Client, 300, 1_000);
@@ -485,9 +485,9 @@ fn rfc_3448_profile() {
 fn e_2_e_3_rtt_estimates() {
     let asking = Config {
         request_rtt_estimate: true,
-        ..under(Ccid::Tfrc)
+        ..under(Ccid::TFRC)
     };
-    let mut pair = Pair::open(under(Ccid::Tfrc), asking.clone());
+    let mut pair = Pair::open(under(Ccid::TFRC), asking.clone());
     let mut count = 0;
     pair.network = Box::new(move |sent| {
         count += u32::from(sent.from == Client && is_data(sent));
@@ -517,7 +517,7 @@ fn e_2_e_3_rtt_estimates() {
     let rate = pair.rate(Client);
     assert!((0.008..0.012).contains(&rate.loss_event_rate), "{rate:?}");
 
-    let mut pair = Pair::open(under(Ccid::Tfrc), asking);
+    let mut pair = Pair::open(under(Ccid::TFRC), asking);
     let seq = pair.gss(Client) + 1;
     let impossible = DccpOption::parse(OptionType::RTT_ESTIMATE, &[9, 8, 7, 6]);
     let data = with_data(

@@ -3,14 +3,17 @@
 use core::cell::Cell;
 use core::fmt::Debug;
 use core::ops::ControlFlow;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use rand::Rng;
+use skywave_congestion::{Ack, AnyControl, Control, ControlContext, ControlKind, Loss, Pacing};
 
+use super::load_vectors::{LOAD_VECTORS, LoadVectors};
 use super::*;
 use crate::End as _;
-use crate::dccp::Ccid;
 use crate::dccp::ccid2::AckOfAckRule;
+use crate::dccp::{Ccid, SendersChoice};
 
 /// A receive queue in which a train does not fit.
 const ROOM_FOR_FEW: usize = 5;
@@ -171,10 +174,11 @@ enum Ending {
 
 fn config() -> impl Strategy<Value = Config> {
     let ccid = prop_oneof![
-        2 => Just(Ccid::TcpLike),
-        1 => Just(Ccid::Tfrc),
-        1 => Just(Ccid::TfrcSp),
-        1 => prop_oneof![Just(Ccid::Vcp), Just(Ccid::Dpcp), Just(Ccid::Tpcp)],
+        2 => Just(Ccid::TCP_LIKE),
+        1 => Just(Ccid::TFRC),
+        1 => Just(Ccid::TFRC_SP),
+        1 => Just(LOAD_VECTORS),
+        1 => Just(Ccid::SENDERS_CHOICE),
     ];
     let receive_queue = prop_oneof![Just(ROOM_FOR_FEW), Just(256)];
     // Most are off, so that trains form.
@@ -197,6 +201,8 @@ fn config() -> impl Strategy<Value = Config> {
             receive_queue,
             ..Config::default()
         };
+        config.ccids.enter(LoadVectors);
+        config.ccids.enter(SendersChoice::new(Arc::new(Paced)));
         if on_change {
             config.ccid2.ack_of_ack = AckOfAckRule::OnWindowChange;
         }
@@ -232,9 +238,38 @@ proptest! {
 /// Without this, what is tested above would be nothing.
 #[test]
 fn trains_form() {
-    for seed in 0..5 {
-        let driver = Driver::Together(20);
-        let (_, trains) = run(driver, &Config::default(), Ending::None, seed);
-        assert!(trains.iter().all(|&packets| packets > 10), "{trains:?}");
+    let paced = SendersChoice::new(Arc::new(Paced));
+    for config in [Config::default(), Config::default().with_ccid(paced)] {
+        for seed in 0..5 {
+            let (_, trains) = run(Driver::Together(20), &config, Ending::None, seed);
+            assert!(trains.iter().all(|&packets| packets > 10), "{trains:?}");
+        }
+    }
+}
+
+/// Paces a window that does not change, four packets at a time: pacing does not cost trains.
+#[derive(Clone, Copy, Debug)]
+struct Paced;
+
+impl ControlKind for Paced {
+    fn build(&self, _context: &ControlContext) -> AnyControl {
+        AnyControl::new(*self)
+    }
+}
+
+impl Control for Paced {
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_loss(&mut self, _loss: &Loss) {}
+
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+    fn limit_cwnd(&mut self, _limit: f64) {}
+
+    fn cwnd(&self) -> f64 {
+        50.0
+    }
+
+    fn pacing(&self) -> Option<Pacing> {
+        Some(Pacing::at_rate(1000.0, 4))
     }
 }

@@ -38,7 +38,7 @@ pub enum RecoveryAlgorithm {
     Vegas,
     /// The same to the letter. Unlike [`RecoveryAlgorithm::Vegas`] it
     /// - makes its inflation part of cwnd, and takes it back only where duplicates have followed
-    ///   the third one (to be used with [`skywave_congestion::VegasRules::Ns2`]);
+    ///   the third one (to be used with [`SenderControl::Ns2Vegas`](crate::tcp::SenderControl::Ns2Vegas));
     /// - doubles the retransmission timeout with each fast retransmit;
     /// - does not obey Karn's rule in the samples for that timeout: a segment that is timed and
     ///   sent again as overdue is still timed from when it was sent first. A fast retransmit ends the

@@ -198,7 +198,17 @@ impl Recovery {
         }
     }
 
-    /// Takes by how many segments cwnd itself is to be inflated; asked after each duplicate.
+    /// Bytes that are known to be lost when a recovery begins; zero where the algorithm only knows
+    /// that something is.
+    #[cold]
+    pub(super) fn lost(&self, at: Position) -> u64 {
+        match &self.algorithm {
+            Algorithm::Sack(sack) => sack.lost(at),
+            _ => 0,
+        }
+    }
+
+    /// Takes by how many segments ns-2's Vegas is to inflate cwnd itself; asked after each duplicate.
     pub(super) fn take_inflation_of_cwnd(&mut self) -> u32 {
         match &mut self.algorithm {
             Algorithm::Vegas(vegas) => vegas.take_inflation_of_cwnd(),
@@ -259,6 +269,19 @@ impl Recovery {
         match &self.algorithm {
             Algorithm::Sack(sack) => sack.has_room(cwnd, smss),
             Algorithm::Sack1(sack1) => sack1.has_room(cwnd, smss),
+            Algorithm::NewReno(_)
+            | Algorithm::Tahoe(_)
+            | Algorithm::Reno(_)
+            | Algorithm::Vegas(_) => false,
+        }
+    }
+
+    /// Whether a recovery that counts what is on its way knows of a loss that is still to be sent
+    /// again.
+    pub(super) fn has_unsent_loss(&self, at: Position) -> bool {
+        match &self.algorithm {
+            Algorithm::Sack(sack) => sack.has_unsent_loss(at),
+            Algorithm::Sack1(sack1) => sack1.has_unsent_loss(at),
             Algorithm::NewReno(_)
             | Algorithm::Tahoe(_)
             | Algorithm::Reno(_)

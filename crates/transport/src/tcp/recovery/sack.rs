@@ -64,6 +64,12 @@ impl Sack {
         }
     }
 
+    /// Bytes between `una` and `max` that are lost.
+    pub(super) fn lost(&self, at: Position) -> u64 {
+        let below = self.board.lost_below(at.smss);
+        below.saturating_sub(at.una + self.board.sacked_before(below))
+    }
+
     pub(super) fn on_progress(&mut self, at: Position) -> OnProgress {
         self.board.advance(at.una);
         let is_news = core::mem::take(&mut self.is_news);
@@ -109,6 +115,12 @@ impl Sack {
         self.high_rxt = self.high_rxt.min(at.una + at.smss);
         self.rescue_rxt = self.high_rxt;
         self.set_pipe(at);
+    }
+
+    /// Whether a recovery still has something lost to send again.
+    pub(super) fn has_unsent_loss(&self, at: Position) -> bool {
+        let hole = self.board.hole(self.high_rxt.max(at.una));
+        self.recovering && hole.is_some_and(|hole| hole.start < self.board.lost_below(at.smss))
     }
 
     fn set_pipe(&mut self, at: Position) {

@@ -116,6 +116,12 @@ impl Sack1 {
         self.duplicates.min(DUPLICATE_THRESHOLD - 1)
     }
 
+    /// Whether a recovery still has something to send again.
+    pub(super) fn has_unsent_loss(&self, at: Position) -> bool {
+        let from = self.retransmitted.max(at.una);
+        self.recovering && self.board.hole(from).is_some()
+    }
+
     pub(super) const fn has_room(&self, cwnd: u64, smss: u64) -> bool {
         self.pipe < (cwnd / smss) as i64
     }

@@ -22,7 +22,6 @@ impl Scoreboard {
     }
 
     /// Update (): takes in what lies between `una` and `max`; whether anything of it is new.
-    /// What a peer claims to have received before it was sent does not count.
     pub(super) fn update(
         &mut self,
         blocks: &[SackBlock],
@@ -31,17 +30,8 @@ impl Scoreboard {
         max: u64,
     ) -> bool {
         let mut is_news = false;
-        for block in blocks {
-            let edges = (
-                space.offset(block.left, una),
-                space.offset(block.right, una),
-            );
-            let (Some(start), Some(end)) = edges else {
-                continue;
-            };
-            if una < start && start < end && end <= max {
-                is_news |= self.received.insert(Range { start, end }) != Arrival::Duplicate;
-            }
+        for range in blocks.iter().filter_map(|b| space.block(b, una, max)) {
+            is_news |= self.received.insert(range) != Arrival::Duplicate;
         }
         is_news
     }

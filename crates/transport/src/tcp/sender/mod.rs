@@ -1,19 +1,21 @@
 //! The sending end: sequence numbers, windows and the retransmission timer.
 //!
-//! `receiving` is what an acknowledgement or a timeout does, `sending` what may leave, `jitter` what
-//! delays that.
+//! `control` is what governs it, `receiving` is what an acknowledgement or a timeout does, `sending`
+//! what may leave, `jitter` what delays that.
 
+mod control;
 mod jitter;
 mod receiving;
 mod sending;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use skywave_congestion::{RttEstimator, Window, WindowControl};
+use skywave_congestion::{Control, Pacer, RttEstimator};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Segment;
 
+pub use self::control::SenderControl;
 use self::jitter::SendJitter;
 use super::ecn::SenderEcn;
 use super::recovery::{Position, Recovery};
@@ -30,18 +32,21 @@ const UNLIMITED: u64 = 1 << 62;
 ///
 /// The application writes a number of bytes ([`Sender::write`]), or as many as will go
 /// ([`Sender::write_unlimited`]); their values are synthetic. No list of segments is kept, unless
-/// the window algorithm or the recovery wants to know when each was sent: whatever is outstanding
+/// the control or the recovery wants to know when each was sent: whatever is outstanding
 /// can be made again from its sequence numbers.
 #[derive(Debug)]
 pub struct Sender {
     config: SenderConfig,
     ports: Ports,
-    window: Window,
+    control: SenderControl,
+    pacer: Pacer,
     rtt: RttEstimator,
     recovery: Recovery,
     ecn: SenderEcn,
     /// The ECN bits of the segment that is about to leave.
     code: Ecn,
+    /// The ECN bits that a header extension has brought back last.
+    echo: Ecn,
     /// When each outstanding segment was sent, where somebody wants to know.
     log: Option<Box<SentLog>>,
     /// Retransmission, or probing of a closed window.
@@ -178,19 +183,32 @@ pub struct SenderStats {
 impl Sender {
     /// An endpoint that has nothing to send yet. Its initial sequence number is drawn from `seed`, and
     /// so is its jitter.
-    pub fn new(config: SenderConfig, window: impl Into<Window>, ports: Ports, seed: u64) -> Self {
-        let window = window.into();
+    pub fn new(
+        config: SenderConfig,
+        control: impl Into<SenderControl>,
+        ports: Ports,
+        seed: u64,
+    ) -> Self {
+        let control = control.into();
         let mut rng = SplitMix64::seed_from_u64(seed);
-        let has_log = window.wants_packets() || config.recovery.uses_sending_times();
+        let interests = control.interests();
+        let has_log =
+            interests.packets || interests.delivery_rate || config.recovery.uses_sending_times();
+        let new_log = || {
+            let table = config.recovery.sending_table();
+            Box::new(SentLog::new(table, interests.delivery_rate))
+        };
         Self {
             config,
             ports,
-            window,
+            control,
+            pacer: Pacer::default(),
             rtt: RttEstimator::new(config.rto),
             recovery: Recovery::new(config.recovery),
             ecn: SenderEcn::new(config.ecn),
             code: Ecn::NotEct,
-            log: has_log.then(|| Box::new(SentLog::new(config.recovery.sending_table()))),
+            echo: Ecn::NotEct,
+            log: has_log.then(new_log),
             timer: Timer::default(),
             state: State::Closed,
             local: SequenceSpace::new(rng.next_u32()),
@@ -230,6 +248,7 @@ impl Sender {
             return Err(WriteAfterClose);
         }
         self.connect();
+        self.note_application_limit();
         self.end = self.end.saturating_add(bytes).min(UNLIMITED);
         Ok(())
     }
@@ -283,12 +302,17 @@ impl Sender {
             bytes_acked: self.una.min(self.end).saturating_sub(1),
             timeouts: counters.timeouts,
             fast_retransmits: counters.fast_retransmits,
-            cwnd: self.window.cwnd(),
-            ssthresh: self.window.ssthresh(),
+            cwnd: self.control.cwnd(),
+            ssthresh: self.control.ssthresh(),
             flight: self.flight(),
             srtt: self.rtt.srtt(),
             rto: self.rtt.rto(),
         }
+    }
+
+    /// Its congestion control.
+    pub const fn control(&self) -> &SenderControl {
+        &self.control
     }
 
     /// Bytes of heap in use: none for most algorithms.
@@ -326,7 +350,7 @@ impl Sender {
     /// cwnd in bytes.
     #[inline(always)]
     fn cwnd(&self) -> i64 {
-        (self.window.cwnd() * self.smss as i64 as f64) as i64
+        (self.control.cwnd() * self.smss as i64 as f64) as i64
     }
 
     /// The byte up to which cwnd, inflated or deflated by a recovery, lets us send.
@@ -386,6 +410,7 @@ impl End for Sender {
         if !self.timer.fired(now) {
             return;
         }
+        self.note_application_limit();
         match self.state {
             State::SynSent | State::SynRepeated => {
                 self.counters.timeouts += 1;

@@ -1,14 +1,12 @@
 //! What arrives: acknowledgements and timeouts.
 
-use skywave_congestion::{AckSummary, AckedPacket, RttEstimator, WindowControl};
+use skywave_congestion::{Ack, AckedPacket, Control, DeliveryRate, Loss, Mark, RttEstimator};
 use skywave_units::{Duration, Instant};
-use skywave_wire::Ecn;
 use skywave_wire::tcp::{Flags, Segment};
 
 use super::{Sender, State};
-use crate::tcp::chain::{self, Known};
 use crate::tcp::recovery::{News, OnDuplicate, OnProgress, Recovery};
-use crate::tcp::{LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
+use crate::tcp::{Header, LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
 
 /// The segment size of a peer that sends no MSS option (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
@@ -59,7 +57,7 @@ impl Sender {
         self.due.ack = true;
         if repeated {
             // RFC 5681 section 3.1 and RFC 6298 step 5.7.
-            self.window.limit_cwnd(1.0);
+            self.control.limit_cwnd(1.0);
             if self.config.rto.initial < RTO_AFTER_LOST_SYN {
                 let mut rto = self.config.rto;
                 rto.initial = RTO_AFTER_LOST_SYN;
@@ -74,8 +72,9 @@ impl Sender {
     /// RFC 9293 section 3.10.7.4, for a peer that sends no data.
     #[inline(always)]
     pub(super) fn on_segment(&mut self, now: Instant, mut segment: Segment) {
-        if let Some(packets) = self.ecn.chain() {
-            self.take_place(now, &mut segment, packets);
+        if let Some(extension) = self.control.extension() {
+            let header = extension.read(now, Header::of(&segment), self.remote_next);
+            header.put_into(&mut segment);
         }
         // Moved out, so that the rest of a segment need not be put into memory.
         let sack = segment.options.sack;
@@ -104,6 +103,7 @@ impl Sender {
         if ack < self.una {
             return;
         }
+        self.note_application_limit();
         let window = u64::from(segment.window) << self.window_shift;
         let same_window = window == self.rwnd;
         if self.rwnd == 0 && window > 0 && self.flight() > 0 {
@@ -112,19 +112,31 @@ impl Sender {
         }
         self.rwnd = window;
         self.max_rwnd = self.max_rwnd.max(window);
-        self.ecn.on_ack(flags);
+        if let Some(extension) = self.control.extension() {
+            self.echo = extension.echo(flags);
+        }
         if !sack.is_empty() {
             let at = self.position();
             self.recovery.on_sack(&sack, self.local, at);
+            if let Some(log) = &mut self.log {
+                log.on_sack(now, &sack, self.local, at.una, at.max);
+            }
         }
         // A marked segment was in flight until now.
         let echo = self.ecn.is_echo(flags).then(|| self.flight_at_loss());
         if ack > self.una {
             self.on_progress(now, ack, echo.is_some());
-        } else if same_window && window > 0 && self.flight() > 0 && segment.payload.is_empty() {
-            // The definition of a duplicate acknowledgement: RFC 5681 section 2. What answers the
-            // probe of a closed window is none.
-            self.on_duplicate(now);
+        } else {
+            if let Some(log) = &mut self.log {
+                // The control is not told of this acknowledgement, but what it brought must not be
+                // taken for the next one's.
+                log.delivery_rate(None);
+            }
+            if same_window && window > 0 && self.flight() > 0 && segment.payload.is_empty() {
+                // The definition of a duplicate acknowledgement: RFC 5681 section 2. What answers
+                // the probe of a closed window is none.
+                self.on_duplicate(now);
+            }
         }
         // Not where this very acknowledgement has told of a loss: one reduction is enough.
         if let Some(flight) = echo
@@ -134,28 +146,20 @@ impl Sender {
         }
     }
 
-    /// MPCP: what an acknowledgement's header tells of the place and the code of a segment of ours.
-    #[cold]
-    fn take_place(&mut self, now: Instant, segment: &mut Segment, packets: u8) {
-        let place = chain::take(segment, packets, Known::Seq(self.remote_next));
-        let flags = segment.flags;
-        if flags.contains(Flags::ACK) && !flags.contains(Flags::SYN) && !flags.contains(Flags::RST)
-        {
-            let code = Ecn::from_bits(flags.0 >> 6);
-            self.window.on_feedback(now, place, code);
-        }
-    }
-
     /// RFC 3168 section 6.1.2: like a loss, but nothing needs to be sent again. A window of one segment
     /// cannot be halved: the next segment waits for an RTO instead.
     #[cold]
     fn on_mark(&mut self, now: Instant, flight: u32) {
-        let cwnd = self.window.cwnd();
+        let cwnd = self.control.cwnd();
         self.ecn.on_reduced(self.max);
-        self.window.on_mark(now, flight);
+        self.control.on_mark(&Mark {
+            now,
+            in_flight: flight,
+            marked: 1,
+        });
         if cwnd < 2.0 {
             // The least that some algorithms leave is more than that.
-            self.window.limit_cwnd(cwnd);
+            self.control.limit_cwnd(cwnd);
             self.marked_until = now + self.rtt.rto();
             if self.flight() > 0 {
                 self.restart_timer(now);
@@ -172,19 +176,21 @@ impl Sender {
         self.limited = 0;
         let sample = self.sample_rtt(now, ack);
         // Where each segment's time is known, a sample is the last one's.
-        let rtt = if self.log.is_some() {
+        let (rtt, delivery_rate) = if self.log.is_some() {
             self.take_acked(now, ack)
         } else {
-            sample
+            (sample, None)
         };
 
         self.acked_rest += acked;
-        let summary = AckSummary {
+        let summary = Ack {
             now,
             newly_acked: u32::try_from(self.acked_rest / self.smss).unwrap_or(u32::MAX),
+            marked: 0,
             in_flight: self.in_segments(self.nxt - ack),
             ack_ratio: 1,
             rtt,
+            delivery_rate,
             application_limited: unused >= self.smss && !self.jitter.is_waiting(),
             ecn_echo,
         };
@@ -201,17 +207,19 @@ impl Sender {
                 oldest: self.log.as_ref().and_then(|log| log.oldest()),
             })
         };
-        if self.recovery.take_deflation_of_cwnd() {
-            self.window.on_deflated();
+        if let Some(vegas) = self.control.ns2_vegas()
+            && self.recovery.take_deflation_of_cwnd()
+        {
+            vegas.deflate();
         }
         match progress {
-            OnProgress::Ordinary => self.window.on_ack(&summary),
+            OnProgress::Ordinary => self.control.on_ack(&summary),
             OnProgress::Loss => {
-                self.window.on_ack(&summary);
+                self.control.on_ack(&summary);
                 self.fast_retransmit(now);
             }
             OnProgress::Overdue => {
-                self.window.on_ack(&summary);
+                self.control.on_ack(&summary);
                 if self.flight() > 0 {
                     self.due.retransmission = true;
                     if !self.recovery.times_retransmissions() {
@@ -247,22 +255,25 @@ impl Sender {
         }
     }
 
-    /// Takes what `ack` covers out of the log and tells the window algorithm of it; the
-    /// round-trip time of the last segment, where that was sent only once.
-    fn take_acked(&mut self, now: Instant, ack: u64) -> Option<Duration> {
-        let log = self.log.as_mut()?;
+    /// Takes what `ack` covers out of the log and tells the control of it. Answers the round-trip
+    /// time of the last segment, where that was sent only once, and how fast data was delivered,
+    /// where the control wants to know.
+    fn take_acked(&mut self, now: Instant, ack: u64) -> (Option<Duration>, Option<DeliveryRate>) {
+        let Some(log) = &mut self.log else {
+            return (None, None);
+        };
         log.on_ack(ack);
-        let mut of_last = None;
-        while let Some(segment) = log.pop_acked(ack) {
-            self.window.on_packet_acked(&AckedPacket {
-                seq: segment.start,
+        let mut rtt = None;
+        while let Some(segment) = log.pop_acked(now, ack) {
+            self.control.on_packet_acked(&AckedPacket {
+                number: segment.start,
                 sent_at: segment.sent_at,
                 transmissions: segment.transmissions,
-                ecn: self.ecn.echo(),
+                ecn: self.echo,
             });
-            of_last = (segment.transmissions == 1).then(|| now - segment.sent_at);
+            rtt = (segment.transmissions == 1).then(|| now - segment.sent_at);
         }
-        of_last
+        (rtt, log.delivery_rate(rtt))
     }
 
     fn on_partial(&mut self, retransmit: bool) {
@@ -270,20 +281,20 @@ impl Sender {
         if self.config.recovery_exit == RecoveryExit::Deflated {
             let deficit = self.recovery.take_deficit(self.smss);
             if deficit > 0 {
-                let left = self.window.cwnd() - deficit as f64 / self.smss as f64;
-                self.window.limit_cwnd(left);
+                let left = self.control.cwnd() - deficit as f64 / self.smss as f64;
+                self.control.limit_cwnd(left);
             }
         }
     }
 
-    fn on_recovered(&mut self, summary: &AckSummary) {
+    fn on_recovered(&mut self, summary: &Ack) {
         match self.config.recovery_exit {
             RecoveryExit::FlightSize => {
                 let flight = self.flight().max(self.smss) + self.smss;
-                self.window.limit_cwnd(flight as f64 / self.smss as f64);
+                self.control.limit_cwnd(flight as f64 / self.smss as f64);
             }
             RecoveryExit::Ssthresh => {}
-            RecoveryExit::Deflated => self.window.on_ack(summary),
+            RecoveryExit::Deflated => self.control.on_ack(summary),
         }
     }
 
@@ -306,16 +317,13 @@ impl Sender {
             OnDuplicate::Wait => {}
             OnDuplicate::FastRetransmit => self.fast_retransmit(now),
             OnDuplicate::RepeatedRetransmit => {
-                self.ecn.on_reduced(self.max);
-                self.window
-                    .on_repeated_congestion(now, self.flight_at_loss());
+                self.tell_loss(now, true);
                 self.restart_with_retransmission(now);
             }
             OnDuplicate::Retransmit => self.restart_with_retransmission(now),
             OnDuplicate::Restart => {
-                self.ecn.on_reduced(self.max);
-                self.window.on_congestion(now, self.flight_at_loss());
-                self.window.limit_cwnd(1.0);
+                self.tell_loss(now, false);
+                self.control.limit_cwnd(1.0);
                 self.counters.fast_retransmits += 1;
                 self.nxt = self.una;
                 self.limited = 0;
@@ -323,16 +331,26 @@ impl Sender {
                 self.restart_timer(now);
             }
         }
-        let inflation = self.recovery.take_inflation_of_cwnd();
-        if inflation > 0 {
-            self.window.on_inflated(inflation);
+        if let Some(vegas) = self.control.ns2_vegas() {
+            vegas.inflate(self.recovery.take_inflation_of_cwnd());
         }
     }
 
     fn fast_retransmit(&mut self, now: Instant) {
-        self.ecn.on_reduced(self.max);
-        self.window.on_congestion(now, self.flight_at_loss());
+        self.tell_loss(now, false);
         self.restart_with_retransmission(now);
+    }
+
+    /// A loss has been noticed: the control reduces the window, and the peer is told.
+    fn tell_loss(&mut self, now: Instant, is_repeated: bool) {
+        self.ecn.on_reduced(self.max);
+        let lost = self.recovery.lost(self.position());
+        self.control.on_loss(&Loss {
+            now,
+            in_flight: self.flight_at_loss(),
+            lost: self.in_segments(lost).max(1),
+            is_repeated,
+        });
     }
 
     fn restart_with_retransmission(&mut self, now: Instant) {
@@ -369,7 +387,10 @@ impl Sender {
     pub(super) fn on_timeout(&mut self, now: Instant) {
         self.counters.timeouts += 1;
         self.ecn.on_reduced(self.max);
-        self.window.on_timeout(now, self.flight_at_loss());
+        self.control.on_timeout(now, self.flight_at_loss());
+        if let Some(log) = &mut self.log {
+            log.on_timeout();
+        }
         self.recovery.on_timeout(now, self.position());
         self.nxt = self.una;
         self.limited = 0;

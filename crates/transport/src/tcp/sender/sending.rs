@@ -1,6 +1,6 @@
 //! What leaves: which segment is next, and when.
 
-use skywave_congestion::WindowControl;
+use skywave_congestion::{Control, Sent};
 use skywave_units::Instant;
 use skywave_wire::Payload;
 use skywave_wire::tcp::{Flags, Segment, TcpOptions};
@@ -8,7 +8,7 @@ use skywave_wire::tcp::{Flags, Segment, TcpOptions};
 use super::{Sender, State};
 use crate::tcp::ecn::Sending;
 use crate::tcp::reassembly::Range;
-use crate::tcp::{LimitedTransmit, chain};
+use crate::tcp::{Header, LimitedTransmit};
 
 impl Sender {
     #[inline(always)]
@@ -65,7 +65,7 @@ impl Sender {
         }
         if self.flight() == 0 && now - self.last_sent > self.rtt.rto() {
             // RFC 5681 section 4.1. A new connection has sent its SYN at most an RTO ago.
-            self.window.on_restart(now);
+            self.control.on_restart(now);
         }
         let mut length = remaining.min(self.smss).min(hole);
         let cwnd_end = self.cwnd_end();
@@ -104,10 +104,7 @@ impl Sender {
     /// Whether pacing, a mark or jitter keeps back what the window lets go.
     #[inline(always)]
     fn is_held(&mut self, now: Instant) -> bool {
-        let earliest = self
-            .window
-            .earliest_departure()
-            .max(Some(self.marked_until));
+        let earliest = self.pacer.earliest_departure().max(Some(self.marked_until));
         self.held_until = earliest.filter(|&at| at > now);
         self.held_until.is_some() || self.jitter.holds(now)
     }
@@ -169,14 +166,24 @@ impl Sender {
         } else {
             self.timer.start_if_off(now + self.rtt.rto());
         }
-        if let Some(log) = &mut self.log {
-            log.on_sent(now, start, stop);
-        }
         self.max = self.max.max(stop);
+        let application_limited = stop >= self.end && self.max < self.cwnd_end();
+        if let Some(log) = &mut self.log {
+            log.on_sent(now, start, stop, self.end);
+        }
         self.nxt = self.nxt.max(stop);
+        self.note_application_limit();
         self.last_sent = now;
         self.due.ack = false;
-        self.window.on_sent(now, self.in_segments(self.flight()));
+        let in_flight = self.in_segments(self.flight());
+        self.control.on_sent(&Sent {
+            now,
+            number: start,
+            bytes: length as u32,
+            in_flight,
+            application_limited,
+        });
+        self.pacer.on_sent(now, self.control.pacing());
         let (code, marks) = self.ecn.on_data(if start >= self.una + self.rwnd {
             Sending::Probe
         } else if is_new {
@@ -194,10 +201,46 @@ impl Sender {
         }
         let payload = Payload::Synthetic(u32::try_from(length).unwrap_or(u32::MAX));
         let mut segment = self.segment(start, flags, payload, TcpOptions::default());
-        if let Some(packets) = self.ecn.chain() {
-            chain::put(&mut segment, self.window.next_place(), packets);
+        if let Some(extension) = self.control.extension() {
+            let (header, code) = extension.write(Header::of(&segment));
+            header.put_into(&mut segment);
+            self.code = code;
         }
         segment
+    }
+
+    /// Tells the measurement of delivery rates where the application, not the network, is the limit.
+    #[inline(always)]
+    pub(super) fn note_application_limit(&mut self) {
+        if self.log.is_some() {
+            self.note_application_limit_in_log();
+        }
+    }
+
+    #[cold]
+    fn note_application_limit_in_log(&mut self) {
+        let is_limited = self.is_application_limited();
+        if let Some(log) = self.log.as_mut().filter(|_| is_limited) {
+            log.mark_application_limited();
+        }
+    }
+
+    /// CheckIfAppLimited (see [`skywave_congestion::DeliverySampler::mark_application_limited`]).
+    fn is_application_limited(&self) -> bool {
+        let measures = self.log.as_ref().is_some_and(|log| log.samples_rate());
+        if !measures || self.state != State::Established || self.max < self.end {
+            return false;
+        }
+        // After a timeout, what was outstanding is sent again from `una` on.
+        let resends = self.nxt < self.max || self.due.retransmission || self.due.probe;
+        if resends || self.recovery.has_unsent_loss(self.position()) {
+            return false;
+        }
+        if self.recovery.counts_pipe() {
+            let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
+            return self.recovery.has_room(cwnd, self.smss);
+        }
+        self.max < self.cwnd_end()
     }
 
     pub(super) fn syn(&mut self, now: Instant) -> Segment {

@@ -1,6 +1,6 @@
 //! What an acknowledgement means to the sender (RFC 4341 section 5).
 
-use skywave_congestion::{AckSummary, WindowControl};
+use skywave_congestion::{Ack, Control, Loss};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 
@@ -8,17 +8,38 @@ use super::Sender;
 use crate::dccp::ccid::ReceivedPacket;
 use crate::dccp::ccid2::RttSampling;
 use crate::dccp::ccid2::scoreboard::News;
+use crate::dccp::ccid2::spurious::{LostPackets, Suspects, Verdict};
 use crate::dccp::data_dropped::{DropCode, dropped};
 use crate::dccp::timing::elapsed;
 
 impl Sender {
     pub(super) fn on_ack(&mut self, now: Instant, ack: SeqNo, packet: &ReceivedPacket<'_>) {
         self.has_unacked_ack = true;
+        self.note_application_limit(now);
         let flight_before = self.board.pipe();
-        let window = &mut self.window;
-        let mut news = self
-            .board
-            .take_in(ack, packet.options, |acked| window.on_packet_acked(acked));
+        // Those of the event that has been answered, and those of a new one.
+        let (mut lost_before, mut lost) = (LostPackets::default(), LostPackets::default());
+        let event_start = self.event_start;
+        let (control, occasional) = (&mut self.control, &mut self.occasional);
+        let mut rate = occasional.as_mut().and_then(|it| it.rate.as_mut());
+        let mut news = self.board.take_in(
+            ack,
+            packet.options,
+            |acked| {
+                control.on_packet_acked(acked);
+                if let Some(rate) = &mut rate {
+                    rate.on_acked(now, acked.number);
+                }
+            },
+            |seq| {
+                let event = if seq.is_before(event_start) {
+                    &mut lost_before
+                } else {
+                    &mut lost
+                };
+                event.push(seq);
+            },
+        );
         let buffer_drops = self.take_in_drops(ack, packet.options, &mut news);
         self.board.forget_decided();
         if news.bad_nonce && self.verify_nonce {
@@ -30,22 +51,25 @@ impl Sender {
         self.counts.acked += u64::from(news.newly_acked);
         self.counts.lost += u64::from(news.lost);
         self.counts.marked += u64::from(news.marked);
+        self.look_for_suspects(now, ack, packet.options);
         let sample = self.sample(now, ack, &news, packet.options);
 
-        let cwnd_before = self.window.cwnd();
+        let cwnd_before = self.control.cwnd();
         if packet.options.contains(&DccpOption::SlowReceiver) {
-            self.window.on_receiver_overload(now, 0);
-            self.growth_held_until = Some(now + self.rtt_or_default());
+            self.control.on_receiver_overload(now, 0);
+            let until = now + self.rtt_or_default();
+            self.occasional().growth_held_until = Some(until);
         }
         self.grow(now, &news, sample);
-        self.reduce(now, flight_before, &news);
+        self.note_lost(&news, &lost_before);
+        self.reduce(now, flight_before, &news, lost);
         if buffer_drops > 0 {
-            self.window.on_receiver_overload(now, buffer_drops);
+            self.control.on_receiver_overload(now, buffer_drops);
         }
-        let cwnd = self.window.cwnd();
+        let cwnd = self.control.cwnd();
         let has_changed = cwnd.floor() != cwnd_before.floor();
         self.window_changed |=
-            has_changed && cwnd >= self.window.ssthresh() && self.peer_is_quiescent(now);
+            has_changed && cwnd >= self.control.ssthresh() && self.peer_is_quiescent(now);
 
         if self.board.pipe() == 0 {
             self.timeout = None;
@@ -97,33 +121,101 @@ impl Sender {
     }
 
     fn grow(&mut self, now: Instant, news: &News, rtt: Option<Duration>) {
-        if self.growth_held_until.is_some_and(|until| now >= until) {
-            self.growth_held_until = None;
+        let first = self.board.first();
+        let (mut held_until, mut delivery_rate) = (None, None);
+        if let Some(occasional) = &mut self.occasional {
+            occasional.growth_held_until.take_if(|until| now >= *until);
+            held_until = occasional.growth_held_until;
+            // Whether growth is held or not: what is acknowledged need not be remembered.
+            if let Some(rate) = &mut occasional.rate {
+                delivery_rate = rate.sample(rtt);
+                rate.forget_before(first.get());
+            }
         }
-        let (Some(newest), None) = (news.newest_acked, self.growth_held_until) else {
+        let (Some(newest), None) = (news.newest_acked, held_until) else {
             return;
         };
-        self.window.on_ack(&AckSummary {
+        self.control.on_ack(&Ack {
             now,
             newly_acked: news.newly_acked,
+            marked: news.newly_acked_marked,
             in_flight: self.board.pipe(),
             ack_ratio: self.ack_ratio.get().into(),
             rtt,
+            delivery_rate,
             application_limited: newest.is_after(self.last_full),
             ecn_echo: false,
         });
     }
 
+    /// cwnd has had room for data, and none came: no sample tells what the path can do.
+    fn note_application_limit(&mut self, now: Instant) {
+        let has_room = !self.is_full() && self.earliest_departure().is_none_or(|at| at <= now);
+        let occasional = self.occasional.as_mut();
+        let idle = occasional.filter(|it| has_room && it.nothing_waits);
+        if let Some(rate) = idle.and_then(|it| it.rate.as_mut()) {
+            rate.mark_application_limited();
+        }
+    }
+
+    /// Whether what was taken for lost has arrived after all.
+    fn look_for_suspects(&mut self, now: Instant, ack: SeqNo, options: &OptionList) {
+        let Some(occasional) = &mut self.occasional else {
+            return;
+        };
+        let Some(suspects) = &mut occasional.suspects else {
+            return;
+        };
+        let verdict = suspects.take_in(now, ack, self.board.kind(), options);
+        if verdict != Verdict::Open {
+            occasional.suspects = None;
+        }
+        if verdict == Verdict::AllArrived {
+            self.control.on_spurious_loss(now);
+        }
+    }
+
+    /// The event that has been answered took more packets, or was more than losses.
+    fn note_lost(&mut self, news: &News, lost: &LostPackets) {
+        let Some(occasional) = &mut self.occasional else {
+            return;
+        };
+        if news.has_marks {
+            occasional.suspects = None;
+        } else if lost.count() > 0 {
+            occasional.suspects = occasional.suspects.take().and_then(|it| it.and(lost));
+        }
+    }
+
     /// One reduction for all that was lost or marked among packets sent before the first of it was
     /// noticed.
-    fn reduce(&mut self, now: Instant, flight_before: u32, news: &News) {
-        if news
+    fn reduce(&mut self, now: Instant, flight_before: u32, news: &News, lost: LostPackets) {
+        let is_new_event = news
             .newest_congested
-            .is_some_and(|seq| !seq.is_before(self.event_start))
-        {
-            self.window.on_congestion(now, flight_before);
-            self.event_start = self.board.next();
-            self.counts.reductions += 1;
+            .is_some_and(|seq| !seq.is_before(self.event_start));
+        if !is_new_event {
+            return;
         }
+        if lost.count() > 0 {
+            self.control.on_loss(&Loss {
+                now,
+                in_flight: flight_before,
+                lost: lost.count(),
+                is_repeated: false,
+            });
+            let until = now + self.rtt.rto();
+            self.occasional().suspects = (!news.has_marks)
+                .then(|| Suspects::new(until, lost))
+                .flatten();
+        } else {
+            self.control.on_loss(&Loss {
+                now,
+                in_flight: flight_before,
+                lost: 0,
+                is_repeated: false,
+            });
+        }
+        self.event_start = self.board.next();
+        self.counts.reductions += 1;
     }
 }

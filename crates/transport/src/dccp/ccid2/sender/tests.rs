@@ -1,4 +1,4 @@
-use skywave_congestion::{AckSummary, AckedPacket, GrowthLaw};
+use skywave_congestion::{Ack, AckedPacket, AnyControl, GrowthLaw, Interests, Loss, Pacing, Sent};
 use skywave_wire::Ecn;
 use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList};
 
@@ -45,6 +45,7 @@ impl Bench {
             data: is_data.then_some(1000),
             ack: ack.map(SeqNo::new),
             ecn: self.ecn,
+            is_last: false,
         };
         self.sender.on_sent(self.now, &packet);
         self.next += 1;
@@ -599,43 +600,64 @@ fn asks_for_a_sequence_window_of_five_windows() {
 struct Recorder {
     sent: u32,
     acked: Vec<Ecn>,
-    departure: Option<Instant>,
+    marks: u32,
 }
 
-impl WindowControl for Recorder {
-    fn on_sent(&mut self, now: Instant, in_flight: u32) {
-        self.sent = in_flight;
-        self.departure = Some(now + MS);
+impl Control for Recorder {
+    fn on_sent(&mut self, sent: &Sent) {
+        self.sent += 1;
+        assert_eq!(
+            (sent.in_flight, sent.number),
+            (self.sent, 99 + u64::from(self.sent))
+        );
+        assert_eq!((sent.bytes, sent.application_limited), (1000, false));
     }
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         self.acked.push(packet.ecn);
     }
-    fn on_ack(&mut self, ack: &AckSummary) {
+    fn on_ack(&mut self, ack: &Ack) {
         assert_eq!(self.acked.len(), ack.newly_acked as usize);
         assert_eq!(self.acked, [Ecn::Ce, Ecn::Ect0]);
         assert_eq!((ack.in_flight, ack.ack_ratio, ack.rtt), (1, 2, Some(RTT)));
+        assert_eq!(ack.marked, 1);
+        let rate = ack.delivery_rate.unwrap();
+        assert_eq!((rate.delivered, rate.total_delivered), (2000, 2000));
     }
-    fn on_congestion(&mut self, _now: Instant, in_flight: u32) {
-        assert_eq!(in_flight, 3);
+    fn interests(&self) -> Interests {
+        Interests {
+            delivery_rate: true,
+            ..Interests::default()
+        }
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        assert_eq!((loss.in_flight, loss.lost), (3, 0));
+        self.marks += 1;
     }
     fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+    fn limit_cwnd(&mut self, _limit: f64) {}
     fn cwnd(&self) -> f64 {
         3.5
     }
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
-    fn earliest_departure(&self) -> Option<Instant> {
-        self.departure
+    fn pacing(&self) -> Option<Pacing> {
+        Some(Pacing {
+            interval: MS,
+            quantum: 1,
+        })
+    }
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        record("marks", self.marks.into());
     }
 }
 
 // C2-7, and DESIGN's product of transports and windows.
 #[test]
-fn any_window_can_steer_the_sender() {
-    let window = Window::Custom(Box::new(Recorder::default()));
+fn any_control_can_steer_the_sender() {
+    let control = AnyControl::new(Recorder::default());
     let mut bench = Bench::new(&Config::default());
-    bench.sender = Sender::with_window(&Config::default(), window, 2, VectorKind::Ack);
+    bench.sender = Sender::with_control(&Config::default(), control, 2, VectorKind::Ack);
     for _ in 0..3 {
         assert_eq!(bench.send(10), 1);
         assert_eq!(
@@ -652,6 +674,148 @@ fn any_window_can_steer_the_sender() {
     bench.peer.record(SeqNo::new(101), Ecn::Ce);
     bench.acknowledged();
     assert_eq!(bench.stats().counts.marked, 1);
+    let mut marks = None;
+    bench
+        .sender
+        .inner_values(&mut |name, value| marks = Some((name, value)));
+    assert_eq!(marks, Some(("marks", 1.0)));
+}
+
+/// Tells how many losses it was told of, and how often that they were none.
+#[derive(Default)]
+struct Doubter {
+    losses: u32,
+    spurious: u32,
+}
+
+impl Control for Doubter {
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_loss(&mut self, loss: &Loss) {
+        self.losses += loss.lost;
+    }
+    fn on_spurious_loss(&mut self, _now: Instant) {
+        self.spurious += 1;
+    }
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+    fn limit_cwnd(&mut self, _limit: f64) {}
+    fn cwnd(&self) -> f64 {
+        100.0
+    }
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        record("losses", self.losses.into());
+        record("spurious", self.spurious.into());
+    }
+}
+
+fn doubting() -> Bench {
+    let mut bench = Bench::new(&Config::default());
+    let control = AnyControl::new(Doubter::default());
+    bench.sender = Sender::with_control(&Config::default(), control, 2, VectorKind::Ack);
+    bench
+}
+
+/// What a [`Doubter`] tells.
+fn told(bench: &Bench) -> Vec<f64> {
+    let mut told = Vec::new();
+    bench.sender.inner_values(&mut |_, value| told.push(value));
+    told
+}
+
+/// Packets 101 and 102 are overtaken by four others, so they count as lost; both arrive all the same.
+/// The next two arrive too late to be taken for anything but lost.
+#[test]
+fn a_loss_that_was_none_is_told_to_the_control() {
+    let mut bench = doubting();
+    bench.send(7);
+    bench.now += RTT;
+    bench.arrive([100, 103, 104, 105, 106]);
+    bench.acknowledged();
+    assert_eq!(told(&bench), [2.0, 0.0]);
+    bench.now += MS;
+    bench.arrive([101]);
+    bench.acknowledged();
+    assert_eq!(told(&bench), [2.0, 0.0]);
+    bench.arrive([102]);
+    bench.acknowledged();
+    assert_eq!(told(&bench), [2.0, 1.0]);
+
+    bench.send(6);
+    bench.now += RTT;
+    bench.arrive([109, 110, 111, 112]);
+    bench.acknowledged();
+    bench.now += RTT * 10;
+    bench.arrive([107, 108]);
+    bench.acknowledged();
+    assert_eq!(told(&bench), [4.0, 1.0]);
+}
+
+/// A sender that has sent packets 100 to 119, of which 101 counts as lost.
+fn doubtful() -> Bench {
+    let mut bench = doubting();
+    assert_eq!(bench.send(20), 20);
+    bench.now += RTT;
+    bench.arrive([100, 102, 103, 104]);
+    bench
+}
+
+/// The late packet 101 arrives; how many events the control was told to have been none.
+fn spurious(mut bench: Bench, late: Ecn) -> f64 {
+    bench.now += MS;
+    bench.peer.record(SeqNo::new(101), late);
+    bench.acknowledged();
+    told(&bench)[1]
+}
+
+#[test]
+fn a_loss_is_real_where_another_packet_of_its_event_stays_lost() {
+    let mut bench = doubtful();
+    bench.acknowledged();
+    bench.arrive((105..110).chain(111..115));
+    bench.acknowledged();
+    assert_eq!(bench.stats().counts.lost, 2);
+    assert_eq!(bench.stats().counts.reductions, 1);
+    assert_eq!(spurious(bench, Ecn::Ect0), 0.0);
+}
+
+#[test]
+fn a_loss_is_real_where_packets_were_marked_as_well() {
+    let with_mark = |before: bool| {
+        let mut bench = doubtful();
+        if before {
+            bench.acknowledged();
+        }
+        bench.peer.record(SeqNo::new(105), Ecn::Ce);
+        bench.acknowledged();
+        assert_eq!(bench.stats().counts.reductions, 1);
+        spurious(bench, Ecn::Ect0)
+    };
+    assert_eq!([with_mark(true), with_mark(false)], [0.0; 2]);
+}
+
+#[test]
+fn a_loss_is_real_where_the_packet_arrives_marked() {
+    let mut bench = doubtful();
+    bench.acknowledged();
+    assert_eq!(spurious(bench, Ecn::Ce), 0.0);
+    let mut bench = doubtful();
+    bench.acknowledged();
+    assert_eq!(spurious(bench, Ecn::Ect0), 1.0);
+}
+
+/// As many as can be remembered, and one more.
+#[test]
+fn many_late_packets_are_a_loss() {
+    for (lost, expected) in [(8, 1.0), (9, 0.0)] {
+        let mut bench = doubting();
+        bench.send(20);
+        bench.now += RTT;
+        bench.arrive([100]);
+        bench.arrive(101 + lost..104 + lost);
+        bench.acknowledged();
+        assert_eq!(told(&bench), [lost as f64, 0.0]);
+        bench.arrive(102..101 + lost);
+        assert_eq!(spurious(bench, Ecn::Ect0), expected, "{lost}");
+    }
 }
 
 #[test]

@@ -1,0 +1,294 @@
+//! What transports rely on, as a test for any control.
+//!
+//! [`calls`] draws what a transport may tell a control in any order; [`verify`] tells it, and says
+//! what broke. Run both over a control of your own, as this crate does over its own:
+//!
+//! ```
+//! use proptest::prelude::*;
+//! use skywave_congestion::contract::{calls, verify};
+//! use skywave_congestion::{Aimd, AimdConfig, AnyControl};
+//!
+//! proptest!(|(calls in calls())| {
+//!     let control: AnyControl = Aimd::new(AimdConfig::rfc5681(1000)).into();
+//!     verify(control, &calls)?;
+//! });
+//! ```
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+
+use crate::{Ack, AckedPacket, AnyControl, Control, DeliveryRate, Loss, Mark, Sent};
+
+/// What a loss, a mark or a timeout may leave of any window: the least ssthresh (RFC 5681 section
+/// 3.1, equation 4).
+const LEAST_SSTHRESH: f64 = 2.0;
+
+/// The longest that pacing may hold a packet back.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
+
+/// One thing that a transport tells a control. Each happens after what precedes it.
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// Time passes.
+    Wait(Duration),
+    /// So many data packets leave, whether cwnd has room for them or not.
+    Send {
+        /// Packets.
+        packets: u8,
+        /// [`Sent::application_limited`].
+        application_limited: bool,
+    },
+    /// An acknowledgement of so many of the oldest packets. Where none is in flight, it says nothing
+    /// new, and no transport hands it on.
+    Ack {
+        /// Packets, at least one.
+        packets: u8,
+        /// The ECN bits with which they arrived.
+        ecn: Ecn,
+        /// Whether it gives samples of the round-trip time and the delivery rate.
+        has_samples: bool,
+        /// [`Ack::application_limited`].
+        application_limited: bool,
+        /// [`Ack::ecn_echo`].
+        ecn_echo: bool,
+    },
+    /// So many packets are lost.
+    Loss {
+        /// Packets, at least one.
+        packets: u8,
+        /// [`Loss::is_repeated`].
+        is_repeated: bool,
+    },
+    /// Packets were marked.
+    Mark,
+    /// A timeout.
+    Timeout,
+    /// The last loss was none.
+    SpuriousLoss,
+    /// The sender was idle.
+    Restart,
+    /// The receiver dropped so many packets.
+    ReceiverOverload(u8),
+    /// [`Control::limit_cwnd`].
+    LimitCwnd(f64),
+}
+
+/// Calls in any order and number, up to 200.
+pub fn calls() -> impl Strategy<Value = Vec<Call>> {
+    let wait = prop_oneof![
+        8 => 0..300_000_000_u64,
+        1 => 0..100_000_000_000_u64,
+    ];
+    let ecn = prop_oneof![
+        Just(Ecn::NotEct),
+        Just(Ecn::Ect0),
+        Just(Ecn::Ect1),
+        Just(Ecn::Ce)
+    ];
+    let ack = (1..40_u8, ecn, any::<[bool; 3]>()).prop_map(
+        |(packets, ecn, [has_samples, application_limited, ecn_echo])| Call::Ack {
+            packets,
+            ecn,
+            has_samples,
+            application_limited,
+            ecn_echo,
+        },
+    );
+    let send = (1..40_u8, any::<bool>()).prop_map(|(packets, application_limited)| Call::Send {
+        packets,
+        application_limited,
+    });
+    let loss = (1..20_u8, any::<bool>()).prop_map(|(packets, is_repeated)| Call::Loss {
+        packets,
+        is_repeated,
+    });
+    let call = prop_oneof![
+        8 => wait.prop_map(|nanos| Call::Wait(Duration::from_nanos(nanos))),
+        8 => send,
+        12 => ack,
+        2 => loss,
+        1 => Just(Call::Mark),
+        1 => Just(Call::Timeout),
+        1 => Just(Call::SpuriousLoss),
+        1 => Just(Call::Restart),
+        1 => any::<u8>().prop_map(Call::ReceiverOverload),
+        1 => (0.0..100.0_f64).prop_map(Call::LimitCwnd),
+    ];
+    proptest::collection::vec(call, 0..200)
+}
+
+/// Tells `control` what `calls` say and holds it to the contract of [`Control`].
+///
+/// # Errors
+/// The first call that broke it, and how.
+pub fn verify(control: AnyControl, calls: &[Call]) -> Result<(), TestCaseError> {
+    let mut bench = Bench {
+        control,
+        now: Instant::ZERO,
+        next: 0,
+        in_flight: VecDeque::new(),
+        delivered: 0,
+    };
+    bench.check("the beginning")?;
+    // What the last loss may have taken.
+    let mut before_loss = 0.0_f64;
+    for call in calls {
+        let before = bench.control.cwnd();
+        let in_flight = bench.in_flight.len() as f64;
+        bench.tell(call);
+        bench.check(&format!("{call:?}"))?;
+        let after = bench.control.cwnd();
+        let most = match call {
+            Call::Ack { .. } => f64::INFINITY,
+            Call::LimitCwnd(limit) => before.min(limit.max(1.0)),
+            Call::SpuriousLoss => before.max(before_loss),
+            _ => before.max(in_flight).max(LEAST_SSTHRESH),
+        };
+        prop_assert!(
+            after <= most,
+            "{call:?} took cwnd from {before} to {after} packets, more than {most}, with {in_flight} in \
+             flight"
+        );
+        if matches!(call, Call::Loss { .. }) {
+            before_loss = before;
+        }
+    }
+    Ok(())
+}
+
+struct Bench {
+    control: AnyControl,
+    now: Instant,
+    next: u64,
+    /// Number and time of sending.
+    in_flight: VecDeque<(u64, Instant)>,
+    delivered: u64,
+}
+
+/// Bytes of every packet.
+const BYTES: u32 = 1000;
+
+impl Bench {
+    fn check(&self, what: &str) -> Result<(), TestCaseError> {
+        let (cwnd, ssthresh) = (self.control.cwnd(), self.control.ssthresh());
+        prop_assert!(cwnd.is_finite(), "cwnd is {cwnd} after {what}");
+        prop_assert!(cwnd > 0.0, "cwnd is {cwnd} after {what}");
+        prop_assert!(ssthresh > 0.0, "ssthresh is {ssthresh} after {what}");
+        if let Some(pacing) = self.control.pacing() {
+            prop_assert!(pacing.quantum > 0, "a quantum of no packets after {what}");
+            prop_assert!(
+                pacing.interval <= LONGEST_INTERVAL,
+                "{} between packets after {what}",
+                pacing.interval
+            );
+        }
+        let mut wrong = None;
+        self.control.inner_values(&mut |name, value| {
+            if !value.is_finite() {
+                wrong = Some((name, value));
+            }
+        });
+        prop_assert_eq!(wrong, None, "after {}", what);
+        Ok(())
+    }
+
+    fn tell(&mut self, call: &Call) {
+        let now = self.now;
+        let in_flight = self.in_flight.len() as u32;
+        match *call {
+            Call::Wait(duration) => self.now += duration,
+            Call::Send {
+                packets,
+                application_limited,
+            } => {
+                for _ in 0..packets {
+                    self.in_flight.push_back((self.next, now));
+                    self.control.on_sent(&Sent {
+                        now,
+                        number: self.next,
+                        bytes: BYTES,
+                        in_flight: self.in_flight.len() as u32,
+                        application_limited,
+                    });
+                    self.next += 1;
+                }
+            }
+            Call::Ack {
+                packets,
+                ecn,
+                has_samples,
+                application_limited,
+                ecn_echo,
+            } => {
+                let packets = self.in_flight.len().min(packets.into());
+                if packets == 0 {
+                    return;
+                }
+                let mut last_sent_at = None;
+                for (number, sent_at) in self.in_flight.drain(..packets) {
+                    last_sent_at = Some(sent_at);
+                    self.control.on_packet_acked(&AckedPacket {
+                        number,
+                        sent_at,
+                        transmissions: 1,
+                        ecn,
+                    });
+                }
+                let prior_delivered = self.delivered;
+                self.delivered += packets as u64 * u64::from(BYTES);
+                let rtt = last_sent_at.filter(|_| has_samples).map(|at| now - at);
+                self.control.on_ack(&Ack {
+                    now,
+                    newly_acked: packets as u32,
+                    marked: if ecn.is_ce() { packets as u32 } else { 0 },
+                    in_flight: self.in_flight.len() as u32,
+                    ack_ratio: 1,
+                    rtt,
+                    delivery_rate: rtt
+                        .filter(|rtt| !rtt.is_zero())
+                        .map(|interval| DeliveryRate {
+                            delivered: self.delivered - prior_delivered,
+                            interval,
+                            prior_delivered,
+                            total_delivered: self.delivered,
+                            is_application_limited: application_limited,
+                        }),
+                    application_limited,
+                    ecn_echo,
+                });
+            }
+            Call::Loss {
+                packets,
+                is_repeated,
+            } => {
+                self.control.on_loss(&Loss {
+                    now,
+                    in_flight,
+                    lost: packets.into(),
+                    is_repeated,
+                });
+                let lost = self.in_flight.len().min(packets.into());
+                self.in_flight.drain(..lost);
+            }
+            Call::Mark => self.control.on_mark(&Mark {
+                now,
+                in_flight,
+                marked: 1,
+            }),
+            Call::Timeout => {
+                self.control.on_timeout(now, in_flight);
+                self.in_flight.clear();
+            }
+            Call::SpuriousLoss => self.control.on_spurious_loss(now),
+            Call::Restart => self.control.on_restart(now),
+            Call::ReceiverOverload(dropped) => {
+                self.control.on_receiver_overload(now, dropped.into());
+            }
+            Call::LimitCwnd(limit) => self.control.limit_cwnd(limit),
+        }
+    }
+}

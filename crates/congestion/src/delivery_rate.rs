@@ -1,0 +1,422 @@
+//! Samples of the rate at which the network delivers data.
+//!
+//! The algorithm of draft-cheng-iccrg-delivery-rate-estimation as draft-ietf-ccwg-bbr (August 2026)
+//! has taken it over, section "Delivery Rate Samples"; names in comments are that section's. Data
+//! is counted in bytes of application data.
+
+use std::collections::VecDeque;
+
+use skywave_units::{Duration, Instant, Rate};
+
+/// How fast data was delivered between the sending and the acknowledgement of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryRate {
+    /// RS.delivered: bytes delivered in `interval`.
+    pub delivered: u64,
+    /// RS.interval: the longer one of the time in which they were sent and that in which they were
+    /// acknowledged.
+    pub interval: Duration,
+    /// RS.prior_delivered: bytes delivered before the packet was sent. A round is over when a packet
+    /// is acknowledged that was sent after its beginning.
+    pub prior_delivered: u64,
+    /// C.delivered: bytes delivered so far.
+    pub total_delivered: u64,
+    /// RS.is_app_limited: whether the application, not the network, may have been the limit, so that
+    /// the path may be faster.
+    pub is_application_limited: bool,
+}
+
+impl DeliveryRate {
+    /// RS.delivery_rate.
+    pub fn rate(&self) -> Rate {
+        let bits = u128::from(self.delivered) * 8 * 1_000_000_000;
+        let nanos = u128::from(self.interval.as_nanos().max(1));
+        Rate::from_bps(u64::try_from(bits / nanos).unwrap_or(u64::MAX))
+    }
+}
+
+/// Takes the samples: told of each packet that leaves and of each that is acknowledged, of timeouts,
+/// and of times in which the application has nothing to send.
+///
+/// It remembers the packets from the first one that is neither acknowledged nor forgotten
+/// ([`DeliverySampler::forget_before`]).
+#[derive(Clone, Debug, Default)]
+pub struct DeliverySampler {
+    /// The bits of an `u64` that packet numbers do not have.
+    unused_bits: u32,
+    /// C.delivered and C.delivered_time.
+    delivered: u64,
+    delivered_at: Instant,
+    /// C.first_send_time.
+    first_sent_at: Instant,
+    /// C.app_limited: nothing before this many delivered bytes tells what the path can do.
+    limited_until: Option<u64>,
+    /// C.min_rtt.
+    min_rtt: Option<Duration>,
+    /// Packets that have been sent, by number.
+    packets: VecDeque<Packet>,
+    /// C.inflight.
+    in_flight: u64,
+    /// The newest packet of the acknowledgement that is being taken in.
+    newest: Option<Newest>,
+}
+
+/// P: what was known when a packet was sent.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    number: u64,
+    bytes: u32,
+    sent_at: Instant,
+    first_sent_at: Instant,
+    delivered: u64,
+    delivered_at: Instant,
+    is_application_limited: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    InFlight,
+    /// A timeout has given it up; it may arrive all the same.
+    GivenUp,
+    Acked,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    packet: Packet,
+    ack_elapsed: Duration,
+}
+
+impl DeliverySampler {
+    /// For packet numbers of `bits` bits, at most 64, that begin anew at zero. All packets that are
+    /// remembered lie within half of the circle. [`DeliverySampler::default`] has 64 bits, which
+    /// never wrap in practice.
+    pub fn with_number_bits(bits: u32) -> Self {
+        Self {
+            unused_bits: 64 - bits.clamp(1, 64),
+            ..Self::default()
+        }
+    }
+
+    /// OnPacketSent. `number` grows from packet to packet, but for retransmissions, which have the
+    /// number that they had before; `bytes` are those of application data. What has been
+    /// acknowledged before is not counted again.
+    pub fn on_sent(&mut self, now: Instant, number: u64, bytes: u32) {
+        let place = self.find(number);
+        if place.is_ok_and(|index| self.packets[index].state == State::Acked) {
+            return;
+        }
+        if self.in_flight == 0 {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        let packet = Packet {
+            number,
+            bytes,
+            sent_at: now,
+            first_sent_at: self.first_sent_at,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            is_application_limited: self.limited_until.is_some(),
+            state: State::InFlight,
+        };
+        match place {
+            Ok(index) => {
+                let before = core::mem::replace(&mut self.packets[index], packet);
+                self.take_out(&before);
+            }
+            Err(index) => self.packets.insert(index, packet),
+        }
+        self.in_flight += u64::from(bytes);
+    }
+
+    /// MarkConnectionAppLimited: samples of what is sent from now on say that the application was
+    /// the limit, until all that is in flight now has been delivered.
+    ///
+    /// To be called wherever the application has nothing more to send, cwnd has room, and nothing
+    /// that is lost is still to be sent again. That can begin at any time, so the draft looks
+    /// (CheckIfAppLimited)
+    /// - whenever the application writes, before the data are taken in;
+    /// - at each acknowledgement, before it changes anything;
+    /// - when a timer expires by which data may leave, before it does anything.
+    ///
+    /// A transport may look after each packet that leaves as well.
+    pub fn mark_application_limited(&mut self) {
+        self.limited_until = Some((self.delivered + self.in_flight).max(1));
+    }
+
+    /// The retransmission timer (TCP) or the CCID's timeout has expired: nothing counts as in flight
+    /// any more. The next packet begins a new flight, so that its sample does not contain the silence
+    /// before.
+    ///
+    /// What arrives all the same is still counted as delivered.
+    pub fn on_timeout(&mut self) {
+        for packet in &mut self.packets {
+            if packet.state == State::InFlight {
+                packet.state = State::GivenUp;
+            }
+        }
+        self.in_flight = 0;
+    }
+
+    /// UpdateRateSample, for each packet that is acknowledged, be it cumulatively or selectively;
+    /// only the first time counts. [`DeliverySampler::sample`] follows, once for all packets of one
+    /// acknowledgement.
+    pub fn on_acked(&mut self, now: Instant, number: u64) {
+        let Ok(index) = self.find(number) else { return };
+        let packet = self.packets[index];
+        if packet.state == State::Acked {
+            return;
+        }
+        self.packets[index].state = State::Acked;
+        self.take_out(&packet);
+        self.delivered += u64::from(packet.bytes);
+        self.delivered_at = now;
+        let is_newest = self.newest.is_none_or(|newest| {
+            let newest = newest.packet;
+            let by_number = || self.distance(packet.number, newest.number).cmp(&0);
+            let order = packet.sent_at.cmp(&newest.sent_at).then_with(by_number);
+            order.is_gt()
+        });
+        if is_newest {
+            self.newest = Some(Newest {
+                packet,
+                ack_elapsed: now - packet.delivered_at,
+            });
+            self.first_sent_at = packet.sent_at;
+        }
+    }
+
+    /// GenerateRateSample, once all packets of an acknowledgement have been told. `rtt` is its
+    /// round-trip time sample. `None` where nothing was acknowledged, or in less than the least
+    /// round-trip time, which says nothing.
+    pub fn sample(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
+        if let Some(rtt) = rtt {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        self.limited_until.take_if(|until| self.delivered > *until);
+        let is_acked = |first: &mut Packet| first.state == State::Acked;
+        while self.packets.pop_front_if(is_acked).is_some() {}
+        let Newest {
+            packet,
+            ack_elapsed,
+        } = self.newest.take()?;
+        let interval = ack_elapsed.max(packet.sent_at - packet.first_sent_at);
+        if interval.is_zero() || self.min_rtt.is_some_and(|least| interval < least) {
+            return None;
+        }
+        Some(DeliveryRate {
+            delivered: self.delivered - packet.delivered,
+            interval,
+            prior_delivered: packet.delivered,
+            total_delivered: self.delivered,
+            is_application_limited: packet.is_application_limited,
+        })
+    }
+
+    /// Packets before `number` are no longer in flight: they were lost, or the peer cannot report
+    /// them any more.
+    pub fn forget_before(&mut self, number: u64) {
+        while let Some(first) = self.packets.front().copied() {
+            if self.distance(first.number, number) >= 0 {
+                break;
+            }
+            self.packets.pop_front();
+            self.take_out(&first);
+        }
+    }
+
+    /// Bytes of heap in use.
+    pub fn heap_size(&self) -> usize {
+        self.packets.capacity() * size_of::<Packet>()
+    }
+
+    /// `packet` is not in flight any more.
+    fn take_out(&mut self, packet: &Packet) {
+        if packet.state == State::InFlight {
+            self.in_flight -= u64::from(packet.bytes);
+        }
+    }
+
+    fn find(&self, number: u64) -> Result<usize, usize> {
+        match self.packets.back() {
+            Some(last) if self.distance(last.number, number) < 0 => Err(self.packets.len()),
+            _ => self
+                .packets
+                .binary_search_by(|packet| self.distance(packet.number, number).cmp(&0)),
+        }
+    }
+
+    /// How far `number` is ahead of `other`, the shorter way round; negative when it is behind.
+    const fn distance(&self, number: u64, other: u64) -> i64 {
+        let distance = number.wrapping_sub(other) << self.unused_bits;
+        distance as i64 >> self.unused_bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    /// 1000 bytes leave and are acknowledged every millisecond, 100 ms later: 8 Mbit/s.
+    #[test]
+    fn a_steady_flow_is_measured_as_fast_as_it_is() {
+        let mut sampler = DeliverySampler::default();
+        let mut last = None;
+        for now in 0..400_u64 {
+            if let Some(number) = now.checked_sub(100) {
+                sampler.on_acked(ms(now), number);
+                last = sampler.sample(Some(Duration::from_millis(100)));
+            }
+            sampler.on_sent(ms(now), now, 1000);
+        }
+        let last = last.unwrap();
+        assert_eq!(last.rate(), Rate::from_bps(8_000_000));
+        assert_eq!(last.total_delivered, 300_000);
+        assert!(!last.is_application_limited);
+    }
+
+    /// Acknowledgements that come together do not show a faster path: the interval is the longer one
+    /// of both.
+    #[test]
+    fn compressed_acknowledgements_do_not_exaggerate() {
+        let mut sampler = DeliverySampler::default();
+        for now in 0..100 {
+            sampler.on_sent(ms(now), now, 1000);
+        }
+        for number in 0..100 {
+            sampler.on_acked(ms(199), number);
+        }
+        let sample = sampler.sample(Some(Duration::from_millis(100))).unwrap();
+        assert_eq!(sample.interval, Duration::from_millis(199));
+        // The path was empty before: what it took to get there counts.
+        assert_eq!(sample.delivered, 100_000);
+    }
+
+    #[test]
+    fn an_interval_below_the_least_round_trip_time_says_nothing() {
+        let mut sampler = DeliverySampler::default();
+        sampler.on_sent(ms(0), 1, 1000);
+        sampler.on_acked(ms(100), 1);
+        assert!(sampler.sample(Some(Duration::from_millis(100))).is_some());
+        sampler.on_sent(ms(100), 2, 1000);
+        sampler.on_acked(ms(150), 2);
+        assert_eq!(sampler.sample(None), None);
+    }
+
+    #[test]
+    fn what_the_application_held_back_is_marked_until_it_is_through() {
+        let mut sampler = DeliverySampler::default();
+        let rtt = Some(Duration::from_millis(10));
+        sampler.on_sent(ms(0), 1, 1000);
+        sampler.mark_application_limited();
+        sampler.on_sent(ms(5), 2, 1000);
+        sampler.on_sent(ms(6), 3, 1000);
+        let limited = [(10, 1), (15, 2), (16, 3)].map(|(at, number)| {
+            sampler.on_acked(ms(at), number);
+            sampler.sample(rtt).unwrap().is_application_limited
+        });
+        assert_eq!(limited, [false, true, true]);
+        sampler.on_sent(ms(20), 4, 1000);
+        sampler.on_acked(ms(30), 4);
+        assert!(!sampler.sample(rtt).unwrap().is_application_limited);
+    }
+
+    #[test]
+    fn what_is_lost_or_sent_again_is_not_counted_twice() {
+        let mut sampler = DeliverySampler::default();
+        for number in 1..=3 {
+            sampler.on_sent(ms(number), number, 1000);
+        }
+        sampler.on_sent(ms(20), 2, 1000);
+        assert_eq!(sampler.in_flight, 3000);
+        sampler.on_acked(ms(30), 2);
+        sampler.on_acked(ms(31), 2);
+        assert_eq!(sampler.sample(None).unwrap().total_delivered, 1000);
+        sampler.forget_before(4);
+        assert_eq!((sampler.in_flight, sampler.packets.len()), (0, 0));
+        sampler.on_acked(ms(40), 3);
+        assert_eq!(sampler.sample(None), None);
+    }
+
+    /// What is sent after a timeout is a flight of its own: the time in which nothing moved is not
+    /// the path's.
+    #[test]
+    fn after_a_timeout_nothing_is_in_flight() {
+        let rtt = Some(Duration::from_millis(100));
+        let mut sampler = DeliverySampler::default();
+        for number in 0..10 {
+            sampler.on_sent(ms(number), number, 1000);
+        }
+        sampler.on_acked(ms(100), 0);
+        sampler.sample(rtt).unwrap();
+        sampler.on_timeout();
+        assert_eq!(sampler.in_flight, 0);
+        sampler.on_sent(ms(2000), 1, 1000);
+        sampler.on_sent(ms(2000), 2, 1000);
+        sampler.on_acked(ms(2100), 1);
+        sampler.on_acked(ms(2100), 2);
+        let sample = sampler.sample(rtt).unwrap();
+        assert_eq!((sample.delivered, sample.interval), (2000, ms(100) - ms(0)));
+        // What was given up and arrives all the same counts as delivered, and was not in flight.
+        sampler.on_acked(ms(2200), 3);
+        assert_eq!(sampler.sample(None).unwrap().total_delivered, 4000);
+        assert_eq!(sampler.in_flight, 0);
+        assert_eq!(sampler.packets.len(), 6);
+    }
+
+    #[test]
+    fn what_was_acknowledged_and_is_sent_again_is_not_counted_again() {
+        let mut sampler = DeliverySampler::default();
+        for number in 1..=3 {
+            sampler.on_sent(ms(0), number, 1000);
+        }
+        sampler.on_acked(ms(10), 2);
+        sampler.sample(None).unwrap();
+        for number in 1..=3 {
+            sampler.on_sent(ms(20), number, 1000);
+        }
+        assert_eq!(sampler.in_flight, 2000);
+        for number in 1..=3 {
+            sampler.on_acked(ms(30), number);
+        }
+        assert_eq!(sampler.sample(None).unwrap().total_delivered, 3000);
+        assert_eq!((sampler.in_flight, sampler.packets.len()), (0, 0));
+    }
+
+    /// DCCP's sequence numbers: each packet is found before, at and after the wrap, and in an order
+    /// of acknowledgement that is not that of sending.
+    #[test]
+    fn numbers_may_wrap() {
+        const MODULUS: u64 = 1 << 48;
+        let mut sampler = DeliverySampler::with_number_bits(48);
+        let number = |index: u64| (MODULUS - 50 + index) % MODULUS;
+        let mut last = None;
+        for now in 0..200_u64 {
+            if now >= 10 && now % 2 == 0 {
+                sampler.on_acked(ms(now), number(now - 9));
+                sampler.on_acked(ms(now), number(now - 10));
+                last = sampler.sample(Some(Duration::from_millis(9)));
+                assert!(sampler.packets.len() <= 9, "{}", sampler.packets.len());
+            }
+            sampler.on_sent(ms(now), number(now), 1000);
+        }
+        let last = last.unwrap();
+        assert_eq!(last.total_delivered, 190_000);
+        assert_eq!(last.rate(), Rate::from_bps(8_000_000));
+        assert_eq!(sampler.in_flight, 10_000);
+        sampler.forget_before(number(195));
+        assert_eq!((sampler.in_flight, sampler.packets.len()), (5000, 5));
+        // All before the wrap, too.
+        let mut sampler = DeliverySampler::with_number_bits(48);
+        sampler.on_sent(ms(0), number(49), 1000);
+        sampler.on_sent(ms(0), number(50), 1000);
+        sampler.forget_before(0);
+        assert_eq!((sampler.in_flight, sampler.packets.len()), (1000, 1));
+    }
+}

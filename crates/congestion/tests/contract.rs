@@ -1,0 +1,119 @@
+//! Every built-in control keeps the contract, and one that does not is caught.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use proptest::prelude::*;
+use serde_json::json;
+use skywave_congestion::contract::{Call, calls, verify};
+use skywave_congestion::{
+    Ack, AnyControl, Control, ControlContext, Loss, Pacing, built_in_controls,
+};
+use skywave_units::{Duration, Instant};
+
+/// Every registered control, at windows of a new connection and at large ones.
+fn controls() -> Vec<(String, AnyControl)> {
+    let set = built_in_controls();
+    let contexts = [
+        (4.0, f64::INFINITY, false),
+        (1.0, 2.0, false),
+        (500.0, 64.0, true),
+    ];
+    let mut controls = Vec::new();
+    for name in set.names() {
+        for (initial_cwnd, initial_ssthresh, ns2) in contexts {
+            let control = set
+                .read(name, &json!({}))
+                .unwrap()
+                .member
+                .build(&ControlContext {
+                    packet_size: 1000,
+                    initial_cwnd,
+                    initial_ssthresh,
+                    ns2,
+                });
+            controls.push((name.to_owned(), control));
+        }
+    }
+    controls
+}
+
+proptest! {
+    #[test]
+    fn every_built_in_control_keeps_the_contract(calls in calls()) {
+        for (name, control) in controls() {
+            let kept = verify(control, &calls);
+            prop_assert!(kept.is_ok(), "{}: {:?}", name, kept);
+        }
+    }
+}
+
+/// Each breaks one rule.
+#[derive(Clone, Copy)]
+enum Wrong {
+    GrowsWithoutAcks,
+    IsNoNumber,
+    IsZero,
+    StandsStill,
+    TellsInfinity,
+    IgnoresLimits,
+}
+
+struct Breaks(Wrong, f64);
+
+impl Control for Breaks {
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_loss(&mut self, _loss: &Loss) {
+        match self.0 {
+            Wrong::GrowsWithoutAcks => self.1 += 1.0,
+            Wrong::IsNoNumber => self.1 = f64::NAN,
+            Wrong::IsZero => self.1 = 0.0,
+            Wrong::StandsStill | Wrong::TellsInfinity | Wrong::IgnoresLimits => {}
+        }
+    }
+
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+    fn limit_cwnd(&mut self, limit: f64) {
+        if !matches!(self.0, Wrong::IgnoresLimits) {
+            self.1 = self.1.min(limit.max(1.0));
+        }
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.1
+    }
+
+    fn pacing(&self) -> Option<Pacing> {
+        matches!(self.0, Wrong::StandsStill).then_some(Pacing {
+            interval: Duration::MAX,
+            quantum: 1,
+        })
+    }
+
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        if matches!(self.0, Wrong::TellsInfinity) {
+            record("bandwidth_bps", f64::INFINITY);
+        }
+    }
+}
+
+#[test]
+fn a_control_that_breaks_it_is_caught() {
+    let loss = Call::Loss {
+        packets: 1,
+        is_repeated: false,
+    };
+    let calls = [loss, Call::LimitCwnd(2.0)];
+    for (wrong, complaint) in [
+        (Wrong::GrowsWithoutAcks, "from 4 to 5"),
+        (Wrong::IsNoNumber, "cwnd is NaN"),
+        (Wrong::IsZero, "cwnd is 0"),
+        (Wrong::StandsStill, "between packets"),
+        (Wrong::TellsInfinity, "bandwidth_bps"),
+        (Wrong::IgnoresLimits, "from 4 to 4 packets, more than 2"),
+    ] {
+        let error = verify(AnyControl::new(Breaks(wrong, 4.0)), &calls);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(complaint), "{error}");
+    }
+}

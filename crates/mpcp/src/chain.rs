@@ -1,0 +1,200 @@
+//! Places in a chain of MPCP, told by TCP's header as published (Li and Yousefi'zadeh 2009, sections
+//! 3.2 and 5): there is no field for them, so they hide in the order of its two numbers.
+//!
+//! - *Two packets* (DPCP): the sequence number is the larger one on the first, the acknowledgement
+//!   number on the second; where it is not so, the two change places (Algorithm 1, with the negation
+//!   that its printed form has lost). The checksum does not notice. Where both are equal, the one that
+//!   has to be smaller is lowered by one after the checksum was computed: a checksum that is wrong by
+//!   one tells of it.
+//! - *More*: the acknowledgement number is lowered by the place, and the checksum tells by how much.
+//!
+//! Whoever receives a segment knows one of the two numbers, since data flow one way: so it sees
+//! whether they have changed places, even when one has overtaken the other. Not told right is the
+//! place of a segment whose number to be lowered is less than what it is to be lowered by: it would
+//! have to wrap. Of two packets that is a tie at zero, which the receiver takes for another segment.
+
+use skywave_transport::tcp::Header;
+
+/// The number of a segment that the receiver of it can tell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Known {
+    /// The sequence number, of a peer that sends no data.
+    Seq(u32),
+    /// The acknowledgement number, of an end that sends no data.
+    Ack(u32),
+}
+
+impl Known {
+    const fn fits(self, header: &Header) -> bool {
+        match self {
+            Self::Seq(seq) => header.seq == seq,
+            Self::Ack(ack) => header.ack == ack,
+        }
+    }
+}
+
+/// The place in a chain of `packets` packets that a header tells: all that a router reads.
+pub(crate) const fn place(header: Header, packets: u8) -> u8 {
+    match packets {
+        0 | 1 => 0,
+        2 => (header.seq <= header.ack) as u8,
+        _ => header.checksum_offset,
+    }
+}
+
+/// Lets `header` tell its segment's place in a chain of `packets` packets.
+pub(crate) fn put(header: &mut Header, place: u8, packets: u8) {
+    match packets {
+        0 | 1 => {}
+        2 if header.seq == header.ack => {
+            let lowered = if place == 0 {
+                &mut header.ack
+            } else {
+                &mut header.seq
+            };
+            *lowered = lowered.wrapping_sub(1);
+            header.checksum_offset = 1;
+        }
+        2 if (header.seq > header.ack) != (place == 0) => swap(header),
+        2 => {}
+        _ => {
+            header.ack = header.ack.wrapping_sub(place.into());
+            header.checksum_offset = place;
+        }
+    }
+}
+
+/// Makes the numbers of `header` what they were, and returns the place that they told.
+pub(crate) fn take(header: &mut Header, packets: u8, known: Known) -> u8 {
+    let place = place(*header, packets);
+    let offset = core::mem::take(&mut header.checksum_offset);
+    match packets {
+        0 | 1 => {}
+        2 if offset > 0 => {
+            let lowered = if place == 0 {
+                &mut header.ack
+            } else {
+                &mut header.seq
+            };
+            *lowered = lowered.wrapping_add(1);
+        }
+        2 if known.fits(header) => {}
+        2 => {
+            swap(header);
+            if !known.fits(header) {
+                swap(header);
+            }
+        }
+        _ => header.ack = header.ack.wrapping_add(offset.into()),
+    }
+    place
+}
+
+const fn swap(header: &mut Header) {
+    core::mem::swap(&mut header.seq, &mut header.ack);
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use core::net::Ipv4Addr;
+
+    use proptest::prelude::*;
+    use skywave_wire::tcp::{Flags, Segment, TcpOptions};
+    use skywave_wire::{AddressPair, Checksum, Payload};
+
+    use super::*;
+
+    const CHECKSUM: Checksum = Checksum::Over(AddressPair::V4 {
+        source: Ipv4Addr::new(10, 0, 0, 1),
+        destination: Ipv4Addr::new(10, 0, 0, 2),
+    });
+
+    pub(crate) fn segment(seq: u32, ack: u32) -> Segment {
+        Segment {
+            source_port: 49_152,
+            destination_port: 5001,
+            seq,
+            ack,
+            flags: Flags::ACK,
+            window: 1000,
+            checksum_offset: 0,
+            options: TcpOptions::default(),
+            payload: Payload::Synthetic(1000),
+        }
+    }
+
+    fn put_into(segment: &mut Segment, place: u8, packets: u8) {
+        let mut header = Header::of(segment);
+        put(&mut header, place, packets);
+        header.put_into(segment);
+    }
+
+    /// Sends a segment over the wire, and returns it with what a router and the receiver make of the
+    /// bytes.
+    fn sent(seq: u32, ack: u32, place: u8, packets: u8, known: Known) -> (Segment, u8, u8) {
+        let mut segment = segment(seq, ack);
+        put_into(&mut segment, place, packets);
+        let bytes = segment.to_bytes(CHECKSUM).unwrap();
+        let mut parsed = Segment::parse_with_offset(&bytes, CHECKSUM, packets - 1).unwrap();
+        let router = super::place(Header::of(&parsed), packets);
+        let mut header = Header::of(&parsed);
+        let receiver = take(&mut header, packets, known);
+        header.put_into(&mut parsed);
+        (parsed, router, receiver)
+    }
+
+    fn number() -> impl Strategy<Value = u32> {
+        prop_oneof![8..u32::MAX, 8..20_u32, u32::MAX - 9..u32::MAX]
+    }
+
+    proptest! {
+        /// Order and both numbers come back from bytes alone, whichever number is the larger one,
+        /// and for ties.
+        #[test]
+        fn place_and_numbers_come_back_from_bytes(
+            seq in number(), ack in prop_oneof![number().prop_map(Some), Just(None)],
+            packets in 1..=8_u8, place in 0..8_u8,
+        ) {
+            let place = place % packets;
+            let ack = ack.unwrap_or(seq);
+            for known in [Known::Seq(seq), Known::Ack(ack)] {
+                let (parsed, router, receiver) = sent(seq, ack, place, packets, known);
+                prop_assert_eq!((parsed.seq, parsed.ack), (seq, ack));
+                prop_assert_eq!(parsed.payload.len(), 1000);
+                prop_assert_eq!((router, receiver), (place, place));
+            }
+        }
+    }
+
+    /// Algorithm 1, line by line.
+    #[test]
+    fn the_larger_number_names_the_half() {
+        let cases = [
+            // The first packet: seq > ack.
+            ((9, 5), 0, (9, 5), 0),
+            ((5, 9), 0, (9, 5), 0),
+            ((7, 7), 0, (7, 6), 1),
+            // The second one: seq < ack.
+            ((9, 5), 1, (5, 9), 0),
+            ((5, 9), 1, (5, 9), 0),
+            ((7, 7), 1, (6, 7), 1),
+        ];
+        for ((seq, ack), place, numbers, offset) in cases {
+            let mut segment = segment(seq, ack);
+            put_into(&mut segment, place, 2);
+            assert_eq!((segment.seq, segment.ack), numbers);
+            assert_eq!(segment.checksum_offset, offset);
+        }
+    }
+
+    /// Numbers that have changed places have the same checksum: nothing on the way can tell.
+    #[test]
+    fn a_swap_needs_no_other_checksum() {
+        let mut swapped = segment(1_000_000, 77);
+        let checksum = |segment: &Segment| segment.to_bytes(CHECKSUM).unwrap()[16..18].to_vec();
+        let before = checksum(&swapped);
+        put_into(&mut swapped, 1, 2);
+        assert_eq!(swapped.seq, 77);
+        assert_eq!(checksum(&swapped), before);
+    }
+}

@@ -1,0 +1,407 @@
+//! MPCP: a window that obeys the load factor of the busiest router, which a chain of n packets tells;
+//! with one packet, VCP.
+//!
+//! - VCP: Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough" (2005 and 2008), as
+//!   Chen, Yang and Hong restate it (2010, appendix).
+//! - MPCP: Li and Yousefi'zadeh, "MPCP: Multi Packet Congestion-control Protocol" (2009), called DPCP
+//!   with two packets and TPCP with three.
+//!
+//! Where the published forms differ, each is a named choice.
+
+mod acked;
+mod config;
+mod fallback;
+mod growth;
+mod reader;
+
+pub use config::{Acts, AdditiveScaling, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, VcpConfig};
+
+use acked::Acked;
+use fallback::{Fallback, Overload};
+use growth::Growth;
+use reader::{Reader, Reading};
+use skywave_congestion::{Ack, AckedPacket, Control, Interests, Loss, Pacing};
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+
+use crate::load::{Level, Zone};
+
+/// The round-trip time that growth is scaled by before there is a sample (Xia et al., code for
+/// ns-2).
+const RTT_BEFORE_SAMPLES: Duration = Duration::from_millis(100);
+/// Weight of a sample in the smoothed round-trip time (RFC 6298 section 2.3).
+const RTT_WEIGHT: f64 = 0.125;
+/// From this cwnd on packets are not paced (Xia et al., code for ns-2).
+const MOST_PACED: f64 = 64.0;
+
+/// An MPCP window, and with chains of one packet a VCP window.
+///
+/// It grows by each packet that is acknowledged, as the load factor says that is known then, so an
+/// acknowledgement of several packets lets it grow as much as one for each.
+#[derive(Clone, Debug)]
+pub struct Mpcp {
+    config: MpcpConfig,
+    cwnd: f64,
+    ssthresh: f64,
+    /// Smoothed round-trip time in seconds, once there is a sample.
+    srtt: Option<f64>,
+    growth: Growth,
+    reader: Reader,
+    /// What this acknowledgement tells.
+    acked: Acked,
+    /// The busiest zone that the last acknowledgement told of.
+    zone: Zone,
+    gate: Gate,
+    /// The last decrease, where it took the worst for digits that had not come.
+    provisional: Option<Provisional>,
+    /// The window while routers do not seem to speak VCP.
+    fallback: Option<Box<Fallback>>,
+    overload: Overload,
+}
+
+/// A decrease by a level that was not known whole.
+#[derive(Clone, Copy, Debug)]
+struct Provisional {
+    /// Which chain told of overload.
+    chain: u64,
+    /// cwnd before it.
+    cwnd: f64,
+    /// What it left of that.
+    left: f64,
+}
+
+/// Where a sender stands after a decrease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gate {
+    /// Overload is answered by a decrease.
+    Open,
+    /// t_rho has not passed.
+    Shut { until: Instant },
+    /// It has; a round-trip time has not.
+    Increasing { until: Instant },
+}
+
+impl Mpcp {
+    /// A window at its initial size.
+    pub fn new(config: impl Into<MpcpConfig>) -> Self {
+        let config = config.into();
+        Self {
+            config,
+            cwnd: config.vcp.initial_cwnd.max(1.0),
+            ssthresh: f64::INFINITY,
+            srtt: None,
+            growth: Growth::new(&config.vcp, RTT_BEFORE_SAMPLES.as_secs_f64()),
+            reader: Reader::new(&config),
+            acked: Acked::default(),
+            zone: Zone::Low,
+            gate: Gate::Open,
+            provisional: None,
+            fallback: None,
+            overload: Overload::default(),
+        }
+    }
+
+    /// How many packets tell a load factor.
+    pub(crate) const fn packets(&self) -> u8 {
+        self.reader.packets()
+    }
+
+    fn rtt(&self) -> f64 {
+        self.srtt.unwrap_or(RTT_BEFORE_SAMPLES.as_secs_f64())
+    }
+
+    fn on_rtt(&mut self, sample: Duration) {
+        let sample = sample.as_secs_f64();
+        let srtt = self.srtt.get_or_insert(sample);
+        *srtt += RTT_WEIGHT * (sample - *srtt);
+        self.growth = Growth::new(&self.config.vcp, *srtt);
+    }
+
+    /// Lets the times pass that follow a decrease.
+    fn pass(&mut self, now: Instant) {
+        if let Gate::Shut { until } = self.gate
+            && until <= now
+        {
+            let until = until + Duration::from_secs_f64(self.rtt());
+            self.gate = Gate::Increasing { until };
+        }
+        if let Gate::Increasing { until } = self.gate
+            && until <= now
+        {
+            self.gate = Gate::Open;
+        }
+    }
+
+    /// Reads what an acknowledgement brings, in the order of sending: a digit says nothing before
+    /// those that precede it.
+    fn read_news(&mut self) {
+        let mut news = core::mem::take(&mut self.acked.news);
+        news.sort_unstable_by_key(|&(seq, _)| seq);
+        for &(seq, zone) in &news {
+            self.acked.record(self.reader.on_packet(seq, zone));
+        }
+        self.acked.news = news;
+    }
+
+    /// Obeys one acknowledgement.
+    fn obey(&mut self, now: Instant, may_grow: bool) {
+        if may_grow {
+            self.grow();
+        }
+        let Some(reading) = self.acked.over() else {
+            return;
+        };
+        match self.gate {
+            Gate::Open => {
+                let before = self.cwnd;
+                self.decrease(reading.level);
+                self.provisional = (!reading.is_whole).then_some(Provisional {
+                    chain: reading.chain,
+                    cwnd: before,
+                    left: self.cwnd,
+                });
+                self.gate = Gate::Shut {
+                    until: now + self.config.vcp.interval,
+                };
+            }
+            Gate::Shut { .. } => self.refine(reading),
+            Gate::Increasing { .. } => {}
+        }
+    }
+
+    fn grow(&mut self) {
+        let freezes = self.config.vcp.after_decrease == AfterDecrease::Freezes;
+        if freezes && matches!(self.gate, Gate::Shut { .. }) {
+            return;
+        }
+        let answers_overload = matches!(self.gate, Gate::Increasing { .. });
+        let is_additive = freezes && answers_overload;
+        let [low, high, over] = self.acked.vcp();
+        let (low, high) = if is_additive {
+            (0, low + high)
+        } else {
+            (low, high)
+        };
+        let over = if answers_overload { over } else { 0 };
+        self.cwnd += self.growth.multiplicative(low);
+        for packets in [high, over] {
+            self.cwnd += self.growth.additive(packets, self.cwnd);
+        }
+        for (level, packets) in self.acked.chains() {
+            if level.zone() != Zone::Over || answers_overload {
+                let xi = if is_additive { 0.0 } else { level.increase() };
+                self.cwnd += self.growth.of_chain(&self.config, xi, packets, self.cwnd);
+            }
+        }
+    }
+
+    fn decrease(&mut self, level: Level) {
+        self.cwnd = self.decreased(self.cwnd, level);
+        self.ssthresh = self.cwnd;
+    }
+
+    /// max(1, beta cwnd): Chen et al. 2010, equation A5, and Li and Yousefi'zadeh 2009, Table 1.
+    fn decreased(&self, cwnd: f64, level: Level) -> f64 {
+        let beta = level.decrease().unwrap_or(self.config.vcp.decrease);
+        (beta * cwnd).max(1.0)
+    }
+
+    /// More of the level is known by which cwnd was decreased, or the next chain has come whole: gives
+    /// back what was too much ("a finer adjustment", Li and Yousefi'zadeh 2009, section 3.3).
+    fn refine(&mut self, reading: Reading) {
+        let Some(last) = self.provisional else {
+            return;
+        };
+        if !reading.is_whole && reading.chain != last.chain {
+            return;
+        }
+        let left = self.decreased(last.cwnd, reading.level);
+        if left > last.left {
+            // A loss in between has reduced what was left, and reduces what is given back.
+            self.cwnd *= left / last.left;
+            self.ssthresh = self.cwnd;
+        }
+        self.provisional = (!reading.is_whole).then_some(Provisional {
+            left: left.max(last.left),
+            ..last
+        });
+    }
+
+    /// An acknowledgement says with which ECN bits a packet came, and in its header at which place of
+    /// a chain that was; told before its packets are reported, and of duplicates too. Only a
+    /// transport says so whose packets have no sequence numbers to tell places by: TCP.
+    pub(crate) fn on_feedback(&mut self, now: Instant, place: u8, code: Ecn) {
+        let rtt = Duration::from_secs_f64(self.rtt());
+        self.reader.on_header(now, rtt, place, zone_of(code));
+    }
+
+    /// The place in a chain that the header of the next packet is to tell; asked once for each
+    /// packet, by such a transport.
+    pub(crate) fn next_place(&mut self) -> u8 {
+        self.reader.next_place()
+    }
+
+    /// Whether the codes of an acknowledgement can be VCP routers'.
+    fn judge(&mut self, now: Instant, [low, high, over]: [u32; 3]) {
+        let others = low + high > 0;
+        let is_too_short =
+            self.overload
+                .is_too_short(now, over > 0, others, self.config.vcp.interval);
+        if over > 0 {
+            self.zone = Zone::Over;
+        } else if high > 0 {
+            self.zone = Zone::High;
+        } else if low > 0 {
+            self.zone = Zone::Low;
+        }
+        if high > 0 {
+            self.regain();
+        } else if self.config.vcp.falls_back && is_too_short && self.fallback.is_none() {
+            self.fall_back(now);
+        }
+    }
+
+    /// Where load is called high, or has just been, a loss is no surprise; elsewhere the codes are not
+    /// those of the router that drops.
+    fn doubt_after_loss(&mut self, now: Instant) {
+        if self.config.vcp.falls_back && self.zone == Zone::Low && self.gate == Gate::Open {
+            self.fall_back(now);
+        }
+    }
+
+    /// What comes back contradicts VCP: loses faith in the codes, with the window as it is.
+    fn fall_back(&mut self, now: Instant) {
+        let fallback = Fallback::new(now, self.cwnd, self.ssthresh);
+        self.fallback = Some(Box::new(fallback));
+    }
+
+    /// A router has written what only VCP routers write.
+    fn regain(&mut self) {
+        if let Some(fallback) = self.fallback.take() {
+            self.cwnd = fallback.window.cwnd();
+            self.ssthresh = fallback.window.ssthresh();
+            self.gate = Gate::Open;
+            self.provisional = None;
+        }
+    }
+}
+
+impl Control for Mpcp {
+    fn interests(&self) -> Interests {
+        Interests {
+            packets: true,
+            ..Interests::default()
+        }
+    }
+
+    fn on_packet_acked(&mut self, packet: &AckedPacket) {
+        self.acked.news.push((packet.number, zone_of(packet.ecn)));
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.on_rtt(rtt);
+        }
+        self.read_news();
+        let zones = self.acked.zones();
+        self.judge(ack.now, zones);
+        let rtt = self.rtt();
+        match &mut self.fallback {
+            Some(fallback) => fallback.on_ack(ack, zones[Zone::Over as usize] > 0, rtt),
+            None => {
+                self.pass(ack.now);
+                self.obey(ack.now, !ack.application_limited && !ack.ecn_echo);
+            }
+        }
+        self.acked.clear();
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        if let Some(fallback) = &mut self.fallback {
+            return fallback.window.on_loss(loss);
+        }
+        match self.config.vcp.on_loss {
+            OnLoss::Halves => {
+                self.cwnd = (self.cwnd / 2.0).max(1.0);
+                self.ssthresh = self.cwnd;
+            }
+            OnLoss::Decreases => self.decrease(Level::begin(Zone::Over)),
+        }
+        self.doubt_after_loss(loss.now);
+    }
+
+    fn on_timeout(&mut self, now: Instant, in_flight: u32) {
+        self.acked.clear();
+        if let Some(fallback) = &mut self.fallback {
+            return fallback.window.on_timeout(now, in_flight);
+        }
+        self.ssthresh = (self.cwnd / 2.0).max(2.0);
+        self.cwnd = 1.0;
+        self.provisional = None;
+        self.doubt_after_loss(now);
+    }
+
+    fn on_restart(&mut self, now: Instant) {
+        self.cwnd = self.cwnd.min(self.config.vcp.initial_cwnd.max(1.0));
+        self.provisional = None;
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_restart(now);
+        }
+    }
+
+    fn on_receiver_overload(&mut self, now: Instant, dropped: u32) {
+        self.cwnd = (self.cwnd - f64::from(dropped)).max(1.0);
+        self.provisional = None;
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_receiver_overload(now, dropped);
+        }
+    }
+
+    fn limit_cwnd(&mut self, limit: f64) {
+        self.cwnd = self.cwnd.min(limit.max(1.0));
+        self.provisional = None;
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.limit_cwnd(limit);
+        }
+    }
+
+    fn cwnd(&self) -> f64 {
+        match &self.fallback {
+            Some(fallback) => fallback.window.cwnd(),
+            None => self.cwnd,
+        }
+    }
+
+    fn ssthresh(&self) -> f64 {
+        match &self.fallback {
+            Some(fallback) => fallback.window.ssthresh(),
+            None => self.ssthresh,
+        }
+    }
+
+    fn pacing(&self) -> Option<Pacing> {
+        if !self.config.vcp.paces || self.cwnd <= 1.0 || self.cwnd > MOST_PACED {
+            return None;
+        }
+        // R / 2^ceil(log2 cwnd), where it is so long that it matters.
+        let interval = Duration::from_secs_f64(self.rtt() / self.cwnd.log2().ceil().exp2());
+        let matters = interval * 2 > self.config.vcp.interval;
+        matters.then_some(Pacing {
+            interval,
+            quantum: 1,
+        })
+    }
+
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        record("load_zone", f64::from(self.zone as u8));
+        record("falls_back", f64::from(u8::from(self.fallback.is_some())));
+    }
+}
+
+/// A packet whose code was cleared on its way counts as it was sent.
+fn zone_of(code: Ecn) -> Zone {
+    Zone::from_code(code).unwrap_or(Zone::Low)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! The level of load that the digits of chains tell a sender.
+
+use skywave_units::{Duration, Instant};
+
+use super::{Acts, ChainOrder, MpcpConfig};
+use crate::load::{Level, MAX_PACKETS, Zone};
+
+/// So many packets in a row with the same place mean that order is lost (Li and Yousefi'zadeh 2009,
+/// section 3.4).
+const TROUBLE: u8 = 3;
+/// For "several round-trip times" (likewise) a sender then does without chains; and if it happens
+/// again within as many after that, it does for good.
+const ROUNDS_WITHOUT_CHAINS: u64 = 4;
+
+/// The load factor as a sender takes it to be when a packet comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) level: Level,
+    /// Which chain told it.
+    pub(super) chain: u64,
+    /// Whether all of its digits have come, so that none was taken to be the worst.
+    pub(super) is_whole: bool,
+}
+
+/// What came back so far, and what it is taken to mean.
+#[derive(Clone, Debug)]
+pub(super) struct Reader {
+    packets: u8,
+    acts: Acts,
+    order: ChainOrder,
+    /// The digits of the current chain that have come, without a gap.
+    chain: Option<Level>,
+    /// Which chain that is: by sequence numbers, or counted.
+    number: u64,
+    /// The load factor, as the sender takes it to be.
+    level: Level,
+    /// Whether all of its digits have come.
+    is_whole: bool,
+    headers: Headers,
+}
+
+/// Places as headers tell them.
+#[derive(Clone, Debug, Default)]
+struct Headers {
+    mode: Mode,
+    /// The place of the next packet to leave.
+    next: u8,
+    /// The place of the last packet that came back, and how often in a row it was the same.
+    last: Option<u8>,
+    repeats: u8,
+}
+
+/// Whether chains are in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mode {
+    /// They are, as from the beginning.
+    #[default]
+    Chains,
+    /// They are again, but what comes back was sent before.
+    Returning { suspicious_until: Instant },
+    /// They are again. Trouble before this time means that they had better not be.
+    Resumed { suspicious_until: Instant },
+    /// Each packet carries VCP's code, until then.
+    Vcp { until: Instant },
+    /// For good: a path that loses or reorders too much.
+    VcpForGood,
+}
+
+impl Mode {
+    const fn is_vcp(self) -> bool {
+        matches!(self, Self::Vcp { .. } | Self::VcpForGood)
+    }
+}
+
+impl Reader {
+    pub(super) fn new(config: &MpcpConfig) -> Self {
+        let packets = config.packets.clamp(1, MAX_PACKETS);
+        Self {
+            packets,
+            acts: config.acts,
+            order: config.order,
+            chain: None,
+            number: 0,
+            level: Level::lowest(packets),
+            is_whole: true,
+            headers: Headers::default(),
+        }
+    }
+
+    /// How many packets a chain has, by configuration.
+    pub(super) const fn packets(&self) -> u8 {
+        self.packets
+    }
+
+    /// Whether each packet is a chain, by configuration or because order was lost.
+    pub(super) const fn is_vcp(&self) -> bool {
+        self.packets == 1 || self.headers.mode.is_vcp()
+    }
+
+    /// What packet `seq`, which came back with `zone`, tells.
+    pub(super) fn on_packet(&mut self, seq: u64, zone: Zone) -> Reading {
+        if self.packets == 1 {
+            self.level = Level::begin(zone);
+        } else if self.order == ChainOrder::SequenceNumbers {
+            let (number, place) = (seq / u64::from(self.packets), seq % u64::from(self.packets));
+            self.on_digit(number, place as u8, zone);
+        }
+        Reading {
+            level: self.level,
+            chain: self.number,
+            is_whole: self.is_whole,
+        }
+    }
+
+    /// A digit of a chain whose number is known. What belongs to an older chain, or comes after a
+    /// digit that has not come, tells nothing.
+    fn on_digit(&mut self, number: u64, place: u8, zone: Zone) {
+        match self.chain {
+            _ if place == 0 && number >= self.number => {
+                self.number = number;
+                self.take_in(Level::begin(zone));
+            }
+            Some(chain) if number == self.number && place == chain.packets() => {
+                self.take_in(chain.with(zone));
+            }
+            _ => {}
+        }
+    }
+
+    fn take_in(&mut self, chain: Level) {
+        self.chain = Some(chain);
+        let is_whole = chain.packets() == self.packets;
+        if is_whole || self.acts == Acts::AtOnce {
+            self.level = chain.completed(Zone::Over, self.packets);
+            self.is_whole = is_whole;
+        }
+    }
+
+    /// A digit came back whose place is known from a header only (section 3.4).
+    pub(super) fn on_header(&mut self, now: Instant, rtt: Duration, place: u8, zone: Zone) {
+        if place >= self.packets {
+            // No sender of such chains wrote it.
+            return;
+        }
+        self.pass(now, rtt);
+        if self.headers.mode.is_vcp() {
+            // What was sent in a chain before says no more.
+            if place == 0 {
+                self.take_vcp(zone);
+            }
+            return;
+        }
+        let headers = &mut self.headers;
+        let is_repeated = headers.last.replace(place) == Some(place);
+        headers.repeats = if is_repeated { headers.repeats + 1 } else { 1 };
+        if let Mode::Returning { suspicious_until } = headers.mode {
+            headers.repeats = 1;
+            if place == 0 {
+                // It may have been sent without a chain, or begin the first one.
+                self.take_vcp(zone);
+                self.chain = Some(self.level);
+                return;
+            }
+            headers.mode = Mode::Resumed { suspicious_until };
+        }
+        if headers.repeats >= TROUBLE {
+            return self.give_up_chains(now, rtt, zone);
+        }
+        self.number += u64::from(place == 0);
+        let first = self.chain.map(Level::zone);
+        match self.chain {
+            // Of two first digits in a row the larger one counts.
+            _ if place == 0 && is_repeated => {
+                self.take_in(Level::begin(first.map_or(zone, |first| first.max(zone))));
+            }
+            _ if place == 0 => self.take_in(Level::begin(zone)),
+            Some(chain) if chain.packets() == place => self.take_in(chain.with(zone)),
+            // A gap, or a place for the second time: only the first digit is sure.
+            _ => {
+                if let Some(first) = first {
+                    self.take_in(Level::begin(first));
+                }
+            }
+        }
+    }
+
+    /// The code that came back is VCP's: it says all by itself.
+    const fn take_vcp(&mut self, zone: Zone) {
+        self.level = Level::begin(zone);
+        self.is_whole = true;
+        self.number += 1;
+    }
+
+    fn give_up_chains(&mut self, now: Instant, rtt: Duration, zone: Zone) {
+        let again = match self.headers.mode {
+            Mode::Resumed { suspicious_until } => now < suspicious_until,
+            _ => false,
+        };
+        self.headers = Headers {
+            mode: if again {
+                Mode::VcpForGood
+            } else {
+                Mode::Vcp {
+                    until: now + rtt * ROUNDS_WITHOUT_CHAINS,
+                }
+            },
+            ..Headers::default()
+        };
+        let first = self.chain.take().map_or(zone, Level::zone);
+        self.level = Level::begin(first);
+        self.is_whole = true;
+    }
+
+    /// Returns to chains when it is time. The next packet begins one.
+    fn pass(&mut self, now: Instant, rtt: Duration) {
+        if let Mode::Vcp { until } = self.headers.mode
+            && until <= now
+        {
+            self.headers.mode = Mode::Returning {
+                suspicious_until: now + rtt * ROUNDS_WITHOUT_CHAINS,
+            };
+        }
+    }
+
+    /// The place of the packet that leaves now.
+    pub(super) fn next_place(&mut self) -> u8 {
+        if self.is_vcp() {
+            return 0;
+        }
+        let place = self.headers.next;
+        self.headers.next = (place + 1) % self.packets;
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests;

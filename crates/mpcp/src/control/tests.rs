@@ -1,0 +1,450 @@
+use skywave_wire::Ecn;
+
+use super::*;
+use crate::testing::loss;
+
+const LOW: Ecn = Zone::Low.code();
+const HIGH: Ecn = Zone::High.code();
+const OVER: Ecn = Zone::Over.code();
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+fn config() -> VcpConfig {
+    VcpConfig::chen2010(100.0)
+}
+
+/// A window whose round-trip time is known to be `rtt_ms`.
+fn window(config: VcpConfig, rtt_ms: u64) -> Mpcp {
+    let mut window = Mpcp::new(config);
+    window.on_rtt(Duration::from_millis(rtt_ms));
+    window
+}
+
+/// An acknowledgement of one packet for each code.
+fn ack(window: &mut Mpcp, now: Instant, codes: &[Ecn]) {
+    for &ecn in codes {
+        window.on_packet_acked(&AckedPacket {
+            number: 0,
+            sent_at: now,
+            transmissions: 1,
+            ecn,
+        });
+    }
+    window.on_ack(&Ack {
+        now,
+        newly_acked: codes.len() as u32,
+        marked: 0,
+        in_flight: window.cwnd() as u32,
+        ack_ratio: 1,
+        rtt: None,
+
+        delivery_rate: None,
+        application_limited: false,
+        ecn_echo: false,
+    });
+}
+
+/// What a round-trip time of packets with this code makes of cwnd.
+fn round(window: &mut Mpcp, now: Instant, code: Ecn) -> f64 {
+    let before = window.cwnd();
+    for _ in 0..before as usize {
+        ack(window, now, &[code]);
+    }
+    window.cwnd() - before
+}
+
+/// Equation A3: under low load cwnd doubles in t_rho ln 2 / ln 1.0625 = 2.29 s, whatever R is, up to
+/// the R from which on sigma_MI limits it to 16.4 % a round.
+#[test]
+fn multiplicative_increase_is_the_same_in_time_for_all_round_trips() {
+    for rtt in [20, 80, 200, 500] {
+        let mut window = window(config(), rtt);
+        let rounds = (2286.6 / rtt as f64).round() as u64;
+        for number in 0..rounds {
+            round(&mut window, at(number * rtt), LOW);
+        }
+        let doublings = (window.cwnd() / 100.0).log2();
+        let expected = (rounds * rtt) as f64 / 2286.6;
+        assert!(
+            (doublings / expected - 1.0).abs() < 0.04,
+            "R {rtt} ms: {doublings}"
+        );
+    }
+    let mut window = window(config(), 2000);
+    let growth = round(&mut window, at(0), LOW);
+    assert!((growth - 16.37).abs() < 0.01, "{growth}");
+}
+
+/// Equation A4, and the form of the authors' code, in packets a round.
+#[test]
+fn additive_increase_is_scaled_as_either_source_says() {
+    let growth = |scaling, rtt| {
+        let config = VcpConfig {
+            additive_scaling: scaling,
+            initial_cwnd: 1000.0,
+            ..config()
+        };
+        round(&mut window(config, rtt), at(0), HIGH)
+    };
+    let near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 0.02;
+    let chen = AdditiveScaling::Capped { limit: 10.0 };
+    for (rtt, packets) in [(100, 0.25), (200, 1.0), (400, 4.0), (2000, 10.0)] {
+        let value = growth(chen, rtt);
+        assert!(near(value, packets), "R {rtt} ms: {value}");
+    }
+    for (rtt, packets) in [(10, 0.02), (100, 1.0), (200, 4.0), (1000, 30.0)] {
+        let value = growth(AdditiveScaling::Tails, rtt);
+        assert!(near(value, packets), "R {rtt} ms: {value}");
+    }
+}
+
+/// Several packets in one acknowledgement grow the window as much as one each.
+#[test]
+fn an_ack_ratio_does_not_slow_growth() {
+    let mut each = window(config(), 100);
+    let mut two = window(config(), 100);
+    for _ in 0..50 {
+        ack(&mut each, at(0), &[LOW]);
+        ack(&mut each, at(0), &[LOW]);
+        ack(&mut two, at(0), &[LOW, LOW]);
+    }
+    assert_eq!(each.cwnd(), two.cwnd());
+}
+
+/// Equation A5, then t_rho without another decrease, then a round-trip time of additive increase.
+#[test]
+fn overload_is_answered_once_and_then_not_for_a_while() {
+    let mut window = window(config(), 100);
+    ack(&mut window, at(0), &[OVER, OVER]);
+    assert_eq!(window.cwnd(), 87.5);
+    ack(&mut window, at(199), &[OVER]);
+    assert_eq!(window.cwnd(), 87.5);
+    ack(&mut window, at(250), &[OVER]);
+    assert_eq!(window.cwnd(), 87.5 + 0.25 / 87.5);
+    ack(&mut window, at(301), &[OVER]);
+    assert!((window.cwnd() - 0.875 * 87.5).abs() < 0.01);
+    let mut small = Mpcp::new(VcpConfig::chen2010(1.0));
+    ack(&mut small, at(0), &[OVER]);
+    assert_eq!(small.cwnd(), 1.0);
+}
+
+/// As published, a decrease leaves one packet: none is given back that was not taken.
+#[test]
+fn a_refinement_knows_that_one_packet_is_left() {
+    for (cwnd, refined) in [(1.0, 1.0), (2.0, 1.75), (100.0, 87.5)] {
+        let mut window = Mpcp::new(MpcpConfig::li2009(cwnd, 2));
+        back(&mut window, at(0), 0, OVER);
+        back(&mut window, at(1), 1, LOW);
+        assert_eq!(window.cwnd(), refined);
+    }
+    // A loss halves what is left whether it comes before or after the refinement.
+    let mut window = dpcp(Acts::AtOnce);
+    back(&mut window, at(0), 0, OVER);
+    window.on_loss(&loss(at(1), 40));
+    back(&mut window, at(2), 1, LOW);
+    assert!((window.cwnd() - 43.75).abs() < 1e-9);
+    // A timeout leaves nothing to give back.
+    let mut window = dpcp(Acts::AtOnce);
+    back(&mut window, at(0), 0, OVER);
+    window.on_timeout(at(1), 40);
+    back(&mut window, at(2), 1, LOW);
+    assert_eq!(window.cwnd(), 1.0);
+}
+
+#[test]
+fn the_two_readings_differ_in_what_else_is_obeyed_after_a_decrease() {
+    let freezes = VcpConfig {
+        after_decrease: AfterDecrease::Freezes,
+        ..config()
+    };
+    for (config, grows) in [(config(), true), (freezes, false)] {
+        let mut window = window(config, 100);
+        ack(&mut window, at(0), &[OVER]);
+        ack(&mut window, at(150), &[LOW]);
+        assert_eq!(window.cwnd() > 87.5, grows);
+        // In the round-trip time after t_rho the second takes every code for a high load.
+        let before = window.cwnd();
+        ack(&mut window, at(250), &[LOW]);
+        let growth = window.cwnd() - before;
+        let additive = 0.25 / before;
+        assert_eq!(growth > 2.0 * additive, grows, "{growth}");
+
+        let mut chains = Mpcp::new(MpcpConfig {
+            vcp: config,
+            ..MpcpConfig::li2009(100.0, 2)
+        });
+        chains.on_rtt(Duration::from_millis(200));
+        back(&mut chains, at(0), 0, OVER);
+        back(&mut chains, at(0), 1, LOW);
+        for (now, seq) in [(150, 2), (250, 4)] {
+            let before = chains.cwnd();
+            back(&mut chains, at(now), seq, LOW);
+            back(&mut chains, at(now), seq + 1, LOW);
+            let growth = chains.cwnd() - before;
+            let additive = if now < 200 { 0.0 } else { 2.0 / before };
+            if grows {
+                assert!(growth > 2.0 * additive, "at {now} ms: {growth}");
+            } else {
+                assert!((growth - additive).abs() < 1e-3, "at {now} ms: {growth}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_two_readings_of_a_loss() {
+    let decreases = VcpConfig {
+        on_loss: OnLoss::Decreases,
+        ..config()
+    };
+    for (config, left) in [(config(), 50.0), (decreases, 87.5)] {
+        let mut window = window(config, 100);
+        ack(&mut window, at(0), &[HIGH]);
+        let before = window.cwnd();
+        window.on_loss(&loss(at(10), before as u32));
+        assert!((window.cwnd() - left / 100.0 * before).abs() < 1e-9);
+        assert!(window.fallback.is_none(), "load was called high");
+    }
+    let mut window = window(self::config(), 100);
+    window.on_timeout(at(0), 100);
+    assert_eq!(window.cwnd(), 1.0);
+}
+
+/// Behind a router that only drops, no code ever rises: the first loss ends multiplicative increase.
+#[test]
+fn a_loss_under_low_load_shows_a_router_without_vcp() {
+    let mut window = window(config(), 100);
+    ack(&mut window, at(0), &[LOW]);
+    window.on_loss(&loss(at(10), 100));
+    assert!(window.fallback.is_some());
+    let reduced = window.cwnd();
+    assert!((reduced - 50.0).abs() < 0.1, "{reduced}");
+    round(&mut window, at(50), LOW);
+    let growth = round(&mut window, at(150), LOW);
+    assert!((growth - 1.0).abs() < 0.1, "RFC 5681: {growth} a round");
+    window.on_loss(&loss(at(300), 50));
+    assert!((window.cwnd() - 25.0).abs() < 1.0);
+    // A code that only VCP routers write.
+    ack(&mut window, at(400), &[HIGH]);
+    assert!(window.fallback.is_none());
+}
+
+/// RFC 3168's routers mark single packets; VCP's routers say one thing for t_rho.
+#[test]
+fn single_marks_show_a_router_of_rfc_3168() {
+    let mut window = window(config(), 50);
+    ack(&mut window, at(0), &[LOW]);
+    ack(&mut window, at(10), &[OVER]);
+    ack(&mut window, at(20), &[LOW]);
+    assert!(window.fallback.is_some());
+    let before = window.cwnd();
+    ack(&mut window, at(100), &[OVER]);
+    ack(&mut window, at(110), &[OVER]);
+    let after = window.cwnd();
+    assert!(
+        (after / before - 0.5).abs() < 0.02,
+        "once in a round-trip time"
+    );
+}
+
+#[test]
+fn a_vcp_router_is_not_taken_for_another() {
+    let mut window = window(config(), 50);
+    for millis in (0..4000).step_by(10) {
+        // Overload for one interval in four.
+        let code = if millis / 200 % 4 == 3 { OVER } else { LOW };
+        ack(&mut window, at(millis), &[code]);
+        assert!(window.fallback.is_none(), "at {millis} ms");
+    }
+}
+
+#[test]
+fn what_is_published_has_no_fallback() {
+    let published = VcpConfig {
+        falls_back: false,
+        ..config()
+    };
+    let mut window = window(published, 100);
+    ack(&mut window, at(0), &[LOW]);
+    ack(&mut window, at(10), &[OVER]);
+    ack(&mut window, at(20), &[LOW]);
+    window.on_loss(&loss(at(500), 100));
+    assert!(window.fallback.is_none());
+}
+
+/// With R = 2 s and 10 packets: 2 s / 2^4 = 125 ms between packets, which is more than t_rho / 2.
+#[test]
+fn small_windows_of_long_round_trips_are_paced() {
+    let paces = VcpConfig {
+        initial_cwnd: 10.0,
+        ..VcpConfig::xia2005(10.0)
+    };
+    let pacing = window(paces, 2000).pacing().unwrap();
+    assert_eq!(pacing.interval, Duration::from_millis(125));
+    assert_eq!(pacing.quantum, 1);
+    assert_eq!(window(paces, 500).pacing(), None);
+    let large = VcpConfig::xia2005(65.0);
+    assert_eq!(window(large, 2000).pacing(), None);
+}
+
+#[test]
+fn an_application_that_sends_little_is_not_given_more() {
+    let mut window = window(config(), 100);
+    window.on_packet_acked(&AckedPacket {
+        number: 0,
+        sent_at: at(0),
+        transmissions: 1,
+        ecn: LOW,
+    });
+    window.on_ack(&Ack {
+        now: at(100),
+        newly_acked: 1,
+        marked: 0,
+        in_flight: 0,
+        ack_ratio: 1,
+        rtt: None,
+
+        delivery_rate: None,
+        application_limited: true,
+        ecn_echo: false,
+    });
+    assert_eq!(window.cwnd(), 100.0);
+}
+
+/// A DPCP window whose packets come back numbered, with a round-trip time of 200 ms.
+fn dpcp(acts: Acts) -> Mpcp {
+    let mut window = Mpcp::new(MpcpConfig {
+        acts,
+        ..MpcpConfig::li2009(100.0, 2)
+    });
+    window.on_rtt(Duration::from_millis(200));
+    window
+}
+
+/// Packet `seq` comes back with `code`.
+fn back(window: &mut Mpcp, now: Instant, seq: u64, code: Ecn) {
+    window.on_packet_acked(&AckedPacket {
+        number: seq,
+        sent_at: now,
+        transmissions: 1,
+        ecn: code,
+    });
+    window.on_ack(&Ack {
+        now,
+        newly_acked: 1,
+        marked: 0,
+        in_flight: window.cwnd() as u32,
+        ack_ratio: 1,
+        rtt: None,
+
+        delivery_rate: None,
+        application_limited: false,
+        ecn_echo: false,
+    });
+}
+
+/// Li and Yousefi'zadeh 2009, section 3.3: overload is answered at once as if it were the worst, and
+/// what was too much is given back when more is known.
+#[test]
+fn a_decrease_is_refined_by_the_second_packet() {
+    for (second, beta) in [(LOW, 0.875), (HIGH, 0.6), (OVER, 0.43)] {
+        let mut at_once = dpcp(Acts::AtOnce);
+        back(&mut at_once, at(0), 0, OVER);
+        assert_eq!(at_once.cwnd(), 43.0);
+        back(&mut at_once, at(1), 1, second);
+        assert!((at_once.cwnd() - 100.0 * beta).abs() < 1e-9);
+        // The next chain is of the same overload.
+        back(&mut at_once, at(2), 2, OVER);
+        back(&mut at_once, at(3), 3, LOW);
+        assert!((at_once.cwnd() - 100.0 * beta).abs() < 1e-9);
+
+        let mut waits = dpcp(Acts::WhenComplete);
+        let before = waits.cwnd();
+        back(&mut waits, at(0), 0, OVER);
+        assert!(waits.cwnd() >= before, "its level is the lowest still");
+        let before = waits.cwnd();
+        back(&mut waits, at(1), 1, second);
+        assert!((waits.cwnd() - before * beta).abs() < 1e-9);
+    }
+}
+
+/// Overload that lasts is answered again, and in the round-trip time before that by additive increase,
+/// as under VCP.
+#[test]
+fn lasting_overload_is_answered_again() {
+    let mut window = dpcp(Acts::AtOnce);
+    for seq in 0..500 {
+        // Twice 105 to 140 %: t_rho and a round-trip time lie between decreases.
+        back(
+            &mut window,
+            at(seq),
+            seq,
+            if seq % 2 == 0 { OVER } else { HIGH },
+        );
+    }
+    // 200 packets come back between 200 and 400 ms, the time of additive increase; R = t_rho.
+    let mut between = 60.0;
+    for _ in 0..200 {
+        between += 1.0 / between;
+    }
+    assert!(
+        (window.cwnd() - 0.6 * between).abs() < 0.1,
+        "{}",
+        window.cwnd()
+    );
+}
+
+/// Both increases together, from the upper bound of the level: with R = t_rho, xi and alpha in each
+/// round; at most twice the window.
+#[test]
+fn growth_is_by_the_level_and_at_most_doubles() {
+    for ([first, second], xi) in [
+        ([LOW, LOW], 1.0),
+        ([LOW, HIGH], 0.375),
+        ([HIGH, LOW], 0.044_118),
+    ] {
+        let mut window = dpcp(Acts::WhenComplete);
+        back(&mut window, at(0), 0, first);
+        back(&mut window, at(0), 1, second);
+        let before = window.cwnd();
+        back(&mut window, at(0), 2, first);
+        let expected = (xi + 1.0 / before).min(1.0);
+        assert!((window.cwnd() - before - expected).abs() < 1e-6);
+    }
+}
+
+/// Acknowledgements of two packets that lie across chains: what is known whole counts, and what was
+/// cut by half a chain is made up for by the next whole one.
+#[test]
+fn acknowledgements_across_chains_are_read_whole() {
+    let both = |window: &mut Mpcp, now, packets: [(u64, Ecn); 2]| {
+        // The newest first, as vectors tell them.
+        for (seq, ecn) in packets.into_iter().rev() {
+            window.on_packet_acked(&AckedPacket {
+                number: seq,
+                sent_at: now,
+                transmissions: 1,
+                ecn,
+            });
+        }
+        ack(window, now, &[]);
+    };
+    let mut window = dpcp(Acts::AtOnce);
+    back(&mut window, at(0), 0, OVER);
+    assert_eq!(window.cwnd(), 43.0);
+    both(&mut window, at(1), [(1, LOW), (2, OVER)]);
+    assert!((window.cwnd() - 87.5).abs() < 1e-9, "{}", window.cwnd());
+
+    let mut window = dpcp(Acts::AtOnce);
+    back(&mut window, at(0), 0, HIGH);
+    let before = window.cwnd();
+    both(&mut window, at(1), [(1, LOW), (2, OVER)]);
+    both(&mut window, at(2), [(3, LOW), (4, OVER)]);
+    assert!(
+        (window.cwnd() / before - 0.875).abs() < 0.01,
+        "{}",
+        window.cwnd()
+    );
+}

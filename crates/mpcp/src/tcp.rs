@@ -1,0 +1,158 @@
+//! Load factors over TCP.
+//!
+//! Data carry the code of a load factor in the ECN field, retransmissions included, and the flags ECE
+//! and CWR of an acknowledgement carry back, as the low and the high bit, the largest code of the
+//! segments since the last one. Acknowledgements are sent with 00, so routers leave them alone. Both
+//! ends are taken to agree. The authors of VCP do not say how TCP's header carries the code; this is
+//! this project's way.
+//!
+//! In a chain of more than one packet headers tell each segment's place (`chain`), and the receiver
+//! acknowledges every segment at once, with its place and its code.
+
+use skywave_congestion::ControlContext;
+use skywave_registry::ParameterError;
+use skywave_transport::tcp::{
+    Header, ReceiverExtension, SenderControl, SenderExtension, TcpControlKind, TcpControls,
+};
+use skywave_units::Instant;
+use skywave_wire::Ecn;
+use skywave_wire::tcp::Flags;
+
+use crate::chain::{self, Known};
+use crate::load::Zone;
+use crate::{Mpcp, SenderParameters};
+
+/// The flags CWR and ECE as the two bits of a code.
+const CODE_SHIFT: u8 = 6;
+
+impl SenderExtension for Mpcp {
+    fn write(&mut self, mut header: Header) -> (Header, Ecn) {
+        if self.packets() > 1 {
+            let place = self.next_place();
+            chain::put(&mut header, place, self.packets());
+        }
+        (header, Zone::Low.code())
+    }
+
+    fn read(&mut self, now: Instant, mut header: Header, next: u32) -> Header {
+        if self.packets() == 1 {
+            return header;
+        }
+        let place = chain::take(&mut header, self.packets(), Known::Seq(next));
+        let flags = header.flags;
+        if flags.contains(Flags::ACK) && !flags.contains(Flags::SYN) && !flags.contains(Flags::RST)
+        {
+            self.on_feedback(now, place, self.echo(flags));
+        }
+        header
+    }
+
+    fn echo(&self, flags: Flags) -> Ecn {
+        Ecn::from_bits(flags.0 >> CODE_SHIFT)
+    }
+}
+
+/// The receiver's half.
+#[derive(Clone, Debug)]
+struct Echo {
+    packets: u8,
+    /// The largest code since the last acknowledgement; in a chain that of the last segment.
+    code: Ecn,
+    /// The place of the last segment in its chain.
+    place: u8,
+}
+
+impl ReceiverExtension for Echo {
+    fn read(&mut self, mut header: Header, ack: u32) -> Header {
+        if self.packets > 1 {
+            self.place = chain::take(&mut header, self.packets, Known::Ack(ack));
+        }
+        header
+    }
+
+    fn on_data(&mut self, ecn: Ecn) {
+        self.code = if self.packets > 1 {
+            ecn
+        } else {
+            self.code.max(ecn)
+        };
+    }
+
+    fn acks_at_once(&self) -> bool {
+        self.packets > 1
+    }
+
+    fn write(&mut self, mut header: Header) -> Header {
+        let code = core::mem::take(&mut self.code);
+        header.flags = header.flags.union(Flags(code.bits() << CODE_SHIFT));
+        if self.packets > 1 {
+            chain::put(&mut header, self.place, self.packets);
+        }
+        header
+    }
+}
+
+impl TcpControlKind for SenderParameters {
+    fn check(&self) -> Result<(), ParameterError> {
+        Self::check(self)
+    }
+
+    fn build(&self, context: &ControlContext) -> SenderControl {
+        SenderControl::Extended(Box::new(Mpcp::new(self.config(context.initial_cwnd))))
+    }
+
+    fn receiver(&self) -> Option<Box<dyn ReceiverExtension + Send>> {
+        Some(Box::new(Echo {
+            packets: self.packets(),
+            code: Ecn::NotEct,
+            place: 0,
+        }))
+    }
+
+    fn tag(&self, header: Header) -> u8 {
+        chain::place(header, self.packets())
+    }
+
+    fn has_tags(&self) -> bool {
+        self.packets() > 1
+    }
+
+    fn owns_ecn(&self) -> bool {
+        true
+    }
+
+    fn check_routers(&self, codes: &[(&'static str, u32)]) -> Result<(), String> {
+        crate::check_routers(self.packets(), self.fallback, codes)
+    }
+}
+
+/// Enters the control `vcp`, whose parameter `chain` makes MPCP of it.
+pub(crate) fn register(controls: &mut TcpControls) {
+    skywave_transport::tcp::register_tcp_control::<SenderParameters>(
+        controls,
+        "vcp",
+        "Obeys the load factor that routers write: VCP, or MPCP in chains of packets.",
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::VcpConfig;
+
+    /// Without a chain an acknowledgement carries back the largest code since the one before.
+    #[test]
+    fn acknowledgements_carry_back_the_largest_code() {
+        let sender = Mpcp::new(VcpConfig::chen2010(4.0));
+        let mut receiver = SenderParameters::default().receiver().unwrap();
+        for zone in [Zone::Low, Zone::High, Zone::Over] {
+            receiver.on_data(zone.code());
+            receiver.on_data(Zone::Low.code());
+            let ack = receiver.write(Header::of(&chain::tests::segment(1, 1)));
+            assert!(ack.flags.contains(Flags::ACK));
+            assert_eq!(sender.echo(ack.flags), zone.code());
+        }
+        let ack = receiver.write(Header::of(&chain::tests::segment(1, 1)));
+        assert_eq!(ack.flags, Flags::ACK);
+    }
+}

@@ -1,0 +1,13 @@
+//! What transports tell a control, with the parts that tests do not vary.
+
+use skywave_congestion::Loss;
+use skywave_units::Instant;
+
+pub(crate) const fn loss(now: Instant, in_flight: u32) -> Loss {
+    Loss {
+        now,
+        in_flight,
+        lost: 1,
+        is_repeated: false,
+    }
+}

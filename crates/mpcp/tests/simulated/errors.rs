@@ -1,0 +1,126 @@
+//! Scenarios that are wrong about load factors, and what is said about them.
+
+use skywave_sim::{Registry, Scenario};
+
+const GOOD: &str = r#"
+    name = "two hosts"
+    duration = "10 s"
+    nodes = ["a", "b"]
+    probes = { interval = "1 ms", links = ["a->b"] }
+
+    [[links]]
+    from = "a"
+    to = "b"
+    rate = "1 Mbps"
+    delay = "10 ms"
+    queue = { drop-tail = { packets = 20 } }
+
+    [[flows]]
+    name = "file"
+    from = "a"
+    to = "b"
+    transport = { tcp = {} }
+    source = { ftp = {} }
+
+    [[flows]]
+    name = "voice"
+    from = "a"
+    to = "b"
+    start = "1 s"
+    transport = { dccp = { ccid = 2 } }
+    source = { cbr = { rate = "64 kbps", datagram = "160 B" } }
+"#;
+
+const QUEUE: &str = "queue = { drop-tail = { packets = 20 } }";
+
+/// What is replaced in the good scenario, by what, the field of the error and how its message begins.
+type Row = (&'static str, &'static str, &'static str, &'static str);
+
+#[track_caller]
+fn assert_errors(rows: &[Row]) {
+    for &(old, new, field, message) in rows {
+        let text = GOOD.replacen(old, new, 1);
+        assert_ne!(text, GOOD, "{old}");
+        let error = Scenario::from_toml(&text, &Registry::default()).unwrap_err();
+        assert_eq!(error.field, field, "{error}");
+        assert!(error.message.starts_with(message), "{error}");
+    }
+}
+
+#[test]
+fn errors_of_load_factors_name_their_field() {
+    assert_errors(&[
+        (
+            "tcp = {}",
+            "tcp = { vcp = {} }",
+            "flows[0].transport.tcp.vcp",
+            "these are parameters of `vcp`: give control = \"vcp\" too",
+        ),
+        (
+            "tcp = {}",
+            "tcp = { control = \"vcp\", vcp = { interval = \"0 s\" } }",
+            "flows[0].transport.tcp.vcp.interval",
+            "0 s",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 248, ecn = false",
+            "flows[1].transport.dccp.ecn",
+            "CCID 248's codes",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 3, vcp = {}",
+            "flows[1].transport.dccp.vcp",
+            "these are parameters of another CCID: use ccid 248, 249 or 250",
+        ),
+        (
+            "tcp = {}",
+            "tcp = { control = \"vcp\", vcp = { chain = 9 } }",
+            "flows[0].transport.tcp.vcp.chain",
+            "a chain of 9 packets: 1 (VCP) to 8",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 249, vcp = { chain = 3 }",
+            "flows[1].transport.dccp.vcp.chain",
+            "CCID 249 has chains of 2",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, chain = 0 } }",
+            "links[0].queue.vcp.chain",
+            "a chain of 0 packets",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, flows = 0 } }",
+            "links[0].queue.vcp.flows",
+            "0 flows to remember",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, target_utilisation = 1.2 } }",
+            "links[0].queue.vcp.target_utilisation",
+            "1.2: above 0, at most 1",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, target_utilisation = 0.0 } }",
+            "links[0].queue.vcp.target_utilisation",
+            "0: above 0, at most 1",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = { packets = 9, sampling = \"1 s\" } }",
+            "links[0].queue.vcp.sampling",
+            "1 s between samples",
+        ),
+        (
+            QUEUE,
+            "queue = { vcp = {} }",
+            "links[0].queue.vcp",
+            "give either `packets` or `bytes`",
+        ),
+    ]);
+}

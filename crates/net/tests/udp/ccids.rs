@@ -1,0 +1,60 @@
+//! CCIDs on a real network: with a control of the sender's choice, and none that a peer does not know.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use skywave_congestion::CubicParameters;
+use skywave_net::{ConnectError, ConnectionError};
+use skywave_transport::dccp::{Ccid, Ccids, Config, SendersChoice};
+
+use crate::{endpoint, pair, peer, quick, soon};
+
+const DATAGRAMS: usize = 2_000;
+
+/// CUBIC over CCID 251: its window grows, and nothing is lost.
+#[tokio::test]
+async fn any_control_carries_data() {
+    let cubic = Arc::new(CubicParameters::default());
+    let config = Config {
+        receive_queue: DATAGRAMS,
+        ..quick()
+    };
+    let pair = pair(config.with_ccid(SendersChoice::new(cubic))).await;
+    assert_eq!(pair.client.ccids(), [Ccid::SENDERS_CHOICE; 2]);
+    let cwnd = || pair.client.stats().congestion.window().unwrap().cwnd;
+    let initial = cwnd();
+    let receive = async {
+        for _ in 0..DATAGRAMS {
+            soon(pair.server.recv()).await.unwrap().unwrap();
+        }
+    };
+    let send = async {
+        for _ in 0..DATAGRAMS {
+            pair.client.send(Bytes::from(vec![0; 1000])).await.unwrap();
+        }
+    };
+    tokio::join!(send, receive);
+    assert!(cwnd() > initial);
+    assert_eq!(pair.client.stats().congestion.window().unwrap().lost, 0);
+}
+
+/// An endpoint whose table has no CCID 251 does not pretend to be one that has: the client, which
+/// accepts nothing else, is refused.
+#[tokio::test]
+async fn a_ccid_that_the_peer_does_not_know_is_refused() {
+    let mut known = Ccids::empty();
+    known.enter_shared(Ccids::default().get_shared(Ccid::TCP_LIKE).unwrap());
+    let server = Config {
+        ccids: known,
+        ..quick()
+    };
+    let [ours, theirs] = [endpoint(), endpoint()];
+    let _listener = theirs.listen(5001, server).unwrap();
+    let wants = quick().with_ccid(SendersChoice::default());
+    let error = soon(ours.connect(peer(&theirs), wants)).await.unwrap_err();
+    let is_reset = matches!(
+        error,
+        ConnectError::Connection(ConnectionError::Reset { .. })
+    );
+    assert!(is_reset, "{error:?}");
+}

@@ -1,0 +1,57 @@
+//! `controls`: the inner values of each sender's congestion control, at each sampling time.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_units::Instant;
+
+use super::inner_values::InnerValues;
+use crate::ids::FlowId;
+use crate::observe::Observer;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::table::finite;
+use crate::view::Sample;
+
+pub(crate) struct Controls {
+    setup: Arc<ProbeSetup>,
+    values: InnerValues<FlowId>,
+}
+
+impl Controls {
+    pub(crate) fn new(setup: &Arc<ProbeSetup>) -> Self {
+        Self {
+            setup: Arc::clone(setup),
+            values: InnerValues::new(),
+        }
+    }
+}
+
+impl Observer for Controls {
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        for flow in self.setup.sampled_flows() {
+            sample
+                .host(flow.sender())
+                .inner_values(&mut |name, value| self.values.record(now, flow, name, value));
+        }
+    }
+}
+
+impl Probe for Controls {
+    fn wants(&self) -> Wants {
+        Wants {
+            samples: true,
+            ..Wants::NOTHING
+        }
+    }
+
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        end.table(&self.values.rows)
+            .column("time_s", |row| row.at)
+            .flow("flow", |row| row.source)
+            .label("name", &self.values.names, |row| row.name)
+            .column("value", |row| finite(row.value))
+            .finish()
+            .map(Some)
+    }
+}

@@ -1,0 +1,57 @@
+//! `queues`: the inner values of each link's queue discipline, at each sampling time.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use skywave_units::Instant;
+
+use super::inner_values::InnerValues;
+use crate::observe::Observer;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::table::finite;
+use crate::view::Sample;
+
+pub(crate) struct Queues {
+    setup: Arc<ProbeSetup>,
+    values: InnerValues<u32>,
+}
+
+impl Queues {
+    pub(crate) fn new(setup: &Arc<ProbeSetup>) -> Self {
+        Self {
+            setup: Arc::clone(setup),
+            values: InnerValues::new(),
+        }
+    }
+}
+
+impl Observer for Queues {
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        for link in sample.links() {
+            let index = link.index();
+            if self.setup.samples_link(index) {
+                link.inner_values(&mut |name, value| self.values.record(now, index, name, value));
+            }
+        }
+    }
+}
+
+impl Probe for Queues {
+    fn wants(&self) -> Wants {
+        Wants {
+            samples: true,
+            ..Wants::NOTHING
+        }
+    }
+
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        end.table(&self.values.rows)
+            .column("time_s", |row| row.at)
+            .link("link", |row| row.source)
+            .label("name", &self.values.names, |row| row.name)
+            .column("value", |row| finite(row.value))
+            .finish()
+            .map(Some)
+    }
+}

@@ -1,0 +1,139 @@
+//! DCCP endpoints as a scenario describes them.
+
+use core::num::NonZeroU32;
+use std::sync::Arc;
+
+use skywave_congestion::{GrowthLaw, tfrc};
+use skywave_transport::dccp;
+use skywave_transport::dccp::mechanism::Mechanism;
+use skywave_units::Duration;
+
+use super::rto_config;
+use crate::scenario::{
+    DccpSpec, FeedbackSpec, Growth, PerRoundTripSpec, Profile, ReceiverRttSpec, SmoothingSpec,
+    TfrcRules, WindowSpec,
+};
+
+/// Datagrams that wait to be sent. Shorter than a socket's: an application that always has data would
+/// fill it, and measure the delay of its own queue.
+const SEND_QUEUE: usize = 64;
+
+/// Datagrams that wait to be read, which applications here do at once.
+const RECEIVE_QUEUE: usize = 256;
+
+/// How long a connection that is closed goes on sending.
+const LINGER: Duration = Duration::from_secs(60);
+
+/// ns-2's module has no timer in PARTOPEN; the shortest that no run here sees expire.
+const NS2_PARTOPEN_RETRY: Duration = Duration::from_secs(3);
+
+/// ns-2's module checks no Sequence Window. This one is wide enough never to be renegotiated, which
+/// would cost acknowledgements of its own.
+const NS2_SEQUENCE_WINDOW: u64 = 10_000;
+
+pub(super) fn config(
+    spec: &DccpSpec,
+    mechanism: &Arc<dyn Mechanism>,
+    datagram: u64,
+) -> dccp::Config {
+    let rfc = dccp::Config {
+        send_queue: SEND_QUEUE,
+        receive_queue: RECEIVE_QUEUE,
+        linger: LINGER,
+        ..dccp::Config::default()
+    };
+    let base = match spec.profile {
+        Profile::Rfc => rfc,
+        Profile::Ns2 => dccp::Config {
+            ccid2: dccp::Ccid2Config::ns2(),
+            allow_short_seqnos: true,
+            send_queue: 1000,
+            partopen_retry: NS2_PARTOPEN_RETRY,
+            repeat_confirms: false,
+            sequence_window: NS2_SEQUENCE_WINDOW,
+            ..rfc
+        },
+    };
+    let ccid2 = base.ccid2;
+    let growth = match spec.growth {
+        None => ccid2.growth,
+        Some(Growth::Rfc4341) => GrowthLaw::Rfc4341,
+        Some(Growth::Ns2TcpLike) => GrowthLaw::Ns2TcpLike,
+        Some(Growth::PerAck) => GrowthLaw::PerAck,
+    };
+    let mut ccids = base.ccids;
+    ccids.enter_shared(Arc::clone(mechanism));
+    let ccid = vec![mechanism.row().ccid];
+    dccp::Config {
+        ccids,
+        sender_ccids: ccid.clone(),
+        receiver_ccids: ccid,
+        tfrc: tfrc_config(spec),
+        request_rtt_estimate: spec
+            .tfrc
+            .as_ref()
+            .is_some_and(|tfrc| tfrc.receiver_rtt == ReceiverRttSpec::Option),
+        ccid2: dccp::Ccid2Config {
+            initial_cwnd: spec.initial_cwnd.map(f64::from).or(ccid2.initial_cwnd),
+            initial_ssthresh: spec
+                .initial_ssthresh
+                .map_or(ccid2.initial_ssthresh, f64::from),
+            growth,
+            rto: rto_config(ccid2.rto, None, spec.initial_rto, spec.min_rto),
+            delayed_ack: spec.delayed_ack.unwrap_or(ccid2.delayed_ack),
+            immediate_acks: spec.immediate_acks.unwrap_or(ccid2.immediate_acks),
+            ..ccid2
+        },
+        allow_short_seqnos: spec.short_seqnos.unwrap_or(base.allow_short_seqnos),
+        ecn_incapable: !spec.ecn,
+        ack_ratio: spec.ack_ratio,
+        mps: datagram as u32,
+        send_queue: spec
+            .send_queue
+            .map_or(base.send_queue, |packets| packets as usize),
+        ..base
+    }
+}
+
+fn tfrc_config(spec: &DccpSpec) -> tfrc::Config {
+    let given = spec.tfrc.clone().unwrap_or_default();
+    let rules = given.rules.unwrap_or(match spec.profile {
+        Profile::Rfc => TfrcRules::Rfc5348,
+        Profile::Ns2 => TfrcRules::Ns2,
+    });
+    let mut config = match rules {
+        TfrcRules::Rfc5348 => tfrc::Config::rfc5348(),
+        TfrcRules::Rfc3448 => tfrc::Config::rfc3448(),
+        TfrcRules::Ns2 => tfrc::Config::ns2(),
+    };
+    if given.oscillation_prevention == Some(false) {
+        config = config.without_oscillation_prevention();
+    }
+    tfrc::Config {
+        segment_size: given.segment_size.map_or(config.segment_size, |size| {
+            tfrc::SegmentSize::Fixed(size.get() as u32)
+        }),
+        smoothing: match given.smoothing {
+            None => config.smoothing,
+            Some(SmoothingSpec::PerReport) => tfrc::Smoothing::PerReport,
+            Some(SmoothingSpec::PerRoundTrip) => tfrc::Smoothing::PerRoundTrip,
+        },
+        feedback: match given.feedback {
+            FeedbackSpec::WindowCounter => tfrc::FeedbackSchedule::WindowCounter,
+            FeedbackSpec::PerRoundTrip(PerRoundTripSpec { reports }) => {
+                let reports = NonZeroU32::new(reports).unwrap_or(NonZeroU32::MIN);
+                tfrc::FeedbackSchedule::PerRoundTrip(reports)
+            }
+            FeedbackSpec::Dynamic(dynamic) => {
+                tfrc::FeedbackSchedule::Dynamic(tfrc::DynamicFeedback {
+                    rtt_ref: dynamic.rtt_ref,
+                    window: match dynamic.window {
+                        WindowSpec::Interval => tfrc::ObservationWindow::Interval,
+                        WindowSpec::RoundTrip => tfrc::ObservationWindow::RoundTrip,
+                    },
+                })
+            }
+        },
+        ..config
+    }
+}

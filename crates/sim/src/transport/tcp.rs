@@ -1,0 +1,154 @@
+//! TCP endpoints as a scenario describes them.
+
+use std::sync::Arc;
+
+use skywave_congestion::{AimdConfig, ControlContext, RtoConfig};
+use skywave_registry::ParameterError;
+use skywave_transport::tcp::{
+    self, LimitedTransmit, Ports, Receiver, RecoveryAlgorithm, Sender, TcpControlKind,
+};
+use skywave_units::Duration;
+
+use super::rto_config;
+use crate::registry::Registry;
+use crate::scenario::{Profile, TcpRecovery, TcpSpec};
+
+/// ns-2 draws at random where in a tick each connection begins; half a tick is as good a draw as
+/// any, and keeps runs alike.
+const NS2_TICK_PHASE: Duration = Duration::from_millis(5);
+
+/// ns-2's Sack1 sink (`maxSackBlocks_`).
+const NS2_SACK_BLOCKS: u8 = 3;
+
+/// TCP as a flow has it.
+#[derive(Debug)]
+pub(crate) struct TcpPlan {
+    spec: TcpSpec,
+    pub(super) control: Arc<dyn TcpControlKind>,
+}
+
+impl TcpPlan {
+    pub(super) fn new(spec: &TcpSpec, registry: &Registry) -> Result<Self, ParameterError> {
+        Ok(Self {
+            spec: spec.clone(),
+            control: spec.control(registry)?.member,
+        })
+    }
+
+    /// The sending end of a connection; what is random in it is drawn from `seed`.
+    pub(crate) fn sender(&self, ports: Ports, seed: u64) -> Sender {
+        let control = self.control.build(&self.context());
+        Sender::new(self.sender_config(), control, ports, seed)
+    }
+
+    /// The receiving end of a connection; what is random in it is drawn from `seed`.
+    pub(crate) fn receiver(&self, ports: Ports, seed: u64) -> Receiver {
+        let receiver = Receiver::new(self.receiver_config(), ports, seed);
+        match self.control.receiver() {
+            Some(extension) => receiver.with_extension(extension),
+            None => receiver,
+        }
+    }
+
+    /// What the control begins with.
+    fn context(&self) -> ControlContext {
+        let spec = &self.spec;
+        let segment = spec.segment.get() as u32;
+        let profile = match spec.profile {
+            Profile::Rfc => AimdConfig::rfc5681(segment),
+            Profile::Ns2 => AimdConfig::ns2_tcp(spec.receive_window),
+        };
+        ControlContext {
+            packet_size: segment,
+            initial_cwnd: spec.initial_cwnd.map_or(profile.initial_cwnd, f64::from),
+            initial_ssthresh: spec
+                .initial_ssthresh
+                .map_or(profile.initial_ssthresh, f64::from),
+            ns2: spec.profile == Profile::Ns2,
+        }
+    }
+
+    /// What is chosen, or goes with the control, as the profile has it.
+    fn recovery(&self) -> RecoveryAlgorithm {
+        let is_ns2 = self.spec.profile == Profile::Ns2;
+        let ns2_vegas = RecoveryAlgorithm::Ns2Vegas {
+            table: self.spec.receive_window,
+        };
+        match (self.spec.recovery, self.control.recovery()) {
+            (None, None) | (Some(TcpRecovery::NewReno), _) => RecoveryAlgorithm::NewReno,
+            (None, Some(RecoveryAlgorithm::Vegas)) | (Some(TcpRecovery::Vegas), _) if is_ns2 => {
+                ns2_vegas
+            }
+            (None, Some(recovery)) => recovery,
+            (Some(TcpRecovery::Vegas), _) => RecoveryAlgorithm::Vegas,
+            (Some(TcpRecovery::Tahoe), _) => RecoveryAlgorithm::Tahoe,
+            (Some(TcpRecovery::Reno), _) => RecoveryAlgorithm::Reno {
+                once_per_window: is_ns2,
+            },
+            (Some(TcpRecovery::Sack), _) if is_ns2 => RecoveryAlgorithm::Sack1,
+            (Some(TcpRecovery::Sack), _) => RecoveryAlgorithm::Sack,
+        }
+    }
+
+    fn ecn(&self) -> tcp::EcnUse {
+        if self.spec.ecn && !self.control.owns_ecn() {
+            tcp::EcnUse::Rfc3168
+        } else {
+            tcp::EcnUse::Off
+        }
+    }
+
+    fn sender_config(&self) -> tcp::SenderConfig {
+        let (spec, recovery) = (&self.spec, self.recovery());
+        let base = match spec.profile {
+            Profile::Rfc => tcp::SenderConfig::rfc(recovery),
+            Profile::Ns2 => {
+                let base = tcp::SenderConfig::ns2(recovery);
+                let rto = RtoConfig {
+                    tick_phase: spec.tick_phase.unwrap_or(NS2_TICK_PHASE),
+                    ..base.rto
+                };
+                tcp::SenderConfig { rto, ..base }
+            }
+        };
+        tcp::SenderConfig {
+            segment_size: spec.segment.get() as u16,
+            syn_options: self.has_syn_options(),
+            limited_transmit: match (spec.limited_transmit, spec.profile) {
+                (false, _) => LimitedTransmit::Off,
+                (true, Profile::Rfc) => LimitedTransmit::NewData,
+                (true, Profile::Ns2) => LimitedTransmit::Any,
+            },
+            send_jitter: spec.send_jitter,
+            ecn: self.ecn(),
+            rto: rto_config(base.rto, spec.tick, spec.initial_rto, spec.min_rto),
+            ..base
+        }
+    }
+
+    fn receiver_config(&self) -> tcp::ReceiverConfig {
+        let spec = &self.spec;
+        tcp::ReceiverConfig {
+            max_segment_size: spec.segment.get() as u16,
+            window: self.window_bytes(),
+            syn_options: self.has_syn_options(),
+            sack_blocks: match (self.recovery().uses_sack(), spec.profile) {
+                (false, _) => 0,
+                (true, Profile::Rfc) => tcp::ReceiverConfig::default().sack_blocks,
+                (true, Profile::Ns2) => NS2_SACK_BLOCKS,
+            },
+            delayed_ack: spec.delayed_ack,
+            ecn: self.ecn(),
+        }
+    }
+
+    /// ns-2's SYN is a bare header, and its windows have no limit; here a window of 64 KiB or more
+    /// needs the window scale option, and the SYN grows by it.
+    fn has_syn_options(&self) -> bool {
+        self.spec.profile == Profile::Rfc || self.window_bytes() > u32::from(u16::MAX)
+    }
+
+    fn window_bytes(&self) -> u32 {
+        self.spec.receive_window * self.spec.segment.get() as u32
+    }
+}

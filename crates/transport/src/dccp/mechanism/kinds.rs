@@ -1,0 +1,147 @@
+//! CCIDs as a file chooses them: by number, with typed parameters.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use skywave_congestion::{ControlKind, Controls};
+use skywave_registry::{Found, OpenSet, ParameterError, Value};
+
+use super::Mechanism;
+use super::senders_choice::SendersChoice;
+use super::table::Ccids;
+use crate::dccp::ccid::Ccid;
+
+/// The control of a CCID that takes one, where none is named.
+const DEFAULT_CONTROL: &str = "reno";
+
+/// CCIDs by number: what [`Ccids`] are made of where parameters come from a file.
+#[derive(Clone, Debug, Default)]
+pub struct CcidKinds(BTreeMap<Ccid, Member>);
+
+#[derive(Clone)]
+enum Member {
+    /// It has no parameters of its own here.
+    Fixed(Arc<dyn Mechanism>),
+    /// Its parameters stand under `key`.
+    WithParameters {
+        key: String,
+        set: OpenSet<dyn Mechanism>,
+    },
+    /// It takes any control, whose parameters stand under the control's name.
+    WithControl(fn(Arc<dyn ControlKind>) -> Arc<dyn Mechanism>),
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fixed(_) => "Fixed",
+            Self::WithParameters { .. } => "WithParameters",
+            Self::WithControl(_) => "WithControl",
+        })
+    }
+}
+
+impl CcidKinds {
+    /// Those that every configuration of DCCP knows.
+    pub fn built_in() -> Self {
+        let known = Ccids::default();
+        let fixed = |ccid| Some((ccid, Member::Fixed(known.get_shared(ccid)?)));
+        let mut set = Self(known.numbers().filter_map(fixed).collect());
+        set.register_with_control(Ccid::SENDERS_CHOICE, |kind| {
+            Arc::new(SendersChoice::new(kind))
+        });
+        set
+    }
+
+    /// Adds a CCID, or replaces the one of its number. A file gives its parameters, of type `P`, under
+    /// `key`; `make` checks them and makes a mechanism of them.
+    pub fn register<P>(
+        &mut self,
+        ccid: Ccid,
+        key: &str,
+        make: impl Fn(P) -> Result<Arc<dyn Mechanism>, ParameterError> + Send + Sync + 'static,
+    ) where
+        P: Serialize + DeserializeOwned,
+    {
+        let key = key.to_owned();
+        let mut set = OpenSet::new("CCID");
+        set.register(&key, "", make);
+        self.0.insert(ccid, Member::WithParameters { key, set });
+    }
+
+    /// Adds a CCID that takes any control, which a file names.
+    pub fn register_with_control(
+        &mut self,
+        ccid: Ccid,
+        make: fn(Arc<dyn ControlKind>) -> Arc<dyn Mechanism>,
+    ) {
+        self.0.insert(ccid, Member::WithControl(make));
+    }
+
+    /// The mechanism of this number. `table` gives the parameters that stand under a name; `controls`
+    /// are those that a CCID may take, of which the file names `control`.
+    ///
+    /// # Errors
+    /// [`ParameterError`] where the CCID or the control is not known, or a parameter is wrong.
+    pub fn read(
+        &self,
+        ccid: Ccid,
+        control: Option<&str>,
+        table: impl Fn(&str) -> Value,
+        controls: &Controls,
+    ) -> Result<Found<dyn Mechanism>, ParameterError> {
+        match self.0.get(&ccid) {
+            None => {
+                let known = self.listed(|_| true);
+                let message = format!("{ccid} is not a known CCID: use {known}");
+                Err(ParameterError::new("", message))
+            }
+            Some(Member::Fixed(mechanism)) => Ok(Found {
+                member: Arc::clone(mechanism),
+                parameters: Value::Null,
+            }),
+            Some(Member::WithParameters { key, set }) => set.read(key, &table(key)),
+            Some(Member::WithControl(make)) => {
+                let name = control.unwrap_or(DEFAULT_CONTROL);
+                let found = controls.read(name, &table(name))?;
+                Ok(Found {
+                    member: make(found.member),
+                    parameters: found.parameters,
+                })
+            }
+        }
+    }
+
+    /// The name under which the parameters of a CCID stand.
+    pub fn key<'a>(&'a self, ccid: Ccid, control: Option<&'a str>) -> Option<&'a str> {
+        match self.0.get(&ccid)? {
+            Member::Fixed(_) => None,
+            Member::WithParameters { key, .. } => Some(key),
+            Member::WithControl(_) => Some(control.unwrap_or(DEFAULT_CONTROL)),
+        }
+    }
+
+    /// Whether the CCID is known.
+    pub fn contains(&self, ccid: Ccid) -> bool {
+        self.0.contains_key(&ccid)
+    }
+
+    /// Whether a CCID takes a control.
+    pub fn takes_control(&self, ccid: Ccid) -> bool {
+        matches!(self.0.get(&ccid), Some(Member::WithControl(_)))
+    }
+
+    /// The numbers of which this holds, as in "2, 3 or 4"; empty where there are none.
+    pub fn listed(&self, holds: impl Fn(Ccid) -> bool) -> String {
+        let numbers = self.0.keys().filter(|&&ccid| holds(ccid));
+        let mut numbers: Vec<_> = numbers.map(Ccid::to_string).collect();
+        match numbers.pop() {
+            None => String::new(),
+            Some(last) if numbers.is_empty() => last,
+            Some(last) => format!("{} or {last}", numbers.join(", ")),
+        }
+    }
+}
