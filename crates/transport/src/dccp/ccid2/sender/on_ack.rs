@@ -1,6 +1,6 @@
 //! What an acknowledgement means to the sender (RFC 4341 section 5).
 
-use skywave_congestion::{Ack, Control, Loss};
+use skywave_congestion::{Ack, Control, Loss, Mark};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 
@@ -208,11 +208,10 @@ impl Sender {
                 .then(|| Suspects::new(until, lost))
                 .flatten();
         } else {
-            self.control.on_loss(&Loss {
+            self.control.on_mark(&Mark {
                 now,
                 in_flight: flight_before,
-                lost: 0,
-                is_repeated: false,
+                marked: news.marked.max(1),
             });
         }
         self.event_start = self.board.next();

@@ -1,4 +1,6 @@
-use skywave_congestion::{Ack, AckedPacket, AnyControl, GrowthLaw, Interests, Loss, Pacing, Sent};
+use skywave_congestion::{
+    Ack, AckedPacket, AnyControl, GrowthLaw, Interests, Loss, Mark, Pacing, Sent,
+};
 use skywave_wire::Ecn;
 use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList};
 
@@ -630,7 +632,10 @@ impl Control for Recorder {
         }
     }
     fn on_loss(&mut self, loss: &Loss) {
-        assert_eq!((loss.in_flight, loss.lost), (3, 0));
+        panic!("nothing was lost: {loss:?}");
+    }
+    fn on_mark(&mut self, mark: &Mark) {
+        assert_eq!((mark.in_flight, mark.marked), (3, 1));
         self.marks += 1;
     }
     fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
@@ -681,17 +686,21 @@ fn any_control_can_steer_the_sender() {
     assert_eq!(marks, Some(("marks", 1.0)));
 }
 
-/// Tells how many losses it was told of, and how often that they were none.
+/// Tells how many losses it was told of, how often that they were none, and how many marks.
 #[derive(Default)]
 struct Doubter {
     losses: u32,
     spurious: u32,
+    marks: u32,
 }
 
 impl Control for Doubter {
     fn on_ack(&mut self, _ack: &Ack) {}
     fn on_loss(&mut self, loss: &Loss) {
         self.losses += loss.lost;
+    }
+    fn on_mark(&mut self, mark: &Mark) {
+        self.marks += mark.marked;
     }
     fn on_spurious_loss(&mut self, _now: Instant) {
         self.spurious += 1;
@@ -704,6 +713,7 @@ impl Control for Doubter {
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         record("losses", self.losses.into());
         record("spurious", self.spurious.into());
+        record("marks", self.marks.into());
     }
 }
 
@@ -730,14 +740,14 @@ fn a_loss_that_was_none_is_told_to_the_control() {
     bench.now += RTT;
     bench.arrive([100, 103, 104, 105, 106]);
     bench.acknowledged();
-    assert_eq!(told(&bench), [2.0, 0.0]);
+    assert_eq!(told(&bench), [2.0, 0.0, 0.0]);
     bench.now += MS;
     bench.arrive([101]);
     bench.acknowledged();
-    assert_eq!(told(&bench), [2.0, 0.0]);
+    assert_eq!(told(&bench), [2.0, 0.0, 0.0]);
     bench.arrive([102]);
     bench.acknowledged();
-    assert_eq!(told(&bench), [2.0, 1.0]);
+    assert_eq!(told(&bench), [2.0, 1.0, 0.0]);
 
     bench.send(6);
     bench.now += RTT;
@@ -746,7 +756,7 @@ fn a_loss_that_was_none_is_told_to_the_control() {
     bench.now += RTT * 10;
     bench.arrive([107, 108]);
     bench.acknowledged();
-    assert_eq!(told(&bench), [4.0, 1.0]);
+    assert_eq!(told(&bench), [4.0, 1.0, 0.0]);
 }
 
 /// A sender that has sent packets 100 to 119, of which 101 counts as lost.
@@ -812,10 +822,23 @@ fn many_late_packets_are_a_loss() {
         bench.arrive([100]);
         bench.arrive(101 + lost..104 + lost);
         bench.acknowledged();
-        assert_eq!(told(&bench), [lost as f64, 0.0]);
+        assert_eq!(told(&bench), [lost as f64, 0.0, 0.0]);
         bench.arrive(102..101 + lost);
         assert_eq!(spurious(bench, Ecn::Ect0), expected, "{lost}");
     }
+}
+
+/// An older packet, of the event that has been answered, is found lost by the same acknowledgement.
+#[test]
+fn a_mark_beside_an_older_loss_is_a_mark() {
+    let mut bench = doubtful();
+    bench.acknowledged();
+    assert_eq!(bench.send(5), 5);
+    bench.arrive((105..110).chain(111..120));
+    bench.peer.record(SeqNo::new(120), Ecn::Ce);
+    bench.acknowledged();
+    assert_eq!(bench.stats().counts.lost, 2);
+    assert_eq!(told(&bench), [1.0, 0.0, 1.0]);
 }
 
 #[test]
