@@ -62,10 +62,11 @@ pub(crate) fn preferences(
 /// Whether the peer's data may come under a CCID that counts lost data packets by their sequence
 /// numbers.
 fn counts_lost_data(config: &Config) -> bool {
-    config
+    let mut rows = config
         .receiver_ccids
         .iter()
-        .any(|&ccid| ccid != Ccid::TCP_LIKE)
+        .map(|&ccid| config.ccids.row(ccid));
+    rows.any(|row| row.features.ndp_count)
 }
 
 /// Each CCID once, so that the list fits an option.

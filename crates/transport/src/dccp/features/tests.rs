@@ -2,10 +2,11 @@
 
 use skywave_wire::dccp::{DccpOption, FeatureSide, OptionList, SeqNo};
 
+use super::preferences::preferences;
 use super::received::Refusal;
 use super::{Changed, Context, Feature, Features, Location};
 use crate::dccp::tests::{change, confirm};
-use crate::dccp::{Config, Role};
+use crate::dccp::{Ccid, Config, Role};
 
 const L: FeatureSide = FeatureSide::Local;
 const R: FeatureSide = FeatureSide::Remote;
@@ -446,4 +447,23 @@ fn opening_wishes() {
             change(L, 5, &[0, 3]),
         ]
     );
+}
+
+/// NDP Counts are asked for where a CCID's row says that it counts lost data, and by no number.
+#[test]
+fn ndp_counts_are_asked_for_by_the_table() {
+    let wanted = |ccid| {
+        let config = Config {
+            receiver_ccids: vec![ccid],
+            ..Config::default()
+        };
+        preferences(&config, Feature::SendNdpCount, Location::Peer, ccid)[0]
+    };
+    let ccids = [
+        Ccid::TCP_LIKE,
+        Ccid::TFRC,
+        Ccid::TFRC_SP,
+        Ccid::SENDERS_CHOICE,
+    ];
+    assert_eq!(ccids.map(wanted), [0, 1, 1, 0]);
 }
