@@ -13,6 +13,7 @@ from skywave import (
     AdaptiveRed,
     Cbr,
     CoDel,
+    Cubic,
     Dccp,
     DropTail,
     DynamicFeedback,
@@ -26,6 +27,7 @@ from skywave import (
     Pie,
     Probes,
     Red,
+    Reno,
     Scenario,
     SubQueue,
     Tcp,
@@ -33,6 +35,7 @@ from skywave import (
     Think,
     Vcp,
     VcpRouter,
+    Vegas,
     Web,
     Weighted,
 )
@@ -196,6 +199,10 @@ def everything() -> Scenario:
     )
     scenario.add_flow("vcp", "s1", "d1", Tcp(control="vcp", vcp=vcp, ecn=True))
     scenario.add_flow("load", "s1", "d1", Dccp(ccid=249, vcp=vcp))
+    cubic, vegas = Cubic(c=0.3, beta=0.8, fast_convergence=False), Vegas(alpha=2, beta=4, gamma=2)
+    scenario.add_flow("cubic", "s1", "d1", Tcp(control="cubic", cubic=cubic, ecn=True))
+    scenario.add_flow("vegas", "s1", "d1", Dccp(ccid=251, control="vegas", vegas=vegas))
+    scenario.add_flow("reno", "s1", "d1", Dccp(ccid=251, control="reno", reno=Reno()))
     several = Dccp(ccid=4, tfrc=Tfrc(feedback=PerRoundTrip(reports=4)))
     scenario.add_flow("several", "s1", "d2", several)
     web = Web(
@@ -258,3 +265,24 @@ def test_a_flow_needs_no_source_to_have_data() -> None:
     scenario = Scenario.dumbbell("x", duration="1 s", rate="1 Mbps", delay="1 ms")
     scenario.add_flow("f", "s1", "d1", Tcp())
     assert scenario.flows == [Flow(name="f", from_="s1", to="d1", transport=Tcp(), source=Ftp())]
+
+
+def test_a_control_and_its_parameters_run_from_a_file(tmp_path: Path) -> None:
+    """Over TCP and under CCID 251, with what they tell of their inside."""
+    scenario = Scenario.dumbbell(
+        "controls",
+        duration="2 s",
+        rate="4 Mbps",
+        delay="10 ms",
+        probes=Probes(tables=("controls",)),
+    )
+    cubic = Cubic(beta=0.8)
+    scenario.add_flow("tcp", "s1", "d1", Tcp(control="cubic", cubic=cubic))
+    scenario.add_flow("dccp", "s1", "d1", Dccp(ccid=251, control="cubic", cubic=cubic))
+    path = tmp_path / "controls.json"
+    path.write_text(scenario.to_json())
+    done = run_cli("run", path, "--json")
+    assert done.returncode == 0, done.stderr
+    goodput = [flow["goodput_bps"] for flow in json.loads(done.stdout)["flows"]]
+    assert len(goodput) == 2
+    assert all(bps > 1e5 for bps in goodput)

@@ -43,14 +43,17 @@ from skywave.scenario.sources import (
     Web,
 )
 from skywave.scenario.transports import (
+    Cubic,
     Dccp,
     DynamicFeedback,
     PerRoundTrip,
+    Reno,
     Tcp,
     Tfrc,
     Transport,
     Udp,
     Vcp,
+    Vegas,
 )
 
 __all__ = [
@@ -60,6 +63,7 @@ __all__ = [
     "Bernoulli",
     "Cbr",
     "CoDel",
+    "Cubic",
     "Dccp",
     "DropTail",
     "Dumbbell",
@@ -77,6 +81,7 @@ __all__ = [
     "Probes",
     "Queue",
     "Red",
+    "Reno",
     "Scenario",
     "Source",
     "Step",
@@ -90,6 +95,7 @@ __all__ = [
     "Udp",
     "Vcp",
     "VcpRouter",
+    "Vegas",
     "Voice",
     "Web",
     "Weighted",

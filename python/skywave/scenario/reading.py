@@ -19,13 +19,16 @@ from skywave.scenario.queues import (
 )
 from skywave.scenario.sources import Adapt, Cbr, FileSize, Ftp, Talkspurts, Think, Voice, Web
 from skywave.scenario.transports import (
+    Cubic,
     Dccp,
     DynamicFeedback,
     PerRoundTrip,
+    Reno,
     Tcp,
     Tfrc,
     Udp,
     Vcp,
+    Vegas,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +69,9 @@ _PARTS: dict[str, type[Mirror]] = {
     "talkspurts": Talkspurts,
     "adapt": Adapt,
     "tfrc": Tfrc,
+    "reno": Reno,
+    "cubic": Cubic,
+    "vegas": Vegas,
     "vcp": Vcp,
     "size": FileSize,
 }

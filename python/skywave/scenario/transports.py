@@ -31,17 +31,50 @@ class Vcp(Mirror):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reno(Mirror):
+    """The control ``reno`` (RFC 5681), which has no parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cubic(Mirror):
+    """Parameters of the control ``cubic`` (RFC 9438).
+
+    ``c`` is C in packets per cubic second; ``beta`` is what remains of cwnd after a loss.
+    """
+
+    c: float | None = None
+    beta: float | None = None
+    fast_convergence: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vegas(Mirror):
+    """Parameters of the control ``vegas``: thresholds in packets that wait in queues.
+
+    cwnd grows below ``alpha`` and shrinks above ``beta``; slow start ends above ``gamma``.
+    """
+
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tcp(Mirror):
     """TCP's parameters; windows are in segments. ``profile`` says whose rules fill the rest.
 
     ``control`` says how large the window is, ``recovery`` how lost segments are found and sent
     again. Any two go together; the defaults are ``reno`` with ``newreno``, and ``vegas`` with
-    ``vegas``. ``ecn`` is RFC 3168.
+    ``vegas``. ``reno``, ``cubic``, ``vegas`` and ``vcp`` have the parameters of the control of that
+    name. ``ecn`` is RFC 3168.
     """
 
     TAG: ClassVar[str] = "tcp"
     profile: Literal["rfc", "ns2"] | None = None
     control: Literal["reno", "cubic", "vegas", "vcp"] | None = None
+    reno: Reno | None = None
+    cubic: Cubic | None = None
+    vegas: Vegas | None = None
     vcp: Vcp | None = None
     ecn: bool | None = None
     recovery: Literal["tahoe", "reno", "newreno", "sack", "vegas"] | None = None
@@ -102,11 +135,16 @@ class Dccp(Mirror):
     """DCCP's parameters; windows and the send queue are in packets.
 
     ``profile`` says whose rules fill the rest; ``tfrc`` has those of CCID 3 and 4, ``vcp`` those of
-    CCIDs 248 to 250.
+    CCIDs 248 to 250. CCID 251 takes any ``control``, whose parameters ``reno``, ``cubic`` or
+    ``vegas`` has.
     """
 
     TAG: ClassVar[str] = "dccp"
     ccid: int | None = None
+    control: Literal["reno", "cubic", "vegas"] | None = None
+    reno: Reno | None = None
+    cubic: Cubic | None = None
+    vegas: Vegas | None = None
     profile: Literal["rfc", "ns2"] | None = None
     initial_cwnd: int | None = None
     initial_ssthresh: int | None = None
