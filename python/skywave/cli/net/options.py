@@ -36,7 +36,7 @@ CcidOption = Annotated[
         min=2,
         max=254,
         help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 248 VCP, 249 DPCP, "
-        "250 TPCP.",
+        "250 TPCP, 251 the sender's choice (Reno).",
     ),
 ]
 ServiceCodeOption = Annotated[
