@@ -193,10 +193,19 @@ contracts! {
     pie: r#"{ "pie": { "packets": 20, "ecn": true, "target": "1 ms", "update": "1 ms" } }"#,
         |tally| tally.refused > 0;
     weighted: r#"{ "weighted": { "queues": [
-        { "weight": 1, "queue": { "red": { "packets": 25, "weight": 0.3, "ecn": true } } },
-        { "weight": 3, "queue": { "codel": { "packets": 9, "target": "1 ms", "interval": "5 ms" } } },
-        { "weight": 2, "queue": { "pie": { "packets": 9 } } },
+        { "weight": 3, "queue": { "drop-tail": { "packets": 9 } } },
         { "weight": 1, "queue": { "drop-tail": { "bytes": "9 kB" } } } ] } }"#,
+        |tally| tally.refused > 0;
+    weighted_red: r#"{ "weighted": { "queues": [
+        { "weight": 1, "queue": { "red": { "packets": 25, "weight": 0.3, "ecn": true } } },
+        { "weight": 2 } ] } }"#,
+        |tally| tally.refused > 0 && tally.written > 0;
+    weighted_codel: r#"{ "weighted": { "queues": [
+        { "weight": 3, "queue": { "codel": { "packets": 9, "target": "1 ms", "interval": "5 ms" } } },
+        { "weight": 1 } ] } }"#,
+        |tally| tally.dropped_inside > 0;
+    weighted_pie: r#"{ "weighted": { "queues": [
+        { "weight": 1 }, { "weight": 2, "queue": { "pie": { "packets": 9 } } } ] } }"#,
         |tally| tally.refused > 0;
     weighted_of_one: r#"{ "weighted": { "queues": [
         { "weight": 5, "queue": { "drop-tail": { "packets": 9 } } } ] } }"#,

@@ -178,65 +178,67 @@ fn drops_the_head(records: &mut Vec<Record>) {
     }
 }
 
-#[test]
-fn allows_each_discipline_what_it_does_and_no_more() {
-    type Change = fn(&mut Vec<Record>);
-    let early: Change = |records| records[5].what = EARLY;
-    let marked: Change = |records| {
-        for record in records.iter_mut().filter(|record| record.packet == 0) {
-            let sent = matches!(record.what, What::Sent { .. } | What::Enqueued { .. });
-            record.ecn = if sent { Ecn::Ect0 } else { Ecn::Ce };
-        }
-    };
-    let unmarkable: Change = |records| {
-        (records[6].ecn, records[7].ecn) = (Ecn::Ce, Ecn::Ce);
-    };
-    let swapped: Change = |records| {
-        for (index, packet) in [(6, 1), (7, 1), (8, 0), (9, 0)] {
-            records[index].packet = packet;
-        }
-    };
-    let cases: [(&str, Change, &str); 14] = [
-        ("red = { packets = 1 }", early, ""),
-        ("drop-tail = { packets = 1 }", early, "drops nothing early"),
-        ("red = { packets = 1, ecn = true }", marked, ""),
-        ("red = { packets = 1 }", marked, "ECN field"),
-        ("pie = { packets = 1, ecn = true }", unmarkable, "ECN field"),
-        ("codel = { packets = 2 }", drops_the_head, ""),
-        (
-            "red = { packets = 2 }",
-            drops_the_head,
-            "drops what it has taken in",
-        ),
-        (
-            "codel = { packets = 1 }",
-            drops_the_head,
-            "takes more than it holds",
-        ),
-        ("codel = { packets = 3 }", |_| {}, "although it has room"),
-        ("codel = { packets = 1 }", |_| {}, ""),
-        ("codel = { packets = 1 }", swapped, "not FIFO"),
-        ("fq-codel = { packets = 1 }", swapped, ""),
-        (
-            "weighted = { queues = [{ weight = 1, queue = { codel = { packets = 1 } } }] }",
-            swapped,
-            "not FIFO",
-        ),
-        (
-            "weighted = { queues = [{ weight = 1 }, { weight = 1 }] }",
-            swapped,
-            "",
-        ),
-    ];
-    for (index, (queue, change, complaint)) in cases.into_iter().enumerate() {
-        let verdict = verdict_on(queue, change);
-        assert_eq!(
-            verdict.is_empty(),
-            complaint.is_empty(),
-            "case {index}: {verdict}"
-        );
-        assert!(verdict.contains(complaint), "case {index}: {verdict}");
+fn marked(records: &mut Vec<Record>) {
+    for record in records.iter_mut().filter(|record| record.packet == 0) {
+        let sent = matches!(record.what, What::Sent { .. } | What::Enqueued { .. });
+        record.ecn = if sent { Ecn::Ect0 } else { Ecn::Ce };
     }
+}
+
+/// Marked although it was sent as not ECN-capable.
+fn unmarkable(records: &mut Vec<Record>) {
+    (records[6].ecn, records[7].ecn) = (Ecn::Ce, Ecn::Ce);
+}
+
+fn swapped(records: &mut Vec<Record>) {
+    for (index, packet) in [(6, 1), (7, 1), (8, 0), (9, 0)] {
+        records[index].packet = packet;
+    }
+}
+
+/// A test for each discipline: with this queue, after this change, the verdict is empty or has
+/// these words.
+macro_rules! verdicts {
+    ($($test:ident: [$($queue:literal, $change:expr, $complaint:literal;)*])*) => {
+        $(#[test]
+        fn $test() {
+            $(
+                let verdict = verdict_on($queue, $change);
+                assert_eq!(verdict.is_empty(), $complaint.is_empty(), "{}: {verdict}", $queue);
+                assert!(verdict.contains($complaint), "{}: {verdict}", $queue);
+            )*
+        })*
+    };
+}
+
+verdicts! {
+    allows_drop_tail_what_it_does: [
+        "drop-tail = { packets = 1 }", |records| records[5].what = EARLY, "drops nothing early";
+    ]
+    allows_red_what_it_does: [
+        "red = { packets = 1 }", |records| records[5].what = EARLY, "";
+        "red = { packets = 1, ecn = true }", marked, "";
+        "red = { packets = 1 }", marked, "ECN field";
+        "red = { packets = 2 }", drops_the_head, "drops what it has taken in";
+    ]
+    allows_pie_what_it_does: [
+        "pie = { packets = 1, ecn = true }", unmarkable, "ECN field";
+    ]
+    allows_codel_what_it_does: [
+        "codel = { packets = 2 }", drops_the_head, "";
+        "codel = { packets = 1 }", drops_the_head, "takes more than it holds";
+        "codel = { packets = 3 }", |_| {}, "although it has room";
+        "codel = { packets = 1 }", |_| {}, "";
+        "codel = { packets = 1 }", swapped, "not FIFO";
+    ]
+    allows_fq_codel_what_it_does: [
+        "fq-codel = { packets = 1 }", swapped, "";
+    ]
+    allows_weighted_queues_what_they_do: [
+        "weighted = { queues = [{ weight = 1, queue = { drop-tail = { packets = 1 } } }] }", swapped,
+            "not FIFO";
+        "weighted = { queues = [{ weight = 1 }, { weight = 1 }] }", swapped, "";
+    ]
 }
 
 /// A frame that is on its way when time is up has left the queue, whoever was to see it arrive.

@@ -99,8 +99,8 @@ fn errors_of_probes_name_their_field() {
         ),
         (
             "interval = \"1 ms\"",
-            "interval = \"1 ms\", tables = [\"rates\", \"rate\"]",
-            "probes.tables[1]",
+            "interval = \"1 ms\", tables = [\"rate\"]",
+            "probes.tables[0]",
             "\"rate\" is not a known table: use ",
         ),
     ]);
@@ -155,20 +155,48 @@ fn errors_of_links_name_their_field() {
 }
 
 #[test]
-fn errors_of_queues_name_their_field() {
+fn errors_of_weighted_queues_name_their_field() {
     assert_errors(&[
         (
-            "packets = 20",
-            "packets = 0",
-            "links[0].queue.drop-tail.packets",
-            "a queue of 0",
+            QUEUE,
+            "queue = { weighted = { queues = [] } }",
+            "links[0].queue.weighted.queues",
+            "0 sub-queues: between 1 and 4",
         ),
         (
-            "packets = 20",
-            "",
-            "links[0].queue.drop-tail",
-            "give either",
+            QUEUE,
+            "queue = { weighted = { queues = [{ weight = 1 }, { weight = 0 }] } }",
+            "links[0].queue.weighted.queues[1].weight",
+            "0: between 1 and 1000",
         ),
+        (
+            QUEUE,
+            "queue = { weighted = { queues = [{ weight = 1, queue = { drop-tail = {} } }] } }",
+            "links[0].queue.weighted.queues[0].queue.drop-tail",
+            "give either `packets` or `bytes`",
+        ),
+        (
+            QUEUE,
+            "queue = { weighted = { queues = [{ weight = 1, queue = { weighted = { queues = [] } } }] } }",
+            "links[0].queue.weighted.queues[0].queue",
+            "a weighted queue has no weighted sub-queues",
+        ),
+    ]);
+}
+
+#[test]
+fn errors_of_adaptive_red_name_their_field() {
+    assert_errors(&[(
+        QUEUE,
+        "queue = { adaptive-red = { packets = 9, max_p = 1.5 } }",
+        "links[0].queue.adaptive-red.max_p",
+        "1.5 is no probability",
+    )]);
+}
+
+#[test]
+fn errors_of_red_name_their_field() {
+    assert_errors(&[
         (
             QUEUE,
             "queue = { red = {} }",
@@ -195,12 +223,6 @@ fn errors_of_queues_name_their_field() {
         ),
         (
             QUEUE,
-            "queue = { adaptive-red = { packets = 9, max_p = 1.5 } }",
-            "links[0].queue.adaptive-red.max_p",
-            "1.5 is no probability",
-        ),
-        (
-            QUEUE,
             "queue = { red = { packets = 9, weight = 0.0 } }",
             "links[0].queue.red.weight",
             "a weight is above 0",
@@ -217,47 +239,53 @@ fn errors_of_queues_name_their_field() {
             "links[0].queue.red.mean_packet",
             "0 B is not a packet",
         ),
+    ]);
+}
+
+#[test]
+fn errors_of_fq_codel_name_their_field() {
+    assert_errors(&[(
+        QUEUE,
+        "queue = { fq-codel = { flows = 0 } }",
+        "links[0].queue.fq-codel.flows",
+        "0 queues: between 1 and 65536",
+    )]);
+}
+
+#[test]
+fn errors_of_codel_name_their_field() {
+    assert_errors(&[(
+        QUEUE,
+        "queue = { codel = { packets = 9, interval = \"5 ms\" } }",
+        "links[0].queue.codel.interval",
+        "5 ms is not above `target`, 5 ms",
+    )]);
+}
+
+#[test]
+fn errors_of_pie_name_their_field() {
+    assert_errors(&[(
+        QUEUE,
+        "queue = { pie = { packets = 9, update = \"0 s\" } }",
+        "links[0].queue.pie.update",
+        "0 s between updates",
+    )]);
+}
+
+#[test]
+fn errors_of_queues_name_their_field() {
+    assert_errors(&[
         (
-            QUEUE,
-            "queue = { codel = { packets = 9, interval = \"5 ms\" } }",
-            "links[0].queue.codel.interval",
-            "5 ms is not above `target`, 5 ms",
+            "packets = 20",
+            "packets = 0",
+            "links[0].queue.drop-tail.packets",
+            "a queue of 0",
         ),
         (
-            QUEUE,
-            "queue = { fq-codel = { flows = 0 } }",
-            "links[0].queue.fq-codel.flows",
-            "0 queues: between 1 and 65536",
-        ),
-        (
-            QUEUE,
-            "queue = { pie = { packets = 9, update = \"0 s\" } }",
-            "links[0].queue.pie.update",
-            "0 s between updates",
-        ),
-        (
-            QUEUE,
-            "queue = { weighted = { queues = [] } }",
-            "links[0].queue.weighted.queues",
-            "0 sub-queues: between 1 and 4",
-        ),
-        (
-            QUEUE,
-            "queue = { weighted = { queues = [{ weight = 1 }, { weight = 0 }] } }",
-            "links[0].queue.weighted.queues[1].weight",
-            "0: between 1 and 1000",
-        ),
-        (
-            QUEUE,
-            "queue = { weighted = { queues = [{ weight = 1, queue = { codel = {} } }] } }",
-            "links[0].queue.weighted.queues[0].queue.codel",
-            "give either `packets` or `bytes`",
-        ),
-        (
-            QUEUE,
-            "queue = { weighted = { queues = [{ weight = 1, queue = { weighted = { queues = [] } } }] } }",
-            "links[0].queue.weighted.queues[0].queue",
-            "a weighted queue has no weighted sub-queues",
+            "packets = 20",
+            "",
+            "links[0].queue.drop-tail",
+            "give either",
         ),
         (
             QUEUE,
@@ -317,26 +345,28 @@ fn errors_of_tcp_name_their_field() {
 }
 
 #[test]
-fn errors_of_dccp_name_their_field() {
+fn errors_of_ccid_248_name_their_field() {
+    assert_errors(&[(
+        "ccid = 2",
+        "ccid = 248, tfrc = {}",
+        "flows[1].transport.dccp.tfrc",
+        "CCID 248 has no rate",
+    )]);
+}
+
+#[test]
+fn errors_of_tfrc_sp_name_their_field() {
+    assert_errors(&[(
+        "ccid = 2",
+        "ccid = 4, tfrc = { feedback = { per-round-trip = { reports = 0 } } }",
+        "flows[1].transport.dccp.tfrc.feedback.per-round-trip.reports",
+        "0 reports",
+    )]);
+}
+
+#[test]
+fn errors_of_tfrc_name_their_field() {
     assert_errors(&[
-        (
-            "ccid = 2",
-            "ccid = 5",
-            "flows[1].transport.dccp.ccid",
-            "5 is not a known CCID",
-        ),
-        (
-            "ccid = 2",
-            "send_queue = 4294967295",
-            "flows[1].transport.dccp.send_queue",
-            "4294967295 packets",
-        ),
-        (
-            "ccid = 2",
-            "ccid = 2, tfrc = {}",
-            "flows[1].transport.dccp.tfrc",
-            "CCID 2 has no rate",
-        ),
         (
             "ccid = 2",
             "ccid = 3, tfrc = { rules = \"rfc2001\" }",
@@ -361,17 +391,29 @@ fn errors_of_dccp_name_their_field() {
             "flows[1].transport.dccp.tfrc.feedback.dynamic.window",
             "unknown variant `week`, expected `interval` or `round-trip`",
         ),
+    ]);
+}
+
+#[test]
+fn errors_of_dccp_name_their_field() {
+    assert_errors(&[
         (
             "ccid = 2",
-            "ccid = 4, tfrc = { feedback = { per-round-trip = { reports = 0 } } }",
-            "flows[1].transport.dccp.tfrc.feedback.per-round-trip.reports",
-            "0 reports",
+            "ccid = 5",
+            "flows[1].transport.dccp.ccid",
+            "5 is not a known CCID",
         ),
         (
             "ccid = 2",
-            "ccid = 248, tfrc = {}",
+            "send_queue = 4294967295",
+            "flows[1].transport.dccp.send_queue",
+            "4294967295 packets",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 2, tfrc = {}",
             "flows[1].transport.dccp.tfrc",
-            "CCID 248 has no rate",
+            "CCID 2 has no rate",
         ),
     ]);
 }
@@ -461,7 +503,7 @@ fn errors_of_sources_name_their_field() {
 }
 
 #[test]
-fn errors_of_chosen_members_name_their_field() {
+fn errors_of_cubic_name_their_field() {
     assert_errors(&[
         (
             "tcp = {}",
@@ -481,12 +523,22 @@ fn errors_of_chosen_members_name_their_field() {
             "flows[0].transport.tcp.cubic.betta",
             "unknown field `betta`",
         ),
-        (
-            "tcp = {}",
-            "tcp = { segmennt = \"1 kB\" }",
-            "flows[0].transport.tcp.segmennt",
-            "unknown field `segmennt`",
-        ),
+    ]);
+}
+
+#[test]
+fn errors_of_vegas_name_their_field() {
+    assert_errors(&[(
+        "ccid = 2",
+        "ccid = 251, control = \"vegas\", vegas = { alpha = 4.0 }",
+        "flows[1].transport.dccp.vegas.alpha",
+        "4 is above beta, 3",
+    )]);
+}
+
+#[test]
+fn errors_of_the_senders_choice_name_their_field() {
+    assert_errors(&[
         (
             "ccid = 2",
             "ccid = 2, control = \"cubic\"",
@@ -501,17 +553,21 @@ fn errors_of_chosen_members_name_their_field() {
         ),
         (
             "ccid = 2",
-            "ccid = 251, control = \"vegas\", vegas = { alpha = 4.0 }",
-            "flows[1].transport.dccp.vegas.alpha",
-            "4 is above beta, 3",
-        ),
-        (
-            "ccid = 2",
             "ccid = 251, vegas = {}",
             "flows[1].transport.dccp.vegas",
             "unknown field `vegas`",
         ),
     ]);
+}
+
+#[test]
+fn errors_of_chosen_members_name_their_field() {
+    assert_errors(&[(
+        "tcp = {}",
+        "tcp = { segmennt = \"1 kB\" }",
+        "flows[0].transport.tcp.segmennt",
+        "unknown field `segmennt`",
+    )]);
 }
 
 #[test]

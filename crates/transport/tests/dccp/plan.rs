@@ -3,23 +3,14 @@
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_transport::dccp::{Ccid, Ccids, Config};
+use skywave_transport::dccp::{Ccids, Config};
 use skywave_units::{Duration, Instant};
 
-use crate::load_vectors::{LOAD_VECTORS, LoadVectors};
+use crate::load_vectors::LoadVectors;
 use crate::network::Side;
 use crate::path::{Path, up_to};
 
 use Side::{Client, Server};
-
-/// The CCIDs that a half-connection may have.
-const CCIDS: &[Ccid] = &[
-    Ccid::TCP_LIKE,
-    Ccid::TFRC,
-    Ccid::TFRC_SP,
-    LOAD_VECTORS,
-    Ccid::SENDERS_CHOICE,
-];
 
 /// When applications stop, at the latest.
 const APPLICATIONS_END: Duration = Duration::from_secs(40);
@@ -147,7 +138,8 @@ pub(crate) fn plan(rng: &mut Xoshiro256PlusPlus) -> Plan {
     }
     let mut configs = [config(rng), config(rng)];
     for (from, to) in [(0, 1), (1, 0)] {
-        if let Some(&ccid) = CCIDS.choose(rng) {
+        let known: Vec<_> = configs[from].ccids.numbers().collect();
+        if let Some(&ccid) = known.choose(rng) {
             configs[from].sender_ccids = vec![ccid];
             configs[to].receiver_ccids = vec![ccid];
         }
