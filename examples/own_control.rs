@@ -8,6 +8,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave::congestion::{
     Ack, AnyControl, Control, ControlContext, ControlKind, Loss, register_control,
@@ -19,7 +20,7 @@ use skywave::transport::dccp::{Config, SendersChoice};
 use skywave::units::Instant;
 
 /// What a scenario file can set: `control = "shy", shy = { target_ms = 10.0 }`.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Shy {
     /// The delay in queues that it aims at, in milliseconds.

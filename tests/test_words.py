@@ -18,8 +18,8 @@ WORDS = re.compile(r"vcp|mpcp|dpcp|tpcp|(?<!\.)\bchain(?:s|ed)?\b", re.IGNORECAS
 # The lines that plug them in, by file: dependencies, and one call each in the simulator and on
 # sockets.
 REGISTRATION = {
-    "sim/Cargo.toml": ["skywave-mpcp.workspace = true"],
-    "sim/src/registry.rs": ["skywave_mpcp::register("],
+    "scenario/Cargo.toml": ["skywave-mpcp.workspace = true"],
+    "scenario/src/registry.rs": ["skywave_mpcp::register("],
     "python/Cargo.toml": ["skywave-mpcp.workspace = true"],
     "python/src/net/config.rs": ["for mechanism in skywave_mpcp::ccids() {"],
 }

@@ -38,6 +38,9 @@ class Run:
     def violations(self) -> list[str]:
         """What the physics verifier found; empty where it was not asked."""
 
+def scenario_schema() -> str:
+    """Return the JSON Schema of scenarios, as JSON."""
+
 def check_scenario(
     text: str,
     format: str,  # noqa: A002

@@ -1,5 +1,6 @@
 //! CUBIC (RFC 9438).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Duration, Instant};
@@ -41,12 +42,15 @@ impl CubicConfig {
 }
 
 /// Parameters of the control `cubic`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Cubic")]
 #[serde(deny_unknown_fields, default)]
 pub struct CubicParameters {
     /// C of RFC 9438 section 5, in packets per cubic second.
+    #[schemars(extend("x-unit" = "packets/s^3"))]
     pub c: f64,
     /// What remains of the window after a loss or a mark: beta_cubic. Between 0 and 1.
+    #[schemars(extend("x-unit" = "1"))]
     pub beta: f64,
     /// Whether a window that was reduced before it had reached its former maximum makes room for
     /// others (section 4.7).

@@ -3,6 +3,7 @@
 use core::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use skywave_registry::{OpenSet, ParameterError};
@@ -48,6 +49,7 @@ pub const fn no_controls() -> Controls {
 /// Adds a control with parameters of type `P`, which serde reads. `doc` says in a sentence what it is.
 ///
 /// ```
+/// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 /// use skywave_congestion::{
 ///     Ack, AnyControl, Control, ControlContext, ControlKind, Loss, built_in_controls,
@@ -56,7 +58,7 @@ pub const fn no_controls() -> Controls {
 /// use skywave_units::Instant;
 ///
 /// /// A window that never grows.
-/// #[derive(Debug, Serialize, Deserialize)]
+/// #[derive(Debug, JsonSchema, Serialize, Deserialize)]
 /// #[serde(deny_unknown_fields)]
 /// struct Fixed {
 ///     /// In packets.
@@ -89,7 +91,7 @@ pub const fn no_controls() -> Controls {
 /// ```
 pub fn register_control<P>(controls: &mut Controls, name: &str, doc: &'static str)
 where
-    P: ControlKind + Serialize + DeserializeOwned + 'static,
+    P: ControlKind + JsonSchema + Serialize + DeserializeOwned + 'static,
 {
     controls.register(name, doc, |parameters: P| {
         parameters.check()?;

@@ -1,11 +1,13 @@
 //! The control `reno`: TCP's of RFC 5681.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Aimd, AimdConfig, AnyControl, ControlContext, ControlKind};
 
 /// Parameters of the control `reno`: RFC 5681 has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Reno")]
 #[serde(deny_unknown_fields)]
 pub struct RenoParameters {}
 

@@ -3,6 +3,7 @@
 //! Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet" (1995),
 //! with the arithmetic of ns-2.35's `Agent/TCP/Vegas`. No RFC describes it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Duration, Instant};
@@ -69,14 +70,18 @@ impl VegasConfig {
 }
 
 /// Parameters of the control `vegas`, in packets that wait in queues.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Vegas")]
 #[serde(deny_unknown_fields, default)]
 pub struct VegasParameters {
     /// Below this, congestion avoidance grows by one packet each round.
+    #[schemars(extend("x-unit" = "packets"))]
     pub alpha: f64,
     /// Above this, it shrinks by one packet.
+    #[schemars(extend("x-unit" = "packets"))]
     pub beta: f64,
     /// Above this, slow start ends.
+    #[schemars(extend("x-unit" = "packets"))]
     pub gamma: f64,
 }
 

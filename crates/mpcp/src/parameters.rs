@@ -1,5 +1,6 @@
 //! What can be set on a sender, as a file gives it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::Duration;
@@ -8,20 +9,20 @@ use crate::load::MAX_PACKETS;
 use crate::{Acts, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, VcpConfig};
 
 /// How a VCP sender obeys its routers. What is absent is as `rules` say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Vcp")]
 #[serde(deny_unknown_fields, default)]
 pub struct SenderParameters {
     /// Whose rules.
     pub rules: Rules,
     /// How many packets tell a load factor: 1, VCP, where absent; with 2 it is DPCP, with 3 TPCP, with
     /// n MPCP(n). Over DCCP the CCID says it.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<u8>,
     /// Whether VCP's limits of the increases hold in chains of several packets, too. Not if absent.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub limits: bool,
     /// When the digits of a chain are acted on.
-    #[serde(skip_serializing_if = "ActsParameter::is_default")]
     pub acts: ActsParameter,
     /// What a sender does after a decrease.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +42,8 @@ pub struct SenderParameters {
 }
 
 /// When a sender acts on the digits of a chain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Acts")]
 #[serde(rename_all = "kebab-case")]
 pub enum ActsParameter {
     /// On each, taking the worst for those that have not come (Li and Yousefi'zadeh 2009).
@@ -51,14 +53,9 @@ pub enum ActsParameter {
     WhenComplete,
 }
 
-impl ActsParameter {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// Whose VCP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "VcpRules")]
 #[serde(rename_all = "lowercase")]
 pub enum Rules {
     /// Chen, Yang and Hong: additive increase by (R / t_rho)^2, at most 10; no pacing.
@@ -70,7 +67,8 @@ pub enum Rules {
 }
 
 /// What a VCP sender does after a decrease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "AfterDecrease")]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterDecreaseParameter {
     /// Ignores overload for t_rho, then answers it by additive increase for a round-trip time.
@@ -80,7 +78,8 @@ pub enum AfterDecreaseParameter {
 }
 
 /// What a loss does to a VCP sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "OnLoss")]
 #[serde(rename_all = "kebab-case")]
 pub enum OnLossParameter {
     /// It halves cwnd.

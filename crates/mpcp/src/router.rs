@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_path::{
     AnyQueue, Backlog, Checked, Conduct, Dialect, DropReason, Dropped, Head, Keeps, Limit, Packet,
@@ -87,10 +88,12 @@ impl<P: Packet> Keeps<P> for Router<P> {
 
 /// A drop-tail queue that writes its link's load factor on what leaves. The link's nominal rate is
 /// what load is compared with; a weighted sub-queue's share of it, where it is one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "VcpRouter")]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterParameters {
     /// Packets that may wait: give this or `bytes`.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
     /// Bytes that may wait.
@@ -101,15 +104,19 @@ pub struct RouterParameters {
     /// t_q: how often the queue is sampled.
     pub sampling: Duration,
     /// kappa_q: the share of the persistent queue that counts as load.
+    #[schemars(extend("x-unit" = "1"))]
     pub queue_share: f64,
     /// gamma: the target utilisation.
+    #[schemars(extend("x-unit" = "1"))]
     pub target_utilisation: f64,
     /// How the persistent queue is averaged.
     pub average: QueueAverageParameter,
     /// How many packets tell a load factor: 1 for VCP, n for MPCP(n).
+    #[schemars(extend("x-unit" = "packets"))]
     pub chain: u8,
     /// Flows of which a router remembers where their chains stand, where they have more than one
     /// packet; further ones take over the memory of others.
+    #[schemars(extend("x-unit" = "flows"))]
     pub flows: u32,
 }
 
@@ -119,7 +126,8 @@ const FLOWS: u32 = 4096;
 const MOST_FLOWS: u32 = 1 << 20;
 
 /// How a VCP router averages its queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "QueueAverage")]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueAverageParameter {
     /// Each sample by 1/8 (Chen, Yang and Hong 2010).

@@ -22,8 +22,8 @@ pub use packet::{CLASSES, Packet};
 pub use queue::{
     AdaptiveRed, Admission, AnyQueue, Arrival, Backlog, Checked, CoDel, CoDelConfig, CoDelSpec,
     Conduct, Dialect, DropReason, DropTail, DropTailSpec, Dropped, FqCoDel, FqCoDelConfig,
-    FqCoDelSpec, HandsOn, Head, Keeps, Kept, Limit, Line, Pie, PieConfig, PieSpec, QueueKind,
-    QueueSpec, Queues, Red, RedConfig, RedSpec, RedThresholds, RedWeight, Room, SubQueueSpec,
-    Verdict, Weighted, WeightedSpec, Writes, register_built_in,
+    FqCoDelSpec, HandsOn, Head, Keeps, Kept, Limit, Line, Pie, PieConfig, PieSpec,
+    QUEUE_DEFINITION, QueueKind, QueueSpec, Queues, Red, RedConfig, RedSpec, RedThresholds,
+    RedWeight, Room, SubQueueSpec, Verdict, Weighted, WeightedSpec, Writes, register_built_in,
 };
 pub use variation::{Step, Variation};

@@ -32,6 +32,7 @@
 //!
 //! use rand::RngExt;
 //! use rand_xoshiro::Xoshiro256PlusPlus;
+//! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //! use skywave_path::{
 //!     Admission, AnyQueue, Arrival, Conduct, DropReason, Head, Limit, Line, Link, LossModel,
@@ -41,7 +42,7 @@
 //! use skywave_registry::ParameterError;
 //! use skywave_units::{Duration, Instant, Rate};
 //!
-//! #[derive(Serialize, Deserialize)]
+//! #[derive(JsonSchema, Serialize, Deserialize)]
 //! #[serde(deny_unknown_fields)]
 //! struct Lottery {
 //!     packets: u32,
@@ -149,7 +150,7 @@ pub use limit::{Limit, Room};
 pub use pie::{Pie, PieConfig, PieSpec};
 pub use red::{AdaptiveRed, Red, RedConfig, RedThresholds, RedWeight};
 pub use red_spec::RedSpec;
-pub use spec::QueueSpec;
+pub use spec::{QUEUE_DEFINITION, QueueSpec};
 pub use weighted::{SubQueueSpec, Weighted, WeightedSpec};
 
 use skywave_wire::Ecn;

@@ -32,11 +32,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add_class::<run::Run>()?;
     module.add_function(wrap_pyfunction!(run::check_scenario, module)?)?;
+    module.add_function(wrap_pyfunction!(run::scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::run_many, module)?)?;
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)?;
-    module.add_function(wrap_pyfunction!(quantity::rate_bps, module)?)?;
-    module.add_function(wrap_pyfunction!(quantity::duration_s, module)?)?;
+    module.add_class::<quantity::Duration>()?;
+    module.add_class::<quantity::Rate>()?;
+    module.add_class::<quantity::Bytes>()?;
     net::register(module)
 }

@@ -77,6 +77,12 @@ pub(crate) fn check_scenario(
         .map_err(scenario_error)
 }
 
+/// The JSON Schema of scenarios, as a JSON object.
+#[pyfunction]
+pub(crate) fn scenario_schema() -> String {
+    Registry::default().schema().to_string()
+}
+
 /// Runs a scenario (JSON).
 #[pyfunction]
 #[pyo3(signature = (scenario, *, progress=None, captures=None, verify_physics=false))]

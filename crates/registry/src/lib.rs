@@ -1,11 +1,12 @@
 //! Open sets: members that are found by name, each with typed parameters.
 //!
 //! Congestion controls, queue disciplines and whatever else a scenario or a socket chooses by name
-//! are each an [`OpenSet`]. A member is a type of parameters (serde, with defaults) and a function
-//! that makes something of them. Whoever adds a member writes both in one file and calls
+//! are each an [`OpenSet`]. A member is a type of parameters (serde and schemars, with defaults) and a
+//! function that makes something of them. Whoever adds a member writes both in one file and calls
 //! [`OpenSet::register`] once; the built-in members are registered in the same way.
 //!
 //! ```
+//! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //! use skywave_registry::{OpenSet, ParameterError};
 //!
@@ -14,9 +15,10 @@
 //!     fn text(&self) -> String;
 //! }
 //!
-//! #[derive(Serialize, Deserialize)]
+//! #[derive(JsonSchema, Serialize, Deserialize)]
 //! #[serde(default, deny_unknown_fields)]
 //! struct Hello {
+//!     /// How often.
 //!     times: u32,
 //! }
 //!
@@ -46,6 +48,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 pub use serde_json::Value;
@@ -120,6 +123,7 @@ type Read<T> = dyn Fn(&Value, &OpenSet<T>) -> Result<Found<T>, ParameterError> +
 
 struct Member<T: ?Sized> {
     doc: &'static str,
+    schema: fn(&mut SchemaGenerator) -> Schema,
     read: Arc<Read<T>>,
 }
 
@@ -140,9 +144,9 @@ impl<T: ?Sized> OpenSet<T> {
         doc: &'static str,
         make: impl Fn(P) -> Result<Arc<T>, ParameterError> + Send + Sync + 'static,
     ) where
-        P: Serialize + DeserializeOwned,
+        P: JsonSchema + Serialize + DeserializeOwned,
     {
-        self.insert(name, doc, move |given, _| {
+        self.insert::<P>(name, doc, move |given, _| {
             let parameters: P = typed(given)?;
             let complete = complete(&parameters)?;
             Ok(Found {
@@ -160,9 +164,9 @@ impl<T: ?Sized> OpenSet<T> {
         doc: &'static str,
         make: impl Fn(&mut P, &Self) -> Result<Arc<T>, ParameterError> + Send + Sync + 'static,
     ) where
-        P: Serialize + DeserializeOwned,
+        P: JsonSchema + Serialize + DeserializeOwned,
     {
-        self.insert(name, doc, move |given, members| {
+        self.insert::<P>(name, doc, move |given, members| {
             let mut parameters: P = typed(given)?;
             Ok(Found {
                 member: make(&mut parameters, members)?,
@@ -171,7 +175,7 @@ impl<T: ?Sized> OpenSet<T> {
         });
     }
 
-    fn insert(
+    fn insert<P: JsonSchema>(
         &mut self,
         name: &str,
         doc: &'static str,
@@ -179,6 +183,7 @@ impl<T: ?Sized> OpenSet<T> {
     ) {
         let member = Member {
             doc,
+            schema: SchemaGenerator::subschema_for::<P>,
             read: Arc::new(read),
         };
         self.members.insert(name.to_owned(), member);
@@ -211,6 +216,12 @@ impl<T: ?Sized> OpenSet<T> {
     pub fn doc(&self, name: &str) -> Option<&'static str> {
         self.members.get(name).map(|member| member.doc)
     }
+
+    /// The JSON Schema of the parameters of the member of this name.
+    pub fn schema(&self, name: &str, generator: &mut SchemaGenerator) -> Option<Schema> {
+        let member = self.members.get(name)?;
+        Some((member.schema)(generator))
+    }
 }
 
 fn typed<P: DeserializeOwned>(given: &Value) -> Result<P, ParameterError> {
@@ -229,6 +240,7 @@ impl<T: ?Sized> Clone for Member<T> {
     fn clone(&self) -> Self {
         Self {
             doc: self.doc,
+            schema: self.schema,
             read: Arc::clone(&self.read),
         }
     }
@@ -264,14 +276,14 @@ mod tests {
 
     use super::*;
 
-    #[derive(Serialize, Deserialize)]
+    #[derive(JsonSchema, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     struct Limit {
         packets: u32,
         nested: Nested,
     }
 
-    #[derive(Default, Serialize, Deserialize)]
+    #[derive(Default, JsonSchema, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     struct Nested {
         weight: f64,
@@ -330,7 +342,7 @@ mod tests {
     }
 
     /// The sum of two others.
-    #[derive(Serialize, Deserialize)]
+    #[derive(JsonSchema, Serialize, Deserialize)]
     struct Sum {
         of: [(String, Value); 2],
     }

@@ -7,11 +7,11 @@ use skywave_wire::Payload;
 use crate::connect::{Connector, Opened, start_of};
 use crate::datagrams::Datagrams;
 use crate::random::stream;
-use crate::scenario::{Scenario, SourceSpec};
 use crate::talker::Talker;
 use crate::traffic::Journal;
 use crate::transport::Transport;
 use crate::web::WebSource;
+use skywave_scenario::{Scenario, SourceSpec};
 
 /// The application at the sending end of a flow.
 #[derive(Debug)]

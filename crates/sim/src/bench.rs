@@ -4,17 +4,17 @@ use serde::Serialize;
 use skywave_path::{DropTailSpec, QueueSpec};
 use skywave_units::{Bytes, Duration, Instant, Rate};
 
+use crate::backend::Registry;
 use crate::build::Build;
 use crate::engine::{Parts, Simulator};
 use crate::observe::Observer;
 use crate::random::stream;
-use crate::registry::Registry;
-use crate::scenario::{
+use crate::view::{Event, PacketView};
+use rand::RngExt;
+use skywave_scenario::{
     Dumbbell, FlowSpec, FtpSpec, Probes, Profile, Scenario, ScenarioError, SourceSpec, TcpSpec,
     TransportSpec,
 };
-use crate::view::{Event, PacketView};
-use rand::RngExt;
 
 /// Hosts share this many access links on each side, and with them round-trip times.
 const SUBNETS: u32 = 10;

@@ -1,14 +1,14 @@
 //! What a scenario describes, ready to run.
 
 use crate::application::Application;
+use crate::backend::Registry;
 use crate::connect::pair;
 use crate::host::Host;
 use crate::ids::HostId;
 use crate::network::{Hop, Network};
 use crate::packet::Route;
-use crate::registry::Registry;
-use crate::scenario::{Scenario, ScenarioError};
 use crate::transport::Transport;
+use skywave_scenario::{Scenario, ScenarioError};
 
 /// Counts of a flow on a link that a run keeps where it samples all: about a gigabyte.
 const MOST_COUNTERS: usize = 30_000_000;

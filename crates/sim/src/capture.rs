@@ -8,9 +8,9 @@ use skywave_wire::capture::{InterfaceId, Writer};
 use crate::error::RunError;
 use crate::network::Network;
 use crate::observe::Observer;
-use crate::scenario::FlowSpec;
 use crate::view::{Event, PacketView};
 use crate::wire_check::encode;
+use skywave_scenario::FlowSpec;
 
 /// Writes every packet that leaves a captured link to that link's file.
 pub(crate) struct Captures {

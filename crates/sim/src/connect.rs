@@ -12,8 +12,8 @@ use twox_hash::XxHash3_64;
 
 use crate::host::Host;
 use crate::random::stream;
-use crate::scenario::{FlowSpec, SourceSpec};
 use crate::transport::Transport;
+use skywave_scenario::{FlowSpec, SourceSpec};
 
 /// Port of every receiver.
 const RECEIVER_PORT: u16 = 5001;

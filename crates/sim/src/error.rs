@@ -1,7 +1,7 @@
 //! Why a run gives no results.
 
-use crate::scenario::ScenarioError;
 use crate::wire_check::WireMismatch;
+use skywave_scenario::ScenarioError;
 
 /// Why there are no results.
 #[derive(Debug, thiserror::Error)]

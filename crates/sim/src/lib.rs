@@ -1,7 +1,7 @@
 //! The packet-level simulator: protocols and paths on a virtual clock.
 //!
 //! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
-//!   A [`Registry`] says what its words stand for. A run is `build`, `simulate` and `report`.
+//!   A [`Registry`] says what its words stand for; both come from `skywave_scenario`. A run is `build`, `simulate` and `report`.
 //! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
 //!   `host` (the ends of flows; `connect` makes them) and `application` (what they send; `talker`
 //!   sends voice, `web` files).
@@ -29,6 +29,7 @@
 //! ```
 
 mod application;
+mod backend;
 mod bench;
 mod bodies;
 mod build;
@@ -47,10 +48,8 @@ mod probe;
 mod probes;
 mod random;
 mod record;
-mod registry;
 mod report;
 mod run;
-mod scenario;
 mod schedule;
 mod simulate;
 mod table;
@@ -63,6 +62,7 @@ mod voice;
 mod web;
 mod wire_check;
 
+pub use backend::{Registry, Simulator, register_probe};
 pub use bench::{Bench, BenchCounts, IdleFlows};
 pub use error::RunError;
 pub use host::HostStats;
@@ -71,18 +71,17 @@ pub use observe::Observer;
 pub use packet::Frame;
 pub use probe::{Playout, Probe, ProbeSetup, RunEnd, Wants};
 pub use record::{Record, What};
-pub use registry::Registry;
 pub use report::{FlowSummary, LinkSummary, Results, Summary};
 pub use run::{RunOptions, check, run, run_many, run_observed};
-pub use scenario::{
+pub use skywave_path::{
+    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueSpec, RedSpec, SubQueueSpec, WeightedSpec,
+};
+pub use skywave_scenario::{
     AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell, DynamicSpec, ErrorUnit,
     FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec, Growth, LinkSpec, LossSpec,
     Named, PerRoundTripSpec, Probes, Profile, ReceiverRttSpec, Scenario, ScenarioError,
     SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, ThinkSpec,
     TraceSpec, TraceStep, TransportSpec, UdpSpec, VoiceSpec, WebSpec, WindowSpec,
-};
-pub use skywave_path::{
-    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueSpec, RedSpec, SubQueueSpec, WeightedSpec,
 };
 pub use table::{Table, Value};
 pub use traffic::{Journal, Made, Transfer};

@@ -8,10 +8,10 @@ use skywave_path::{
 };
 use skywave_units::Instant;
 
+use crate::backend::Registry;
 use crate::packet::{Frame, SimLink};
 use crate::random::stream;
-use crate::registry::Registry;
-use crate::scenario::{
+use skywave_scenario::{
     Direction, ErrorUnit, LinkSpec, LossSpec, Scenario, ScenarioError, TraceSpec,
 };
 

@@ -23,10 +23,10 @@ use skywave_units::Instant;
 use skywave_wire::Ecn;
 
 use self::link::{Judged, links};
+use crate::backend::Registry;
 use crate::ids::HostId;
 use crate::record::{Record, What};
-use crate::registry::Registry;
-use crate::scenario::Scenario;
+use skywave_scenario::Scenario;
 
 /// Violations that are written out; a broken run would give millions.
 const MOST_VIOLATIONS: usize = 20;

@@ -16,12 +16,12 @@ use crate::traffic::Journal;
 ///
 /// A probe keeps rows while it [observes](Observer) the run and gives them a
 /// [`Table`](RunEnd::table) at the end, column by column. It is registered under the table's name
-/// with [`Registry::register_probe`](crate::Registry::register_probe), and a scenario asks for it in
+/// with [`register_probe`](crate::register_probe), and a scenario asks for it in
 /// `probes.tables`. The tables that come with every run are made in the same way: see
 /// `crates/sim/src/probes`.
 ///
 /// ```
-/// use skywave_sim::{FlowId, Observer, Probe, Registry, RunEnd, Sample, Wants};
+/// use skywave_sim::{FlowId, Observer, Probe, Registry, RunEnd, Sample, Wants, register_probe};
 /// use skywave_units::{Duration, Instant};
 ///
 /// /// The smoothed round-trip time of each sender.
@@ -55,7 +55,7 @@ use crate::traffic::Journal;
 /// }
 ///
 /// let mut registry = Registry::default();
-/// registry.register_probe("round_trips", "Round-trip times.", |_setup| RoundTrips::default());
+/// register_probe(&mut registry.probes, "round_trips", "Round-trip times.", |_setup| RoundTrips::default());
 /// ```
 pub trait Probe: Observer + Any + Send {
     /// What it is to be told of; all where this is not overridden. Asked once, before the run.

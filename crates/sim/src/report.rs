@@ -11,10 +11,10 @@ use crate::ids::FlowId;
 use crate::packet::SimLink;
 use crate::probe::RunEnd;
 use crate::probes::ProbeSet;
-use crate::scenario::{FlowSpec, Scenario, TransportSpec};
 use crate::simulate::Ended;
 use crate::totals::Totals;
 use crate::view::PacketCount;
+use skywave_scenario::{FlowSpec, Scenario, TransportSpec};
 
 /// What came of a run. The same scenario gives the same results to the last bit.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use crate::backend::Registry;
 use crate::build::Build;
 use crate::capture::Captures;
 use crate::error::RunError;
@@ -14,11 +15,10 @@ use crate::physics;
 use crate::probe::{Playout, Probe, ProbeSetup};
 use crate::probes::{ProbeSet, STANDARD};
 use crate::record::Recorder;
-use crate::registry::Registry;
 use crate::report::{Reporter, Results};
-use crate::scenario::{FlowSpec, Scenario, ScenarioError, SourceSpec};
 use crate::simulate::simulate;
 use crate::totals::Totals;
+use skywave_scenario::{FlowSpec, Scenario, ScenarioError, SourceSpec};
 
 /// What is done beside running.
 #[derive(Default)]

@@ -9,8 +9,8 @@ use crate::error::RunError;
 use crate::host::{Host, HostStats};
 use crate::observe::Observer;
 use crate::record::Fingerprint;
-use crate::scenario::Scenario;
 use crate::traffic::Journal;
+use skywave_scenario::Scenario;
 
 /// What a simulation leaves.
 pub(crate) struct Ended<O> {

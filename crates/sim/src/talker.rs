@@ -5,9 +5,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant};
 
 use crate::datagrams::Datagrams;
-use crate::scenario::{TalkspurtSpec, VoiceSpec};
 use crate::traffic::Made;
 use crate::voice::Stamp;
+use skywave_scenario::{TalkspurtSpec, VoiceSpec};
 
 /// How long a source stays in a mode of its codec, at least, before it goes down another.
 const DOWN_AFTER: Duration = Duration::from_secs(1);

@@ -13,9 +13,9 @@ use skywave_transport::tcp::Header;
 use skywave_units::Duration;
 
 pub(crate) use self::tcp::TcpPlan;
+use crate::backend::Registry;
 use crate::packet::Body;
-use crate::registry::Registry;
-use crate::scenario::{FlowSpec, ScenarioError, SourceSpec, TransportSpec, UdpSpec};
+use skywave_scenario::{FlowSpec, ScenarioError, SourceSpec, TransportSpec, UdpSpec};
 
 /// What the connections of a flow are made of.
 #[derive(Clone, Debug)]

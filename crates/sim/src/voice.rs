@@ -17,8 +17,8 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Bytes that it takes, in the place of RTP's header (RFC 3550 section 5.1).
-    pub(crate) const SIZE: u64 = 12;
+    /// Bytes that it takes.
+    pub(crate) const SIZE: u64 = skywave_scenario::STAMP;
 
     /// A datagram of `size` bytes that begins with the stamp.
     pub(crate) fn datagram(self, size: u32) -> Payload {

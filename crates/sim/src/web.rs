@@ -10,8 +10,8 @@ use skywave_units::{Duration, Instant};
 
 use crate::connect::{Connector, Opened};
 use crate::random::stream;
-use crate::scenario::{ThinkSpec, WebSpec};
 use crate::traffic::Transfer;
+use skywave_scenario::{ThinkSpec, WebSpec};
 
 /// The longest think time that is drawn, and the largest file. Both laws have tails without end;
 /// beyond these, clocks and sequence numbers have no room (ten years, a pebibyte).

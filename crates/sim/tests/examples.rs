@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use libtest_mimic::{Arguments, Trial};
 use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
 
 fn directory() -> PathBuf {
@@ -85,63 +86,53 @@ fn store(name: &str, fingerprint: &str) {
     fs::write(directory().join("fingerprints.txt"), text).unwrap();
 }
 
-/// The tests of each example.
-macro_rules! examples {
-    ($($module:ident: $name:literal;)*) => {
-        const EXAMPLES: &[&str] = &[$($name),*];
-
-        $(mod $module {
-            #[test]
-            fn obeys_physics() {
-                super::obeys_physics($name);
-            }
-
-            #[test]
-            fn survives_the_wire() {
-                super::survives_the_wire($name);
-            }
-
-            #[test]
-            fn gives_the_same_results_every_time() {
-                super::gives_the_same_results_every_time($name);
-            }
-
-            #[test]
-            fn keeps_its_fingerprint() {
-                super::keeps_its_fingerprint($name);
-            }
-        })*
-    };
-}
-
-examples! {
-    codel_ecn: "codel-ecn";
-    dccp: "dccp";
-    dumbbell_mix: "dumbbell-mix";
-    ipstar: "ipstar";
-    mpcp: "mpcp";
-    named_drops: "named-drops";
-    red: "red";
-    satellite: "satellite";
-    sub_queues: "sub-queues";
-    tcp: "tcp";
-    tcp_flavours: "tcp-flavours";
-    vcp: "vcp";
-    voice: "voice";
-    web: "web";
-}
-
-/// No example is left out, and no fingerprint is left over.
-#[test]
-fn every_example_is_tested() {
+/// The examples' names, in alphabetical order.
+fn names() -> Vec<String> {
     let paths = fs::read_dir(directory()).unwrap();
     let paths = paths.map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> = paths
+    let mut names: Vec<_> = paths
         .filter(|path| path.extension().is_some_and(|is| is == "toml"))
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
-    files.sort_unstable();
-    assert_eq!(files, EXAMPLES);
+    names.sort_unstable();
+    names
+}
+
+fn no_fingerprint_is_left_over() {
     let stored: Vec<_> = stored().into_keys().collect();
-    assert_eq!(stored, EXAMPLES);
+    assert_eq!(stored, names());
+}
+
+/// A test that fails by panicking.
+fn trial(name: String, test: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, || {
+        test();
+        Ok(())
+    })
+}
+
+fn main() {
+    type OfExample = fn(&str);
+    let tests: [(&str, OfExample); 4] = [
+        ("obeys_physics", obeys_physics),
+        ("survives_the_wire", survives_the_wire),
+        (
+            "gives_the_same_results_every_time",
+            gives_the_same_results_every_time,
+        ),
+        ("keeps_its_fingerprint", keeps_its_fingerprint),
+    ];
+    let names = names();
+    assert!(names.len() >= 3, "examples are missing");
+    let mut trials = vec![trial(
+        "no_fingerprint_is_left_over".to_owned(),
+        no_fingerprint_is_left_over,
+    )];
+    for example in names {
+        for (what, test) in tests {
+            let name = example.clone();
+            trials.push(trial(format!("{example}::{what}"), move || test(&name)));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use skywave_sim::{
     Event, FlowId, HostView, Observer, PacketCount, PacketView, Probe, ProbeSetup, Registry,
-    Results, RunEnd, RunOptions, Sample, Scenario, Wants, run, run_observed,
+    Results, RunEnd, RunOptions, Sample, Scenario, Wants, register_probe, run, run_observed,
 };
 use skywave_units::{Duration, Instant};
 
@@ -144,7 +144,12 @@ impl Probe for Own {
 
 fn registry() -> Registry {
     let mut registry = Registry::default();
-    registry.register_probe("own", "A probe of one's own.", Own::new);
+    register_probe(
+        &mut registry.probes,
+        "own",
+        "A probe of one's own.",
+        Own::new,
+    );
     registry
 }
 
@@ -300,7 +305,7 @@ fn a_probe_is_told_of_what_it_wants() {
         ("t", samples),
         ("n", Wants::NOTHING),
     ] {
-        registry.register_probe(name, "Calls.", move |_| Called {
+        register_probe(&mut registry.probes, name, "Calls.", move |_| Called {
             wants,
             calls: [0; 3],
         });
@@ -321,7 +326,7 @@ fn a_probe_is_told_of_what_it_wants() {
 #[test]
 fn a_standard_table_may_be_anothers() {
     let mut registry = Registry::default();
-    registry.register_probe("drops", "Another's.", Own::new);
+    register_probe(&mut registry.probes, "drops", "Another's.", Own::new);
     let results = measured("", &registry);
     assert_eq!(names(&results), ["flows", "links", "link_flows", "drops"]);
     assert!(

@@ -114,6 +114,13 @@ pub(crate) fn parse(
     u64::try_from(scaled / scale).map_err(|_| too_large())
 }
 
+/// A regular expression of JSON Schema (ECMA 262) that matches a number with one of these units.
+#[cfg(feature = "serde")]
+pub(crate) fn pattern(units: &[Unit]) -> String {
+    let names: Vec<_> = units.iter().map(|unit| unit.name).collect();
+    format!(r"^\s*[0-9][0-9_]*(\.[0-9_]*)?\s*({})\s*$", names.join("|"))
+}
+
 /// Prints `value` in the largest unit that leaves at most three exact decimals.
 pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> fmt::Result {
     let fits = |unit: &&Unit| {

@@ -6,7 +6,7 @@ use core::str::FromStr;
 use crate::Duration;
 use crate::parse::{self, ParseQuantityError, Unit};
 
-const UNITS: &[Unit] = &[
+pub(crate) const UNITS: &[Unit] = &[
     Unit {
         name: "bps",
         factor: 1,

@@ -4,10 +4,14 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::str::FromStr;
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Bytes, Duration, ParseQuantityError, Rate};
+use crate::parse::pattern;
+use crate::{Bytes, Duration, ParseQuantityError, Rate, rate, size, time};
 
 struct QuantityVisitor<T>(PhantomData<T>, &'static str);
 
@@ -24,7 +28,7 @@ impl<T: FromStr<Err = ParseQuantityError>> Visitor<'_> for QuantityVisitor<T> {
 }
 
 macro_rules! quantity {
-    ($type:ty, $example:literal) => {
+    ($type:ident, $units:expr, $doc:literal, $example:literal) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -33,12 +37,27 @@ macro_rules! quantity {
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str(QuantityVisitor(PhantomData, $example))
+                deserializer.deserialize_str(QuantityVisitor(PhantomData, concat!("\"", $example, "\"")))
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "description": $doc,
+                    "pattern": pattern($units),
+                    "examples": [$example],
+                })
             }
         }
     };
 }
 
-quantity!(Duration, "\"300 ms\"");
-quantity!(Rate, "\"2 Mbps\"");
-quantity!(Bytes, "\"500 B\"");
+quantity!(Duration, time::UNITS, "A time with its unit.", "300 ms");
+quantity!(Rate, rate::UNITS, "A rate with its unit.", "2 Mbps");
+quantity!(Bytes, size::UNITS, "A size with its unit.", "500 B");

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use crate::parse::{self, ParseQuantityError, Unit};
 
-const UNITS: &[Unit] = &[
+pub(crate) const UNITS: &[Unit] = &[
     Unit {
         name: "B",
         factor: 1,

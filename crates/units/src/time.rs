@@ -8,7 +8,7 @@ use crate::parse::{self, ParseQuantityError, Unit};
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
-const UNITS: &[Unit] = &[
+pub(crate) const UNITS: &[Unit] = &[
     Unit {
         name: "ns",
         factor: 1,

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration, Instant};
@@ -100,10 +101,12 @@ impl<P: Packet> Keeps<P> for CoDel<P> {
 }
 
 /// CoDel's parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "CoDel")]
 #[serde(deny_unknown_fields, default)]
 pub struct CoDelSpec {
     /// Packets that may wait: give this or `bytes`.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
     /// Bytes that may wait.

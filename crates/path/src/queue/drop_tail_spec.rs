@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::Bytes;
 
@@ -10,10 +11,12 @@ use super::{AnyQueue, Checked, Conduct, DropTail, Head, Limit, QueueKind};
 /// How much a drop-tail queue holds: packets or bytes, one of the two.
 ///
 /// The packet in transmission does not count. (An ns-2 `queue-limit` of 20 is 19 here.)
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "DropTail")]
 #[serde(deny_unknown_fields)]
 pub struct DropTailSpec {
     /// Packets that may wait.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
     /// Bytes that may wait.
@@ -29,7 +32,8 @@ impl DropTailSpec {
 }
 
 /// A queue that is never full has no parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Unlimited")]
 #[serde(deny_unknown_fields)]
 pub(super) struct UnlimitedSpec {}
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rand::Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration, Instant};
@@ -218,12 +219,15 @@ impl<P: Packet> Keeps<P> for FqCoDel<P> {
 }
 
 /// FQ-CoDel's parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "FqCoDel")]
 #[serde(deny_unknown_fields, default)]
 pub struct FqCoDelSpec {
     /// Packets that may wait, in all queues together.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets: u32,
     /// Queues into which flows are hashed.
+    #[schemars(extend("x-unit" = "queues"))]
     pub flows: u32,
     /// Bytes that each queue may send in a round.
     pub quantum: Bytes,

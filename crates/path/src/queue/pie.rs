@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration, Instant};
@@ -241,10 +242,12 @@ impl<P: Packet, R: Rng> Keeps<P> for Pie<P, R> {
 }
 
 /// PIE's parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Pie")]
 #[serde(deny_unknown_fields, default)]
 pub struct PieSpec {
     /// Packets that may wait: give this or `bytes`.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
     /// Bytes that may wait.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration};
@@ -14,10 +15,12 @@ use super::{
 
 /// RED's parameters; what is left out follows from the link. Thresholds are in packets, of
 /// `mean_packet` each where the queue is measured in bytes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Red")]
 #[serde(deny_unknown_fields, default)]
 pub struct RedSpec {
     /// Packets that may wait: give this or `bytes`.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
     /// Bytes that may wait.
@@ -25,18 +28,22 @@ pub struct RedSpec {
     pub bytes: Option<Bytes>,
     /// Average queue from which packets are dropped. Where absent: half of what the link sends in
     /// `target_delay`, and 5 at least.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<f64>,
     /// Average queue from which all are dropped, or more and more where `gentle`. Where absent:
     /// three times the minimum.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<f64>,
     /// The delay that absent thresholds are derived from.
     pub target_delay: Duration,
     /// Drop probability at the maximum threshold (ns-2's `1/linterm_`); adaptive RED begins with it.
+    #[schemars(extend("x-unit" = "1"))]
     pub max_p: f64,
     /// Weight of the average: give this or `time_constant`, or neither for a time constant of ten
     /// round-trip times (ns-2's `q_weight_` of -1).
+    #[schemars(extend("x-unit" = "1"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// Time constant of the average.
@@ -56,6 +63,7 @@ pub struct RedSpec {
     /// Whether packets that can be marked are marked where chance picks them.
     pub ecn: bool,
     /// The drop probability above which they are dropped all the same.
+    #[schemars(extend("x-unit" = "1"))]
     pub mark_p: f64,
 }
 

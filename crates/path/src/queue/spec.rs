@@ -1,8 +1,10 @@
 //! How a discipline is written in a file.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -92,6 +94,20 @@ impl QueueSpec {
         let found = found.map_err(|error| error.within(name))?;
         self.parameters = found.parameters;
         Ok(found.member)
+    }
+}
+
+/// The name of the definition in a JSON Schema that stands for all disciplines of a set. It is
+/// empty until whoever knows the set fills it in.
+pub const QUEUE_DEFINITION: &str = "Queue";
+
+impl JsonSchema for QueueSpec {
+    fn schema_name() -> Cow<'static, str> {
+        QUEUE_DEFINITION.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        Schema::default()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Instant, Rate};
@@ -116,7 +117,8 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
 
 /// Sub-queues in the order of the traffic classes that they serve; flows say their `class`. Classes
 /// beyond the last sub-queue share it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Weighted")]
 #[serde(deny_unknown_fields)]
 pub struct WeightedSpec {
     /// The sub-queues.
@@ -124,10 +126,12 @@ pub struct WeightedSpec {
 }
 
 /// One sub-queue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "SubQueue")]
 #[serde(deny_unknown_fields)]
 pub struct SubQueueSpec {
     /// Its share of the link while all have packets waiting, relative to the others' weights.
+    #[schemars(extend("x-unit" = "1"))]
     pub weight: u32,
     /// Its discipline.
     #[serde(default)]

@@ -6,9 +6,9 @@ use skywave_path::{Conduct, DropReason, Writes};
 use skywave_units::Instant;
 
 use super::timing::{Limits, Timing};
+use crate::backend::Registry;
 use crate::record::Record;
-use crate::registry::Registry;
-use crate::scenario::{Direction, LinkSpec, Scenario, ScenarioError};
+use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError};
 
 /// A directed link.
 pub(super) struct Judged {

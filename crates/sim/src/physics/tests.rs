@@ -178,7 +178,7 @@ fn drops_the_head(records: &mut Vec<Record>) {
     }
 }
 
-fn marked(records: &mut Vec<Record>) {
+fn marked(records: &mut [Record]) {
     for record in records.iter_mut().filter(|record| record.packet == 0) {
         let sent = matches!(record.what, What::Sent { .. } | What::Enqueued { .. });
         record.ecn = if sent { Ecn::Ect0 } else { Ecn::Ce };
@@ -186,11 +186,11 @@ fn marked(records: &mut Vec<Record>) {
 }
 
 /// Marked although it was sent as not ECN-capable.
-fn unmarkable(records: &mut Vec<Record>) {
+fn unmarkable(records: &mut [Record]) {
     (records[6].ecn, records[7].ecn) = (Ecn::Ce, Ecn::Ce);
 }
 
-fn swapped(records: &mut Vec<Record>) {
+fn swapped(records: &mut [Record]) {
     for (index, packet) in [(6, 1), (7, 1), (8, 0), (9, 0)] {
         records[index].packet = packet;
     }
@@ -217,27 +217,27 @@ verdicts! {
     ]
     allows_red_what_it_does: [
         "red = { packets = 1 }", |records| records[5].what = EARLY, "";
-        "red = { packets = 1, ecn = true }", marked, "";
-        "red = { packets = 1 }", marked, "ECN field";
+        "red = { packets = 1, ecn = true }", |records| marked(records), "";
+        "red = { packets = 1 }", |records| marked(records), "ECN field";
         "red = { packets = 2 }", drops_the_head, "drops what it has taken in";
     ]
     allows_pie_what_it_does: [
-        "pie = { packets = 1, ecn = true }", unmarkable, "ECN field";
+        "pie = { packets = 1, ecn = true }", |records| unmarkable(records), "ECN field";
     ]
     allows_codel_what_it_does: [
         "codel = { packets = 2 }", drops_the_head, "";
         "codel = { packets = 1 }", drops_the_head, "takes more than it holds";
         "codel = { packets = 3 }", |_| {}, "although it has room";
         "codel = { packets = 1 }", |_| {}, "";
-        "codel = { packets = 1 }", swapped, "not FIFO";
+        "codel = { packets = 1 }", |records| swapped(records), "not FIFO";
     ]
     allows_fq_codel_what_it_does: [
-        "fq-codel = { packets = 1 }", swapped, "";
+        "fq-codel = { packets = 1 }", |records| swapped(records), "";
     ]
     allows_weighted_queues_what_they_do: [
-        "weighted = { queues = [{ weight = 1, queue = { drop-tail = { packets = 1 } } }] }", swapped,
+        "weighted = { queues = [{ weight = 1, queue = { drop-tail = { packets = 1 } } }] }", |records| swapped(records),
             "not FIFO";
-        "weighted = { queues = [{ weight = 1 }, { weight = 1 }] }", swapped, "";
+        "weighted = { queues = [{ weight = 1 }, { weight = 1 }] }", |records| swapped(records), "";
     ]
 }
 

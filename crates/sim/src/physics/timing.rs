@@ -2,7 +2,7 @@
 
 use skywave_units::{Duration, Instant, Rate};
 
-use crate::scenario::{Direction, TraceSpec};
+use skywave_scenario::{Direction, TraceSpec};
 
 /// A link's rate and delay.
 pub(super) struct Timing {

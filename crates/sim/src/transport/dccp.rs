@@ -9,7 +9,7 @@ use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_units::Duration;
 
 use super::rto_config;
-use crate::scenario::{
+use skywave_scenario::{
     DccpSpec, FeedbackSpec, Growth, PerRoundTripSpec, Profile, ReceiverRttSpec, SmoothingSpec,
     TfrcRules, WindowSpec,
 };

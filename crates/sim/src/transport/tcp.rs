@@ -10,8 +10,8 @@ use skywave_transport::tcp::{
 use skywave_units::Duration;
 
 use super::rto_config;
-use crate::registry::Registry;
-use crate::scenario::{Profile, TcpRecovery, TcpSpec};
+use crate::backend::Registry;
+use skywave_scenario::{Profile, TcpRecovery, TcpSpec};
 
 /// ns-2 draws at random where in a tick each connection begins; half a tick is as good a draw as
 /// any, and keeps runs alike.

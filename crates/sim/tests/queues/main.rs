@@ -12,65 +12,63 @@ use skywave_sim::Results;
 
 use crate::dumbbell::{DCCP, ECN_TCP, TCP, dumbbell, mean_delay};
 
-const MANAGED: [&str; 6] = [
-    "red = { packets = 300, mean_packet = \"1000 B\", ecn = ECN }",
-    "adaptive-red = { packets = 300, mean_packet = \"1000 B\", ecn = ECN }",
-    "codel = { packets = 300, ecn = ECN }",
-    "fq-codel = { ecn = ECN }",
-    "pie = { packets = 300, ecn = ECN }",
-    "weighted = { queues = [{ weight = 1, queue = { codel = { packets = 300, ecn = ECN } } }] }",
-];
+/// The tests of each discipline that manages its queue. `ECN` in its text stands for whether it marks.
+macro_rules! managed {
+    ($($module:ident: $queue:literal;)*) => {$(
+        mod $module {
+            #[test]
+            fn is_short_and_its_link_busy() {
+                super::is_short_and_its_link_busy($queue);
+            }
 
-/// Each keeps the link busy and the queue short; drop-tail does only the former.
+            #[test]
+            fn marks_instead_of_dropping() {
+                super::marks_instead_of_dropping($queue);
+            }
+        }
+    )*};
+}
+
+managed! {
+    red: "red = { packets = 300, mean_packet = \"1000 B\", ecn = ECN }";
+    adaptive_red: "adaptive-red = { packets = 300, mean_packet = \"1000 B\", ecn = ECN }";
+    codel: "codel = { packets = 300, ecn = ECN }";
+    fq_codel: "fq-codel = { ecn = ECN }";
+    pie: "pie = { packets = 300, ecn = ECN }";
+    weighted: "weighted = { queues = [{ weight = 1, queue = { codel = { packets = 300, ecn = ECN } } }] }";
+}
+
 #[test]
-fn managed_queues_are_short_and_links_busy() {
+fn drop_tail_is_long() {
     let unmanaged = dumbbell("drop-tail = { packets = 300 }", &[TCP; 8]);
     assert!(mean_delay(&unmanaged) > 0.15);
-    for queue in MANAGED {
-        let results = dumbbell(&queue.replace("ECN", "false"), &[TCP; 8]);
-        let bottleneck = &results.summary.links[0];
-        let delay = mean_delay(&results);
-        println!(
-            "{queue}: {:.1} ms, {:.4}",
-            delay * 1e3,
-            bottleneck.utilisation
-        );
-        assert!(delay < 0.025, "{queue}: {delay} s");
-        assert!(bottleneck.utilisation > 0.9, "{queue}: {bottleneck:?}");
-        assert_eq!(bottleneck.marks, 0);
-        // Those that waited when the run ended, or were on their way.
-        let rest = bottleneck.arrivals - bottleneck.drops - bottleneck.delivered;
-        assert!(rest < 100, "{queue}: {bottleneck:?}");
-    }
+}
+
+fn is_short_and_its_link_busy(queue: &str) {
+    let results = dumbbell(&queue.replace("ECN", "false"), &[TCP; 8]);
+    let bottleneck = &results.summary.links[0];
+    let delay = mean_delay(&results);
+    assert!(delay < 0.025, "{delay} s");
+    assert!(bottleneck.utilisation > 0.9, "{bottleneck:?}");
+    assert_eq!(bottleneck.marks, 0);
+    // Those that waited when the run ended, or were on their way.
+    let rest = bottleneck.arrivals - bottleneck.drops - bottleneck.delivered;
+    assert!(rest < 100, "{bottleneck:?}");
 }
 
 /// DCCP reacts to marks, and TCP with ECN: where all flows understand them, next to nothing is
 /// dropped.
-#[test]
-fn marks_take_the_place_of_drops() {
-    for (queue, flow) in MANAGED
-        .iter()
-        .flat_map(|queue| [(queue, DCCP), (queue, ECN_TCP)])
-    {
+fn marks_instead_of_dropping(queue: &str) {
+    for flow in [DCCP, ECN_TCP] {
         let dropped = dumbbell(&queue.replace("ECN", "false"), &[flow; 8]);
         let marked = dumbbell(&queue.replace("ECN", "true"), &[flow; 8]);
         let (without, with) = (&dropped.summary.links[0], &marked.summary.links[0]);
-        println!(
-            "{queue}: {} drops; {} marks, {} drops",
-            without.drops, with.marks, with.drops
-        );
-        assert!(
-            without.marks == 0 && without.drops > 100,
-            "{queue}: {without:?}"
-        );
-        assert!(with.marks > 100, "{queue}: {with:?}");
-        assert!(with.drops < without.drops / 4, "{queue}: {with:?}");
-        assert!(with.utilisation > 0.9, "{queue}: {with:?}");
-        assert!(
-            mean_delay(&marked) < 0.04,
-            "{queue}: {}",
-            mean_delay(&marked)
-        );
+        assert!(without.marks == 0 && without.drops > 100, "{without:?}");
+        assert!(with.marks > 100, "{with:?}");
+        assert!(with.drops < without.drops / 4, "{with:?}");
+        assert!(with.utilisation > 0.9, "{with:?}");
+        let delay = mean_delay(&marked);
+        assert!(delay < 0.04, "{delay} s");
         // Nothing but the bottleneck marks.
         assert!(marked.summary.links[1..].iter().all(|link| link.marks == 0));
     }

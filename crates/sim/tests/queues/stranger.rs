@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_path::{
     Admission, AnyQueue, Arrival, Backlog, Conduct, DropReason, Dropped, Head, Keeps, Limit, Line,
@@ -14,7 +15,7 @@ use crate::support::{floats, table, words};
 
 /// Keeps packets of two sorts, small ones and large ones, and sends small ones first. What is too
 /// much goes from the head of the line.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SmallFirst {
     packets: u32,
@@ -87,7 +88,7 @@ impl<P: Packet> Keeps<P> for SmallFirstQueue<P> {
 }
 
 /// Drops every tenth packet, and says so or not.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, JsonSchema, Serialize, Deserialize)]
 struct EveryTenth {
     says_so: bool,
 }
@@ -124,7 +125,7 @@ impl Admission for Tenth {
 }
 
 /// Holds one packet. Another one finds no room and takes that one's with it.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, JsonSchema, Serialize, Deserialize)]
 struct Spiteful {}
 
 impl<P: Packet + Send + 'static> QueueKind<P> for Spiteful {

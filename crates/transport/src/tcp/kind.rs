@@ -3,6 +3,7 @@
 use core::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use skywave_congestion::{ControlContext, ControlKind, Vegas, VegasParameters, VegasRules};
@@ -84,7 +85,7 @@ pub type TcpControls = OpenSet<dyn TcpControlKind>;
 /// Adds a control with parameters of type `P`, which serde reads. `doc` says in a sentence what it is.
 pub fn register_tcp_control<P>(controls: &mut TcpControls, name: &str, doc: &'static str)
 where
-    P: TcpControlKind + Serialize + DeserializeOwned + 'static,
+    P: TcpControlKind + JsonSchema + Serialize + DeserializeOwned + 'static,
 {
     controls.register(name, doc, |parameters: P| {
         parameters.check()?;
@@ -101,7 +102,8 @@ pub fn built_in_tcp_controls() -> TcpControls {
 }
 
 /// Vegas with its own recovery, and where ns-2 is followed, with its inflation of cwnd.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize, Deserialize)]
+#[schemars(inline)]
 #[serde(transparent)]
 struct TcpVegas(VegasParameters);
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use skywave_congestion::{ControlKind, Controls};
@@ -64,7 +65,7 @@ impl CcidKinds {
         key: &str,
         make: impl Fn(P) -> Result<Arc<dyn Mechanism>, ParameterError> + Send + Sync + 'static,
     ) where
-        P: Serialize + DeserializeOwned,
+        P: JsonSchema + Serialize + DeserializeOwned,
     {
         let key = key.to_owned();
         let mut set = OpenSet::new("CCID");
@@ -122,6 +123,22 @@ impl CcidKinds {
             Member::WithParameters { key, .. } => Some(key),
             Member::WithControl(_) => Some(control.unwrap_or(DEFAULT_CONTROL)),
         }
+    }
+
+    /// The JSON Schemas of CCIDs' own parameters, each with the key under which they stand.
+    pub fn schemas<'a>(
+        &'a self,
+        generator: &'a mut SchemaGenerator,
+    ) -> impl Iterator<Item = (&'a str, Schema)> {
+        self.0.values().filter_map(|member| match member {
+            Member::WithParameters { key, set } => Some((&**key, set.schema(key, generator)?)),
+            Member::Fixed(_) | Member::WithControl(_) => None,
+        })
+    }
+
+    /// The numbers that are known, in ascending order.
+    pub fn numbers(&self) -> impl Iterator<Item = Ccid> {
+        self.0.keys().copied()
     }
 
     /// Whether the CCID is known.

@@ -1,18 +1,22 @@
 //! Voice: a source that talks and a receiver that plays out.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Bytes, Duration};
 
-use super::ScenarioError;
-use super::check::{check, check_datagram, check_timer};
-use crate::voice::Stamp;
+use crate::ScenarioError;
+use crate::check::{check, check_datagram, check_timer};
+
+/// Bytes of what a datagram says of its frames, in the place of RTP's header (RFC 3550 section 5.1).
+pub const STAMP: u64 = 12;
 
 /// Frames that one datagram may hold.
 const MOST_FRAMES: u16 = 100;
 
 /// Parameters of a voice call, one way: a codec makes a frame of so many bytes every `interval`, and
 /// the receiver plays what arrives in time.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Voice")]
 #[serde(deny_unknown_fields)]
 pub struct VoiceSpec {
     /// Bytes of a coded frame.
@@ -20,6 +24,7 @@ pub struct VoiceSpec {
     /// How much speech a frame holds, and so how often there is one.
     pub interval: Duration,
     /// Frames in a datagram.
+    #[schemars(extend("x-unit" = "frames"))]
     #[serde(default = "one_frame")]
     pub frames: u16,
     /// Bytes of each datagram before its frames: RTP's header. A datagram needs 12 bytes in all to
@@ -39,7 +44,8 @@ pub struct VoiceSpec {
 }
 
 /// Lengths of talkspurts and pauses, exponentially distributed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Talkspurts")]
 #[serde(deny_unknown_fields, default)]
 pub struct TalkspurtSpec {
     /// Mean length of a talkspurt.
@@ -62,14 +68,16 @@ impl Default for TalkspurtSpec {
 
 /// How a source adapts: it hands the transport a datagram only when none waits there any more, and
 /// gathers frames until then. So the transport's rate decides how many frames share a datagram.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Adapt")]
 #[serde(deny_unknown_fields)]
 pub struct AdaptSpec {
     /// Frames that may share a datagram. When more have been gathered, the oldest is given up.
+    #[schemars(extend("x-unit" = "frames"))]
     pub frames: u16,
     /// Bytes of a frame in each lower mode of the codec, the best first. The source goes down one
     /// when the transport makes it wait, and up again when it has not for a while.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub modes: Vec<Bytes>,
 }
 
@@ -78,7 +86,7 @@ const fn one_frame() -> u16 {
 }
 
 const fn rtp_header() -> Bytes {
-    Bytes::new(Stamp::SIZE)
+    Bytes::new(STAMP)
 }
 
 const fn g114_limit() -> Duration {
@@ -87,30 +95,30 @@ const fn g114_limit() -> Duration {
 
 impl VoiceSpec {
     /// Frames that may share a datagram.
-    pub(crate) fn most_frames(&self) -> u16 {
+    pub fn most_frames(&self) -> u16 {
         self.adapt
             .as_ref()
             .map_or(self.frames, |adapt| adapt.frames)
     }
 
     /// Bytes of the largest datagram.
-    pub(crate) fn largest_datagram(&self) -> u64 {
+    pub fn largest_datagram(&self) -> u64 {
         self.header
             .get()
             .saturating_add(self.frame.get().saturating_mul(self.most_frames().into()))
     }
 
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         check_timer(Some(self.interval), &format!("{field}.interval"))?;
         check_frames(self.frames, &format!("{field}.frames"))?;
         check_datagram(self.largest_datagram(), &format!("{field}.frame"))?;
         let smallest = |frame: &Bytes| {
             let datagram = self.header.get() + frame.get() * u64::from(self.frames);
-            (frame.get() > 0 && datagram >= Stamp::SIZE)
+            (frame.get() > 0 && datagram >= STAMP)
                 .then_some(())
                 .ok_or(format!(
                     "a datagram of {datagram} B: at least one byte a frame and {} B in all",
-                    Stamp::SIZE
+                    STAMP
                 ))
         };
         smallest(&self.frame)

@@ -1,22 +1,25 @@
 //! DCCP's parameters.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::{Found, ParameterError};
 use skywave_transport::dccp::Ccid;
 use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_units::Duration;
 
-use super::check::{check, check_packets, check_ssthresh, check_timer};
-use super::named::at;
-use super::{Named, Profile, ScenarioError, TfrcSpec};
-use crate::registry::Registry;
+use crate::check::{check, check_packets, check_ssthresh, check_timer};
+use crate::named::at;
+use crate::{Backend, Registry};
+use crate::{Named, Profile, ScenarioError, TfrcSpec};
 
 /// DCCP's parameters. What is absent is taken from the profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Dccp")]
 #[serde(default)]
 pub struct DccpSpec {
     /// Congestion control by its number in the registry: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small
     /// packets), 251 (a control of the sender's choice), or another that is registered.
+    #[schemars(extend("x-unit" = "1"))]
     pub ccid: u8,
     /// The control of CCID 251, by its name in the registry. Its parameters stand beside it under that
     /// name. Absent: `reno`.
@@ -24,13 +27,16 @@ pub struct DccpSpec {
     pub control: Option<String>,
     /// Parameters of the control, or of the CCID.
     #[serde(flatten)]
+    #[schemars(skip)]
     pub parameters: Named,
     /// Whose rules.
     pub profile: Profile,
     /// Initial congestion window, in packets.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_cwnd: Option<u32>,
     /// Initial slow-start threshold, in packets. Both profiles: unbounded.
+    #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
     /// Window growth law.
@@ -40,6 +46,7 @@ pub struct DccpSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tfrc: Option<TfrcSpec>,
     /// Datagrams that may wait in the sender; more are refused. `rfc`: 64, `ns2`: 1000.
+    #[schemars(extend("x-unit" = "datagrams"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_queue: Option<u32>,
     /// Whether 24-bit sequence numbers are used. `rfc`: no; `ns2`: yes, for that module's header
@@ -49,6 +56,7 @@ pub struct DccpSpec {
     /// Whether ECN is used.
     pub ecn: bool,
     /// Initial Ack Ratio.
+    #[schemars(extend("x-unit" = "packets"))]
     pub ack_ratio: u16,
     /// Whether the receiver acknowledges at once when packets are missing or marked (RFC 4340
     /// section 11.3). `rfc`: yes, `ns2`: no.
@@ -89,7 +97,7 @@ impl Default for DccpSpec {
 }
 
 /// CCID 2's window growth laws.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
     /// RFC 4341 section 5: in slow start one packet for every two that are acknowledged.
@@ -107,9 +115,9 @@ pub enum Growth {
 
 impl DccpSpec {
     /// The CCID, with its parameters.
-    pub(crate) fn mechanism(
+    pub fn mechanism<B: Backend>(
         &self,
-        registry: &Registry,
+        registry: &Registry<B>,
     ) -> Result<Found<dyn Mechanism>, ParameterError> {
         let table = |name: &str| self.parameters.table(name);
         let (ccid, control) = (Ccid(self.ccid), self.control.as_deref());
@@ -119,9 +127,9 @@ impl DccpSpec {
     }
 
     /// Puts the CCID's parameters with all defaults in the place of those that were given.
-    pub(super) fn complete(
+    pub(crate) fn complete<B: Backend>(
         &mut self,
-        registry: &Registry,
+        registry: &Registry<B>,
         field: &str,
     ) -> Result<(), ScenarioError> {
         let (ccids, ccid) = (&registry.ccids, Ccid(self.ccid));
@@ -175,7 +183,7 @@ impl DccpSpec {
         )
     }
 
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
         check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
         check_packets(self.send_queue, &format!("{field}.send_queue"))?;

@@ -1,16 +1,18 @@
 //! TFRC's parameters.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Bytes, Duration};
 
-use super::ScenarioError;
-use super::check::{check, check_datagram, check_timer};
+use crate::ScenarioError;
+use crate::check::{check, check_datagram, check_timer};
 
 /// Reports in a round-trip time at most.
 const MOST_REPORTS: u32 = 1_000;
 
 /// Parameters of CCID 3 and CCID 4. What is absent is taken from the rules.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Tfrc")]
 #[serde(deny_unknown_fields, default)]
 pub struct TfrcSpec {
     /// Whose rules. Profile `rfc`: RFC 5348's, `ns2`: `ns2`.
@@ -35,7 +37,7 @@ pub struct TfrcSpec {
 }
 
 /// The document whose rules a sender and a receiver follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TfrcRules {
     /// RFC 5348.
@@ -48,7 +50,8 @@ pub enum TfrcRules {
 }
 
 /// What the weights of the past hold for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Smoothing")]
 #[serde(rename_all = "kebab-case")]
 pub enum SmoothingSpec {
     /// q for each report.
@@ -58,7 +61,8 @@ pub enum SmoothingSpec {
 }
 
 /// When a receiver reports, beside new losses, which are reported at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Feedback")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FeedbackSpec {
     /// Once in a round-trip time, as the window counter tells it (RFC 4342 section 10.3).
@@ -71,16 +75,19 @@ pub enum FeedbackSpec {
 }
 
 /// Several reports in a round-trip time, each of which covers a whole one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "PerRoundTrip")]
 #[serde(deny_unknown_fields)]
 pub struct PerRoundTripSpec {
     /// Their number.
+    #[schemars(extend("x-unit" = "reports"))]
     pub reports: u32,
 }
 
 /// Dynamic feedback: N = min(max(round(RTT / rtt_ref), 1), RTT X_recv / s) reports in a round-trip
 /// time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "DynamicFeedback")]
 #[serde(deny_unknown_fields, default)]
 pub struct DynamicSpec {
     /// The round-trip time of a path that has one report in it; the authors have 100 ms.
@@ -90,7 +97,8 @@ pub struct DynamicSpec {
 }
 
 /// What X_recv is measured over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "ObservationWindow")]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowSpec {
     /// RTT / N, from one report to the next, as the authors have it.
@@ -101,7 +109,8 @@ pub enum WindowSpec {
 }
 
 /// How a receiver comes to know the round-trip time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "ReceiverRtt")]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiverRttSpec {
     /// From the window counters of the packets that arrive (RFC 4342 section 8.1).
@@ -121,7 +130,7 @@ impl Default for DynamicSpec {
 }
 
 impl TfrcSpec {
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         if let Some(size) = self.segment_size {
             check_datagram(size.get(), &format!("{field}.segment_size"))?;
         }

@@ -1,9 +1,10 @@
 //! Profiles of protocols.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whose rules a protocol follows where the RFCs leave a choice or a simulator departs from them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// The RFCs' recommendations.

@@ -1,17 +1,19 @@
 //! TCP's parameters.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::{Found, ParameterError};
 use skywave_transport::tcp::TcpControlKind;
 use skywave_units::{Bytes, Duration};
 
-use super::check::{check, check_datagram, check_packets, check_ssthresh, check_timer};
-use super::named::at;
-use super::{Named, Profile, ScenarioError};
-use crate::registry::Registry;
+use crate::check::{check, check_datagram, check_packets, check_ssthresh, check_timer};
+use crate::named::at;
+use crate::{Backend, Registry};
+use crate::{Named, Profile, ScenarioError};
 
 /// TCP's parameters. What is absent is taken from the profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Tcp")]
 #[serde(default)]
 pub struct TcpSpec {
     /// Whose rules.
@@ -21,9 +23,9 @@ pub struct TcpSpec {
     pub control: String,
     /// Parameters of the control.
     #[serde(flatten)]
+    #[schemars(skip)]
     pub parameters: Named,
     /// ECN (RFC 3168). A control that uses the same bits in its own way does so whatever stands here.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
     /// How lost segments are found and sent again. Absent: the one that goes with the control, for most
     /// NewReno.
@@ -32,12 +34,15 @@ pub struct TcpSpec {
     /// Data bytes of a full segment (SMSS).
     pub segment: Bytes,
     /// Initial window, in segments.
+    #[schemars(extend("x-unit" = "segments"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_cwnd: Option<u32>,
     /// Initial slow-start threshold, in segments. Both profiles: unbounded.
+    #[schemars(extend("x-unit" = "segments"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
     /// The receiver's window, in segments.
+    #[schemars(extend("x-unit" = "segments"))]
     pub receive_window: u32,
     /// Delayed acknowledgements: how long the receiver waits for a second segment. Every segment
     /// is acknowledged at once where absent.
@@ -47,7 +52,6 @@ pub struct TcpSpec {
     pub limited_transmit: bool,
     /// By up to so much, drawn at random, the sender comes late to what its window lets go, which
     /// then leaves in one burst: ns-2's `overhead_`.
-    #[serde(skip_serializing_if = "super::is_zero")]
     pub send_jitter: Duration,
     /// Granularity of the retransmission timer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +69,7 @@ pub struct TcpSpec {
 }
 
 /// TCP's loss recoveries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpRecovery {
     /// Fast retransmit, and slow start from the lost segment on.
@@ -106,17 +110,17 @@ impl Default for TcpSpec {
 
 impl TcpSpec {
     /// The control, with its parameters.
-    pub(crate) fn control(
+    pub fn control<B: Backend>(
         &self,
-        registry: &Registry,
+        registry: &Registry<B>,
     ) -> Result<Found<dyn TcpControlKind>, ParameterError> {
         registry.tcp_control(&self.control, &self.parameters.table(&self.control))
     }
 
     /// Puts the control's parameters with all defaults in the place of those that were given.
-    pub(super) fn complete(
+    pub(crate) fn complete<B: Backend>(
         &mut self,
-        registry: &Registry,
+        registry: &Registry<B>,
         field: &str,
     ) -> Result<(), ScenarioError> {
         let name = &self.control;
@@ -137,7 +141,7 @@ impl TcpSpec {
         Ok(())
     }
 
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         check_datagram(self.segment.get(), &format!("{field}.segment"))?;
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
         check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;

@@ -2,12 +2,15 @@
 
 use skywave_path::QueueSpec;
 
-use super::{Scenario, ScenarioError};
-use crate::Registry;
+use crate::{Backend, Registry};
+use crate::{Scenario, ScenarioError};
 
 impl Scenario {
     /// Puts in what the queues' parameters leave out.
-    pub(super) fn complete_queues(&mut self, registry: &Registry) -> Result<(), ScenarioError> {
+    pub(crate) fn complete_queues<B: Backend>(
+        &mut self,
+        registry: &Registry<B>,
+    ) -> Result<(), ScenarioError> {
         if let Some(dumbbell) = &mut self.dumbbell {
             let back = dumbbell.back.as_mut();
             let back = back.and_then(|back| back.queue.as_mut());
@@ -22,11 +25,11 @@ impl Scenario {
 }
 
 /// Both queues of a link.
-fn complete(
+fn complete<B: Backend>(
     queue: &mut QueueSpec,
     back: Option<&mut QueueSpec>,
     field: &str,
-    registry: &Registry,
+    registry: &Registry<B>,
 ) -> Result<(), ScenarioError> {
     let complete = |queue: &mut QueueSpec, field: String| match queue.complete(&registry.queues) {
         Ok(_) => Ok(()),
@@ -37,10 +40,10 @@ fn complete(
 }
 
 /// Whether the queue is known and its parameters are right.
-pub(super) fn check_queue(
+pub(crate) fn check_queue<B: Backend>(
     queue: &QueueSpec,
     field: &str,
-    registry: &Registry,
+    registry: &Registry<B>,
 ) -> Result<(), ScenarioError> {
     match queue.read(&registry.queues) {
         Ok(_) => Ok(()),

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use skywave_units::Duration;
 
-use super::check::{check, list};
-use super::{Dumbbell, LinkSpec, Scenario, ScenarioError};
-use crate::Registry;
+use crate::check::{check, list};
+use crate::{Backend, Registry};
+use crate::{Dumbbell, LinkSpec, Scenario, ScenarioError};
 
 /// The longest run: beyond it the clock of 64-bit nanoseconds has no room for timers.
 const LONGEST_RUN: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -20,7 +20,7 @@ impl Scenario {
     ///
     /// # Errors
     /// [`ScenarioError`] with the first field that is wrong.
-    pub fn validate(&self, registry: &Registry) -> Result<(), ScenarioError> {
+    pub fn validate<B: Backend>(&self, registry: &Registry<B>) -> Result<(), ScenarioError> {
         check(!self.name.is_empty(), "name", || {
             "give the scenario a name".to_owned()
         })?;
@@ -84,10 +84,10 @@ impl Scenario {
     }
 
     /// The names of all directed links, those of the dumbbell included.
-    fn all_links(
+    fn all_links<B: Backend>(
         &self,
         nodes: &BTreeSet<String>,
-        registry: &Registry,
+        registry: &Registry<B>,
     ) -> Result<BTreeSet<String>, ScenarioError> {
         let mut names = BTreeSet::new();
         if let Some(dumbbell) = &self.dumbbell {
@@ -128,7 +128,7 @@ impl Scenario {
     }
 
     /// All nodes and links, the dumbbell expanded.
-    pub(crate) fn topology(&self) -> (Vec<String>, Vec<LinkSpec>) {
+    pub fn topology(&self) -> (Vec<String>, Vec<LinkSpec>) {
         let (mut nodes, mut links) = self
             .dumbbell
             .as_ref()

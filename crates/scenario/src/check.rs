@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use skywave_units::{Duration, Rate};
 
-use super::ScenarioError;
+use crate::ScenarioError;
 
 /// A datagram fits an IPv4 packet beside the longest headers: 65,535 bytes less 20 of IP and 1,020
 /// of DCCP, whose Data Offset counts up to 255 words (RFC 4340 section 5.1).
@@ -13,7 +13,7 @@ const LARGEST_DATAGRAM: u64 = 65_535 - 20 - 255 * 4;
 /// Packets that may wait in a sender or leave it at once: all of them take memory at one instant.
 const MOST_PACKETS: u32 = 1_000_000;
 
-pub(super) fn check(
+pub(crate) fn check(
     holds: bool,
     field: &str,
     message: impl FnOnce() -> String,
@@ -25,20 +25,20 @@ pub(super) fn check(
     }
 }
 
-pub(super) fn check_rate(rate: Rate, field: &str) -> Result<(), ScenarioError> {
+pub(crate) fn check_rate(rate: Rate, field: &str) -> Result<(), ScenarioError> {
     check(rate > Rate::from_bps(0), field, || {
         "0 bps: give a rate above zero".to_owned()
     })
 }
 
-pub(super) fn check_datagram(bytes: u64, field: &str) -> Result<(), ScenarioError> {
+pub(crate) fn check_datagram(bytes: u64, field: &str) -> Result<(), ScenarioError> {
     check((1..=LARGEST_DATAGRAM).contains(&bytes), field, || {
         format!("{bytes} B do not fit a packet: between 1 B and {LARGEST_DATAGRAM} B")
     })
 }
 
 /// Packets that are there at once.
-pub(super) fn check_packets(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
+pub(crate) fn check_packets(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
     let packets = packets.unwrap_or(1);
     check((1..=MOST_PACKETS).contains(&packets), field, || {
         format!("{packets} packets: between 1 and {MOST_PACKETS}")
@@ -46,20 +46,20 @@ pub(super) fn check_packets(packets: Option<u32>, field: &str) -> Result<(), Sce
 }
 
 /// A threshold, which may be as large as it likes.
-pub(super) fn check_ssthresh(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
+pub(crate) fn check_ssthresh(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
     check(packets != Some(0), field, || {
         "0 packets: use 1 or more".to_owned()
     })
 }
 
-pub(super) fn check_timer(timer: Option<Duration>, field: &str) -> Result<(), ScenarioError> {
+pub(crate) fn check_timer(timer: Option<Duration>, field: &str) -> Result<(), ScenarioError> {
     check(timer != Some(Duration::ZERO), field, || {
         "0 s: give a time above zero".to_owned()
     })
 }
 
 /// A few names, enough to see what kind they are.
-pub(super) fn list(names: &BTreeSet<String>) -> String {
+pub(crate) fn list(names: &BTreeSet<String>) -> String {
     const SHOWN: usize = 8;
     let mut text = names
         .iter()
@@ -73,7 +73,7 @@ pub(super) fn list(names: &BTreeSet<String>) -> String {
     text
 }
 
-pub(super) fn check_ends(
+pub(crate) fn check_ends(
     from: &str,
     to: &str,
     field: &str,

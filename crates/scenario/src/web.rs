@@ -1,10 +1,11 @@
 //! Web traffic: a source that thinks, sends a file, and thinks again.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Bytes, Duration};
 
-use super::ScenarioError;
-use super::check::{check, check_datagram, check_timer};
+use crate::ScenarioError;
+use crate::check::{check, check_datagram, check_timer};
 
 /// By how much probabilities may add up to something else than one: what is lost in print.
 const ROUNDING: f64 = 1e-6;
@@ -13,7 +14,8 @@ const ROUNDING: f64 = 1e-6;
 ///
 /// The laws are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM 1999), the defaults
 /// the parameters of Chen, Yang and Hong 2010, section 4, who do not say units: seconds and bytes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Web")]
 #[serde(deny_unknown_fields, default)]
 pub struct WebSpec {
     /// Think times: a mixture, `P{T > t} = sum of p / (1 + (t / pi)^eta)`.
@@ -25,24 +27,29 @@ pub struct WebSpec {
 }
 
 /// One part of the mixture of think times: log-logistic.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Think")]
 #[serde(deny_unknown_fields)]
 pub struct ThinkSpec {
     /// p: the share of think times that are of this part. Shares add up to 1.
+    #[schemars(extend("x-unit" = "1"))]
     pub probability: f64,
     /// pi: the median of this part.
     pub median: Duration,
     /// eta: how soon the tail ends; the mean is infinite up to 1.
+    #[schemars(extend("x-unit" = "1"))]
     pub shape: f64,
 }
 
 /// Lengths of files: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole bytes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "FileSize")]
 #[serde(deny_unknown_fields, default)]
 pub struct FileSizeSpec {
     /// pi: the median.
     pub median: Bytes,
     /// eta: how soon the tail ends; the mean is infinite up to 1.
+    #[schemars(extend("x-unit" = "1"))]
     pub shape: f64,
 }
 
@@ -77,7 +84,7 @@ impl Default for FileSizeSpec {
 }
 
 impl WebSpec {
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         check(!self.think.is_empty(), &format!("{field}.think"), || {
             "give at least one part of the mixture".to_owned()
         })?;

@@ -3,20 +3,22 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
-use super::check::{check_ends, check_rate};
-use super::queue::check_queue;
-use super::{LossSpec, QueueSpec, ScenarioError, TraceSpec};
-use crate::Registry;
+use crate::check::{check_ends, check_rate};
+use crate::queue::check_queue;
+use crate::{Backend, Registry};
+use crate::{LossSpec, QueueSpec, ScenarioError, TraceSpec};
 
 /// A link between two nodes; both directions unless `one_way`.
 ///
 /// A direction is named after its ends: `r1->r2`. Both have the rate, the delay and the queue that
 /// stand here, and the forward one the losses, the trace and the jitter; `back` says what is
 /// otherwise on the way back.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Link")]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     /// The node at which the forward direction starts.
@@ -39,19 +41,20 @@ pub struct LinkSpec {
     pub trace: Option<TraceSpec>,
     /// In the forward direction each packet takes up to so much longer, evenly distributed; none
     /// overtakes another.
-    #[serde(default, skip_serializing_if = "super::is_zero")]
+    #[serde(default)]
     pub jitter: Duration,
     /// The way back, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back: Option<BackSpec>,
     /// Whether there is no way back.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub one_way: bool,
 }
 
 /// The way back of a link: what is absent is as on the way forward, but losses, trace and jitter,
 /// which it has only where they stand here.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Back")]
 #[serde(deny_unknown_fields, default)]
 pub struct BackSpec {
     /// Rate.
@@ -70,32 +73,40 @@ pub struct BackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
     /// How much longer a packet may take.
-    #[serde(skip_serializing_if = "super::is_zero")]
     pub jitter: Duration,
 }
 
-/// One direction of a link.
-pub(crate) struct Direction<'a> {
-    pub(crate) from: &'a str,
-    pub(crate) to: &'a str,
-    pub(crate) rate: Rate,
-    pub(crate) delay: Duration,
-    pub(crate) queue: &'a QueueSpec,
-    pub(crate) loss: Option<&'a LossSpec>,
-    pub(crate) trace: Option<&'a TraceSpec>,
-    pub(crate) jitter: Duration,
+/// One direction of a link, with what holds for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Direction<'a> {
+    /// The node at which it starts.
+    pub from: &'a str,
+    /// The node at which it ends.
+    pub to: &'a str,
+    /// Rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Queue.
+    pub queue: &'a QueueSpec,
+    /// Losses.
+    pub loss: Option<&'a LossSpec>,
+    /// How rate and delay change.
+    pub trace: Option<&'a TraceSpec>,
+    /// The longest additional delay of a packet.
+    pub jitter: Duration,
 }
 
 impl Direction<'_> {
     /// `"r1->r2"`.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         format!("{}->{}", self.from, self.to)
     }
 }
 
 impl LinkSpec {
     /// Its directions, the forward one first.
-    pub(crate) fn directions(&self) -> impl Iterator<Item = Direction<'_>> {
+    pub fn directions(&self) -> impl Iterator<Item = Direction<'_>> {
         let forward = Direction {
             from: &self.from,
             to: &self.to,
@@ -125,21 +136,21 @@ impl LinkSpec {
         }
     }
 
-    pub(super) fn validate(
+    pub(crate) fn validate<B: Backend>(
         &self,
         field: &str,
         nodes: &BTreeSet<String>,
-        registry: &Registry,
+        registry: &Registry<B>,
     ) -> Result<(), ScenarioError> {
         check_ends(&self.from, &self.to, field, nodes)?;
         self.validate_directions(field, registry)
     }
 
     /// Checks everything but the ends.
-    pub(super) fn validate_directions(
+    pub(crate) fn validate_directions<B: Backend>(
         &self,
         field: &str,
-        registry: &Registry,
+        registry: &Registry<B>,
     ) -> Result<(), ScenarioError> {
         check_rate(self.rate, &format!("{field}.rate"))?;
         check_queue(&self.queue, &format!("{field}.queue"), registry)?;
@@ -154,7 +165,7 @@ impl LinkSpec {
         }
     }
 
-    pub(super) fn load_traces(
+    pub(crate) fn load_traces(
         &mut self,
         field: &str,
         directory: &Path,
@@ -164,7 +175,11 @@ impl LinkSpec {
 }
 
 impl BackSpec {
-    fn validate(&self, field: &str, registry: &Registry) -> Result<(), ScenarioError> {
+    fn validate<B: Backend>(
+        &self,
+        field: &str,
+        registry: &Registry<B>,
+    ) -> Result<(), ScenarioError> {
         if let Some(rate) = self.rate {
             check_rate(rate, &format!("{field}.rate"))?;
         }
@@ -191,7 +206,7 @@ fn validate_disturbances(
 }
 
 /// Reads the trace files of both directions.
-pub(super) fn load_traces(
+pub(crate) fn load_traces(
     trace: &mut Option<TraceSpec>,
     back: &mut Option<BackSpec>,
     field: &str,

@@ -4,15 +4,18 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Scenario, ScenarioError};
-use crate::Registry;
+use crate::{Backend, Registry};
+use crate::{Scenario, ScenarioError};
 
 impl Scenario {
     /// Reads TOML. It names no files; [`from_toml_beside`](Self::from_toml_beside) reads those too.
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
-    pub fn from_toml(text: &str, registry: &Registry) -> Result<Self, ScenarioError> {
+    pub fn from_toml<B: Backend>(
+        text: &str,
+        registry: &Registry<B>,
+    ) -> Result<Self, ScenarioError> {
         Self::read_toml(text, registry, None)
     }
 
@@ -20,17 +23,17 @@ impl Scenario {
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
-    pub fn from_toml_beside(
+    pub fn from_toml_beside<B: Backend>(
         text: &str,
-        registry: &Registry,
+        registry: &Registry<B>,
         directory: &Path,
     ) -> Result<Self, ScenarioError> {
         Self::read_toml(text, registry, Some(directory))
     }
 
-    fn read_toml(
+    fn read_toml<B: Backend>(
         text: &str,
-        registry: &Registry,
+        registry: &Registry<B>,
         directory: Option<&Path>,
     ) -> Result<Self, ScenarioError> {
         let document = toml::de::Deserializer::parse(text)
@@ -44,7 +47,10 @@ impl Scenario {
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
-    pub fn from_json(text: &str, registry: &Registry) -> Result<Self, ScenarioError> {
+    pub fn from_json<B: Backend>(
+        text: &str,
+        registry: &Registry<B>,
+    ) -> Result<Self, ScenarioError> {
         Self::read_json(text, registry, None)
     }
 
@@ -52,17 +58,17 @@ impl Scenario {
     ///
     /// # Errors
     /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
-    pub fn from_json_beside(
+    pub fn from_json_beside<B: Backend>(
         text: &str,
-        registry: &Registry,
+        registry: &Registry<B>,
         directory: &Path,
     ) -> Result<Self, ScenarioError> {
         Self::read_json(text, registry, Some(directory))
     }
 
-    fn read_json(
+    fn read_json<B: Backend>(
         text: &str,
-        registry: &Registry,
+        registry: &Registry<B>,
         directory: Option<&Path>,
     ) -> Result<Self, ScenarioError> {
         let mut document = serde_json::Deserializer::from_str(text);
@@ -78,14 +84,15 @@ impl Scenario {
         Ok(scenario)
     }
 
-    fn read<'de, D>(
+    fn read<'de, D, B>(
         document: D,
-        registry: &Registry,
+        registry: &Registry<B>,
         directory: Option<&Path>,
         message: fn(&D::Error) -> String,
     ) -> Result<Self, ScenarioError>
     where
         D: serde::Deserializer<'de>,
+        B: Backend,
     {
         let mut track = serde_path_to_error::Track::new();
         let tracked = serde_path_to_error::Deserializer::new(document, &mut track);
@@ -104,7 +111,10 @@ impl Scenario {
     }
 
     /// Puts in what the parameters of flows' controls leave out.
-    fn complete_transports(&mut self, registry: &Registry) -> Result<(), ScenarioError> {
+    fn complete_transports<B: Backend>(
+        &mut self,
+        registry: &Registry<B>,
+    ) -> Result<(), ScenarioError> {
         for (index, flow) in self.flows.iter_mut().enumerate() {
             let field = format!("flows[{index}].transport");
             flow.transport.complete(registry, &field)?;

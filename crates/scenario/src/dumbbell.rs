@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
-use super::check::{check, check_rate};
-use super::link::load_traces;
-use super::{BackSpec, LinkSpec, LossSpec, QueueSpec, ScenarioError, TraceSpec};
-use crate::Registry;
+use crate::check::{check, check_rate};
+use crate::link::load_traces;
+use crate::{BackSpec, LinkSpec, LossSpec, QueueSpec, ScenarioError, TraceSpec};
+use crate::{Backend, Registry};
 
 /// Hosts of one dumbbell, a side.
 const MOST_PAIRS: u32 = 100_000;
@@ -20,10 +21,11 @@ const MOST_PAIRS: u32 = 100_000;
 ///      r1 ─ bottleneck ─ r2
 ///  s2 ─┘                 └─ d2
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
     /// Hosts on each side.
+    #[schemars(extend("x-unit" = "pairs"))]
     pub pairs: u32,
     /// Rate of the bottleneck.
     pub rate: Rate,
@@ -39,7 +41,7 @@ pub struct Dumbbell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
     /// At the bottleneck, forward, each packet takes up to so much longer.
-    #[serde(default, skip_serializing_if = "super::is_zero")]
+    #[serde(default)]
     pub jitter: Duration,
     /// The bottleneck's way back, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +94,11 @@ impl Dumbbell {
         (nodes, links)
     }
 
-    pub(super) fn validate(&self, field: &str, registry: &Registry) -> Result<(), ScenarioError> {
+    pub(crate) fn validate<B: Backend>(
+        &self,
+        field: &str,
+        registry: &Registry<B>,
+    ) -> Result<(), ScenarioError> {
         check(
             (1..=MOST_PAIRS).contains(&self.pairs),
             &format!("{field}.pairs"),
@@ -107,7 +113,7 @@ impl Dumbbell {
         )
     }
 
-    pub(super) fn load_traces(
+    pub(crate) fn load_traces(
         &mut self,
         field: &str,
         directory: &Path,

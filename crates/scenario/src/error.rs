@@ -22,7 +22,8 @@ fn prefix(field: &str) -> String {
 }
 
 impl ScenarioError {
-    pub(crate) fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+    /// `message` says what is wrong with `field` and what to do.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             field: field.into(),
             message: message.into(),

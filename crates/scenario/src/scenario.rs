@@ -1,73 +1,32 @@
-//! The one description of an experiment.
-//!
-//! A [`Scenario`] is what TOML and JSON files hold, what the Python builders produce and what a
-//! worker receives. Quantities are texts with units (`"300 ms"`); a key that is not known is an
-//! error; every error names the field.
+//! A whole scenario.
 
-mod check;
-mod dccp;
-mod dumbbell;
-mod error;
-mod flow;
-mod link;
-mod loss;
-mod named;
-mod profile;
-mod queue;
-mod read;
-mod source;
-mod tcp;
-#[cfg(test)]
-mod tests;
-mod tfrc;
-mod trace;
-mod validate;
-mod voice;
-mod web;
-
-pub use dccp::{DccpSpec, Growth};
-pub use dumbbell::Dumbbell;
-pub use error::ScenarioError;
-pub use flow::{FlowSpec, TransportSpec, UdpSpec};
-pub(crate) use link::Direction;
-pub use link::{BackSpec, LinkSpec};
-pub use loss::{BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec};
-pub use named::Named;
-pub use profile::Profile;
-pub use source::{CbrSpec, FtpSpec, SourceSpec};
-pub use tcp::{TcpRecovery, TcpSpec};
-pub use tfrc::{
-    DynamicSpec, FeedbackSpec, PerRoundTripSpec, ReceiverRttSpec, SmoothingSpec, TfrcRules,
-    TfrcSpec, WindowSpec,
-};
-pub use trace::{TraceSpec, TraceStep};
-pub use voice::{AdaptSpec, TalkspurtSpec, VoiceSpec};
-pub use web::{FileSizeSpec, ThinkSpec, WebSpec};
-
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skywave_path::QueueSpec;
 use skywave_units::Duration;
 
+use crate::{Dumbbell, FlowSpec, LinkSpec};
+
 /// An experiment: a network, the flows on it, what to measure, for how long.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// A short name, for summaries and reports.
     pub name: String,
     /// What the experiment shows.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     pub description: String,
     /// Simulated time.
     pub duration: Duration,
     /// Seed of every random stream. Streams are named, so a flow that is added does not change the
     /// draws of another.
+    #[schemars(extend("x-unit" = "1"))]
     #[serde(default)]
     pub seed: u64,
     /// Nodes, beside those of `dumbbell`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub nodes: Vec<String>,
     /// Links, beside those of `dumbbell`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub links: Vec<LinkSpec>,
     /// Short for the classic topology of two routers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,12 +37,12 @@ pub struct Scenario {
     #[serde(default)]
     pub probes: Probes,
     /// Encodes and parses every packet on its way and compares it with the typed one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub verify_wire: bool,
 }
 
 /// What is measured.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Probes {
     /// Distance between samples of flows and links.
@@ -100,13 +59,12 @@ pub struct Probes {
     pub packets: bool,
     /// Further tables, by the names of their probes in the [`Registry`](crate::Registry).
     /// `windows`, `rates` and `packets` may also be named here.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<String>,
 }
 
 impl Probes {
     /// The tables that are asked for, some of them perhaps more than once.
-    pub(crate) fn asked_for(&self) -> impl Iterator<Item = &str> {
+    pub fn asked_for(&self) -> impl Iterator<Item = &str> {
         let switches = [
             ("windows", self.windows),
             ("rates", self.rates),
@@ -131,9 +89,4 @@ impl Default for Probes {
             tables: Vec::new(),
         }
     }
-}
-
-/// For times that are left out where they are zero.
-const fn is_zero(time: &Duration) -> bool {
-    time.is_zero()
 }

@@ -1,13 +1,15 @@
 //! Applications of a scenario.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Bytes, Rate};
 
-use super::check::{check, check_datagram, check_rate};
-use super::{ScenarioError, VoiceSpec, WebSpec};
+use crate::check::{check, check_datagram, check_rate};
+use crate::{ScenarioError, VoiceSpec, WebSpec};
 
 /// An application.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Source")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SourceSpec {
     /// Always has data: as much as the transport will take, or `size` in all.
@@ -21,7 +23,8 @@ pub enum SourceSpec {
 }
 
 /// Parameters of an FTP source.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Ftp")]
 #[serde(deny_unknown_fields)]
 pub struct FtpSpec {
     /// The length of the file; without end where absent.
@@ -39,7 +42,8 @@ impl FtpSpec {
 }
 
 /// Parameters of a constant-bit-rate source.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Cbr")]
 #[serde(deny_unknown_fields)]
 pub struct CbrSpec {
     /// Rate of application data.
@@ -49,7 +53,7 @@ pub struct CbrSpec {
 }
 
 impl SourceSpec {
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         match self {
             Self::Ftp(ftp) => check_datagram(ftp.datagram.get(), &format!("{field}.ftp.datagram")),
             Self::Cbr(cbr) => {

@@ -1,12 +1,14 @@
 //! Losses of a scenario's links.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ScenarioError;
-use super::check::check;
+use crate::ScenarioError;
+use crate::check::check;
 
 /// Losses that are not the queue's. They come before it: what is lost takes no bandwidth.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Loss")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossSpec {
     /// The packets with these arrival ordinals at the link, counted from 1.
@@ -18,10 +20,12 @@ pub enum LossSpec {
 }
 
 /// Parameters of independent losses.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Bernoulli")]
 #[serde(deny_unknown_fields)]
 pub struct BernoulliSpec {
     /// Probability of an error, from 0 to 1.
+    #[schemars(extend("x-unit" = "1"))]
     pub probability: f64,
     /// What has it.
     #[serde(default)]
@@ -30,18 +34,23 @@ pub struct BernoulliSpec {
 
 /// Parameters of a channel that is good or bad (Gilbert 1960, Elliott 1963). It begins good and may
 /// change before each packet.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "GilbertElliott")]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottSpec {
     /// Probability that a good channel becomes bad.
+    #[schemars(extend("x-unit" = "1"))]
     pub good_to_bad: f64,
     /// Probability that a bad channel becomes good: a bad spell has 1 / `bad_to_good` packets on
     /// average.
+    #[schemars(extend("x-unit" = "1"))]
     pub bad_to_good: f64,
     /// Probability of an error while the channel is good.
+    #[schemars(extend("x-unit" = "1"))]
     #[serde(default)]
     pub in_good: f64,
     /// Probability of an error while it is bad.
+    #[schemars(extend("x-unit" = "1"))]
     #[serde(default = "certain")]
     pub in_bad: f64,
     /// What has these errors.
@@ -54,7 +63,7 @@ const fn certain() -> f64 {
 }
 
 /// What has an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorUnit {
     /// A packet, whatever its size.
@@ -65,7 +74,7 @@ pub enum ErrorUnit {
 }
 
 impl LossSpec {
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         match self {
             Self::Packets(ordinals) => {
                 check(!ordinals.contains(&0), &format!("{field}.packets"), || {

@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, ParseQuantityError, Rate};
 
-use super::ScenarioError;
-use super::check::check;
+use crate::ScenarioError;
+use crate::check::check;
 
 /// Steps of one trace: beyond them a scenario no longer fits a message.
 const MOST_STEPS: usize = 1_000_000;
 
 /// How a link's rate and delay change with time.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Trace")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TraceSpec {
     /// As listed, in order of time.
@@ -24,7 +26,8 @@ pub enum TraceSpec {
 }
 
 /// From a time on, a link has this rate and this delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Step")]
 #[serde(deny_unknown_fields)]
 pub struct TraceStep {
     /// When it begins.
@@ -39,7 +42,7 @@ pub struct TraceStep {
 
 impl TraceSpec {
     /// The steps; none of a file that has not been read.
-    pub(crate) fn steps(&self) -> &[TraceStep] {
+    pub fn steps(&self) -> &[TraceStep] {
         match self {
             Self::Steps(steps) => steps,
             Self::File(_) => &[],
@@ -47,7 +50,7 @@ impl TraceSpec {
     }
 
     /// Puts a file's steps in the place of its name.
-    pub(super) fn load(&mut self, field: &str, directory: &Path) -> Result<(), ScenarioError> {
+    pub(crate) fn load(&mut self, field: &str, directory: &Path) -> Result<(), ScenarioError> {
         let Self::File(name) = self else {
             return Ok(());
         };
@@ -67,7 +70,7 @@ impl TraceSpec {
         Ok(())
     }
 
-    pub(super) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         let Self::Steps(steps) = self else {
             let message = "the file has not been read: read the scenario from a file too, or list \
                            the steps";

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_path::CLASSES;
 use skywave_units::Duration;
 
-use super::check::{check, check_ends};
-use super::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
-use crate::registry::Registry;
+use crate::check::{check, check_ends};
+use crate::{Backend, Registry};
+use crate::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
 
 /// A flow from one node to another.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Flow")]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
     /// A name, unique in the scenario.
@@ -25,14 +27,15 @@ pub struct FlowSpec {
     pub start: Duration,
     /// It starts up to so much later, evenly distributed: runs with other seeds then differ, and
     /// phase effects average out.
-    #[serde(default, skip_serializing_if = "super::is_zero")]
+    #[serde(default)]
     pub start_jitter: Duration,
     /// When it stops; the end of the run where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
     /// The class of traffic of its packets, there and back: which of a link's weighted sub-queues
     /// serves them.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("x-unit" = "1"))]
+    #[serde(default)]
     pub class: u8,
     /// The transport protocol and its parameters.
     pub transport: TransportSpec,
@@ -40,13 +43,9 @@ pub struct FlowSpec {
     pub source: SourceSpec,
 }
 
-/// The first class, which is not written.
-const fn is_default(class: &u8) -> bool {
-    *class == 0
-}
-
 /// A transport protocol.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Transport")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TransportSpec {
     /// TCP.
@@ -58,12 +57,13 @@ pub enum TransportSpec {
 }
 
 /// UDP has no parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Udp")]
 #[serde(deny_unknown_fields)]
 pub struct UdpSpec {}
 
 impl FlowSpec {
-    pub(super) fn validate(
+    pub(crate) fn validate(
         &self,
         field: &str,
         nodes: &BTreeSet<String>,
@@ -105,9 +105,9 @@ impl FlowSpec {
 
 impl TransportSpec {
     /// Puts the parameters of its control with all defaults in the place of those that were given.
-    pub(super) fn complete(
+    pub(crate) fn complete<B: Backend>(
         &mut self,
-        registry: &Registry,
+        registry: &Registry<B>,
         field: &str,
     ) -> Result<(), ScenarioError> {
         match self {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use skywave_registry::{ParameterError, Value};
 
-use super::ScenarioError;
+use crate::ScenarioError;
 
 /// Tables of parameters by the name of the member that they are for, beside the fields of whatever
 /// chooses the member: `tcp = { control = "cubic", cubic = { beta = 0.8 } }`.
@@ -38,7 +38,7 @@ impl Named {
 
     /// Puts all parameters of `name`, those with their defaults included, in the place of those
     /// that were given, if any were.
-    pub(super) fn complete(&mut self, name: &str, parameters: Value) {
+    pub(crate) fn complete(&mut self, name: &str, parameters: Value) {
         if let Some(table) = self.0.get_mut(name) {
             *table = parameters;
         }
@@ -46,7 +46,7 @@ impl Named {
 
     /// Whether no table is for anything but `chosen`. `explain` says of another name what it is for,
     /// where it means anything at all.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         chosen: Option<&str>,
         field: &str,
@@ -65,7 +65,7 @@ impl Named {
 
 /// A fault of a parameter of the member `name`, seen from the whole scenario. `field` is the field
 /// that the member was chosen by, `parameters` the place where its table stands.
-pub(super) fn at(error: ParameterError, field: &str, parameters: &str) -> ScenarioError {
+pub(crate) fn at(error: ParameterError, field: &str, parameters: &str) -> ScenarioError {
     if error.field.is_empty() {
         ScenarioError::new(field, error.message)
     } else {

@@ -1,0 +1,128 @@
+//! What the words of a scenario stand for.
+
+use std::fmt;
+use std::sync::Arc;
+
+use skywave_congestion::{Controls, built_in_controls};
+use skywave_path::{Packet, Queues};
+use skywave_registry::{Found, OpenSet, ParameterError, Value};
+use skywave_transport::dccp::mechanism::CcidKinds;
+use skywave_transport::tcp::{AnyTransport, TcpControlKind, TcpControls, built_in_tcp_controls};
+
+/// What runs scenarios: a simulator, or an emulator on the real clock.
+pub trait Backend: Sized + 'static {
+    /// The packets that its queues hold.
+    type Packet: Packet + Send + 'static;
+
+    /// What a probe's registration makes: a factory, as a rule.
+    type Probe: ?Sized;
+
+    /// Registers the probes that come with this backend.
+    fn register_probes(probes: &mut OpenSet<Self::Probe>);
+}
+
+/// The open sets from which a scenario chooses by name.
+///
+/// [`Registry::default`] holds the built-in members. A user's own member is registered by the same
+/// functions, and a scenario then names it in the same way.
+pub struct Registry<B: Backend> {
+    /// Queue disciplines.
+    pub queues: Queues<B::Packet>,
+    /// Congestion controls, for TCP and for DCCP's CCID 251.
+    pub controls: Controls,
+    /// Controls that need more of TCP than a window. Where a name is in both sets, TCP uses this one.
+    pub tcp_controls: TcpControls,
+    /// DCCP's CCIDs.
+    pub ccids: CcidKinds,
+    /// Probes, each under the name of its table.
+    pub probes: OpenSet<B::Probe>,
+}
+
+impl<B: Backend> Default for Registry<B> {
+    fn default() -> Self {
+        let mut queues = Queues::new("queue discipline");
+        skywave_path::register_built_in(&mut queues);
+        let mut registry = Self {
+            queues,
+            controls: built_in_controls(),
+            tcp_controls: built_in_tcp_controls(),
+            ccids: CcidKinds::built_in(),
+            probes: OpenSet::new("table"),
+        };
+        B::register_probes(&mut registry.probes);
+        skywave_mpcp::register(
+            &mut registry.queues,
+            &mut registry.tcp_controls,
+            &mut registry.ccids,
+        );
+        registry
+    }
+}
+
+impl<B: Backend> Registry<B> {
+    /// The probe of this name.
+    ///
+    /// # Errors
+    /// A message that lists the known probes, where there is none of this name.
+    pub fn probe(&self, name: &str) -> Result<Arc<B::Probe>, String> {
+        let no_parameters = Value::Object(serde_json::Map::new());
+        match self.probes.read(name, &no_parameters) {
+            Ok(found) => Ok(found.member),
+            Err(error) => Err(error.message),
+        }
+    }
+
+    /// The control of this name for TCP.
+    pub(crate) fn tcp_control(
+        &self,
+        name: &str,
+        parameters: &Value,
+    ) -> Result<Found<dyn TcpControlKind>, ParameterError> {
+        if self.tcp_controls.contains(name) {
+            return self.tcp_controls.read(name, parameters);
+        }
+        if !self.controls.contains(name) {
+            let names = self.controls.names();
+            let mut known: Vec<_> = names.chain(self.tcp_controls.names()).collect();
+            known.sort_unstable();
+            known.dedup();
+            let known = known.join(", ");
+            let message = format!("\"{name}\" is not a known control: use {known}");
+            return Err(ParameterError::new("", message));
+        }
+        let found = self.controls.read(name, parameters)?;
+        Ok(Found {
+            member: Arc::new(AnyTransport(found.member)),
+            parameters: found.parameters,
+        })
+    }
+
+    /// Whether there is a control of this name for TCP.
+    pub(crate) fn has_tcp_control(&self, name: &str) -> bool {
+        self.tcp_controls.contains(name) || self.controls.contains(name)
+    }
+}
+
+impl<B: Backend> Clone for Registry<B> {
+    fn clone(&self) -> Self {
+        Self {
+            queues: self.queues.clone(),
+            controls: self.controls.clone(),
+            tcp_controls: self.tcp_controls.clone(),
+            ccids: self.ccids.clone(),
+            probes: self.probes.clone(),
+        }
+    }
+}
+
+impl<B: Backend> fmt::Debug for Registry<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry")
+            .field("queues", &self.queues)
+            .field("controls", &self.controls)
+            .field("tcp_controls", &self.tcp_controls)
+            .field("ccids", &self.ccids)
+            .field("probes", &self.probes)
+            .finish()
+    }
+}

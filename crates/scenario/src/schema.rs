@@ -1,0 +1,162 @@
+//! The JSON Schema of scenario files.
+
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use skywave_path::QUEUE_DEFINITION;
+use skywave_registry::OpenSet;
+
+use crate::{Backend, Registry, Scenario};
+
+/// How a file names a control that is written in Python: `module:Class`.
+const PYTHON_CLASS: &str = r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$";
+
+impl<B: Backend> Registry<B> {
+    /// The JSON Schema (draft 2020-12) of scenarios that name members of this registry.
+    ///
+    /// Descriptions are the documentation of the Rust types. Each quantity has a regular expression
+    /// for its units, and each number its unit as `x-unit` (`1` where it has no dimension). `x-member`
+    /// is the name of a member of an open set.
+    pub fn schema(&self) -> Value {
+        let mut generator = SchemaSettings::draft2020_12().into_generator();
+        let root = generator.subschema_for::<Scenario>();
+        let queues = self.queue_schema(&mut generator);
+        let tcp = self.tcp_parameters(&mut generator);
+        let dccp = self.dccp_parameters(&mut generator);
+        let mut definitions = generator.take_definitions(true);
+        definitions.insert(QUEUE_DEFINITION.to_owned(), queues);
+
+        let controls = control_schema(tcp.keys());
+        add_parameters(&mut definitions["Tcp"], tcp);
+        patch(&mut definitions["Tcp"]["properties"]["control"], controls);
+
+        let known: Vec<_> = self.ccids.numbers().map(|ccid| ccid.0).collect();
+        let controls = control_schema(self.controls.names());
+        add_parameters(&mut definitions["Dccp"], dccp);
+        let properties = &mut definitions["Dccp"]["properties"];
+        patch(&mut properties["ccid"], json!({ "enum": known }));
+        patch(&mut properties["control"], controls);
+
+        let tables: Vec<_> = self.probes.names().collect();
+        let items = &mut definitions["Probes"]["properties"]["tables"]["items"];
+        patch(items, json!({ "enum": tables }));
+
+        let mut document = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Skywave scenario",
+        });
+        patch(&mut document, root.to_value());
+        document["$defs"] = Value::Object(definitions);
+        tidy(&mut document);
+        document
+    }
+
+    /// A queue discipline: its name with its parameters, or the name alone where it needs none.
+    fn queue_schema(&self, generator: &mut SchemaGenerator) -> Value {
+        let none = Value::Object(Map::new());
+        let names = self.queues.names();
+        let alone: Vec<_> = names
+            .filter(|name| self.queues.read(name, &none).is_ok())
+            .collect();
+        let mut forms = vec![json!({
+            "description": "A discipline with the defaults of all parameters.",
+            "type": "string",
+            "enum": alone,
+        })];
+        for (name, parameters) in members(&self.queues, generator) {
+            forms.push(json!({
+                "description": self.queues.doc(&name),
+                "type": "object",
+                "properties": { name.as_str(): parameters },
+                "required": [name],
+                "additionalProperties": false,
+            }));
+        }
+        json!({
+            "description": "A queue discipline: `{ name = { parameters } }`, or its name alone.",
+            "oneOf": forms,
+        })
+    }
+
+    /// Parameters of the controls that TCP may have, by name.
+    fn tcp_parameters(&self, generator: &mut SchemaGenerator) -> Map<String, Value> {
+        let mut all: Map<_, _> = members(&self.controls, generator).collect();
+        all.extend(members(&self.tcp_controls, generator));
+        all
+    }
+
+    /// Parameters of CCIDs, and of the controls that a CCID may have, by the key in a file.
+    fn dccp_parameters(&self, generator: &mut SchemaGenerator) -> Map<String, Value> {
+        let mut all: Map<_, _> = members(&self.controls, generator).collect();
+        let ccids = self.ccids.schemas(generator);
+        all.extend(ccids.map(|(key, schema)| (key.to_owned(), schema.to_value())));
+        all
+    }
+}
+
+/// Each member's name and the schema of its parameters.
+fn members<'a, T: ?Sized>(
+    set: &'a OpenSet<T>,
+    generator: &'a mut SchemaGenerator,
+) -> impl Iterator<Item = (String, Value)> {
+    set.names().filter_map(|name| {
+        let schema = set.schema(name, generator).map(Schema::to_value)?;
+        Some((name.to_owned(), schema))
+    })
+}
+
+/// The name of a control, or of a Python class that is one.
+fn control_schema<N: AsRef<str>>(names: impl Iterator<Item = N>) -> Value {
+    let names: Vec<_> = names.map(|name| name.as_ref().to_owned()).collect();
+    json!({ "anyOf": [{ "enum": names }, { "pattern": PYTHON_CLASS }] })
+}
+
+/// Adds tables of parameters to what chooses members by name.
+fn add_parameters(schema: &mut Value, parameters: Map<String, Value>) {
+    for (name, parameters) in parameters {
+        let mut parameters = parameters;
+        parameters["x-member"] = json!(name);
+        schema["properties"][name.as_str()] = parameters;
+    }
+    schema["additionalProperties"] = json!(false);
+}
+
+/// Sets the keys of `schema` that `keys` has.
+fn patch(schema: &mut Value, keys: Value) {
+    if let (Value::Object(schema), Value::Object(keys)) = (schema, keys) {
+        schema.extend(keys);
+    }
+}
+
+/// Joins the lines of descriptions, and says "absent" in one way: by leaving the key out. (TOML has
+/// no null.)
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(keys) => {
+            if let Some(Value::String(text)) = keys.get_mut("description") {
+                let paragraphs = text.split("\n\n").map(|lines| lines.replace('\n', " "));
+                *text = paragraphs.collect::<Vec<_>>().join("\n\n");
+            }
+            if let Some(Value::Array(types)) = keys.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = &mut types[..] {
+                    let only = only.take();
+                    keys.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(forms)) = keys.get_mut("anyOf") {
+                forms.retain(|form| form["type"] != "null");
+                if let [only] = &mut forms[..] {
+                    let only = only.take();
+                    keys.shift_remove("anyOf");
+                    if let Value::Object(only) = only {
+                        keys.extend(only);
+                    }
+                }
+            }
+            keys.values_mut().for_each(tidy);
+        }
+        Value::Array(values) => values.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}
