@@ -124,7 +124,7 @@ def renew() -> None:
     """
     with replacing(STORED) as partial:
         _write_periods(partial / "periods.csv")
-        _write_seconds(partial / "seconds.csv")
+        write_seconds(partial / "seconds.csv")
 
 
 def _settings() -> dict[str, dict[str, object]]:
@@ -186,7 +186,8 @@ def _summary(rows: Sequence[dict[str, str]]) -> list[str]:
     return [f"{of(value):.2f}" for value in values for of in (statistics.mean, statistics.pstdev)]
 
 
-def _write_seconds(path: Path) -> None:
+def write_seconds(path: Path) -> None:
+    """Run ns-2 once for each of the single runs, and write them second by second."""
     rows: list[Sequence[object]] = []
     with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch:
         periods, seconds = Path(scratch) / "periods.csv", Path(scratch) / "seconds.csv"
