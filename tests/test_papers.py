@@ -175,7 +175,7 @@ def test_papers_are_listed() -> None:
     [
         ["--help"],
         ["reproduce", "--help"],
-        ["check", ROOT / "examples" / "dccp.toml"],
+        ["run", ROOT / "examples" / "dccp.toml"],
         ["reproduce", "nobody1999"],
     ],
     ids=lambda arguments: arguments[-1] if isinstance(arguments, list) else "",
