@@ -86,17 +86,10 @@ fuzz: | cargo ## Run each fuzz target for a minute (needs cargo-fuzz and a night
 	    -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
-	$(BIN)/python -m skywave.papers.nor2011.oracle
-	$(BIN)/python -m skywave.papers.sarwar2008.oracle
-	$(BIN)/python -m skywave.papers.chen2010.oracle
-	$(BIN)/python validation/ns2/scripts/lien2009_average.py python/skywave/papers/lien2009/ns2
+	$(BIN)/python -m skywave.papers golden
 
 searches: $(EXTENSION) ## Run what the papers leave open anew and store it: searches, readings, sweeps, variants.
-	$(BIN)/python -m skywave.papers.sarwar2008.fit
-	$(BIN)/python -m skywave.papers.chen2010.fit
-	$(BIN)/python -m skywave.papers.chen2010.readings
-	$(BIN)/python -m skywave.papers.chen2010.sweep
-	$(BIN)/python -m skywave.papers.li2009.variants
+	$(BIN)/python -m skywave.papers stored
 
 matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew; its text is then to be judged anew.
 	$(BIN)/python -m skywave.matrix.stored

@@ -224,7 +224,7 @@ def test_schemes_differ_in_transport_and_queue_alone() -> None:
 @pytest.mark.parametrize("router", sweep.ROUTERS)
 def test_stored_sweeps_are_what_the_points_give(router: sweep.Router) -> None:
     """A cheap point of each kind; the others take minutes."""
-    stored = {(one.sweep, one.x, one.router): one for one in sweep.stored()}
+    stored = {(one.sweep, one.x, one.router): one for one in sweep.TABLE.read()}
     assert len(stored) == len(sweep.POINTS) * len(sweep.ROUTERS)
     points = {(point.sweep, point.x): point for point in sweep.POINTS}
     for key in (("capacity", 2.0), ("flows", 3.0), ("bottlenecks", 2.0)):
@@ -238,7 +238,9 @@ def test_stored_sweeps_are_what_the_points_give(router: sweep.Router) -> None:
 
 def test_vcp_needs_no_losses_where_windows_are_large() -> None:
     """The paper's claim beyond its network: from 10 Mbps to 5 Gbps, busy and nearly empty."""
-    capacities = [one for one in sweep.stored() if one.sweep == "capacity" and one.router == "vcp"]
+    capacities = [
+        one for one in sweep.TABLE.read() if one.sweep == "capacity" and one.router == "vcp"
+    ]
     large = [one for one in capacities if one.x >= 10]
     assert len(large) == 6
     for one in large:
@@ -260,7 +262,7 @@ def test_sums_of_windows_are_of_the_long_lived_flows() -> None:
 
 
 def test_what_is_not_published_is_what_the_search_came_to() -> None:
-    trials = fit.stored()
+    trials = fit.TABLE.read()
     assert [trial.unpublished for trial in trials] == list(fit.GRID)
     best = fit.best(trials)
     assert best.unpublished == setting.UNPUBLISHED
@@ -271,7 +273,7 @@ def test_what_is_not_published_is_what_the_search_came_to() -> None:
 
 
 def test_readings_of_ccid_2_are_what_was_run() -> None:
-    answers = readings.stored()
+    answers = readings.TABLE.read()
     assert [answer.reading for answer in answers] == list(readings.ALL_READINGS)
     nearest = readings.nearest(answers)[0]
     # The first has the shortest timeout, and is moved by what moves timeouts.

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import assert_bad_input, run_cli
-from skywave import papers
+from skywave.papers import installed
 from skywave.papers.cells import Cell, Within
 from skywave.papers.front import Front, reproduce_all
-from skywave.papers.reproduction import Judgement, Ns2Source, Paper
+from skywave.papers.reproduction import Citation, Judgement, Ns2Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def cell(name: str, ours: float | None, why: str | None = None) -> Cell:
 
 
 def judgement(key: str, *cells: Cell) -> Judgement:
-    paper = Paper(key, f"Title of {key}", "A. Author", 2009)
+    paper = Citation(key, f"Title of {key}", "A. Author", 2009)
     return Judgement(paper, cells, (), (), Ns2Source("stored", "stored answers"))
 
 
@@ -82,10 +82,11 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_registered_paper_says_what_the_registry_says() -> None:
-    for key, title in papers.PAPERS.items():
-        assert papers.package(key).PAPER.title == title
-        assert papers.package(key).PAPER.key == key
+def test_all_our_papers_can_be_used() -> None:
+    usable, broken = installed.every()
+    assert broken == {}
+    assert [paper.key for paper in usable] == installed.all_keys()
+    assert {"chen2010", "li2009", "lien2009", "nor2011", "sarwar2008"} <= set(installed.all_keys())
 
 
 @pytest.mark.parametrize("arguments", [[], ["nor2011", "--all"]])

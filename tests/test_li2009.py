@@ -86,7 +86,7 @@ def test_verdicts_on_the_parking_lot_tell_of_other_seeds(li2009: Reproduced) -> 
     for reading in READINGS:
         for period, matching in zip(
             ("before", "after"),
-            rules.matching_seeds(varied.stored_lots(), reading),
+            rules.matching_seeds(varied.LOTS.read(), reading),
             strict=True,
         ):
             cell = li2009.cells[f"fig2c-{period}/{reading.name}"]
@@ -324,10 +324,10 @@ def test_why_long_gets_little(li2009: Reproduced) -> None:
 
 
 def test_stored_dumbbells_are_what_they_give() -> None:
-    stored = varied.stored_dumbbells()
-    assert len(stored) == len(varied.DUMBBELLS)
-    for key in varied.DUMBBELLS[::8]:
-        again, before = varied.run_dumbbell(key), stored[varied.DUMBBELLS.index(key)]
+    stored = varied.DUMBBELLS.read()
+    assert len(stored) == len(varied.DUMBBELL_KEYS)
+    for key in varied.DUMBBELL_KEYS[::8]:
+        again, before = varied.run_dumbbell(key), stored[varied.DUMBBELL_KEYS.index(key)]
         assert (again.scheme, again.choices) == (before.scheme, before.choices)
         for name in ("transition_s", "full_s", "utilisation", "queue", "queue_change"):
             value = getattr(before, name)
@@ -336,9 +336,9 @@ def test_stored_dumbbells_are_what_they_give() -> None:
 
 def test_stored_parking_lots_are_what_they_give(li2009: Reproduced) -> None:
     """Those with the default choices, which the report runs as well."""
-    stored = varied.stored_lots()
-    assert len(stored) == len(varied.LOTS)
-    rows = li2009.sections["lot_rows"]
+    stored = varied.LOTS.read()
+    assert len(stored) == len(varied.LOT_KEYS)
+    rows = li2009.sections["readings"]
     assert len(rows) == 2 * len(READINGS) * len(setting.SHOWN_LINKS)
     for row in rows:
         lot = varied.find(stored, row["scheme"], row["reading"])

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from conftest import Reproduced, assert_figures_are_whole
+from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import emodel
 from skywave.papers.lien2009 import beyond, canonical, cells, measures, oracle, setting
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +104,13 @@ def test_every_setting_that_ns2_has_ran_here() -> None:
     names = {conditions.name for conditions in setting.ALL_CONDITIONS}
     assert set(oracle.periods()) <= names
     assert len(names) == len(setting.ALL_CONDITIONS)
+
+
+@needs_ns2
+def test_the_stored_single_runs_are_what_ns2_says(tmp_path: Path) -> None:
+    """Not the means over forty seeds, which take ns-2 minutes."""
+    oracle.write_seconds(tmp_path / "seconds.csv")
+    assert (tmp_path / "seconds.csv").read_text() == (oracle.STORED / "seconds.csv").read_text()
 
 
 @pytest.fixture(scope="module")

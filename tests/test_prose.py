@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from skywave.matrix.networks import NETWORKS, Network
+from skywave.matrix.networks import NETWORKS
 from skywave.papers.chen2010 import fit, sweep
 from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave.papers.li2009 import published, reasons, setting, variants
@@ -34,6 +35,9 @@ from skywave.quantities import seconds
 from skywave.scenario import Bernoulli
 from skywave.simulate import run_many
 
+if TYPE_CHECKING:
+    from skywave.papers.lent import Network
+
 
 def test_the_map_is_of_single_models() -> None:
     flows = np.array([1, 200])
@@ -46,7 +50,7 @@ def test_the_map_is_of_single_models() -> None:
 
 
 def test_sweeps_go_as_the_report_says() -> None:
-    found = {(one.sweep, one.x, one.router): one for one in sweep.stored()}
+    found = {(one.sweep, one.x, one.router): one for one in sweep.TABLE.read()}
     marking: tuple[sweep.Router, ...] = ("codel", "pie")
     # A share of hardly a packet: VCP's queue is full, and it loses more than TCP with marks.
     for point in (("capacity", 2.0), ("flows", 1000.0)):
@@ -64,7 +68,7 @@ def test_sweeps_go_as_the_report_says() -> None:
 
 def test_that_newreno_is_taken_is_our_choice() -> None:
     """SACK is nearer to the published row, by less than counts; and would give about the same."""
-    trials = fit.stored()
+    trials = fit.TABLE.read()
     equals = fit.equals(trials)
     assert [trial.unpublished.flavour for trial in equals] == ["sack", "sack", "newreno", "newreno"]
     assert fit.best(trials) is equals[2]
@@ -88,11 +92,11 @@ def test_more_flows_make_dpcps_lead_smaller() -> None:
 def dumbbell(
     scheme: Scheme, network: setting.Network = PAPER_NETWORK, choices: Choices = DEFAULT
 ) -> variants.Dumbbell:
-    return variants.find_dumbbell(variants.stored_dumbbells(), scheme, network, choices)
+    return variants.find_dumbbell(variants.DUMBBELLS.read(), scheme, network, choices)
 
 
 def test_reasons_on_the_parking_lot_say_what_was_stored() -> None:
-    lots = variants.stored_lots()
+    lots = variants.LOTS.read()
     late = variants.find(lots, DPCP, FLOWS, variants.SLOW)
     said = f"throughout {late.l0_long_before:.1f} and {late.l0_long_after:.1f} %."
     assert said in reasons.starved(FLOWS, lots)
@@ -139,7 +143,7 @@ def test_what_seeds_make_of_longs_share() -> None:
     after = [10.611, 10.659, 17.426, 24.083]
     lots = [
         lot
-        for lot in variants.stored_lots()
+        for lot in variants.LOTS.read()
         if (lot.scheme, lot.reading, lot.choices) == (DPCP.name, FLOWS.name, DEFAULT.label)
     ]
     assert sorted(lot.l0_long_after for lot in lots) == after
@@ -198,8 +202,8 @@ def test_conditions_of_a_network_are_its_own(key: str) -> None:
         f"{network.flows} flows",
     ):
         assert words in network.conditions
-    if network.web:
-        assert f"{network.web} web sources" in network.conditions
+    if network.web_sources:
+        assert f"{network.web_sources} web sources" in network.conditions
 
 
 def test_what_a_network_holds() -> None:

@@ -123,7 +123,7 @@ def test_figures_3_to_6_go_as_described(sarwar2008: Reproduced) -> None:
 
 def test_the_access_is_what_the_search_came_to() -> None:
     """What is taken follows from the stored trials, and a trial repeats to the last bit stored."""
-    trials = fit.stored()
+    trials = fit.TABLE.read()
     assert [trial.access for trial in trials] == list(fit.GRID)
     best = fit.fitting(trials)[0]
     assert best.access == access.FITTED

@@ -9,26 +9,22 @@ import pytest
 
 from skywave.matrix import table
 from skywave.ns2 import Ns2Error
-from skywave.papers.chen2010 import fit as chen2010_fit
-from skywave.papers.chen2010 import readings, sweep
-from skywave.papers.li2009 import variants
+from skywave.papers import installed
 from skywave.papers.oracle import Oracle
-from skywave.papers.sarwar2008 import fit as sarwar2008_fit
-from skywave.papers.stored import read, write
+from skywave.papers.stored import Table, read, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-STORED = (
-    (table.STORED, table.Row),
-    (chen2010_fit.STORED, chen2010_fit.Trial),
-    (readings.STORED, readings.Answer),
-    (sweep.STORED, sweep.Outcome),
-    (sarwar2008_fit.STORED, sarwar2008_fit.Trial),
-    (variants.STORED_LOTS, variants.Lot),
-    (variants.STORED_DUMBBELLS, variants.Dumbbell),
-)
+STORED = {
+    "matrix": (table.STORED, table.Row),
+    **{
+        f"{paper.key}/{one.name}": (one.path, one.kind)
+        for paper in installed.every()[0]
+        for one in paper.stored
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,20 @@ def test_ns2s_answers_are_replaced_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [stored]
 
 
-@pytest.mark.parametrize(("path", "kind"), STORED, ids=lambda of: getattr(of, "__name__", ""))
+def test_a_table_is_made_anew_from_what_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Table(tmp_path / "found.csv", Found, [3, 4], lambda n: Found(Choice(n, "rfc"), n / 2))
+    made.renew()
+    assert made.read() == [Found(Choice(3, "rfc"), 1.5), Found(Choice(4, "rfc"), 2.0)]
+    assert capsys.readouterr().err.endswith("found.csv: 2 of 2\n")
+
+
+def test_papers_store_tables() -> None:
+    assert {"chen2010/sweep", "li2009/lots", "sarwar2008/fit"} <= set(STORED)
+
+
+@pytest.mark.parametrize(("path", "kind"), STORED.values(), ids=STORED)
 def test_the_packages_tables_survive_being_read_and_written(
     path: Path, kind: type[object], tmp_path: Path
 ) -> None:

@@ -15,9 +15,11 @@ import pytest
 
 from conftest import assert_bad_input, run_cli
 from skywave import ScenarioError, papers
-from skywave.papers import workers
-from skywave.papers.front import BRIEF_SEEDS, Front, reproduce_all
-from skywave.papers.reproduction import Judgement, Ns2Source, Paper
+from skywave.papers import installed, workers
+from skywave.papers.front import Front, reproduce_all
+from skywave.papers.installed import UnknownPaperError
+from skywave.papers.protocol import Seeds
+from skywave.papers.reproduction import Citation, Judgement, Ns2Source
 from skywave.papers.workers import Work, reproduce_each
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def test_what_a_worker_raises_is_raised_here(
     tmp_path: Path, started: list[subprocess.Popen[bytes]]
 ) -> None:
     work = Work("nobody2024", tmp_path / "all", live_ns2=False, seeds=None)
-    with pytest.raises(KeyError, match="nobody2024 is not a known paper") as error:
+    with pytest.raises(UnknownPaperError, match="nobody2024 is not a known paper") as error:
         reproduce_each([work], None)
     (note,) = error.value.__notes__
     assert "Traceback" in note, "where it was raised is not lost"
@@ -179,10 +181,11 @@ def test_seeds_of_a_paper_that_has_its_own(tmp_path: Path) -> None:
 
 
 def test_fewer_seeds_are_told_of() -> None:
-    paper = Paper("chen2010", "A title", "An author", 2010, seeds=20)
+    paper = Citation("chen2010", "A title", "An author", 2010)
 
     def judgement(seeds: int | None) -> Judgement:
-        return Judgement(paper, (), (), (), Ns2Source("stored", "stored answers"), seeds=seeds)
+        ns2 = Ns2Source("stored", "stored answers")
+        return Judgement(paper, (), (), (), ns2, seeds=seeds, own_seeds=seeds and 20)
 
     fewer, all_of_them, none = (judgement(seeds) for seeds in (5, 20, None))
     remark = "Averages are over 5 seeds; skywave reproduce chen2010 runs all 20."
@@ -193,8 +196,13 @@ def test_fewer_seeds_are_told_of() -> None:
     assert Front([fewer]).to_dict()["papers"][0]["seeds"] == 5
 
 
-def test_papers_with_fewer_seeds_in_all_leave_them_open() -> None:
-    for key, brief in BRIEF_SEEDS.items():
-        seeds = papers.package(key).PAPER.seeds
-        assert seeds is not None
-        assert papers.LEAST_SEEDS <= brief < seeds
+def test_all_papers_have_fewer_seeds_where_they_leave_them_open() -> None:
+    chen, nor = installed.paper("chen2010"), installed.paper("nor2011")
+    assert (chen.brief_seeds(None), chen.brief_seeds(7)) == (5, 7)
+    assert (nor.brief_seeds(None), nor.brief_seeds(7)) == (None, None)
+
+
+@pytest.mark.parametrize("brief", [1, 21])
+def test_brief_seeds_are_an_average_and_no_more_than_the_papers(brief: int) -> None:
+    with pytest.raises(ValueError, match=f"brief seeds are {brief}"):
+        Seeds(own=20, brief=brief)

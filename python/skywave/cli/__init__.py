@@ -18,6 +18,7 @@ from skywave.bench import BenchError
 from skywave.cli import bench, decode, matrix, reproduce, scenario, version
 from skywave.cli.net import listen, perf, ping, send
 from skywave.net import NetError
+from skywave.papers.installed import PaperError
 
 NETWORK_FAILED = 1
 BAD_INPUT = 2
@@ -59,7 +60,7 @@ def main() -> NoReturn:
         status = app(standalone_mode=False)
     except TyperException as error:
         _fail(error.format_message())
-    except (ScenarioError, CaptureError, BenchError) as error:
+    except (ScenarioError, CaptureError, BenchError, PaperError) as error:
         _fail(str(error))
     except NetError as error:
         _fail(str(error), NETWORK_FAILED)

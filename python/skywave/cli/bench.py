@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from skywave.bench import Row, Work, measure, measure_standard
-from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 
 if TYPE_CHECKING:
-    from skywave.papers.chen2010.speed import Speed
+    from collections.abc import Callable
+
+    from skywave.papers.protocol import Paper
+    from skywave.papers.speed import Speed
 
 MOST = 1_000_000
 _NEEDED = "--flows, --rate, --buffer and --duration"
@@ -47,7 +51,7 @@ def bench(
         bool,
         typer.Option(
             "--standard",
-            help="Run the three standard rows and chen2010's schemes, beside ns-2 where it is.",
+            help="Run the three standard rows and what papers have timed, beside ns-2 where it is.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -58,15 +62,13 @@ def bench(
     Python's is some 0.03 s, so the simulation alone is shown as well.
     """
     given = (flows, rate, buffer, duration)
+    timed: list[tuple[Paper[Any], list[Speed]]] = []
     with progress_bar() as show:
         if standard:
             if any(value is not None for value in given):
                 raise typer.BadParameter(f"--standard stands alone: leave out {_NEEDED}")
-            # What draws papers takes a second to load.
-            from skywave.papers.chen2010 import speed  # noqa: PLC0415
-
             rows = measure_standard(lambda done, total: show("bench", done / total))
-            speeds = speed.measure(lambda done, total: show("chen2010", done / total))
+            timed = _measure_papers(show)
         else:
             if flows is None or rate is None or buffer is None or duration is None:
                 raise typer.BadParameter(f"give {_NEEDED}, or --standard")
@@ -74,11 +76,27 @@ def bench(
             work = Work(flows=flows, rate=rate, buffer=buffer, duration=duration, access=access)
             rows = [measure(work, beside_ns2=beside_ns2)]
     if as_json:
-        print_json({"rows": rows, "chen2010": speeds} if standard else rows[0])
+        speeds = {paper.key: one for paper, one in timed}
+        print_json({**speeds, "rows": rows} if standard else rows[0])
     else:
         out().print(_table(rows))
-        if standard:
-            out().print(_speed_table(speeds))
+        for paper, one in timed:
+            out().print(_speed_table(paper, one))
+
+
+def _measure_papers(
+    show: Callable[[str, float], None],
+) -> list[tuple[Paper[Any], list[Speed]]]:
+    """Measure what papers have timed."""
+    # What draws papers takes a second to load.
+    from skywave.papers import installed, speed  # noqa: PLC0415
+
+    def measured(paper: Paper[Any]) -> list[Speed]:
+        return speed.measure(paper.timed, lambda done, total: show(paper.key, done / total))
+
+    usable, broken = installed.every()
+    warn(map(str, broken.values()))
+    return [(paper, measured(paper)) for paper in usable if paper.timed]
 
 
 def _table(rows: list[Row]) -> Table:
@@ -114,8 +132,10 @@ def _table(rows: list[Row]) -> Table:
     return table
 
 
-def _speed_table(speeds: list[Speed]) -> Table:
-    table = Table(title="Chen, Yang and Hong 2010, 120 s, one core", title_justify="left")
+def _speed_table(paper: Paper[Any], speeds: list[Speed]) -> Table:
+    citation = paper.citation
+    title = f"{citation.authors}, {citation.year}: one core"
+    table = Table(title=escape(title), title_justify="left")
     table.add_column("")
     for one in speeds:
         table.add_column(one["scheme"], justify="right")

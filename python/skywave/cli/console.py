@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
 WIDTH_OF_A_PIPE = 120
@@ -40,6 +40,12 @@ def choose(given: str, known: Collection[str], what: str) -> str:
     if given not in known:
         raise typer.BadParameter(f"{given} is not a known {what}; known are {', '.join(known)}")
     return given
+
+
+def warn(messages: Iterable[str]) -> None:
+    """Tell on stderr, a line each, of what was left out while the rest went on."""
+    for message in messages:
+        sys.stderr.write(f"warning: {' '.join(message.split())}\n")
 
 
 def finish(

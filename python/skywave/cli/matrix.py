@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from skywave.cli.console import JsonOption, choose, finish, progress_bar
+from skywave.cli.console import JsonOption, choose, finish, progress_bar, warn
 from skywave.quantities import seconds
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def matrix(
         typer.Option(
             "--network",
             metavar="NETWORK",
-            help="Only this paper's network, as li2009; can be given again. All if not given.",
+            help="Only this paper's network, by its key; can be given again. All if not given.",
         ),
     ] = None,
     seeds: Annotated[
@@ -67,7 +67,7 @@ def matrix(
     intervals.
     """
     from skywave import matrix as of_papers  # noqa: PLC0415  (brings matplotlib)
-    from skywave.matrix.controls import CONTROLS  # noqa: PLC0415
+    from skywave.matrix.controls import CONTROLS, LEFT_OUT  # noqa: PLC0415
     from skywave.matrix.networks import NETWORKS  # noqa: PLC0415
 
     duration_s = None if duration is None else seconds(duration)
@@ -88,6 +88,7 @@ def matrix(
         as_json=as_json,
         show=lambda console: _show(console, ran),
     )
+    warn(map(str, LEFT_OUT.values()))
 
 
 def _show(console: Console, ran: Matrix) -> None:

@@ -10,7 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from skywave import papers
-from skywave.cli.console import JsonOption, choose, finish, progress_bar
+from skywave.cli.console import JsonOption, finish, out, print_json, progress_bar, warn
+from skywave.papers import installed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,11 +24,14 @@ def reproduce(
     paper: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PAPER]", help=f"Which paper: {', '.join(papers.PAPERS)}.", show_default=False
+            metavar="[PAPER]", help="Which paper; --list says which there are.", show_default=False
         ),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="All papers, with one front page for their reports.")
+    ] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Say which papers there are, and run nothing.")
     ] = False,
     out_dir: Annotated[
         Path | None,
@@ -56,18 +60,41 @@ def reproduce(
     as_json: JsonOption = False,
 ) -> None:
     """Reproduce a paper, or all: run experiments, judge published values, write a report."""
-    if (paper is None) != every:
-        raise typer.BadParameter(
-            f"name one paper, or give --all; known are {', '.join(papers.PAPERS)}"
-        )
-    if paper is None:
+    if (paper is not None) + every + listed != 1:
+        raise typer.BadParameter(f"name one paper, or give --all or --list; {installed.known()}")
+    if listed:
+        _list(as_json=as_json)
+    elif paper is None:
         _all(out_dir or Path("out") / "all", live_ns2=live_ns2, seeds=seeds, as_json=as_json)
     else:
         _one(paper, out_dir or Path("out") / paper, live_ns2=live_ns2, seeds=seeds, as_json=as_json)
 
 
+def _list(*, as_json: bool) -> None:
+    usable, broken = installed.every()
+    if as_json:
+        print_json(
+            {
+                "papers": {paper.key: paper.citation.title for paper in usable},
+                "broken": {key: str(why) for key, why in broken.items()},
+            }
+        )
+        return
+    table = Table("paper", "title", "authors", "year", "from")
+    for paper in usable:
+        citation = paper.citation
+        table.add_row(
+            paper.key,
+            escape(citation.title),
+            escape(citation.authors),
+            f"{citation.year}",
+            installed.distribution(paper.key),
+        )
+    out().print(table)
+    warn(map(str, broken.values()))
+
+
 def _one(paper: str, directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -> None:
-    choose(paper, papers.PAPERS, "paper")
     with progress_bar() as show:
         reproduction = papers.reproduce(
             paper,
@@ -113,6 +140,7 @@ def _all(directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -
         as_json=as_json,
         show=lambda console: _show_front(console, front),
     )
+    warn(front.broken.values())
 
 
 def _show_front(console: Console, front: Front) -> None:

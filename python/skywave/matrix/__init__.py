@@ -1,4 +1,4 @@
-"""Every control of the five papers on every paper's network, beside each other.
+"""Every control on every paper's network, beside each other.
 
 The way through: ``controls`` and ``networks`` are the rows and columns, ``runs`` puts one on the
 other, ``measures`` says what is measured, ``table`` has means over seeds, ``panels`` and
@@ -14,7 +14,6 @@ from skywave.matrix.controls import CONTROLS
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.report import Matrix
 from skywave.matrix.runs import Run, scenario
-from skywave.papers.lien2009.setting import DURATION_S as CALL_DURATION_S
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -37,8 +36,8 @@ def plan(
                 lasts_s = duration_s or network.duration_s
                 yield Run("alone", control, key, seed, lasts_s)
                 yield Run("beside", control, key, seed, lasts_s)
-                if network.voice:
-                    yield Run("voice", control, key, seed, duration_s or CALL_DURATION_S[1])
+                if network.call:
+                    yield Run("voice", control, key, seed, duration_s or network.call.duration_s)
 
 
 def run(
@@ -55,7 +54,7 @@ def run(
         controls: keys of ``CONTROLS``.
         networks: keys of ``NETWORKS``.
         seeds: runs of each kind, with seeds from 1 on.
-        duration_s: of each run; else each network's own, and 60 s for calls.
+        duration_s: of each run; else each network's own, and that of its call.
         progress: told the network, how many of its runs are done, and how many there are.
 
     """

@@ -1,43 +1,29 @@
-"""The controls of the matrix: what each paper proposes, and what it is compared with."""
+"""The rows of the matrix: the core's controls, and those that papers propose."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from skywave.papers.nor2011.setting import PUBLISHED_SSTHRESH
-from skywave.scenario import Dccp, DynamicFeedback, Tcp, Tfrc, Vcp
+from skywave.matrix.networks import BROKEN, PAPERS
+from skywave.papers.installed import BrokenPaperError, distribution
+from skywave.papers.lent import Control
+from skywave.scenario import Dccp, Tcp, Vcp
 
-
-@dataclass(frozen=True)
-class Control:
-    """A congestion control as a flow has it.
-
-    ``transport`` lacks only what the network says, the size of TCP's segments. ``chain`` is the
-    number of packets in which its routers tell their load; None where it needs no such routers.
-    """
-
-    key: str
-    label: str
-    transport: Dccp | Tcp
-    note: str
-    chain: int | None = None
-
-    @property
-    def kind(self) -> Literal["dccp", "tcp"]:
-        """Which transport it is a control of."""
-        return "dccp" if isinstance(self.transport, Dccp) else "tcp"
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 _SCHEMES = {1: "VCP", 2: "DPCP", 3: "TPCP"}
 """MPCP(n), by n."""
 _CCID_OF_VCP = 248
-_SSTHRESH, *_, _WIDE_SSTHRESH = PUBLISHED_SSTHRESH
+_NS2_SSTHRESH = 20
+"""ns-2's initial ssthresh, in packets."""
 
 
-def _dccp(key: str, label: str, ccid: int, note: str, **given: int | Tfrc | None) -> Control:
+def _dccp(ccid: int, note: str, initial_ssthresh: int | None = None) -> Control:
     # The routers of these do not mark.
-    return Control(key, label, Dccp(ccid=ccid, ecn=False, **given), note)  # type: ignore[arg-type]
+    transport = Dccp(ccid=ccid, ecn=False, initial_ssthresh=initial_ssthresh)
+    return Control(f"ccid{ccid}", f"CCID {ccid}", transport, note)
 
 
 def _tcp(key: str, label: str, note: str, **given: str) -> Control:
@@ -69,38 +55,49 @@ def _over_tcp(chain: int) -> Control:
 NEWRENO = _tcp("tcp-newreno", "TCP NewReno", "RFC 5681 and RFC 6582", recovery="newreno")
 """What each control is put beside to see whether it shares."""
 
-CONTROLS = {
-    control.key: control
-    for control in (
-        _dccp(
-            "ccid2",
-            "CCID 2",
-            2,
-            f"initial ssthresh of {_SSTHRESH} packets, ns-2's and the papers'",
-            initial_ssthresh=_SSTHRESH,
-        ),
-        _dccp(
-            f"ccid2-ssthresh{_WIDE_SSTHRESH}",
-            f"CCID 2, ssthresh {_WIDE_SSTHRESH}",
-            2,
-            "what Nor et al. propose",
-            initial_ssthresh=_WIDE_SSTHRESH,
-        ),
-        _dccp("ccid3", "CCID 3", 3, "TFRC, RFC 5348"),
-        _dccp(
-            "ccid3-dynamic",
-            "CCID 3, dynamic feedback",
-            3,
-            "what Sarwar et al. propose: a report each 100 ms",
-            tfrc=Tfrc(feedback=DynamicFeedback(rtt_ref="100 ms")),
-        ),
-        _dccp("ccid4", "CCID 4", 4, "TFRC for small packets: at most one each 10 ms"),
-        *map(_over_dccp, _SCHEMES),
-        NEWRENO,
-        _tcp("tcp-sack", "TCP SACK", "the window of NewReno, RFC 6675", recovery="sack"),
-        _tcp("tcp-vegas", "TCP Vegas", "answers delay", control="vegas"),
-        _tcp("tcp-cubic", "TCP CUBIC", "RFC 9438, with SACK", control="cubic", recovery="sack"),
-        *map(_over_tcp, _SCHEMES),
-    )
-}
-"""All controls by their key, in the order in which they are shown."""
+_OURS = (
+    _dccp(2, f"initial ssthresh of {_NS2_SSTHRESH} packets, ns-2's and the papers'", _NS2_SSTHRESH),
+    _dccp(3, "TFRC, RFC 5348"),
+    _dccp(4, "TFRC for small packets: at most one each 10 ms"),
+    *map(_over_dccp, _SCHEMES),
+    NEWRENO,
+    _tcp("tcp-sack", "TCP SACK", "the window of NewReno, RFC 6675", recovery="sack"),
+    _tcp("tcp-vegas", "TCP Vegas", "answers delay", control="vegas"),
+    _tcp("tcp-cubic", "TCP CUBIC", "RFC 9438, with SACK", control="cubic", recovery="sack"),
+    *map(_over_tcp, _SCHEMES),
+)
+
+
+def _gathered() -> tuple[list[Control], dict[str, BrokenPaperError]]:
+    """Return all controls, and why those of some papers are not among them."""
+    found, clashes = {control.key: control for control in _OURS}, {}
+    for paper in PAPERS:
+        own = {control.key: control for control in paper.controls}
+        if taken := ", ".join(own.keys() & found.keys()):
+            clashes[paper.key] = BrokenPaperError(
+                f"{paper.key} of {distribution(paper.key)} lends the matrix controls that there "
+                f"are already ({taken}): they need other keys"
+            )
+        else:
+            found |= own
+    return list(found.values()), clashes
+
+
+def _in_order(controls: Iterable[Control]) -> list[Control]:
+    """Return those of DCCP by their CCID, then those of TCP; else as they are given."""
+
+    def place(control: Control) -> tuple[bool, int]:
+        transport = control.transport
+        return (False, transport.ccid or 0) if isinstance(transport, Dccp) else (True, 0)
+
+    return sorted(controls, key=place)
+
+
+_FOUND, _CLASHES = _gathered()
+
+CONTROLS = {control.key: control for control in _in_order(_FOUND)}
+"""All controls by their key, in the order in which they are shown: what a paper proposes follows
+the control of which it is a variant."""
+
+LEFT_OUT = BROKEN | _CLASHES
+"""Why papers are not in the matrix with all that they lend, by their key."""

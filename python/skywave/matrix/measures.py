@@ -9,7 +9,7 @@ import numpy as np
 
 from skywave import emodel
 from skywave.fairness import jain
-from skywave.matrix.networks import NETWORKS
+from skywave.matrix.networks import CALLS, NETWORKS
 from skywave.matrix.runs import (
     BOTTLENECK,
     CALL,
@@ -20,7 +20,6 @@ from skywave.matrix.runs import (
     SAMPLE_MS,
     flow_names,
 )
-from skywave.papers.lien2009.setting import GAP_S, STREAMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,7 +122,7 @@ MEASURES = {
                 "UDP call shares the queue of the TCP flows.",
                 (0, 90),
             )
-            for beside in range(1, STREAMS + 1)
+            for beside in range(1, max((call.flows for call in CALLS.values()), default=0) + 1)
         ),
     )
 }
@@ -142,7 +141,7 @@ def values(run: Run, results: Results) -> Values:
         case "beside":
             return {"share": _share(run, results)}
         case "voice":
-            return _voice(results)
+            return _voice(results, CALLS[run.network].gap_s)
 
 
 def observed_s(run: Run) -> float:
@@ -201,17 +200,17 @@ def _share(run: Run, results: Results) -> float:
     return 100 * own / (own + tcp)
 
 
-def _voice(results: Results) -> Values:
+def _voice(results: Results, gap_s: int) -> Values:
     periods = emodel.quality(
         results,
         CALL,
         CODEC,
         playout_s=DEADLINE_MS / 1e3,
         packet_s=FRAME_MS / 1e3,
-        period_s=GAP_S,
+        period_s=gap_s,
     )
     # In the first period nobody else sends.
-    beside = {round(quality.start_s / GAP_S): quality.r for quality in periods}
+    beside = {round(quality.start_s / gap_s): quality.r for quality in periods}
     return {key: beside[number] for number, key in enumerate(VOICE, start=1) if number in beside}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, VOICE
-from skywave.matrix.networks import NETWORKS
+from skywave.matrix.networks import CALLS, NETWORKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,15 +41,25 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
             found.append(
                 _panel(key, measure.title, measure.definition, measure.scale, networks, cells)
             )
-    cells = {(row.control, row.measure): row for row in rows if row.measure in VOICE}
-    if cells:
-        first = MEASURES[VOICE[0]]
-        beside = {
-            key: f"{flows} flow{'s' if flows > 1 else ''}" for flows, key in enumerate(VOICE, 1)
-        }
-        title = "R of a call beside TCP flows, Lien 2009"
-        found.append(_panel("voice", title, first.definition, first.scale, beside, cells))
-    return found
+    calls = (_calls(network, rows) for network in CALLS)
+    return found + [panel for panel in calls if panel.cells]
+
+
+def _calls(network: str, rows: Sequence[Row]) -> Panel:
+    """Return the panel of a network's calls: controls by the flows beside a call."""
+    first = MEASURES[VOICE[0]]
+    return _panel(
+        f"voice-{network}",
+        f"R of a call beside TCP flows, {NETWORKS[network].label}",
+        first.definition,
+        first.scale,
+        {key: f"{flows} flow{'s' if flows > 1 else ''}" for flows, key in enumerate(VOICE, 1)},
+        {
+            (row.control, row.measure): row
+            for row in rows
+            if row.measure in VOICE and row.network == network
+        },
+    )
 
 
 def _panel(

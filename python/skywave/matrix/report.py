@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from skywave.matrix.controls import Control
     from skywave.matrix.measures import Values
-    from skywave.matrix.networks import Network
     from skywave.matrix.runs import Run
     from skywave.matrix.table import Row
     from skywave.papers.figures import Drawn
+    from skywave.papers.lent import Control, Network
 
 
 @dataclass(frozen=True)
@@ -61,10 +60,10 @@ class Matrix:
         return [control for key, control in CONTROLS.items() if key in used]
 
     @property
-    def networks(self) -> list[Network]:
-        """The networks that they were run on."""
+    def networks(self) -> dict[str, Network]:
+        """The networks that they were run on, by the key of their paper."""
         used = {run.network for run in self.measured}
-        return [network for key, network in NETWORKS.items() if key in used]
+        return {key: network for key, network in NETWORKS.items() if key in used}
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -72,7 +71,7 @@ class Matrix:
             "skywave": version("skywave"),
             "seeds": self.seeds,
             "controls": {control.key: control.label for control in self.controls},
-            "networks": {network.key: network.conditions for network in self.networks},
+            "networks": {key: network.conditions for key, network in self.networks.items()},
             "measures": {key: measure.title for key, measure in MEASURES.items()},
             "rows": [asdict(row) for row in self.rows],
         }

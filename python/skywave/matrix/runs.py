@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from skywave import emodel
 from skywave.matrix.controls import CONTROLS, NEWRENO
-from skywave.matrix.networks import NETWORKS, WEB
-from skywave.papers.lien2009.setting import GAP_S, STREAMS
+from skywave.matrix.networks import CALLS, NETWORKS
 from skywave.scenario import (
     Dccp,
     Ftp,
@@ -30,8 +29,7 @@ from skywave.scenario import (
 )
 
 if TYPE_CHECKING:
-    from skywave.matrix.controls import Control
-    from skywave.matrix.networks import Network
+    from skywave.papers.lent import Call, Control, Network
 
 Kind = Literal["alone", "beside", "voice"]
 
@@ -104,12 +102,12 @@ def scenario(run: Run) -> Scenario:
             _add_flows(description, network, control, "control", half, class_=own)
             _add_flows(description, network, NEWRENO, "tcp", half)
         case "voice":
-            _add_call(description, network, control)
-    for number in range(network.web if run.kind != "voice" else 0):
+            _add_call(description, network, CALLS[run.network], control)
+    for number in range(network.web_sources if run.kind != "voice" else 0):
         host = number % network.hosts + 1
         tcp, _ = _flow(NEWRENO, network)
         description.add_flow(
-            f"web{number + 1}", f"s{host}", f"d{host}", tcp, WEB, start_jitter="1 s"
+            f"web{number + 1}", f"s{host}", f"d{host}", tcp, network.web, start_jitter="1 s"
         )
     return description
 
@@ -198,10 +196,10 @@ def _add_flows(
         )
 
 
-def _add_call(description: Scenario, network: Network, control: Control) -> None:
+def _add_call(description: Scenario, network: Network, call: Call, control: Control) -> None:
     """Add a call over a control of DCCP, or over UDP beside a control of TCP.
 
-    Beside it, TCP flows begin one after the other, as in the first scenario of Lien and Ding.
+    Beside it, TCP flows begin one after the other.
     """
     over_dccp = control.kind == "dccp"
     _attach(description, network, CALL, 0, jitter=None)
@@ -214,13 +212,13 @@ def _add_call(description: Scenario, network: Network, control: Control) -> None
         class_=CONTROLS_CLASS if over_dccp and control.chain is not None else None,
     )
     transport, source = _flow(NEWRENO if over_dccp else control, network)
-    for index, name in enumerate(flow_names("tcp", STREAMS)):
+    for index, name in enumerate(flow_names("tcp", call.flows)):
         description.add_flow(
             name,
             f"s{index + 1}",
             f"d{index + 1}",
             transport,
             source,
-            start=f"{GAP_S * (index + 1)} s",
+            start=f"{call.gap_s * (index + 1)} s",
             start_jitter="500 ms",
         )

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from skywave import papers
 from skywave._files import replacing
-from skywave.papers import environment
+from skywave.papers import environment, installed
+from skywave.papers.installed import UnknownPaperError
 from skywave.papers.pages import render
+from skywave.papers.reproduction import Judgement
 from skywave.papers.workers import Work, reproduce_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-
-    from skywave.papers.reproduction import Judgement
-
-
-BRIEF_SEEDS = {"chen2010": 5}
-"""Where all papers are reproduced, these averages are over fewer seeds than the paper's report by
-itself has: all of them would take as long as everything else together."""
 
 
 @dataclass(frozen=True)
 class Front:
-    """What all papers came to."""
+    """What all papers came to; ``broken`` is why others cannot be used, by their key."""
 
     papers: Sequence[Judgement]
+    broken: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def values(self) -> int:
@@ -48,6 +43,7 @@ class Front:
             "values": self.values,
             "matches": self.matches,
             "papers": [paper.to_dict() for paper in self.papers],
+            "broken": dict(self.broken),
         }
 
     def html(self) -> str:
@@ -58,7 +54,7 @@ class Front:
 def reproduce_all(
     directory: Path,
     *,
-    keys: Sequence[str] = tuple(papers.PAPERS),
+    keys: Sequence[str] | None = None,
     live_ns2: bool = True,
     seeds: int | None = None,
     progress: Callable[[str, str, int, int], None] | None = None,
@@ -67,21 +63,29 @@ def reproduce_all(
 
     Args:
         directory: gets ``report.html`` and ``report.json``, and a directory for each paper.
-        keys: of the papers.
+        keys: of the papers; all that are installed if not given. One that cannot be used is left
+            out, and the front page says why.
         live_ns2: run ns-2 too where it is installed; else its stored answers are used.
-        seeds: over how many the averages are of papers that leave it open; else ``BRIEF_SEEDS``.
+        seeds: over how many the averages are of papers that leave it open; else as few as each
+            has for this (``Paper.seeds.brief``).
         progress: told the paper, its stage, how many steps are done and how many there are.
 
     Raises:
+        UnknownPaperError: where there are no papers.
         OSError: where the directory cannot be written, or a paper's process ends too soon; what
             was there before stays.
 
     """
+    chosen = installed.all_keys() if keys is None else keys
+    if not chosen:
+        raise UnknownPaperError(installed.known())
     with replacing(directory) as partial:
-        chosen = {key: seeds or brief for key, brief in BRIEF_SEEDS.items()}
-        works = [Work(key, partial / key, live_ns2, chosen.get(key)) for key in keys]
-        judged = reproduce_each(works, progress)
-        front = Front([judged[key] for key in keys])
+        works = [Work(key, partial / key, live_ns2, seeds) for key in chosen]
+        came_to = reproduce_each(works, progress)
+        front = Front(
+            [one for key in chosen if isinstance(one := came_to[key], Judgement)],
+            {key: str(one) for key in chosen if isinstance(one := came_to[key], Exception)},
+        )
         (partial / "report.html").write_text(front.html(), encoding="utf-8")
         text = json.dumps(front.to_dict(), indent=2) + "\n"
         (partial / "report.json").write_text(text, encoding="utf-8")

@@ -8,9 +8,12 @@ import jinja2
 
 from skywave.printing import at_least, at_most, number
 
+REPORT = "paper.html.j2"
+"""The template of a paper's report, among the templates of its package."""
+
 
 def render(template: str, *, package: str = "skywave.papers", **values: Any) -> str:
-    """Render a template of a package; what it extends may stand beside those of the papers."""
+    """Render a template of a package; what it extends or imports may be one of all papers."""
     templates = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package), jinja2.PackageLoader("skywave.papers")]

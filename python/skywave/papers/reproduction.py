@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skywave._files import replacing
 from skywave.papers import environment
-from skywave.papers.pages import render
+from skywave.papers.pages import REPORT, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,18 +31,13 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Paper:
-    """A paper that can be reproduced.
-
-    ``seeds`` is over how many its averages are, where that can be chosen; None where it is part of
-    its experiments.
-    """
+class Citation:
+    """What was published, and the key by which it is found here: small letters, digits, _ or -."""
 
     key: str
     title: str
     authors: str
     year: int
-    seeds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,14 +50,19 @@ class Ns2Source:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A paper's published values, judged; ``seeds`` are those that were run, where it is chosen."""
+    """A paper's published values, judged.
 
-    paper: Paper
+    Where the number of seeds can be chosen, ``seeds`` were run, and ``own_seeds`` are what the
+    paper's report by itself has.
+    """
+
+    paper: Citation
     cells: Sequence[Cell]
     comparisons: Sequence[Comparison]
     parameters: Sequence[Parameter]
     ns2: Ns2Source
     seeds: int | None = field(default=None, kw_only=True)
+    own_seeds: int | None = field(default=None, kw_only=True)
 
     @property
     def matches(self) -> int:
@@ -80,8 +80,8 @@ class Judgement:
         if self.seeds is None:
             return None
         text = f"Averages are over {self.seeds} seeds"
-        if self.paper.seeds is not None and self.seeds < self.paper.seeds:
-            text += f"; skywave reproduce {self.paper.key} runs all {self.paper.seeds}"
+        if self.own_seeds is not None and self.seeds < self.own_seeds:
+            text += f"; skywave reproduce {self.paper.key} runs all {self.own_seeds}"
         return f"{text}."
 
     @property
@@ -112,12 +112,13 @@ class Judgement:
 class Reproduction(Judgement):
     """A paper's judgement, and all that it rests on.
 
-    ``sections`` is what the paper's own template needs beside the rest.
+    ``package`` has the template of its report, and ``sections`` is what that needs beside the rest.
     """
 
     figures: Sequence[Drawn]
     scenarios: Mapping[str, Scenario]
     results: Mapping[str, Results]
+    package: str
     sections: Mapping[str, Any]
 
     @property
@@ -130,12 +131,14 @@ class Reproduction(Judgement):
             self.parameters,
             self.ns2,
             seeds=self.seeds,
+            own_seeds=self.own_seeds,
         )
 
     def html(self) -> str:
         """Return the report, one self-contained page."""
         return render(
-            f"{self.paper.key}.html.j2",
+            REPORT,
+            package=self.package,
             reproduction=self,
             figures={figure.name: figure for figure in self.figures},
             environment=environment.describe(),

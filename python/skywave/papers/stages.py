@@ -10,9 +10,11 @@ from skywave.simulate import run_many
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from skywave.papers import Progress
     from skywave.results import Results
     from skywave.scenario import Scenario
+
+    Progress = Callable[[str, int, int], None]
+    """Told the stage, how many of its steps are done and how many there are."""
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

@@ -1,23 +1,53 @@
-"""What takes minutes to run, stored as CSV beside the module that makes it anew."""
+"""Tables of what takes minutes to run, stored as CSV beside the modules that make them anew."""
 
 from __future__ import annotations
 
 import csv
 import sys
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
 
 from skywave._files import replacing_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 Row = TypeVar("Row")
+Given = TypeVar("Given")
 
 _hints = cache(get_type_hints)
+
+
+@dataclass(frozen=True)
+class Table(Generic[Given, Row]):
+    """A table in a file: a row for each of ``given``, which ``make`` runs.
+
+    ``kind`` is the dataclass of its rows.
+    """
+
+    path: Path
+    kind: type[Row]
+    given: Sequence[Given]
+    make: Callable[[Given], Row]
+
+    @property
+    def name(self) -> str:
+        """The file's name without its suffix."""
+        return self.path.stem
+
+    def read(self) -> list[Row]:
+        """Return the stored rows, in the order of ``given``."""
+        return read(self.path, self.kind)
+
+    def renew(self) -> None:
+        """Make every row anew and store them, telling on stderr how far it is.
+
+        What is stored stays until all rows are made.
+        """
+        write(self.path, self.kind, map(self.make, self.given), total=len(self.given))
 
 
 def read(path: Path, kind: type[Row]) -> list[Row]:

@@ -21,6 +21,8 @@ from multiprocessing.connection import Connection, Pipe, wait
 from typing import TYPE_CHECKING
 
 from skywave import papers
+from skywave.papers import installed
+from skywave.papers.installed import BrokenPaperError
 from skywave.papers.reproduction import Judgement
 
 if TYPE_CHECKING:
@@ -29,11 +31,16 @@ if TYPE_CHECKING:
 
     Message = Judgement | tuple[str, int, int] | BaseException
     """A paper that is done, a step of it, or why it failed."""
+    Outcome = Judgement | BrokenPaperError
+    """What a paper comes to: it may turn out to be one that cannot be used."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """A paper to reproduce, and the directory that its report goes to."""
+    """One of all papers to reproduce, and the directory that its report goes to.
+
+    ``seeds`` is over how many its averages are where it leaves that open; its brief number if None.
+    """
 
     key: str
     directory: Path
@@ -68,17 +75,18 @@ class _Worker:
 
 def reproduce_each(
     works: Sequence[Work], progress: Callable[[str, str, int, int], None] | None
-) -> dict[str, Judgement]:
+) -> dict[str, Outcome]:
     """Reproduce and write papers, as many at a time as there are cores; return what they came to.
 
     They are begun in the order in which they are given: the longest is best first.
 
     Raises:
         ChildProcessError: where a process ends before its paper is done.
-        Exception: what reproducing a paper raised; the others are stopped.
+        Exception: what reproducing a paper raised; the others are stopped. A paper that cannot be
+            used at all is no reason for that.
 
     """
-    judged: dict[str, Judgement] = {}
+    came_to: dict[str, Outcome] = {}
     waiting = list(reversed(works))
     with _endings_interrupt(), _workers(min(len(works), os.cpu_count() or 1)) as workers:
         busy = {worker.connection: worker for worker in workers}
@@ -91,15 +99,15 @@ def reproduce_each(
                     case (stage, done, total):
                         if progress is not None:
                             progress(worker.key, stage, done, total)
-                    case BaseException() as error:
-                        raise error
-                    case Judgement() as judgement:
-                        judged[worker.key] = judgement
+                    case Judgement() | BrokenPaperError() as outcome:
+                        came_to[worker.key] = outcome
                         if waiting:
                             worker.begin(waiting.pop())
                         else:
                             del busy[worker.connection]
-    return judged
+                    case BaseException() as error:
+                        raise error
+    return came_to
 
 
 @contextmanager
@@ -190,13 +198,14 @@ def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
         connection.send((stage, done, total))
 
     try:
-        # First, for an interrupt does not get out of all that an import does. Whether there is such
-        # a paper is said below.
-        with suppress(ModuleNotFoundError):
-            papers.package(work.key)
+        # First, for an interrupt does not get out of all that an import does.
+        paper = installed.paper(work.key)
         _has_files.set()
         reproduction = papers.reproduce(
-            work.key, live_ns2=work.live_ns2, seeds=work.seeds, progress=step
+            work.key,
+            live_ns2=work.live_ns2,
+            seeds=paper.brief_seeds(work.seeds),
+            progress=step,
         )
         reproduction.write(work.directory)
     except BaseException as error:  # noqa: BLE001  (raised by the process that asked)

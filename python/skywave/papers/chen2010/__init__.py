@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from skywave.papers.chen2010 import (
     cells,
     figures,
     fit,
+    matrix,
     measures,
     oracle,
     readings,
@@ -20,41 +23,45 @@ from skywave.papers.chen2010 import (
 )
 from skywave.papers.chen2010.analysis import Model
 from skywave.papers.chen2010.published import PUBLISHED
-from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
+from skywave.papers.protocol import Paper, Ran, Seeds
+from skywave.papers.reproduction import Citation, Ns2Source
+from skywave.papers.speed import Timed
 from skywave.papers.stages import measure_each, run_plans, stage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from skywave.papers import Progress
     from skywave.papers.chen2010.cells import Ns2, Runs
     from skywave.papers.chen2010.measures import Floats, Run
     from skywave.papers.chen2010.setting import Scheme
+    from skywave.papers.figures import Drawn
+    from skywave.papers.protocol import Options
+    from skywave.papers.stages import Progress
     from skywave.results import Results
 
-PAPER = Paper(
-    key="chen2010",
-    title="Performance Analysis of VCP Controller on DCCP Traffic",
-    authors="H. Chen, O. W. W. Yang, Y. Hong",
-    year=2010,
-    seeds=len(setting.SEEDS),
-)
 NEAREST_READINGS = 10
 """Readings of CCID 2 that the report shows in full."""
 
 
-def reproduce(
-    *, live_ns2: bool, progress: Progress | None, seeds: int = len(setting.SEEDS)
-) -> Reproduction:
-    """Run every scheme with so many seeds, and judge the published values.
+@dataclass(frozen=True)
+class Measured:
+    """Every scheme, ns-2's answers to it, and what the figures besides the paper's show."""
+
+    ours: Runs
+    ns2: Ns2
+    sums: Mapping[Scheme, tuple[Floats, Floats]]
+    demand: Mapping[sweep.Router, tuple[Floats, Floats, Floats]]
+
+
+def _run(options: Options) -> Ran[Measured]:
+    """Run every scheme with so many seeds.
 
     ns-2's answers are always the stored ones: its runs take minutes.
     """
-    del live_ns2
     scenarios = {
         (scheme, seed): setting.scenario(scheme, seed)
         for scheme in setting.SCHEMES
-        for seed in range(1, seeds + 1)
+        for seed in range(1, options.seeds + 1)
     }
     first: dict[Scheme, Results] = {}
 
@@ -63,25 +70,16 @@ def reproduce(
         first.setdefault(key[0], results)
         return measures.from_results(results)
 
-    runs = measure_each(scenarios, measure, stage(progress, "Skywave"))
+    runs = measure_each(scenarios, measure, stage(options.progress, "Skywave"))
     ours: Runs = {
         scheme: [run for (of, _), run in runs.items() if of == scheme] for scheme in setting.SCHEMES
     }
-    sums, demand = _beside(progress)
     ns2 = {scheme: oracle.averages(scheme) for scheme in ours if scheme in oracle.KNOWN}
-    seconds = {scheme: oracle.seconds(scheme) for scheme in ns2}
-    return Reproduction(
-        paper=PAPER,
-        cells=cells.published_cells(ours, ns2),
-        comparisons=cells.ns2_comparisons(ours, ns2),
-        parameters=setting.PARAMETERS,
-        ns2=Ns2Source("stored", oracle.REMARK),
-        figures=figures.draw({scheme: one[0].series for scheme, one in ours.items()}, seconds, sums)
-        + sweep_figures.draw(sweep.stored(), demand),
+    return Ran(
+        measured=Measured(ours, ns2, *_beside(options.progress)),
         scenarios={scheme.name: scenarios[scheme, 1] for scheme in setting.SCHEMES},
         results={scheme.name: results for scheme, results in first.items()},
-        sections=_sections(ours, ns2),
-        seeds=seeds,
+        ns2=Ns2Source("stored", oracle.REMARK),
     )
 
 
@@ -106,10 +104,35 @@ def _beside(
     )
 
 
-def _sections(ours: Runs, ns2: Ns2) -> dict[str, Any]:
+def _figures(measured: Measured) -> list[Drawn]:
+    """Draw the paper's figures, and those besides."""
+    shown = {scheme: runs[0].series for scheme, runs in measured.ours.items()}
+    seconds = {scheme: oracle.seconds(scheme) for scheme in measured.ns2}
+    return [
+        *figures.draw(shown, seconds, measured.sums),
+        *sweep_figures.draw(sweep.TABLE.read(), measured.demand),
+    ]
+
+
+def _readings() -> dict[str, Any]:
+    """Return what each reading of CCID 2 gives."""
+    stored = readings.TABLE.read()
+    answers = readings.nearest(stored)
+    return {
+        "tried": len(answers),
+        "seeds": len(readings.SEEDS),
+        "buffers": readings.BUFFERS,
+        "published": [answer for answer in answers if answer.is_published],
+        "nearest": answers[:NEAREST_READINGS],
+        "all": stored,
+        "row": PUBLISHED[setting.DCCP_RED.name],
+    }
+
+
+def _sections(measured: Measured) -> dict[str, Any]:
     """Return the tables of the report's own sections."""
-    trials = sorted(fit.stored(), key=lambda trial: trial.miss)
-    answers = readings.nearest(readings.stored())
+    ours, ns2 = measured.ours, measured.ns2
+    trials = sorted(fit.TABLE.read(), key=lambda trial: trial.miss)
     return {
         "averages": [_averages(scheme, runs, ns2) for scheme, runs in ours.items()],
         "fairness": [_fairness(scheme, runs) for scheme, runs in ours.items()],
@@ -125,15 +148,6 @@ def _sections(ours: Runs, ns2: Ns2) -> dict[str, Any]:
             "trials": trials,
             "fitting": sum(trial.fits for trial in trials),
         },
-        "readings": {
-            "tried": len(answers),
-            "seeds": len(readings.SEEDS),
-            "buffers": readings.BUFFERS,
-            "published": [answer for answer in answers if answer.is_published],
-            "nearest": answers[:NEAREST_READINGS],
-            "all": readings.stored(),
-            "row": PUBLISHED[setting.DCCP_RED.name],
-        },
         "sweeps": _sweeps(),
     }
 
@@ -144,7 +158,7 @@ LARGE_MBPS = 10.0
 
 def _sweeps() -> dict[str, Any]:
     """Return the table of the sweeps, and what the text says of it."""
-    stored = sweep.stored()
+    stored = sweep.TABLE.read()
     used = {(one.sweep, one.x, one.router): one.utilisation for one in stored}
     large = [
         one
@@ -200,3 +214,34 @@ def _fairness(scheme: Scheme, runs: Sequence[Run]) -> dict[str, Any]:
         "rates": [average(list(column)).text for column in rates.T],
         "of_subnets": average([run.jain_of_subnets for run in runs]).text,
     }
+
+
+def _timed(scheme: Scheme, seed: int) -> Timed:
+    """Return a run of a scheme, with ns-2's where that has it."""
+    theirs = partial(oracle.command, scheme, seed) if scheme in oracle.KNOWN else None
+    return Timed(scheme.label, setting.scenario(scheme, seed), theirs)
+
+
+PAPER = Paper(
+    protocol=1,
+    package=__name__,
+    citation=Citation(
+        key="chen2010",
+        title="Performance Analysis of VCP Controller on DCCP Traffic",
+        authors="H. Chen, O. W. W. Yang, Y. Hong",
+        year=2010,
+    ),
+    parameters=setting.PARAMETERS,
+    run=_run,
+    cells=lambda measured: cells.published_cells(measured.ours, measured.ns2),
+    comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
+    figures=_figures,
+    readings=lambda _: _readings(),
+    sections=_sections,
+    # All of them would take as long as all other papers together.
+    seeds=Seeds(own=len(setting.SEEDS), brief=5),
+    stored=(fit.TABLE, readings.TABLE, sweep.TABLE),
+    golden=oracle.renew,
+    timed=[_timed(scheme, min(setting.SEEDS)) for scheme in setting.SCHEMES],
+    network=matrix.NETWORK,
+)

@@ -61,7 +61,7 @@ def _reasons(ours: Runs, ns2: Ns2) -> dict[str, str]:
         f"{peak(DCCP_RED):.0f} against {peak(TCP_RED):.0f} %, and in ns-2 itself "
         f"{ns2[DCCP_RED]['peak_pct']:.0f} against {ns2[TCP_RED]['peak_pct']:.0f} %."
     )
-    nearest = readings.nearest(readings.stored())[0]
+    nearest = readings.nearest(readings.TABLE.read())[0]
     model = Model()
     share_kbps = model.target * model.capacity_bps / model.flows / 1e3
     dccp = (

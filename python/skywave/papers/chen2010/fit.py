@@ -7,7 +7,7 @@ predictions. Nearest: the least root-mean-square relative distance to the row's 
 dropped and peak; distances up to ``TIE`` above the least count as equal, and that of equals NewReno
 is taken is our choice.
 What DCCP/RED gets is stored beside those that fit in all three values, and decides nothing.
-``python -m skywave.papers.chen2010.fit`` searches and stores the trials anew.
+``python -m skywave.papers stored chen2010/fit`` searches and stores the trials anew.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from skywave.papers.cells import CLOSE, relative_distance
 from skywave.papers.chen2010.measures import from_results
 from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scenario
-from skywave.papers.stored import read, write
+from skywave.papers.stored import Table
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from skywave.papers.chen2010.setting import Flavour, Scheme
 
-STORED = Path(__file__).parent / "fit.csv"
 SEEDS = range(1001, 1004)
 FLAVOURS: tuple[Flavour, ...] = ("reno", "newreno", "sack")
 GRID = tuple(
@@ -112,10 +111,5 @@ def _means(scheme: Scheme, unpublished: Unpublished) -> tuple[float, float, floa
     )
 
 
-def stored() -> list[Trial]:
-    """Return the trials of the search that was made, in the order of the grid."""
-    return read(STORED, Trial)
-
-
-if __name__ == "__main__":
-    write(STORED, Trial, map(attempt, GRID), total=len(GRID))
+TABLE = Table(Path(__file__).with_name("fit.csv"), Trial, GRID, attempt)
+"""The trials of the search that was made."""

@@ -1,7 +1,7 @@
 """ns-2's stored answers for the schemes with RED.
 
 ``ns2/averages.csv`` has a line for each run, ``ns2/tcp.csv`` and ``ns2/dccp.csv`` the first runs,
-second by second. ``python -m skywave.papers.chen2010.oracle`` runs ns-2 and stores its answers
+second by second. ``python -m skywave.papers golden chen2010`` runs ns-2 and stores its answers
 anew, which takes minutes.
 """
 
@@ -103,7 +103,13 @@ def command(scheme: Scheme, seed: int, out: Path) -> list[str]:
     )
 
 
-def _store() -> None:
+def renew() -> None:
+    """Run ns-2 and store its answers in place of those of the repository.
+
+    Raises:
+        Ns2Error: where it cannot be run; what was stored stays.
+
+    """
     runs = [(scheme, seed) for scheme in KNOWN for seed in SEEDS]
     with (
         replacing(STORED) as partial,
@@ -122,7 +128,3 @@ def _store() -> None:
         lines = [f"transport,seed,{','.join(MEASURES)}"]
         lines += [f"{scheme.transport},{seed},{answers[scheme, seed]}" for scheme, seed in runs]
         (partial / "averages.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    _store()

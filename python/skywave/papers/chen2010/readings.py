@@ -1,7 +1,7 @@
 """Whether any reading of CCID 2 gives the published DCCP/RED: 125 packets, 3 % dropped.
 
 Each reading is run with each of several buffers on the same two seeds.
-``python -m skywave.papers.chen2010.readings`` runs them all and stores the answers anew.
+``python -m skywave.papers stored chen2010/readings`` runs them all and stores the answers anew.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from skywave.papers.cells import CLOSE, relative_distance
 from skywave.papers.chen2010.measures import from_results
 from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.chen2010.setting import DCCP_RED, UNPUBLISHED, scenario
-from skywave.papers.stored import read, write
+from skywave.papers.stored import Table
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-STORED = Path(__file__).parent / "readings.csv"
 SEEDS = range(1001, 1003)
 BUFFERS = (130, 140, 200, 800)
 GROWTHS = ("rfc4341", "ns2-tcplike", "per-ack")
@@ -133,10 +132,5 @@ def nearest(answers: Iterable[Answer]) -> list[Answer]:
     return sorted(answers, key=lambda answer: answer.miss)
 
 
-def stored() -> list[Answer]:
-    """Return the answers, in the order of the readings."""
-    return read(STORED, Answer)
-
-
-if __name__ == "__main__":
-    write(STORED, Answer, map(ask, ALL_READINGS), total=len(ALL_READINGS))
+TABLE = Table(Path(__file__).with_name("readings.csv"), Answer, ALL_READINGS, ask)
+"""The answers, in the order of the readings."""

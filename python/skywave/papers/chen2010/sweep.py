@@ -5,8 +5,8 @@ a time around a base case; and a demand that changes at once. The same TCP meets
 the additive increase scaled as published, (R / 200 ms)^2, and as in the authors' code for ns-2,
 (R / 100 ms)^2; and CoDel and PIE that mark, with ECN (RFC 3168) at its ends.
 
-``python -m skywave.papers.chen2010.sweep`` runs all points and stores what they give: some minutes,
-for up to 37 million packets a point.
+``python -m skywave.papers stored chen2010/sweep`` runs all points and stores what they give: some
+minutes, for up to 37 million packets a point.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from skywave.fairness import jain
-from skywave.papers.stored import read, write
+from skywave.papers.stored import Table
 from skywave.papers.vcp_scripts import START_JITTER, TCP, buffer_packets
 from skywave.scenario import CoDel, Dumbbell, Ftp, Pie, Probes, Scenario, Vcp, VcpRouter
 from skywave.simulate import run
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-STORED = Path(__file__).parent / "sweep.csv"
 
 Router = Literal["vcp", "vcp-ns2", "codel", "pie"]
 ROUTERS: tuple[Router, ...] = ("vcp", "vcp-ns2", "codel", "pie")
@@ -318,16 +317,19 @@ def demand_series(results: Results) -> tuple[Floats, Floats, Floats]:
     return time_s, utilisation, sums("queue_packets") / np.bincount(number)
 
 
-def outcomes() -> Iterator[Outcome]:
-    """Run every point behind every router."""
-    for point in POINTS:
-        for router in ROUTERS:
-            yield measure(point, router, run(scenario(point, router)))
+def outcome(asked: tuple[Point, Router]) -> Outcome:
+    """Run a point behind a router."""
+    point, router = asked
+    return measure(point, router, run(scenario(point, router)))
 
 
-def stored() -> list[Outcome]:
-    """Return what the points give."""
-    return read(STORED, Outcome)
+TABLE = Table(
+    Path(__file__).with_name("sweep.csv"),
+    Outcome,
+    [(point, router) for point in POINTS for router in ROUTERS],
+    outcome,
+)
+"""What the points give."""
 
 
 def by_point(found: Sequence[Outcome]) -> list[tuple[Point, list[Outcome]]]:
@@ -336,7 +338,3 @@ def by_point(found: Sequence[Outcome]) -> list[tuple[Point, list[Outcome]]]:
         (point, [one for one in found if (one.sweep, one.x) == (point.sweep, point.x)])
         for point in POINTS
     ]
-
-
-if __name__ == "__main__":
-    write(STORED, Outcome, outcomes(), total=len(POINTS) * len(ROUTERS))

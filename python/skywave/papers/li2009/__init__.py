@@ -12,6 +12,7 @@ from skywave.papers.li2009 import (
     figures,
     loads,
     lossy,
+    matrix,
     parking,
     said,
     setting,
@@ -29,24 +30,19 @@ from skywave.papers.li2009.setting import (
     SCHEMES,
     VCP,
 )
-from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
+from skywave.papers.protocol import Paper, Ran
+from skywave.papers.reproduction import Citation, Ns2Source
 from skywave.papers.stages import run_plans, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skywave.averages import Average
-    from skywave.papers import Progress
     from skywave.papers.li2009.setting import Reading, Scheme
+    from skywave.papers.protocol import Options
     from skywave.results import Results
     from skywave.scenario import Scenario
 
-PAPER = Paper(
-    key="li2009",
-    title="MPCP: Multi Packet Congestion-control Protocol",
-    authors="X. Li, H. Yousefi'zadeh",
-    year=2009,
-)
 NO_NS2 = Ns2Source("stored", "has neither VCP nor MPCP, so there are no answers of it")
 SHOWN_LOSS_PERCENT = 30
 """The transfers whose series are written; with packets where those are looked at."""
@@ -55,33 +51,18 @@ PUBLISHED_LOTS = (VCP, DPCP)
 
 
 @dataclass(frozen=True)
-class _Ran:
+class Measured:
+    """Figures 2 to 5, what else was seen in their runs, and the stored variants."""
+
     ours: Ours
     vcp_shares: Mapping[int, Average]
     loads: Mapping[tuple[Scheme, Reading], loads.Loads]
-    scenarios: Mapping[str, Scenario]
-    results: Mapping[str, Results]
+    lots: Sequence[variants.Lot]
+    dumbbells: Sequence[variants.Dumbbell]
 
 
-def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
-    """Run Figures 2 to 5, and judge the published values."""
-    del live_ns2
-    ran = _run(progress)
-    lots, dumbbells = variants.stored_lots(), variants.stored_dumbbells()
-    return Reproduction(
-        paper=PAPER,
-        cells=cells.published_cells(ran.ours, lots, dumbbells),
-        comparisons=(),
-        parameters=setting.PARAMETERS,
-        ns2=NO_NS2,
-        figures=figures.draw(ran.ours, ran.vcp_shares, lots),
-        scenarios=ran.scenarios,
-        results=ran.results,
-        sections=_sections(ran, lots, dumbbells),
-    )
-
-
-def _run(progress: Progress | None) -> _Ran:
+def _run(options: Options) -> Ran[Measured]:
+    """Run Figures 2 to 5."""
     lots, looks = (
         {
             (scheme, reading): of(scheme, reading)
@@ -108,7 +89,7 @@ def _run(progress: Progress | None) -> _Ran:
         for seed in LOSS_SEEDS
     }
     lot_results, look_results, dumbbell_results, transfer_results = run_plans(
-        lots, looks, dumbbells, transfers, progress=stage(progress, "Skywave")
+        lots, looks, dumbbells, transfers, progress=stage(options.progress, "Skywave")
     )
     ours = Ours(
         lots={
@@ -152,46 +133,55 @@ def _run(progress: Progress | None) -> _Ran:
             if (percent, seed) == (SHOWN_LOSS_PERCENT, min(LOSS_SEEDS))
         },
     }
-    return _Ran(
-        ours,
-        vcp_shares={
-            percent: average(
-                [
-                    lossy.vcp_share(transfer_results[DPCP_TCP, percent, seed].packets)
-                    for seed in LOSS_SEEDS
-                ]
-            )
-            for percent in LOSS_PERCENT
-        },
-        loads={key: loads.loads(run) for key, run in look_results.items()},
+    vcp_shares = {
+        percent: average(
+            [
+                lossy.vcp_share(transfer_results[DPCP_TCP, percent, seed].packets)
+                for seed in LOSS_SEEDS
+            ]
+        )
+        for percent in LOSS_PERCENT
+    }
+    return Ran(
+        measured=Measured(
+            ours,
+            vcp_shares,
+            loads={key: loads.loads(run) for key, run in look_results.items()},
+            lots=variants.LOTS.read(),
+            dumbbells=variants.DUMBBELLS.read(),
+        ),
         scenarios={name: scenario for name, (scenario, _) in shown.items()},
         results={name: results for name, (_, results) in shown.items()},
+        ns2=NO_NS2,
     )
 
 
-def _sections(
-    ran: _Ran, lots: Sequence[variants.Lot], dumbbells: Sequence[variants.Dumbbell]
-) -> dict[str, Any]:
+def _readings(measured: Measured) -> list[dict[str, Any]]:
+    """Return the parking lot under each reading of its traffic."""
+    return [
+        said.lot_row(scheme, reading, link, measured.ours)
+        for reading in READINGS
+        for scheme in PUBLISHED_LOTS
+        for link in setting.SHOWN_LINKS
+    ]
+
+
+def _sections(measured: Measured) -> dict[str, Any]:
     """Return the tables of the report's own sections."""
+    lots, dumbbells = measured.lots, measured.dumbbells
     return {
         "warm_s": parking.WARM_S,
-        "lot_rows": [
-            said.lot_row(scheme, reading, link, ran.ours)
-            for reading in READINGS
-            for scheme in PUBLISHED_LOTS
-            for link in setting.SHOWN_LINKS
-        ],
         "looked_at_s": setting.LOOKED_AT_S,
         "looked_at_from_s": setting.LOOKED_AT_FROM_S,
-        "loads": ran.loads,
+        "loads": measured.loads,
         "seeds": len(LOSS_SEEDS),
         "file_kb": setting.FILE_B // 1000,
         "carriers": CARRIERS,
         "transfers": [
             {
                 "percent": percent,
-                "times": [ran.ours.transfers[carrier][percent] for carrier in CARRIERS],
-                "vcp_share": ran.vcp_shares[percent],
+                "times": [measured.ours.transfers[carrier][percent] for carrier in CARRIERS],
+                "vcp_share": measured.vcp_shares[percent],
             }
             for percent in LOSS_PERCENT
         ],
@@ -202,3 +192,23 @@ def _sections(
         "said_of_seeds": said.of_seeds(lots),
         "labels": {reading.name: reading.label for reading in READINGS},
     }
+
+
+PAPER = Paper(
+    protocol=1,
+    package=__name__,
+    citation=Citation(
+        key="li2009",
+        title="MPCP: Multi Packet Congestion-control Protocol",
+        authors="X. Li, H. Yousefi'zadeh",
+        year=2009,
+    ),
+    parameters=setting.PARAMETERS,
+    run=_run,
+    cells=lambda measured: cells.published_cells(measured.ours, measured.lots, measured.dumbbells),
+    figures=lambda measured: figures.draw(measured.ours, measured.vcp_shares, measured.lots),
+    readings=_readings,
+    sections=_sections,
+    stored=(variants.DUMBBELLS, variants.LOTS),
+    network=matrix.NETWORK,
+)

@@ -1,6 +1,6 @@
 """What the paper does not say, varied one at a time: stored, for it takes minutes.
 
-``python -m skywave.papers.li2009.variants`` runs all and stores what they give.
+``python -m skywave.papers stored li2009`` runs all and stores what they give.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from skywave.papers.li2009.setting import (
     Reading,
     Scheme,
 )
-from skywave.papers.stored import read, write
+from skywave.papers.stored import Table
 from skywave.simulate import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-STORED_LOTS = Path(__file__).with_name("lots.csv")
-STORED_DUMBBELLS = Path(__file__).with_name("dumbbells.csv")
 INTERVALS_MS = (500, 1000, 2000)
 """Values of t_rho beside VCP's 200 ms: up to the round-trip time of Long."""
 LIMITS = replace(DEFAULT, limits=True)
@@ -65,7 +63,7 @@ OTHER_SEEDS = (2, 3, 4)
 """Of DPCP's parking lots, beside that of the verdicts."""
 LOT_SEEDS = (LOT_SEED, *OTHER_SEEDS)
 LotKey = tuple[Scheme, Reading, Choices, int]
-LOTS: tuple[LotKey, ...] = (
+LOT_KEYS: tuple[LotKey, ...] = (
     *(
         (scheme, reading, choices, LOT_SEED)
         for reading in READINGS
@@ -75,7 +73,7 @@ LOTS: tuple[LotKey, ...] = (
     *((DPCP, reading, DEFAULT, seed) for reading in READINGS for seed in OTHER_SEEDS),
 )
 DumbbellKey = tuple[Scheme, Network, Choices]
-DUMBBELLS: tuple[DumbbellKey, ...] = (
+DUMBBELL_KEYS: tuple[DumbbellKey, ...] = (
     *((scheme, network, DEFAULT) for network in NETWORKS for scheme in SCHEMES),
     *(
         (scheme, PAPER_NETWORK, choices)
@@ -164,14 +162,10 @@ def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def stored_lots() -> list[Lot]:
-    """Return what the parking lots give."""
-    return read(STORED_LOTS, Lot)
-
-
-def stored_dumbbells() -> list[Dumbbell]:
-    """Return what the dumbbells give."""
-    return read(STORED_DUMBBELLS, Dumbbell)
+LOTS = Table(Path(__file__).with_name("lots.csv"), Lot, LOT_KEYS, run_lot)
+"""What the parking lots give."""
+DUMBBELLS = Table(Path(__file__).with_name("dumbbells.csv"), Dumbbell, DUMBBELL_KEYS, run_dumbbell)
+"""What the dumbbells give."""
 
 
 def find(
@@ -197,8 +191,3 @@ def find_dumbbell(
     return next(
         row for row in rows if (row.scheme, row.mbps, row.rtt_ms, row.flows, row.choices) == key
     )
-
-
-if __name__ == "__main__":
-    write(STORED_DUMBBELLS, Dumbbell, map(run_dumbbell, DUMBBELLS), total=len(DUMBBELLS))
-    write(STORED_LOTS, Lot, map(run_lot, LOTS), total=len(LOTS))

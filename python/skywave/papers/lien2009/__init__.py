@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,62 +12,60 @@ from skywave.papers.lien2009 import (
     canonical,
     cells,
     figures,
+    matrix,
     measures,
     oracle,
     setting,
 )
 from skywave.papers.lien2009.measures import over_runs
-from skywave.papers.reproduction import Ns2Source, Paper, Reproduction
+from skywave.papers.protocol import Paper, Ran
+from skywave.papers.reproduction import Citation, Ns2Source
 from skywave.papers.stages import run_plans, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.papers import Progress
+    from skywave.papers.figures import Drawn
     from skywave.papers.lien2009.cells import Runs
     from skywave.papers.lien2009.oracle import Periods
     from skywave.papers.lien2009.setting import Conditions
-
-PAPER = Paper(
-    key="lien2009",
-    title="Can DCCP Replace UDP in Changing Network Conditions?",
-    authors="Y.-N. Lien, Y.-C. Ding",
-    year=2009,
-)
+    from skywave.papers.protocol import Options
+    from skywave.results import Results
 
 
-def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
-    """Run both scenarios and our own sections, and judge the published values.
+@dataclass(frozen=True)
+class Measured:
+    """Both scenarios, ns-2's answers to them, and our own sections."""
+
+    ours: Runs
+    ns2: Mapping[str, Periods]
+    beyond: Mapping[beyond.Case, beyond.Outcome]
+    canonical: Mapping[tuple[str, int], Results]
+
+
+def _run(options: Options) -> Ran[Measured]:
+    """Run both scenarios and our own sections.
 
     ns-2's answers are always the stored ones: its many runs take minutes.
     """
-    del live_ns2
     plan = {
         (conditions, seed): setting.scenario(conditions, seed)
         for conditions in setting.ALL_CONDITIONS
         for seed in setting.SEEDS
     }
     other, panels = beyond.plan(), canonical.plan()
-    results, others, drawn = run_plans(plan, other, panels, progress=stage(progress, "Skywave"))
-    found = beyond.outcomes(others)
+    results, others, drawn = run_plans(
+        plan, other, panels, progress=stage(options.progress, "Skywave")
+    )
     ours: Runs = {
         conditions: [
             measures.from_results(conditions, results[conditions, seed]) for seed in setting.SEEDS
         ]
         for conditions in setting.ALL_CONDITIONS
     }
-    ns2 = oracle.periods()
     first = min(setting.SEEDS)
-    return Reproduction(
-        paper=PAPER,
-        cells=cells.published_cells(ours, ns2),
-        comparisons=cells.ns2_comparisons(ours, ns2),
-        parameters=setting.PARAMETERS,
-        ns2=Ns2Source("stored", oracle.remark()),
-        figures=[
-            *figures.draw(ours, ns2, oracle.seconds()),
-            *figures.draw_ours(ours, ns2, found, drawn),
-        ],
+    return Ran(
+        measured=Measured(ours, oracle.periods(), beyond.outcomes(others), drawn),
         # One run of each setting; the others differ in their seed.
         scenarios={
             conditions.name: plan[conditions, first] for conditions in setting.ALL_CONDITIONS
@@ -74,12 +73,36 @@ def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
         results={
             conditions.name: results[conditions, first] for conditions in setting.ALL_CONDITIONS
         },
-        sections={**_sections(ours, ns2), "beyond": beyond.tables(found)},
+        ns2=Ns2Source("stored", oracle.remark()),
     )
 
 
-def _sections(ours: Runs, ns2: Mapping[str, Periods]) -> dict[str, Any]:
+def _figures(measured: Measured) -> list[Drawn]:
+    """Draw the paper's figures and those of our own sections."""
+    ours, ns2 = measured.ours, measured.ns2
+    return [
+        *figures.draw(ours, ns2, oracle.seconds()),
+        *figures.draw_ours(ours, ns2, measured.beyond, measured.canonical),
+    ]
+
+
+def _readings(measured: Measured) -> list[dict[str, Any]]:
+    """Return the call under each reading of what the paper leaves open."""
+    return [
+        _reading(label, conditions, measured.ours)
+        for label, conditions in (
+            ("0.25 Mbps, s = 80 B (the reading used)", setting.Conditions("NewReno")),
+            ("0.25 Mbps, s = 1460 B (Table 2 literally)", setting.LITERAL_S),
+            ("0.25 Mbps, the sender tells the round-trip time (RFC 6323)", setting.TELLS_RTT),
+            *((f"{other.rate}, s = 80 B", other) for other in setting.OTHER_RATES),
+            ("0.25 Mbps, no jitter", setting.Conditions("NewReno", jitter=False)),
+        )
+    ]
+
+
+def _sections(measured: Measured) -> dict[str, Any]:
     """Return the tables of the report's own sections."""
+    ours, ns2 = measured.ours, measured.ns2
     return {
         "periods": cells.PERIODS,
         "seeds": len(setting.SEEDS),
@@ -101,16 +124,6 @@ def _sections(ours: Runs, ns2: Mapping[str, Periods]) -> dict[str, Any]:
                 ("without jitter", setting.NO_JITTER),
             )
         ],
-        "readings": [
-            _reading(label, conditions, ours)
-            for label, conditions in (
-                ("0.25 Mbps, s = 80 B (the reading used)", setting.Conditions("NewReno")),
-                ("0.25 Mbps, s = 1460 B (Table 2 literally)", setting.LITERAL_S),
-                ("0.25 Mbps, the sender tells the round-trip time (RFC 6323)", setting.TELLS_RTT),
-                *((f"{other.rate}, s = 80 B", other) for other in setting.OTHER_RATES),
-                ("0.25 Mbps, no jitter", setting.Conditions("NewReno", jitter=False)),
-            )
-        ],
         "tcp_first": [_tcp_first(conditions, ours) for conditions in setting.TCP_FIRST],
         "where": [
             _where(label, conditions, ours)
@@ -121,6 +134,7 @@ def _sections(ours: Runs, ns2: Mapping[str, Periods]) -> dict[str, Any]:
                 ("DCCP, adaptive", setting.Conditions(tcp, adapt=True)),
             )
         ],
+        "beyond": beyond.tables(measured.beyond),
     }
 
 
@@ -204,3 +218,24 @@ def _where(label: str, conditions: Conditions, ours: Runs) -> dict[str, Any]:
         "late": mean("late_percent"),
         "played": mean("played_percent"),
     }
+
+
+PAPER = Paper(
+    protocol=1,
+    package=__name__,
+    citation=Citation(
+        key="lien2009",
+        title="Can DCCP Replace UDP in Changing Network Conditions?",
+        authors="Y.-N. Lien, Y.-C. Ding",
+        year=2009,
+    ),
+    parameters=setting.PARAMETERS,
+    run=_run,
+    cells=lambda measured: cells.published_cells(measured.ours, measured.ns2),
+    comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
+    figures=_figures,
+    readings=_readings,
+    sections=_sections,
+    golden=oracle.renew,
+    network=matrix.NETWORK,
+)

@@ -2,11 +2,15 @@
 
 ``ns2/periods.csv`` has mean and standard deviation over ns-2's runs of each setting, by period;
 ``ns2/seconds.csv`` has the throughput of the voice and of the first TCP in single runs.
-``validation/ns2/scripts/lien2009_average.py`` made the first from many runs of ``lien2009.tcl``.
+``python -m skywave.papers golden lien2009`` runs ns-2 and stores its answers anew, which takes some
+minutes.
 """
 
 from __future__ import annotations
 
+import csv
+import statistics
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +19,34 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from skywave import ns2
+from skywave._files import replacing
 from skywave.papers.lien2009.measures import Spread
+from skywave.papers.oracle import run_all
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
 STORED = Path(__file__).parent / "ns2"
+SEEDS = range(1, 41)
+_JITTER = {"overhead": 0.05}
+"""Of the times between packets, where they have any."""
+_TCPS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack", "Vegas": "vegas"}
+"""ns-2's TCPs, and what they are called in the names of settings."""
+_COLUMNS = (
+    "received",
+    "ratio_pct",
+    "delay_ms",
+    "loss_net_pct",
+    "loss_app_pct",
+    "loss_app_over300",
+    "loss_app_over400",
+)
+_DRAWN = (("udp", "Newreno"), ("dccp", "Newreno"), ("dccp", "Vegas"))
+"""The voice's transport and the TCP of the single runs, in both scenarios."""
 
 
 @dataclass(frozen=True)
@@ -88,3 +113,89 @@ def seconds() -> dict[str, Seconds]:
         )
         answers[name] = Seconds(time_s, voice, tcp)
     return answers
+
+
+def renew() -> None:
+    """Run ns-2 and store its answers in place of those of the repository.
+
+    Raises:
+        Ns2Error: where it cannot be run; what was stored stays.
+
+    """
+    with replacing(STORED) as partial:
+        _write_periods(partial / "periods.csv")
+        write_seconds(partial / "seconds.csv")
+
+
+def _settings() -> dict[str, dict[str, object]]:
+    """Return the parameters of each setting by its name."""
+    settings: dict[str, dict[str, object]] = {}
+    for tcp, name in _TCPS.items():
+        settings[f"scenario1-dccp-{name}"] = {"tcp": tcp, **_JITTER}
+        settings[f"scenario1-dccp-{name}-nojitter"] = {"tcp": tcp}
+        settings[f"scenario1-udp-{name}"] = {"tcp": tcp, "voip": "udp", **_JITTER}
+    for tcp in ("Newreno", "Vegas"):
+        for voice in ("dccp", "udp"):
+            name = f"scenario2-{voice}-{_TCPS[tcp]}"
+            settings[name] = {"tcp": tcp, "voip": voice, "scen": 2, **_JITTER}
+    settings["scenario3-dccp-newreno"] = {"tcp": "Newreno", "ntcp": 1, "dur": 200, **_JITTER}
+    return settings
+
+
+def _run(seed: int, out: Path, **parameters: object) -> list[dict[str, str]]:
+    """Run ns-2 once; return its rows, one for each period."""
+    ns2.run(ns2.command("lien2009.tcl", seed=seed, jit=0.5, out=out, **parameters))
+    return _rows(out)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _write(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows(rows)
+
+
+def _write_periods(path: Path) -> None:
+    settings = _settings()
+    with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch:
+        runs = run_all(
+            [(name, seed) for name in settings for seed in SEEDS],
+            lambda key: _run(key[1], Path(scratch) / f"{key[0]}-{key[1]}.csv", **settings[key[0]]),
+            None,
+        )
+    heads = [f"{column}_{what}" for column in _COLUMNS for what in ("mean", "sd")]
+    _write(
+        path,
+        ["setting", "period", *heads, "n"],
+        [
+            [name, rows[0]["period"], *_summary(rows), len(rows)]
+            for name in settings
+            for rows in zip(*(runs[name, seed] for seed in SEEDS), strict=True)
+        ],
+    )
+
+
+def _summary(rows: Sequence[dict[str, str]]) -> list[str]:
+    """Return mean and standard deviation over runs of each column."""
+    values = [[float(row[column]) for row in rows] for column in _COLUMNS]
+    return [f"{of(value):.2f}" for value in values for of in (statistics.mean, statistics.pstdev)]
+
+
+def write_seconds(path: Path) -> None:
+    """Run ns-2 once for each of the single runs, and write them second by second."""
+    rows: list[Sequence[object]] = []
+    with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch:
+        periods, seconds = Path(scratch) / "periods.csv", Path(scratch) / "seconds.csv"
+        for scenario in (1, 2):
+            for voice, tcp in _DRAWN:
+                _run(1, periods, tcpout=seconds, tcp=tcp, voip=voice, scen=scenario, **_JITTER)
+                name = f"scenario{scenario}-{voice}-{_TCPS[tcp]}"
+                rows += [
+                    [name, row["t_s"], row["voip_kbps"], row["tcp1_kbps"]] for row in _rows(seconds)
+                ]
+    _write(path, ["setting", "t_s", "voip_kbps", "tcp1_kbps"], rows)

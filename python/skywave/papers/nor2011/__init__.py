@@ -2,61 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skywave.fairness import jain
-from skywave.papers.nor2011 import cells, figures, measures, oracle, setting
-from skywave.papers.reproduction import Paper, Reproduction
+from skywave.papers.nor2011 import cells, figures, matrix, measures, oracle, setting
+from skywave.papers.protocol import Paper, Ran
+from skywave.papers.reproduction import Citation
 from skywave.papers.stages import run_each, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.papers import Progress
     from skywave.papers.nor2011.measures import Series
     from skywave.papers.nor2011.setting import Conditions
-
-PAPER = Paper(
-    key="nor2011",
-    title="The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation",
-    authors="S. A. Nor, S. Hassan, O. Ghazali, M. H. Omar",
-    year=2011,
-)
+    from skywave.papers.protocol import Options
 
 
-def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
-    """Run both experiments and our own sections, and judge the published values."""
+@dataclass(frozen=True)
+class Measured:
+    """Both experiments and those of our own sections, and ns-2's answers to the same."""
+
+    ours: Mapping[Conditions, Series]
+    ns2: Mapping[Conditions, Series]
+
+
+def _run(options: Options) -> Ran[Measured]:
+    """Run both experiments and our own sections, and ask ns-2."""
     scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
-    results = run_each(scenarios, stage(progress, "Skywave"))
+    results = run_each(scenarios, stage(options.progress, "Skywave"))
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
-    ns2, source = oracle.ORACLE.consult(live=live_ns2, progress=stage(progress, "ns-2"))
-    return Reproduction(
-        paper=PAPER,
-        cells=cells.published_cells(ours, ns2),
-        comparisons=cells.ns2_comparisons(ours, ns2),
-        parameters=setting.PARAMETERS,
-        ns2=source,
-        figures=figures.draw(ours, ns2),
+    ns2, source = oracle.ORACLE.consult(
+        live=options.live_ns2, progress=stage(options.progress, "ns-2")
+    )
+    return Ran(
+        measured=Measured(ours, ns2),
         scenarios={conditions.name: scenario for conditions, scenario in scenarios.items()},
         results={conditions.name: run for conditions, run in results.items()},
-        sections=_sections(ours, ns2),
+        ns2=source,
     )
 
 
-def _sections(
-    ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]
-) -> dict[str, Any]:
+_EXPERIMENT_2 = [setting.Conditions(ssthresh) for ssthresh in setting.PUBLISHED_SSTHRESH]
+
+
+def _both(measured: Measured) -> tuple[tuple[str, Mapping[Conditions, Series]], ...]:
+    """Return the runs of each simulator, with its name."""
+    return (("Skywave", measured.ours), ("ns-2", measured.ns2))
+
+
+def _readings(measured: Measured) -> list[dict[str, Any]]:
+    """Return Table 1 under each way to count."""
+    return [
+        _reading(conditions, simulator, series[conditions])
+        for conditions in _EXPERIMENT_2
+        for simulator, series in _both(measured)
+    ]
+
+
+def _sections(measured: Measured) -> dict[str, Any]:
     """Return the tables of the report's own sections."""
-    both = (("Skywave", ours), ("ns-2", ns2))
-    second = [setting.Conditions(ssthresh) for ssthresh in setting.PUBLISHED_SSTHRESH]
+    ours, both = measured.ours, _both(measured)
     wide = _sharing(setting.WIDE_WINDOW, "Skywave", ours[setting.WIDE_WINDOW])
     wide_mbps = {"DCCP": wide["dccp_mbps"], "TCP": wide["tcp_mbps"]}
     return {
-        "readings": [
-            _readings(conditions, simulator, series[conditions])
-            for conditions in second
-            for simulator, series in both
-        ],
         "send_queue": [
             {
                 "ssthresh": conditions.ssthresh,
@@ -67,7 +76,7 @@ def _sections(
                 "arrivals_loss": series[conditions].loss_percent(),
                 "full_s": series[conditions].full_s(),
             }
-            for conditions in (*second, *setting.SHORT_QUEUE)
+            for conditions in (*_EXPERIMENT_2, *setting.SHORT_QUEUE)
             for simulator, series in both
         ],
         "sharing": [
@@ -86,8 +95,8 @@ def _sections(
     }
 
 
-def _readings(conditions: Conditions, simulator: str, series: Series) -> dict[str, Any]:
-    """Return Table 1 under each way to count."""
+def _reading(conditions: Conditions, simulator: str, series: Series) -> dict[str, Any]:
+    """Return a row of Table 1 under each way to count."""
     return {
         "ssthresh": conditions.ssthresh,
         "simulator": simulator,
@@ -112,3 +121,25 @@ def _sharing(conditions: Conditions, simulator: str, series: Series) -> dict[str
         "tcp_mbps": tcp / 1e6,
         "jain": jain([dccp, tcp]),
     }
+
+
+PAPER = Paper(
+    protocol=1,
+    package=__name__,
+    citation=Citation(
+        key="nor2011",
+        title="The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation",
+        authors="S. A. Nor, S. Hassan, O. Ghazali, M. H. Omar",
+        year=2011,
+    ),
+    parameters=setting.PARAMETERS,
+    run=_run,
+    cells=lambda measured: cells.published_cells(measured.ours, measured.ns2),
+    comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
+    figures=lambda measured: figures.draw(measured.ours, measured.ns2),
+    readings=_readings,
+    sections=_sections,
+    golden=oracle.ORACLE.renew,
+    network=matrix.NETWORK,
+    controls=matrix.CONTROLS,
+)

@@ -1,6 +1,6 @@
 """ns-2's answers: run now where ns-2 is installed, else the stored ones.
 
-``python -m skywave.papers.nor2011.oracle`` runs ns-2 and stores its answers anew.
+``python -m skywave.papers golden nor2011`` runs ns-2 and stores its answers anew.
 """
 
 from __future__ import annotations
@@ -81,6 +81,3 @@ def _flow(table: pa.Table, flow: str) -> FlowSeries:
 
 
 ORACLE = Oracle(STORED, ALL_CONDITIONS, _ask, _read_all)
-
-if __name__ == "__main__":
-    ORACLE.renew()

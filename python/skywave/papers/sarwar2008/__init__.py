@@ -6,14 +6,18 @@ which is emulated here; what the paper does not say of it is fitted to one row o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.reproduction import Paper, Reproduction
+from skywave.papers.protocol import Paper, Ran
+from skywave.papers.reproduction import Citation
 from skywave.papers.sarwar2008 import (
     cells,
     figures,
+    fit,
     live,
     live_report,
+    matrix,
     measures,
     oracle,
     setting,
@@ -24,46 +28,41 @@ from skywave.papers.stages import run_each, stage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.papers import Progress
+    from skywave.papers.protocol import Options
     from skywave.papers.sarwar2008.measures import Series
     from skywave.papers.sarwar2008.setting import Conditions
 
-PAPER = Paper(
-    key="sarwar2008",
-    title="Improvements in DCCP congestion control for satellite links",
-    authors="G. Sarwar, R. Boreli, G. Jourjon, E. Lochin",
-    year=2008,
-)
+
+@dataclass(frozen=True)
+class Measured:
+    """Figure 2 under each reading, ns-2's answers to it, and the downloads."""
+
+    ours: Mapping[Conditions, Series]
+    ns2: Mapping[oracle.Run, Series]
+    live: live_report.Live
 
 
-def reproduce(*, live_ns2: bool, progress: Progress | None) -> Reproduction:
-    """Run Figure 2 under each reading and the downloads, and judge the published values."""
+def _run(options: Options) -> Ran[Measured]:
+    """Run Figure 2 under each reading and the downloads, and ask ns-2."""
     scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
-    results = run_each(scenarios, stage(progress, "Skywave"))
+    results = run_each(scenarios, stage(options.progress, "Skywave"))
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
-    ran = live_report.run(stage(progress, "downloads"))
-    ns2, source = oracle.ORACLE.consult(live=live_ns2, progress=stage(progress, "ns-2"))
-    return Reproduction(
-        paper=PAPER,
-        cells=[*cells.published_cells(ours, ns2), *ran.cells],
-        comparisons=cells.ns2_comparisons(ours, ns2),
-        parameters=(*setting.PARAMETERS, *live.PARAMETERS),
-        ns2=source,
-        figures=[*figures.draw(ours, ns2), *ran.figures],
+    downloads = live_report.run(stage(options.progress, "downloads"))
+    ns2, source = oracle.ORACLE.consult(
+        live=options.live_ns2, progress=stage(options.progress, "ns-2")
+    )
+    return Ran(
+        measured=Measured(ours, ns2, downloads),
         # Of the downloads those that are drawn; the others differ in their seed.
         scenarios={
             **{conditions.name: scenario for conditions, scenario in scenarios.items()},
-            **{download.name: scenario for download, scenario in ran.scenarios.items()},
+            **{download.name: scenario for download, scenario in downloads.scenarios.items()},
         },
         results={
             **{conditions.name: run for conditions, run in results.items()},
-            **{download.name: run for download, run in ran.results.items()},
+            **{download.name: run for download, run in downloads.results.items()},
         },
-        sections={
-            "readings": [_reading(conditions, series) for conditions, series in ours.items()],
-            "growth": _growth(),
-            "live": live_report.sections(ran),
-        },
+        ns2=source,
     )
 
 
@@ -91,3 +90,37 @@ def _growth() -> Mapping[str, float]:
         "gain_s": standard_s - dynamic_s,
         "published_gain_s": EXIT_GAIN_S,
     }
+
+
+PAPER = Paper(
+    protocol=1,
+    package=__name__,
+    citation=Citation(
+        key="sarwar2008",
+        title="Improvements in DCCP congestion control for satellite links",
+        authors="G. Sarwar, R. Boreli, G. Jourjon, E. Lochin",
+        year=2008,
+    ),
+    parameters=(*setting.PARAMETERS, *live.PARAMETERS),
+    run=_run,
+    cells=lambda measured: [
+        *cells.published_cells(measured.ours, measured.ns2),
+        *measured.live.cells,
+    ],
+    comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
+    figures=lambda measured: [
+        *figures.draw(measured.ours, measured.ns2),
+        *measured.live.figures,
+    ],
+    readings=lambda measured: [
+        _reading(conditions, series) for conditions, series in measured.ours.items()
+    ],
+    sections=lambda measured: {
+        "growth": _growth(),
+        "live": live_report.sections(measured.live),
+    },
+    stored=(fit.TABLE,),
+    golden=oracle.ORACLE.renew,
+    network=matrix.NETWORK,
+    controls=matrix.CONTROLS,
+)

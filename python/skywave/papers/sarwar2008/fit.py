@@ -3,7 +3,7 @@
 Every combination of a coarse grid was tried, each on the same 20 seeds, none of which is one of the
 reproduced table's. A combination fits where mean rate and mean loss are both within 10 % of the
 published ones; of those that fit, that with the nearest standard deviation is taken.
-``python -m skywave.papers.sarwar2008.fit`` searches and stores the trials anew.
+``python -m skywave.papers stored sarwar2008/fit`` searches and stores the trials anew.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from skywave.papers.cells import CLOSE, relative_distance
 from skywave.papers.sarwar2008 import downloads, live
 from skywave.papers.sarwar2008.access import SharedAccess
 from skywave.papers.sarwar2008.published import TABLE_1
-from skywave.papers.stored import read, write
+from skywave.papers.stored import Table
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-STORED = Path(__file__).parent / "fit.csv"
 SEEDS = range(1001, 1021)
 GRID = tuple(
     SharedAccess(burst_packets, left_kbps, quiet_s, busy_s)
@@ -121,10 +120,5 @@ def _downloads(download: live.Download, access: SharedAccess) -> list[downloads.
     return [downloads.totals(results) for results in run_many(scenarios)]
 
 
-def stored() -> list[Trial]:
-    """Return the trials of the search that was made, in the order of the grid."""
-    return read(STORED, Trial)
-
-
-if __name__ == "__main__":
-    write(STORED, Trial, map(attempt, GRID), total=len(GRID))
+TABLE = Table(Path(__file__).with_name("fit.csv"), Trial, GRID, attempt)
+"""The trials of the search that was made."""

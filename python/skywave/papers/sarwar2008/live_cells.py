@@ -45,7 +45,7 @@ def _deviation_reason(ours: Downloads) -> str:
 
 
 def _prediction_reason() -> str:
-    gains = [trial.gain_percent for trial in fit.fitting(fit.stored())]
+    gains = [trial.gain_percent for trial in fit.fitting(fit.TABLE.read())]
     return (
         "Nothing was fitted to dynamic feedback. It gains what the paper says it gains by, a "
         "shorter slow start and a round-trip time that is followed more closely, but less: each "

@@ -109,7 +109,7 @@ def _table_1(download: Download, runs: Sequence[Totals]) -> dict[str, Any]:
 
 def _search() -> dict[str, Any]:
     """Return the search as it is printed: what fits, and the nearest by other measures."""
-    trials = fit.stored()
+    trials = fit.TABLE.read()
     return {
         "tried": len(trials),
         "downloads": len(fit.SEEDS),

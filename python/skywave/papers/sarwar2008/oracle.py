@@ -1,6 +1,6 @@
 """ns-2's answers: run now where ns-2 is installed, else the stored ones.
 
-``python -m skywave.papers.sarwar2008.oracle`` runs ns-2 and stores its answers anew.
+``python -m skywave.papers golden sarwar2008`` runs ns-2 and stores its answers anew.
 """
 
 from __future__ import annotations
@@ -96,6 +96,3 @@ def _read(path: Path) -> Series:
 
 
 ORACLE = Oracle(STORED, ALL_RUNS, _ask, _read_all)
-
-if __name__ == "__main__":
-    ORACLE.renew()

@@ -1,0 +1,32 @@
+"""What this paper lends to the matrix: a fat link of long delay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skywave.papers.lent import Network, of_dumbbell
+from skywave.papers.li2009.setting import PAPER_NETWORK, VCP, dumbbell
+from skywave.papers.vcp_scripts import WIRE_B
+from skywave.scenario import DropTail, VcpRouter
+
+
+def _network() -> Network:
+    network = replace(PAPER_NETWORK, flows=10)
+    bottleneck = dumbbell(VCP, network).bottleneck
+    assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
+    assert isinstance(bottleneck.queue, VcpRouter)  # noqa: S101
+    # The paper's routers all tell a load; controls that need none meet a buffer of the same size.
+    plain = replace(bottleneck, queue=DropTail(packets=bottleneck.queue.packets))
+    return of_dumbbell(
+        plain,
+        label="Li 2009",
+        conditions="a fat long-delay link: 4 Mbps, RTT 500 ms, drop-tail of 240 packets (the "
+        "bandwidth-delay product), 10 flows",
+        packet_b=WIRE_B,
+        flows=network.flows,
+        hosts=network.flows,
+        duration_s=300,
+    )
+
+
+NETWORK = _network()

@@ -1,0 +1,106 @@
+"""Mathis et al. 1997: the rate of TCP goes with one over the square root of the loss rate."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from skywave import Bernoulli, Scenario, Tcp
+from skywave.papers.cells import Cell, Within
+from skywave.papers.figures import Drawn, begin, style
+from skywave.papers.protocol import Paper, Ran
+from skywave.papers.reproduction import Citation, Ns2Source, Parameter
+from skywave.papers.stages import run_each, stage
+
+if TYPE_CHECKING:
+    from skywave.papers.protocol import Options
+
+LOSS_RATES = (0.001, 0.003, 0.01, 0.03)
+"""Shares of packets that are lost, at random."""
+RTT_S = 0.1
+SEGMENT_B = 1000
+PUBLISHED_C = 1.22
+"""The constant C of equation 3, where every segment is acknowledged."""
+
+Rates = dict[float, float]
+"""What is measured: goodput in bit/s by loss rate."""
+
+
+def scenario(loss_rate: float) -> Scenario:
+    """Return a flow that nothing but random losses holds back."""
+    description = Scenario.dumbbell(
+        f"loss{loss_rate:g}",
+        duration="300 s",
+        rate="20 Mbps",
+        delay="48 ms",
+        access_delays=("1 ms",),
+        queue=1000,
+        loss=Bernoulli(probability=loss_rate),
+    )
+    return description.add_flow("tcp", "s1", "d1", Tcp(recovery="sack", segment=f"{SEGMENT_B} B"))
+
+
+def run(options: Options) -> Ran[Rates]:
+    """Run a flow at each loss rate."""
+    scenarios = {loss_rate: scenario(loss_rate) for loss_rate in LOSS_RATES}
+    results = run_each(scenarios, stage(options.progress, "Skywave"))
+    return Ran(
+        measured={rate: one.summary["flows"][0]["goodput_bps"] for rate, one in results.items()},
+        scenarios={f"loss{rate:g}": one for rate, one in scenarios.items()},
+        results={f"loss{rate:g}": one for rate, one in results.items()},
+        ns2=Ns2Source("stored", "was not asked"),
+    )
+
+
+def predicted_bps(loss_rate: float) -> float:
+    """Return what equation 3 says of a goodput: MSS / RTT * C / sqrt(p)."""
+    return 8 * SEGMENT_B / RTT_S * PUBLISHED_C / math.sqrt(loss_rate)
+
+
+def cells(rates: Rates) -> list[Cell]:
+    """Judge the constant, where timeouts are rare and where they are not."""
+    return [
+        Cell(
+            id=f"C/p={loss_rate:g}",
+            what="the constant C of equation 3",
+            conditions={"loss rate": loss_rate, "RTT (s)": RTT_S},
+            unit="1",
+            published=PUBLISHED_C,
+            ours=PUBLISHED_C * rates[loss_rate] / predicted_bps(loss_rate),
+            rule=Within(10),
+            known_reason="The equation has no timeouts: where many packets are lost, TCP has.",
+        )
+        for loss_rate in (min(LOSS_RATES), max(LOSS_RATES))
+    ]
+
+
+def figures(rates: Rates) -> list[Drawn]:
+    """Draw the rates beside those of the equation."""
+    with style():
+        figure = begin()
+        axes = figure.subplots()
+        axes.loglog(LOSS_RATES, [predicted_bps(rate) / 1e6 for rate in LOSS_RATES], label="eq. 3")
+        axes.loglog(LOSS_RATES, [rates[rate] / 1e6 for rate in LOSS_RATES], "o", label="Skywave")
+        axes.set_xlabel("Loss rate")
+        axes.set_ylabel("Goodput (Mbps)")
+        axes.legend()
+        return [Drawn.of("rates", "Goodput by loss rate, beside equation 3.", figure)]
+
+
+PAPER = Paper(
+    protocol=1,
+    package=__name__,
+    citation=Citation(
+        key="mathis1997",
+        title="The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm",
+        authors="M. Mathis, J. Semke, J. Mahdavi, T. Ott",
+        year=1997,
+    ),
+    parameters=(
+        Parameter("Round-trip time", f"{RTT_S:g} s", "ours"),
+        Parameter("Segment", f"{SEGMENT_B} B", "ours"),
+    ),
+    run=run,
+    cells=cells,
+    figures=figures,
+)
