@@ -1,4 +1,4 @@
-//! The controls that come with this crate, by name.
+//! This crate's controls, by name.
 
 use crate::{
     Controls, CubicParameters, RenoParameters, VegasParameters, no_controls, register_control,
