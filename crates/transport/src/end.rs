@@ -15,10 +15,9 @@ pub struct Transmit<P> {
 /// One end of a connection, or of a flow of datagrams: a protocol state machine that never blocks,
 /// reads no clock and opens no socket.
 ///
-/// Drive it through
-/// [`Driven`], which enforces "mutate, then drain": after every input, call [`End::transmit`] until
-/// it returns `None`; only then is [`End::deadline`] valid. The [crate documentation](crate) has a
-/// complete run loop.
+/// Drive it through [`Driven`], which enforces "mutate, then drain": after every input, call
+/// [`End::transmit`] until it returns `None`; only then is [`End::deadline`] valid. The [crate
+/// documentation](crate) has a complete run loop.
 pub trait End {
     /// The packets exchanged by two such ends.
     type Packet;
@@ -39,9 +38,9 @@ pub trait End {
 /// An end that accepts input only together with a [`Drain`].
 ///
 /// Each input takes a closure that drains what the input has caused. The closure must return a
-/// [`Drained`], which it can only get from its `Drain`: with
-/// [`Drain::finish`] after taking every packet, or with [`Drain::postpone`] to drain later. A
-/// driver that forgets to send, or that keeps a stale timer, does not compile.
+/// [`Drained`], which it can only get from its `Drain`: with [`Drain::finish`] after taking every
+/// packet, or with [`Drain::postpone`] to drain later. A driver that forgets to send, or that keeps
+/// a stale timer, does not compile.
 ///
 /// ```
 /// use skywave_transport::{Driven, udp};
@@ -142,7 +141,7 @@ impl<E: End> Driven<E> {
 }
 
 /// The obligation after an input: send every packet, then set the timer.
-#[must_use = "take every packet to transmit, then `finish`"]
+#[must_use = "send every packet, then call `finish`"]
 #[derive(Debug)]
 pub struct Drain<'a, E> {
     pub(crate) end: &'a mut E,
@@ -156,8 +155,8 @@ impl<E: End> Drain<'_, E> {
         self.end.transmit(self.now)
     }
 
-    /// Ends the drain. Call it after taking every packet. Returns when
-    /// [`Driven::expire`] is due; `None` for never.
+    /// Ends the drain. Call it after taking every packet. Returns when [`Driven::expire`] is due;
+    /// `None` for never.
     ///
     /// # Panics
     ///
@@ -178,7 +177,7 @@ impl<E: End> Drain<'_, E> {
 }
 
 /// Proof that a [`Drain`] was ended, with a result for the driver.
-#[must_use = "return it to the input that caused the drain"]
+#[must_use = "return it from the drain closure"]
 #[derive(Debug)]
 pub struct Drained<T>(T);
 

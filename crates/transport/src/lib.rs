@@ -12,15 +12,14 @@
 //!
 //! A driver owns the clock, the network and a [`Driven`] end:
 //!
-//! 1. There are three kinds of input:
-//!    [`receive`](Driven::receive) when a packet arrives, [`expire`](Driven::expire) when the
-//!    deadline passes, and
-//!    [`apply`](Driven::apply) for the application. A new end is [`drain`](Driven::drain)ed once
-//!    before its first input.
-//! 2. After every input, the driver sends packets until
-//!    [`transmit`](Drain::transmit) returns `None`.
-//! 3. [`finish`](Drain::finish) then returns the new deadline, which replaces the previous one. `None`
-//!    means that no timer is running.
+//! 1. There are three kinds of input: [`receive`](Driven::receive) when a packet arrives,
+//!    [`expire`](Driven::expire) when the deadline passes, and [`apply`](Driven::apply) for the
+//!    application. A new end may already have packets to send: [`drain`](Driven::drain) it, unless
+//!    it gets an input right away.
+//! 2. After every input, the driver sends packets until [`transmit`](Drain::transmit) returns
+//!    `None`.
+//! 3. [`finish`](Drain::finish) then returns the new deadline, which replaces the previous one.
+//!    `None` means that no timer is running.
 //! 4. `now` never goes backwards. Expiring early has no effect; expiring late only delays what was
 //!    due.
 //!

@@ -207,7 +207,9 @@ pub enum ConfigError {
         known: Vec<Ccid>,
     },
     /// A CCID that uses the ECN field for its codes, combined with [`Config::ecn_incapable`].
-    #[error("{name} has CCID {ccid}, which uses the ECN field for its codes: turn ecn_incapable off")]
+    #[error(
+        "{name} has CCID {ccid}, which uses the ECN field for its codes: turn ecn_incapable off"
+    )]
     NeedsEcn {
         /// The field that lists it.
         name: &'static str,

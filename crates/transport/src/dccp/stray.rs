@@ -17,8 +17,8 @@ pub struct Strays {
 }
 
 impl Strays {
-    /// Returns the Reset in response to `packet`; `None` if
-    /// `packet` is itself a Reset, or if `per_second` Resets have left within this second.
+    /// Returns the Reset in response to `packet`; `None` if `packet` is itself a Reset, or if
+    /// `per_second` Resets have left within this second.
     pub fn answer(
         &mut self,
         now: Instant,

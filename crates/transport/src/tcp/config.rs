@@ -35,8 +35,8 @@ pub enum ReducedWindow {
     Receiver,
 }
 
-/// Parameters of a
-/// [`super::Sender`]. The initial and maximum window, and how it grows and shrinks, are parameters of its [`SenderControl`](super::SenderControl).
+/// Parameters of a [`super::Sender`]. The initial and maximum window, and how it grows and shrinks,
+/// are parameters of its [`SenderControl`](super::SenderControl).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderConfig {
     /// Bytes of data in a full segment (SMSS), unless the receiver's MSS option is smaller.
@@ -97,9 +97,8 @@ impl SenderConfig {
         }
     }
 
-    /// The TCPs of ns-2.35, with segments of 1000 bytes and
-    /// `singledup_` 0. Use with [`skywave_congestion::AimdConfig::ns2_tcp`] or
-    /// [`skywave_congestion::Vegas`].
+    /// The TCPs of ns-2.35, with segments of 1000 bytes and `singledup_` 0. Use with
+    /// [`skywave_congestion::AimdConfig::ns2_tcp`] or [`skywave_congestion::Vegas`].
     pub const fn ns2(recovery: RecoveryAlgorithm) -> Self {
         let recovery_exit = match recovery {
             RecoveryAlgorithm::Sack1 => RecoveryExit::Ssthresh,

@@ -98,7 +98,11 @@ where
 pub fn built_in_tcp_controls() -> TcpControls {
     let mut controls = OpenSet::new("control");
     let set = &mut controls;
-    register_tcp_control::<TcpVegas>(set, "vegas", "Brakmo and Peterson 1995, or ns-2's.");
+    register_tcp_control::<TcpVegas>(
+        set,
+        "vegas",
+        "TCP Vegas (Brakmo and Peterson 1995), or ns-2's variant.",
+    );
     controls
 }
 

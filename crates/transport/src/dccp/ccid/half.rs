@@ -39,9 +39,8 @@ pub trait HcSender: fmt::Debug {
     /// Reports that a packet has left.
     fn on_sent(&mut self, now: Instant, packet: &SentPacket);
 
-    /// Reports that packets permitted by
-    /// [`HcSender::may_send_together`] have left. Equivalent to calling [`HcSender::on_sent`] for
-    /// each.
+    /// Reports that packets permitted by [`HcSender::may_send_together`] have left. Equivalent to
+    /// calling [`HcSender::on_sent`] for each.
     fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
         train.for_each(|packet| self.on_sent(now, packet));
     }

@@ -2,12 +2,11 @@
 //!
 //! Each half-connection (data in one direction and the acknowledgements it causes) has its own
 //! CCID. The connection owns sequence numbers, features, the Ack Vector buffer and packet encoding.
-//! A CCID decides *when* data may leave
-//! ([`HcSender`]) and *when* an acknowledgement is due ([`HcReceiver`]), and adds its own options.
+//! A CCID decides *when* data may leave ([`HcSender`]) and *when* an acknowledgement is due
+//! ([`HcReceiver`]), and adds its own options.
 //!
-//! Everything else a connection needs to know about a CCID is in its
-//! [`Row`]; no code compares CCID numbers. [`mechanism`](super::mechanism) holds the table of CCIDs
-//! that an endpoint supports.
+//! Everything else a connection needs to know about a CCID is in its [`Row`]; no code compares CCID
+//! numbers. [`mechanism`](super::mechanism) holds the table of CCIDs that an endpoint supports.
 
 mod half;
 mod packet;

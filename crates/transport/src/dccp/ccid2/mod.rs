@@ -67,8 +67,8 @@ pub enum AckOfAckRule {
 /// The default is RFC 4341. [`Config::ns2`] is the ns-2 module used in the DCCP literature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The initial cwnd, in packets;
-    /// `None` for RFC 3390's two to four, depending on packet size. Default: `None`.
+    /// The initial cwnd, in packets; `None` for RFC 3390's two to four, depending on packet size.
+    /// Default: `None`.
     pub initial_cwnd: Option<f64>,
     /// The initial ssthresh, in packets. Default: infinite.
     pub initial_ssthresh: f64,

@@ -124,8 +124,8 @@ impl Sender {
         Self::with_control(config, control, ack_ratio, VectorKind::Ack)
     }
 
-    /// Creates a sender with any congestion control, for a peer that sends vectors of
-    /// `kind`. The window parameters of `config` are ignored.
+    /// Creates a sender with any congestion control, for a peer that sends vectors of `kind`. The
+    /// window parameters of `config` are ignored.
     pub fn with_control(
         config: &Config,
         control: AnyControl,

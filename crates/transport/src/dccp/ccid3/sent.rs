@@ -40,9 +40,8 @@ impl SentLog {
         self.packets.push_back(sent);
     }
 
-    /// Handles an acknowledgement of packet
-    /// `seq`: forgets older packets and returns this one's entry. Returns `None` if a later packet
-    /// was acknowledged before.
+    /// Handles an acknowledgement of packet `seq`: forgets older packets and returns this one's
+    /// entry. Returns `None` if a later packet was acknowledged before.
     pub(super) fn on_ack(&mut self, seq: SeqNo) -> Option<Sent> {
         let index = usize::try_from(seq.distance_from(self.first)).ok()?;
         let sent = *self.packets.get(index)?;

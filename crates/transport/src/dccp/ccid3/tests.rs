@@ -37,7 +37,7 @@ fn interval(lossless: u32, nonce: bool, loss: u32, data: u32) -> LossInterval {
     }
 }
 
-/// A data packet as a receiver sees it.
+/// A data packet as seen by a receiver.
 fn data(seq: u64, options: &OptionList) -> ReceivedPacket<'_> {
     ReceivedPacket {
         seq: SeqNo::new(seq),
@@ -58,8 +58,8 @@ fn report(receiver: &mut Receiver, now: Instant) -> OptionList {
     options
 }
 
-/// C3-15, C4-6: the example of RFC 4342 section 8.6.2 and RFC 5622 section 8.7.1, but for the length
-/// of the first interval, which is chosen freely there.
+/// C3-15, C4-6: the example of RFC 4342 section 8.6.2 and RFC 5622 section 8.7.1, except for the
+/// length of the first interval, which is arbitrary there.
 #[test]
 fn c3_15_c4_6_example_of_the_rfcs() {
     let config = tfrc_sp_profile(&Config::default().half_context(1_000, 2));
@@ -114,8 +114,8 @@ fn c3_15_c4_6_example_of_the_rfcs() {
     assert!(options.contains(&DccpOption::DroppedPackets(smallvec![1, 4, 1, 0])));
 }
 
-/// C3-4, C3-12, C3-13, C3-14: what is in a report; no Loss Event Rate unless asked for; nothing where
-/// nothing has come.
+/// C3-4, C3-12, C3-13, C3-14: the contents of a report; no Loss Event Rate unless requested; no
+/// report before data arrived.
 #[test]
 fn c3_4_a_report() {
     let mut receiver = Receiver::new(&tfrc::Config::rfc5348());
@@ -166,7 +166,7 @@ fn c3_14_loss_event_rate_is_inverse_and_rounded_up() {
     }
 }
 
-/// C3-15: behind a long hole that is not certain yet, Skip Length stays at most three, and p does not
+/// C3-15: behind a long hole that is not settled yet, Skip Length is at most three, and p does not
 /// change.
 #[test]
 fn c3_15_skip_length_is_at_most_three() {
@@ -194,7 +194,8 @@ fn read(known: &mut KnownIntervals, ack: u64, options: &[DccpOption]) -> Option<
     known.read(SeqNo::new(ack), &options, None)
 }
 
-/// C3-1: either kind of report will do; without one, or without a Receive Rate, there is none.
+/// C3-1: either kind of report is sufficient; without either, or without a Receive Rate, there is
+/// no report.
 #[test]
 fn either_report_will_do() {
     let rate = DccpOption::ReceiveRate(5_000);
@@ -210,20 +211,21 @@ fn either_report_will_do() {
     assert_eq!(p(&linux), Some(0.04));
     let none = [rate.clone(), DccpOption::LossEventRate(u32::MAX)];
     assert_eq!(p(&none), Some(0.0));
-    // Zero is no rate of loss events: the intervals are left.
+    // Zero is not a valid Loss Event Rate: the intervals are used.
     assert_eq!(
         p(&[rate.clone(), DccpOption::LossEventRate(0), lossy.clone()]),
         Some(1.0 / 30.0)
     );
     assert_eq!(p(&[rate.clone(), DccpOption::LossEventRate(0)]), None);
-    // The last one of several holds.
+    // If an option is repeated, the last one counts.
     let twice = [DccpOption::ReceiveRate(1), rate, lossy];
     let report = read(&mut KnownIntervals::default(), 100, &twice);
     assert_eq!(report.map(|report| report.receive_rate), Some(5_000.0));
 }
 
-/// C3-15: intervals that the receiver does not repeat are remembered; a second option goes on where
-/// the first ended, and counts only with Skip Length zero; a first one only with at most three.
+/// C3-15: intervals that the receiver does not repeat are remembered; a second option continues the
+/// first and only counts with Skip Length zero; a first option only counts with Skip Length at most
+/// three.
 #[test]
 fn c3_15_intervals_over_several_reports() {
     let mut known = KnownIntervals::default();

@@ -20,8 +20,8 @@ impl Connection {
     /// # Errors
     ///
     /// The datagram was not accepted: the queue is full, the datagram is too large, the peer has
-    /// stopped reading, or the connection is over. After
-    /// [`SendError::QueueFull`], [`Event::Writable`] reports when there is room.
+    /// stopped reading, or the connection is over. After [`SendError::QueueFull`],
+    /// [`Event::Writable`] reports when there is room.
     pub fn send(&mut self, datagram: Payload) -> Result<(), SendError> {
         self.send_with(datagram.len(), || datagram)
     }
@@ -111,7 +111,8 @@ impl Connection {
     }
 
     /// Closes the connection: accepts no more datagrams, sends queued ones for at most
-    /// [`Config::linger`], then closes (RFC 4340 section 8.3). Before the connection is established, this is [`abort`](Self::abort).
+    /// [`Config::linger`], then closes (RFC 4340 section 8.3). Before the connection is
+    /// established, this is [`abort`](Self::abort).
     pub fn close(&mut self, now: Instant) {
         match self.state {
             State::PartOpen | State::Open => self.request_close(now),

@@ -52,9 +52,9 @@ const MIN_RTT: Duration = Duration::from_millis(1);
 
 /// One end of a DCCP connection (RFC 4340), client or server.
 ///
-/// Drive it as an [`End`]. The application uses [`send`](Self::send),
-/// [`recv`](Self::recv), [`event`](Self::event) and [`close`](Self::close). A closed connection
-/// keeps answering stray packets, as RFC 4340 requires, until it is dropped.
+/// Drive it as an [`End`]. The application uses [`send`](Self::send), [`recv`](Self::recv),
+/// [`event`](Self::event) and [`close`](Self::close). A closed connection keeps answering stray
+/// packets, as RFC 4340 requires, until it is dropped.
 #[derive(Debug)]
 pub struct Connection {
     config: Arc<Config>,

@@ -92,9 +92,8 @@ impl Connection {
         self.path_mtu as u32
     }
 
-    /// Reports an ICMP error: a packet was too big for the next link.
-    /// `mtu` is that link's MTU, or zero if the router does not report it (RFC 1191). `quoted` is
-    /// the quoted part of our packet.
+    /// Reports an ICMP error: a packet was too big for the next link. `mtu` is that link's MTU, or
+    /// zero if the router does not report it (RFC 1191). `quoted` is the quoted part of our packet.
     ///
     /// Lowers the Path MTU, emits [`Event::PathMtu`], and discards queued datagrams larger than the
     /// new MPS. Returns whether the report was believed: it must quote the ports and a recently

@@ -222,9 +222,9 @@ impl Train<'_> {
 }
 
 impl Drain<'_, Connection> {
-    /// Sends all packets that may leave, until
-    /// `outlet` breaks. Equivalent to repeated calls of [`transmit`](Self::transmit), but faster.
-    /// After a break, call it again for the remaining packets.
+    /// Sends all packets that may leave, until `outlet` breaks. Equivalent to repeated calls of
+    /// [`transmit`](Self::transmit), but faster. After a break, call it again for the remaining
+    /// packets.
     pub fn transmit_all(&mut self, outlet: &mut impl Outlet) -> ControlFlow<()> {
         while let Some(transmit) = self.transmit() {
             let leader = Leader::of(&transmit);

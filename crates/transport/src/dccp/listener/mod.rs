@@ -251,7 +251,7 @@ impl Listener {
 
     /// Gives up handshakes that have taken too long. Returns the peer's address and the Reset to
     /// send for each.
-    #[must_use = "the Resets are to be sent"]
+    #[must_use = "send the Resets"]
     pub fn expire(&mut self, now: Instant) -> Vec<(Box<[u8]>, Transmit<Packet>)> {
         if self.wake.is_none_or(|at| at > now) {
             return Vec::new();

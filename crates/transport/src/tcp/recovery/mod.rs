@@ -1,8 +1,9 @@
 //! Loss recovery: what acknowledgements say about losses, what to retransmit, and how much the
 //! window may open meanwhile.
 //!
-//! [`RecoveryAlgorithm`] names the algorithms; each has a module. All receive the same three inputs (a duplicate acknowledgement, an acknowledgement of new data, a timeout) and return what the sender must do. Those with a [`scoreboard`]
-//! also choose the next segment.
+//! [`RecoveryAlgorithm`] names the algorithms; each has a module. All receive the same three inputs
+//! (a duplicate acknowledgement, an acknowledgement of new data, a timeout) and return what the
+//! sender must do. Those with a [`scoreboard`] also choose the next segment.
 
 mod algorithm;
 mod fast;
@@ -290,9 +291,9 @@ impl Recovery {
         }
     }
 
-    /// Returns the next segment of a pipe-based recovery if
-    /// `cwnd` bytes permit it, and counts it as sent. `fresh` is the new data that could be sent: a
-    /// segment, or as much of one as the receiver's window and the application permit.
+    /// Returns the next segment of a pipe-based recovery if `cwnd` bytes permit it, and counts it
+    /// as sent. `fresh` is the new data that could be sent: a segment, or as much of one as the
+    /// receiver's window and the application permit.
     pub(super) fn next_segment(&mut self, at: Position, cwnd: u64, fresh: Range) -> Option<Range> {
         match &mut self.algorithm {
             Algorithm::Sack(sack) => sack.next_segment(at, cwnd, fresh),

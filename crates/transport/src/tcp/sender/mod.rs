@@ -30,10 +30,10 @@ const UNLIMITED: u64 = 1 << 62;
 
 /// The sending end of a TCP connection.
 ///
-/// The application writes a number of bytes
-/// ([`Sender::write`]) or an endless stream ([`Sender::write_unlimited`]); the contents are
-/// synthetic. Outstanding segments are recreated from sequence numbers, so none are stored, unless
-/// the control or the recovery needs each segment's sending time.
+/// The application writes a number of bytes ([`Sender::write`]) or an endless stream
+/// ([`Sender::write_unlimited`]); the contents are synthetic. Outstanding segments are recreated
+/// from sequence numbers, so none are stored, unless the control or the recovery needs each
+/// segment's sending time.
 #[derive(Debug)]
 pub struct Sender {
     config: SenderConfig,
