@@ -179,10 +179,13 @@ impl Bench {
         prop_assert!(cwnd > 0.0, "cwnd is {cwnd} after {what}");
         prop_assert!(ssthresh > 0.0, "ssthresh is {ssthresh} after {what}");
         if let Some(pacing) = self.control.pacing() {
-            prop_assert!(pacing.quantum > 0, "a quantum of no packets after {what}");
+            prop_assert!(
+                pacing.quantum > 0,
+                "the pacing quantum is zero after {what}"
+            );
             prop_assert!(
                 pacing.interval <= LONGEST_INTERVAL,
-                "{} between packets after {what}",
+                "the pacing interval is {} after {what}",
                 pacing.interval
             );
         }

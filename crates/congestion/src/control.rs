@@ -65,8 +65,9 @@ pub struct Ack {
     pub ack_ratio: u32,
     /// A round-trip time sample, if the acknowledgement gives one.
     pub rtt: Option<Duration>,
-    /// The delivery rate up to this acknowledgement, if requested in
-    /// [`Interests::delivery_rate`] and measurable. Samples of acknowledgements that are not reported, such as TCP's duplicates, are dropped; their data is included in later samples' [`DeliveryRate::total_delivered`].
+    /// The delivery rate up to this acknowledgement, if requested in [`Interests::delivery_rate`]
+    /// and measurable. Samples of acknowledgements that are not reported, such as TCP's duplicates,
+    /// are dropped; their data is included in later samples' [`DeliveryRate::total_delivered`].
     pub delivery_rate: Option<DeliveryRate>,
     /// Whether cwnd was not full, because of the application or of the control's own pacing.
     /// [`DeliveryRate::is_application_limited`] says whether it was the application.
@@ -129,9 +130,8 @@ pub trait Control {
     }
 
     /// Reports a data packet acknowledged for the first time. Called for each packet of an
-    /// acknowledgement, before one call of
-    /// [`Control::on_ack`]. TCP calls it only if it keeps a log of segments: for [`Interests`], or
-    /// for a recovery that times them.
+    /// acknowledgement, before one call of [`Control::on_ack`]. TCP calls it only if it keeps a log
+    /// of segments: for [`Interests`], or for a recovery that times them.
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         let _ = packet;
     }
@@ -194,9 +194,8 @@ pub trait Control {
         None
     }
 
-    /// Passes the control's internal values to
-    /// `record`, each with a name that includes its unit (`"bandwidth_bps"`, `"alpha"`), so that
-    /// they can be plotted over time.
+    /// Passes the control's internal values to `record`, each with a name that includes its unit
+    /// (`"bandwidth_bps"`, `"alpha"`), so that they can be plotted over time.
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         let _ = record;
     }

@@ -88,8 +88,8 @@ struct Newest {
 }
 
 impl DeliverySampler {
-    /// Creates a sampler for packet numbers of
-    /// `bits` bits, at most 64, that wrap to zero. All remembered packets must lie within half of the number space. [`DeliverySampler::default`]
+    /// Creates a sampler for packet numbers of `bits` bits, at most 64, that wrap to zero. All
+    /// remembered packets must lie within half of the number space. [`DeliverySampler::default`]
     /// has 64 bits, which never wrap in practice.
     pub fn with_number_bits(bits: u32) -> Self {
         Self {
@@ -98,9 +98,8 @@ impl DeliverySampler {
         }
     }
 
-    /// OnPacketSent.
-    /// `number` increases from packet to packet; a retransmission keeps its number. `bytes` counts
-    /// application data. Data that was already acknowledged is not counted again.
+    /// OnPacketSent. `number` increases from packet to packet; a retransmission keeps its number.
+    /// `bytes` counts application data. Data that was already acknowledged is not counted again.
     pub fn on_sent(&mut self, now: Instant, number: u64, bytes: u32) {
         let place = self.find(number);
         if place.is_ok_and(|index| self.packets[index].state == State::Acked) {
@@ -187,9 +186,9 @@ impl DeliverySampler {
         }
     }
 
-    /// GenerateRateSample, after all packets of an acknowledgement were reported.
-    /// `rtt` is its round-trip time sample. `None` if nothing was acknowledged, or if the interval
-    /// is less than the minimum round-trip time, which makes it meaningless.
+    /// GenerateRateSample, after all packets of an acknowledgement were reported. `rtt` is its
+    /// round-trip time sample. `None` if nothing was acknowledged, or if the interval is less than
+    /// the minimum round-trip time, which makes it meaningless.
     pub fn sample(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
         if let Some(rtt) = rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));

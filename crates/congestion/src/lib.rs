@@ -3,7 +3,7 @@
 //! - [`Control`] is the trait of window-based congestion controls, [`AnyControl`] a control chosen
 //!   at run time, and [`Controls`] the set of controls by name. The `contract` feature provides
 //!   property tests for any implementation.
-//! - [`Aimd`] is the Reno family: TCP, CCID 2 and their ns-2 counterparts.
+//! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
 //! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based.
 //! - [`tfrc`] is TCP-Friendly Rate Control (RFC 5348), which controls a rate instead of a window.
 //! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.

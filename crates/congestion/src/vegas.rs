@@ -112,11 +112,17 @@ impl ControlKind for VegasParameters {
             ("gamma", self.gamma),
         ] {
             if !(value >= 0.0 && value.is_finite()) {
-                return Err(ParameterError::new(name, format!("{value}: 0 or more")));
+                return Err(ParameterError::new(
+                    name,
+                    format!("{value} is out of range: give 0 or more"),
+                ));
             }
         }
         if self.alpha > self.beta {
-            let message = format!("{} is above beta, {}", self.alpha, self.beta);
+            let message = format!(
+                "{} is above beta, {}: give at most that",
+                self.alpha, self.beta
+            );
             return Err(ParameterError::new("alpha", message));
         }
         Ok(())
@@ -190,9 +196,9 @@ impl Vegas {
         }
     }
 
-    /// Ends a round and evaluates its round-trip times or, if there are none, the
-    /// `sample` of the acknowledgement that ended it. `next` is the number of the next packet to be
-    /// sent, counting from 1.
+    /// Ends a round and evaluates its round-trip times or, if there are none, the `sample` of the
+    /// acknowledgement that ended it. `next` is the number of the next packet to be sent, counting
+    /// from 1.
     fn end_round(&mut self, now: Instant, next: u64, sample: Option<Duration>) {
         let round = self.round;
         let sent = next as i64 - round.end as i64;
@@ -253,9 +259,8 @@ impl Vegas {
         self.cwnd.floor().min(f64::from(in_flight))
     }
 
-    /// Increases cwnd itself by
-    /// `packets` sent on duplicate acknowledgements, under [`VegasRules::Ns2`]; does nothing under
-    /// other rules.
+    /// Increases cwnd itself by `packets` sent on duplicate acknowledgements, under
+    /// [`VegasRules::Ns2`]; does nothing under other rules.
     pub fn inflate(&mut self, packets: u32) {
         if self.config.rules == VegasRules::Ns2 {
             self.cwnd += f64::from(packets);

@@ -108,7 +108,7 @@ fn a_control_that_breaks_it_is_caught() {
         (Wrong::GrowsWithoutAcks, "from 4 to 5"),
         (Wrong::IsNoNumber, "cwnd is NaN"),
         (Wrong::IsZero, "cwnd is 0"),
-        (Wrong::StandsStill, "between packets"),
+        (Wrong::StandsStill, "the pacing interval is"),
         (Wrong::TellsInfinity, "bandwidth_bps"),
         (Wrong::IgnoresLimits, "from 4 to 4 packets, more than 2"),
     ] {

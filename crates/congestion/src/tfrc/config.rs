@@ -110,8 +110,8 @@ pub struct Config {
     pub rtt_weight: f64,
     /// Oscillation prevention (section 4.5): q2, the weight of the past in the long-term average of
     /// the round-trip time. While the round-trip time is above that average, packets leave more
-    /// slowly.
-    /// `None` disables it; q should then be low ([`Config::without_oscillation_prevention`]).
+    /// slowly. `None` disables it; q should then be low
+    /// ([`Config::without_oscillation_prevention`]).
     pub oscillation_prevention: Option<f64>,
     /// Whether q and q2 apply per report or per round-trip time.
     pub smoothing: Smoothing,

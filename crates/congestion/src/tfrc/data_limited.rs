@@ -41,8 +41,9 @@ impl DataLimited {
         self.not_limited.push_back(now);
     }
 
-    /// Handles a report on packets up to one sent at
-    /// `t_new`. Returns whether the sender was data-limited during the whole interval covered by the report: the round-trip time before `t_new`.
+    /// Handles a report on packets up to one sent at `t_new`. Returns whether the sender was
+    /// data-limited during the whole interval covered by the report: the round-trip time before
+    /// `t_new`.
     pub(super) fn on_feedback(&mut self, t_new: Instant, rtt: Duration) -> bool {
         while self
             .not_limited

@@ -6,10 +6,10 @@
 //! - [`Sender`] turns reports into an allowed rate: `sender` implements sections 4.2 to 4.5,
 //!   `receive_set` the limit from the receive rate, `data_limited` the detection of data-limited
 //!   intervals, `pacing` the spacing of packets (section 4.6), `segment_size` the packet size s.
-//! - [`Receiver`] decides when to report and what: `feedback` sets how often,
-//!   `history` detects losses and groups them into loss events (sections 5.1 to 5.3), `interval`
-//!   averages loss intervals (sections 5.4 and 5.5), `receive_rate` measures X_recv, `counter` is
-//!   the clock of quarter round-trip times in data packets (RFC 4342 section 8.1).
+//! - [`Receiver`] decides when to report and what: `feedback` sets how often, `history` detects
+//!   losses and groups them into loss events (sections 5.1 to 5.3), `interval` averages loss
+//!   intervals (sections 5.4 and 5.5), `receive_rate` measures X_recv, `counter` is the clock of
+//!   quarter round-trip times in data packets (RFC 4342 section 8.1).
 //! - [`Config`] has a constructor for each document.
 //!
 //! Nothing here depends on a packet format: sequence numbers are plain integers that do not wrap,
