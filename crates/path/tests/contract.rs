@@ -324,17 +324,17 @@ impl QueueKind<Parcel> for Fault {
 #[test]
 fn a_queue_that_breaks_what_it_declares_is_caught() {
     for (fault, what) in [
-        (Fault::Swallows, "it counts"),
-        (Fault::Repeats, "which it does not have"),
+        (Fault::Swallows, "the queue counts"),
+        (Fault::Repeats, "which it does not contain"),
         (Fault::Reorders, "out of order"),
         (Fault::DropsEarly, "early"),
-        (Fault::DropsInside, "which it had taken in"),
-        (Fault::Marks, "it makes"),
-        (Fault::Shrinks, "it makes"),
-        (Fault::HoldsMore, "it holds 10 packets"),
-        (Fault::RefusesNeedlessly, "although it has room"),
-        (Fault::Miscounts, "it counts"),
-        (Fault::Idles, "although something waits"),
+        (Fault::DropsInside, "after accepting it"),
+        (Fault::Marks, "the queue changes"),
+        (Fault::Shrinks, "the queue changes"),
+        (Fault::HoldsMore, "the queue holds 10 packets"),
+        (Fault::RefusesNeedlessly, "although it would fit"),
+        (Fault::Miscounts, "the queue counts"),
+        (Fault::Idles, "although packets are waiting"),
     ] {
         for seed in 0..20 {
             let violation = contract::check(&fault, seed).unwrap_err();
@@ -376,7 +376,7 @@ fn a_queue_that_is_only_wrong_at_a_link_is_caught() {
     }
     let violation = contract::check(&Forgets, 1).unwrap_err();
     assert!(
-        violation.what.contains("although it has room"),
+        violation.what.contains("although it would fit"),
         "{violation}"
     );
 }
