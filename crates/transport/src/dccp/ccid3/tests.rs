@@ -265,7 +265,7 @@ fn c3_15_intervals_over_several_reports() {
     assert_eq!(p(80, &[intervals_option(4, &[newest])]), None);
 }
 
-/// A sender at the end of its handshake, and what it has sent.
+/// A sender at the end of its handshake, with its log of sent packets.
 fn sender() -> Sender {
     let mut sender = Sender::new(tfrc::Config::rfc5348());
     sender.on_handshake_rtt(MS * 100);
@@ -310,8 +310,8 @@ fn c3_10_ccval() {
     assert_eq!(send(&mut sender, at(500), 5), 10);
 }
 
-/// C3-3: drops in the receive buffer and Slow Receiver hold the rate down for one report; corruption
-/// does not; Drop Code 1 ends everything.
+/// C3-3: drops in the receive buffer and Slow Receiver limit the rate for one report; corruption
+/// does not; Drop Code 1 stops the sender.
 #[test]
 fn c3_3_receiver_overload() {
     let report = [
@@ -344,7 +344,7 @@ fn c3_3_receiver_overload() {
     assert!(rate_with(drops(0x90)).1);
 }
 
-/// C3-7: an Ack Vector is acknowledged about once in a round-trip time, a plain report is not.
+/// C3-7: an Ack Vector is acknowledged about once per round-trip time, a plain report is not.
 #[test]
 fn c3_7_acks_of_acks() {
     let mut sender = sender();
@@ -393,26 +393,26 @@ fn capture(name: &str) -> Vec<(Instant, Packet)> {
         .collect()
 }
 
-/// Loss Event Rate and Receive Rate of a report.
+/// The Loss Event Rate and Receive Rate of a report.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     loss: u32,
     rate: u32,
 }
 
-/// What Linux's receiver reported with an acknowledgement, and what ours does of the same packets.
+/// The reports of Linux's receiver and of ours on the same packets.
 struct Compared {
     ack: SeqNo,
     linux: Told,
     ours: Told,
 }
 
-/// Our receiver on the data of a capture, reporting whenever Linux's does.
+/// Feeds the data of a capture to our receiver, which reports whenever Linux's does.
 fn replay(name: &str) -> Vec<Compared> {
     const SERVER: u16 = 5_001;
     let mut receiver = Receiver::new(&tfrc::Config::rfc5348());
     receiver.on_send_loss_event_rate(true);
-    // The handshake's: Request at 0, the client's Ack 22 ms later.
+    // The handshake's round-trip time: Request at 0, the client's Ack 22 ms later.
     receiver.on_rtt(MS * 22);
     let mut compared = Vec::new();
     for (time, packet) in capture(name) {
@@ -468,8 +468,8 @@ fn replay(name: &str) -> Vec<Compared> {
     compared
 }
 
-/// D10.3-1, C3-14: the kernel's Request asks for CCID 3 and, Mandatory, for its features; the answer
-/// accepts all of it.
+/// D10.3-1, C3-14: the kernel's Request asks for CCID 3 and for its features, as Mandatory; our
+/// answer accepts everything.
 #[test]
 fn linux_request_is_accepted() {
     let (_, request) = capture("ccid3.pcapng").swap_remove(0);
@@ -503,9 +503,9 @@ fn linux_request_is_accepted() {
     assert!(server.stats().congestion.rate().is_some());
 }
 
-/// The kernel's receiver and ours, on the same packets without loss: no loss event; and the same
-/// Receive Rate. Half of the rates differ by less than 2 %; the others, by the time over which the
-/// kernel takes them: it has a round-trip time of its own making, and so does each of us.
+/// The kernel's receiver and ours on the same packets without loss: no loss event, and the same
+/// Receive Rate. Half of the rates differ by less than 2 %; the others differ because of the time
+/// over which the kernel measures: it uses its own estimate of the round-trip time, as we do.
 #[test]
 fn linux_without_loss() {
     let compared = replay("ccid3.pcapng");
@@ -520,11 +520,11 @@ fn linux_without_loss() {
     assert!(close >= 30, "{close} of 60");
 }
 
-/// C3-14, T-11: the kernel's Loss Event Rate and ours, on the same packets with 4 % loss. Both find
-/// the first loss in the same acknowledgement. The first interval depends on the receive rate and the
-/// round-trip time that each has measured by then, 10 packets for the kernel and 21 for us; its share
-/// of the mean wears off: from the third loss event on, 1/p differs by less than 30 %, from the fourth
-/// on by less than 10 %.
+/// C3-14, T-11: the kernel's Loss Event Rate and ours on the same packets with 4 % loss. Both find
+/// the first loss at the same acknowledgement. The first interval depends on the receive rate and
+/// round-trip time measured until then (10 packets for the kernel, 21 for us). Its share of the
+/// mean decreases: 1/p differs by less than 30 % from the third loss event on, and by less than 10
+/// % from the fourth.
 #[test]
 fn linux_with_loss() {
     let compared = replay("ccid3-loss.pcapng");
@@ -574,8 +574,8 @@ fn any_option() -> impl Strategy<Value = DccpOption> {
 }
 
 proptest! {
-    /// Whatever a peer reports: nothing panics, the rate is above zero and the sender may go on or has
-    /// been told to stop.
+    /// For any report of a peer: nothing panics, the rate is above zero, and the sender may send at
+    /// some time or has been told to stop.
     #[test]
     fn lying_reports(
         small in any::<bool>(),
@@ -610,7 +610,7 @@ proptest! {
             prop_assert!(sender.sequence_window().is_some_and(|window| window >= 100));
             match sender.may_send(now, 1_000) {
                 Permit::Blocked => prop_assert!(sender.peer_stopped_listening()),
-                // A packet in 64 s, less what section 4.5 takes off for a while.
+                // One packet per 64 s, reduced temporarily by section 4.5.
                 Permit::At(next) => prop_assert!(next - now <= MS * 64_001),
                 Permit::Now => {}
             }
