@@ -1,8 +1,8 @@
 //! Additive increase, multiplicative decrease: the Reno family.
 //!
-//! What differs between TCP, CCID 2 and the simulators that the literature was written with is
-//! *how* the window grows and how a halved window is rounded. Each variant is a named law,
-//! [`GrowthLaw`] and [`DecreaseLaw`], so that a result can be traced to the document it follows.
+//! TCP, CCID 2 and the simulators used in the literature differ in *how* the window grows and how a
+//! halved window is rounded. Each variant is a named law, [`GrowthLaw`] or [`DecreaseLaw`], so that
+//! a result can be traced to its source document.
 
 use skywave_units::Instant;
 
@@ -13,41 +13,41 @@ use crate::{Ack, AckedPacket, Control, Loss};
 #[non_exhaustive]
 pub enum GrowthLaw {
     /// RFC 5681 section 3.1: for each acknowledgement of new data, one packet in slow start and
-    /// 1/cwnd packets in congestion avoidance. ns-2's TCP does the same.
+    /// 1/cwnd packets in congestion avoidance. Also ns-2's TCP.
     PerAck,
     /// RFC 3465 (appropriate byte counting, in packets): slow start grows by the packets
-    /// acknowledged, at most `limit` per acknowledgement; congestion avoidance by one packet for
-    /// each cwnd of packets acknowledged.
+    /// acknowledged, at most `limit` per acknowledgement; congestion avoidance grows by one packet
+    /// per cwnd of packets acknowledged.
     PerPacket {
-        /// L of RFC 3465 section 2.2: 2 in that document.
+        /// L of RFC 3465 section 2.2, where it is 2.
         limit: u32,
     },
     /// RFC 4341 section 5 (CCID 2): slow start grows by one packet for every two unmarked packets
-    /// acknowledged, at most Ack Ratio / 2 per acknowledgement; congestion avoidance by one packet
-    /// for each cwnd of packets acknowledged.
+    /// acknowledged, at most Ack Ratio / 2 per acknowledgement; congestion avoidance grows by one
+    /// packet per cwnd of packets acknowledged.
     Rfc4341,
-    /// Mattsson's DCCP module for ns-2: slow start grows by the packets acknowledged, marked ones
-    /// included, at most Ack Ratio per acknowledgement; what exceeds ssthresh counts towards
-    /// congestion avoidance, which grows by one packet for each cwnd of packets acknowledged.
+    /// Mattsson's DCCP module for ns-2: slow start grows by the packets acknowledged, including
+    /// marked ones, at most Ack Ratio per acknowledgement. Growth beyond ssthresh counts towards
+    /// congestion avoidance, which grows by one packet per cwnd of packets acknowledged.
     Ns2TcpLike,
 }
 
-/// What a loss, a mark or a timeout leaves of the window.
+/// How the window shrinks on a loss, a mark or a timeout.
 ///
-/// "Half" stands for the decrease factor of [`AimdConfig`].
+/// "Half" stands for the decrease factor in [`AimdConfig`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecreaseLaw {
     /// RFC 5681 section 3.1, equation 4: ssthresh is half the flight, at least 2 packets, not
-    /// rounded. A second timeout in a row leaves ssthresh as it is.
+    /// rounded. A second timeout in a row leaves ssthresh unchanged.
     Rfc5681,
-    /// ns-2's TCP: cwnd is half the *window*, ssthresh the same rounded down, at least 2. The
-    /// window is cwnd, its fraction included, or the flight where that leaves cwnd unused.
+    /// ns-2's TCP: cwnd is half the *window*, and ssthresh the same rounded down; both are at least
+    /// 2. The window is cwnd, including its fraction, or the flight if that does not fill cwnd.
     Ns2Tcp,
     /// RFC 4341 section 5: cwnd is halved and rounded down, at least 1; ssthresh is the new cwnd,
     /// at least 2. After a timeout ssthresh is half of cwnd, at least 2.
     Rfc4341,
-    /// Mattsson's DCCP module for ns-2: as RFC 4341, but ssthresh may fall to 1.
+    /// Mattsson's DCCP module for ns-2: like RFC 4341, but ssthresh may fall to 1.
     Ns2TcpLike,
 }
 
@@ -63,25 +63,25 @@ impl DecreaseLaw {
 /// Parameters of [`Aimd`]. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AimdConfig {
-    /// cwnd of a new connection, and the most that is left of it after an idle period.
+    /// The initial cwnd, and the upper bound of cwnd after an idle period.
     pub initial_cwnd: f64,
-    /// ssthresh of a new connection; infinite for "arbitrarily high".
+    /// The initial ssthresh; infinite for "arbitrarily high".
     pub initial_ssthresh: f64,
     /// How the window grows.
     pub growth: GrowthLaw,
     /// How the window shrinks.
     pub decrease: DecreaseLaw,
-    /// What remains of the window after a loss or a mark: 0.5 in every standard. In (0, 1).
+    /// The fraction of the window left after a loss or a mark; 0.5 in every standard. In (0, 1).
     pub decrease_factor: f64,
-    /// cwnd after a timeout: 1 in every standard.
+    /// cwnd after a timeout; 1 in every standard.
     pub cwnd_after_timeout: f64,
-    /// Whether cwnd may grow while the application, not cwnd, is the limit. RFC 2861 and RFC 7661
-    /// say no; ns-2 does not ask.
+    /// Whether cwnd may grow while the application, not cwnd, is the bottleneck. RFC 2861 and RFC
+    /// 7661 say no; ns-2 always grows.
     pub grows_when_application_limited: bool,
 }
 
 impl AimdConfig {
-    /// TCP by RFC 5681 and RFC 3390 for segments of `mss` bytes.
+    /// TCP as in RFC 5681 and RFC 3390, for segments of `mss` bytes.
     pub fn rfc5681(mss: u32) -> Self {
         Self {
             initial_cwnd: rfc3390_window(mss),
@@ -94,7 +94,7 @@ impl AimdConfig {
         }
     }
 
-    /// ns-2's TCP with a receiver's window of `window` packets, which is its first ssthresh too.
+    /// ns-2's TCP with a receiver's window of `window` packets, which is also the initial ssthresh.
     pub fn ns2_tcp(window: u32) -> Self {
         Self {
             initial_cwnd: 2.0,
@@ -107,7 +107,7 @@ impl AimdConfig {
         }
     }
 
-    /// CCID 2 by RFC 4341, for packets of `packet_size` bytes.
+    /// CCID 2 as in RFC 4341, for packets of `packet_size` bytes.
     pub fn rfc4341(packet_size: u32) -> Self {
         Self {
             initial_cwnd: rfc3390_window(packet_size),
@@ -134,8 +134,9 @@ impl AimdConfig {
     }
 }
 
-/// The initial window of RFC 3390, in packets of `packet_size` bytes, as RFC 5681 section 3.1 counts
-/// it: 2 to 4. In bytes it would be 2.99 packets where a packet fills an Ethernet frame.
+/// The initial window of RFC 3390, counted in whole packets as in RFC 5681 section 3.1: 2 to 4,
+/// depending on `packet_size` in bytes. Counted in bytes it would be 2.99 packets for packets that
+/// fill an Ethernet frame.
 pub const fn rfc3390_window(packet_size: u32) -> f64 {
     match packet_size {
         0..=1095 => 4.0,
@@ -150,18 +151,17 @@ pub struct Aimd {
     config: AimdConfig,
     cwnd: f64,
     ssthresh: f64,
-    /// Packets acknowledged that have not yet made cwnd grow, for the laws that count packets.
-    /// In [`GrowthLaw::Rfc4341`]'s slow start it counts to two, else to cwnd.
+    /// Packets acknowledged that have not yet increased cwnd, for laws that count packets. In
+    /// [`GrowthLaw::Rfc4341`]'s slow start it counts to two, otherwise to cwnd.
     credit: f64,
-    /// Marked packets among those of the acknowledgement that is being taken in.
+    /// Marked packets in the current acknowledgement.
     marked: u32,
-    /// Whether nothing new has been acknowledged since the last timeout.
+    /// Whether nothing new was acknowledged since the last timeout.
     timed_out: bool,
 }
 
 impl Aimd {
-    /// A window at its initial size. Values of `config` outside their ranges are brought to the
-    /// nearest bound.
+    /// Creates a window of initial size. Values of `config` out of range are clamped.
     pub fn new(mut config: AimdConfig) -> Self {
         let at_least = |value: f64, least: f64| if value >= least { value } else { least };
         config.initial_cwnd = at_least(config.initial_cwnd, 1.0).min(f64::from(u32::MAX));
@@ -183,7 +183,7 @@ impl Aimd {
         self.cwnd < self.ssthresh
     }
 
-    /// One packet for each cwnd of packets acknowledged.
+    /// Grows by one packet per cwnd of packets acknowledged.
     fn avoid_congestion(&mut self, acked: f64) {
         self.credit += acked;
         while self.credit >= self.cwnd {
@@ -212,8 +212,8 @@ impl Aimd {
         if !self.in_slow_start() {
             return self.avoid_congestion(acked);
         }
-        // "One packet for every two", at most Ack Ratio / 2: halves are carried over, since cwnd
-        // is whole.
+        // "One packet for every two", at most Ack Ratio / 2. cwnd is whole, so halves are carried
+        // over.
         self.credit += unmarked.min(ack_ratio);
         while self.credit >= 2.0 && self.in_slow_start() {
             self.credit -= 2.0;
@@ -249,7 +249,7 @@ impl Aimd {
         whole.max(self.config.decrease.min_ssthresh())
     }
 
-    /// Half of what the decrease law takes half of.
+    /// Half of the quantity that the decrease law halves.
     fn half(&self, in_flight: u32) -> f64 {
         let factor = self.config.decrease_factor;
         match self.config.decrease {
@@ -301,9 +301,9 @@ impl Control for Aimd {
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
         if !(self.timed_out && self.config.decrease == DecreaseLaw::Rfc5681) {
-            // RFC 5681 section 3.1 asks for "no more than" half of FlightSize. A timeout in the
-            // middle of a fast recovery finds FlightSize swollen with segments that duplicate
-            // acknowledgements let out; cwnd is what the path has borne.
+            // RFC 5681 section 3.1 asks for "no more than" half of FlightSize. During fast
+            // recovery, a timeout finds FlightSize inflated by segments sent on duplicate
+            // acknowledgements; cwnd is what the path has sustained.
             let borne = in_flight.min(self.cwnd.ceil() as u32);
             let halved = match self.config.decrease {
                 DecreaseLaw::Rfc5681 => self.half(borne),

@@ -6,12 +6,12 @@ use skywave_units::Instant;
 
 use crate::{Ack, AckedPacket, Aimd, Control, Interests, Loss, Mark, Pacing, Sent};
 
-/// A control chosen at run time: a built-in or one of the user's own.
+/// A control chosen at run time: built-in or user-defined.
 #[non_exhaustive]
 pub enum AnyControl {
-    /// The Reno family, called without indirection: a simulation asks for cwnd with every packet.
+    /// The Reno family, called directly: a simulation reads cwnd with every packet.
     Aimd(Aimd),
-    /// Any other. Two variants only, so that the first costs one predictable branch.
+    /// Any other control. With only two variants, the first costs one predictable branch.
     Custom(Box<dyn Control + Send>),
 }
 
@@ -22,7 +22,7 @@ impl From<Aimd> for AnyControl {
 }
 
 impl AnyControl {
-    /// A control of any type.
+    /// Wraps a control of any type.
     pub fn new(control: impl Control + Send + 'static) -> Self {
         Self::Custom(Box::new(control))
     }

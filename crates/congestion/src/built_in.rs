@@ -1,4 +1,4 @@
-//! The controls that come with this crate, by name.
+//! This crate's controls, by name.
 
 use crate::{
     Controls, CubicParameters, RenoParameters, VegasParameters, no_controls, register_control,
@@ -8,8 +8,12 @@ use crate::{
 pub fn built_in_controls() -> Controls {
     let mut controls = no_controls();
     let set = &mut controls;
-    register_control::<RenoParameters>(set, "reno", "RFC 5681.");
-    register_control::<CubicParameters>(set, "cubic", "RFC 9438.");
-    register_control::<VegasParameters>(set, "vegas", "Brakmo and Peterson 1995: by delay.");
+    register_control::<RenoParameters>(set, "reno", "Reno congestion control (RFC 5681).");
+    register_control::<CubicParameters>(set, "cubic", "CUBIC (RFC 9438).");
+    register_control::<VegasParameters>(
+        set,
+        "vegas",
+        "TCP Vegas, delay-based (Brakmo and Peterson 1995).",
+    );
     controls
 }

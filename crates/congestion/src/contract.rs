@@ -1,7 +1,7 @@
-//! What transports rely on, as a test for any control.
+//! Property tests for the guarantees that transports rely on.
 //!
-//! [`calls`] draws what a transport may tell a control in any order; [`verify`] tells it, and says
-//! what broke. Run both over a control of your own, as this crate does over its own:
+//! [`calls`] generates calls that a transport may make, in any order; [`verify`] makes them and
+//! reports a violation. Run both on your own control, as this crate does on its own:
 //!
 //! ```
 //! use proptest::prelude::*;
@@ -23,40 +23,40 @@ use skywave_wire::Ecn;
 
 use crate::{Ack, AckedPacket, AnyControl, Control, DeliveryRate, Loss, Mark, Sent};
 
-/// What a loss, a mark or a timeout may leave of any window: the least ssthresh (RFC 5681 section
-/// 3.1, equation 4).
+/// The lower bound of the limit that a loss, a mark or a timeout puts on any window: the least
+/// ssthresh (RFC 5681 section 3.1, equation 4).
 const LEAST_SSTHRESH: f64 = 2.0;
 
-/// The longest that pacing may hold a packet back.
+/// The longest time that pacing may delay a packet.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// One thing that a transport tells a control. Each happens after what precedes it.
+/// One call from a transport to a control, made after the preceding ones.
 #[derive(Clone, Debug)]
 pub enum Call {
     /// Time passes.
     Wait(Duration),
-    /// So many data packets leave, whether cwnd has room for them or not.
+    /// Data packets leave, whether or not cwnd permits them.
     Send {
         /// Packets.
         packets: u8,
         /// [`Sent::application_limited`].
         application_limited: bool,
     },
-    /// An acknowledgement of so many of the oldest packets. Where none is in flight, it says nothing
-    /// new, and no transport hands it on.
+    /// An acknowledgement of the oldest packets in flight. If none is in flight, it is skipped,
+    /// since no transport would report it.
     Ack {
         /// Packets, at least one.
         packets: u8,
         /// The ECN bits with which they arrived.
         ecn: Ecn,
-        /// Whether it gives samples of the round-trip time and the delivery rate.
+        /// Whether it provides samples of the round-trip time and the delivery rate.
         has_samples: bool,
         /// [`Ack::application_limited`].
         application_limited: bool,
         /// [`Ack::ecn_echo`].
         ecn_echo: bool,
     },
-    /// So many packets are lost.
+    /// Packets are lost.
     Loss {
         /// Packets, at least one.
         packets: u8,
@@ -67,17 +67,17 @@ pub enum Call {
     Mark,
     /// A timeout.
     Timeout,
-    /// The last loss was none.
+    /// The last loss was spurious.
     SpuriousLoss,
     /// The sender was idle.
     Restart,
-    /// The receiver dropped so many packets.
+    /// The receiver dropped this many packets.
     ReceiverOverload(u8),
     /// [`Control::limit_cwnd`].
     LimitCwnd(f64),
 }
 
-/// Calls in any order and number, up to 200.
+/// Generates up to 200 calls in any order.
 pub fn calls() -> impl Strategy<Value = Vec<Call>> {
     let wait = prop_oneof![
         8 => 0..300_000_000_u64,
@@ -121,10 +121,10 @@ pub fn calls() -> impl Strategy<Value = Vec<Call>> {
     proptest::collection::vec(call, 0..200)
 }
 
-/// Tells `control` what `calls` say and holds it to the contract of [`Control`].
+/// Makes the `calls` on `control` and checks the contract of [`Control`].
 ///
 /// # Errors
-/// The first call that broke it, and how.
+/// The first call that violated it, and how.
 pub fn verify(control: AnyControl, calls: &[Call]) -> Result<(), TestCaseError> {
     let mut bench = Bench {
         control,
@@ -134,7 +134,7 @@ pub fn verify(control: AnyControl, calls: &[Call]) -> Result<(), TestCaseError> 
         delivered: 0,
     };
     bench.check("the beginning")?;
-    // What the last loss may have taken.
+    // An upper bound of what the last loss may have taken.
     let mut before_loss = 0.0_f64;
     for call in calls {
         let before = bench.control.cwnd();
@@ -179,10 +179,13 @@ impl Bench {
         prop_assert!(cwnd > 0.0, "cwnd is {cwnd} after {what}");
         prop_assert!(ssthresh > 0.0, "ssthresh is {ssthresh} after {what}");
         if let Some(pacing) = self.control.pacing() {
-            prop_assert!(pacing.quantum > 0, "a quantum of no packets after {what}");
+            prop_assert!(
+                pacing.quantum > 0,
+                "the pacing quantum is zero after {what}"
+            );
             prop_assert!(
                 pacing.interval <= LONGEST_INTERVAL,
-                "{} between packets after {what}",
+                "the pacing interval is {} after {what}",
                 pacing.interval
             );
         }

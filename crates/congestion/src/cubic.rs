@@ -7,24 +7,24 @@ use skywave_units::{Duration, Instant};
 
 use crate::{Ack, AnyControl, Control, ControlContext, ControlKind, Loss, Mark, rfc3390_window};
 
-/// ssthresh is at least this, and so is cwnd after a loss (RFC 9438 section 4.6).
+/// The lower bound of ssthresh, and of cwnd after a loss (RFC 9438 section 4.6).
 const MIN_SSTHRESH: f64 = 2.0;
-/// What marks leave of cwnd at least (section 4.6).
+/// The lower bound of cwnd after marks (section 4.6).
 const LEAST_CWND: f64 = 1.0;
 
 /// Parameters of [`Cubic`]. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubicConfig {
-    /// cwnd of a new connection, and the most that is left of it after an idle period.
+    /// The initial cwnd, and the upper bound of cwnd after an idle period.
     pub initial_cwnd: f64,
-    /// ssthresh of a new connection; infinite for "arbitrarily high".
+    /// The initial ssthresh; infinite for "arbitrarily high".
     pub initial_ssthresh: f64,
     /// C of RFC 9438 section 5, in packets per cubic second.
     pub c: f64,
-    /// What remains of the window after a loss or a mark: beta_cubic. In (0, 1).
+    /// beta_cubic: the fraction of the window left after a loss or a mark. In (0, 1).
     pub beta: f64,
-    /// Whether a window that was reduced before it had reached its former maximum makes room for
-    /// others (section 4.7).
+    /// Fast convergence: whether a window reduced before it regained its previous maximum releases
+    /// bandwidth to others (section 4.7).
     pub fast_convergence: bool,
 }
 
@@ -49,11 +49,11 @@ pub struct CubicParameters {
     /// C of RFC 9438 section 5, in packets per cubic second.
     #[schemars(extend("x-unit" = "packets/s^3"))]
     pub c: f64,
-    /// What remains of the window after a loss or a mark: beta_cubic. Between 0 and 1.
+    /// beta_cubic: the fraction of the window left after a loss or a mark. Between 0 and 1.
     #[schemars(extend("x-unit" = "1"))]
     pub beta: f64,
-    /// Whether a window that was reduced before it had reached its former maximum makes room for
-    /// others (section 4.7).
+    /// Fast convergence: whether a window reduced before it regained its previous maximum releases
+    /// bandwidth to others (section 4.7).
     pub fast_convergence: bool,
 }
 
@@ -99,36 +99,36 @@ impl ControlKind for CubicParameters {
 
 /// A CUBIC window.
 ///
-/// Slow start is RFC 5681's: HyStart++ (RFC 9406) is left out, and so is the answer to spurious losses
-/// (section 4.9). Marks reduce cwnd down to one packet, but no further: that a sender with one packet waits for
-/// its retransmission timer (RFC 3168 section 6.1.2) is left out.
+/// Slow start is RFC 5681's. HyStart++ (RFC 9406) and the response to spurious losses (section 4.9)
+/// are not implemented. Marks reduce cwnd to no less than one packet; a sender with one packet does
+/// not wait for its retransmission timer (RFC 3168 section 6.1.2).
 ///
-/// The equations, C, beta_cubic and the floors were compared with sections 4.2 to 4.8, 4.10 and 5.1 as
-/// they stand in draft-ietf-tcpm-rfc8312bis, which became the RFC.
+/// The equations, C, beta_cubic and the lower bounds were checked against sections 4.2 to 4.8, 4.10
+/// and 5.1 of draft-ietf-tcpm-rfc8312bis, which became the RFC.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     config: CubicConfig,
     cwnd: f64,
     ssthresh: f64,
-    /// W_max: cwnd before the last reduction, or less where it converges fast; `None` before the
-    /// first one and after a timeout.
+    /// W_max: cwnd before the last reduction, or less with fast convergence; `None` before the
+    /// first reduction and after a timeout.
     w_max: Option<f64>,
     /// cwnd_prior: cwnd before the last reduction.
     cwnd_prior: f64,
-    /// The current stage of congestion avoidance.
+    /// The current congestion avoidance stage.
     epoch: Option<Epoch>,
     /// Smoothed round-trip time, in seconds.
     srtt: Option<f64>,
-    /// Since when the application has been the limit.
+    /// Since when the application has been the bottleneck.
     idle_since: Option<Instant>,
-    /// Whether nothing new has been acknowledged since the last timeout.
+    /// Whether nothing new was acknowledged since the last timeout.
     timed_out: bool,
 }
 
-/// What section 4.2 keeps for a stage of congestion avoidance.
+/// The state of a congestion avoidance stage (section 4.2).
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// t_epoch, later by the time in which the application was the limit (section 4.2).
+    /// t_epoch, plus the time in which the application was the bottleneck (section 4.2).
     began: Instant,
     /// K, in seconds.
     k: f64,
@@ -146,8 +146,7 @@ impl Epoch {
 }
 
 impl Cubic {
-    /// A window at its initial size. Values of `config` outside their ranges are brought to the
-    /// nearest bound.
+    /// Creates a window of initial size. Values of `config` out of range are clamped.
     pub fn new(mut config: CubicConfig) -> Self {
         let at_least = |value: f64, least: f64| if value >= least { value } else { least };
         config.initial_cwnd = at_least(config.initial_cwnd, 1.0).min(f64::from(u32::MAX));
@@ -167,8 +166,8 @@ impl Cubic {
         }
     }
 
-    /// The stage that begins now. Without a maximum to return to it begins at the origin of the
-    /// cubic (section 4.8, and 4.10 where slow start ends without a loss).
+    /// Starts a stage now. Without a maximum to return to, it starts at the origin of the cubic
+    /// (section 4.8, and 4.10 if slow start ends without a loss).
     fn new_epoch(&self, now: Instant) -> Epoch {
         let origin = self.w_max.filter(|&w_max| w_max > self.cwnd);
         let k = origin.map_or(0.0, |origin| ((origin - self.cwnd) / self.config.c).cbrt());
@@ -202,7 +201,7 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
-    /// Sections 4.6 and 4.7, but for cwnd. Answers what is left of the flight.
+    /// Sections 4.6 and 4.7, except for cwnd. Returns the reduced flight.
     fn note_congestion(&mut self, in_flight: u32) -> f64 {
         let converges = self.config.fast_convergence && self.w_max.is_some_and(|w| self.cwnd < w);
         self.w_max = Some(if converges {
@@ -260,7 +259,7 @@ impl Control for Cubic {
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
-        // As RFC 5681 section 3.1: see `Aimd`.
+        // As in RFC 5681 section 3.1: see `Aimd`.
         if !self.timed_out {
             self.note_congestion(in_flight.min(self.cwnd.ceil() as u32));
         }

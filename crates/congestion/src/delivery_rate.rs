@@ -1,28 +1,27 @@
 //! Samples of the rate at which the network delivers data.
 //!
-//! The algorithm of draft-cheng-iccrg-delivery-rate-estimation as draft-ietf-ccwg-bbr (August 2026)
-//! has taken it over, section "Delivery Rate Samples"; names in comments are that section's. Data
-//! is counted in bytes of application data.
+//! Implements draft-cheng-iccrg-delivery-rate-estimation as incorporated in draft-ietf-ccwg-bbr
+//! (August 2026), section "Delivery Rate Samples"; names in comments are from that section. Data is
+//! counted in bytes of application data.
 
 use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant, Rate};
 
-/// How fast data was delivered between the sending and the acknowledgement of a packet.
+/// The delivery rate between the sending of a packet and its acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryRate {
     /// RS.delivered: bytes delivered in `interval`.
     pub delivered: u64,
-    /// RS.interval: the longer one of the time in which they were sent and that in which they were
-    /// acknowledged.
+    /// RS.interval: the longer of the times in which they were sent and acknowledged.
     pub interval: Duration,
-    /// RS.prior_delivered: bytes delivered before the packet was sent. A round is over when a packet
-    /// is acknowledged that was sent after its beginning.
+    /// RS.prior_delivered: bytes delivered before the packet was sent. A round ends when a packet
+    /// sent after its start is acknowledged.
     pub prior_delivered: u64,
     /// C.delivered: bytes delivered so far.
     pub total_delivered: u64,
-    /// RS.is_app_limited: whether the application, not the network, may have been the limit, so that
-    /// the path may be faster.
+    /// RS.is_app_limited: whether the application, not the network, may have been the bottleneck,
+    /// so that the path may be faster.
     pub is_application_limited: bool,
 }
 
@@ -35,33 +34,33 @@ impl DeliveryRate {
     }
 }
 
-/// Takes the samples: told of each packet that leaves and of each that is acknowledged, of timeouts,
-/// and of times in which the application has nothing to send.
+/// Takes delivery-rate samples. Report each packet sent and acknowledged, timeouts, and times when
+/// the application has nothing to send.
 ///
-/// It remembers the packets from the first one that is neither acknowledged nor forgotten
+/// It remembers packets from the first one that is neither acknowledged nor forgotten
 /// ([`DeliverySampler::forget_before`]).
 #[derive(Clone, Debug, Default)]
 pub struct DeliverySampler {
-    /// The bits of an `u64` that packet numbers do not have.
+    /// The number of bits of an `u64` that packet numbers do not use.
     unused_bits: u32,
     /// C.delivered and C.delivered_time.
     delivered: u64,
     delivered_at: Instant,
     /// C.first_send_time.
     first_sent_at: Instant,
-    /// C.app_limited: nothing before this many delivered bytes tells what the path can do.
+    /// C.app_limited: samples are application-limited until this many bytes are delivered.
     limited_until: Option<u64>,
     /// C.min_rtt.
     min_rtt: Option<Duration>,
-    /// Packets that have been sent, by number.
+    /// Sent packets, by number.
     packets: VecDeque<Packet>,
     /// C.inflight.
     in_flight: u64,
-    /// The newest packet of the acknowledgement that is being taken in.
+    /// The newest packet of the current acknowledgement.
     newest: Option<Newest>,
 }
 
-/// P: what was known when a packet was sent.
+/// P: the state when a packet was sent.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     number: u64,
@@ -77,7 +76,7 @@ struct Packet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     InFlight,
-    /// A timeout has given it up; it may arrive all the same.
+    /// Given up after a timeout; it may still arrive.
     GivenUp,
     Acked,
 }
@@ -89,9 +88,9 @@ struct Newest {
 }
 
 impl DeliverySampler {
-    /// For packet numbers of `bits` bits, at most 64, that begin anew at zero. All packets that are
-    /// remembered lie within half of the circle. [`DeliverySampler::default`] has 64 bits, which
-    /// never wrap in practice.
+    /// Creates a sampler for packet numbers of `bits` bits, at most 64, that wrap to zero. All
+    /// remembered packets must lie within half of the number space. [`DeliverySampler::default`]
+    /// has 64 bits, which never wrap in practice.
     pub fn with_number_bits(bits: u32) -> Self {
         Self {
             unused_bits: 64 - bits.clamp(1, 64),
@@ -99,9 +98,8 @@ impl DeliverySampler {
         }
     }
 
-    /// OnPacketSent. `number` grows from packet to packet, but for retransmissions, which have the
-    /// number that they had before; `bytes` are those of application data. What has been
-    /// acknowledged before is not counted again.
+    /// OnPacketSent. `number` increases from packet to packet; a retransmission keeps its number.
+    /// `bytes` counts application data. Data that was already acknowledged is not counted again.
     pub fn on_sent(&mut self, now: Instant, number: u64, bytes: u32) {
         let place = self.find(number);
         if place.is_ok_and(|index| self.packets[index].state == State::Acked) {
@@ -131,26 +129,26 @@ impl DeliverySampler {
         self.in_flight += u64::from(bytes);
     }
 
-    /// MarkConnectionAppLimited: samples of what is sent from now on say that the application was
-    /// the limit, until all that is in flight now has been delivered.
+    /// MarkConnectionAppLimited: marks samples of data sent from now on as application-limited,
+    /// until everything now in flight is delivered.
     ///
-    /// To be called wherever the application has nothing more to send, cwnd has room, and nothing
-    /// that is lost is still to be sent again. That can begin at any time, so the draft looks
+    /// Call it whenever the application has nothing more to send, cwnd has room, and no lost data
+    /// is waiting for retransmission. Since that can begin at any time, the draft checks for it
     /// (CheckIfAppLimited)
-    /// - whenever the application writes, before the data are taken in;
-    /// - at each acknowledgement, before it changes anything;
-    /// - when a timer expires by which data may leave, before it does anything.
+    /// - whenever the application writes, before the data is queued;
+    /// - at each acknowledgement, before processing it;
+    /// - when a timer that may send data expires, before handling it.
     ///
-    /// A transport may look after each packet that leaves as well.
+    /// A transport may also check after each packet sent.
     pub fn mark_application_limited(&mut self) {
         self.limited_until = Some((self.delivered + self.in_flight).max(1));
     }
 
-    /// The retransmission timer (TCP) or the CCID's timeout has expired: nothing counts as in flight
-    /// any more. The next packet begins a new flight, so that its sample does not contain the silence
-    /// before.
+    /// Reports a retransmission timeout (TCP) or a timeout of the CCID: nothing is in flight any
+    /// more. The next packet starts a new flight, so that its sample excludes the preceding
+    /// silence.
     ///
-    /// What arrives all the same is still counted as delivered.
+    /// Packets that still arrive count as delivered.
     pub fn on_timeout(&mut self) {
         for packet in &mut self.packets {
             if packet.state == State::InFlight {
@@ -160,8 +158,8 @@ impl DeliverySampler {
         self.in_flight = 0;
     }
 
-    /// UpdateRateSample, for each packet that is acknowledged, be it cumulatively or selectively;
-    /// only the first time counts. [`DeliverySampler::sample`] follows, once for all packets of one
+    /// UpdateRateSample, for each packet acknowledged cumulatively or selectively; repeated reports
+    /// of a packet are ignored. Call [`DeliverySampler::sample`] once after all packets of an
     /// acknowledgement.
     pub fn on_acked(&mut self, now: Instant, number: u64) {
         let Ok(index) = self.find(number) else { return };
@@ -188,9 +186,9 @@ impl DeliverySampler {
         }
     }
 
-    /// GenerateRateSample, once all packets of an acknowledgement have been told. `rtt` is its
-    /// round-trip time sample. `None` where nothing was acknowledged, or in less than the least
-    /// round-trip time, which says nothing.
+    /// GenerateRateSample, after all packets of an acknowledgement were reported. `rtt` is its
+    /// round-trip time sample. `None` if nothing was acknowledged, or if the interval is less than
+    /// the minimum round-trip time, which makes it meaningless.
     pub fn sample(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
         if let Some(rtt) = rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
@@ -215,8 +213,8 @@ impl DeliverySampler {
         })
     }
 
-    /// Packets before `number` are no longer in flight: they were lost, or the peer cannot report
-    /// them any more.
+    /// Reports that packets before `number` are no longer in flight: they were lost, or the peer
+    /// cannot report them any more.
     pub fn forget_before(&mut self, number: u64) {
         while let Some(first) = self.packets.front().copied() {
             if self.distance(first.number, number) >= 0 {
@@ -227,12 +225,12 @@ impl DeliverySampler {
         }
     }
 
-    /// Bytes of heap in use.
+    /// Bytes of heap memory in use.
     pub fn heap_size(&self) -> usize {
         self.packets.capacity() * size_of::<Packet>()
     }
 
-    /// `packet` is not in flight any more.
+    /// Removes `packet` from the packets in flight.
     fn take_out(&mut self, packet: &Packet) {
         if packet.state == State::InFlight {
             self.in_flight -= u64::from(packet.bytes);
@@ -248,7 +246,7 @@ impl DeliverySampler {
         }
     }
 
-    /// How far `number` is ahead of `other`, the shorter way round; negative when it is behind.
+    /// How far `number` is ahead of `other` in circular arithmetic; negative if it is behind.
     const fn distance(&self, number: u64, other: u64) -> i64 {
         let distance = number.wrapping_sub(other) << self.unused_bits;
         distance as i64 >> self.unused_bits
@@ -281,8 +279,8 @@ mod tests {
         assert!(!last.is_application_limited);
     }
 
-    /// Acknowledgements that come together do not show a faster path: the interval is the longer one
-    /// of both.
+    /// Acknowledgements that arrive together do not indicate a faster path: the longer of the two
+    /// intervals counts.
     #[test]
     fn compressed_acknowledgements_do_not_exaggerate() {
         let mut sampler = DeliverySampler::default();
@@ -294,7 +292,7 @@ mod tests {
         }
         let sample = sampler.sample(Some(Duration::from_millis(100))).unwrap();
         assert_eq!(sample.interval, Duration::from_millis(199));
-        // The path was empty before: what it took to get there counts.
+        // The path was empty before, so the time to fill it counts.
         assert_eq!(sample.delivered, 100_000);
     }
 
@@ -344,8 +342,7 @@ mod tests {
         assert_eq!(sampler.sample(None), None);
     }
 
-    /// What is sent after a timeout is a flight of its own: the time in which nothing moved is not
-    /// the path's.
+    /// Packets sent after a timeout form a new flight, which excludes the idle time.
     #[test]
     fn after_a_timeout_nothing_is_in_flight() {
         let rtt = Some(Duration::from_millis(100));
@@ -363,7 +360,7 @@ mod tests {
         sampler.on_acked(ms(2100), 2);
         let sample = sampler.sample(rtt).unwrap();
         assert_eq!((sample.delivered, sample.interval), (2000, ms(100) - ms(0)));
-        // What was given up and arrives all the same counts as delivered, and was not in flight.
+        // A packet given up that still arrives counts as delivered, and was not in flight.
         sampler.on_acked(ms(2200), 3);
         assert_eq!(sampler.sample(None).unwrap().total_delivered, 4000);
         assert_eq!(sampler.in_flight, 0);

@@ -10,43 +10,44 @@ use skywave_registry::{OpenSet, ParameterError};
 
 use crate::AnyControl;
 
-/// What a control depends on beyond its own parameters. Windows are in packets.
+/// What a control depends on besides its own parameters. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ControlContext {
     /// Bytes of application data in a full packet.
     pub packet_size: u32,
-    /// cwnd of a new connection, and the most that is left of it after an idle period.
+    /// The initial cwnd, and the upper bound of cwnd after an idle period.
     pub initial_cwnd: f64,
-    /// ssthresh of a new connection; infinite for "arbitrarily high".
+    /// The initial ssthresh; infinite for "arbitrarily high".
     pub initial_ssthresh: f64,
-    /// Whether the endpoint follows ns-2 where that departs from the RFCs. Most controls know of no
-    /// such place.
+    /// Whether the endpoint emulates ns-2 where it deviates from the RFCs. Most controls have no
+    /// such deviation.
     pub ns2: bool,
 }
 
-/// The parameters of a control, from which one is made for each connection.
+/// The parameters of a control, from which each connection's control is built.
 pub trait ControlKind: fmt::Debug + Send + Sync {
-    /// Whether the parameters make sense.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// [`ParameterError`] with the first one that does not.
+    /// [`ParameterError`] with the first invalid one.
     fn check(&self) -> Result<(), ParameterError> {
         Ok(())
     }
 
-    /// A control for a new connection.
+    /// Builds a control for a new connection.
     fn build(&self, context: &ControlContext) -> AnyControl;
 }
 
 /// Controls by name.
 pub type Controls = OpenSet<dyn ControlKind>;
 
-/// A set without controls.
+/// An empty set of controls.
 pub const fn no_controls() -> Controls {
     OpenSet::new("control")
 }
 
-/// Adds a control with parameters of type `P`, which serde reads. `doc` says in a sentence what it is.
+/// Registers a control with parameters of type `P`, which serde reads. `doc` describes it in one
+/// sentence.
 ///
 /// ```
 /// use schemars::JsonSchema;

@@ -1,13 +1,13 @@
-//! Congestion control algorithms, free of any transport.
+//! Congestion control algorithms, independent of the transport.
 //!
-//! - [`Control`] is what every congestion control is; [`AnyControl`] is one of them, chosen at run
-//!   time; [`Controls`] finds one by its name. The feature `contract` has the tests that hold any
-//!   control to what transports rely on.
-//! - [`Aimd`] is the Reno family: TCP, CCID 2 and their ns-2 counterparts.
-//! - [`Cubic`] is RFC 9438, [`Vegas`] control by delay.
-//! - [`tfrc`] is control by rate instead of by window: RFC 5348.
-//! - [`DeliverySampler`] measures how fast data is delivered, [`Pacer`] spreads it over time.
-//! - [`RttEstimator`] is RFC 6298.
+//! - [`Control`] is the trait of window-based congestion controls, [`AnyControl`] a control chosen
+//!   at run time, and [`Controls`] the set of controls by name. The `contract` feature provides
+//!   property tests for any implementation.
+//! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
+//! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based.
+//! - [`tfrc`] is TCP-Friendly Rate Control (RFC 5348), which controls a rate instead of a window.
+//! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.
+//! - [`RttEstimator`] computes SRTT and the RTO (RFC 6298).
 
 mod aimd;
 mod any;

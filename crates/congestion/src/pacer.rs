@@ -1,28 +1,28 @@
-//! Packets spread over time.
+//! Pacing: spreading packets over time.
 
 use skywave_units::{Duration, Instant};
 
-/// How fast packets may leave: `quantum` of them in each `interval`.
+/// How fast packets may leave: `quantum` packets per `interval`.
 ///
-/// The rate is quantum / interval. The quantum is what may leave back to back, so that it can be
-/// one call to the system; 1 spreads packets most evenly.
+/// The rate is quantum / interval. The quantum is the number of packets that may leave back to
+/// back, for example in one system call; 1 spreads packets most evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
-    /// Time from one quantum to the next.
+    /// The time from one quantum to the next.
     pub interval: Duration,
-    /// Packets that may leave together, at least 1.
+    /// The number of packets that may leave together, at least 1.
     pub quantum: u32,
 }
 
 impl Pacing {
-    /// The longest interval: a rate below it would be a connection that stands still.
+    /// The longest interval; with a longer one, a connection would practically stop.
     const LONGEST: f64 = 3600.0;
 
-    /// `rate` packets per second, `quantum` at a time.
+    /// `rate` packets per second, `quantum` packets at a time.
     pub fn at_rate(rate: f64, quantum: u32) -> Self {
         let quantum = quantum.max(1);
         let seconds = f64::from(quantum) / rate;
-        // A rate of zero, or none at all, is the slowest.
+        // A rate of zero, or NaN, is the slowest.
         let seconds = if seconds >= 0.0 {
             seconds
         } else {
@@ -35,19 +35,19 @@ impl Pacing {
     }
 }
 
-/// Keeps to a control's [`Pacing`]: what a transport asks before it lets a packet go.
+/// Enforces a control's [`Pacing`]. A transport consults it before sending a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
-    /// When the next quantum may leave; `None` for at once.
+    /// When the next quantum may leave; `None` for now.
     release: Option<Instant>,
-    /// Packets of the quantum in progress that have left, and how many it has; zero where nothing
-    /// is paced.
+    /// Packets of the current quantum that have left, and the size of the quantum; zero without
+    /// pacing.
     left: u32,
     quantum: u32,
 }
 
 impl Pacer {
-    /// A packet has left at `now`, and this is the control's pacing.
+    /// Reports that a packet left at `now`, and the control's current pacing.
     #[inline(always)]
     pub fn on_sent(&mut self, now: Instant, pacing: Option<Pacing>) {
         match pacing {
@@ -71,13 +71,13 @@ impl Pacer {
         }
     }
 
-    /// The earliest time at which the next packet may leave; `None` for at once.
+    /// The earliest time at which the next packet may leave; `None` for now.
     #[inline(always)]
     pub const fn earliest_departure(&self) -> Option<Instant> {
         self.release
     }
 
-    /// How many packets may leave at `now`, one right after the other; `None` for any number.
+    /// The number of packets that may leave back to back at `now`; `None` for any number.
     #[inline(always)]
     pub fn burst(&self, now: Instant) -> Option<u32> {
         if self.quantum == 0 {

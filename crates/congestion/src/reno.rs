@@ -1,11 +1,11 @@
-//! The control `reno`: TCP's of RFC 5681.
+//! The control `reno`: TCP as in RFC 5681.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Aimd, AimdConfig, AnyControl, ControlContext, ControlKind};
 
-/// Parameters of the control `reno`: RFC 5681 has none.
+/// Parameters of the control `reno`; there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Reno")]
 #[serde(deny_unknown_fields)]
@@ -14,7 +14,7 @@ pub struct RenoParameters {}
 impl ControlKind for RenoParameters {
     fn build(&self, context: &ControlContext) -> AnyControl {
         let laws = if context.ns2 {
-            // Its first ssthresh is that of the context.
+            // The initial ssthresh comes from the context.
             AimdConfig::ns2_tcp(0)
         } else {
             AimdConfig::rfc5681(context.packet_size)

@@ -1,17 +1,17 @@
-//! Round-trip time and retransmission timeout (RFC 6298).
+//! Round-trip time estimation and retransmission timeout (RFC 6298).
 
 use skywave_units::{Duration, Instant};
 
-/// The resolution that round-trip times are measured and timeouts are set in.
+/// The resolution of round-trip times and timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Clocking {
-    /// Nanoseconds, the arithmetic of RFC 6298.
+    /// Nanoseconds, with the arithmetic of RFC 6298.
     Exact,
-    /// A timer of this period, as in BSD and ns-2: a sample is the number of ticks that fell
-    /// between sending and acknowledgement, at least one; SRTT and RTTVAR are integers with three
-    /// and two bits of fraction; the RTO is a whole number of ticks, at least two. After four
-    /// back-offs in a row SRTT is given up and becomes part of RTTVAR.
+    /// A timer with this period, as in BSD and ns-2. A sample is the number of ticks between
+    /// sending and acknowledgement, at least one. SRTT and RTTVAR are integers with three and two
+    /// fractional bits. The RTO is a whole number of ticks, at least two. After four consecutive
+    /// back-offs, SRTT is discarded and added to RTTVAR.
     Ticks(Duration),
 }
 
@@ -20,21 +20,21 @@ pub enum Clocking {
 pub struct RtoConfig {
     /// Resolution.
     pub clocking: Clocking,
-    /// How far into a tick the epoch falls; only for [`Clocking::Ticks`]. ns-2 draws it at random
+    /// The offset of the epoch within a tick; only for [`Clocking::Ticks`]. ns-2 draws it at random
     /// for each connection.
     pub tick_phase: Duration,
-    /// G of RFC 6298: the least that RTTVAR adds to SRTT; only for [`Clocking::Exact`].
+    /// G of RFC 6298, the minimum that RTTVAR adds to SRTT; only for [`Clocking::Exact`].
     pub granularity: Duration,
-    /// RTO before there is a sample.
+    /// RTO before the first sample.
     pub initial: Duration,
     /// Lower bound, applied before back-off.
     pub min: Duration,
-    /// Upper bound, back-off included.
+    /// Upper bound, applied after back-off.
     pub max: Duration,
 }
 
 impl RtoConfig {
-    /// RFC 6298: initially 1 s, within 1 s and 60 s.
+    /// RFC 6298: initially 1 s, between 1 s and 60 s.
     pub const fn rfc6298() -> Self {
         Self {
             clocking: Clocking::Exact,
@@ -46,7 +46,7 @@ impl RtoConfig {
         }
     }
 
-    /// ns-2.35's TCP: ticks of 10 ms, initially 3 s, within 200 ms and 60 s.
+    /// ns-2.35's TCP: ticks of 10 ms, initially 3 s, between 200 ms and 60 s.
     pub const fn ns2_tcp() -> Self {
         Self {
             clocking: Clocking::Ticks(Duration::from_millis(10)),
@@ -59,28 +59,28 @@ impl RtoConfig {
     }
 }
 
-/// Estimates the round-trip time and the timeout from it.
+/// Estimates the round-trip time and computes the RTO.
 ///
-/// Samples must not come from retransmitted packets (Karn's rule): the caller sees to it.
+/// The caller must not pass samples of retransmitted packets (Karn's rule).
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     config: RtoConfig,
-    /// 8 SRTT, in nanoseconds or ticks; 0 where there is none.
+    /// 8 SRTT, in nanoseconds or ticks; 0 before the first sample.
     srtt_x8: i64,
     /// 4 RTTVAR, in nanoseconds or ticks.
     rttvar_x4: i64,
-    /// RTO, back-off and lower bound included, before the other bounds: it is read far more often
-    /// than it changes.
+    /// The RTO with back-off and lower bound applied, but not the other bounds. Cached because it
+    /// is read far more often than it changes.
     backed_off: Duration,
-    /// What the RTO is multiplied by: a power of two.
+    /// The back-off factor: a power of two.
     back_off: u64,
 }
 
-/// Samples are cut to this (36 years), so that sums cannot overflow.
+/// Samples are clamped to this value (36 years), so that sums cannot overflow.
 const MAX_SAMPLE: i64 = i64::MAX / 8;
 
 impl RttEstimator {
-    /// An estimator without a sample.
+    /// Creates an estimator without samples.
     pub fn new(config: RtoConfig) -> Self {
         let mut estimator = Self {
             config,
@@ -93,14 +93,14 @@ impl RttEstimator {
         estimator
     }
 
-    /// Ends the back-off; the RTO is `base`, within its bounds.
+    /// Resets the back-off; the RTO becomes `base`, within its bounds.
     fn start_from(&mut self, base: Duration) {
         self.back_off = 1;
-        // A timeout of no time could not even be backed off.
+        // A zero timeout could not even be backed off.
         self.backed_off = base.max(self.config.min).max(Duration::from_nanos(1));
     }
 
-    /// Takes in the round-trip time of a packet that left at `sent_at`, and ends the back-off.
+    /// Processes the round-trip time of a packet sent at `sent_at`, and resets the back-off.
     pub fn on_sample(&mut self, sent_at: Instant, rtt: Duration) {
         let nanos = i64::try_from(rtt.as_nanos())
             .unwrap_or(i64::MAX)
@@ -142,8 +142,7 @@ impl RttEstimator {
         self.start_from(tick * ((self.srtt_x8 + (self.rttvar_x4 << 3)) as u64 >> 3));
     }
 
-    /// Doubles the timeout after it has expired (RFC 6298 step 5.5). It stays so until the next
-    /// sample.
+    /// Doubles the RTO after it expired (RFC 6298 step 5.5), until the next sample.
     pub fn back_off(&mut self) {
         if self.rto() < self.config.max {
             self.back_off = self.back_off.saturating_mul(2);
@@ -155,7 +154,7 @@ impl RttEstimator {
         }
     }
 
-    /// The timeout.
+    /// The retransmission timeout.
     pub fn rto(&self) -> Duration {
         let rto = self.backed_off.min(self.config.max);
         match self.config.clocking {
@@ -169,7 +168,7 @@ impl RttEstimator {
         (self.srtt_x8 != 0).then(|| self.in_time(self.srtt_x8, 8))
     }
 
-    /// The round-trip time's mean deviation; `None` before the first sample.
+    /// The mean deviation of the round-trip time; `None` before the first sample.
     pub fn rttvar(&self) -> Option<Duration> {
         (self.rttvar_x4 != 0).then(|| self.in_time(self.rttvar_x4, 4))
     }
@@ -197,7 +196,7 @@ mod tests {
         })
     }
 
-    /// Takes samples that all left at a tick.
+    /// Feeds samples whose packets all left at a tick.
     fn feed(estimator: &mut RttEstimator, millis: &[u64]) {
         for &sample in millis {
             estimator.on_sample(Instant::ZERO, MS * sample);

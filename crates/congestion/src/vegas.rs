@@ -1,7 +1,7 @@
-//! TCP Vegas: a window that follows the delay.
+//! TCP Vegas: delay-based congestion control.
 //!
 //! Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet" (1995),
-//! with the arithmetic of ns-2.35's `Agent/TCP/Vegas`. No RFC describes it.
+//! with the arithmetic of ns-2.35's `Agent/TCP/Vegas`. There is no RFC.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,51 +12,51 @@ use crate::{
     Ack, AckedPacket, AnyControl, Control, ControlContext, ControlKind, Interests, Loss, Sent,
 };
 
-/// The least that Vegas leaves of cwnd, in packets; ssthresh after a loss.
+/// The minimum cwnd, in packets; also ssthresh after a loss.
 const LEAST_CWND: f64 = 2.0;
 
 /// Parameters of [`Vegas`]. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VegasConfig {
-    /// Packets in queues below which congestion avoidance grows by one packet each round.
+    /// Number of queued packets below which congestion avoidance grows by one packet per round.
     pub alpha: f64,
-    /// Packets in queues above which it shrinks by one packet.
+    /// Number of queued packets above which it shrinks by one packet.
     pub beta: f64,
-    /// Packets in queues above which slow start ends.
+    /// Number of queued packets above which slow start ends.
     pub gamma: f64,
-    /// cwnd of a new connection, and the most that is left of it after an idle period.
+    /// The initial cwnd, and the upper bound of cwnd after an idle period.
     pub initial_cwnd: f64,
-    /// ssthresh of a new connection; infinite for "arbitrarily high".
+    /// The initial ssthresh; infinite for "arbitrarily high".
     pub initial_ssthresh: f64,
-    /// Where ns-2 and the paper part.
+    /// Which rules to follow where ns-2 deviates from the paper.
     pub rules: VegasRules,
 }
 
-/// Whose rules a [`Vegas`] follows where they differ.
+/// Which rules a [`Vegas`] follows where ns-2 deviates from the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VegasRules {
-    /// The paper's: a loss ends slow start at once, and a recovery's inflation is no part of cwnd. A
-    /// round without a sample of the round-trip time says nothing.
+    /// The paper's: a loss ends slow start at once, and a recovery's inflation is not part of cwnd.
+    /// A round without a round-trip time sample is ignored.
     Published,
     /// `Agent/TCP/Vegas` of ns-2.35.
-    /// - A connection begins with one packet, and with the initial window when that has been
+    /// - A connection starts with one packet, and continues with the initial window once that is
     ///   acknowledged.
-    /// - A round without a sample of the round-trip time, as after a timeout, took as long as it
-    ///   lasted. If segments behind the lost ones had arrived, one acknowledgement ends that round at
-    ///   once, and its length, far too short, becomes the smallest round-trip time for good.
-    /// - A reduction is of cwnd as it stands, inflation included.
-    /// - The inflation of a fast retransmit is part of cwnd. [`Vegas::deflate`] ends it,
-    ///   and slow start too, by going back to where the last reduction left cwnd. Without
-    ///   it cwnd stays as large as it is, and slow start goes on.
-    /// - After a timeout there is no reduction to go back to, and what is left is zero: nothing
-    ///   is sent until acknowledgements make cwnd grow, or the next timeout. (Where nothing is
-    ///   outstanding either, ns-2 never sends again; here one packet is left.)
+    /// - A round without a round-trip time sample, as after a timeout, uses its own duration. If
+    ///   segments behind the lost ones had arrived, a single acknowledgement ends that round at
+    ///   once; its duration, far too short, becomes the minimum round-trip time for good.
+    /// - A reduction applies to cwnd including inflation.
+    /// - The inflation of a fast retransmit is part of cwnd. [`Vegas::deflate`] ends it, and slow
+    ///   start with it, by restoring cwnd after the last reduction. Without that call cwnd keeps
+    ///   its size and slow start continues.
+    /// - After a timeout there is no reduction to restore, so deflation leaves zero: nothing is
+    ///   sent until acknowledgements increase cwnd, or until the next timeout. (If nothing is
+    ///   outstanding either, ns-2 never sends again; this implementation leaves one packet.)
     Ns2,
 }
 
 impl VegasConfig {
-    /// Alpha 1, beta 3 and gamma 1, ns-2's defaults, with an initial window of `initial_cwnd`.
+    /// Alpha 1, beta 3 and gamma 1 (ns-2's defaults) with an initial window of `initial_cwnd`.
     pub const fn new(initial_cwnd: f64) -> Self {
         Self {
             alpha: 1.0,
@@ -69,12 +69,12 @@ impl VegasConfig {
     }
 }
 
-/// Parameters of the control `vegas`, in packets that wait in queues.
+/// Parameters of the control `vegas`, in queued packets.
 #[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Vegas")]
 #[serde(deny_unknown_fields, default)]
 pub struct VegasParameters {
-    /// Below this, congestion avoidance grows by one packet each round.
+    /// Below this, congestion avoidance grows by one packet per round.
     #[schemars(extend("x-unit" = "packets"))]
     pub alpha: f64,
     /// Above this, it shrinks by one packet.
@@ -86,7 +86,7 @@ pub struct VegasParameters {
 }
 
 impl Default for VegasParameters {
-    /// ns-2's: 1, 3 and 1.
+    /// ns-2's defaults: 1, 3 and 1.
     fn default() -> Self {
         let VegasConfig {
             alpha, beta, gamma, ..
@@ -96,7 +96,7 @@ impl Default for VegasParameters {
 }
 
 impl VegasParameters {
-    /// The window that these parameters describe, by `rules`.
+    /// The window with these parameters and `rules`.
     pub const fn window(&self, context: &ControlContext, rules: VegasRules) -> VegasConfig {
         VegasConfig {
             alpha: self.alpha,
@@ -117,11 +117,17 @@ impl ControlKind for VegasParameters {
             ("gamma", self.gamma),
         ] {
             if !(value >= 0.0 && value.is_finite()) {
-                return Err(ParameterError::new(name, format!("{value}: 0 or more")));
+                return Err(ParameterError::new(
+                    name,
+                    format!("{value} is out of range: give 0 or more"),
+                ));
             }
         }
         if self.alpha > self.beta {
-            let message = format!("{} is above beta, {}", self.alpha, self.beta);
+            let message = format!(
+                "{} is above beta, {}: give at most that",
+                self.alpha, self.beta
+            );
             return Err(ParameterError::new("alpha", message));
         }
         Ok(())
@@ -135,16 +141,16 @@ impl ControlKind for VegasParameters {
 
 /// A Vegas window.
 ///
-/// Once per round of packets it compares what the window should carry at the smallest round-trip
-/// time seen with what it has carried, and takes the difference for packets that wait in queues.
-/// In slow start only every other round grows, so that the comparison is of a steady window. A loss
-/// takes a quarter off, a loss of what was sent again a half.
+/// Once per round it compares what the window should carry at the minimum round-trip time with what
+/// it actually carried, and takes the difference as the number of queued packets. In slow start the
+/// window grows only every other round, so that the comparison is with a steady window. A loss
+/// reduces the window by a quarter, the loss of a retransmission by half.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     config: VegasConfig,
     cwnd: f64,
     ssthresh: f64,
-    /// What [`VegasRules::Ns2`] goes back to when a recovery's inflation ends.
+    /// The cwnd that [`VegasRules::Ns2`] restores when a recovery's inflation ends.
     uninflated: f64,
     /// What each acknowledgement of the round adds to cwnd.
     increment: f64,
@@ -153,26 +159,26 @@ pub struct Vegas {
     /// Packets acknowledged so far.
     acked: u64,
     round: Round,
-    /// The smallest round-trip time, in seconds.
+    /// The minimum round-trip time, in seconds.
     base_rtt: f64,
-    /// What the last round found waiting in queues, in packets.
+    /// The number of queued packets found by the last round.
     queued: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// The round ends when this many packets have been acknowledged: the next one to be sent when it
-    /// began is among them. After a timeout that has been sent before.
+    /// The round ends when this many packets are acknowledged, which include the first one sent
+    /// after the round began. After a timeout, that packet was sent before.
     end: u64,
-    /// When it began; `None` before the first packet.
+    /// When the round began; `None` before the first packet.
     began: Option<Instant>,
-    /// Round-trip times of the round, in seconds.
+    /// The sum of the round's round-trip times, in seconds.
     rtt_sum: f64,
     rtt_count: u32,
 }
 
 impl Vegas {
-    /// A window at its initial size.
+    /// Creates a window of initial size.
     pub fn new(config: VegasConfig) -> Self {
         let cwnd = match config.rules {
             VegasRules::Published => config.initial_cwnd.max(1.0),
@@ -195,9 +201,9 @@ impl Vegas {
         }
     }
 
-    /// The round is over: what its round-trip times say, or where there are none the `sample` of the
-    /// acknowledgement that ends it. `next` is the number of the packet that will be sent next,
-    /// counted from 1.
+    /// Ends a round and evaluates its round-trip times or, if there are none, the `sample` of the
+    /// acknowledgement that ended it. `next` is the number of the next packet to be sent, counting
+    /// from 1.
     fn end_round(&mut self, now: Instant, next: u64, sample: Option<Duration>) {
         let round = self.round;
         let sent = next as i64 - round.end as i64;
@@ -220,7 +226,7 @@ impl Vegas {
         }
         let expected = (next - self.acked) as f64 / self.base_rtt;
         let actual = sent as f64 / rtt;
-        // Rounded to whole packets, as ns-2 does.
+        // Rounded to whole packets, as in ns-2.
         let queued = ((expected - actual) * self.base_rtt + 0.5).trunc();
         self.queued = queued;
         if self.cwnd < self.ssthresh {
@@ -253,21 +259,21 @@ impl Vegas {
         }
     }
 
-    /// cwnd in whole packets, or the flight where that leaves cwnd unused.
+    /// cwnd in whole packets, or the flight if that does not fill cwnd.
     fn used(&self, in_flight: u32) -> f64 {
         self.cwnd.floor().min(f64::from(in_flight))
     }
 
-    /// Lets cwnd itself grow by `packets` that duplicate acknowledgements let out, as
-    /// [`VegasRules::Ns2`] has it; other rules know no such thing.
+    /// Increases cwnd itself by `packets` sent on duplicate acknowledgements, under
+    /// [`VegasRules::Ns2`]; does nothing under other rules.
     pub fn inflate(&mut self, packets: u32) {
         if self.config.rules == VegasRules::Ns2 {
             self.cwnd += f64::from(packets);
         }
     }
 
-    /// What [`Vegas::inflate`] has added ends. It need not be called: ns-2's Vegas forgets to, where
-    /// nothing has been added since a retransmission.
+    /// Ends what [`Vegas::inflate`] has added. ns-2's Vegas fails to do so if nothing was added
+    /// since a retransmission, so the call is optional.
     pub fn deflate(&mut self) {
         if self.config.rules == VegasRules::Ns2 && self.cwnd > self.uninflated {
             self.cwnd = self.uninflated;
@@ -275,8 +281,8 @@ impl Vegas {
         }
     }
 
-    /// Leaves `rest` of the window. Slow start ends for good, with ns-2 only when the inflation
-    /// does.
+    /// Reduces cwnd to `rest` packets. Slow start ends for good; with ns-2's rules only when the
+    /// inflation ends.
     fn reduce(&mut self, rest: f64) {
         self.cwnd = rest.max(LEAST_CWND);
         self.uninflated = self.cwnd;
@@ -320,7 +326,7 @@ impl Control for Vegas {
         if ack.in_flight == 0 {
             self.cwnd = self.cwnd.max(1.0);
         }
-        // No path takes no time: such a sample would divide by zero.
+        // A zero sample is impossible and would divide by zero.
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
             let rtt = rtt.as_secs_f64();
             self.round.rtt_sum += rtt;

@@ -1,7 +1,7 @@
-//! The windows of the Reno family, round by round, against `aimd_windows.txt`.
+//! The windows of the Reno family, round by round, compared with `aimd_windows.txt`.
 //!
-//! A change of behaviour shows as a change of that table. To accept one, replace the file by what
-//! the failing test prints.
+//! A change of behaviour shows as a difference from that table. To accept it, replace the file with
+//! the output of the failing test.
 
 mod support;
 
@@ -13,13 +13,13 @@ use support::loss;
 
 const ROUNDS: usize = 20;
 
-/// What goes wrong in the rounds named.
+/// What goes wrong in the given rounds.
 enum Trouble {
     Loss(&'static [usize]),
     Timeout(&'static [usize]),
-    /// The acknowledgements of the round report half of the packets marked.
+    /// The round's acknowledgements report half of the packets as marked.
     Marks(&'static [usize]),
-    /// The application sends 5 packets a round from the fifth round on.
+    /// The application sends 5 packets per round from the fifth round on.
     Idle,
 }
 
@@ -131,7 +131,7 @@ fn table() -> String {
             let row: String = windows(config, ack_ratio, trouble)
                 .iter()
                 .map(|cwnd| {
-                    // Windows that nothing stops are of no interest beyond three digits.
+                    // Unlimited windows are of no interest beyond three digits.
                     if *cwnd < 1000.0 {
                         format!(" {cwnd:5.1}")
                     } else {

@@ -1,4 +1,4 @@
-//! Every built-in control keeps the contract, and one that does not is caught.
+//! Every built-in control satisfies the contract, and violations are detected.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use skywave_congestion::{
 };
 use skywave_units::{Duration, Instant};
 
-/// Every registered control, at windows of a new connection and at large ones.
+/// Every registered control, with the window of a new connection and with a large one.
 fn controls() -> Vec<(String, AnyControl)> {
     let set = built_in_controls();
     let contexts = [
@@ -47,7 +47,7 @@ proptest! {
     }
 }
 
-/// Each breaks one rule.
+/// Each variant breaks one rule.
 #[derive(Clone, Copy)]
 enum Wrong {
     GrowsWithoutAcks,
@@ -108,7 +108,7 @@ fn a_control_that_breaks_it_is_caught() {
         (Wrong::GrowsWithoutAcks, "from 4 to 5"),
         (Wrong::IsNoNumber, "cwnd is NaN"),
         (Wrong::IsZero, "cwnd is 0"),
-        (Wrong::StandsStill, "between packets"),
+        (Wrong::StandsStill, "the pacing interval is"),
         (Wrong::TellsInfinity, "bandwidth_bps"),
         (Wrong::IgnoresLimits, "from 4 to 4 packets, more than 2"),
     ] {

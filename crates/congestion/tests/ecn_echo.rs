@@ -1,5 +1,5 @@
-//! RFC 3168 section 6.1.2, for every control: an acknowledgement with ECN-Echo does not let cwnd
-//! grow.
+//! RFC 3168 section 6.1.2, for every control: an acknowledgement with ECN-Echo does not increase
+//! cwnd.
 
 mod support;
 
@@ -13,7 +13,7 @@ use skywave_wire::Ecn;
 
 use support::sent;
 
-/// Every algorithm, with its first ssthresh where it has such a parameter.
+/// Every algorithm, with this initial ssthresh if it has such a parameter.
 fn windows(ssthresh: f64) -> Vec<AnyControl> {
     let laws = [
         GrowthLaw::PerAck,
@@ -44,8 +44,8 @@ fn windows(ssthresh: f64) -> Vec<AnyControl> {
     aimd.chain([AnyControl::new(cubic)]).chain(vegas).collect()
 }
 
-/// By how much cwnd grows over one acknowledgement after another, of a full window each time; `echoes`
-/// says which of them carry ECN-Echo.
+/// The growth of cwnd at each of several acknowledgements of a full window; `echoes` says which of
+/// them carry ECN-Echo.
 fn growth(window: &mut AnyControl, echoes: &[bool]) -> Vec<f64> {
     let rtt = Duration::from_millis(100);
     let mut now = Instant::ZERO;

@@ -1,9 +1,9 @@
-//! Each control alone on a path, round by round, against `path_windows.txt`: 2000 packets
-//! a second, a drop-tail buffer, every packet acknowledged, a loss noticed when its packet would
+//! Each control alone on a path, round by round, compared with `path_windows.txt`: 2000 packets per
+//! second, a drop-tail buffer, every packet acknowledged, and a loss detected when its packet would
 //! have been acknowledged.
 //!
-//! A change of behaviour shows as a change of that table. To accept one, replace the file by what
-//! the failing test prints.
+//! A change of behaviour shows as a difference from that table. To accept it, replace the file with
+//! the output of the failing test.
 
 mod support;
 
@@ -18,7 +18,8 @@ use skywave_wire::Ecn;
 use support::{loss, sent};
 
 const SERVICE: Duration = Duration::from_micros(500);
-/// Rounds of the path's own round-trip time between two columns, and columns.
+/// The number of rounds (of the path's own round-trip time) between two columns, and the number of
+/// columns.
 const STEP: u64 = 4;
 const COLUMNS: u64 = 20;
 
@@ -32,7 +33,7 @@ struct Packet {
 
 type NewWindow = fn() -> AnyControl;
 
-/// cwnd at the start and after each [`STEP`] rounds.
+/// cwnd at the start and after every [`STEP`] rounds.
 fn windows(mut window: AnyControl, rtt: Duration, buffer: u64) -> Vec<f64> {
     let mut now = Instant::ZERO;
     let mut free_at = now;

@@ -1,15 +1,15 @@
-//! CCIDs 248, 249 and 250: VCP, DPCP and TPCP over DCCP. They are CCID 2 with a control that obeys
-//! the routers' load factor, told by one, two or three packets, instead of losses and marks. They are
-//! this project's own; RFC 4340 section 10 leaves their numbers to experiments.
+//! CCIDs 248, 249 and 250: VCP, DPCP and TPCP over DCCP. They are CCID 2 with a control that
+//! follows the routers' load factor, carried by one, two or three packets, instead of losses and
+//! marks. They are this project's own; RFC 4340 section 10 reserves their numbers for experiments.
 //!
-//! - Data packets leave with the code point 01, low load; what carries no data leaves with 00, which
-//!   routers let be.
+//! - Data packets leave with code point 01, low load. Packets without data leave with 00, which
+//!   routers leave alone.
 //! - The receiver acknowledges as under CCID 2, but with Load Vectors instead of Ack Vectors: the
-//!   same run-length cells with the code of each packet. They take no negotiation.
-//! - A packet's place in its chain is its sequence number modulo the packets of a chain. Each packet
-//!   has a number of its own, so no header has to be rewritten, and whatever is lost or overtaken,
-//!   no place is mistaken.
-//! - Both ends must be ECN capable.
+//!   same run-length cells, containing each packet's code. They need no negotiation.
+//! - A packet's position in its chain is its sequence number modulo the length of the chain. Every
+//!   packet has its own number, so no header needs rewriting, and losses or reordering never cause
+//!   a wrong position.
+//! - Both ends must be ECN-capable.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ const fn row(ccid: Ccid, name: &'static str) -> Row {
     }
 }
 
-/// By the packets of a chain.
+/// In order of the length of the chain, from 1.
 static ROWS: [Row; 3] = [
     row(LoadFactor::VCP, "VCP"),
     row(LoadFactor::DPCP, "DPCP"),
@@ -51,27 +51,27 @@ pub struct LoadFactor {
 }
 
 impl LoadFactor {
-    /// VCP: a packet tells a load factor.
+    /// VCP: a load factor takes one packet.
     pub const VCP: Ccid = Ccid(248);
-    /// DPCP: two packets do.
+    /// DPCP: a load factor takes two packets.
     pub const DPCP: Ccid = Ccid(249);
-    /// TPCP: three packets do.
+    /// TPCP: a load factor takes three packets.
     pub const TPCP: Ccid = Ccid(250);
 
-    /// `ccid` with a control of these parameters.
+    /// Creates `ccid` with a control that has these parameters.
     ///
     /// # Errors
-    /// [`ParameterError`] where `ccid` is none of the three, or a parameter is wrong: a chain of
-    /// another length, above all.
+    /// [`ParameterError`] if `ccid` is none of the three, or if a parameter is wrong, in particular
+    /// a chain of a different length.
     pub fn new(ccid: Ccid, parameters: &SenderParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         let Some((packets, row)) = (1..).zip(&ROWS).find(|(_, row)| row.ccid == ccid) else {
-            let message = format!("{ccid} is none of them: use 248, 249 or 250");
+            let message = format!("{ccid} is not a CCID of VCP or MPCP: use 248, 249 or 250");
             return Err(ParameterError::new("", message));
         };
         if parameters.chain.is_some_and(|given| given != packets) {
             let message = format!(
-                "CCID {ccid} has chains of {packets}: leave it out, or use ccid 248 for 1 packet, 249 \
+                "CCID {ccid} has chains of {packets}: omit `chain`, or use ccid 248 for 1 packet, 249 \
                  for 2 and 250 for 3"
             );
             return Err(ParameterError::new("chain", message));
@@ -80,19 +80,19 @@ impl LoadFactor {
             config: MpcpConfig {
                 packets,
                 order: ChainOrder::SequenceNumbers,
-                // The connection's own initial window takes its place.
+                // Replaced by the connection's own initial window.
                 ..parameters.config(1.0)
             },
             row,
         })
     }
 
-    /// The place of a packet in its chain: all that a router reads.
+    /// The position of a packet in its chain, which is all that a router reads.
     pub fn place(&self, seq: SeqNo) -> u8 {
         (seq.get() % u64::from(self.config.packets)) as u8
     }
 
-    /// How many packets tell a load factor.
+    /// The number of packets per load factor.
     pub const fn packets(&self) -> u8 {
         self.config.packets
     }
@@ -134,7 +134,7 @@ impl Mechanism for LoadFactor {
 
 const ALL: [Ccid; 3] = [LoadFactor::VCP, LoadFactor::DPCP, LoadFactor::TPCP];
 
-/// Enters the three CCIDs, whose parameters stand under `vcp`.
+/// Registers the three CCIDs, whose parameters are under `vcp`.
 pub(crate) fn register(ccids: &mut CcidKinds) {
     for ccid in ALL {
         ccids.register(ccid, "vcp", move |parameters: SenderParameters| {
@@ -143,7 +143,8 @@ pub(crate) fn register(ccids: &mut CcidKinds) {
     }
 }
 
-/// The three CCIDs for sockets: with the fallback, since no router on the internet speaks VCP.
+/// The three CCIDs for sockets. The fallback is enabled, because routers on the Internet do not
+/// support VCP.
 pub fn ccids() -> impl Iterator<Item = Arc<dyn Mechanism>> {
     let parameters = SenderParameters {
         fallback: true,

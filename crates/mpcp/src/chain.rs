@@ -1,26 +1,29 @@
-//! Places in a chain of MPCP, told by TCP's header as published (Li and Yousefi'zadeh 2009, sections
-//! 3.2 and 5): there is no field for them, so they hide in the order of its two numbers.
+//! MPCP's encoding of a packet's position in its chain in the TCP header (Li and Yousefi'zadeh
+//! 2009, sections 3.2 and 5). There is no field for it, so it is encoded in the order of the
+//! sequence and acknowledgement numbers.
 //!
-//! - *Two packets* (DPCP): the sequence number is the larger one on the first, the acknowledgement
-//!   number on the second; where it is not so, the two change places (Algorithm 1, with the negation
-//!   that its printed form has lost). The checksum does not notice. Where both are equal, the one that
-//!   has to be smaller is lowered by one after the checksum was computed: a checksum that is wrong by
-//!   one tells of it.
-//! - *More*: the acknowledgement number is lowered by the place, and the checksum tells by how much.
+//! - *Two packets* (DPCP): the sequence number is the larger one in the first packet, the
+//!   acknowledgement number in the second; if not, the two are swapped (Algorithm 1, including the
+//!   negation missing in print). Swapping does not change the checksum. If both are equal, the one
+//!   that must be smaller is decremented after the checksum is computed, and the receiver detects
+//!   this because the checksum is off by one.
+//! - *More packets*: the position is subtracted from the acknowledgement number, and the checksum
+//!   is off by the same amount.
 //!
-//! Whoever receives a segment knows one of the two numbers, since data flow one way: so it sees
-//! whether they have changed places, even when one has overtaken the other. Not told right is the
-//! place of a segment whose number to be lowered is less than what it is to be lowered by: it would
-//! have to wrap. Of two packets that is a tie at zero, which the receiver takes for another segment.
+//! Data flows one way, so the receiver of a segment knows one of the two numbers and can tell
+//! whether they were swapped, even if segments were reordered.
+//!
+//! Known limitation: if subtracting would wrap below zero, the position is misread. With two
+//! packets this affects only a tie at zero, which the receiver takes for another segment.
 
 use skywave_transport::tcp::Header;
 
-/// The number of a segment that the receiver of it can tell.
+/// The number of a segment that its receiver knows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Known {
-    /// The sequence number, of a peer that sends no data.
+    /// The sequence number of a peer that sends no data.
     Seq(u32),
-    /// The acknowledgement number, of an end that sends no data.
+    /// The acknowledgement number to an end that sends no data.
     Ack(u32),
 }
 
@@ -33,7 +36,7 @@ impl Known {
     }
 }
 
-/// The place in a chain of `packets` packets that a header tells: all that a router reads.
+/// The position encoded in a header, in a chain of `packets` packets: all that a router reads.
 pub(crate) const fn place(header: Header, packets: u8) -> u8 {
     match packets {
         0 | 1 => 0,
@@ -42,7 +45,7 @@ pub(crate) const fn place(header: Header, packets: u8) -> u8 {
     }
 }
 
-/// Lets `header` tell its segment's place in a chain of `packets` packets.
+/// Encodes the position `place` in a chain of `packets` packets into `header`.
 pub(crate) fn put(header: &mut Header, place: u8, packets: u8) {
     match packets {
         0 | 1 => {}
@@ -64,7 +67,7 @@ pub(crate) fn put(header: &mut Header, place: u8, packets: u8) {
     }
 }
 
-/// Makes the numbers of `header` what they were, and returns the place that they told.
+/// Restores the numbers of `header` and returns the position that they encoded.
 pub(crate) fn take(header: &mut Header, packets: u8, known: Known) -> u8 {
     let place = place(*header, packets);
     let offset = core::mem::take(&mut header.checksum_offset);
@@ -129,8 +132,8 @@ pub(crate) mod tests {
         header.put_into(segment);
     }
 
-    /// Sends a segment over the wire, and returns it with what a router and the receiver make of the
-    /// bytes.
+    /// Sends a segment over the wire. Returns it with the position read by a router and by the
+    /// receiver.
     fn sent(seq: u32, ack: u32, place: u8, packets: u8, known: Known) -> (Segment, u8, u8) {
         let mut segment = segment(seq, ack);
         put_into(&mut segment, place, packets);
@@ -148,8 +151,8 @@ pub(crate) mod tests {
     }
 
     proptest! {
-        /// Order and both numbers come back from bytes alone, whichever number is the larger one,
-        /// and for ties.
+        /// The position and both numbers are recovered from bytes alone, whichever number is
+        /// larger, and for ties.
         #[test]
         fn place_and_numbers_come_back_from_bytes(
             seq in number(), ack in prop_oneof![number().prop_map(Some), Just(None)],
@@ -187,7 +190,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Numbers that have changed places have the same checksum: nothing on the way can tell.
+    /// Swapped numbers have the same checksum, so nothing on the path can notice.
     #[test]
     fn a_swap_needs_no_other_checksum() {
         let mut swapped = segment(1_000_000, 77);

@@ -1,23 +1,24 @@
-//! VCP and MPCP: routers write how busy their links are into the two ECN bits of packets, and senders
-//! obey.
+//! VCP and MPCP: routers write the load factor of their links into the two ECN bits of packets, and
+//! senders adjust their windows to it.
 //!
 //! - VCP: Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough" (2005 and 2008), as
-//!   Chen, Yang and Hong restate it (2010, appendix).
+//!   restated by Chen, Yang and Hong (2010, appendix).
 //! - MPCP: Li and Yousefi'zadeh, "MPCP: Multi Packet Congestion-control Protocol" (2009). Several
-//!   packets in a row, a chain, tell a finer load factor: DPCP has two, TPCP three. With one packet
-//!   it is VCP.
+//!   consecutive packets, a chain, carry a finer load factor: two in DPCP, three in TPCP. With one
+//!   packet it is VCP.
 //!
-//! The way through it:
+//! Modules and main types:
 //!
-//! - [`load`] is what routers measure and the codes in which they say it; routers and senders share
-//!   it, so a threshold is written once.
-//! - [`Mpcp`] is the sender's control, [`SenderParameters`] what can be set on it.
-//! - [`Router`] is the queue at the head of a link, [`RouterParameters`] what can be set on it.
-//! - `tcp` is how codes and places in a chain travel in TCP's header, `ccids` how they travel over
-//!   DCCP: CCIDs 248 (VCP), 249 (DPCP) and 250 (TPCP).
+//! - [`load`]: what routers measure, and the codes that represent it. Routers and senders share
+//!   this module, so each threshold is defined once.
+//! - [`Mpcp`] is the sender's congestion control; [`SenderParameters`] are its parameters.
+//! - [`Router`] is the queue at the head of a link; [`RouterParameters`] are its parameters.
+//! - `tcp` carries codes and positions in TCP's header. `ccids` carries them over DCCP: CCIDs 248
+//!   (VCP), 249 (DPCP) and 250 (TPCP).
 //!
-//! All of it is plugged in from outside, as any other protocol could be: no other crate knows of load
-//! factors. [`register`] enters it where a scenario looks for it, [`ccids`] where a socket does.
+//! Everything is plugged in from outside, as any other protocol could be: no other crate knows
+//! about load factors. [`register`] adds it to the simulator's registries, [`ccids`] to the CCIDs
+//! of sockets.
 
 mod ccids;
 mod chain;
@@ -42,7 +43,7 @@ use skywave_path::{Packet, Queues};
 use skywave_transport::dccp::mechanism::CcidKinds;
 use skywave_transport::tcp::TcpControls;
 
-/// Enters the queue discipline `vcp`, the control `vcp` of TCP, and CCIDs 248 to 250.
+/// Registers the queue discipline `vcp`, the TCP control `vcp`, and CCIDs 248 to 250.
 pub fn register<P: Packet + Send + 'static>(
     queues: &mut Queues<P>,
     tcp_controls: &mut TcpControls,
@@ -53,12 +54,12 @@ pub fn register<P: Packet + Send + 'static>(
     ccids::register(ccids);
 }
 
-/// The name of the codes that its routers write into the ECN field; their variant is the number of
-/// packets in a chain.
+/// The name of the codes that the routers write into the ECN field. Their variant is the length of
+/// a chain.
 pub const CODES: &str = "load factor";
 
-/// Whether a sender whose chains have `packets` packets gets along with routers that write `codes`.
-/// `falls_back`: it does without them where there are none.
+/// Checks that a sender with chains of `packets` packets works with routers that write `codes`.
+/// `falls_back` says whether it can do without such routers.
 fn check_routers(
     packets: u8,
     falls_back: bool,
@@ -72,7 +73,7 @@ fn check_routers(
         .peekable();
     if chains.peek().is_none() && !falls_back {
         return Err(
-            "no router on its way speaks VCP, so its multiplicative increase would have no end: give \
+            "no router on its path supports VCP, so its multiplicative increase would never end: give \
              a link queue = { vcp = .. }, or the flow vcp = { fallback = true }"
                 .to_owned(),
         );
@@ -80,8 +81,8 @@ fn check_routers(
     match chains.find(|&chain| chain != 1 && packets != 1 && chain != packets) {
         None => Ok(()),
         Some(chain) => Err(format!(
-            "its chains have {packets} packets, those of a router on its way {chain}: give both the \
-             same `chain`, or one of them 1 (VCP)"
+            "its chains have {packets} packets, but a router on its path expects {chain}: give both \
+             the same `chain`, or one of them 1 (VCP)"
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! What can be set on a sender, as a file gives it.
+//! Parameters of a sender, as written in a file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,36 +8,36 @@ use skywave_units::Duration;
 use crate::load::MAX_PACKETS;
 use crate::{Acts, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, VcpConfig};
 
-/// How a VCP sender obeys its routers. What is absent is as `rules` say.
+/// How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Vcp")]
 #[serde(deny_unknown_fields, default)]
 pub struct SenderParameters {
-    /// Whose rules.
+    /// Which published rules to follow.
     pub rules: Rules,
-    /// How many packets tell a load factor: 1, VCP, where absent; with 2 it is DPCP, with 3 TPCP, with
-    /// n MPCP(n). Over DCCP the CCID says it.
+    /// The number of packets per load factor. 1 (the default) is VCP, 2 is DPCP, 3 is TPCP, n is
+    /// MPCP(n). Over DCCP the CCID determines it.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<u8>,
-    /// Whether VCP's limits of the increases hold in chains of several packets, too. Not if absent.
+    /// Whether VCP's limits on increases also apply to chains of several packets. Default: no.
     pub limits: bool,
-    /// When the digits of a chain are acted on.
+    /// When to act on the digits of a chain.
     pub acts: ActsParameter,
-    /// What a sender does after a decrease.
+    /// The behaviour after a decrease.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_decrease: Option<AfterDecreaseParameter>,
-    /// What a loss does.
+    /// The response to a loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_loss: Option<OnLossParameter>,
     /// t_rho: the routers' interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
-    /// Whether small windows of long round-trip times are paced.
+    /// Whether to pace small windows with long round-trip times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paces: Option<bool>,
-    /// Whether the sender falls back to RFC 5681 where routers do not seem to speak VCP. The
-    /// published senders do not, so a flow without it must have a VCP router on its way.
+    /// Whether the sender falls back to RFC 5681 if routers do not seem to support VCP. The
+    /// published senders do not, so without it a flow must have a VCP router on its path.
     pub fallback: bool,
 }
 
@@ -46,14 +46,14 @@ pub struct SenderParameters {
 #[schemars(rename = "Acts")]
 #[serde(rename_all = "kebab-case")]
 pub enum ActsParameter {
-    /// On each, taking the worst for those that have not come (Li and Yousefi'zadeh 2009).
+    /// On each digit, assuming the worst for missing ones (Li and Yousefi'zadeh 2009).
     #[default]
     AtOnce,
-    /// On a whole chain only.
+    /// Only on complete chains.
     WhenComplete,
 }
 
-/// Whose VCP.
+/// The source of the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "VcpRules")]
 #[serde(rename_all = "lowercase")]
@@ -61,43 +61,43 @@ pub enum Rules {
     /// Chen, Yang and Hong: additive increase by (R / t_rho)^2, at most 10; no pacing.
     #[default]
     Chen2010,
-    /// VCP's authors, as their code for ns-2 has it: additive increase by (R / 100 ms)^2 with linear
-    /// ends; pacing.
+    /// The VCP authors' code for ns-2: additive increase by (R / 100 ms)^2 with linear ends;
+    /// pacing.
     Xia2005,
 }
 
-/// What a VCP sender does after a decrease.
+/// How a VCP sender behaves after a decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "AfterDecrease")]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterDecreaseParameter {
-    /// Ignores overload for t_rho, then answers it by additive increase for a round-trip time.
+    /// Ignores overload for t_rho, then increases additively on overload for a round-trip time.
     IgnoresOverload,
     /// Does nothing for t_rho, then increases additively for a round-trip time.
     Freezes,
 }
 
-/// What a loss does to a VCP sender.
+/// A VCP sender's response to a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "OnLoss")]
 #[serde(rename_all = "kebab-case")]
 pub enum OnLossParameter {
     /// It halves cwnd.
     Halves,
-    /// It is one more overload.
+    /// It counts as another overload.
     Decreases,
 }
 
 impl SenderParameters {
-    /// How many packets tell a load factor.
+    /// The number of packets per load factor.
     pub fn packets(&self) -> u8 {
         self.chain.unwrap_or(1)
     }
 
-    /// Whether the values are in their ranges.
+    /// Checks the ranges of all values.
     ///
     /// # Errors
-    /// [`ParameterError`] with the first one that is not.
+    /// [`ParameterError`] with the first invalid one.
     pub fn check(&self) -> Result<(), ParameterError> {
         let chain = self.packets();
         if !(1..=MAX_PACKETS).contains(&chain) {
@@ -110,7 +110,7 @@ impl SenderParameters {
         Ok(())
     }
 
-    /// What the control is told, where headers tell places.
+    /// The control's configuration, for positions encoded in headers.
     pub(crate) fn config(&self, initial_cwnd: f64) -> MpcpConfig {
         MpcpConfig {
             vcp: self.rules_of_vcp(initial_cwnd),
@@ -148,7 +148,7 @@ impl SenderParameters {
     }
 }
 
-/// What is wrong with a chain of so many packets.
+/// The error message for an invalid chain length.
 pub(crate) fn chain_range(chain: u8) -> String {
-    format!("a chain of {chain} packets: 1 (VCP) to {MAX_PACKETS}")
+    format!("a chain of {chain} packets is out of range: give 1 (VCP) to {MAX_PACKETS}")
 }

@@ -1,5 +1,5 @@
-//! An MPCP router's queue, and with chains of one packet a VCP router's: first in, first out, with
-//! the load factor written on what leaves.
+//! The queue of an MPCP router, or with chains of one packet of a VCP router: a FIFO that writes
+//! the load factor into outgoing packets.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::CODES;
 use crate::load::{MAX_PACKETS, Marker, Meter, MeterConfig, QueueAverage};
 use crate::parameters::chain_range;
 
-/// A drop-tail queue that measures its link's load factor and writes it on the packets that leave,
-/// where they carry less: VCP (Xia et al. 2005; Chen et al. 2010, appendix), or a digit a packet,
-/// MPCP (Li and Yousefi'zadeh 2009).
+/// A drop-tail queue that measures its link's load factor and writes it into outgoing packets that
+/// carry a smaller one: as in VCP (Xia et al. 2005; Chen et al. 2010, appendix), or one digit per
+/// packet as in MPCP (Li and Yousefi'zadeh 2009).
 ///
-/// What carries no code, acknowledgements above all, passes as it is but counts as load. The code is
-/// written when a packet begins its transmission, so it is as new as it can be.
+/// Packets without a code, mainly acknowledgements, are not changed but count as load. The code is
+/// written when the transmission begins, so that it is as recent as possible.
 #[derive(Clone, Debug)]
 pub struct Router<P> {
     room: Room,
@@ -31,8 +31,8 @@ pub struct Router<P> {
 }
 
 impl<P: Packet> Router<P> {
-    /// An empty queue that holds up to `limit`, before a link on which what it marks may use `rate`:
-    /// the link's rate, or the queue's share of it.
+    /// Creates an empty queue that holds up to `limit`. Marked traffic may use `rate`: the link's
+    /// rate, or the queue's share of it.
     pub fn new(limit: Limit, config: MeterConfig, rate: Rate, marker: Marker) -> Self {
         Self {
             room: Room::from(limit),
@@ -86,24 +86,24 @@ impl<P: Packet> Keeps<P> for Router<P> {
     }
 }
 
-/// A drop-tail queue that writes its link's load factor on what leaves. The link's nominal rate is
-/// what load is compared with; a weighted sub-queue's share of it, where it is one.
+/// A drop-tail queue that writes its link's load factor into outgoing packets. The load is relative
+/// to the link's nominal rate, or to a weighted sub-queue's share of it.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "VcpRouter")]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterParameters {
-    /// Packets that may wait: give this or `bytes`.
+    /// Capacity in packets; give this or `bytes`.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
-    /// Bytes that may wait.
+    /// Capacity in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
-    /// t_rho: how often the load factor is computed.
+    /// t_rho: the interval between computations of the load factor.
     pub interval: Duration,
-    /// t_q: how often the queue is sampled.
+    /// t_q: the interval between queue samples.
     pub sampling: Duration,
-    /// kappa_q: the share of the persistent queue that counts as load.
+    /// kappa_q: the fraction of the persistent queue that counts as load.
     #[schemars(extend("x-unit" = "1"))]
     pub queue_share: f64,
     /// gamma: the target utilisation.
@@ -111,18 +111,18 @@ pub struct RouterParameters {
     pub target_utilisation: f64,
     /// How the persistent queue is averaged.
     pub average: QueueAverageParameter,
-    /// How many packets tell a load factor: 1 for VCP, n for MPCP(n).
+    /// The number of packets per load factor: 1 for VCP, n for MPCP(n).
     #[schemars(extend("x-unit" = "packets"))]
     pub chain: u8,
-    /// Flows of which a router remembers where their chains stand, where they have more than one
-    /// packet; further ones take over the memory of others.
+    /// The number of flows whose chains a router tracks, if chains have more than one packet.
+    /// Further flows take over other flows' slots.
     #[schemars(extend("x-unit" = "flows"))]
     pub flows: u32,
 }
 
-/// Flows that a router remembers by default: 64 KiB.
+/// The default number of tracked flows: 64 KiB.
 const FLOWS: u32 = 4096;
-/// Flows that it may be asked to remember: 16 MiB.
+/// The most flows that can be configured: 16 MiB.
 const MOST_FLOWS: u32 = 1 << 20;
 
 /// How a VCP router averages its queue.
@@ -130,9 +130,9 @@ const MOST_FLOWS: u32 = 1 << 20;
 #[schemars(rename = "QueueAverage")]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueAverageParameter {
-    /// Each sample by 1/8 (Chen, Yang and Hong 2010).
+    /// Exponential average of samples with weight 1/8 (Chen, Yang and Hong 2010).
     Samples,
-    /// The mean of an interval's samples by 1/4 (VCP's authors' code for ns-2).
+    /// Exponential average of interval means with weight 1/4 (the VCP authors' code for ns-2).
     Means,
 }
 
@@ -169,18 +169,20 @@ impl RouterParameters {
             chain_range(chain)
         })?;
         ParameterError::unless((1..=MOST_FLOWS).contains(&flows), "flows", || {
-            format!("{flows} flows to remember: 1 to {MOST_FLOWS}")
+            format!("cannot track {flows} flows: give 1 to {MOST_FLOWS}")
         })?;
         let is_period = !sampling.is_zero() && sampling <= interval;
         ParameterError::unless(is_period, "sampling", || {
-            format!("{sampling} between samples: above zero, at most the interval of {interval}")
+            format!(
+                "{sampling} between samples is out of range: give a time above zero, at most the interval of {interval}"
+            )
         })?;
         let is_target = target > 0.0 && target <= 1.0;
         ParameterError::unless(is_target, "target_utilisation", || {
-            format!("{target}: above 0, at most 1")
+            format!("{target} is out of range: give a value above 0, at most 1")
         })?;
         ParameterError::unless((0.0..=1.0).contains(&queue_share), "queue_share", || {
-            format!("{queue_share}: between 0 and 1")
+            format!("{queue_share} is out of range: give a value between 0 and 1")
         })?;
         let config = MeterConfig {
             interval,
@@ -211,7 +213,8 @@ struct Kind {
 impl<P: Packet + Send + 'static> QueueKind<P> for Kind {
     fn conduct(&self) -> Conduct {
         Conduct {
-            // The codes of VCP grow with the load factor; a digit of a larger level may be smaller.
+            // VCP's codes increase with the load factor, but a digit of a larger level may be
+            // smaller.
             writes: if self.chain > 1 {
                 Writes::AnyCode
             } else {
@@ -231,11 +234,11 @@ impl<P: Packet + Send + 'static> QueueKind<P> for Kind {
     }
 }
 
-/// Enters the queue discipline `vcp`, whose parameter `chain` makes MPCP of it.
+/// Registers the queue discipline `vcp`, whose parameter `chain` extends it to MPCP.
 pub(crate) fn register<P: Packet + Send + 'static>(queues: &mut Queues<P>) {
     queues.register(
         "vcp",
-        "First in, first out; writes its link's load factor on packets (VCP, MPCP).",
+        "FIFO that writes its link's load factor into packets (VCP, MPCP).",
         RouterParameters::kind,
     );
 }

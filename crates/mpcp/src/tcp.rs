@@ -1,13 +1,13 @@
 //! Load factors over TCP.
 //!
-//! Data carry the code of a load factor in the ECN field, retransmissions included, and the flags ECE
-//! and CWR of an acknowledgement carry back, as the low and the high bit, the largest code of the
-//! segments since the last one. Acknowledgements are sent with 00, so routers leave them alone. Both
-//! ends are taken to agree. The authors of VCP do not say how TCP's header carries the code; this is
-//! this project's way.
+//! Data segments, including retransmissions, carry the load factor's code in the ECN field. The
+//! flags ECE and CWR of an acknowledgement return, as low and high bit, the largest code of the
+//! segments since the last one. Acknowledgements are sent with 00, so routers leave them alone.
+//! Both ends are assumed to agree. The VCP authors do not specify how TCP's header carries the
+//! code; this encoding is our own.
 //!
-//! In a chain of more than one packet headers tell each segment's place (`chain`), and the receiver
-//! acknowledges every segment at once, with its place and its code.
+//! In a chain of more than one packet, headers encode each segment's position (see `chain`), and
+//! the receiver acknowledges every segment at once with its position and code.
 
 use skywave_congestion::ControlContext;
 use skywave_registry::ParameterError;
@@ -22,7 +22,7 @@ use crate::chain::{self, Known};
 use crate::load::Zone;
 use crate::{Mpcp, SenderParameters};
 
-/// The flags CWR and ECE as the two bits of a code.
+/// Shift between the flags CWR and ECE and the two bits of a code.
 const CODE_SHIFT: u8 = 6;
 
 impl SenderExtension for Mpcp {
@@ -56,9 +56,9 @@ impl SenderExtension for Mpcp {
 #[derive(Clone, Debug)]
 struct Echo {
     packets: u8,
-    /// The largest code since the last acknowledgement; in a chain that of the last segment.
+    /// The largest code since the last acknowledgement; with chains, that of the last segment.
     code: Ecn,
-    /// The place of the last segment in its chain.
+    /// The position of the last segment in its chain.
     place: u8,
 }
 
@@ -126,12 +126,12 @@ impl TcpControlKind for SenderParameters {
     }
 }
 
-/// Enters the control `vcp`, whose parameter `chain` makes MPCP of it.
+/// Registers the control `vcp`, whose parameter `chain` extends it to MPCP.
 pub(crate) fn register(controls: &mut TcpControls) {
     skywave_transport::tcp::register_tcp_control::<SenderParameters>(
         controls,
         "vcp",
-        "Obeys the load factor that routers write: VCP, or MPCP in chains of packets.",
+        "Follows the load factor written by routers: VCP, or MPCP with chains of packets.",
     );
 }
 
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::VcpConfig;
 
-    /// Without a chain an acknowledgement carries back the largest code since the one before.
+    /// Without a chain, an acknowledgement returns the largest code since the previous one.
     #[test]
     fn acknowledgements_carry_back_the_largest_code() {
         let sender = Mpcp::new(VcpConfig::chen2010(4.0));

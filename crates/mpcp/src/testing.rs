@@ -1,4 +1,4 @@
-//! What transports tell a control, with the parts that tests do not vary.
+//! Constructors for the reports of transports, with defaults for what tests do not vary.
 
 use skywave_congestion::Loss;
 use skywave_units::Instant;

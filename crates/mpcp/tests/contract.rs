@@ -1,4 +1,4 @@
-//! The control keeps the contract of every control, whatever the length of its chains.
+//! The control satisfies the contract of every control, for any length of chains.
 
 use proptest::prelude::*;
 use skywave_congestion::contract::{calls, verify};
@@ -18,7 +18,7 @@ proptest! {
     }
 }
 
-/// RFC 3168 section 6.1.2: an acknowledgement with ECN-Echo lets no window grow, even where it comes to a
+/// RFC 3168 section 6.1.2: an acknowledgement with ECN-Echo does not increase the window, even of a
 /// sender that reads codes.
 #[test]
 fn an_ecn_echo_lets_no_window_grow() {

@@ -1,4 +1,4 @@
-//! CCIDs 248 to 250 between two connections, past a router.
+//! CCIDs 248 to 250 between two connections, through a router.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,12 +15,12 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{OptionType, Packet, PacketType};
 use skywave_wire::{Ecn, Payload};
 
-/// Time from one end to the other.
+/// One-way delay.
 const LATENCY: Duration = Duration::from_millis(50);
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
-/// Windows large enough that Ack Ratio 2 holds up nothing.
+/// Windows large enough that Ack Ratio 2 delays nothing.
 fn under(ccid: Ccid) -> Config {
     let base = Config::default();
     let parameters = SenderParameters {
@@ -39,7 +39,7 @@ fn under(ccid: Ccid) -> Config {
     .with_ccid(LoadFactor::new(ccid, &parameters).unwrap())
 }
 
-/// A packet that an end has sent.
+/// A packet sent by an end.
 struct Sent {
     from: usize,
     ecn: Ecn,
@@ -60,10 +60,10 @@ impl Sent {
     }
 }
 
-/// With which ECN bits a packet arrives; `None` where it does not.
+/// The ECN bits with which a packet arrives; `None` if it is lost.
 type Network = Box<dyn FnMut(&Sent) -> Option<Ecn>>;
 
-/// A client and a server on a clock of their own.
+/// A client and a server with their own clock.
 struct Pair {
     ends: [Driven<Connection>; 2],
     now: Instant,
@@ -99,7 +99,7 @@ impl Pair {
         pair
     }
 
-    /// Sends what an end has to send.
+    /// Sends an end's packets.
     fn put_on_its_way(&mut self, from: usize, sent: Vec<Transmit<Packet>>) {
         for Transmit { ecn, packet } in sent {
             let sent = Sent { from, ecn, packet };
@@ -154,7 +154,7 @@ fn all(mut drain: Drain<'_, Connection>) -> Drained<Vec<Transmit<Packet>>> {
     drain.finish().map(|_deadline| sent)
 }
 
-/// A pair whose client sends for some time past a router with this load factor.
+/// A pair whose client sends for some time through a router with this load factor.
 fn send_past(ccid: Ccid, load: f64, time: Duration) -> Pair {
     let mechanism = LoadFactor::new(ccid, &SenderParameters::default()).unwrap();
     let mut router = Marker::new(mechanism.packets(), 16);
@@ -197,8 +197,8 @@ fn data_carry_a_code_and_acknowledgements_bring_it_back() {
     assert!(pair.log.iter().filter(|sent| sent.is_data()).count() > 100);
 }
 
-/// The round trip takes 100 ms: 6.25 % in 200 ms under low load, a quarter of a packet in each round
-/// trip under high load, beta once in about 300 ms under overload, and no more than a packet left.
+/// The round-trip time is 100 ms: 6.25 % per 200 ms under low load, a quarter of a packet per round
+/// trip under high load, beta once per about 300 ms under overload, with at least one packet left.
 #[test]
 fn the_window_obeys_the_routers() {
     let cwnd = |zone, seconds| send_through(zone, seconds).cwnd();
@@ -211,7 +211,8 @@ fn the_window_obeys_the_routers() {
     assert!((1.0..1.5).contains(&left), "{left}");
 }
 
-/// Losses under low load, with the code never raised: no VCP router is there, and halving begins.
+/// Losses under low load, with a code that is never raised: there is no VCP router, so the sender
+/// halves.
 #[test]
 fn without_vcp_routers_losses_are_obeyed() {
     let mut count = 0u32;
@@ -223,7 +224,7 @@ fn without_vcp_routers_losses_are_obeyed() {
     let mut pair = Pair::open(LoadFactor::VCP, network);
     send_much(&mut pair);
     pair.run_for(Duration::from_secs(60));
-    // A halving for each 100 packets: sqrt(3/2 / p) is 12.2 packets on average.
+    // One halving per 100 packets: sqrt(3/2 / p) is 12.2 packets on average.
     let cwnd = pair.cwnd();
     assert!((6.0..20.0).contains(&cwnd), "{cwnd}");
 }
@@ -241,8 +242,9 @@ fn the_codes_need_the_ecn_field() {
     );
 }
 
-/// A round trip takes 100 ms, so t_rho is two: under 20 to 40 % load a window grows by 1.375^(1/2) in
-/// a round, by alpha / 4 more, and half as fast by what is sure after the first packet of each chain.
+/// The round-trip time is 100 ms, so t_rho is two round trips: at 20 to 40 % load a window grows by
+/// 1.375^(1/2) per round plus alpha / 4, and half as fast by what is certain after the first packet
+/// of each chain.
 #[test]
 fn the_window_obeys_a_level_that_two_packets_tell() {
     let cwnd = |millis| send_past(LoadFactor::DPCP, 0.3, Duration::from_millis(millis)).cwnd();

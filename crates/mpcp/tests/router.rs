@@ -1,4 +1,4 @@
-//! The queue discipline is what it declares to be.
+//! The queue discipline does what it declares.
 
 use skywave_path::contract::{Parcel, check};
 use skywave_path::{QueueSpec, Queues, register_built_in};
@@ -32,7 +32,7 @@ fn a_router_keeps_the_contract_of_every_queue() {
             let tally = check(&*kind, seed).unwrap_or_else(|fault| panic!("{spec}: {fault}"));
             written += tally.written;
         }
-        // Nine packets beside another queue are no overload.
+        // Nine packets next to another queue do not cause overload.
         assert!(written > 0 || spec.contains("weighted"), "{spec}");
     }
 }

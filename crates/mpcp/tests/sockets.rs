@@ -1,4 +1,4 @@
-//! CCIDs 248 to 250 on a real network, where no router speaks VCP or MPCP.
+//! CCIDs 248 to 250 on a real network, without VCP or MPCP routers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,12 +9,12 @@ use skywave_mpcp::{LoadFactor, SenderParameters};
 use skywave_net::{Connection, Endpoint, EndpointConfig, Peer};
 use skywave_transport::dccp::{Ccid, Config};
 
-/// Longer than anything may take: what is waited for comes much earlier.
+/// Longer than anything should take: normally the event occurs much earlier.
 const PATIENCE: Duration = Duration::from_secs(30);
 const DATAGRAMS: usize = 5_000;
 const PORT: u16 = 5001;
 
-/// Codes cross the socket and come back: the window grows by them, and nothing is taken for loss.
+/// Codes cross the socket and return: the window grows with them, and nothing counts as lost.
 async fn carries_data(ccid: Ccid) {
     let parameters = SenderParameters {
         fallback: true,

@@ -1,8 +1,8 @@
 //! A timer precise enough for pacing.
 //!
-//! The runtime's own timers count milliseconds; a 1200-byte datagram at 100 Mbit/s leaves every
-//! 96 µs. The kernel's timerfd fires within a few microseconds of its time and is waited for as a
-//! socket is, so precision costs no busy loop.
+//! The runtime's own timers have millisecond resolution, but at 100 Mbit/s a 1200-byte datagram
+//! leaves every 96 µs. The kernel's timerfd fires within a few microseconds and is waited for like
+//! a socket, so precision needs no busy loop.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -29,7 +29,7 @@ impl Alarm {
         Ok(Self(registered(timer, Interest::READABLE)?))
     }
 
-    /// Fires in `delay`, and not when it was set to fire before.
+    /// Sets the alarm to fire after `delay`, replacing any earlier setting.
     pub(crate) fn set(&self, delay: Duration) -> io::Result<()> {
         // Zero would stop the timer.
         let nanos = delay.as_nanos().max(1);
@@ -47,10 +47,10 @@ impl Alarm {
         Ok(())
     }
 
-    /// Ready when the alarm has fired since the last time.
+    /// Ready if the alarm has fired since the last call.
     ///
-    /// Reading a timer cannot fail but for want of an expiration, and waiting only where the runtime
-    /// goes down, which drops the task: either is a wait.
+    /// Reading a timer only fails if it has not expired; waiting only fails if the runtime shuts
+    /// down, which drops the task. Both are treated as pending.
     pub(crate) fn poll_fired(&self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             let Ok(mut guard) = ready!(self.0.poll_read_ready(context)) else {

@@ -1,27 +1,27 @@
-//! Packets that leave in one system call.
+//! Batches of packets that leave in one system call.
 
 use skywave_transport::dccp::Train;
 use skywave_wire::dccp::{EmitError, Packet};
 use skywave_wire::{Checksum, Ecn};
 
-/// The most bytes of one batch: what a UDP datagram over IPv4 can carry, as the system makes one
-/// of the batch first.
+/// The most bytes in a batch: the maximum UDP payload over IPv4, because the system first treats
+/// the batch as one datagram.
 const CAPACITY: usize = 65_507;
 
-/// Consecutive packets of one connection as segmentation offload takes them in one call: of one size,
-/// but for a shorter last one, and with the same ECN bits.
+/// Consecutive packets of one connection, suitable for segmentation offload: all of the same size
+/// except for a shorter last one, and with the same ECN bits.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     segment: usize,
     ecn: Ecn,
     count: usize,
-    /// The last packet is shorter than the others: it ends the batch.
+    /// Whether the last packet is shorter than the others, which ends the batch.
     has_tail: bool,
 }
 
 impl Batch {
-    /// Appends `packet`; `Ok(false)` where it does not fit and must wait for the next batch.
+    /// Appends `packet`. Returns `Ok(false)` if it does not fit and must wait for the next batch.
     pub(crate) fn push(
         &mut self,
         packet: &Packet,
@@ -38,11 +38,12 @@ impl Batch {
         Ok(true)
     }
 
-    /// Appends packets of `train` until it ends or the next one does not fit; says whether that is so.
+    /// Appends packets of `train` until the train ends or the next packet does not fit. Returns
+    /// whether a packet is left over.
     ///
     /// # Errors
     ///
-    /// A packet that has been taken out of the train cannot be written.
+    /// A packet taken out of the train cannot be encoded.
     #[inline(always)]
     pub(crate) fn extend(
         &mut self,
@@ -55,7 +56,7 @@ impl Batch {
         let before = self.bytes.len();
         let bytes = &mut self.bytes;
         let result = match checksum {
-            // Known here, it costs nothing for each packet.
+            // Branching here costs nothing per packet.
             Checksum::Ignored => train.take_out(room, |header, payload| {
                 header.emit(payload, Checksum::Ignored, bytes)
             }),
@@ -66,7 +67,7 @@ impl Batch {
         result.map(|()| count == room)
     }
 
-    /// How many packets of `length` bytes fit, one of them at least into an empty batch.
+    /// How many packets of `length` bytes fit; at least one fits an empty batch.
     fn room(&self, length: usize, ecn: Ecn, max_count: usize) -> usize {
         if self.count == 0 {
             return (CAPACITY / length).min(max_count).max(1);
@@ -83,7 +84,7 @@ impl Batch {
         }
     }
 
-    /// So many packets have been appended, each of `length` bytes.
+    /// Updates the state after `count` packets of `length` bytes each were appended.
     fn added(&mut self, count: usize, length: usize, ecn: Ecn) {
         if count == 0 {
             return;
@@ -96,7 +97,7 @@ impl Batch {
         self.count += count;
     }
 
-    /// Empties the batch and keeps its memory.
+    /// Empties the batch, keeping its memory.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.count = 0;
@@ -107,22 +108,22 @@ impl Batch {
         self.count == 0
     }
 
-    /// Packets.
+    /// The number of packets.
     pub(crate) const fn count(&self) -> usize {
         self.count
     }
 
-    /// The packets, one after the other.
+    /// The concatenated packets.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The packets, each by itself.
+    /// The individual packets.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks(self.segment.max(1))
     }
 
-    /// Takes out the first `count` packets, which have left.
+    /// Removes the first `count` packets after they were sent.
     pub(crate) fn remove(&mut self, count: usize) {
         let bytes = (count * self.segment).min(self.bytes.len());
         self.bytes.drain(..bytes);
@@ -132,7 +133,7 @@ impl Batch {
         }
     }
 
-    /// Bytes of each packet but the last.
+    /// The size in bytes of each packet except the last.
     pub(crate) const fn segment(&self) -> usize {
         self.segment
     }

@@ -1,8 +1,8 @@
-//! The real clock, as the protocol wants to see it.
+//! The real clock, in the protocol's units.
 
 use skywave_units::Instant;
 
-/// Monotonic time as nanoseconds since the clock was made.
+/// Monotonic time in nanoseconds since the clock was created.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     epoch: std::time::Instant,

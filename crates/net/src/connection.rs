@@ -1,4 +1,4 @@
-//! What an application does with a connection.
+//! The application's handle to a connection.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -16,8 +16,8 @@ use crate::flow::Flow;
 pub struct Datagram {
     /// The data; may be empty.
     pub data: Bytes,
-    /// Whether it failed its Data Checksum (RFC 4340 section 9.3); only where
-    /// [`dccp::Config::deliver_corrupted`] asks for such data.
+    /// Whether it failed its Data Checksum (RFC 4340 section 9.3). Such data is delivered only if
+    /// [`dccp::Config::deliver_corrupted`] is set.
     pub corrupted: bool,
 }
 
@@ -30,7 +30,7 @@ impl From<dccp::Datagram> for Datagram {
     }
 }
 
-/// The application's hold on a connection: when the last one goes, the connection is closed.
+/// Closes the connection when the application's last handle is dropped.
 #[derive(Debug)]
 struct Hold(Arc<Flow>);
 
@@ -42,8 +42,8 @@ impl Drop for Hold {
 
 /// A DCCP connection: unreliable datagrams under congestion control.
 ///
-/// It can be cloned and used from several tasks. When the last clone is dropped, the connection is
-/// closed as by [`close`](Self::close), in the background; what waits to be sent is sent first.
+/// It can be cloned and used from several tasks. Dropping the last clone closes the connection in
+/// the background, like [`close`](Self::close); queued datagrams are sent first.
 #[derive(Clone, Debug)]
 pub struct Connection(Arc<Hold>);
 
@@ -71,10 +71,10 @@ impl Connection {
         }
     }
 
-    /// Sends a datagram; waits while the send queue ([`dccp::Config::send_queue`]) is full. It
-    /// leaves when congestion control allows, and may be lost.
+    /// Sends a datagram, waiting while the send queue ([`dccp::Config::send_queue`]) is full. The
+    /// datagram leaves when congestion control permits, and may be lost.
     ///
-    /// Cancelling is safe: the datagram has then not been taken.
+    /// Cancel safe: if cancelled, the datagram was not queued.
     ///
     /// # Errors
     ///
@@ -92,22 +92,22 @@ impl Connection {
         }
     }
 
-    /// Sends a datagram, or says at once that the queue is full.
+    /// Sends a datagram without waiting.
     ///
     /// # Errors
     ///
-    /// The datagram is not taken: see [`TrySendError`].
+    /// The queue is full, or the datagram cannot be sent: see [`TrySendError`].
     pub fn try_send(&self, datagram: impl Into<Bytes>) -> Result<(), TrySendError> {
         self.offer(&mut datagram.into())
     }
 
-    /// Sends `datagram`, and takes it only then.
+    /// Queues `datagram`, and takes it only on success.
     fn offer(&self, datagram: &mut Bytes) -> Result<(), TrySendError> {
         let sent = self.flow().offer(datagram);
         sent.map_err(|error| self.meaning(error))
     }
 
-    /// What it means to the application that a datagram was not taken.
+    /// Converts the reason for refusing a datagram.
     fn meaning(&self, error: dccp::SendError) -> TrySendError {
         match error {
             dccp::SendError::QueueFull => TrySendError::Full,
@@ -121,13 +121,13 @@ impl Connection {
         }
     }
 
-    /// Sends all of `datagrams` in order, as [`send`](Self::send) does one, with less work for each.
+    /// Sends all of `datagrams` in order, like [`send`](Self::send) but with less work for each.
     ///
-    /// Cancelling is safe: what has not been taken is still in `datagrams`.
+    /// Cancel safe: datagrams not yet queued remain in `datagrams`.
     ///
     /// # Errors
     ///
-    /// The first that is left cannot be sent: see [`SendError`].
+    /// The first remaining datagram cannot be sent: see [`SendError`].
     pub async fn send_many(&self, datagrams: &mut VecDeque<Bytes>) -> Result<(), SendError> {
         let flow = self.flow();
         tokio::task::coop::consume_budget().await;
@@ -144,28 +144,28 @@ impl Connection {
         }
     }
 
-    /// The next datagram from the peer, in the order of arrival; waits for one. `None` once the
-    /// connection has been closed in the normal way and everything has been read.
+    /// Waits for the next datagram from the peer, in order of arrival. Returns `None` once the
+    /// connection was closed normally and everything has been read.
     ///
-    /// Cancelling is safe: no datagram is lost.
+    /// Cancel safe: no datagram is lost.
     ///
     /// # Errors
     ///
-    /// The connection has ended in another way, and everything has been read.
+    /// The connection ended abnormally and everything has been read.
     pub async fn recv(&self) -> Result<Option<Datagram>, ConnectionError> {
         self.flow().cooperate().await;
         self.readable(|| self.try_recv()).await
     }
 
-    /// Appends datagrams from the peer to `datagrams`, those that are there but no more than `limit`,
-    /// and says how many; waits for one. Zero once the connection has been closed in the normal way
-    /// and everything has been read. With less work for each datagram than [`recv`](Self::recv).
+    /// Waits for datagrams from the peer and appends those available, at most `limit`, to
+    /// `datagrams`. Returns their number; zero once the connection was closed normally and
+    /// everything has been read. Needs less work per datagram than [`recv`](Self::recv).
     ///
-    /// Cancelling is safe: no datagram is lost.
+    /// Cancel safe: no datagram is lost.
     ///
     /// # Errors
     ///
-    /// The connection has ended in another way, and everything has been read.
+    /// The connection ended abnormally and everything has been read.
     pub async fn recv_many(
         &self,
         datagrams: &mut Vec<Datagram>,
@@ -183,7 +183,7 @@ impl Connection {
         Ok(some.unwrap_or(0))
     }
 
-    /// Waits until `read` gives something; `None` after a normal end.
+    /// Waits until `read` returns something; `None` after a normal end.
     async fn readable<T>(
         &self,
         mut read: impl FnMut() -> Option<T>,
@@ -194,7 +194,7 @@ impl Connection {
         }
         loop {
             let readable = flow.readable.notified();
-            // Asked first: what arrives between the two questions is not missed.
+            // Check this first, so that data arriving in between is not missed.
             let end = flow.end();
             if let Some(some) = read() {
                 return Ok(Some(some));
@@ -207,12 +207,12 @@ impl Connection {
         }
     }
 
-    /// The next datagram from the peer if there is one already.
+    /// Returns the next datagram from the peer, if one is available.
     pub fn try_recv(&self) -> Option<Datagram> {
         self.flow().read().map(Datagram::from)
     }
 
-    /// Waits until everything queued has left. Cancelling is safe.
+    /// Waits until everything queued was sent. Cancel safe.
     ///
     /// # Errors
     ///
@@ -231,13 +231,13 @@ impl Connection {
         }
     }
 
-    /// Closes the connection: takes no more datagrams, sends those that wait (for no longer than
-    /// [`dccp::Config::linger`]), and waits for the peer. Datagrams that have arrived can still be
-    /// read. Cancelling leaves the close going on.
+    /// Closes the connection: accepts no more datagrams, sends queued ones (for at most
+    /// [`dccp::Config::linger`]), and waits for the peer. Received datagrams can still be read. If
+    /// cancelled, closing continues in the background.
     ///
     /// # Errors
     ///
-    /// The connection ended in another way, before or during the close.
+    /// The connection ended abnormally, before or during the close.
     pub async fn close(&self) -> Result<(), ConnectionError> {
         let flow = self.flow();
         flow.close();
@@ -247,7 +247,7 @@ impl Connection {
         }
     }
 
-    /// Waits until the connection is over; [`ConnectionError::Closed`] is the normal end.
+    /// Waits until the connection is over. [`ConnectionError::Closed`] is the normal end.
     pub async fn closed(&self) -> ConnectionError {
         let flow = self.flow();
         loop {
@@ -264,23 +264,23 @@ impl Connection {
         self.flow().end()
     }
 
-    /// Ends the connection at once with a Reset, "Aborted"; what waits to be sent is discarded.
+    /// Ends the connection immediately with a Reset, "Aborted", and discards queued datagrams.
     pub fn abort(&self) {
         self.flow().abort(ConnectionError::Aborted);
     }
 
-    /// A half for a task that sends and one for a task that receives. The connection is closed when
-    /// both are dropped.
+    /// Splits the connection into halves for a sending and a receiving task. It is closed when both
+    /// are dropped.
     pub fn split(self) -> (SendHalf, RecvHalf) {
         (SendHalf(self.clone()), RecvHalf(self))
     }
 
-    /// Counters and the state of congestion control.
+    /// Returns counters and the state of congestion control.
     pub fn stats(&self) -> Stats {
         self.flow().look(dccp::Connection::stats)
     }
 
-    /// The congestion control of what this end sends, and of what it receives.
+    /// The CCIDs in force for the data that this end sends, and for the data that it receives.
     pub fn ccids(&self) -> [Ccid; 2] {
         self.flow().look(dccp::Connection::ccids)
     }
@@ -290,13 +290,13 @@ impl Connection {
         self.flow().look(dccp::Connection::state)
     }
 
-    /// The most data that a datagram may carry, in bytes (RFC 4340 section 14): what
-    /// [`dccp::Config::mps`] and the path allow. It can shrink while the connection lasts.
+    /// The most data that a datagram may carry, in bytes (RFC 4340 section 14), as permitted by
+    /// [`dccp::Config::mps`] and the path. It can shrink during the connection.
     pub fn max_datagram_size(&self) -> usize {
         self.flow().look(dccp::Connection::mps) as usize
     }
 
-    /// Datagrams that find room in the send queue now.
+    /// How many more datagrams fit the send queue now.
     pub fn send_room(&self) -> usize {
         self.flow().look(dccp::Connection::send_room)
     }
@@ -332,38 +332,38 @@ impl Connection {
 pub struct SendHalf(Connection);
 
 impl SendHalf {
-    /// As [`Connection::send`].
+    /// See [`Connection::send`].
     ///
     /// # Errors
     ///
-    /// As [`Connection::send`].
+    /// See [`Connection::send`].
     pub async fn send(&mut self, datagram: impl Into<Bytes>) -> Result<(), SendError> {
         self.0.send(datagram).await
     }
 
-    /// As [`Connection::send_many`].
+    /// See [`Connection::send_many`].
     ///
     /// # Errors
     ///
-    /// As [`Connection::send_many`].
+    /// See [`Connection::send_many`].
     pub async fn send_many(&mut self, datagrams: &mut VecDeque<Bytes>) -> Result<(), SendError> {
         self.0.send_many(datagrams).await
     }
 
-    /// As [`Connection::try_send`].
+    /// See [`Connection::try_send`].
     ///
     /// # Errors
     ///
-    /// As [`Connection::try_send`].
+    /// See [`Connection::try_send`].
     pub fn try_send(&mut self, datagram: impl Into<Bytes>) -> Result<(), TrySendError> {
         self.0.try_send(datagram)
     }
 
-    /// As [`Connection::close`].
+    /// See [`Connection::close`].
     ///
     /// # Errors
     ///
-    /// As [`Connection::close`].
+    /// See [`Connection::close`].
     pub async fn close(&mut self) -> Result<(), ConnectionError> {
         self.0.close().await
     }
@@ -379,20 +379,20 @@ impl SendHalf {
 pub struct RecvHalf(Connection);
 
 impl RecvHalf {
-    /// As [`Connection::recv`].
+    /// See [`Connection::recv`].
     ///
     /// # Errors
     ///
-    /// As [`Connection::recv`].
+    /// See [`Connection::recv`].
     pub async fn recv(&mut self) -> Result<Option<Datagram>, ConnectionError> {
         self.0.recv().await
     }
 
-    /// As [`Connection::recv_many`].
+    /// See [`Connection::recv_many`].
     ///
     /// # Errors
     ///
-    /// As [`Connection::recv_many`].
+    /// See [`Connection::recv_many`].
     pub async fn recv_many(
         &mut self,
         datagrams: &mut Vec<Datagram>,
@@ -401,7 +401,7 @@ impl RecvHalf {
         self.0.recv_many(datagrams, limit).await
     }
 
-    /// As [`Connection::try_recv`].
+    /// See [`Connection::try_recv`].
     pub fn try_recv(&mut self) -> Option<Datagram> {
         self.0.try_recv()
     }

@@ -1,4 +1,4 @@
-//! Counters of an endpoint, which any thread may count up.
+//! Counters of an endpoint, which any thread may increment.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -17,7 +17,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// One call has sent so many packets, if any.
+    /// Counts a call that sent `packets`; does nothing if that is zero.
     pub(crate) fn sent(&self, packets: usize) {
         if packets == 0 {
             return;
@@ -52,7 +52,7 @@ impl Counters {
         self.network_errors.fetch_add(1, Relaxed);
     }
 
-    /// The counters as they stand, beside what the table counts.
+    /// Returns the counters, together with those of the table.
     pub(crate) fn stats(&self, connections: usize, time_waits: usize) -> EndpointStats {
         EndpointStats {
             connections,

@@ -1,4 +1,4 @@
-//! Hands packets and reports of errors to the connection that they are for.
+//! Delivers packets and error reports to their connections.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use crate::shared::random_generator;
 use crate::table::Found;
 
 impl Shared {
-    /// Hands packets that arrived as one to the connections that they are for. Those that have to
-    /// [`answer`](Flow::answer) are added to `received`.
+    /// Delivers packets that arrived together to their connections. Adds connections that need to
+    /// [`answer`](Flow::answer) to `received`.
     pub(crate) fn dispatch(
         self: &Arc<Self>,
         now: Instant,
@@ -63,7 +63,7 @@ impl Shared {
         }
     }
 
-    /// A packet, unless it is none: then it is counted and dropped (RFC 4340 section 8.5, step 1).
+    /// Parses a packet; counts it if it is malformed (RFC 4340 section 8.5, step 1).
     fn parse(&self, bytes: Bytes, checksum: Checksum) -> Result<Packet, ParseError> {
         let packet = Packet::read(bytes, checksum);
         if packet.is_err() {
@@ -72,7 +72,8 @@ impl Shared {
         packet
     }
 
-    /// A Request for somebody who listens: remembered as a connection, or answered at the door.
+    /// Handles a Request for a listener: stores it as a connection, or passes it to the stateless
+    /// listener.
     fn admit(
         self: &Arc<Self>,
         now: Instant,
@@ -101,13 +102,13 @@ impl Shared {
         let server = Connection::server(config, key.local_port, rng, now, ecn, request);
         if server.state() == State::Listen {
             mailbox.leave();
-            // The door does not know that service either, and says so.
+            // The stateless listener does not offer that service either, and refuses the Request.
             return self.at_door(now, key, ecn, stray);
         }
         self.begin(now, key, server, mailbox);
     }
 
-    /// A connection begins that counts against its listener's backlog.
+    /// Adds a connection that counts against its listener's backlog.
     fn begin(self: &Arc<Self>, now: Instant, key: Key, server: Connection, mailbox: &Arc<Mailbox>) {
         let mtu = route(self.socket.bound(), key.path.peer)
             .ok()
@@ -120,7 +121,7 @@ impl Shared {
         flow.flush(now);
     }
 
-    /// A packet that belongs to no connection (RFC 4340 sections 8.1.4 and 8.3.1).
+    /// Handles a packet that belongs to no connection (RFC 4340 sections 8.1.4 and 8.3.1).
     fn at_door(self: &Arc<Self>, now: Instant, key: Key, ecn: Ecn, packet: Packet) {
         let action = locked(&self.door).receive(now, ecn, &key.path.to_bytes(), packet);
         match action {
@@ -128,7 +129,7 @@ impl Shared {
             Some(dccp::Action::Reply(reply)) => self.reply(&key.path, reply),
             Some(dccp::Action::Accepted(server)) => {
                 let mailbox = locked(&self.table).listener(key.local_port);
-                // Without room the client hears nothing, and asks again.
+                // If the backlog is full, do not answer: the client will retry.
                 if let Some(mailbox) = mailbox
                     && mailbox.enter(self.config.backlog)
                 {
@@ -145,7 +146,7 @@ impl Shared {
                 return;
             }
         }
-        // A full socket has more important things to send: the peer will ask again.
+        // If the socket is full, skip the answer: the peer will ask again.
         let _is_sent = self
             .sender
             .send_all(&self.socket, path, &self.counters, |outgoing| {
@@ -153,13 +154,13 @@ impl Shared {
             });
     }
 
-    /// The network has reported an error (RFC 4340 section 14.1, RFC 6773 section 3.6).
+    /// Handles an error reported by the network (RFC 4340 section 14.1, RFC 6773 section 3.6).
     ///
-    /// It says more than that a packet is lost in two cases only: the path takes no packets of that
-    /// size, or a connection cannot reach its peer that has heard nothing from it yet, or waits for
-    /// nothing but the end. An attacker can forge such reports: a connection that carries data
-    /// survives them, and believes a router's MTU only where the report quotes a sequence number
-    /// sent lately.
+    /// Most errors only mean that a packet was lost. Two mean more: the path does not carry packets
+    /// of that size, or a connection cannot reach a peer from which it has heard nothing yet, or
+    /// from which it only awaits the end. Attackers can forge such reports, so a connection that
+    /// carries data survives them, and believes a router's MTU only if the report quotes a recently
+    /// sent sequence number.
     pub(crate) fn network_error(&self, error: &NetworkError) {
         self.counters.network_error();
         let flows = locked(&self.table).flows();
@@ -169,7 +170,7 @@ impl Shared {
                 local_port,
                 remote_port,
             } = flow.key;
-            // What this host's own IPv4 says of a packet that is too large names no port.
+            // A report from this host's own IPv4 about a packet that is too large names no port.
             path.peer.ip() == error.peer.ip()
                 && [0, path.peer.port()].contains(&error.peer.port())
                 && error.ports.is_none_or(|ports| {

@@ -1,4 +1,4 @@
-//! The task that an endpoint lives by: it receives, and does what is due.
+//! The task that drives an endpoint: receives packets and runs timers.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::flow::{Flow, Shared};
 use crate::incoming::Incoming;
 use crate::locked;
 
-/// Reads in one turn, before other tasks get theirs.
+/// The most reads per turn, before other tasks get theirs.
 const READS: usize = 8;
-/// Packets in one turn, but for those of the last read: less than a connection's receive queue takes
-/// by default, so that its reader comes in time.
+/// The most packets per turn, apart from those of the last read. Less than a connection's default
+/// receive queue, so that its reader runs in time.
 const INTAKE: u64 = 64;
 
 /// Drives an endpoint until it has neither handles nor connections.
@@ -24,17 +24,17 @@ const INTAKE: u64 = 64;
 pub(crate) struct Driver {
     shared: Arc<Shared>,
     incoming: Incoming,
-    /// Empty, but for its memory.
+    /// Always empty between uses; kept for its memory.
     flows: Vec<Arc<Flow>>,
     errors: AbortHandle,
 }
 
-/// What comes after a turn.
+/// What to do after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// Another one, once other tasks have had theirs.
+    /// Run another turn after other tasks have run.
     More,
-    /// Nothing ever: there are neither handles nor connections.
+    /// Stop: there are neither handles nor connections.
     Last,
 }
 
@@ -55,13 +55,13 @@ impl Driver {
 
     pub(crate) async fn run(mut self) {
         while poll_fn(|context| self.turn(context)).await == Turn::More {
-            // Not by waking itself: on a single thread that would let dozens of turns pass before
-            // the task that the runtime blocks on, perhaps the one that reads.
+            // Do not wake this task directly: on a single-threaded runtime, dozens of turns would
+            // pass before the task that the runtime blocks on, which may be the reader.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Does what there is to do; pending when that is all for now.
+    /// Does the work available now; pending if there is none.
     fn turn(&mut self, context: &mut Context<'_>) -> Poll<Turn> {
         self.shared.driven_by(context.waker());
         let may_send = self.send_backlog(context);
@@ -73,14 +73,15 @@ impl Driver {
         if self.is_done() {
             return Poll::Ready(Turn::Last);
         }
-        // With a backlog, room in the socket wakes the driver; else what came up in this turn.
+        // If there is a backlog, room in the socket wakes the driver; otherwise handle what this
+        // turn has produced.
         if has_more || (may_send && self.shared.has_pending()) {
             return Poll::Ready(Turn::More);
         }
         Poll::Pending
     }
 
-    /// Whether nothing stands in the way of new packets.
+    /// Sends the backlog. Returns whether new packets may be sent.
     fn send_backlog(&self, context: &mut Context<'_>) -> bool {
         let Shared {
             sender,
@@ -91,14 +92,14 @@ impl Driver {
         sender.poll_backlog(context, socket, counters).is_ready()
     }
 
-    /// Takes in what has arrived; says whether there may be more.
+    /// Reads what has arrived. Returns whether there may be more.
     fn receive(&mut self, context: &mut Context<'_>) -> bool {
         let mut intake = 0;
         for _ in 0..READS {
             let Shared { socket, clock, .. } = &*self.shared;
             match socket.poll_receive(context, &mut self.incoming) {
                 Poll::Pending => return false,
-                // Of a packet that was sent, not of the socket: the next read goes on.
+                // The error concerns a sent packet, not the socket: read again.
                 Poll::Ready(Err(_)) => continue,
                 Poll::Ready(Ok(())) => {}
             }
@@ -109,8 +110,8 @@ impl Driver {
                 count += arrival.count() as u64;
                 shared.dispatch(now, arrival, received);
             });
-            // Once for all that the read has brought: fewer acknowledgements, and larger batches of
-            // what they permit.
+            // Answer once for the whole read: this causes fewer acknowledgements, and larger
+            // batches of packets that they permit.
             for flow in received.drain(..) {
                 flow.answer(now);
             }
@@ -124,7 +125,7 @@ impl Driver {
     }
 
     fn expire(&mut self, context: &mut Context<'_>) {
-        // Until it has to be waited for, so that the alarm wakes this task.
+        // Poll until pending, so that the alarm wakes this task.
         while self.shared.timers.poll(context).is_ready() {
             let now = self.shared.clock.now();
             self.shared.timers.take_due(now, &mut self.flows);
@@ -147,14 +148,14 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// The runtime goes down, or everything is over: nobody may wait for packets that never come, and
-    /// nothing may keep the socket.
+    /// The runtime is shutting down or everything is over: wake those who wait for packets, and
+    /// release the socket.
     fn drop(&mut self) {
         self.errors.abort();
         let flows = self.shared.close();
         locked(&self.shared.table).clear();
         for flow in flows {
-            // The peer learns of it if the socket has room for one more packet.
+            // The peer learns of this if the socket has room for another packet.
             flow.abort(ConnectionError::EndpointClosed);
         }
         self.shared.timers.clear();

@@ -1,4 +1,4 @@
-//! A socket, and the connections over it.
+//! A socket and its connections.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -21,32 +21,31 @@ use crate::shared::random_generator;
 use crate::socket::Socket;
 use crate::timers::Timers;
 
-/// One UDP or raw socket with the DCCP connections over it, of which it may both open and accept
-/// thousands.
+/// A UDP or raw socket with DCCP connections over it, of which it can open and accept thousands.
 ///
 /// It can be cloned. Dropping it ends no connection: the socket lives until the last connection is
-/// over and the last listener dropped.
+/// over and the last listener is dropped.
 #[derive(Clone, Debug)]
 pub struct Endpoint(Arc<Handle>);
 
 impl Endpoint {
-    /// DCCP over UDP (RFC 6773) at `address`. The IPv6 address `::` takes IPv4 as well. Servers for
-    /// all of a host listen on UDP port [`DCCP_PORT`](skywave_wire::udp::DCCP_PORT), others on a
-    /// port of their choice; for port 0 the system chooses.
+    /// Opens DCCP over UDP (RFC 6773) at `address`. The IPv6 address `::` also accepts IPv4. A
+    /// host-wide server listens on UDP port [`DCCP_PORT`](skywave_wire::udp::DCCP_PORT), others on
+    /// a port of their choice; with port 0 the system chooses one.
     ///
     /// # Errors
     ///
-    /// See [`OpenError`]; a tokio runtime must be there, which then drives the endpoint.
+    /// See [`OpenError`]. Call it within a tokio runtime, which then drives the endpoint.
     pub fn udp(address: SocketAddr, config: EndpointConfig) -> Result<Self, OpenError> {
         Self::new(config, |config| Socket::udp(address, config))
     }
 
-    /// DCCP as IP protocol 33 at `address`, which decides the IP version. It takes the right to open
-    /// raw sockets.
+    /// Opens DCCP as IP protocol 33 at `address`, which determines the IP version. Requires
+    /// permission to open raw sockets.
     ///
     /// # Errors
     ///
-    /// As [`udp`](Self::udp), and [`OpenError::Permission`].
+    /// See [`udp`](Self::udp), and [`OpenError::Permission`].
     pub fn raw(address: IpAddr, config: EndpointConfig) -> Result<Self, OpenError> {
         Self::new(config, |config| Socket::raw(address, config))
     }
@@ -64,7 +63,7 @@ impl Endpoint {
         Ok(Self(Arc::new(Handle { shared })))
     }
 
-    /// Listens on a DCCP port, for the Service Codes that `config` lists.
+    /// Listens on a DCCP port for the Service Codes in `config`.
     ///
     /// # Errors
     ///
@@ -88,7 +87,7 @@ impl Endpoint {
             return Err(ListenError::PortInUse(port));
         }
         drop(table);
-        // It cannot be taken: the port was free.
+        // This cannot fail: the port was free.
         let _ = locked(&self.0.shared.door).offer(port, Arc::clone(&mailbox.config));
         Ok(Listener {
             handle: Arc::clone(&self.0),
@@ -97,8 +96,8 @@ impl Endpoint {
         })
     }
 
-    /// Connects to `peer`, for the first Service Code of `config`, and waits for the end of the
-    /// handshake. Cancelling aborts it.
+    /// Connects to `peer` with the first Service Code of `config`, and waits until the handshake is
+    /// complete. Cancelling aborts the handshake.
     ///
     /// # Errors
     ///
@@ -149,7 +148,7 @@ impl Endpoint {
         };
         let client = dccp::Connection::client(config, local_port, peer.port, now, rng);
         let flow = Flow::new(shared, key, None, client, Some(route.mtu));
-        // The port is free: nobody was there.
+        // The port was free, so this replaces no connection.
         let _ = table.insert(key, Arc::clone(&flow));
         drop(table);
 
@@ -157,7 +156,7 @@ impl Endpoint {
         Ok(Connection::new(flow))
     }
 
-    /// The address of a peer as the socket writes it.
+    /// Converts a peer's address to the socket's address family.
     fn reachable(&self, peer: SocketAddr) -> Result<SocketAddr, ConnectError> {
         let socket = &self.0.shared.socket;
         let mut address = match peer {
@@ -175,10 +174,11 @@ impl Endpoint {
         Ok(address)
     }
 
-    /// Closes all connections and waits until the last one is over. Listeners accept nothing more.
+    /// Closes all connections and waits until the last one is over. Listeners accept no more
+    /// connections.
     ///
-    /// It takes as long as peers take to answer, up to [`dccp::Config::linger`] and
-    /// [`dccp::Config::handshake_give_up`] where one does not. Cancelling leaves it going on.
+    /// Takes as long as the peers need to answer; if one does not, up to [`dccp::Config::linger`]
+    /// plus [`dccp::Config::handshake_give_up`]. If cancelled, closing continues in the background.
     pub async fn shutdown(&self) {
         let shared = &self.0.shared;
         for flow in shared.close() {
@@ -193,7 +193,7 @@ impl Endpoint {
         }
     }
 
-    /// Ends all connections at once with Resets, "Aborted".
+    /// Ends all connections immediately with Resets, "Aborted".
     pub fn abort(&self) {
         for flow in self.0.shared.close() {
             flow.abort(ConnectionError::Aborted);
@@ -205,7 +205,7 @@ impl Endpoint {
         self.0.shared.socket.local
     }
 
-    /// What the endpoint has done beside its connections.
+    /// Returns the endpoint's own counters.
     pub fn stats(&self) -> EndpointStats {
         self.0.shared.stats()
     }

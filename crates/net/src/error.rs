@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! Errors, each with what to do about it.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,18 +11,18 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is no tokio runtime.
-    #[error("an endpoint needs a tokio runtime with I/O enabled; open it inside of one")]
+    /// There is no tokio runtime with I/O.
+    #[error("an endpoint needs a tokio runtime with I/O enabled; open it inside one")]
     NoRuntime,
     /// The address cannot be bound.
     #[error("cannot bind {address}: {source}; choose a free UDP port on an address of this host")]
     Bind {
         /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
-    /// Raw sockets are for privileged processes.
+    /// Raw sockets require privileges.
     #[error(
         "no permission to open a raw socket for IP protocol 33 on {address}: run as root, or give \
          the program the capability (setcap cap_net_raw+ep PROGRAM), or use UDP encapsulation, \
@@ -32,26 +32,26 @@ pub enum OpenError {
         /// The address.
         address: IpAddr,
     },
-    /// No random numbers for the secret behind Init Cookies.
-    #[error("the system gives no random numbers: {0}")]
+    /// The system provided no random numbers for the secret behind Init Cookies.
+    #[error("the system's random number generator failed: {0}; try again")]
     Random(getrandom::Error),
-    /// The system refuses something else.
+    /// Another system call failed.
     #[error("cannot set up the socket: {0}")]
     Socket(#[from] io::Error),
 }
 
-/// Why an endpoint does not listen.
+/// Why an endpoint could not listen.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ListenError {
-    /// The configuration is not allowed.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Somebody listens on that port already.
-    #[error("DCCP port {0} is taken at this endpoint; drop its listener or choose another port")]
+    /// The port already has a listener.
+    #[error("DCCP port {0} is in use at this endpoint; drop its listener or choose another port")]
     PortInUse(u16),
     /// DCCP port zero.
-    #[error("DCCP port 0 cannot be listened on; choose a port from 1 to 65535")]
+    #[error("cannot listen on DCCP port 0; choose a port from 1 to 65535")]
     PortZero,
     /// The endpoint is shutting down.
     #[error("the endpoint is shutting down; open another one")]
@@ -62,33 +62,35 @@ pub enum ListenError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The configuration is not allowed.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The endpoint's socket cannot reach addresses of that IP version.
-    #[error("{peer} is of another IP version than this endpoint's socket; open one for it")]
+    /// The peer's address has an IP version that the endpoint's socket cannot reach.
+    #[error(
+        "this endpoint's socket cannot reach the IP version of {peer}; open an endpoint for that version"
+    )]
     AddressFamily {
         /// The peer.
         peer: SocketAddr,
     },
-    /// The system knows no way to the peer.
+    /// The system has no route to the peer.
     #[error("no route to {peer}: {source}; check the address and the network")]
     NoRoute {
         /// The peer.
         peer: SocketAddr,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
     /// Every ephemeral DCCP port is in use towards that peer.
-    #[error("no DCCP port is left towards {peer}; close connections or open another endpoint")]
+    #[error("no DCCP port is free towards {peer}; close connections or open another endpoint")]
     NoPort {
         /// The peer.
         peer: SocketAddr,
     },
-    /// No random numbers for the initial sequence number.
-    #[error("the system gives no random numbers: {0}")]
+    /// The system provided no random numbers for the initial sequence number.
+    #[error("the system's random number generator failed: {0}; try again")]
     Random(getrandom::Error),
-    /// The connection ended in its handshake.
+    /// The connection ended during its handshake.
     #[error(transparent)]
     Connection(#[from] ConnectionError),
 }
@@ -101,7 +103,7 @@ pub enum ConnectionError {
     #[error("connection refused: nobody listens on that DCCP port; check the port and the server")]
     Refused,
     /// The peer's port does not offer that service (Reset Code 8).
-    #[error("the port does not offer this service code; use the one that the server announces")]
+    #[error("the port does not offer this service code; use the server's")]
     BadServiceCode,
     /// The server has too many connections (Reset Code 9).
     #[error("the server is too busy; try again later")]
@@ -112,54 +114,54 @@ pub enum ConnectionError {
         /// The code (RFC 4340 section 5.6).
         code: ResetCode,
     },
-    /// This end found the peer in breach of the protocol and reset the connection.
+    /// The peer violated the protocol, and this end reset the connection.
     #[error("this end reset the connection: {code} (Reset Code {number}); the peer broke the protocol", number = .code.0)]
     Violation {
         /// The code (RFC 4340 section 5.6).
         code: ResetCode,
     },
-    /// The peer has not answered for so long that the handshake or the close was given up.
-    #[error("the peer does not answer; check its address, and that nothing filters the packets")]
+    /// The peer did not answer, and the handshake or the close was given up.
+    #[error("the peer does not answer; check its address, and that no filter drops the packets")]
     TimedOut,
-    /// The network says that the peer cannot be reached (ICMP), in the handshake or while this end
-    /// closes; a connection that carries data does not end by that.
+    /// The network reported that the peer cannot be reached (ICMP), during the handshake or while
+    /// this end was closing. Such a report does not end a connection that carries data.
     #[error(
-        "the network reports that the peer cannot be reached; check the address, the UDP port and that the peer runs"
+        "the network reports that the peer cannot be reached; check the address, the UDP port and that the peer is running"
     )]
     Unreachable,
     /// This end aborted the connection.
     #[error("the connection was aborted by this end")]
     Aborted,
-    /// The connection was closed in the normal way.
+    /// The connection was closed normally.
     #[error("the connection is closed; open another one")]
     Closed,
-    /// The endpoint, or its runtime, has been shut down.
+    /// The endpoint, or its runtime, was shut down.
     #[error("the endpoint has been shut down; open another one")]
     EndpointClosed,
 }
 
-/// What a Reset Code asks of the application.
+/// What the application can do about a Reset Code.
 fn advice(code: ResetCode) -> &'static str {
     match code {
         ResetCode::ABORTED => "its application or a timer gave up; connect again if it matters",
-        ResetCode::NO_CONNECTION => "it knows nothing of this connection, it may have restarted",
+        ResetCode::NO_CONNECTION => "it does not know this connection; it may have restarted",
         ResetCode::PACKET_ERROR | ResetCode::OPTION_ERROR | ResetCode::MANDATORY_ERROR => {
             "it did not accept what was sent; compare the options of both ends"
         }
         ResetCode::BAD_INIT_COOKIE => "its cookie was too old or damaged; connect again",
-        ResetCode::AGGRESSION_PENALTY => "it thinks that congestion control was ignored",
+        ResetCode::AGGRESSION_PENALTY => "it believes that congestion control was ignored",
         ResetCode::ENCAPSULATED_PORT_REUSE => "connect again from another UDP port",
         _ => "connect again if it matters",
     }
 }
 
-/// Why a datagram was not taken.
+/// Why a datagram was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// Larger than the path or the configuration takes.
+    /// Larger than the path or the configuration permits.
     #[error(
-        "a datagram of {size} bytes does not fit the path, which takes {maximum}; split it, see max_datagram_size"
+        "a datagram of {size} bytes exceeds the maximum of {maximum} bytes for this path; split it (see max_datagram_size)"
     )]
     TooLarge {
         /// Bytes of the datagram.
@@ -167,7 +169,7 @@ pub enum SendError {
         /// The most that fits, in bytes.
         maximum: usize,
     },
-    /// The peer's application reads no more data (Drop Code 1).
+    /// The peer's application has stopped reading (Drop Code 1).
     #[error("the peer's application no longer listens; close the connection")]
     PeerNotListening,
     /// The connection is over, or closing.
@@ -175,14 +177,14 @@ pub enum SendError {
     Connection(#[from] ConnectionError),
 }
 
-/// Why [`Connection::try_send`](crate::Connection::try_send) has not taken a datagram.
+/// Why [`Connection::try_send`](crate::Connection::try_send) did not accept a datagram.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TrySendError {
     /// The send queue is full.
     #[error("the send queue is full; wait with send, or drop the datagram")]
     Full,
-    /// It will never be taken.
+    /// It can never be accepted.
     #[error(transparent)]
     Failed(#[from] SendError),
 }

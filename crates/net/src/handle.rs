@@ -1,11 +1,11 @@
-//! What an endpoint and its listeners hold in common.
+//! The common part of endpoints and listeners.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::flow::Shared;
 
-/// What keeps the driver running, beside connections.
+/// Keeps the driver running, as connections do.
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(crate) shared: Arc<Shared>,

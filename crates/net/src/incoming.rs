@@ -1,4 +1,4 @@
-//! What arrives, and the memory that it arrives in.
+//! Received packets and their buffers.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
@@ -11,43 +11,43 @@ use skywave_wire::ip::IpPacket;
 
 use crate::path::{Encapsulation, Key, Path};
 
-/// The most buffers of one read.
+/// The most buffers per read.
 const BUFFERS: usize = 16;
-/// The buffers of a read while joined packets arrive. Each brings up to 64, and who reads them has to
-/// get a turn before its connection's queue (1000 by default) is full.
+/// The number of buffers per read while joined packets arrive. Each holds up to 64 packets, and the
+/// reader must run before its connection's queue (1000 by default) is full.
 const FEW: usize = 3;
-/// The longest that one buffer can be asked to hold: joined packets come to no more.
+/// The size of a buffer: joined packets are never longer.
 const BUFFER: usize = 65_536;
-/// What is received in less than this is copied out of its buffer, so that a short datagram that
-/// waits for its reader does not keep a large buffer.
+/// Shorter data is copied out of its buffer, so that a short datagram that waits to be read does
+/// not keep a large buffer in use.
 const COPY_BELOW: usize = 16_384;
-/// Buffers handed out that are waited for.
+/// The most lent buffers whose return is awaited.
 const LENT: usize = 64;
 
-/// DCCP packets that have arrived as one, still as bytes: of one size, but for a shorter last one, on
-/// one path and with the same ECN bits.
+/// Encoded DCCP packets that arrived together: all of the same size except for a shorter last one,
+/// on the same path and with the same ECN bits.
 #[derive(Debug)]
 pub(crate) struct Arrival {
     pub(crate) path: Path,
     pub(crate) ecn: Ecn,
     bytes: Bytes,
-    /// Bytes of each packet but the last.
+    /// The size in bytes of each packet except the last.
     segment: usize,
 }
 
 impl Arrival {
-    /// Packets that have not been taken.
+    /// The number of packets not yet taken.
     pub(crate) fn count(&self) -> usize {
         self.bytes.len().div_ceil(self.segment.max(1))
     }
 
-    /// The next packet.
+    /// Takes the next packet.
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
         let length = self.bytes.len();
         (length > 0).then(|| self.bytes.split_to(self.segment.clamp(1, length)))
     }
 
-    /// The next packet, if it is of the connection with `key`, which packets before it were of.
+    /// Takes the next packet if it belongs to the connection with `key`, like those before it.
     pub(crate) fn pop_for(&mut self, key: &Key) -> Option<Bytes> {
         let &[s0, s1, d0, d1] = self.bytes.first_chunk()?;
         let is_for = u16::from_be_bytes([s0, s1]) == key.remote_port
@@ -56,28 +56,27 @@ impl Arrival {
     }
 }
 
-/// Buffers that are read into, and what they hold.
+/// Receive buffers and their contents.
 ///
-/// Long reads are handed out without a copy; their buffer is read into again once the last part of
-/// it has been dropped. To make a new one costs as much as the copy would, for memory has to be
-/// cleared first.
+/// Long data is handed out without copying; its buffer is reused once the last reference is
+/// dropped. Allocating a new buffer costs as much as copying, because memory must be cleared first.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    /// The address of the socket, where the system does not say to which a packet was sent.
+    /// The socket's address, used if the system does not report a packet's destination.
     local: IpAddr,
     encapsulation: Encapsulation,
-    /// Of [`BUFFER`] bytes, or empty where the last read has taken it.
+    /// Buffers of [`BUFFER`] bytes; empty ones were taken by the last read.
     buffers: Vec<BytesMut>,
-    /// Handed out, the oldest first.
+    /// Buffers handed out, oldest first.
     lent: VecDeque<Bytes>,
     metas: Vec<RecvMeta>,
-    /// Buffers that the next read is given.
+    /// The number of buffers offered to the next read.
     offered: usize,
     filled: usize,
 }
 
 impl Incoming {
-    /// For a socket that is bound to `local`.
+    /// Creates buffers for a socket bound to `local`.
     pub(crate) fn new(local: IpAddr, encapsulation: Encapsulation) -> Self {
         Self {
             local,
@@ -90,7 +89,8 @@ impl Incoming {
         }
     }
 
-    /// Lets `read` fill the buffers; says whether it left none empty, so that there may be more.
+    /// Lets `read` fill the buffers. Returns whether it used all of them, so that there may be more
+    /// to read.
     pub(crate) fn fill(
         &mut self,
         read: impl FnOnce(&mut [IoSliceMut<'_>], &mut [RecvMeta]) -> io::Result<usize>,
@@ -116,7 +116,7 @@ impl Incoming {
         Ok(self.filled == offered)
     }
 
-    /// Hands out what the last read has brought.
+    /// Passes the results of the last read to `take`.
     pub(crate) fn for_each(&mut self, mut take: impl FnMut(Arrival)) {
         let Self {
             buffers,
@@ -156,14 +156,14 @@ impl Incoming {
     }
 }
 
-/// A buffer that nobody holds a part of any more, if there is one: the one that was handed out last,
-/// which is the likeliest to be in the processor's cache.
+/// Returns a buffer that is no longer referenced, if any: the one handed out last, which is most
+/// likely in the cache.
 fn returned(lent: &mut VecDeque<Bytes>) -> Option<BytesMut> {
     let newest = lent.iter().rposition(Bytes::is_unique)?;
     lent.remove(newest)?.try_into_mut().ok()
 }
 
-/// The first `length` bytes of a buffer, which is handed out with them where they are many.
+/// Returns the first `length` bytes of a buffer; if there are many, hands out the buffer itself.
 fn shared(buffer: &mut BytesMut, length: usize, lent: &mut VecDeque<Bytes>) -> Bytes {
     if length < COPY_BELOW {
         return Bytes::copy_from_slice(&buffer[..length]);
@@ -177,7 +177,7 @@ fn shared(buffer: &mut BytesMut, length: usize, lent: &mut VecDeque<Bytes>) -> B
     bytes
 }
 
-/// A packet from a raw socket: IPv4 comes with its header.
+/// Decodes a packet from a raw socket; IPv4 packets include their header.
 fn from_raw(mut path: Path, ecn: Ecn, bytes: Bytes) -> Option<Arrival> {
     path.peer.set_port(0);
     let (ecn, bytes) = if path.peer.is_ipv6() {

@@ -1,8 +1,9 @@
-//! DCCP on real sockets: the sans-IO endpoint of [`skywave_transport`] on a real clock, on tokio.
+//! DCCP on real sockets: the sans-IO connections of [`skywave_transport`], driven by tokio and the
+//! real clock.
 //!
-//! An [`Endpoint`] is one socket: over UDP (RFC 6773), which takes no privileges and passes most
+//! An [`Endpoint`] is one socket: over UDP (RFC 6773), which needs no privileges and passes most
 //! middleboxes, or over IP as protocol 33. [`Endpoint::connect`] opens connections,
-//! [`Endpoint::listen`] gives a [`Listener`] that accepts them, and a [`Connection`] carries
+//! [`Endpoint::listen`] returns a [`Listener`] that accepts them, and a [`Connection`] carries
 //! datagrams under congestion control.
 //!
 //! ```
@@ -23,22 +24,22 @@
 //! # }
 //! ```
 //!
-//! The way through it:
+//! Modules:
 //!
-//! - `endpoint`, `listener`, `connection`: what an application holds, and `handle` what the first two
-//!   have in common; `config` and `error` beside it.
-//! - `driver`: the task that receives, and does what is due.
-//! - `dispatch`: which connection a packet is for.
-//! - `flow`: one connection at an endpoint. Both its application and the driver change it under a
-//!   lock, and send what follows at once.
-//! - `shared`: what all of these share. `table` finds a flow by its addresses and ports (`path`),
-//!   `mailbox` keeps those that wait to be accepted, `timers` and `alarm` tell when one is due. None
-//!   of them knows what a flow is.
-//! - `socket`, `raw`, `batch`, `sender`: system calls and their batches; `incoming` their buffers;
+//! - `endpoint`, `listener`, `connection`: the application's handles; `handle` is the common part
+//!   of the first two. `config` and `error` are their options and errors.
+//! - `driver`: the task that receives packets and runs timers.
+//! - `dispatch`: finds the connection for a packet.
+//! - `flow`: a connection of an endpoint. Both the application and the driver change it under a
+//!   lock, and immediately send what follows.
+//! - `shared`: the state shared by all of these. `table` finds a flow by addresses and ports
+//!   (`path`), `mailbox` holds connections waiting to be accepted, `timers` and `alarm` report when
+//!   one is due. None of these depends on `flow`.
+//! - `socket`, `raw`, `batch`, `sender`: system calls and batching; `incoming`: receive buffers;
 //!   `network_error`: ICMP.
 //!
-//! This is the floor where the clock and the randomness come from: time is the monotonic clock's,
-//! each connection's generator is seeded by the operating system.
+//! Clock and randomness enter here: time comes from the monotonic clock, and each connection's
+//! generator is seeded by the operating system.
 #![cfg(target_os = "linux")]
 
 mod alarm;
@@ -74,8 +75,8 @@ pub use endpoint::Endpoint;
 pub use error::{ConnectError, ConnectionError, ListenError, OpenError, SendError, TrySendError};
 pub use listener::Listener;
 
-/// The contents of a lock, also where another thread panicked with it: one connection's fault is not
-/// to take the others down.
+/// Locks a mutex even if another thread panicked while holding it: a fault in one connection must
+/// not take the others down.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

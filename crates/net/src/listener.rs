@@ -1,4 +1,4 @@
-//! Waiting for connections.
+//! Accepting connections.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::flow::Mailbox;
 use crate::handle::Handle;
 use crate::locked;
 
-/// Accepts connections to one DCCP port of an endpoint, for one or several Service Codes.
+/// Accepts connections to one DCCP port of an endpoint, for one or more Service Codes.
 ///
-/// A listener that is dropped refuses what comes later, and resets what nobody has accepted.
+/// Dropping a listener refuses later Requests and resets connections that nobody has accepted.
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) handle: Arc<Handle>,
@@ -19,8 +19,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// The next connection, its handshake complete. [`Connection::service_code`] tells what it is
-    /// for. Cancelling loses nothing.
+    /// Waits for the next connection whose handshake is complete. [`Connection::service_code`] says
+    /// which service it requested. Cancel safe.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Where connections wait to be accepted.
+//! The queue of connections waiting to be accepted.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,13 +9,13 @@ use tokio::sync::Notify;
 
 use crate::locked;
 
-/// The flows of one listener that are in their handshake or wait to be accepted.
+/// The flows of a listener that are in their handshake or wait to be accepted.
 #[derive(Debug)]
 pub(crate) struct Mailbox<F> {
     pub(crate) config: Arc<dccp::Config>,
     established: Mutex<VecDeque<Arc<F>>>,
     arrived: Notify,
-    /// Connections in their handshake or waiting.
+    /// The number of connections in their handshake or waiting.
     backlog: AtomicUsize,
     is_closed: AtomicBool,
 }
@@ -31,7 +31,7 @@ impl<F> Mailbox<F> {
         }
     }
 
-    /// Whether there is room for one more; takes it up if so.
+    /// Reserves a place. Returns false if `limit` places are taken.
     pub(crate) fn enter(&self, limit: usize) -> bool {
         let room = |waiting| (waiting < limit).then_some(waiting + 1);
         self.backlog
@@ -39,7 +39,7 @@ impl<F> Mailbox<F> {
             .is_ok()
     }
 
-    /// Whether no more than `limit` wait.
+    /// Whether at most `limit` places are taken.
     pub(crate) fn has_room(&self, limit: usize) -> bool {
         self.backlog.load(Ordering::Relaxed) < limit
     }
@@ -48,7 +48,7 @@ impl<F> Mailbox<F> {
         self.backlog.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Takes `flow`, whose handshake is complete, unless nobody accepts any more; `false` then.
+    /// Queues `flow`, whose handshake is complete. Returns false if the listener is closed.
     #[must_use]
     pub(crate) fn deliver(&self, flow: &Arc<F>) -> bool {
         let mut established = locked(&self.established);
@@ -61,7 +61,7 @@ impl<F> Mailbox<F> {
         true
     }
 
-    /// Waits for the next flow; `None` once nobody accepts any more. Cancelling loses nothing.
+    /// Waits for the next flow; `None` once the listener is closed. Cancel safe.
     pub(crate) async fn accept(&self) -> Option<Arc<F>> {
         loop {
             let arrived = self.arrived.notified();
@@ -71,7 +71,7 @@ impl<F> Mailbox<F> {
             };
             if next.is_some() {
                 if more {
-                    // For the next who waits: one notification may stand for several arrivals.
+                    // Wake the next waiter: one notification may stand for several arrivals.
                     self.arrived.notify_one();
                 }
                 return next;
@@ -83,7 +83,7 @@ impl<F> Mailbox<F> {
         }
     }
 
-    /// Nobody accepts any more; gives back the flows that nobody has accepted.
+    /// Closes the queue and returns the flows that nobody has accepted.
     #[must_use]
     pub(crate) fn close(&self) -> VecDeque<Arc<F>> {
         let mut established = locked(&self.established);

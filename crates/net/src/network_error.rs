@@ -1,5 +1,5 @@
-//! Errors that the network reports (ICMP), from the socket's error queue (RFC 4340 section 14.1,
-//! RFC 6773 section 3.6).
+//! Errors reported by the network (ICMP), read from the socket's error queue (RFC 4340 section
+//! 14.1, RFC 6773 section 3.6).
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
@@ -11,30 +11,30 @@ use nix::libc;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use skywave_wire::dccp::QuotedHeader;
 
-/// Bytes of the packet in question that are looked at: its DCCP ports and sequence number.
+/// How many bytes of the quoted packet are read: its DCCP ports and sequence number.
 const QUOTE: usize = 16;
 
-/// What the network, or this host's own interface, said about a packet that was sent.
+/// A report by the network, or by this host's own interface, about a packet that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NetworkError {
-    /// Where the packet was sent to.
+    /// The packet's destination.
     pub(crate) peer: SocketAddr,
-    /// What happened to it.
+    /// What happened to the packet.
     pub(crate) kind: NetworkErrorKind,
-    /// The DCCP ports of the packet, where the report quotes them.
+    /// The packet's DCCP ports, if the report quotes them.
     pub(crate) ports: Option<Ports>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkErrorKind {
-    /// No such host, port, protocol or network, or a filter.
+    /// Unreachable host, port, protocol or network, or a filter.
     Unreachable,
-    /// Larger than the next link of a router takes, whose MTU in bytes follows, and what the report
-    /// quotes of it.
+    /// Larger than a router's next link permits. Contains that link's MTU in bytes and the quoted
+    /// header.
     TooBig(u32, Option<QuotedHeader>),
-    /// Larger than this host itself sends to the peer: at most so many bytes.
+    /// Larger than this host can send to the peer: at most this many bytes.
     TooBigHere(u32),
-    /// Anything else.
+    /// Any other error.
     Other,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Ports {
     pub(crate) destination: u16,
 }
 
-/// The next error from the queue of `socket`.
+/// Reads the next error from the queue of `socket`.
 pub(crate) fn next(socket: &OwnedFd) -> io::Result<Option<NetworkError>> {
     loop {
         let mut quote = [0; QUOTE];

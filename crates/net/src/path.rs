@@ -1,4 +1,4 @@
-//! Between which addresses a connection runs, and what the system knows of the way.
+//! The addresses of a connection, and the system's route between them.
 
 use std::hash::{Hash, Hasher};
 use std::io;
@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use skywave_wire::{AddressPair, Checksum};
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// What DCCP packets travel in.
+/// The encapsulation of DCCP packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encapsulation {
     /// UDP datagrams.
@@ -16,16 +16,16 @@ pub(crate) enum Encapsulation {
     Ip,
 }
 
-/// Addresses of one connection.
+/// The addresses of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Path {
-    /// The address that this host uses.
+    /// This host's address.
     pub(crate) local: IpAddr,
     /// The peer's address and UDP port; zero over IP.
     pub(crate) peer: SocketAddr,
 }
 
-/// What tells connections apart: RFC 6773's 6-tuple, the local UDP port being the endpoint's.
+/// The identity of a connection: RFC 6773's 6-tuple, in which the local UDP port is the endpoint's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) path: Path,
@@ -35,7 +35,7 @@ pub(crate) struct Key {
     pub(crate) remote_port: u16,
 }
 
-/// In one piece: field by field, hashing takes several times as long.
+/// Hashes all fields in one call, which is several times as fast as hashing each.
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let mut bytes = [0; 38];
@@ -47,7 +47,7 @@ impl Hash for Key {
 }
 
 impl Path {
-    /// The addresses as bytes that stand for no others.
+    /// The addresses in an unambiguous byte encoding.
     pub(crate) fn to_bytes(self) -> [u8; 34] {
         let octets = |address: IpAddr| match address {
             IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
@@ -60,7 +60,8 @@ impl Path {
         bytes
     }
 
-    /// What becomes of the DCCP checksum (RFC 6773 section 3.3); its sum is the same both ways.
+    /// How to compute the DCCP checksum (RFC 6773 section 3.3); the pseudo-header sum is the same
+    /// in both directions.
     pub(crate) fn checksum(&self, encapsulation: Encapsulation) -> Checksum {
         match encapsulation {
             Encapsulation::Udp => Checksum::Ignored,
@@ -69,7 +70,7 @@ impl Path {
         }
     }
 
-    /// Bytes of the headers before DCCP's own (RFC 6773 section 3.7).
+    /// Bytes of headers in front of DCCP's (RFC 6773 section 3.7).
     pub(crate) fn lower_headers(&self, encapsulation: Encapsulation) -> u32 {
         let ip = match self.peer.ip().to_canonical() {
             IpAddr::V4(_) => 20,
@@ -83,16 +84,16 @@ impl Path {
     }
 }
 
-/// What the system knows of the way to a peer.
+/// The system's route to a peer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route {
-    /// The address that packets to the peer leave from.
+    /// The source address of packets to the peer.
     pub(crate) source: IpAddr,
-    /// The largest IP packet, in bytes, as far as is known.
+    /// The largest IP packet in bytes, as far as is known.
     pub(crate) mtu: u32,
 }
 
-/// Asks the system for the way from `local` to `peer`: nothing is sent.
+/// Asks the system for the route from `local` to `peer`, without sending anything.
 pub(crate) fn route(local: Option<IpAddr>, peer: SocketAddr) -> io::Result<Route> {
     let probe = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
     if let Some(local) = local {
@@ -120,7 +121,7 @@ pub(crate) fn route(local: Option<IpAddr>, peer: SocketAddr) -> io::Result<Route
 mod tests {
     use super::*;
 
-    // U-6: the encapsulation's eight bytes count with the headers.
+    // U-6: the eight bytes of UDP encapsulation count as headers.
     #[test]
     fn headers_before_dccp() {
         let path = |peer: &str| Path {

@@ -1,4 +1,4 @@
-//! Several packets in one call over a raw socket, where there is no segmentation offload.
+//! Sending several packets in one call over a raw socket, which has no segmentation offload.
 
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
@@ -11,11 +11,11 @@ use nix::sys::socket::{ControlMessage, MsgFlags, MultiHeaders, SockaddrStorage, 
 
 use crate::batch::Batch;
 
-/// The most packets of one call.
+/// The most packets per call.
 pub(crate) const MAX_PACKETS: usize = 64;
 
-/// Sends packets of `batch` to `peer` from `source`, where it is not for the system to choose, and
-/// says how many have left: all, or those before the first that was refused.
+/// Sends packets of `batch` to `peer` from `source` (`None` lets the system choose). Returns how
+/// many have left: all, or those before the first refused packet.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub(crate) fn send(
     let (tos, class) = (batch.ecn().bits(), i32::from(batch.ecn().bits()));
     let (from_v4, from_v6);
     let mut control = Vec::with_capacity(2);
-    // No larger than what is in it: the system reads it to its end.
+    // Exactly as large as its contents, because the system reads it to the end.
     let space = match peer {
         SocketAddr::V4(_) => {
             control.push(ControlMessage::Ipv4Tos(&tos));

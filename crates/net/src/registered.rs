@@ -1,4 +1,4 @@
-//! File descriptors that the runtime watches.
+//! File descriptors watched by the runtime.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -6,11 +6,11 @@ use std::os::fd::OwnedFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Has the current runtime watch `descriptor`, which must not block.
+/// Lets the current runtime watch `descriptor`, which must be non-blocking.
 #[allow(unsafe_code)]
 pub(crate) fn registered(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: an `OwnedFd` owns an open descriptor, and names the same one as long as it lives;
-    // nothing takes it out of the `AsyncFd`. The runtime asks for this promise because it keeps the
+    // SAFETY: an `OwnedFd` owns an open descriptor and refers to the same one for its whole life,
+    // and nothing takes it out of the `AsyncFd`. The runtime requires this because it keeps the
     // descriptor's number.
     let watched = unsafe { AsyncFd::register_with_interest(descriptor, interest) };
     Ok(watched?)

@@ -1,4 +1,4 @@
-//! How packets get into the socket.
+//! Sending packets, with a backlog for a full socket.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -18,10 +18,10 @@ use crate::locked;
 use crate::path::Path;
 use crate::socket::{Room, Socket};
 
-/// Batches that are kept to be filled again.
+/// How many emptied batches are kept for reuse.
 const SPARE: usize = 8;
 
-/// Sends batches, from any thread; keeps what the socket has no room for.
+/// Sends batches from any thread, and keeps what the socket has no room for.
 #[derive(Debug, Default)]
 pub(crate) struct Sender {
     spare: Mutex<Vec<Batch>>,
@@ -34,13 +34,13 @@ pub(crate) struct Sender {
 struct Backlog {
     /// Batches that found the socket full, oldest first. Nothing overtakes them.
     batches: VecDeque<(Path, Batch)>,
-    /// What they wait for.
+    /// Notifies of room in the socket.
     room: Option<Room>,
 }
 
 impl Sender {
-    /// Sends all packets that `hand_over` puts into the outgoing ones, which break off where the socket
-    /// becomes full; `false` then.
+    /// Sends all packets that `hand_over` puts into its outlet, which breaks when the socket is
+    /// full. Returns false in that case.
     pub(crate) fn send_all(
         &self,
         socket: &Socket,
@@ -76,26 +76,26 @@ impl Sender {
         drained
     }
 
-    /// Sends `batch` and empties it; `false` where it had to be put behind the backlog.
+    /// Sends `batch` and empties it. Returns false if it had to be added to the backlog.
     fn send(&self, socket: &Socket, path: &Path, counters: &Counters, batch: &mut Batch) -> bool {
         if batch.is_empty() {
             return true;
         }
         let count = batch.count();
-        // An error that an earlier packet has caused may come up instead of this packet's own.
+        // The error may have been caused by an earlier packet, so try again.
         let result = match socket.send(path, batch) {
             Err(error) if error.kind() != ErrorKind::WouldBlock => socket.send(path, batch),
             result => result,
         };
         match result {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                // Some may have left already.
+                // Some packets may have left already.
                 counters.sent(count - batch.count());
                 self.hold(path, core::mem::take(batch));
                 return false;
             }
             Err(_) if batch.count() > 1 => {
-                // Perhaps it was the segmentation that could not be done.
+                // Segmentation may have failed: send the packets individually.
                 counters.send_errors(socket.send_singly(path, batch));
             }
             Err(_) => counters.send_errors(1),
@@ -114,7 +114,7 @@ impl Sender {
         self.is_blocked.store(true, Ordering::Release);
     }
 
-    /// Sends the backlog as the socket gets room; ready when there is none.
+    /// Sends the backlog as the socket gets room. Ready once it is empty.
     pub(crate) fn poll_backlog(
         &self,
         context: &mut Context<'_>,
@@ -145,7 +145,7 @@ impl Sender {
     }
 }
 
-/// Packets that leave one after the other.
+/// An outlet that batches packets.
 #[derive(Debug)]
 pub(crate) struct Outgoing<'a> {
     sender: &'a Sender,
@@ -163,7 +163,7 @@ impl Outgoing<'_> {
             .get_or_insert_with(|| locked(&self.sender.spare).pop().unwrap_or_default())
     }
 
-    /// Sends the batch; breaks off where the socket is full.
+    /// Sends the batch. Breaks if the socket is full.
     fn send(&mut self) -> ControlFlow<()> {
         let batch = self.batch.get_or_insert_default();
         if self
@@ -176,12 +176,12 @@ impl Outgoing<'_> {
         }
     }
 
-    /// Whether `packet` has found room in the batch.
+    /// Appends `packet` to the batch. Returns whether it fitted.
     fn push(&mut self, packet: &Packet, ecn: Ecn) -> bool {
         let (checksum, max_segments) = (self.checksum, self.max_segments);
         let pushed = self.batch().push(packet, ecn, checksum, max_segments);
         pushed.unwrap_or_else(|_| {
-            // What its peer sees is a loss.
+            // The peer sees this as a loss.
             self.counters.send_errors(1);
             true
         })
@@ -211,7 +211,7 @@ impl Outlet for Outgoing<'_> {
     }
 }
 
-/// Sends `batch` once there is room, which is waited for from the first time on.
+/// Sends `batch` once there is room. Starts watching for room at the first call.
 fn poll_send(
     context: &mut Context<'_>,
     socket: &Socket,
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(received, sent);
     }
 
-    /// On a network that takes its time, as loopback by itself does not.
+    /// Needs a network with a delay, which loopback alone does not have.
     #[test]
     fn what_finds_the_socket_full_leaves_when_there_is_room() {
         in_namespace(&[], || async {

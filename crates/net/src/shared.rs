@@ -1,5 +1,5 @@
-//! What the driver, the handles and the connections of one endpoint share. It is generic over the
-//! connection, which holds it in turn.
+//! The state shared by an endpoint's driver, handles and connections. Generic over the connection
+//! type, which refers back to it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ use crate::socket::Socket;
 use crate::table::Table;
 use crate::timers::Timers;
 
-/// Locks are taken in this order: a flow's, then any other; of those one at a time.
+/// Lock order: a flow's lock first, then at most one of the others.
 #[derive(Debug)]
 pub(crate) struct Shared<F> {
     pub(crate) clock: Clock,
@@ -32,15 +32,15 @@ pub(crate) struct Shared<F> {
     pub(crate) sender: Sender,
     pub(crate) counters: Counters,
     pub(crate) table: Mutex<Table<F>>,
-    /// Flows that leave to the driver what they have to send.
+    /// Flows that have left their sending to the driver.
     pending: Mutex<Vec<Arc<F>>>,
-    /// What belongs to no connection: Requests of which nothing is remembered, their cookies that
-    /// come back, and strays.
+    /// The stateless listener for packets that belong to no connection: Requests that are not
+    /// stored, their returning cookies, and strays.
     pub(crate) door: Mutex<dccp::Listener>,
     driver: Mutex<Option<Waker>>,
-    /// No handle of the endpoint is left.
+    /// Whether no handle of the endpoint is left.
     pub(crate) is_orphaned: AtomicBool,
-    /// A connection has left the table.
+    /// Notified when a connection leaves the table.
     pub(crate) fewer: Notify,
     ids: AtomicU64,
 }
@@ -55,7 +55,8 @@ impl<F> Shared<F> {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(OpenError::Random)?;
         let door = dccp::ListenerConfig {
-            // What is remembered is a flow of this endpoint, not of the door.
+            // Stored half-open connections are flows of this endpoint, not of the stateless
+            // listener.
             half_open: 0,
             resets_per_second: config.resets_per_second,
             ..dccp::ListenerConfig::default()
@@ -81,7 +82,7 @@ impl<F> Shared<F> {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Lets the driver send what `flow` has.
+    /// Lets the driver send what `flow` has queued.
     pub(crate) fn defer(&self, flow: Arc<F>) {
         let mut pending = locked(&self.pending);
         pending.push(flow);
@@ -92,7 +93,7 @@ impl<F> Shared<F> {
         }
     }
 
-    /// Takes the connections that have been left to the driver.
+    /// Takes the connections left to the driver.
     pub(crate) fn take_pending(&self, into: &mut Vec<Arc<F>>) {
         core::mem::swap(&mut *locked(&self.pending), into);
     }
@@ -107,7 +108,7 @@ impl<F> Shared<F> {
         }
     }
 
-    /// Whom to wake from now on.
+    /// Sets the waker to use from now on.
     pub(crate) fn driven_by(&self, waker: &Waker) {
         let mut driver = locked(&self.driver);
         if !driver.as_ref().is_some_and(|known| known.will_wake(waker)) {
@@ -115,7 +116,7 @@ impl<F> Shared<F> {
         }
     }
 
-    /// Takes a flow that is over out of the table.
+    /// Removes a flow that is over from the table.
     pub(crate) fn forget(&self, key: Key, flow: &Arc<F>, time_wait: Option<Instant>) {
         let mut table = locked(&self.table);
         table.expire(self.clock.now());
@@ -139,7 +140,7 @@ impl<F> Shared<F> {
     }
 }
 
-/// A generator that nobody can predict (RFC 4340 section 7.2).
+/// Creates an unpredictable generator (RFC 4340 section 7.2).
 pub(crate) fn random_generator() -> Result<Xoshiro256PlusPlus, getrandom::Error> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)?;

@@ -1,8 +1,9 @@
-//! The socket under an endpoint: DCCP over UDP (RFC 6773) or as IP protocol 33.
+//! The socket of an endpoint: DCCP over UDP (RFC 6773) or as IP protocol 33.
 //!
-//! quinn-udp's calls serve both. They carry the ECN bits in and out, give the address that a packet
-//! was sent to, set Don't Fragment, and read in batches; over UDP they also segment (GSO) and join
-//! (GRO); over IP several packets leave by `sendmmsg`. A raw IPv4 socket shows the IP header of what it receives, a raw IPv6 socket does not.
+//! Both use quinn-udp's calls, which carry the ECN bits in both directions, report a packet's
+//! destination, set Don't Fragment, and read in batches. Over UDP they also segment (GSO) and join
+//! (GRO) packets; over IP several packets leave with `sendmmsg`. A raw IPv4 socket includes the IP
+//! header of received packets, a raw IPv6 socket does not.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -25,19 +26,19 @@ use crate::path::{Encapsulation, Path};
 use crate::raw;
 use crate::registered::registered;
 
-/// A socket on the runtime.
+/// A socket registered with the runtime.
 #[derive(Debug)]
 pub(crate) struct Socket {
     io: AsyncFd<OwnedFd>,
     state: UdpSocketState,
     pub(crate) encapsulation: Encapsulation,
     pub(crate) local: SocketAddr,
-    /// Whether the socket is IPv6 and takes IPv4 as well.
+    /// Whether this is an IPv6 socket that also accepts IPv4.
     pub(crate) is_dual: bool,
     max_segments: usize,
 }
 
-/// Watches a full socket for room, under a descriptor of its own.
+/// Watches a full socket for room, through a separate descriptor.
 #[derive(Debug)]
 pub(crate) struct Room(AsyncFd<OwnedFd>);
 
@@ -84,10 +85,11 @@ impl Socket {
             .local_addr()?
             .as_socket()
             .ok_or_else(|| io::Error::from(ErrorKind::AddrNotAvailable))?;
-        // quinn-udp 0.6.3 asks for timestamps, and has no room for them beside the size of joined
-        // packets: the system then leaves out the ECN bits.
+        // quinn-udp 0.6.3 requests timestamps but leaves no room for them next to the size of
+        // joined packets, so the system would omit the ECN bits.
         setsockopt(&system, sockopt::ReceiveTimestampns, &false).map_err(io::Error::from)?;
-        // The system grants what it allows, to a privileged process more; less is no error.
+        // The system grants what it allows, more to a privileged process. Getting less is not an
+        // error.
         if let Some(size) = config.send_buffer
             && setsockopt(&system, sockopt::SndBufForce, &size).is_err()
         {
@@ -113,7 +115,8 @@ impl Socket {
             Encapsulation::Ip => raw::MAX_PACKETS,
         };
         Ok(Self {
-            // Not for room to send, of which every packet that leaves would wake the driver: see `Room`.
+            // Not for writability, which would wake the driver for every packet that leaves: see
+            // `Room`.
             io: registered(system.into(), Interest::READABLE | Interest::ERROR)?,
             state,
             encapsulation,
@@ -123,25 +126,25 @@ impl Socket {
         })
     }
 
-    /// The address that the endpoint is bound to; `None` for all of them.
+    /// The address that the endpoint is bound to; `None` if bound to all.
     pub(crate) fn bound(&self) -> Option<IpAddr> {
         Some(self.local.ip()).filter(|address| !address.is_unspecified())
     }
 
-    /// Packets that one call may send.
+    /// The most packets that one call may send.
     pub(crate) fn max_segments(&self) -> usize {
         match self.encapsulation {
-            // quinn-udp turns segmentation off when the interface cannot do it.
+            // quinn-udp disables segmentation if the interface does not support it.
             Encapsulation::Udp => self.max_segments.min(self.state.max_gso_segments()),
             Encapsulation::Ip => self.max_segments,
         }
     }
 
-    /// Sends `batch` now, and leaves in it what has not been sent.
+    /// Sends `batch` now, leaving in it what was not sent.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::WouldBlock`] where the socket is full, or what the system says.
+    /// [`ErrorKind::WouldBlock`] if the socket is full, or the system's error.
     pub(crate) fn send(&self, path: &Path, batch: &mut Batch) -> io::Result<()> {
         if self.encapsulation == Encapsulation::Udp {
             self.send_bytes(path, batch.ecn(), batch.bytes(), batch.segment())?;
@@ -155,7 +158,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Sends the packets of `batch` one by one, and says how many the system refused.
+    /// Sends the packets of `batch` individually. Returns how many the system refused.
     pub(crate) fn send_singly(&self, path: &Path, batch: &mut Batch) -> u64 {
         let refused = batch
             .packets()
@@ -168,7 +171,7 @@ impl Socket {
         refused as u64
     }
 
-    /// The address that a packet shall leave from, where the socket is not bound to one.
+    /// The source address to request, if the socket is not bound to one.
     fn source(&self, path: &Path) -> Option<IpAddr> {
         self.local.ip().is_unspecified().then_some(path.local)
     }
@@ -184,17 +187,17 @@ impl Socket {
         self.state.try_send(self.io.get_ref().into(), &transmit)
     }
 
-    /// Begins to wait for room to send.
+    /// Starts watching for room to send.
     ///
     /// # Errors
     ///
-    /// The system has no descriptor or memory for it.
+    /// The system has no descriptor or memory left.
     pub(crate) fn room(&self) -> io::Result<Room> {
         let again = self.io.get_ref().try_clone()?;
         Ok(Room(registered(again, Interest::WRITABLE)?))
     }
 
-    /// As [`send`](Self::send), waiting for `room`.
+    /// Like [`send`](Self::send), waiting for `room`.
     pub(crate) fn poll_send(
         &self,
         context: &mut Context<'_>,
@@ -210,12 +213,12 @@ impl Socket {
         }
     }
 
-    /// Buffers to read into.
+    /// Creates receive buffers.
     pub(crate) fn incoming(&self) -> Incoming {
         Incoming::new(self.local.ip(), self.encapsulation)
     }
 
-    /// Reads what has arrived, at least one packet, into its own [buffers](Self::incoming).
+    /// Reads what has arrived, at least one packet, into `incoming`'s buffers.
     pub(crate) fn poll_receive(
         &self,
         context: &mut Context<'_>,
@@ -230,7 +233,7 @@ impl Socket {
                 Err(_would_block) => {}
                 Ok(Ok(true)) => return Poll::Ready(Ok(())),
                 Ok(Ok(false)) => {
-                    // Another read would find nothing: what arrives from now on is announced anew.
+                    // Nothing is left to read; the next arrival will be signalled again.
                     guard.clear_ready();
                     return Poll::Ready(Ok(()));
                 }
@@ -239,7 +242,7 @@ impl Socket {
         }
     }
 
-    /// Waits until the network has reported errors, and hands each to `report`.
+    /// Waits for errors reported by the network and passes each to `report`.
     pub(crate) async fn network_errors(
         &self,
         mut report: impl FnMut(NetworkError),

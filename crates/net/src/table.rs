@@ -1,4 +1,4 @@
-//! Which connection a packet belongs to.
+//! Finds the connection that a packet belongs to.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -9,17 +9,17 @@ use skywave_units::Instant;
 use crate::mailbox::Mailbox;
 use crate::path::{Key, Path};
 
-/// Where ports for clients are taken from (RFC 4340 section 19.9: the dynamic range).
+/// The range of client ports (RFC 4340 section 19.9: the dynamic range).
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
-/// All flows of an endpoint, and who listens.
+/// All flows and listeners of an endpoint.
 ///
-/// RFC 6773 section 3.8 leaves two methods: this is the second, several connections over the same
-/// UDP ports, told apart by the 6-tuple.
+/// RFC 6773 section 3.8 permits two methods. This is the second: several connections share the same
+/// UDP ports and are distinguished by the 6-tuple.
 #[derive(Debug)]
 pub(crate) struct Table<F> {
     slots: HashMap<Key, Slot<F>>,
-    /// How many of the slots are live.
+    /// The number of live slots.
     live: usize,
     listeners: HashMap<u16, Arc<Mailbox<F>>>,
     time_waits: BinaryHeap<Reverse<(Instant, Key)>>,
@@ -29,16 +29,16 @@ pub(crate) struct Table<F> {
 #[derive(Debug)]
 enum Slot<F> {
     Live(Arc<F>),
-    /// The connection is over, and its ports are kept from being used again before then.
+    /// The connection is over; its ports must not be reused before then.
     TimeWait(Instant),
 }
 
-/// What the table says about a packet.
+/// The result of looking up a packet.
 #[derive(Debug)]
 pub(crate) enum Found<F> {
     Flow(Arc<F>),
     Listener(Arc<Mailbox<F>>),
-    /// The connection is over, and its ports rest.
+    /// The connection is over, and its ports may not be reused yet.
     TimeWait,
     Nobody,
 }
@@ -56,7 +56,7 @@ impl<F> Default for Table<F> {
 }
 
 impl<F> Table<F> {
-    /// Whom a packet with `key` is for at `now`; only a Request is for a listener.
+    /// Finds the recipient of a packet with `key` at `now`. Only a Request can match a listener.
     pub(crate) fn find(&self, key: &Key, is_request: bool, now: Instant) -> Found<F> {
         match self.slots.get(key) {
             Some(Slot::Live(flow)) => Found::Flow(Arc::clone(flow)),
@@ -68,12 +68,12 @@ impl<F> Table<F> {
         }
     }
 
-    /// Who listens on a port.
+    /// The listener on a port.
     pub(crate) fn listener(&self, port: u16) -> Option<Arc<Mailbox<F>>> {
         self.listeners.get(&port).map(Arc::clone)
     }
 
-    /// Enters a connection, and answers the one whose place it takes.
+    /// Inserts a connection. Returns the one that it replaces, if any.
     pub(crate) fn insert(&mut self, key: Key, flow: Arc<F>) -> Option<Arc<F>> {
         match self.slots.insert(key, Slot::Live(flow)) {
             Some(Slot::Live(before)) => Some(before),
@@ -84,8 +84,8 @@ impl<F> Table<F> {
         }
     }
 
-    /// Forgets a connection that is over, unless another has its place; its ports rest until
-    /// `time_wait`.
+    /// Removes a connection that is over, unless another has taken its place. Its ports are blocked
+    /// until `time_wait`.
     pub(crate) fn remove(&mut self, key: Key, flow: &Arc<F>, time_wait: Option<Instant>) {
         match self.slots.get(&key) {
             Some(Slot::Live(live)) if Arc::ptr_eq(live, flow) => self.live -= 1,
@@ -102,20 +102,20 @@ impl<F> Table<F> {
         }
     }
 
-    /// Ends what TIMEWAIT has lasted long enough.
+    /// Removes expired TIMEWAIT entries.
     pub(crate) fn expire(&mut self, now: Instant) {
         while let Some(Reverse((until, key))) = self.time_waits.peek().copied()
             && until <= now
         {
             self.time_waits.pop();
-            // Its ports may have been taken since, and rest again.
+            // The ports may have been reused since, and be blocked again.
             if matches!(self.slots.get(&key), Some(&Slot::TimeWait(last)) if last <= now) {
                 self.slots.remove(&key);
             }
         }
     }
 
-    /// A DCCP port for a client, looked for from a random one on.
+    /// Finds a free DCCP port for a client, searching from a random one.
     pub(crate) fn free_port(&self, path: Path, remote_port: u16, random: u64) -> Option<u16> {
         let first = *EPHEMERAL.start();
         let count = EPHEMERAL.len() as u64;
@@ -131,7 +131,7 @@ impl<F> Table<F> {
             })
     }
 
-    /// Whether the port was free.
+    /// Adds a listener. Returns false if the port is taken.
     pub(crate) fn listen(&mut self, port: u16, mailbox: &Arc<Mailbox<F>>) -> bool {
         if self.listeners.contains_key(&port) {
             return false;
@@ -150,13 +150,13 @@ impl<F> Table<F> {
         }
     }
 
-    /// Takes no new connections from now on; says who listened.
+    /// Stops accepting connections. Returns the listeners.
     pub(crate) fn close(&mut self) -> Vec<Arc<Mailbox<F>>> {
         self.is_closing = true;
         self.listeners.drain().map(|(_, mailbox)| mailbox).collect()
     }
 
-    /// Forgets all flows, and which ports rest.
+    /// Removes all flows and TIMEWAIT entries.
     pub(crate) fn clear(&mut self) {
         self.slots.clear();
         self.live = 0;

@@ -12,9 +12,9 @@ use crate::locked;
 
 /// The deadlines of all flows, at most one entry each, and the alarm for the earliest.
 ///
-/// Most deadlines move away before they come, a retransmission timer with each acknowledgement. An
-/// entry is therefore left standing when its connection's deadline becomes later; whoever is called
-/// too early asks for another entry.
+/// Most deadlines are postponed before they arrive, such as a retransmission timer at each
+/// acknowledgement. An entry is therefore left in place when its connection's deadline becomes
+/// later; a flow called too early sets another entry.
 #[derive(Debug)]
 pub(crate) struct Timers<F> {
     clock: Clock,
@@ -41,7 +41,7 @@ impl<F> Timers<F> {
         }
     }
 
-    /// Has `flow`, known by `id`, called at `at` rather than at `before`.
+    /// Schedules the call of `flow`, identified by `id`, at `at` instead of `before`.
     pub(crate) fn set(&self, id: u64, flow: &Arc<F>, before: Option<Instant>, at: Option<Instant>) {
         let mut entries = locked(&self.entries);
         if let Some(before) = before {
@@ -53,17 +53,17 @@ impl<F> Timers<F> {
         }
     }
 
-    /// Forgets all deadlines.
+    /// Removes all deadlines.
     pub(crate) fn clear(&self) {
         locked(&self.entries).by_time.clear();
     }
 
-    /// Ready when some deadline may have come.
+    /// Ready if a deadline may have passed.
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
         self.alarm.poll_fired(context)
     }
 
-    /// Takes the flows that are due at `now`, and sets the alarm for the others.
+    /// Takes the flows due at `now`, and sets the alarm for the others.
     pub(crate) fn take_due(&self, now: Instant, due: &mut Vec<Arc<F>>) {
         let mut entries = locked(&self.entries);
         while let Some(first) = entries.by_time.first_entry() {
@@ -82,8 +82,7 @@ impl<F> Timers<F> {
         let Some((&(first, _), _)) = entries.by_time.first_key_value() else {
             return;
         };
-        // It cannot fail with the arguments that `set` gives; if it did, the next event would try
-        // again.
+        // Cannot fail with the arguments of `set`; if it did, the next event would retry.
         if first < entries.armed && self.alarm.set(first - self.clock.now()).is_ok() {
             entries.armed = first;
         }

@@ -1,8 +1,8 @@
-//! What every queue discipline is held to, for tests of disciplines.
+//! Tests of the contract of queue disciplines.
 //!
-//! [`check`] offers a queue packets of all sorts at random times, keeps account of them, and compares
-//! what becomes of them with what the discipline [declares](crate::Conduct): once as a queue that is
-//! asked for packets whenever it may be, and once at the head of a link.
+//! [`check`] offers a queue packets of all kinds at random times, accounts for each, and compares
+//! the outcome with what the discipline [declares](crate::Conduct): once with the queue on its own,
+//! asked for packets at arbitrary times, and once with the queue at the head of a link.
 
 mod parcel;
 
@@ -17,45 +17,45 @@ use skywave_wire::Ecn;
 
 use crate::{CLASSES, Conduct, DropReason, Dropped, Head, Link, LossModel, Packet, QueueKind};
 
-/// A packet of 1000 bytes takes a millisecond.
+/// At this rate, a packet of 1000 bytes takes a millisecond.
 const RATE: Rate = Rate::from_bps(8_000_000);
 const DELAY: Duration = Duration::from_millis(10);
-/// Calls of one check.
+/// The number of calls per check.
 const CALLS: usize = 1000;
 
-/// How a queue has broken its contract.
+/// A violation of the contract.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("seed {seed}, call {call}: {what}")]
 pub struct Violation {
-    /// The seed that it was found with.
+    /// The seed that produced it.
     pub seed: u64,
-    /// The number of the call.
+    /// The index of the call.
     pub call: usize,
-    /// What was wrong.
+    /// What is wrong.
     pub what: String,
 }
 
-/// What became of the packets that a queue was offered.
+/// The outcome for the packets offered to a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Packets that left it.
+    /// Packets that left the queue.
     pub left: u32,
-    /// Those of them whose ECN field it had changed.
+    /// Of those, packets whose ECN field was changed.
     pub written: u32,
-    /// Packets that it refused.
+    /// Packets refused on arrival.
     pub refused: u32,
-    /// Packets that it dropped after it had taken them in.
+    /// Packets dropped after they had been accepted.
     pub dropped_inside: u32,
 }
 
-/// Holds queues of `kind` to what it declares, with calls drawn from `seed`.
+/// Checks that queues of `kind` do what it declares, with calls generated from `seed`.
 ///
-/// Every packet comes out once: by leaving, by being refused or by being dropped, and is what it was
-/// but for its ECN field. Order, drops, marks and limits are as declared, counts are right, and as
-/// long as something waits something leaves.
+/// Every packet comes out exactly once (sent, refused or dropped) and unchanged except for its ECN
+/// field. Order, drops, marks and limits are as declared, the counts are correct, and a non-empty
+/// queue always yields a packet.
 ///
 /// # Errors
-/// [`Violation`]: the first.
+/// The first [`Violation`].
 pub fn check(kind: &dyn QueueKind<Parcel>, seed: u64) -> Result<Tally, Violation> {
     let mut tally = Tally::default();
     for drive in [drive_queue, drive_link] {
@@ -76,11 +76,11 @@ pub fn check(kind: &dyn QueueKind<Parcel>, seed: u64) -> Result<Tally, Violation
     Ok(tally)
 }
 
-/// What happens next.
+/// One call of the test.
 struct Call {
-    /// How much later.
+    /// The time since the previous call.
     after: Duration,
-    /// A packet arrives; where there is none, the queue is asked for one.
+    /// The packet that arrives; with `None`, the queue is asked for a packet.
     arrives: Option<Parcel>,
 }
 
@@ -107,7 +107,7 @@ fn random(name: &str) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(name.len() as u64)
 }
 
-/// The queue as one that keeps its packets, asked at any time.
+/// Drives the queue on its own, as one that keeps its packets.
 fn drive_queue(
     kind: &dyn QueueKind<Parcel>,
     calls: &[Call],
@@ -137,7 +137,7 @@ fn drive_queue(
         match left {
             Some(Some(parcel)) => account.leaves(parcel)?,
             Some(None) if account.packets() > 0 => {
-                return Err("it gives out nothing although something waits".to_owned());
+                return Err("the queue returns no packet although packets are waiting".to_owned());
             }
             Some(None) | None => {}
         }
@@ -146,7 +146,7 @@ fn drive_queue(
     account.close()
 }
 
-/// The queue at the head of a link that is its own.
+/// Drives the queue at the head of its own link.
 fn drive_link(
     kind: &dyn QueueKind<Parcel>,
     calls: &[Call],
@@ -156,7 +156,7 @@ fn drive_link(
     let head = Head::new("contract", RATE, DELAY, &random);
     let mut link = Link::new(kind.build(&head), RATE, DELAY, LossModel::None);
     let mut now = Instant::ZERO;
-    // Where it is known which packet is sent when.
+    // Whether the test can predict which packet is sent when.
     let is_known = account.conduct.fifo && !account.conduct.drops_inside;
     let mut waiting = Waiting::default();
     for (index, call) in calls.iter().enumerate() {
@@ -172,7 +172,9 @@ fn drive_link(
             let counted = (link.queued_packets() as u64, link.queued_bytes());
             let known = (waiting.sizes.len() as u64, waiting.bytes);
             if is_known && counted != known {
-                return Err(format!("it counts {counted:?} where {known:?} wait"));
+                return Err(format!(
+                    "the queue counts {counted:?} (packets, bytes) but {known:?} are waiting"
+                ));
             }
             account.limits(counted.0, counted.1)?;
             continue;
@@ -194,7 +196,7 @@ fn drive_link(
     account.close()
 }
 
-/// Lets a link do what is due by `now`.
+/// Makes a link do what is due by `now`.
 fn run(link: &mut Link<Parcel>, now: Instant, account: &mut Account) -> Result<(), String> {
     while let Some(at) = link.deadline().filter(|&at| at <= now) {
         let left = link.dequeue(at);
@@ -208,10 +210,10 @@ fn run(link: &mut Link<Parcel>, now: Instant, account: &mut Account) -> Result<(
     Ok(())
 }
 
-/// What waits before a link that sends packets as they came.
+/// The packets waiting for a FIFO link.
 #[derive(Default)]
 struct Waiting {
-    /// When transmissions begin, and of how many bytes.
+    /// The start of each transmission, and its size in bytes.
     sizes: VecDeque<(Instant, u32)>,
     bytes: u64,
     free: Instant,
@@ -233,10 +235,10 @@ impl Waiting {
     }
 }
 
-/// Which packets a queue has, and what it may do to them.
+/// The packets in a queue, and what the queue may do to them.
 struct Account {
     conduct: Conduct,
-    /// In the order in which they came.
+    /// In order of arrival.
     inside: VecDeque<Parcel>,
     tally: Tally,
 }
@@ -271,24 +273,28 @@ impl Account {
         self.tally.refused += 1;
         let id = parcel.id;
         match reason {
-            _ if packet != parcel => Err(format!("it hands back {packet:?} for {parcel:?}")),
-            DropReason::Full if has_room && self.conduct.one_limit => {
-                Err(format!("it refuses packet {id} although it has room"))
-            }
-            DropReason::Early if !self.conduct.drops_early => {
-                Err(format!("it drops packet {id} early"))
-            }
-            DropReason::Loss => Err(format!("it loses packet {id}, as only links do")),
+            _ if packet != parcel => Err(format!(
+                "the queue refuses {parcel:?} but returns {packet:?}"
+            )),
+            DropReason::Full if has_room && self.conduct.one_limit => Err(format!(
+                "the queue refuses packet {id} as full although it would fit"
+            )),
+            DropReason::Early if !self.conduct.drops_early => Err(format!(
+                "the queue drops packet {id} early, which it does not declare"
+            )),
+            DropReason::Loss => Err(format!(
+                "the queue drops packet {id} as lost, which only links may do"
+            )),
             DropReason::Full | DropReason::Early => Ok(()),
         }
     }
 
-    /// Takes a packet out, and says whether it was the first.
+    /// Removes a packet. Returns it and whether it was the oldest.
     fn take(&mut self, id: u32) -> Result<(Parcel, bool), String> {
         let position = self.inside.iter().position(|parcel| parcel.id == id);
         position
             .and_then(|position| Some((self.inside.remove(position)?, position == 0)))
-            .ok_or_else(|| format!("it gives out packet {id}, which it does not have"))
+            .ok_or_else(|| format!("the queue returns packet {id}, which it does not contain"))
     }
 
     fn drops(&mut self, dropped: Dropped<Parcel>) -> Result<(), String> {
@@ -297,12 +303,12 @@ impl Account {
         self.tally.dropped_inside += 1;
         if !self.conduct.drops_inside || reason == DropReason::Loss {
             return Err(format!(
-                "it drops packet {}, which it had taken in",
+                "the queue drops packet {} after accepting it, which it does not declare",
                 packet.id
             ));
         }
         if packet != before {
-            return Err(format!("it makes {packet:?} of {before:?}"));
+            return Err(format!("the queue changes {before:?} to {packet:?}"));
         }
         Ok(())
     }
@@ -314,18 +320,20 @@ impl Account {
         }
         let may_write = self.conduct.writes.allows(before.ecn(), parcel.ecn());
         if parcel.with_ecn(before.ecn()) != before || !may_write {
-            return Err(format!("it makes {parcel:?} of {before:?}"));
+            return Err(format!("the queue changes {before:?} to {parcel:?}"));
         }
         self.tally.left += 1;
         self.tally.written += u32::from(parcel != before);
         Ok(())
     }
 
-    /// Compares counts of what waits with what has come and gone.
+    /// Compares the queue's counts with the packets that have arrived and left.
     fn compare(&self, packets: usize, bytes: u64) -> Result<(), String> {
         let (counted, known) = ((packets as u64, bytes), (self.packets(), self.bytes()));
         if counted != known {
-            return Err(format!("it counts {counted:?} where {known:?} wait"));
+            return Err(format!(
+                "the queue counts {counted:?} (packets, bytes) but {known:?} are waiting"
+            ));
         }
         self.limits(known.0, known.1)
     }
@@ -338,7 +346,9 @@ impl Account {
         } = self.conduct;
         let is_over = |is: u64, most: Option<u64>| most.is_some_and(|most| is > most);
         if is_over(packets, most_packets) || is_over(bytes, most_bytes) {
-            return Err(format!("it holds {packets} packets of {bytes} B"));
+            return Err(format!(
+                "the queue holds {packets} packets of {bytes} B, more than it declares"
+            ));
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
-//! What stands between endpoints: links, the queues at their heads and the losses on the way.
+//! The path between endpoints: links, their queues, and losses.
 //!
-//! Everything here is sans-IO and generic over [`Packet`]: the simulator drives it on virtual time
-//! with its frames, a live emulator on real time with real buffers. [`Link`] is the whole of a
-//! simplex link, [`Variation`] what makes its rate and delay change. What is random draws from a
-//! seeded generator that is handed in.
+//! Everything here is sans-IO and generic over [`Packet`]. The simulator uses it on virtual time
+//! with its frames; a live emulator could use it on real time with real buffers. [`Link`] is a
+//! complete simplex link; [`Variation`] makes its rate and delay vary. Randomness comes from seeded
+//! generators supplied by the caller.
 //!
-//! A new discipline implements [`Admission`] or [`Keeps`] and a [`QueueKind`]; the head of `queue`
-//! says how, with an example, and [`contract`] is what it is held to.
+//! A new discipline implements [`Admission`] or [`Keeps`], and [`QueueKind`]. The documentation of
+//! the `queue` module shows how, with an example; [`contract`] has tests for any discipline.
 
 pub mod contract;
 mod link;

@@ -9,45 +9,45 @@ use crate::{
 
 /// A simplex link with its queue at the sending end.
 ///
-/// The link is a FIFO, so whoever drives it needs one timer for it, not one for each packet in
-/// flight: [`Link::deadline`] is the next arrival at the far end, and [`Link::dequeue`] takes that
-/// packet out.
+/// The link is a FIFO, so its driver needs one timer per link instead of one per packet in flight:
+/// [`Link::deadline`] is the next arrival at the far end, and [`Link::dequeue`] returns that
+/// packet.
 ///
-/// A queue that keeps packets is asked for the next at the end of each transmission, which is a
-/// deadline too: what it drops or marks, it drops or marks at its time. Each call first does what the
-/// link has done since the last one, so the queue sees these times exactly even from a driver that
+/// A queue that keeps packets is asked for the next one at the end of each transmission, which is a
+/// deadline too, so that it drops and marks at the right times. Each call first catches up with
+/// what the link has done since the previous call, so the queue sees exact times even if the driver
 /// is late.
 #[derive(Debug)]
 pub struct Link<P> {
     queue: AnyQueue<P>,
-    /// None where nothing is lost, which is the common case and costs no more than a look.
+    /// `None` if nothing is lost, which is the common case and costs only a comparison.
     loss: Option<Box<LossModel>>,
     wire: Wire<P>,
 }
 
-/// What is behind the queue.
+/// The part behind the queue.
 #[derive(Debug)]
 struct Wire<P> {
     rate: Rate,
-    /// What a packet takes from the end of its transmission to its arrival; where the link varies,
-    /// what the latest one takes.
+    /// The time from the end of a transmission to arrival; on a link that varies, that of the
+    /// latest packet.
     delay: Duration,
     variation: Option<Box<Variation>>,
-    /// When the transmission in progress ends; the link is idle where this is not in the future.
+    /// When the current transmission ends. The link is idle unless this is in the future.
     free_at: Instant,
-    /// A size and the time that it takes. Most packets on a link have one size, and a division
-    /// costs as much as all the rest of a packet's work on a link. Where the link varies the size
-    /// stays zero, which no packet has.
+    /// A packet size and its transmission time, cached because a division costs as much as the rest
+    /// of a packet's work on a link, and most packets have the same size. On a link that varies the
+    /// size stays zero, which matches no packet.
     serialisation: (u32, Duration),
-    /// Packets in transmission or propagation and when they arrive.
+    /// Packets being transmitted or propagated, with their arrival times.
     in_flight: Ring<(Instant, P)>,
-    /// Whether the queue is to be asked for the next packet that it has kept as soon as the link is
-    /// free. Only looked at where the queue keeps packets: most do not.
+    /// Whether to ask the queue for its next packet as soon as the link is free. Only used if the
+    /// queue keeps packets, which most do not.
     asks: bool,
 }
 
 impl<P: Packet> Link<P> {
-    /// An idle link.
+    /// Creates an idle link.
     pub fn new(
         queue: impl Into<AnyQueue<P>>,
         rate: Rate,
@@ -69,17 +69,17 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The link with a rate and a delay that vary.
+    /// Makes the link's rate and delay vary.
     pub fn varying(mut self, variation: Variation) -> Self {
         self.wire.variation = Some(Box::new(variation));
         self
     }
 
-    /// A packet arrives at the sending end. `Ok(true)` means that there may be a new
-    /// [`Link::deadline`].
+    /// Handles a packet that arrives at the sending end. Returns true if [`Link::deadline`] may
+    /// have changed.
     ///
     /// # Errors
-    /// [`Dropped`]: the loss model took it or the queue refused it.
+    /// [`Dropped`] if the loss model lost the packet or the queue refused it.
     #[inline(always)]
     pub fn enqueue(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
         if let Some(loss) = &mut self.loss
@@ -102,7 +102,7 @@ impl<P: Packet> Link<P> {
         Ok(was_empty)
     }
 
-    /// Takes out the packet that has arrived at the far end by `now`.
+    /// Returns a packet that has arrived at the far end by `now`.
     pub fn dequeue(&mut self, now: Instant) -> Option<P> {
         self.start_kept(now);
         let in_flight = &mut self.wire.in_flight;
@@ -110,15 +110,15 @@ impl<P: Packet> Link<P> {
         arrived.map(|(_, packet)| packet)
     }
 
-    /// Whether the queue keeps packets, so that it may drop them after it has taken them in.
+    /// Whether the queue keeps packets, so that it may drop them after accepting them.
     #[inline(always)]
     pub const fn keeps(&self) -> bool {
         matches!(self.queue, AnyQueue::Keeps(_))
     }
 
-    /// Takes out a packet that the queue had taken in and then dropped. To be called where the link
-    /// [keeps](Link::keeps) packets, after each [`Link::enqueue`], [`Link::dequeue`] and
-    /// [`Link::expire`], until nothing is left.
+    /// Returns a packet that the queue accepted and then dropped. If the link [keeps](Link::keeps)
+    /// packets, call this after each [`Link::enqueue`], [`Link::dequeue`] and [`Link::expire`]
+    /// until it returns `None`.
     pub fn dropped(&mut self) -> Option<Dropped<P>> {
         match &mut self.queue {
             AnyQueue::Keeps(queue) => queue.dropped(),
@@ -126,8 +126,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// When the link has something to do: the next packet arrives at the far end, or the queue,
-    /// where it keeps packets, is asked for the next. Then call [`Link::dequeue`].
+    /// When the link next has something to do: a packet arrives at the far end, or a queue that
+    /// keeps packets is asked for the next one. Call [`Link::dequeue`] then.
     pub fn deadline(&self) -> Option<Instant> {
         if self.keeps() {
             return self.wire.arrival_or_question();
@@ -135,7 +135,7 @@ impl<P: Packet> Link<P> {
         self.wire.next_arrival()
     }
 
-    /// Brings the link up to `now`: transmissions that have begun by then are begun.
+    /// Advances the link to `now`, starting all transmissions due by then.
     pub fn expire(&mut self, now: Instant) {
         match &mut self.queue {
             AnyQueue::DropTail(queue) => queue.expire(now),
@@ -145,7 +145,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Packets that wait in the queue; call [`Link::expire`] first to see it as it is now.
+    /// The number of packets in the queue. Call [`Link::expire`] first for the current value.
     pub fn queued_packets(&self) -> usize {
         match &self.queue {
             AnyQueue::DropTail(queue) => queue.packets(),
@@ -155,7 +155,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Bytes that wait in the queue; call [`Link::expire`] first to see it as it is now.
+    /// The number of bytes in the queue. Call [`Link::expire`] first for the current value.
     pub fn queued_bytes(&self) -> u64 {
         match &self.queue {
             AnyQueue::DropTail(queue) => queue.bytes(),
@@ -165,8 +165,9 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Tells `record` the inner values of the queue and their names (RED's average, PIE's drop
-    /// probability), as of the last packet that came or went. The link stays as it is.
+    /// Passes the names and values of the queue's internal variables to `record` (RED's average,
+    /// PIE's drop probability), as of the last packet that arrived or left. Does not advance the
+    /// link.
     pub fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         match &self.queue {
             AnyQueue::DropTail(queue) => queue.admission().inner_values(record),
@@ -176,7 +177,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Bits per second, on average from time zero to `end`.
+    /// The average rate from time zero to `end`, in bits per second.
     pub fn mean_rate(&self, end: Instant) -> Rate {
         match &self.wire.variation {
             Some(variation) => variation.mean_rate(end),
@@ -184,7 +185,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Starts what the queue has kept, as far as the link has become free by `now`.
+    /// Starts transmissions of kept packets for which the link has become free by `now`.
     #[inline(always)]
     fn start_kept(&mut self, now: Instant) {
         if let AnyQueue::Keeps(queue) = &mut self.queue {
@@ -193,7 +194,7 @@ impl<P: Packet> Link<P> {
     }
 }
 
-/// What calls a function that is chosen at run time, out of the way of what does not.
+/// Calls through a trait object; kept out of line so that other paths stay short.
 #[inline(never)]
 fn hand_on<P: Packet>(
     queue: &mut HandsOn<Box<dyn Admission + Send>>,
@@ -220,7 +221,7 @@ impl<P: Packet> Wire<P> {
         Ok(true)
     }
 
-    /// Starts what `queue` has kept, as far as the link has become free by `now`.
+    /// Starts transmissions from `queue` for which the link has become free by `now`.
     #[inline(never)]
     fn ask(&mut self, queue: &mut dyn Keeps<P>, now: Instant) {
         while self.asks && self.free_at <= now {
@@ -251,7 +252,8 @@ impl<P: Packet> Wire<P> {
             .push_back((self.free_at + self.delay, packet));
     }
 
-    /// Gets ready for a packet of another size than the last one, or for any where the link varies.
+    /// Updates rate and delay for a packet of a different size than the last one, or for any packet
+    /// if the link varies.
     #[inline(never)]
     fn prepare(&mut self, start: Instant, size: u32) {
         match &mut self.variation {
@@ -313,7 +315,7 @@ mod tests {
         assert!(link.enqueue(ms(0), Parcel::new(1, 1000)).is_ok());
         assert!(link.enqueue(ms(0), Parcel::new(2, 1000)).is_ok());
         assert!(link.enqueue(ms(9), Parcel::new(3, 1000)).is_err());
-        // At the instant at which a transmission ends, its place is free.
+        // The place of a transmission that ends at this instant is free.
         assert!(link.enqueue(ms(10), Parcel::new(4, 1000)).is_ok());
         assert_eq!(link.queued_packets(), 1);
     }
@@ -341,8 +343,8 @@ mod tests {
             arrived.extend(link.dequeue(now).map(|parcel| (now, parcel.id)));
             dropped.extend(link.dropped().map(|dropped| (now, dropped.packet.id)));
         }
-        // The second packet has waited for 10 ms, which is above the target; an interval of 100 ms
-        // later the 12th is the first to be dropped, and the next one takes its place.
+        // The second packet has waited 10 ms, which is above the target. An interval of 100 ms
+        // later, the 12th is the first to be dropped, and the next one takes its place.
         assert_eq!(dropped[0], (ms(110), 12));
         assert_eq!(arrived[..2], [(ms(110), 1), (ms(120), 2)]);
         assert_eq!(arrived[10..12], [(ms(210), 11), (ms(220), 13)]);

@@ -3,62 +3,62 @@
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Which arriving packets a link loses before they reach its queue: what is lost takes no bandwidth
-/// (as with ns-2's `lossmodel`).
+/// Decides which arriving packets a link loses before they reach its queue. Lost packets take no
+/// bandwidth (as with ns-2's `lossmodel`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum LossModel {
-    /// None.
+    /// Loses no packet.
     #[default]
     None,
-    /// The packets with these arrival ordinals, counted from 1 and in increasing order. Every
-    /// packet that arrives at the link counts, handshakes too.
+    /// Loses the packets with these arrival ordinals, counting from 1, in ascending order. Every
+    /// packet that arrives at the link counts, including handshakes.
     Named {
         /// The ordinals.
         ordinals: Vec<u64>,
         /// Arrivals so far.
         arrivals: u64,
-        /// How many of `ordinals` are behind us.
+        /// How many of `ordinals` have passed.
         passed: usize,
     },
-    /// At random.
+    /// Loses packets at random.
     Random(Box<RandomLoss>),
 }
 
-/// Packets lost at random.
+/// Random packet loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomLoss {
     process: LossProcess,
-    /// Of a Gilbert-Elliott channel.
+    /// The state of a Gilbert-Elliott channel.
     is_bad: bool,
     rng: Xoshiro256PlusPlus,
 }
 
-/// How random losses come about.
+/// The random process that produces losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LossProcess {
-    /// Each packet for itself.
+    /// Independent losses.
     Bernoulli(ErrorRate),
-    /// In bursts (Gilbert 1960, Elliott 1963): a channel that is good or bad, begins good and may
-    /// change before each packet.
+    /// Bursts (Gilbert 1960, Elliott 1963): a channel that is good or bad, starts good, and may
+    /// change state before each packet.
     GilbertElliott {
-        /// Probability that a good channel becomes bad.
+        /// Probability that a good channel turns bad.
         good_to_bad: f64,
-        /// Probability that a bad channel becomes good; a bad spell is 1 / `bad_to_good` packets
-        /// long on average.
+        /// Probability that a bad channel turns good; bad periods last 1 / `bad_to_good` packets on
+        /// average.
         bad_to_good: f64,
-        /// Errors while it is good.
+        /// The error rate in the good state.
         good: ErrorRate,
-        /// Errors while it is bad.
+        /// The error rate in the bad state.
         bad: ErrorRate,
     },
 }
 
-/// How likely an error is.
+/// The probability of an error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ErrorRate {
-    /// Probability that a packet is lost, whatever its size.
+    /// Probability that a packet is lost, regardless of its size.
     Packet(f64),
-    /// Probability that a bit is wrong, each for itself; one wrong bit loses the packet.
+    /// Probability that a bit is wrong, independently of others; one wrong bit loses the packet.
     Bit(f64),
 }
 
@@ -67,14 +67,15 @@ impl ErrorRate {
     pub fn loss_probability(self, size: u32) -> f64 {
         match self {
             Self::Packet(probability) => probability,
-            // 1 - (1 - b)^(8 size); a bit error rate of 1e-17 is more than nothing.
+            // 1 - (1 - b)^(8 size), computed so that a bit error rate of 1e-17 is not rounded to
+            // zero.
             Self::Bit(probability) => -(8.0 * f64::from(size) * (-probability).ln_1p()).exp_m1(),
         }
     }
 }
 
 impl LossModel {
-    /// Loses the packets with these arrival ordinals (from 1); order and repetition do not matter.
+    /// Loses the packets with these arrival ordinals (from 1). Order and repetitions do not matter.
     pub fn named(mut ordinals: Vec<u64>) -> Self {
         ordinals.sort_unstable();
         ordinals.dedup();
@@ -85,7 +86,7 @@ impl LossModel {
         }
     }
 
-    /// Loses packets at random; `rng` draws once or twice for each packet.
+    /// Loses packets at random; each packet draws once or twice from `rng`.
     pub fn random(process: LossProcess, rng: Xoshiro256PlusPlus) -> Self {
         Self::Random(Box::new(RandomLoss {
             process,
@@ -94,7 +95,7 @@ impl LossModel {
         }))
     }
 
-    /// Counts an arrival of `size` bytes and says whether it is lost.
+    /// Counts an arrival of `size` bytes and returns whether it is lost.
     #[inline(never)]
     pub(crate) fn takes_next(&mut self, size: u32) -> bool {
         match self {
@@ -187,7 +188,7 @@ mod tests {
         assert!((share(&lost) - expected).abs() < 0.0012);
     }
 
-    /// A channel that is bad for ten packets in a hundred and ten, and loses all of them then.
+    /// A channel that is bad for 10 of 110 packets on average, and loses all of them then.
     #[test]
     fn gilbert_elliott_loses_in_bursts() {
         let lost = losses(

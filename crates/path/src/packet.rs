@@ -1,15 +1,15 @@
-//! What a path needs to know of a packet.
+//! The properties of a packet that a path uses.
 
 use skywave_wire::Ecn;
 
-/// Classes of traffic that there are.
+/// The number of traffic classes.
 pub const CLASSES: usize = 4;
 
-/// A packet as links and queues see it: a size, two bits and where it belongs.
+/// A packet as links and queues see it.
 ///
-/// The simulator implements it for its frames, a live router for real buffers.
+/// The simulator implements it for its frames; a live router could implement it for real buffers.
 pub trait Packet {
-    /// Bytes that it occupies on the link, headers of IP and above included.
+    /// The bytes it occupies on the link, including the headers of IP and above.
     fn size(&self) -> u32;
 
     /// The ECN field of its IP header.
@@ -18,16 +18,16 @@ pub trait Packet {
     /// Writes the ECN field.
     fn set_ecn(&mut self, ecn: Ecn);
 
-    /// The same number for all packets of a flow in one direction, and another for most other
-    /// flows: what a router makes of addresses, protocol and ports.
+    /// A number that all packets of a flow in one direction share, and that differs from most other
+    /// flows': what a router derives from addresses, protocol and ports.
     fn flow(&self) -> u64;
 
-    /// The class of traffic that it belongs to, below [`CLASSES`], which says by which of several
-    /// sub-queues it is served: what a router makes of the Differentiated Services field (RFC 2474).
+    /// Its traffic class, less than [`CLASSES`], which selects the sub-queue that serves it: what a
+    /// router derives from the Differentiated Services field (RFC 2474).
     fn class(&self) -> u8;
 
-    /// Three bits that routers read out of its transport header, as the flow's protocol defines
-    /// them; 0 where it defines none.
+    /// Three bits that routers read from its transport header, as defined by the flow's protocol; 0
+    /// if it defines none.
     fn tag(&self) -> u8 {
         0
     }

@@ -1,31 +1,33 @@
-//! Queue disciplines: what waits, in which order it leaves, what is marked and what is refused.
+//! Queue disciplines: which packets are refused, marked or delayed, and in which order they leave.
 //!
-//! [`DropTail`], [`Red`] (adaptive RED included), [`CoDel`], [`FqCoDel`], [`Pie`], and
-//! [`Weighted`], which serves several of them side by side. They are found by name in [`Queues`], and
-//! so is one of your own.
+//! The disciplines are [`DropTail`], [`Red`] (including adaptive RED), [`CoDel`], [`FqCoDel`],
+//! [`Pie`], and [`Weighted`], which serves several of them side by side. They are looked up by name
+//! in [`Queues`]; you can register your own.
 //!
-//! # To add a discipline
+//! # Adding a discipline
 //!
-//! A discipline is one file and one line of registration. The file has the discipline, its parameters
-//! (serde, with defaults), and a [`QueueKind`], which checked parameters become: what its queues may
-//! do ([`Conduct`]) and how one is built. The line is a call of [`OpenSet::register`](skywave_registry::OpenSet::register); the disciplines
-//! of this crate are registered by the same function, in [`register_built_in`].
+//! A discipline is one file plus one call. The file contains the discipline, its parameters (serde,
+//! with defaults), and a [`QueueKind`] made of checked parameters, which declares what its queues
+//! may do ([`Conduct`]) and builds them. The call is
+//! [`OpenSet::register`](skywave_registry::OpenSet::register), with which [`register_built_in`]
+//! registers this crate's disciplines too.
 //!
 //! There are two kinds:
 //!
-//! - What is first in, first out and decides on arrival, for good, is an [`Admission`]. It is told of
-//!   packets and does not have them. `drop_tail` is the model.
-//! - What reorders, or drops or marks what it has taken in, [keeps](Keeps) packets until the link is
-//!   ready for one, most simply in a [`Backlog`], which knows how long each has waited. `codel` is
-//!   the model.
+//! - A FIFO that makes its final decision on arrival is an [`Admission`]. It is told about packets
+//!   but does not hold them. See `drop_tail` for a model.
+//! - A discipline that reorders, or that drops or marks accepted packets, [keeps](Keeps) them until
+//!   the link is ready, most simply in a [`Backlog`], which knows how long each has waited. See
+//!   `codel` for a model.
 //!
-//! A queue is never woken: what happens by the clock is made up for at the next call, as `pie` does.
-//! A discipline draws from the random stream of its [`Head`].
+//! A queue has no timer: work that depends on the clock is done at the next call, as in `pie`. A
+//! discipline draws from the random stream of its [`Head`].
 //!
-//! What a discipline does must be what it declares: the simulator's verifier holds it to that, and
-//! so does [`contract::check`](crate::contract::check) in a test.
+//! A discipline must do exactly what it declares. The simulator's verifier checks this in every
+//! run, and [`contract::check`](crate::contract::check) in a test.
 //!
-//! This one drops a packet at random from a share of its limit on:
+//! This example drops packets at random once the queue is fuller than a given fraction of its
+//! limit:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -157,14 +159,14 @@ use skywave_wire::Ecn;
 
 use crate::Packet;
 
-/// Why a packet did not get through.
+/// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The queue was full.
     Full,
-    /// The discipline dropped it before the queue was full, to slow its sender down.
+    /// The discipline dropped it before the queue was full, to slow down its sender.
     Early,
-    /// The link's loss model took it.
+    /// The link's loss model lost it.
     Loss,
 }
 
@@ -179,7 +181,7 @@ impl DropReason {
     }
 }
 
-/// A packet that did not get through, handed back with the reason.
+/// A dropped packet, returned with the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped<P> {
     /// The packet.
@@ -188,8 +190,8 @@ pub struct Dropped<P> {
     pub reason: DropReason,
 }
 
-/// Writes Congestion Experienced where the transport understands it (RFC 3168 section 5), and says
-/// whether it does.
+/// Writes Congestion Experienced if the transport supports it (RFC 3168 section 5). Returns whether
+/// it does.
 fn mark<P: Packet>(packet: &mut P) -> bool {
     let capable = packet.ecn().is_capable();
     if capable {

@@ -1,16 +1,16 @@
-//! A first in, first out buffer for what every packet passes through.
+//! A FIFO buffer for the hot path.
 
-/// A ring whose size is a power of two, so that a mask brings an index back to the beginning where a
-/// [`std::collections::VecDeque`], of any size, compares and subtracts: three times for each packet
-/// on each link.
+/// A ring buffer whose size is a power of two, so that indices wrap with a mask. A
+/// [`std::collections::VecDeque`], of arbitrary size, compares and subtracts instead, three times
+/// per packet and link.
 ///
-/// An empty slot costs nothing where `T` has a value to spare for it, and the first slot tells by
-/// itself whether anything is there.
+/// If `T` has a niche, an empty slot takes no extra memory. The first slot alone shows whether the
+/// ring is empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
-    /// None, or a power of two of them.
+    /// Empty, or a power of two of slots.
     slots: Vec<Option<T>>,
-    /// Where the oldest is, or the next will be.
+    /// The index of the oldest item, or of the next one if the ring is empty.
     head: usize,
     len: usize,
 }
@@ -19,7 +19,7 @@ impl<T> Ring<T> {
     /// The size of the first allocation.
     const FIRST: usize = 4;
 
-    /// An empty ring, which takes no memory.
+    /// Creates an empty ring, which allocates nothing.
     pub(crate) const fn new() -> Self {
         Self {
             slots: Vec::new(),
@@ -28,19 +28,19 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Whether nothing is in it.
+    /// Whether the ring is empty.
     #[inline(always)]
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The oldest.
+    /// The oldest item.
     #[inline(always)]
     pub(crate) fn front(&self) -> Option<&T> {
         self.slots.get(self.head)?.as_ref()
     }
 
-    /// Takes out the oldest where `is_wanted` says so.
+    /// Removes the oldest item if `is_wanted` returns true for it.
     #[inline(always)]
     pub(crate) fn pop_front_if(&mut self, is_wanted: impl FnOnce(&T) -> bool) -> Option<T> {
         let last = self.slots.len().wrapping_sub(1);
@@ -51,7 +51,7 @@ impl<T> Ring<T> {
         slot.take()
     }
 
-    /// Puts in the newest.
+    /// Appends an item.
     #[inline(always)]
     pub(crate) fn push_back(&mut self, item: T) {
         if self.len == self.slots.len() {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against the standard library's, through growth at every place of the head.
+        /// Compares with the standard library's deque, growing at every position of the head.
         #[test]
         fn agrees_with_a_deque(operations in prop::collection::vec(0_u8..5, 0..300)) {
             let mut ring = Ring::new();

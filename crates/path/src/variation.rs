@@ -1,16 +1,15 @@
-//! Links whose rate and delay are not the same all the time.
+//! Links whose rate and delay vary.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant, Rate};
 
-/// From a time on, a link has this rate and this delay.
+/// A change of a link's rate and delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When it begins.
+    /// When it takes effect.
     pub at: Instant,
-    /// Bits per second; a link of rate zero is out, and what begins its transmission waits for the
-    /// next step.
+    /// Bits per second. With rate zero the link is down, and transmissions wait for the next step.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
@@ -18,23 +17,23 @@ pub struct Step {
 
 /// How a link's rate and delay vary: along a trace, at random, or both.
 ///
-/// A packet has the rate and the delay of the time at which its transmission begins. The link stays
-/// a FIFO, and stays no faster than its rate: where a delay falls, packets that would overtake
-/// those ahead of them arrive behind them, one transmission time apart.
+/// A packet gets the rate and delay at the start of its transmission. The link stays a FIFO and
+/// never exceeds its rate: if the delay falls, packets that would overtake earlier ones arrive
+/// after them, spaced by their transmission times.
 #[derive(Clone, Debug)]
 pub struct Variation {
     current: (Rate, Duration),
     steps: Vec<Step>,
-    /// How many of `steps` have begun.
+    /// The number of `steps` that have taken effect.
     begun: usize,
-    /// Each packet takes up to this much longer, evenly distributed.
+    /// The maximum of a uniformly distributed extra delay per packet.
     jitter: Duration,
     rng: Option<Xoshiro256PlusPlus>,
     last_arrival: Instant,
 }
 
 impl Variation {
-    /// A link that has this rate and delay until the first of `steps`, which are put in order.
+    /// A link with this rate and delay until the first of `steps`, which need not be sorted.
     pub fn trace(rate: Rate, delay: Duration, mut steps: Vec<Step>) -> Self {
         steps.sort_by_key(|step| step.at);
         Self {
@@ -47,8 +46,8 @@ impl Variation {
         }
     }
 
-    /// Beside that, each packet takes up to `most` longer, evenly distributed; `rng` draws once for
-    /// each packet. A few packets' transmission times are enough to break the phase effects of
+    /// Adds a uniformly distributed delay of up to `most` to each packet; each packet draws once
+    /// from `rng`. A few packets' transmission times suffice to break the phase effects of
     /// drop-tail queues (Floyd and Jacobson 1992).
     pub fn with_jitter(mut self, most: Duration, rng: Xoshiro256PlusPlus) -> Self {
         self.jitter = most;
@@ -56,9 +55,9 @@ impl Variation {
         self
     }
 
-    /// Mean rate from time zero to `end`.
+    /// The average rate from time zero to `end`.
     pub fn mean_rate(&self, end: Instant) -> Rate {
-        // Bits times nanoseconds of a century at a terabit per second fit 128 bits.
+        // A century at a terabit per second, in bits times nanoseconds, fits 128 bits.
         let mut total = 0;
         let (mut since, mut rate) = (Instant::ZERO, self.current.0);
         for step in &self.steps {
@@ -70,8 +69,8 @@ impl Variation {
         Rate::from_bps((total / u128::from(end.as_nanos().max(1))) as u64)
     }
 
-    /// For a packet of `size` bytes whose transmission may begin at `start`: when that ends, from
-    /// `start`, and how long the packet takes from then.
+    /// For a packet of `size` bytes whose transmission may begin at `start`: the time from `start`
+    /// to the end of the transmission, and from there to arrival.
     pub(crate) fn next(&mut self, start: Instant, size: u32) -> (Duration, Duration) {
         let mut begins = start;
         while let Some(step) = self.steps.get(self.begun)
@@ -118,7 +117,7 @@ mod tests {
     const RATE: Rate = Rate::from_bps(800_000);
     const DELAY: Duration = Duration::from_millis(100);
 
-    /// Arrivals of packets of 1000 bytes that come at these times, in ms.
+    /// Arrival times of packets of 1000 bytes sent at these times, in ms.
     fn arrivals(variation: Variation, at_ms: &[u64]) -> Vec<Instant> {
         let queue = DropTail::new(Limit::Unlimited);
         let mut link = Link::new(queue, RATE, DELAY, LossModel::None).varying(variation);
@@ -143,7 +142,7 @@ mod tests {
     #[test]
     fn nobody_overtakes_where_the_delay_falls() {
         let trace = Variation::trace(RATE, DELAY, vec![step(10, 800, 20)]);
-        // By themselves the second and the third would arrive at 40 and 50 ms.
+        // On their own, the second and third would arrive at 40 and 50 ms.
         assert_eq!(arrivals(trace, &[0, 10, 10]), [ms(110), ms(120), ms(130)]);
     }
 
@@ -171,7 +170,7 @@ mod tests {
             .collect();
         assert!(extra.iter().all(|&extra| extra <= 0.05));
         let mean = extra.iter().sum::<f64>() / extra.len() as f64;
-        // 25 ms, and a little for those that wait for the one ahead.
+        // 25 ms, plus a little for packets that wait for the one ahead.
         assert!((0.024..0.028).contains(&mean), "{mean}");
         let closest = arrivals.windows(2).map(|pair| pair[1] - pair[0]).min();
         assert_eq!(closest, Some(Duration::from_millis(10)));

@@ -1,4 +1,4 @@
-//! Every discipline, built in or not, does what it declares.
+//! Every discipline, built-in or user-defined, does what it declares.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,8 @@ use skywave_path::{
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::Ecn;
 
-/// A stranger that decides on arrival: each class may fill half of what the one before it may.
+/// A user-defined discipline that decides on arrival: each class may fill half as much as the
+/// previous one.
 struct Halves {
     packets: u32,
 }
@@ -54,8 +55,8 @@ impl<P> QueueKind<P> for HalvesKind {
     }
 }
 
-/// A stranger that keeps packets: the last that came is the first to leave, the first the one that
-/// is dropped.
+/// A user-defined discipline that keeps packets: the last to arrive leaves first, and the first to
+/// arrive is dropped first.
 struct Stack<P> {
     packets: Vec<P>,
     most: usize,
@@ -122,7 +123,7 @@ impl<P: Packet + Send + 'static> QueueKind<P> for StackKind {
     }
 }
 
-/// What this crate comes with, and the strangers, whose one parameter is a number of packets.
+/// This crate's disciplines and the user-defined ones, whose only parameter is a number of packets.
 fn queues() -> Queues<Parcel> {
     let mut queues = Queues::new("queue discipline");
     register_built_in(&mut queues);
@@ -135,7 +136,7 @@ fn queues() -> Queues<Parcel> {
     queues
 }
 
-/// Holds a queue, as it would stand in a file, to its contract.
+/// Checks the contract of a queue as written in a file.
 fn hold(spec: &str) -> Tally {
     let spec: QueueSpec = serde_json::from_str(spec).unwrap();
     let kind = spec.read(&queues()).unwrap();
@@ -150,7 +151,7 @@ fn hold(spec: &str) -> Tally {
     sum
 }
 
-/// A test for each discipline: what is held to the contract, and what must be seen to happen there.
+/// One test per discipline: the queue that is checked, and what must occur in the test.
 macro_rules! contracts {
     ($($test:ident: $spec:expr, $seen:expr;)*) => {
         $(#[test]
@@ -160,7 +161,7 @@ macro_rules! contracts {
             assert!(tally.left > 10_000 && seen(tally), "{tally:?}");
         })*
 
-        /// Nobody is left out.
+        /// No discipline is missing.
         #[test]
         fn every_discipline_is_held_to_the_contract() {
             let held = [$($spec),*].map(|spec| {
@@ -217,7 +218,7 @@ contracts! {
     stack: r#"{ "stack": 12 }"#, |tally| tally.dropped_inside > 0;
 }
 
-/// How a queue can break what it declares: that it is drop-tail.
+/// Ways in which a queue can violate its declaration, which is that of drop-tail.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     Swallows,
@@ -324,17 +325,17 @@ impl QueueKind<Parcel> for Fault {
 #[test]
 fn a_queue_that_breaks_what_it_declares_is_caught() {
     for (fault, what) in [
-        (Fault::Swallows, "it counts"),
-        (Fault::Repeats, "which it does not have"),
+        (Fault::Swallows, "the queue counts"),
+        (Fault::Repeats, "which it does not contain"),
         (Fault::Reorders, "out of order"),
         (Fault::DropsEarly, "early"),
-        (Fault::DropsInside, "which it had taken in"),
-        (Fault::Marks, "it makes"),
-        (Fault::Shrinks, "it makes"),
-        (Fault::HoldsMore, "it holds 10 packets"),
-        (Fault::RefusesNeedlessly, "although it has room"),
-        (Fault::Miscounts, "it counts"),
-        (Fault::Idles, "although something waits"),
+        (Fault::DropsInside, "after accepting it"),
+        (Fault::Marks, "the queue changes"),
+        (Fault::Shrinks, "the queue changes"),
+        (Fault::HoldsMore, "the queue holds 10 packets"),
+        (Fault::RefusesNeedlessly, "although it would fit"),
+        (Fault::Miscounts, "the queue counts"),
+        (Fault::Idles, "although packets are waiting"),
     ] {
         for seed in 0..20 {
             let violation = contract::check(&fault, seed).unwrap_err();
@@ -344,7 +345,7 @@ fn a_queue_that_breaks_what_it_declares_is_caught() {
     }
 }
 
-/// Where the link is its own a discipline may count wrongly in a way that no shared link shows.
+/// On its own link a discipline may count wrongly in a way that does not show on a shared link.
 #[test]
 fn a_queue_that_is_only_wrong_at_a_link_is_caught() {
     struct Forgets;
@@ -356,7 +357,7 @@ fn a_queue_that_is_only_wrong_at_a_link_is_caught() {
             arrival: Arrival,
         ) -> Result<Verdict, DropReason> {
             let has_room = line.has_room_for(arrival.size, Room::from(Limit::Packets(9)));
-            // A link that has never been idle since time zero.
+            // A link that was not idle since time zero.
             let is_late = line.idle_since().is_some_and(|since| since > Instant::ZERO);
             if has_room && !is_late {
                 Ok(Verdict::Keep)
@@ -376,7 +377,7 @@ fn a_queue_that_is_only_wrong_at_a_link_is_caught() {
     }
     let violation = contract::check(&Forgets, 1).unwrap_err();
     assert!(
-        violation.what.contains("although it has room"),
+        violation.what.contains("although it would fit"),
         "{violation}"
     );
 }
@@ -394,8 +395,8 @@ fn link(spec: &str) -> Link<Parcel> {
     Link::new(queue, rate, delay, LossModel::None)
 }
 
-/// What a link does under steady overload, and the inner values of its queue in the end, which are
-/// looked at all the time or never.
+/// The behaviour of a link under steady overload, and the queue's internal values at the end, read
+/// either after every packet or never.
 fn course(spec: &str, looks: bool) -> (Vec<bool>, Vec<(String, f64)>) {
     let (mut link, mut course, mut values) = (link(spec), Vec::new(), Vec::new());
     for ms in 0..3000 {
@@ -416,8 +417,8 @@ fn course(spec: &str, looks: bool) -> (Vec<bool>, Vec<(String, f64)>) {
     (course, values)
 }
 
-/// A test for each discipline: it publishes values of these names, which are not all zero, and whoever
-/// looks at them disturbs nothing.
+/// One test per discipline: it publishes values with these names, not all zero, and reading them
+/// has no effect.
 macro_rules! inner_values {
     ($($test:ident: $spec:expr, $names:expr;)*) => {
         $(#[test]
@@ -446,7 +447,8 @@ fn a_discipline_need_not_publish_values() {
     assert_eq!(course(r#"{ "halves": 9 }"#, true).1, []);
 }
 
-/// A sub-queue sees that it has been idle, although nobody knows when its packets are sent.
+/// A sub-queue knows how long it has been idle, although the times of its transmissions are
+/// unknown.
 #[test]
 fn a_kept_line_is_idle_from_when_its_last_packet_leaves() {
     struct Watch(Option<Instant>);

@@ -1,5 +1,5 @@
-//! RED against ns-2.35: the same arrivals and the same random draws give the same average queue,
-//! the same drops and the same adaptation.
+//! Compares RED with ns-2.35: the same arrivals and random draws give the same average queue, drops
+//! and adaptation.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ use skywave_wire::Ecn;
 const RATE: Rate = Rate::from_bps(1_000_000);
 const DELAY: Duration = Duration::from_millis(10);
 
-/// Nothing but a size.
+/// A packet with nothing but a size.
 struct Load(u32);
 
 impl Packet for Load {
@@ -41,7 +41,7 @@ impl Packet for Load {
     }
 }
 
-/// ns-2's draws, one after the other.
+/// ns-2's draws, in order.
 struct Draws(std::vec::IntoIter<f64>);
 
 impl TryRng for Draws {
@@ -51,7 +51,7 @@ impl TryRng for Draws {
         unreachable!("RED draws floating-point numbers")
     }
 
-    /// What `random::<f64>` makes the next draw of: its 53 upper bits.
+    /// Inverts `random::<f64>`, which uses the upper 53 bits.
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
         let draw = self.0.next().unwrap();
         Ok(((draw * (1_u64 << 53) as f64) as u64) << 11)
@@ -81,7 +81,7 @@ fn config(settings: &str) -> RedConfig {
     let limit = settings["limit"] as u32;
     let defaults = RedConfig::new(Limit::Packets(limit));
     RedConfig {
-        // ns-2 counts a limit in mean packets where the queue is measured in bytes.
+        // ns-2 counts a limit in mean packets if the queue is measured in bytes.
         limit: if is("queue_in_bytes") {
             Limit::Bytes(u64::from(limit * defaults.mean_packet))
         } else {

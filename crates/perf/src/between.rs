@@ -1,4 +1,4 @@
-//! Between two hosts: a client sends, a server counts and tells the client now and then.
+//! Measurements between two hosts: a client sends, and a server counts and reports back.
 
 use std::time::Duration;
 
@@ -14,24 +14,24 @@ use crate::PerfError;
 /// The Service Code of a measurement.
 pub const SERVICE: ServiceCode = ServiceCode(u32::from_be_bytes(*b"PERF"));
 
-/// How often the server tells what has arrived.
+/// The interval between the server's reports.
 const TELLING: Duration = Duration::from_millis(250);
-/// How long the client waits for the last of it.
+/// How long the client waits for the last report.
 const PATIENCE: Duration = Duration::from_secs(2);
 const MAGIC: [u8; 4] = *b"PERF";
 
-/// What a client sends.
+/// The load that a client sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// For how long.
+    /// How long to send.
     pub duration: Duration,
-    /// Bytes of data in a datagram; at most what the path takes is used.
+    /// Bytes of data per datagram, limited to what the path permits.
     pub datagram: usize,
-    /// Bits of data per second to offer; as much as congestion control allows where absent.
+    /// The offered bits of data per second; `None` for as much as congestion control permits.
     pub rate_bps: Option<u64>,
 }
 
-/// What has arrived at the server.
+/// The data that arrived at the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Arrived {
     /// Datagrams.
@@ -57,22 +57,22 @@ impl Arrived {
     }
 }
 
-/// How a measurement goes, or went.
+/// The state of a measurement, current or final.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Progress {
     /// Seconds since the first datagram.
     pub seconds: f64,
-    /// Datagrams handed to the network.
+    /// Datagrams passed to the network.
     pub datagrams_sent: u64,
-    /// What the server says has arrived.
+    /// The server's latest report.
     pub arrived: Arrived,
-    /// Bits of data that arrived, per second.
+    /// Bits of data per second that arrived.
     pub goodput_bps: f64,
     /// Smoothed round-trip time in microseconds.
     pub srtt_us: Option<f64>,
-    /// Congestion window in packets, with CCID 2.
+    /// Congestion window in packets; only with CCID 2.
     pub cwnd: Option<f64>,
-    /// Allowed rate X in bits per second, with CCID 3 and 4.
+    /// Allowed rate X in bits per second; only with CCIDs 3 and 4.
     pub rate_bps: Option<u64>,
 }
 
@@ -91,11 +91,11 @@ impl Progress {
     }
 }
 
-/// Counts what comes over a connection until the client closes it.
+/// Counts arriving data until the client closes the connection.
 ///
 /// # Errors
 ///
-/// The connection ended in another way.
+/// The connection ended abnormally.
 pub async fn serve(connection: &Connection) -> Result<Arrived, PerfError> {
     let mut arrived = Arrived::default();
     let mut telling = interval(TELLING);
@@ -109,17 +109,17 @@ pub async fn serve(connection: &Connection) -> Result<Arrived, PerfError> {
                 }
                 None => return Ok(arrived),
             },
-            // A report that finds no room is late anyway: the next one says more.
+            // A report that does not fit the queue is late anyway; the next one replaces it.
             _ = telling.tick() => drop(connection.try_send(arrived.encode())),
         }
     }
 }
 
-/// Sends a load and closes the connection. `progress` is told several times a second.
+/// Sends a load and closes the connection. Calls `progress` several times per second.
 ///
 /// # Errors
 ///
-/// The connection ended in another way.
+/// The connection ended abnormally.
 pub async fn send(
     connection: &Connection,
     load: &Load,
@@ -170,11 +170,11 @@ async fn offer(connection: &Connection, load: &Load, start: Instant) -> Result<(
     Ok(())
 }
 
-/// Reads reports until all has arrived that has been `sent`, or two in a row say the same: nothing is
-/// on its way any more.
+/// Reads reports until everything `sent` has arrived, or until two successive reports are equal,
+/// which means that nothing is in flight any more.
 async fn last_word(connection: &Connection, sent: &Progress) -> Result<Arrived, PerfError> {
     let mut arrived = sent.arrived;
-    // Reports that are older than the arrival of the last datagram say nothing of it.
+    // Reports older than the arrival of the last datagram do not include it.
     let srtt = connection.stats().srtt.unwrap_or_default();
     sleep(Duration::from_nanos(2 * srtt.as_nanos())).await;
     while let Some(report) = connection.try_recv() {
@@ -195,7 +195,7 @@ async fn last_word(connection: &Connection, sent: &Progress) -> Result<Arrived, 
     }
 }
 
-/// Takes in a report; another datagram changes nothing.
+/// Processes a report; ignores any other datagram.
 fn take(report: Option<Datagram>, before: Arrived) -> Result<Arrived, PerfError> {
     let report = report.ok_or(ConnectionError::Closed)?;
     Ok(Arrived::decode(&report.data).unwrap_or(before))
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(Arrived::decode(&[0; 20]), None);
     }
 
-    /// A measurement over loopback: what the client says of it, what the server has counted, and how
-    /// often the client told its progress. 400 kbps are 100 datagrams of 500 bytes a second.
+    /// A measurement over loopback. Returns the client's result, the server's count, and how often
+    /// progress was reported. 400 kbps are 100 datagrams of 500 bytes per second.
     async fn measure() -> (Progress, Arrived, usize) {
         let endpoint =
             Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), EndpointConfig::default()).unwrap();
@@ -266,7 +266,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_load_is_offered_at_its_rate() {
-        // A busy machine may leave the client no time at the end, though hardly three times.
+        // A busy machine may leave the client no time at the end, but hardly three times in a row.
         for _ in 0..3 {
             let (sent, ..) = measure().await;
             assert!(sent.datagrams_sent <= 62, "{sent:?}");

@@ -1,43 +1,43 @@
-//! What can go wrong in a measurement.
+//! Errors of a measurement.
 
 use skywave_net::{ConnectError, ConnectionError, ListenError, OpenError, SendError};
 use thiserror::Error;
 
-/// Why a measurement did not come to its end.
+/// Why a measurement could not be completed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PerfError {
     /// An endpoint could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The port could not be listened on.
+    /// The server could not listen on the port.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// There was no connection.
+    /// The connection could not be established.
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The connection ended.
     #[error(transparent)]
     Connection(#[from] ConnectionError),
-    /// A datagram was not taken.
+    /// A datagram was not accepted.
     #[error(transparent)]
     Send(#[from] SendError),
-    /// No datagram has this size.
-    #[error("datagram: {size} bytes; a datagram can have 1 to {largest}")]
+    /// The datagram size is invalid.
+    #[error("datagram: {size} bytes is out of range; give 1 to {largest} bytes")]
     Datagram {
-        /// Bytes that were asked for.
+        /// The requested size in bytes.
         size: usize,
-        /// The most that there can be.
+        /// The maximum size in bytes.
         largest: usize,
     },
-    /// The system refused something.
-    #[error("the system refused a socket, a thread or an answer: {0}")]
+    /// A system call failed.
+    #[error("a system call failed: {0}")]
     System(#[from] std::io::Error),
-    /// quinn refused something.
+    /// quinn returned an error.
     #[cfg(feature = "quinn")]
     #[error("quinn: {0}")]
     Quinn(String),
-    /// The one who watches the progress said so.
+    /// The progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,
     /// Nothing arrived.

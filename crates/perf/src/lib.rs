@@ -1,8 +1,8 @@
-//! How fast DCCP is: on one host beside plain UDP and quinn ([`loopback`]), and between two hosts
-//! ([`between`]).
+//! Performance measurements of DCCP: on one host, compared with plain UDP and quinn ([`loopback`]),
+//! and between two hosts ([`between`]).
 //!
-//! What is measured is what an application gets: datagrams that arrived, round trips, and the CPU
-//! time and memory of the process, user and system.
+//! The results are from the application's point of view: datagrams that arrived, round trips, and
+//! the CPU time (user and system) and memory of the process.
 
 pub mod between;
 pub mod loopback;

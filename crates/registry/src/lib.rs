@@ -1,9 +1,9 @@
-//! Open sets: members that are found by name, each with typed parameters.
+//! Open sets: extensible sets of named members with typed parameters.
 //!
-//! Congestion controls, queue disciplines and whatever else a scenario or a socket chooses by name
-//! are each an [`OpenSet`]. A member is a type of parameters (serde and schemars, with defaults) and a
-//! function that makes something of them. Whoever adds a member writes both in one file and calls
-//! [`OpenSet::register`] once; the built-in members are registered in the same way.
+//! Congestion controls, queue disciplines and everything else that a scenario or a socket selects
+//! by name are [`OpenSet`]s. A member consists of a parameter type (serde and schemars, with defaults) and a
+//! function that builds something from it. To add a member, write both in one file and call
+//! [`OpenSet::register`] once; built-in members are registered in the same way.
 //!
 //! ```
 //! use schemars::JsonSchema;
@@ -53,12 +53,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 pub use serde_json::Value;
 
-/// Why a member cannot be made.
+/// Why a member could not be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", prefix(.field))]
 pub struct ParameterError {
-    /// The path of the parameter among the member's own (`queues[1].weight`); empty where the fault
-    /// is not in one of them.
+    /// The path of the parameter within the member's parameters (`queues[1].weight`); empty if no
+    /// parameter is at fault.
     pub field: String,
     /// What is wrong and what to do.
     pub message: String,
@@ -73,7 +73,7 @@ fn prefix(field: &str) -> String {
 }
 
 impl ParameterError {
-    /// `message` says what is wrong with `field` and what to do.
+    /// Creates an error; `message` says what is wrong with `field` and what to do.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -81,7 +81,7 @@ impl ParameterError {
         }
     }
 
-    /// An error unless `holds`.
+    /// Returns an error unless `holds`.
     ///
     /// # Errors
     /// [`ParameterError`] at `field`, with `message`.
@@ -93,7 +93,7 @@ impl ParameterError {
         }
     }
 
-    /// The same error seen from outside: its field lies in `outer`.
+    /// Prefixes the field with `outer`, the field that contains it.
     #[must_use]
     pub fn within(mut self, outer: &str) -> Self {
         self.field = match (outer.is_empty(), self.field.is_empty()) {
@@ -105,15 +105,15 @@ impl ParameterError {
     }
 }
 
-/// A member with the parameters that it was made of.
+/// A member with the parameters from which it was built.
 pub struct Found<T: ?Sized> {
-    /// What the parameters made.
+    /// The member.
     pub member: Arc<T>,
-    /// The parameters, those included that were left out and have defaults.
+    /// Its parameters, including defaults.
     pub parameters: Value,
 }
 
-/// Members by name. `T` is what they make: a trait object, as a rule a factory.
+/// A set of members by name. `T` is what they build: a trait object, usually a factory.
 pub struct OpenSet<T: ?Sized> {
     kind: &'static str,
     members: BTreeMap<String, Member<T>>,
@@ -128,7 +128,8 @@ struct Member<T: ?Sized> {
 }
 
 impl<T: ?Sized> OpenSet<T> {
-    /// A set without members; `kind` is the word for one of them in errors ("queue discipline").
+    /// Creates an empty set; `kind` is the word for a member in error messages ("queue
+    /// discipline").
     pub const fn new(kind: &'static str) -> Self {
         Self {
             kind,
@@ -136,8 +137,8 @@ impl<T: ?Sized> OpenSet<T> {
         }
     }
 
-    /// Adds a member, or replaces the one of this name. `doc` is one sentence on what it is; `make`
-    /// checks parameters and makes a member of them.
+    /// Registers a member, replacing any of the same name. `doc` describes it in one sentence;
+    /// `make` checks parameters and builds the member.
     pub fn register<P>(
         &mut self,
         name: &str,
@@ -156,8 +157,8 @@ impl<T: ?Sized> OpenSet<T> {
         });
     }
 
-    /// Adds a member that is made of other members, which `make` reads from the set that it is
-    /// given. It also completes their parameters where they stand among its own.
+    /// Registers a member that contains other members, which `make` reads from the set passed to
+    /// it. `make` also fills in defaults within its own parameters.
     pub fn register_composite<P>(
         &mut self,
         name: &str,
@@ -189,10 +190,10 @@ impl<T: ?Sized> OpenSet<T> {
         self.members.insert(name.to_owned(), member);
     }
 
-    /// Makes the member of this name with these parameters, an object.
+    /// Builds the named member with these parameters, an object.
     ///
     /// # Errors
-    /// [`ParameterError`] where there is no such member, or a parameter is wrong.
+    /// [`ParameterError`] if there is no such member, or if a parameter is wrong.
     pub fn read(&self, name: &str, parameters: &Value) -> Result<Found<T>, ParameterError> {
         let member = self.members.get(name).ok_or_else(|| {
             let known: Vec<_> = self.names().collect();
@@ -202,7 +203,7 @@ impl<T: ?Sized> OpenSet<T> {
         (member.read)(parameters, self)
     }
 
-    /// Whether there is a member of this name.
+    /// Whether there is a member with this name.
     pub fn contains(&self, name: &str) -> bool {
         self.members.contains_key(name)
     }
@@ -212,7 +213,7 @@ impl<T: ?Sized> OpenSet<T> {
         self.members.keys().map(String::as_str)
     }
 
-    /// What the member of this name is, in a sentence.
+    /// The one-sentence description of the named member.
     pub fn doc(&self, name: &str) -> Option<&'static str> {
         self.members.get(name).map(|member| member.doc)
     }

@@ -1,10 +1,10 @@
-//! Skywave for Rust: DCCP on sockets, and a laboratory for congestion control made of the same code.
+//! Skywave for Rust: DCCP on sockets, and a congestion-control laboratory built from the same code.
 //!
 //! - [`sim`] runs scenarios on virtual time; [`net`] carries datagrams over real networks.
-//! - [`congestion`] holds the controls, [`path`] the queues, [`transport`] the protocols, for those who
-//!   bring one of their own: `examples/own_control.rs` does.
-//! - [`wire`] reads and writes packets; [`units`] has the quantities; [`registry`] is how members are
-//!   found by name.
+//! - [`congestion`], [`path`] and [`transport`] contain the congestion controls, queues and
+//!   protocols, and the traits for your own: see `examples/own_control.rs`.
+//! - [`wire`] decodes and encodes packets, [`units`] defines quantities, and [`registry`] finds
+//!   members by name.
 
 pub use skywave_congestion as congestion;
 pub use skywave_net as net;

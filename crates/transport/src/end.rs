@@ -1,12 +1,12 @@
-//! The boundary between one end of a connection and whatever drives it: the simulator or a socket.
+//! The interface between one end of a connection and its driver (the simulator or a socket).
 
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
-/// A packet that an end wants on the network.
+/// A packet to put on the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit<P> {
-    /// The ECN bits that its IP header shall carry.
+    /// The ECN bits for its IP header.
     pub ecn: Ecn,
     /// The packet.
     pub packet: P,
@@ -15,31 +15,31 @@ pub struct Transmit<P> {
 /// One end of a connection, or of a flow of datagrams: a protocol state machine that never blocks,
 /// reads no clock and opens no socket.
 ///
-/// Implementors are driven through [`Driven`], which enforces the law "mutate, then drain":
-/// after every input, [`End::transmit`] is called until it returns `None`, and only then is
-/// [`End::deadline`] valid.
+/// Drive it through [`Driven`], which enforces "mutate, then drain": after every input, call
+/// [`End::transmit`] until it returns `None`; only then is [`End::deadline`] valid. The [crate
+/// documentation](crate) has a complete run loop.
 pub trait End {
-    /// What travels between two such ends.
+    /// The packets exchanged by two such ends.
     type Packet;
 
-    /// A packet has arrived at `now`, with `ecn` in its IP header.
+    /// Handles a packet that arrived at `now`, with `ecn` in its IP header.
     fn receive(&mut self, now: Instant, ecn: Ecn, packet: Self::Packet);
 
-    /// The next packet to send, if there is one that may leave at `now`.
+    /// Returns the next packet to send, if one may leave at `now`.
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Self::Packet>>;
 
     /// When [`End::expire`] must next be called; `None` for never.
     fn deadline(&self) -> Option<Instant>;
 
-    /// Handles all timers that are due at `now`. Harmless when none is.
+    /// Handles all timers due at `now`. Does nothing if none is.
     fn expire(&mut self, now: Instant);
 }
 
-/// An end of a connection that takes no input without a [`Drain`].
+/// An end that accepts input only together with a [`Drain`].
 ///
-/// Each input comes with a closure that drains what the input has caused. The closure must return a
-/// [`Drained`], which only its `Drain` can give: [`Drain::finish`] once every packet has been taken,
-/// or [`Drain::postpone`] by a driver that drains later. A driver that forgets to send, or that keeps
+/// Each input takes a closure that drains what the input has caused. The closure must return a
+/// [`Drained`], which it can only get from its `Drain`: with [`Drain::finish`] after taking every
+/// packet, or with [`Drain::postpone`] to drain later. A driver that forgets to send, or that keeps
 /// a stale timer, does not compile.
 ///
 /// ```
@@ -72,7 +72,7 @@ pub trait End {
 /// end.expire(Instant::ZERO, |_drain| {});
 /// ```
 ///
-/// Nor can it put the drain aside and say that it has finished:
+/// Nor can it keep the drain after finishing it:
 ///
 /// ```compile_fail,E0382
 /// # use skywave_transport::{Driven, udp};
@@ -89,18 +89,18 @@ pub trait End {
 pub struct Driven<E>(E);
 
 impl<E: End> Driven<E> {
-    /// Takes charge of `end`.
+    /// Wraps `end`.
     pub const fn new(end: E) -> Self {
         Self(end)
     }
 
-    /// The end, to look at.
+    /// Read-only access to the end.
     pub const fn get(&self) -> &E {
         &self.0
     }
 
-    /// Hands a packet in: it has arrived at `now`, with `ecn` in its IP header. Returns what `drain`
-    /// makes of it.
+    /// Handles a packet that arrived at `now`, with `ecn` in its IP header. Returns the result of
+    /// `drain`.
     #[inline(always)]
     pub fn receive<T>(
         &mut self,
@@ -113,14 +113,14 @@ impl<E: End> Driven<E> {
         self.drain(now, drain)
     }
 
-    /// Lets the timers expire that are due at `now`. Returns what `drain` makes of it.
+    /// Handles all timers due at `now`. Returns the result of `drain`.
     pub fn expire<T>(&mut self, now: Instant, drain: impl FnOnce(Drain<'_, E>) -> Drained<T>) -> T {
         self.0.expire(now);
         self.drain(now, drain)
     }
 
-    /// Does something of the application's: sends, reads, closes. Returns what `action` answers, and
-    /// what `drain` makes of it.
+    /// Performs an action of the application, such as sending, reading or closing. Returns the
+    /// results of `action` and `drain`.
     pub fn apply<A, T>(
         &mut self,
         now: Instant,
@@ -131,8 +131,8 @@ impl<E: End> Driven<E> {
         (answer, self.drain(now, drain))
     }
 
-    /// Drains an end that has just been made, or whose drain has been [postponed](Drain::postpone).
-    /// Returns what `drain` makes of it.
+    /// Drains an end that is new, or whose drain was [postponed](Drain::postpone). Returns the
+    /// result of `drain`.
     #[inline(always)]
     pub fn drain<T>(&mut self, now: Instant, drain: impl FnOnce(Drain<'_, E>) -> Drained<T>) -> T {
         let end = &mut self.0;
@@ -140,8 +140,8 @@ impl<E: End> Driven<E> {
     }
 }
 
-/// What must happen after an input: send every packet, then set the timer.
-#[must_use = "take every packet to transmit, then `finish`"]
+/// The obligation after an input: send every packet, then set the timer.
+#[must_use = "send every packet, then call `finish`"]
 #[derive(Debug)]
 pub struct Drain<'a, E> {
     pub(crate) end: &'a mut E,
@@ -149,13 +149,13 @@ pub struct Drain<'a, E> {
 }
 
 impl<E: End> Drain<'_, E> {
-    /// The next packet to send.
+    /// Returns the next packet to send.
     #[inline(always)]
     pub fn transmit(&mut self) -> Option<Transmit<E::Packet>> {
         self.end.transmit(self.now)
     }
 
-    /// Ends the drain after every packet has been taken, with the time when [`Driven::expire`] is due;
+    /// Ends the drain. Call it after taking every packet. Returns when [`Driven::expire`] is due;
     /// `None` for never.
     ///
     /// # Panics
@@ -166,23 +166,23 @@ impl<E: End> Drain<'_, E> {
         Drained(self.end.deadline())
     }
 
-    /// Ends the drain early: packets may be left, and no deadline is known.
+    /// Ends the drain early: packets may be left, and the deadline is unknown.
     ///
-    /// It is for a driver that hands in a batch before it sends anything, or whose socket is full. The
-    /// driver owes another drain, by any input or by [`Driven::drain`], and must see to it itself that
-    /// it happens: a timer that was set before may be too late by now, or too early.
+    /// Use it to pass in a batch before sending anything, or if the socket is full. The driver must
+    /// drain later, through any input or [`Driven::drain`], and must schedule that itself: a timer
+    /// set earlier may by now be too late or too early.
     pub const fn postpone(self) -> Drained<()> {
         Drained(())
     }
 }
 
-/// The proof that a [`Drain`] has been ended, with what the driver takes away from it.
-#[must_use = "return it to the input that caused the drain"]
+/// Proof that a [`Drain`] was ended, with a result for the driver.
+#[must_use = "return it from the drain closure"]
 #[derive(Debug)]
 pub struct Drained<T>(T);
 
 impl<T> Drained<T> {
-    /// Changes what the driver takes away.
+    /// Maps the result.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Drained<U> {
         Drained(change(self.0))
     }

@@ -1,4 +1,4 @@
-//! UDP: datagrams that leave when they are sent (RFC 768).
+//! UDP (RFC 768): datagrams leave as soon as they are sent.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::{End, Transmit};
 
 /// One end of a UDP flow, bound to a port and connected to another.
 ///
-/// There is no handshake, no congestion control and no timer, and nothing waits: what is sent is
+/// There is no handshake, no congestion control, no timer and no queueing delay: datagrams are
 /// transmitted at once.
 #[derive(Debug)]
 pub struct Socket {
@@ -21,7 +21,7 @@ pub struct Socket {
     counters: Counters,
 }
 
-/// What a [`Socket`] has done.
+/// Counters of a [`Socket`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Datagrams sent.
@@ -32,12 +32,12 @@ pub struct Counters {
     pub datagrams_received: u64,
     /// Bytes of application data in them.
     pub bytes_received: u64,
-    /// Datagrams that came from or to another port, and were ignored.
+    /// Datagrams to or from another port, which were ignored.
     pub strays: u64,
 }
 
 impl Socket {
-    /// A socket on `local_port` that sends to, and hears, `remote_port`.
+    /// Creates a socket on `local_port` that sends to, and receives from, `remote_port`.
     pub const fn new(local_port: u16, remote_port: u16) -> Self {
         Self {
             local_port,
@@ -59,7 +59,7 @@ impl Socket {
         self.send_queue.push_back(datagram);
     }
 
-    /// The next datagram from the peer, in the order of arrival.
+    /// Returns the next received datagram, in order of arrival.
     pub fn recv(&mut self) -> Option<Payload> {
         self.receive_queue.pop_front()
     }
@@ -92,7 +92,7 @@ impl End for Socket {
             destination_port: self.remote_port,
             payload,
         };
-        // Nobody would answer a mark.
+        // Nobody would react to a mark.
         let ecn = Ecn::NotEct;
         Some(Transmit { ecn, packet })
     }

@@ -1,5 +1,5 @@
-//! A flood of Requests with forged addresses. A test program of its own: it measures the memory of
-//! the whole process.
+//! A flood of Requests with forged addresses. A separate test program, because it measures the
+//! memory of the whole process.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -35,7 +35,7 @@ fn forged(rng: &mut Xoshiro256PlusPlus) -> ([u8; 4], Packet) {
     (rng.next_u32().to_be_bytes(), request)
 }
 
-/// An honest client's handshake in the midst of the flood; answers the server's end.
+/// A genuine client's handshake during the flood. Returns the server's end.
 fn connect(listener: &mut Listener, now: Instant) -> Connection {
     let rng = Xoshiro256PlusPlus::seed_from_u64(9);
     let client = Connection::client(Config::default(), 40_000, PORT, now, rng);
@@ -71,8 +71,8 @@ fn connect(listener: &mut Listener, now: Instant) -> Connection {
     panic!("the honest client has no connection");
 }
 
-/// D8.1-6: a million Requests from everywhere take no more memory than the listener allows for
-/// half-open connections, and an honest client connects before, amid and after them.
+/// D8.1-6: a million Requests from everywhere take no more memory than the listener permits for
+/// half-open connections, and a genuine client connects before, during and after them.
 #[test]
 fn a_million_forged_requests() {
     let mut listener = Listener::new(ListenerConfig::default(), Secret::new([3; 32]));
@@ -91,7 +91,7 @@ fn a_million_forged_requests() {
         responses += u32::from(reply.packet.kind.packet_type() == PacketType::Response);
         now += Duration::from_micros(10);
         match count {
-            // The half-open connections are there by now.
+            // By now the half-open connections exist.
             10_000 => before = resident_bytes(),
             500_000 => assert_eq!(connect(&mut listener, now).state(), State::Open),
             _ => {}

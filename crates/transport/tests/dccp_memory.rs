@@ -1,5 +1,5 @@
-//! What a hostile peer can make a connection remember. A test program of its own: it measures the
-//! memory of the whole process.
+//! The memory that a hostile peer can make a connection use. A separate test program, because it
+//! measures the memory of the whole process.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ use skywave_wire::{Ecn, Payload};
 
 const PORTS: [u16; 2] = [40_000, 5_001];
 
-/// A client, and the server that it has and does not deserve.
+/// A client and its hostile server.
 struct Pair {
     client: Driven<Connection>,
     now: Instant,
@@ -89,9 +89,9 @@ fn random_bytes(rng: &mut Xoshiro256PlusPlus, most: usize) -> OptionBytes {
     OptionBytes::from_vec(bytes)
 }
 
-/// A million packets with all numbers right, which leave holes, negotiate nonsense, lie about
-/// everything, and for a long time acknowledge nothing: memory is bounded. What is allowed is mostly
-/// the records of 65,536 acknowledgements.
+/// A million packets with valid numbers that leave holes, negotiate nonsense, lie about everything,
+/// and acknowledge nothing for a long time: memory is bounded. Most of the limit is for the records
+/// of 65,536 acknowledgements.
 #[test]
 fn lies_do_not_pile_up() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -117,7 +117,7 @@ fn lies_do_not_pile_up() {
                 cells: random_bytes(&mut rng, 30),
             },
             1 => {
-                // Never code 1, after which nothing would be sent to lie about.
+                // Never code 1, after which no data would be sent.
                 let blocks = random_bytes(&mut rng, 10)
                     .into_iter()
                     .map(|byte| byte & 0xef);

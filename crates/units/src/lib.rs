@@ -1,12 +1,12 @@
-//! Time, rate and size: what they are, how they are read and how they are printed.
+//! Time, rate and size: types, parsing and printing.
 //!
-//! Every quantity is an integer in a fixed unit, so that arithmetic is exact and the same on
-//! every machine: [`Instant`] and [`Duration`] count nanoseconds, [`Rate`] counts bits per second.
-//! An [`Instant`] is a distance from an epoch which the driver chooses (the start of a simulation,
-//! the start of a process); no clock is read here.
+//! Every quantity is an integer in a fixed unit, so arithmetic is exact and identical on every
+//! machine: [`Instant`] and [`Duration`] count nanoseconds, [`Rate`] counts bits per second,
+//! [`Bytes`] counts bytes. An [`Instant`] is relative to an epoch chosen by the driver (such as the
+//! start of a simulation or of a process); this crate reads no clock.
 //!
-//! In files and on the command line a quantity is written with its unit (`"300 ms"`, `"2 Mbps"`),
-//! and a number without a unit is an error.
+//! In files and on the command line, quantities are written with a unit (`"300 ms"`, `"2 Mbps"`). A
+//! number without a unit is an error.
 
 mod parse;
 mod rate;

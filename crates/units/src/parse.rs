@@ -1,8 +1,8 @@
-//! The grammar that all quantities share: a decimal number, optional blanks, a unit.
+//! The common syntax of all quantities: a decimal number, optional blanks, a unit.
 
 use core::fmt;
 
-/// A unit and how many base units it holds.
+/// A unit, as a number of base units.
 pub(crate) struct Unit {
     pub(crate) name: &'static str,
     pub(crate) factor: u64,
@@ -15,31 +15,31 @@ pub enum ParseQuantityError {
     /// There is no number, or it is negative or malformed.
     #[error("\"{text}\" is not {what}: write a number and a unit, as in \"{example}\"")]
     Number {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What was expected.
+        /// The expected quantity.
         what: &'static str,
-        /// A text that would be right.
+        /// An example of valid input.
         example: &'static str,
     },
-    /// The unit is missing or is not a unit of this quantity.
+    /// The unit is missing, or is not a unit of this quantity.
     #[error("\"{text}\" is not {what}: {}; known units are {known}", unit_fault(.unit))]
     Unit {
-        /// What was given.
+        /// The input.
         text: String,
-        /// What was expected.
+        /// The expected quantity.
         what: &'static str,
-        /// The unit that was given, empty where there is none.
+        /// The given unit; empty if missing.
         unit: String,
-        /// The units that would be right.
+        /// The valid units.
         known: String,
     },
-    /// The value is larger, or finer, than can be held.
-    #[error("\"{text}\" cannot be held exactly: {reason}")]
+    /// The value is too large, or too precise, to be represented.
+    #[error("\"{text}\" cannot be represented exactly: {reason}")]
     Range {
-        /// What was given.
+        /// The input.
         text: String,
-        /// Why it cannot.
+        /// The reason.
         reason: &'static str,
     },
 }
@@ -48,11 +48,11 @@ fn unit_fault(unit: &str) -> String {
     if unit.is_empty() {
         "the unit is missing".to_owned()
     } else {
-        format!("the unit \"{unit}\" does not fit")
+        format!("\"{unit}\" is not one of its units")
     }
 }
 
-/// Reads `text` as a multiple of the base unit. The value must come out whole.
+/// Parses `text` as a multiple of the base unit. The result must be a whole number.
 pub(crate) fn parse(
     text: &str,
     what: &'static str,
@@ -92,7 +92,7 @@ pub(crate) fn parse(
     };
     let too_large = || range("it is too large");
     let whole: u128 = whole.parse().map_err(|_| too_large())?;
-    // Digits beyond the eighteenth cannot make a whole number of any base unit.
+    // With more than eighteen decimals, no unit gives a whole number of base units.
     let fraction = fraction.trim_end_matches('0');
     if fraction.len() > 18 {
         return Err(range("it has too many decimals"));

@@ -1,4 +1,4 @@
-//! Rates, in whole bits per second.
+//! Rates in whole bits per second.
 
 use core::fmt;
 use core::str::FromStr;
@@ -40,8 +40,8 @@ impl Rate {
         self.0
     }
 
-    /// The time that `bytes` bytes take at this rate, rounded to the nearest nanosecond; a rate of
-    /// zero takes for ever.
+    /// The time that `bytes` bytes take at this rate, rounded to the nearest nanosecond;
+    /// [`Duration::MAX`] at rate zero.
     pub const fn transmission_time(self, bytes: u64) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;

@@ -1,4 +1,4 @@
-//! Quantities in files: text with a unit, read and written with the grammar of this crate.
+//! Serialisation of quantities as text with a unit, in this crate's syntax.
 
 use core::fmt;
 use core::marker::PhantomData;

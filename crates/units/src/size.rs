@@ -1,4 +1,4 @@
-//! Sizes, in whole bytes.
+//! Sizes in whole bytes.
 
 use core::fmt;
 use core::str::FromStr;

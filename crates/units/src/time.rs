@@ -1,4 +1,4 @@
-//! Instants and durations, in whole nanoseconds.
+//! Instants and durations in whole nanoseconds.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -39,17 +39,17 @@ pub(crate) const UNITS: &[Unit] = &[
     },
 ];
 
-/// A length of time in nanoseconds, never negative; at most about 584 years.
+/// A length of time in nanoseconds, never negative, at most about 584 years.
 ///
-/// Addition and multiplication saturate at [`Duration::MAX`], subtraction at zero: a timer that is
-/// too far away to express is a timer that never fires.
+/// Addition and multiplication saturate at [`Duration::MAX`], subtraction at zero: a timer too far
+/// in the future to be represented never fires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
 impl Duration {
-    /// No time at all.
+    /// The zero duration.
     pub const ZERO: Self = Self(0);
-    /// The longest duration that can be expressed.
+    /// The longest duration.
     pub const MAX: Self = Self(u64::MAX);
 
     /// A duration of `nanos` nanoseconds.
@@ -98,22 +98,22 @@ impl Duration {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// Whether this is no time at all.
+    /// Whether this is the zero duration.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// `self - other`, or zero where that would be negative.
+    /// `self - other`, or zero if that would be negative.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// The distance between the two, whichever is longer.
+    /// The absolute difference.
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
     }
 
-    /// `self` rounded up to a whole multiple of `step`; `step` zero leaves it as it is.
+    /// `self` rounded up to a multiple of `step`; unchanged if `step` is zero.
     pub const fn round_up_to(self, step: Self) -> Self {
         if step.0 == 0 {
             return self;
@@ -196,14 +196,14 @@ impl FromStr for Duration {
     }
 }
 
-/// A point in time: nanoseconds since an epoch that the driver chooses.
+/// A point in time: nanoseconds since an epoch chosen by the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
 impl Instant {
     /// The epoch.
     pub const ZERO: Self = Self(0);
-    /// The last instant that can be expressed; used for "never".
+    /// The last instant; used for "never".
     pub const MAX: Self = Self(u64::MAX);
 
     /// The instant `nanos` nanoseconds after the epoch.
@@ -226,7 +226,7 @@ impl Instant {
         Duration(self.0)
     }
 
-    /// Time from `earlier` to `self`; zero where `earlier` is later.
+    /// The time from `earlier` to `self`; zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }

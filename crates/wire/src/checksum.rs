@@ -5,7 +5,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use etherparse::checksum::Sum16BitWords;
 
-/// Source and destination address of one IP packet: what the pseudo-header takes from IP.
+/// The addresses of an IP packet, as needed for the pseudo-header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AddressPair {
     /// IPv4.
@@ -25,7 +25,7 @@ pub enum AddressPair {
 }
 
 impl AddressPair {
-    /// The pair of the two addresses; `None` where they are of different IP versions.
+    /// The pair of two addresses; `None` if their IP versions differ.
     pub const fn new(source: IpAddr, destination: IpAddr) -> Option<Self> {
         match (source, destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => Some(Self::V4 {
@@ -56,7 +56,7 @@ impl AddressPair {
         }
     }
 
-    /// The pair of a packet in the opposite direction.
+    /// The pair for the opposite direction.
     #[must_use]
     pub const fn reversed(&self) -> Self {
         match *self {
@@ -85,8 +85,8 @@ impl AddressPair {
         }
     }
 
-    /// The sum of the pseudo-header of a transport packet: `length` is that of its header and
-    /// data together, covered by the checksum or not.
+    /// The sum of a transport packet's pseudo-header. `length` is that of header and data, whether
+    /// or not the checksum covers them.
     fn pseudo_header_sum(&self, protocol: u8, length: u32) -> Sum16BitWords {
         let mut sum = Sum16BitWords::new();
         sum = match self {
@@ -108,19 +108,19 @@ impl AddressPair {
     }
 }
 
-/// What becomes of the checksum field of a transport header.
+/// How to treat the checksum field of a transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Checksum {
-    /// Computed with the pseudo-header of these addresses when a packet is emitted, and checked
-    /// when it is parsed.
+    /// Compute it with the pseudo-header of these addresses when emitting, and verify it when
+    /// parsing.
     Over(AddressPair),
-    /// Zero when a packet is emitted, ignored when it is parsed: something else protects the
+    /// Write zero when emitting, and ignore it when parsing, because another layer protects the
     /// packet, as UDP does for DCCP-UDP (RFC 6773 section 3.3).
     Ignored,
 }
 
-/// The Internet checksum of a pseudo-header and `covered`, as the number that stands in the
-/// header. Zero where `covered` holds a correct checksum already.
+/// The Internet checksum of a pseudo-header and `covered`, as written in the header. Zero if
+/// `covered` already contains a correct checksum.
 pub(crate) fn internet_checksum(
     addresses: AddressPair,
     protocol: u8,

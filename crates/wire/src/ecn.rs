@@ -1,9 +1,9 @@
 //! The ECN field of the IP header.
 
-/// The two ECN bits of an IP header (RFC 3168 section 5), all four values.
+/// The two ECN bits of an IP header (RFC 3168 section 5).
 ///
-/// Congestion controls may give the four values meanings of their own, so the code point is carried
-/// whole, never reduced to "marked or not".
+/// Congestion controls may define their own meanings for the four values, so the full code point is
+/// kept instead of only "marked or not".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Ecn {

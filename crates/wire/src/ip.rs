@@ -7,64 +7,64 @@ use thiserror::Error;
 
 use crate::{AddressPair, Ecn};
 
-/// The hop limit that packets leave with.
+/// The hop limit of outgoing packets.
 pub const DEFAULT_HOP_LIMIT: u8 = 64;
 
-/// An IP packet: what a transport needs of its header, and what it carries.
+/// An IP packet: the header fields that a transport needs, and the payload.
 ///
-/// Options, extension headers, DSCP and flow label are skipped when a packet is parsed and never
-/// emitted. Fragments are refused, and what is emitted over IPv4 has Don't Fragment set.
+/// Decoding skips options, extension headers, DSCP and flow label; encoding never writes them.
+/// Fragments are rejected. Encoded IPv4 packets have Don't Fragment set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IpPacket {
-    /// From where to where.
+    /// Source and destination.
     pub addresses: AddressPair,
     /// The ECN field.
     pub ecn: Ecn,
     /// Time To Live or Hop Limit.
     pub hop_limit: u8,
-    /// Number of the protocol in `payload`: 33 is DCCP, 6 TCP, 17 UDP.
+    /// The protocol number of `payload`: 33 for DCCP, 6 for TCP, 17 for UDP.
     pub protocol: u8,
     /// The transport's packet.
     pub payload: Bytes,
 }
 
-/// Why bytes are not a whole IP packet.
+/// Why bytes are not a complete IP packet.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// Fewer bytes than a length field or a header asks for.
-    #[error("byte {offset}: the {what} takes {needed} bytes, there are only {length}")]
+    /// Fewer bytes than a header or a length field requires.
+    #[error("byte {offset}: the {what} takes {needed} bytes, but only {length} are left")]
     TooShort {
-        /// Where the incomplete part starts.
+        /// The offset of the incomplete part.
         offset: usize,
-        /// What is incomplete.
+        /// The name of the incomplete part.
         what: String,
-        /// Bytes that it takes.
+        /// The number of bytes it requires.
         needed: usize,
-        /// Bytes that there are.
+        /// The number of bytes available.
         length: usize,
     },
-    /// A field has an impossible value.
-    #[error("the IP header makes no sense: {reason}")]
+    /// A field has an invalid value.
+    #[error("invalid IP header: {reason}")]
     Header {
-        /// Which field and why.
+        /// The field and the reason.
         reason: String,
     },
     /// The checksum of an IPv4 header is wrong.
-    #[error("the checksum of the IPv4 header is {found:#06x}, should be {computed:#06x}")]
+    #[error("the checksum of the IPv4 header is {found:#06x}, but should be {computed:#06x}")]
     Checksum {
-        /// What the header says.
+        /// The checksum in the header.
         found: u16,
-        /// What is right.
+        /// The correct checksum.
         computed: u16,
     },
     /// The packet is a fragment.
-    #[error("the packet is a fragment; fragments are not put together")]
+    #[error("the packet is a fragment; reassembly is not supported")]
     Fragment,
 }
 
 impl ParseError {
-    /// Where in the packet the fault lies: bytes from the start of the IP header.
+    /// The offset of the fault, in bytes from the start of the IP header.
     pub const fn offset(&self) -> usize {
         match self {
             Self::TooShort { offset, .. } => *offset,
@@ -75,13 +75,13 @@ impl ParseError {
     }
 }
 
-/// A payload is longer than IP's length fields can say.
+/// A payload is longer than IP's length fields can describe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the payload takes {length} bytes, at most {maximum} fit; send less data")]
+#[error("the payload takes {length} bytes, but at most {maximum} fit; send less data")]
 pub struct TooLong {
-    /// Bytes of the payload.
+    /// The length of the payload in bytes.
     pub length: usize,
-    /// The most that fits.
+    /// The maximum length in bytes.
     pub maximum: usize,
 }
 
@@ -102,12 +102,12 @@ impl From<err::ip::SliceError> for ParseError {
 }
 
 impl IpPacket {
-    /// Reads the packet at the start of `bytes`; the payload shares them. Bytes behind the end that
-    /// the header states are ignored, as link layers add padding.
+    /// Decodes the packet at the start of `bytes`; the payload shares them. Bytes beyond the
+    /// header's length are ignored, because link layers add padding.
     ///
     /// # Errors
     ///
-    /// `bytes` are no whole IP packet: see [`ParseError`].
+    /// `bytes` is not a complete IP packet: see [`ParseError`].
     pub fn parse(bytes: &Bytes) -> Result<Self, ParseError> {
         let ip = IpSlice::from_slice(bytes)?;
         if let IpSlice::Ipv4(ip) = &ip {
@@ -150,11 +150,11 @@ impl IpPacket {
         })
     }
 
-    /// Appends the packet's bytes to `out`.
+    /// Appends the encoded packet to `out`.
     ///
     /// # Errors
     ///
-    /// [`TooLong`]; `out` is then as it was.
+    /// [`TooLong`]; `out` is unchanged.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), TooLong> {
         self.emit_header(out)?;
         out.extend_from_slice(&self.payload);
@@ -333,7 +333,7 @@ mod tests {
         #[test]
         fn any_bytes_are_a_packet_or_an_error(mut bytes in proptest::collection::vec(any::<u8>(), 0..120), version in 0u8..8) {
             if let Some(first) = bytes.first_mut() {
-                // Mostly something that looks like IP.
+                // Usually something that looks like IP.
                 *first = [0x45, 0x60, 0x46, 0x6f, 0x45, 0x60, 0x4f, *first][usize::from(version)];
             }
             let length = bytes.len();

@@ -1,20 +1,18 @@
-//! Packet formats: parse and emit, no I/O, no clock.
-//!
-//! The way through, from the inside out:
+//! Packet formats: decoding and encoding, without I/O or clock.
 //!
 //! - [`dccp`]: DCCP packets and options (RFC 4340, 4342, 5622, 5596).
 //! - [`tcp`]: TCP segments (RFC 9293) with MSS, window scale, SACK and timestamps.
 //! - [`udp`]: UDP datagrams, which carry DCCP through middleboxes (RFC 6773).
 //! - [`ip`]: IPv4 and IPv6 packets around them, with the ECN bits.
-//! - [`capture`]: pcapng and pcap files, read and written.
-//! - [`Ecn`] and [`Payload`]: what packets of every protocol have in common; [`Checksum`] and
-//!   [`AddressPair`]: what the checksum needs to know of IP.
+//! - [`capture`]: pcapng and pcap files, for reading and writing.
+//! - [`Ecn`] and [`Payload`] are common to all protocols. [`Checksum`] and [`AddressPair`] are what
+//!   checksums need from IP.
 //!
-//! Packets are typed values; an endpoint hands them to the simulator as they are and to a socket
-//! as bytes. Every protocol has the same verbs: `parse` shares the bytes it is given, `emit`
-//! appends to a `Vec`, `encoded_len` is the size on the wire without emitting, `Display` is one
-//! readable line. Parsing is total: any bytes give a packet or a typed error with the offset of the
-//! fault.
+//! Packets are typed values. The simulator passes them on as they are; sockets encode them. All
+//! protocols use the same method names: `parse` decodes (the payload shares the memory of the
+//! input), `emit` appends the encoded packet to a `Vec`, `encoded_len` is its length, and `Display`
+//! prints one line. `parse` accepts any bytes: it returns a packet, or a typed error with the
+//! offset of the fault.
 //!
 //! ```
 //! use skywave_wire::dccp::{Kind, OptionList, Packet, SeqNo, ServiceCode};

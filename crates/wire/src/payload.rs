@@ -1,14 +1,14 @@
-//! What a packet carries for the application.
+//! Application data of packets.
 
 use bytes::Bytes;
 
 /// Application data of a packet.
 ///
-/// A simulation that cares only for sizes carries [`Payload::Synthetic`]: nothing is stored. On
-/// the wire a synthetic payload is that many zero bytes.
+/// Simulations in which only sizes matter use [`Payload::Synthetic`], which stores nothing. When
+/// encoded, a synthetic payload is that many zero bytes.
 #[derive(Clone, Debug)]
 pub enum Payload {
-    /// This many bytes, whose values do not matter (zeros on the wire).
+    /// This many bytes with irrelevant values (zeros when encoded).
     Synthetic(u32),
     /// These bytes.
     Bytes(Bytes),
@@ -31,12 +31,12 @@ impl Payload {
         self.len() == 0
     }
 
-    /// The data as bytes; allocates where the payload is synthetic.
+    /// The data as bytes; allocates if the payload is synthetic.
     pub fn to_bytes(&self) -> Bytes {
         self.clone().into_bytes()
     }
 
-    /// The data as bytes; allocates where the payload is synthetic.
+    /// The data as bytes; allocates if the payload is synthetic.
     pub fn into_bytes(self) -> Bytes {
         match self {
             Self::Synthetic(length) => Bytes::from(vec![0; length as usize]),
@@ -53,7 +53,7 @@ impl Payload {
         }
     }
 
-    /// CRC-32c (Castagnoli) of the data, as in SCTP; zero where there is no data.
+    /// CRC-32c (Castagnoli) of the data, as in SCTP; zero if there is no data.
     pub fn crc32c(&self) -> u32 {
         const ZEROS: [u8; 1024] = [0; 1024];
         match self {
@@ -77,7 +77,7 @@ impl Default for Payload {
     }
 }
 
-/// Equal when the bytes on the wire are equal.
+/// Equal if the encoded bytes are equal.
 impl PartialEq for Payload {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

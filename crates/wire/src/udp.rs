@@ -12,7 +12,7 @@ pub const IP_PROTOCOL: u8 = 17;
 /// The UDP port for DCCP-UDP (RFC 6773 section 5.1).
 pub const DCCP_PORT: u16 = 6511;
 
-/// Where the checksum stands.
+/// The offset of the checksum.
 const CHECKSUM: usize = 6;
 
 /// A UDP datagram.
@@ -31,29 +31,29 @@ pub struct Datagram {
 #[non_exhaustive]
 pub enum ParseError {
     /// Fewer bytes than a header.
-    #[error("a UDP header takes 8 bytes, there are only {length}")]
+    #[error("a UDP header takes 8 bytes, but only {length} are left")]
     TooShort {
-        /// Bytes that there are.
+        /// The number of bytes available.
         length: usize,
     },
-    /// The Length field does not fit the bytes.
-    #[error("the Length field is {field}, but there are {length} bytes")]
+    /// The Length field is inconsistent with the number of bytes.
+    #[error("the Length field is {field}, but {length} bytes are left")]
     Length {
-        /// The field.
+        /// The value of the field.
         field: u16,
-        /// Bytes that there are.
+        /// The number of bytes available.
         length: usize,
     },
     /// The checksum is wrong, or zero over IPv6.
-    #[error("the checksum is {found:#06x}, which does not fit the datagram")]
+    #[error("the checksum is {found:#06x}, which does not match the datagram")]
     Checksum {
-        /// What the datagram says.
+        /// The checksum in the datagram.
         found: u16,
     },
 }
 
 impl ParseError {
-    /// Where in the datagram the fault lies: bytes from the start of the UDP header.
+    /// The offset of the fault, in bytes from the start of the UDP header.
     pub const fn offset(&self) -> usize {
         match *self {
             Self::TooShort { length } => length,
@@ -63,23 +63,23 @@ impl ParseError {
     }
 }
 
-/// A datagram is longer than 65535 bytes, header included.
+/// A datagram is longer than 65535 bytes, including its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the datagram takes {length} bytes, at most 65535 fit; send less data")]
+#[error("the datagram takes {length} bytes, but at most 65535 fit; send less data")]
 pub struct TooLong {
-    /// Bytes of the datagram.
+    /// The length of the datagram in bytes.
     pub length: usize,
 }
 
 impl Datagram {
-    /// Bytes of the header.
+    /// The length of the header in bytes.
     pub const HEADER_LEN: usize = UdpHeader::LEN;
 
-    /// Reads the datagram at the start of `bytes`; the payload shares them. Bytes behind the Length
-    /// field's end are ignored.
+    /// Decodes the datagram at the start of `bytes`; the payload shares them. Bytes beyond the
+    /// Length field are ignored.
     ///
-    /// With [`Checksum::Over`] the checksum is verified; zero means "none" over IPv4 and is an error
-    /// over IPv6 (RFC 8200 section 8.1).
+    /// With [`Checksum::Over`] the checksum is verified. Zero means "none" over IPv4 and is an
+    /// error over IPv6 (RFC 8200 section 8.1).
     ///
     /// # Errors
     ///
@@ -117,11 +117,11 @@ impl Datagram {
         })
     }
 
-    /// Appends the datagram's bytes to `out`.
+    /// Appends the encoded datagram to `out`.
     ///
     /// # Errors
     ///
-    /// [`TooLong`]; `out` is then as it was.
+    /// [`TooLong`]; `out` is unchanged.
     pub fn emit(&self, checksum: Checksum, out: &mut Vec<u8>) -> Result<(), TooLong> {
         let length = Self::HEADER_LEN + self.payload.len();
         let header = UdpHeader {
@@ -136,7 +136,7 @@ impl Datagram {
         if let Checksum::Over(addresses) = checksum {
             let datagram = &mut out[start..];
             let sum = internet_checksum(addresses, IP_PROTOCOL, length as u32, datagram);
-            // Zero says that there is no checksum; its other form in one's complement stands in.
+            // Zero means that there is no checksum, so write its other one's complement form.
             let sum = if sum == 0 { 0xffff } else { sum };
             datagram[CHECKSUM..CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
         }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_sum_of_zero_is_sent_as_ones() {
-        // Two bytes of data that make the sum come out as zero.
+        // Two bytes of data for which the sum is zero.
         let almost = emitted(&[0, 0], v4());
         let payload = [almost[6], almost[7]];
         let bytes = emitted(&payload, v4());

@@ -1,4 +1,4 @@
-//! What Linux's DCCP really sent: the golden captures in `validation/captures`.
+//! Packets sent by Linux's DCCP: the golden captures in `validation/captures`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use skywave_wire::dccp::{self, DccpOption, Kind, Packet, PacketType, ResetCode, 
 use skywave_wire::ip::IpPacket;
 use skywave_wire::{AddressPair, Checksum};
 
-/// Every capture, and how many packets tshark counts in it.
+/// Every capture, and its number of packets according to tshark.
 const CAPTURES: [(&str, usize); 7] = [
     ("ccid2-closereq", 64),
     ("ccid2-cscov", 63),
@@ -165,7 +165,7 @@ fn the_captures_say_what_their_readme_says() {
 fn times_are_those_of_the_capture() {
     let frames = frames(bytes_of("ccid2"));
     assert_eq!(frames[0].link, LinkType::ETHERNET);
-    // As tshark prints it.
+    // As printed by tshark.
     assert_eq!(
         frames[0].time,
         Instant::from_nanos(1_795_225_493_335_496_000)

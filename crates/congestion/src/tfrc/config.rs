@@ -1,41 +1,41 @@
-//! What can be chosen about TFRC.
+//! Configuration of TFRC.
 
 use skywave_units::{Duration, Rate};
 
 use super::FeedbackSchedule;
 
-/// How much may leave in the first round-trip time, which is also what an idle period leaves.
+/// How much may leave in the first round-trip time, and after an idle period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InitialWindow {
     /// min(4 s, max(2 s, 4380 bytes)) (RFC 5348 section 4.2, RFC 4342 section 5).
     Rfc3390,
-    /// This many packets; RFC 3448 section 4.3 has one.
+    /// This many packets; one in RFC 3448 section 4.3.
     Packets(u32),
 }
 
-/// How the sender comes to know s, the size of its packets.
+/// How the sender determines s, its packet size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SegmentSize {
     /// The mean over the last four loss intervals (RFC 5348 section 4.1).
     Mean,
-    /// So many bytes, whatever is sent: each packet counts as one of this size.
+    /// This many bytes: every packet counts as this size.
     Fixed(u32),
 }
 
-/// How reports and their absence change the allowed rate.
+/// How reports, and their absence, change the allowed rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SenderRules {
     /// RFC 5348 sections 4.3 and 4.4: the limit is twice the greatest X_recv of two round-trip
-    /// times, and intervals in which the application was the limit do not lower it.
+    /// times, and is not lowered by data-limited intervals.
     Rfc5348,
     /// RFC 3448 sections 4.3 and 4.4: the limit is twice the latest X_recv.
     Rfc3448,
 }
 
-/// The rate that the first loss interval is made to give (section 6.3.1 of either document).
+/// The rate from which the first loss interval is derived (section 6.3.1 of either document).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FirstInterval {
@@ -45,27 +45,28 @@ pub enum FirstInterval {
     LatestReceiveRate,
 }
 
-/// What the mean of the loss intervals makes of those that have not been seen yet.
+/// How the mean treats loss intervals that have not occurred yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnseenIntervals {
-    /// Nothing: the weights are those of the intervals that there are (section 5.4 of either
+    /// They are ignored: the weights are those of existing intervals (section 5.4 of either
     /// document).
     LeftOut,
-    /// They are of length zero, as in ns-2.35's DCCP module: after the first loss event p is up to six
-    /// times as great, and right only after eight loss events.
+    /// They count as length zero, as in ns-2.35's DCCP module. After the first loss event p is up
+    /// to six times too large, and it is correct only after eight loss events.
     OfLengthZero,
 }
 
-/// What a report weighs in the means of the round-trip time.
+/// The weight of a report in the averages of the round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Smoothing {
-    /// Each report alike: the past keeps the weight q (RFC 5348 section 4.3). More reports in a
-    /// round-trip time make means that follow sooner.
+    /// The same for each report: the past keeps the weight q (RFC 5348 section 4.3). The averages
+    /// react faster if there are more reports per round-trip time.
     PerReport,
-    /// By the share of a round-trip time that it comes after the one before: with N reports in one
-    /// the past keeps q^(1/N) at each, which is q over all of them. Never less than q.
+    /// Proportional to the fraction of a round-trip time since the previous report. With N reports
+    /// per round-trip time, the past keeps q^(1/N) at each, that is, q over all of them. Never less
+    /// than q.
     PerRoundTrip,
 }
 
@@ -74,14 +75,14 @@ pub enum Smoothing {
 pub struct SmallPackets {
     /// s of the throughput equation, in bytes.
     pub nominal_size: u32,
-    /// H, bytes of headers that each packet is charged with.
+    /// H, the header bytes counted per packet.
     pub header: u32,
-    /// The least time between two data packets.
+    /// The minimum interval between data packets.
     pub min_interval: Duration,
 }
 
 impl SmallPackets {
-    /// RFC 4828 section 3: 1460-byte segments, 40 bytes of headers, 10 ms.
+    /// RFC 4828 section 3: segments of 1460 bytes, headers of 40 bytes, 10 ms.
     pub const fn rfc4828() -> Self {
         Self {
             nominal_size: 1460,
@@ -98,35 +99,37 @@ impl SmallPackets {
 pub struct Config {
     /// How the sender reacts to reports.
     pub rules: SenderRules,
-    /// How much leaves in the first round-trip time.
+    /// How much may leave in the first round-trip time.
     pub initial_window: InitialWindow,
-    /// Whether a round-trip time measured while the connection was set up ends the time of one
-    /// packet per second (RFC 5348 section 4.2).
+    /// Whether a round-trip time measured in the handshake ends the initial rate of one packet per
+    /// second (RFC 5348 section 4.2).
     pub uses_handshake_rtt: bool,
-    /// s.
+    /// How s is determined.
     pub segment_size: SegmentSize,
-    /// q: the weight of the past in the mean round-trip time (section 4.3). In 0 to 1.
+    /// q: the weight of the past in the mean round-trip time (section 4.3). Between 0 and 1.
     pub rtt_weight: f64,
-    /// Whether packets leave more slowly while the round-trip time is above its mean (section
-    /// 4.5), and q2, the weight of the past in that mean. Where this is `None`, q should be low
+    /// Oscillation prevention (section 4.5): q2, the weight of the past in the long-term average of
+    /// the round-trip time. While the round-trip time is above that average, packets leave more
+    /// slowly. `None` disables it; q should then be low
     /// ([`Config::without_oscillation_prevention`]).
     pub oscillation_prevention: Option<f64>,
-    /// Whether q and q2 hold for each report or for each round-trip time.
+    /// Whether q and q2 apply per report or per round-trip time.
     pub smoothing: Smoothing,
-    /// The most round-trip times for which unused permission to send is kept, as a burst (section
-    /// 4.6): 0 to 1. Less than a packet's interval hides from [`SenderRules::Rfc5348`] that the
-    /// application is the limit.
+    /// For how many round-trip times unused permission to send is kept, to be used as a burst
+    /// (section 4.6): 0 to 1. If this is less than a packet's interval, [`SenderRules::Rfc5348`]
+    /// cannot detect that the application is the bottleneck.
     pub max_credit: f64,
-    /// The sender goes no faster than this.
+    /// An upper bound of the sending rate.
     pub max_rate: Option<Rate>,
 
-    /// History discounting (section 5.5), and the least that is left of an old interval's weight.
+    /// History discounting (section 5.5): the lower bound of the discount factor. `None` disables
+    /// it.
     pub discounting: Option<f64>,
-    /// What the first loss interval is made of.
+    /// How the first loss interval is derived.
     pub first_interval: FirstInterval,
-    /// How many intervals the mean is taken over at first.
+    /// How the mean treats intervals that have not occurred yet.
     pub unseen_intervals: UnseenIntervals,
-    /// When the receiver reports.
+    /// When the receiver sends reports.
     pub feedback: FeedbackSchedule,
 
     /// TFRC-SP.
@@ -154,7 +157,7 @@ impl Config {
         }
     }
 
-    /// RFC 3448: what the literature of its time simulated, and Linux in part.
+    /// RFC 3448, as simulated in the literature of its time and partly implemented in Linux.
     pub const fn rfc3448() -> Self {
         Self {
             rules: SenderRules::Rfc3448,
@@ -167,7 +170,7 @@ impl Config {
         }
     }
 
-    /// RFC 3448 as ns-2.35's DCCP module has it, which knows no history discounting.
+    /// RFC 3448 as in ns-2.35's DCCP module, which has no history discounting.
     pub const fn ns2() -> Self {
         Self {
             unseen_intervals: UnseenIntervals::OfLengthZero,
@@ -176,8 +179,8 @@ impl Config {
         }
     }
 
-    /// The same without section 4.5, and with the low weight of the past in the mean round-trip
-    /// time that it then advises.
+    /// Disables section 4.5 and sets the low weight of the past in the mean round-trip time that
+    /// the RFC then recommends.
     #[must_use]
     pub const fn without_oscillation_prevention(self) -> Self {
         Self {

@@ -1,9 +1,9 @@
-//! The window counter: a clock of quarter round-trip times, modulo 16, that data packets carry (RFC
-//! 4342 section 8.1).
+//! The window counter in data packets: a clock of quarter round-trip times, modulo 16 (RFC 4342
+//! section 8.1).
 
 use skywave_units::{Duration, Instant};
 
-/// A sender's counter does not advance by more between two packets.
+/// The most that a sender's counter advances between two packets.
 const MAX_ADVANCE: u64 = 5;
 
 /// Quarters in a round-trip time.
@@ -14,16 +14,16 @@ const QUARTERS: u64 = 4;
 pub struct WindowCounter {
     /// last_WC, and last_WC_time.
     last: Option<(u8, Instant)>,
-    /// What an acknowledgement asks for at least.
+    /// The minimum required by an acknowledgement.
     least: Option<u8>,
 }
 
 impl WindowCounter {
-    /// The counter for a data packet that leaves at `now`, where the round-trip time is `rtt`.
+    /// The counter of a data packet that leaves at `now` with a round-trip time of `rtt`.
     pub fn on_send(&mut self, now: Instant, rtt: Duration) -> u8 {
         let (counter, since) = *self.last.get_or_insert((0, now));
         let quarters = (now - since).as_nanos() / (rtt / QUARTERS).as_nanos().max(1);
-        // At most four ahead: the packet that was acknowledged is not after the last one.
+        // At most four ahead, because the acknowledged packet is not after the last one.
         let asked_for = self.least.take().map_or(0, |least| {
             Some(u64::from(least.wrapping_sub(counter) & 0xf))
                 .filter(|&ahead| ahead <= QUARTERS)
@@ -38,21 +38,22 @@ impl WindowCounter {
         counter
     }
 
-    /// The peer has a packet that was sent with `acked`: later ones are to have at least four more.
+    /// Handles an acknowledgement of a packet with counter `acked`: later counters must be at least
+    /// four higher.
     pub const fn on_ack(&mut self, acked: u8) {
         self.least = Some((acked + QUARTERS as u8) & 0xf);
     }
 }
 
-/// The receiver's side: counts on without wrapping, and takes the round-trip time from packets
-/// whose counters are four apart.
+/// The receiver's side: unwraps the counter, and measures the round-trip time between packets whose
+/// counters differ by four.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CounterClock {
     /// Counts since the first packet, and the newest packet's counter.
     last: Option<(u64, u8)>,
     /// When the first packet of each of the latest five counts arrived, by count modulo 5.
     firsts: [Option<(u64, Instant)>; 5],
-    /// Mean of the samples.
+    /// The average of the samples.
     rtt: Option<Duration>,
 }
 
@@ -60,7 +61,7 @@ pub(super) struct CounterClock {
 const WEIGHT: f64 = 0.9;
 
 impl CounterClock {
-    /// A packet with data has arrived that is newer than all before it.
+    /// Handles a data packet newer than all before it.
     pub(super) fn on_arrival(&mut self, now: Instant, counter: u8) {
         let Some((count, last)) = self.last else {
             self.last = Some((0, counter));
@@ -74,7 +75,7 @@ impl CounterClock {
         let count = count + advance;
         self.last = Some((count, counter));
         if advance >= MAX_ADVANCE {
-            // The pause may have been of any length.
+            // The pause may have been arbitrarily long.
             self.firsts = [None; 5];
         }
         self.firsts[(count % 5) as usize] = Some((count, now));
@@ -91,7 +92,7 @@ impl CounterClock {
             let at = first_of(count.checked_sub(distance)?)?;
             Some((now - at) * QUARTERS / distance)
         };
-        // "Values of D = 4 SHOULD be preferred": others only as long as there is none.
+        // "Values of D = 4 SHOULD be preferred": use others only while there is no such sample.
         let sample = match (over(4), self.rtt) {
             (None, None) => over(3).or_else(|| over(2)),
             (sample, _) => sample,
@@ -112,7 +113,7 @@ impl CounterClock {
         self.last.map_or(0, |(count, _)| count)
     }
 
-    /// The round-trip time, once packets have told.
+    /// The round-trip time; `None` before the first sample.
     pub(super) const fn rtt(&self) -> Option<Duration> {
         self.rtt
     }

@@ -1,15 +1,17 @@
-//! Whether the application, not the allowed rate, has been the limit (RFC 5348 section 8.2.1).
+//! Detects data-limited intervals, in which the application, not the allowed rate, was the
+//! bottleneck (RFC 5348 section 8.2.1).
 
 use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant};
 
-/// Times that are saved in a round-trip time, and in all. The RFC's two would take most intervals for
-/// data-limited where several reports come in a round-trip time; it suggests more for accuracy.
+/// How many times are remembered per round-trip time, and in total. With the RFC's two, most
+/// intervals would count as data-limited if there are several reports per round-trip time; it
+/// suggests more for accuracy.
 const PER_ROUND_TRIP: u64 = 8;
 const TIMES: usize = 64;
 
-/// Remembers times at which the sender was *not* data-limited.
+/// Remembers when the sender was *not* data-limited.
 #[derive(Clone, Debug)]
 pub(super) struct DataLimited {
     /// Oldest first.
@@ -23,7 +25,7 @@ impl DataLimited {
         }
     }
 
-    /// The sender has sent all that it is allowed to send.
+    /// Records that the sender used all its permission to send.
     pub(super) fn on_all_sent(&mut self, now: Instant, rtt: Duration) {
         let spacing = rtt / PER_ROUND_TRIP;
         if self
@@ -39,8 +41,9 @@ impl DataLimited {
         self.not_limited.push_back(now);
     }
 
-    /// A report came on packets up to one that left at `t_new`: whether the sender was data-limited
-    /// over the whole interval that it covers, from a round-trip time before until then.
+    /// Handles a report on packets up to one sent at `t_new`. Returns whether the sender was
+    /// data-limited during the whole interval covered by the report: the round-trip time before
+    /// `t_new`.
     pub(super) fn on_feedback(&mut self, t_new: Instant, rtt: Duration) -> bool {
         while self
             .not_limited
@@ -63,7 +66,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// T-5: one moment without unused permission makes an interval not data-limited.
+    /// T-5: a single moment without unused permission makes an interval not data-limited.
     #[test]
     fn t_5_data_limited_intervals() {
         let mut limited = DataLimited::new();
@@ -80,8 +83,8 @@ mod tests {
         assert!(limited.on_feedback(at(460), RTT), "350 is too old");
     }
 
-    /// A sender that always uses its rate up is never taken for data-limited, however many reports
-    /// there are and however long they were on their way; and it needs little memory.
+    /// A sender that always uses its whole rate never counts as data-limited, regardless of the
+    /// number and delay of reports; and it needs little memory.
     #[test]
     fn any_number_of_reports() {
         for gap in [1, 10, 100, 350] {

@@ -1,26 +1,26 @@
 //! The throughput equation (RFC 5348 section 3.1), with b = 1 and t_RTO = 4 R.
 
-/// Loss event rates are found between this and 1.
+/// The search range of loss event rates is from this value to 1.
 const SMALLEST_P: f64 = 1e-15;
 
-/// f(p) of RFC 5348 section 8.1: a sender with loss event rate `p` sends one packet in each f(p)
+/// f(p) of RFC 5348 section 8.1: with loss event rate `p`, a sender sends one packet per f(p)
 /// round-trip times.
 pub fn response(p: f64) -> f64 {
     (2.0 * p / 3.0).sqrt() + 12.0 * (3.0 * p / 8.0).sqrt() * p * (1.0 + 32.0 * p * p)
 }
 
 /// X_Bps: bytes per second of a TCP with segments of `s` bytes, a round-trip time of `rtt` seconds
-/// and a loss event rate of `p`; infinite where `p` is zero.
+/// and loss event rate `p`; infinite if `p` is zero.
 pub fn throughput(s: f64, rtt: f64, p: f64) -> f64 {
     s / (rtt * response(p))
 }
 
-/// The inverse: the loss event rate at which the equation gives `packets` per round-trip time
-/// (section 6.3.1 allows an error of 5 %; this is exact but for rounding). From 1e-15 to 1.
+/// The inverse: the loss event rate at which the equation gives `packets` packets per round-trip
+/// time, between 1e-15 and 1. Exact up to rounding; section 6.3.1 permits an error of 5 %.
 pub fn loss_event_rate(packets: f64) -> f64 {
     let wanted = 1.0 / packets;
     let (mut low, mut high) = (SMALLEST_P, 1.0);
-    // f grows with p. The interval spans 15 decades, and its logarithm is halved each time.
+    // f increases with p. The interval spans 15 decades; each step halves its logarithm.
     for _ in 0..60 {
         let middle = (low * high).sqrt();
         if response(middle) < wanted {
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(throughput(1460.0, 0.1, 0.0), f64::INFINITY);
     }
 
-    /// T-16: ends of the range.
+    /// T-16: the ends of the range.
     #[test]
     fn t_16_inverse_has_bounds() {
         assert_eq!(loss_event_rate(0.0), 1.0);

@@ -1,49 +1,49 @@
-//! How often a receiver reports, and over which time it measures X_recv.
+//! How often a receiver reports, and over what time it measures X_recv.
 
 use core::num::NonZeroU32;
 
 use skywave_units::Duration;
 
-/// How often a receiver reports while data arrives. Losses are reported at once all the same.
+/// How often a receiver reports while data arrives. Losses are always reported immediately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FeedbackSchedule {
-    /// Once in each round-trip time as the sender's window counter tells it (RFC 4342 section
-    /// 10.3): no timer.
+    /// Once per round-trip time according to the sender's window counter (RFC 4342 section 10.3),
+    /// without a timer.
     WindowCounter,
-    /// This many times in each round-trip time as the receiver knows it; each report covers a
-    /// whole one (RFC 5348 section 6).
+    /// This many times per round-trip time as known to the receiver; each report covers a whole
+    /// round-trip time (RFC 5348 section 6).
     PerRoundTrip(NonZeroU32),
-    /// More often, the longer the round-trip time is.
+    /// More often on longer round-trip times. [`DynamicFeedback`] also sets the measurement window
+    /// for X_recv.
     Dynamic(DynamicFeedback),
 }
 
-/// Dynamic feedback (Sarwar, Boreli, Jourjon and Lochin 2008, equation 2): N reports in a
-/// round-trip time R, where N = min(max(round(R / R_ref), 1), R * X_recv / s), rounded down, and at
-/// least 1.
+/// Dynamic feedback (Sarwar, Boreli, Jourjon and Lochin 2008, equation 2): N reports per round-trip
+/// time R, where N = min(max(round(R / R_ref), 1), R * X_recv / s), rounded down, and at least 1.
 ///
-/// The second term asks for a packet in each report; X_recv is the rate that was reported last, and s
-/// the mean size of what arrived. N is 1 before there is such a rate.
+/// The second term requires at least one packet per report. X_recv is the last reported rate, and s
+/// the mean size of the packets received. N is 1 before the first report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DynamicFeedback {
-    /// R_ref: a path of this round-trip time has one report in it. The authors have 100 ms.
+    /// R_ref: the round-trip time for which N is 1. 100 ms in the paper.
     pub rtt_ref: Duration,
-    /// What X_recv is measured over.
+    /// The measurement window for X_recv.
     pub window: ObservationWindow,
 }
 
-/// The time over which X_recv is measured.
+/// The measurement window for X_recv.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ObservationWindow {
-    /// O = R / N, from one report to the next (Sarwar et al. section III).
+    /// O = R / N, the time since the last report (Sarwar et al. section III).
     Interval,
-    /// A whole round-trip time, however many reports there are in it (RFC 5348 section 6).
+    /// A whole round-trip time, regardless of the number of reports (RFC 5348 section 6).
     RoundTrip,
 }
 
 impl DynamicFeedback {
-    /// The authors' own: R_ref = 100 ms, O = R / N.
+    /// The paper's parameters: R_ref = 100 ms, O = R / N.
     pub const fn sarwar2008() -> Self {
         Self {
             rtt_ref: Duration::from_millis(100),
@@ -51,7 +51,7 @@ impl DynamicFeedback {
         }
     }
 
-    /// N, where `packets` arrive in a second.
+    /// N, at an arrival rate of `packets` per second.
     fn reports(&self, rtt: Duration, packets: f64) -> u64 {
         let rtt = rtt.as_secs_f64();
         let wanted = (rtt / self.rtt_ref.as_secs_f64().max(1e-9)).round();
@@ -60,8 +60,8 @@ impl DynamicFeedback {
 }
 
 impl FeedbackSchedule {
-    /// The time between two reports, where `packets` arrive in a second; `None` where the window
-    /// counter decides.
+    /// The interval between reports at an arrival rate of `packets` per second; `None` if the
+    /// window counter decides.
     pub(super) fn interval(self, rtt: Duration, packets: f64) -> Option<Duration> {
         match self {
             Self::WindowCounter => None,
@@ -70,7 +70,7 @@ impl FeedbackSchedule {
         }
     }
 
-    /// The least time that a report covers.
+    /// The minimum time that a report covers.
     pub(super) fn window(self, rtt: Duration, packets: f64) -> Duration {
         match self {
             Self::Dynamic(DynamicFeedback {
@@ -88,8 +88,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Equation 2: R over R_ref to the nearest integer, but no more reports than packets, and one at
-    /// least.
+    /// Equation 2: R / R_ref rounded to the nearest integer, but no more reports than packets, and
+    /// at least one.
     #[test]
     fn reports_per_round_trip_time() {
         let cases = [

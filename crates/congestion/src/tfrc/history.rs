@@ -1,4 +1,4 @@
-//! What has arrived and what has not (RFC 5348 sections 5.1 to 5.3, RFC 4342 section 6.1).
+//! Arrivals, losses and loss events (RFC 5348 sections 5.1 to 5.3, RFC 4342 section 6.1).
 
 use std::collections::VecDeque;
 
@@ -6,63 +6,64 @@ use skywave_units::{Duration, Instant};
 
 use super::interval::{Averaging, INTERVALS, LossInterval};
 
-/// A packet is lost once this many later ones have arrived (section 5.1).
+/// A packet is considered lost once this many later ones have arrived (section 5.1).
 const NDUPACK: usize = 3;
 
-/// Losses at most so many quarters of a round-trip time apart belong to one loss event (RFC 4342
-/// section 10.2).
+/// Losses at most this many quarters of a round-trip time apart belong to the same loss event (RFC
+/// 4342 section 10.2).
 const EVENT_QUARTERS: u64 = 4;
 
-/// A packet that has arrived for the first time.
+/// The first arrival of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its sequence number, on a scale that does not wrap.
+    /// Its unwrapped sequence number.
     pub seq: u64,
-    /// When.
+    /// When it arrived.
     pub at: Instant,
-    /// Bytes of data; `None` where it is a packet that cannot carry data.
+    /// Bytes of data; `None` for a packet type that cannot carry data.
     pub data: Option<u32>,
-    /// Whether it is marked (ECN CE).
+    /// Whether it was marked (ECN CE).
     pub marked: bool,
-    /// Its ECN nonce: one for ECT(1).
+    /// Its ECN nonce: 1 for ECT(1).
     pub nonce: bool,
-    /// The window counter in it, modulo 16; of packets with data only.
+    /// Its window counter, modulo 16; only for packets with data.
     pub counter: u8,
-    /// How many packets without data its sender says to have sent immediately before it (DCCP's NDP
-    /// Count); zero where it does not say.
+    /// How many packets without data were sent immediately before it, according to its sender
+    /// (DCCP's NDP Count); zero if unknown.
     pub non_data_before: u64,
 }
 
-/// How losses are told to be within a round-trip time.
+/// How to decide whether losses are within a round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clock {
     /// By the window counters of the packets in between (RFC 4342 section 10.2).
     WindowCounter,
-    /// By the times of arrival and this round-trip time (RFC 5348 section 5.2).
+    /// By arrival times and this round-trip time (RFC 5348 section 5.2).
     Arrivals(Duration),
 }
 
 /// What an arrival has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
-    /// Packets were found lost or marked.
+    /// Whether packets were found lost or marked.
     pub(super) losses: bool,
-    /// They began a loss event, or more than one.
+    /// Whether these started a loss event, or more than one.
     pub(super) loss_event: bool,
-    /// They began the first one of all.
+    /// Whether they started the first loss event of the connection.
     pub(super) first_loss_event: bool,
-    /// A loss event turned out to be none: the packet was only late.
+    /// Whether a loss event was undone because its packet was only late.
     pub(super) removed_event: bool,
 }
 
-/// The packet history of a receiver.
+/// A receiver's packet history.
 ///
-/// Packets are *settled* in order: up to `next` it is decided which have arrived. Memory is bounded:
-/// at most two packets wait beyond a hole, and nine loss intervals are kept.
+/// Packets are *settled* in order: for all packets before `next` it is decided whether they
+/// arrived. Memory is bounded: at most two packets wait beyond a hole, and nine loss intervals are
+/// kept.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     averaging: Averaging,
-    /// The first sequence number that is not settled.
+    /// The first sequence number not settled.
     next: u64,
     /// Packets beyond a hole that may still be filled, in order.
     waiting: Vec<Arrival>,
@@ -70,15 +71,14 @@ pub(super) struct History {
     intervals: VecDeque<LossInterval>,
     /// The last settled packet that arrived.
     last: Option<(u64, Instant)>,
-    /// The window counter of the last settled packet with data; zero before there is one, as the
-    /// sender's.
+    /// The window counter of the last settled packet with data; initially zero, like the sender's.
     counter: u8,
-    /// Whether a packet with data has been settled as arrived.
+    /// Whether a packet with data was settled as arrived.
     has_data: bool,
 }
 
 impl History {
-    /// A history that begins with packet `first`.
+    /// Creates a history that starts with packet `first`.
     pub(super) fn new(first: u64, averaging: Averaging) -> Self {
         Self {
             averaging,
@@ -91,7 +91,7 @@ impl History {
         }
     }
 
-    /// The loss intervals, the newest first.
+    /// The loss intervals, newest first.
     pub(super) fn intervals(&self) -> impl ExactSizeIterator<Item = &LossInterval> {
         self.intervals.iter()
     }
@@ -101,12 +101,12 @@ impl History {
         self.next - 1
     }
 
-    /// Whether a packet with data had arrived before the first loss.
+    /// Whether a packet with data arrived before the first loss.
     pub(super) const fn has_data(&self) -> bool {
         self.has_data
     }
 
-    /// Gives the first interval of all its length (section 6.3.1).
+    /// Sets the length of the first interval (section 6.3.1).
     pub(super) fn seed(&mut self, length: f64) {
         if let Some(first) = self.intervals.back_mut() {
             first.data_length = length.ceil().max(1.0) as u64;
@@ -119,7 +119,7 @@ impl History {
         self.averaging.loss_event_rate(self.intervals.iter())
     }
 
-    /// A packet has arrived, which is no duplicate.
+    /// Handles an arrival, which must not be a duplicate.
     pub(super) fn on_arrival(&mut self, clock: Clock, arrival: &Arrival) -> News {
         let mut news = News::default();
         if arrival.seq < self.next {
@@ -131,7 +131,7 @@ impl History {
             .partition_point(|waiting| waiting.seq < arrival.seq);
         self.waiting.insert(place, *arrival);
         // "A marked packet is detected as a congestion event as soon as it arrives", and what is
-        // missing before it is part of that.
+        // missing before it is part of that event.
         let marked = self.waiting.iter().rposition(Arrival::is_congested);
         let mut certain = marked.map_or(0, |place| place + 1);
         while let Some(&first) = self.waiting.first() {
@@ -149,13 +149,13 @@ impl History {
         news
     }
 
-    /// The packets from `next` up to `after` are lost.
+    /// Settles the packets from `next` up to `after` as lost.
     fn settle_hole(&mut self, clock: Clock, after: &Arrival, news: &mut News) {
         let hole = after.seq - self.next;
         let without_data = after.non_data_before.min(hole);
         let lost = hole - without_data;
         if lost > 0 {
-            // Section 5.2: where the first lost one would have arrived.
+            // Section 5.2: interpolate when the first lost packet would have arrived.
             let at = self.last.map_or(after.at, |(seq, at)| {
                 let share = (self.next - seq) as f64 / (after.seq - seq) as f64;
                 at + Duration::from_secs_f64((after.at - at).as_secs_f64() * share)
@@ -183,14 +183,15 @@ impl History {
             let current = self.current();
             current.lossless_length += 1;
             current.nonce ^= arrival.nonce;
-            // The first interval's data length is not defined yet (RFC 4342 section 6.1.1).
+            // The data length of the first interval is not defined yet (RFC 4342 section 6.1.1).
             current.data_length += u64::from(!is_first);
         }
         self.has_data = true;
     }
 
-    /// `count` packets in a row are lost, or one is marked; `at` is when the first one was due. With
-    /// nothing received in between, they are one loss event at most (RFC 4342 section 10.2).
+    /// Records `count` consecutive lost packets, or a marked one. `at` is when the first was due.
+    /// Since nothing was received in between, they form at most one loss event (RFC 4342 section
+    /// 10.2).
     fn lose(&mut self, clock: Clock, at: Instant, count: u64, news: &mut News) {
         news.losses = true;
         let is_first = self.intervals.len() == 1;
@@ -223,8 +224,8 @@ impl History {
         });
     }
 
-    /// A packet has arrived that was held for lost. Where it was the only loss of an interval, that
-    /// interval was none: it joins the one before (RFC 5348 sections 5.1 and 6).
+    /// Handles the late arrival of a packet counted as lost. If it was the only loss of its
+    /// interval, the interval is merged into the previous one (RFC 5348 sections 5.1 and 6).
     fn fill(&mut self, late: &Arrival) -> bool {
         if late.data.is_none() || late.marked {
             return false;
@@ -251,7 +252,7 @@ impl History {
         false
     }
 
-    /// Joins interval `index` to the older one, if that is still known.
+    /// Merges interval `index` into the previous one, if that is still known.
     fn merge(&mut self, index: usize) -> bool {
         if index + 1 >= self.intervals.len() {
             return false;
@@ -274,13 +275,13 @@ impl History {
     }
 
     fn current(&mut self) -> &mut LossInterval {
-        // There always is one: `truncate` and `merge` leave at least one.
+        // Never empty: `truncate` and `merge` leave at least one.
         &mut self.intervals[0]
     }
 }
 
 impl Arrival {
-    /// Marks of packets without data are no congestion of the data (RFC 4342 section 6.1).
+    /// Marks on packets without data do not count as congestion of the data (RFC 4342 section 6.1).
     const fn is_congested(&self) -> bool {
         self.marked && self.data.is_some()
     }

@@ -1,50 +1,51 @@
-//! Loss intervals and their mean (RFC 5348 sections 5.3 to 5.5).
+//! Loss intervals and their average (RFC 5348 sections 5.3 to 5.5).
 
 use skywave_units::Instant;
 
 use super::UnseenIntervals;
 
-/// n: how many intervals count besides the current one (section 5.4). More than 8 would be too slow
-/// for the Internet.
+/// n: how many intervals count in addition to the current one (section 5.4). More than 8 would
+/// react too slowly for the Internet.
 pub const INTERVALS: usize = 8;
 
 /// w_0 to w_7 (section 5.4).
 const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// A loss interval lasts "long" beyond so many quarters of a round-trip time: RFC 4828 section 3
-/// counts losses rather than loss events in intervals of at most two round-trip times.
+/// A loss interval of more than this many quarters of a round-trip time is not short. In short
+/// intervals, of at most two round-trip times, RFC 4828 section 3 counts losses instead of loss
+/// events.
 const SHORT_QUARTERS: u64 = 8;
 
-/// A loss interval (RFC 4342 section 6.1): at most a round-trip time with losses and marks, then
-/// packets that arrived. Lengths are in sequence numbers.
+/// A loss interval (RFC 4342 section 6.1): at most a round-trip time with losses and marks,
+/// followed by packets that arrived. Lengths are in sequence numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossInterval {
-    /// From the first lost or marked packet to the last one of the loss event; zero in the first
-    /// interval of all.
+    /// From the first lost or marked packet to the last one of the loss event; zero in the
+    /// connection's first interval.
     pub loss_length: u64,
-    /// What follows.
+    /// The length of the rest.
     pub lossless_length: u64,
-    /// Packets that carried data, or may have. Of the first interval: zero until there is a loss
-    /// event, then the length that stands for the rate reached.
+    /// Packets that carried data, or may have. In the first interval: zero until the first loss
+    /// event, then the length that corresponds to the rate reached.
     pub data_length: u64,
-    /// Of the first interval, the same before it was rounded.
+    /// In the first interval: `data_length` before rounding.
     pub(super) seeded: Option<f64>,
-    /// Data packets lost or marked.
+    /// Lost or marked data packets.
     pub losses: u64,
-    /// Parity of the ECN nonces of the data packets in the lossless part.
+    /// The parity of the ECN nonces of the data packets in the lossless part.
     pub nonce: bool,
-    /// Parity of those that arrived in the lossy part.
+    /// The parity of the ECN nonces of the data packets that arrived in the lossy part.
     pub(super) lossy_nonce: bool,
-    /// Quarters of a round-trip time from the start, as far as packets that arrived tell.
+    /// The duration in quarters of a round-trip time, as far as received packets show.
     pub(super) quarters: u64,
-    /// When its first packet was lost or marked, or would have arrived.
+    /// When its first packet was marked, or would have arrived.
     pub(super) began: Instant,
     /// DF_i.
     pub(super) discount: f64,
 }
 
 impl LossInterval {
-    /// The interval before any loss event.
+    /// Creates the interval before any loss event.
     pub(super) const fn first() -> Self {
         Self {
             loss_length: 0,
@@ -60,12 +61,12 @@ impl LossInterval {
         }
     }
 
-    /// Whether TFRC-SP counts each loss of it.
+    /// Whether TFRC-SP counts every loss in it.
     fn is_short(&self) -> bool {
         self.losses > 0 && self.quarters <= SHORT_QUARTERS
     }
 
-    /// I_i; `counts_losses` as in RFC 4828 section 3: N / K packets where the interval is short.
+    /// I_i. With `counts_losses`, short intervals count N / K packets (RFC 4828 section 3).
     fn length(&self, counts_losses: bool) -> f64 {
         let length = self.seeded.unwrap_or(self.data_length.max(1) as f64);
         if counts_losses && self.is_short() {
@@ -76,8 +77,8 @@ impl LossInterval {
     }
 }
 
-/// p, from the lengths of the loss intervals, the newest (I_0) first: section 5.4. Zero where there
-/// is none. Those beyond I_8 do not count.
+/// p, computed from the lengths of the loss intervals, newest (I_0) first (section 5.4). Zero if
+/// there are none. Intervals beyond I_8 are ignored.
 ///
 /// ```
 /// use skywave_congestion::tfrc::loss_event_rate;
@@ -135,16 +136,16 @@ fn add_weighted((total, weights): (f64, f64), (length, weight): (f64, f64)) -> (
 /// How intervals are averaged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Averaging {
-    /// THRESHOLD of section 5.5; `None` for no discounting.
+    /// THRESHOLD of section 5.5; `None` disables discounting.
     pub(super) discounting: Option<f64>,
-    /// RFC 4828.
+    /// Whether short intervals count losses (RFC 4828).
     pub(super) counts_losses: bool,
-    /// Intervals that have not been seen yet.
+    /// How intervals that have not occurred yet count.
     pub(super) unseen: UnseenIntervals,
 }
 
 impl Averaging {
-    /// p of `intervals`, the newest first; zero where the first interval is all there is.
+    /// p of `intervals`, newest first; zero if there is only the first interval.
     pub(super) fn loss_event_rate<'a>(
         self,
         intervals: impl Iterator<Item = &'a LossInterval>,
@@ -172,7 +173,7 @@ impl Averaging {
             .map_or(0.0, |mean| (1.0 / mean).min(1.0))
     }
 
-    /// DF (section 5.5) of `intervals`, the newest first.
+    /// DF (section 5.5) of `intervals`, newest first.
     pub(super) fn discount_of<'a>(self, intervals: impl Iterator<Item = &'a LossInterval>) -> f64 {
         let list: Vec<_> = intervals
             .map(|interval| (interval.length(self.counts_losses), interval.discount))

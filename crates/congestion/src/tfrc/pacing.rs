@@ -5,18 +5,18 @@ use skywave_units::{Duration, Instant};
 /// The nominal send times t_i.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacing {
-    /// The nominal and the actual time of the latest packet.
+    /// The nominal and the actual send time of the latest packet.
     last: Option<(Instant, Instant)>,
 }
 
-/// What limits packets at a time.
+/// The current limits on packet spacing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// t_ipi: from one packet to the next.
+    /// t_ipi: the interval between packets.
     pub(super) interval: Duration,
-    /// T: for how long unused send times are kept.
+    /// T: how long unused send times are kept.
     pub(super) credit: Duration,
-    /// No two packets are closer than this.
+    /// The minimum spacing of two packets.
     pub(super) min_interval: Duration,
 }
 
@@ -25,7 +25,7 @@ impl Pacing {
         Self { last: None }
     }
 
-    /// When the next packet may leave; `now` or earlier for at once.
+    /// When the next packet may leave; `now` or earlier means now.
     pub(super) fn next(&self, now: Instant, pace: Pace) -> Instant {
         let Some((_, sent)) = self.last else {
             return now;
@@ -33,7 +33,7 @@ impl Pacing {
         self.nominal(now, pace).max(sent + pace.min_interval)
     }
 
-    /// t_(i+1): no further back than credit is kept.
+    /// t_(i+1), but no older than the credit permits.
     fn nominal(&self, now: Instant, pace: Pace) -> Instant {
         match self.last {
             None => now,
@@ -41,7 +41,8 @@ impl Pacing {
         }
     }
 
-    /// A packet leaves. Whether it may be the last one for now: all permission is used.
+    /// Records that a packet leaves. Returns whether it may be the last one for now, that is, all
+    /// permission is used.
     pub(super) fn on_sent(&mut self, now: Instant, pace: Pace) -> bool {
         self.last = Some((self.nominal(now, pace), now));
         self.next(now, pace) > now
@@ -88,7 +89,7 @@ mod tests {
             assert_eq!(burst(&mut pacing, at(1_000 + 10 * step + 3), PACE), 1);
         }
         assert_eq!(pacing.next(at(1_094), PACE), at(1_100));
-        // After a long pause: those of the last 35 ms, and the one that is due.
+        // After a long pause: the packets of the last 35 ms, and the one that is due.
         assert_eq!(burst(&mut pacing, at(9_000), PACE), 4);
         let none = Pace {
             credit: Duration::ZERO,
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(burst(&mut pacing, at(500), pace), 1);
     }
 
-    /// A new rate holds for the packet that waits already.
+    /// A new rate applies immediately to a packet that is already waiting.
     #[test]
     fn a_faster_pace_holds_at_once() {
         let mut pacing = Pacing::new();

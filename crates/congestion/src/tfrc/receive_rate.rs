@@ -1,14 +1,14 @@
-//! X_recv: how fast data has arrived (RFC 5348 section 6.2, RFC 4342 section 8.3).
+//! X_recv: the rate at which data arrives (RFC 5348 section 6.2, RFC 4342 section 8.3).
 
 use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant};
 
-/// Where more reports than this are remembered, those closer together than this share of a round-trip
-/// time become one, and a rate covers so much more than it has to.
+/// If more reports than this are remembered, those closer together than a round-trip time divided
+/// by this are merged. A rate then covers up to that much more than the window.
 const MARKS: usize = 16;
 
-/// What had arrived at some time.
+/// The totals at some time.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     at: Instant,
@@ -30,12 +30,12 @@ pub(super) struct Rates {
 pub(super) struct ReceiveRate {
     bytes: u64,
     packets: u64,
-    /// What had arrived when reports were sent, oldest first; the first one is the start.
+    /// The totals when reports were sent, oldest first; the first entry is the start.
     marks: VecDeque<Mark>,
 }
 
 impl ReceiveRate {
-    /// A data packet has arrived.
+    /// Records the arrival of a data packet.
     pub(super) fn on_arrival(&mut self, now: Instant, bytes: u32) {
         if self.marks.is_empty() {
             self.mark(now, Duration::ZERO);
@@ -44,8 +44,8 @@ impl ReceiveRate {
         self.packets += 1;
     }
 
-    /// The rate over the time since the latest report that is at least `window` ago; zero before
-    /// there is anything to measure.
+    /// The rate since the latest report that is at least `window` ago; zero before there is
+    /// anything to measure.
     pub(super) fn rates(&self, now: Instant, window: Duration) -> Rates {
         let covers = |mark: &&Mark| now - mark.at >= window;
         let Some(mark) = self
@@ -64,7 +64,7 @@ impl ReceiveRate {
         }
     }
 
-    /// A report has left. What no rate over `rtt` or less needs is forgotten.
+    /// Records that a report was sent. Forgets what is not needed for a rate over `rtt` or less.
     pub(super) fn mark(&mut self, now: Instant, rtt: Duration) {
         while let [_, second, ..] = self.marks.make_contiguous()
             && now - second.at >= rtt
@@ -89,15 +89,15 @@ impl ReceiveRate {
 mod tests {
     use super::*;
 
-    /// However many reports there are, a rate covers a round-trip time and little more, and what is
-    /// remembered stays small.
+    /// Regardless of the number of reports, a rate covers little more than a round-trip time, and
+    /// memory stays small.
     #[test]
     fn any_number_of_reports() {
         const RTT: Duration = Duration::from_millis(1_000);
         for reports in [1_u64, 3, 15, 16, 17, 48, 1_000] {
             let mut rate = ReceiveRate::default();
             let mut now = Instant::ZERO;
-            // A byte in each ms, then two.
+            // One byte per ms, then two.
             for millis in 0..20_000 {
                 now = Instant::ZERO + Duration::from_millis(millis);
                 rate.on_arrival(now, 1 + u32::from(millis > 18_000));

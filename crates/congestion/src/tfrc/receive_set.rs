@@ -1,16 +1,15 @@
-//! X_recv_set: how fast data has lately arrived, which limits how fast it may leave (RFC 5348
-//! section 4.3).
+//! X_recv_set: recent receive rates, which limit the sending rate (RFC 5348 section 4.3).
 
 use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant};
 
-/// Where there are more rates than this, those that are closer together than this share of a round-trip
-/// time become one: the earlier, which is the greater.
+/// If there are more rates than this, those closer together than a round-trip time divided by this
+/// are merged into the earliest, which is the greatest.
 const ENTRIES: usize = 16;
 
-/// The set, as far as its maximum depends on it: rates fall from the oldest to the newest, since an
-/// older one that is smaller never counts again.
+/// The part of the set that can affect its maximum: rates decrease from oldest to newest, because
+/// an older and smaller rate never matters again.
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveSet(VecDeque<(Instant, f64)>);
 
@@ -30,7 +29,7 @@ impl ReceiveSet {
         self.0.back().map_or(0.0, |&(_, rate)| rate)
     }
 
-    /// "Update X_recv_set()": adds `rate`, and forgets those of more than two round-trip times ago.
+    /// "Update X_recv_set()": adds `rate` and removes rates older than two round-trip times.
     pub(super) fn update(&mut self, now: Instant, rtt: Duration, rate: f64) {
         while self.0.back().is_some_and(|&(_, other)| other <= rate) {
             self.0.pop_back();
@@ -47,7 +46,8 @@ impl ReceiveSet {
         }
     }
 
-    /// "Maximize X_recv_set()": keeps the greatest, Infinity not counted, as of now.
+    /// "Maximize X_recv_set()": keeps only the greatest rate other than Infinity, with the current
+    /// time.
     pub(super) fn maximize(&mut self, now: Instant, rate: f64) {
         let known = self.0.iter().map(|&(_, rate)| rate);
         let greatest = known.filter(|rate| rate.is_finite()).fold(rate, f64::max);
@@ -61,7 +61,7 @@ impl ReceiveSet {
         }
     }
 
-    /// Leaves this rate only.
+    /// Replaces all rates by this one.
     pub(super) fn replace(&mut self, now: Instant, rate: f64) {
         self.0.clear();
         self.0.push_back((now, rate));
@@ -101,8 +101,8 @@ mod tests {
         assert_eq!((set.max(), set.latest()), (600.0, 400.1));
     }
 
-    /// However many reports there are, the maximum is that of two round-trip times but for a sixteenth of
-    /// one, and the set stays small.
+    /// Regardless of the number of reports, the maximum covers two round-trip times to within a
+    /// sixteenth of one, and the set stays small.
     #[test]
     fn any_number_of_reports() {
         let mut set = ReceiveSet::new(at(0));
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// T-5: Maximize drops Infinity and makes the greatest as young as now.
+    /// T-5: Maximize drops Infinity and sets the time of the greatest rate to now.
     #[test]
     fn t_5_maximize_and_halve() {
         let mut set = ReceiveSet::new(at(0));

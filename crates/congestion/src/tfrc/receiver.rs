@@ -1,4 +1,4 @@
-//! The receiver (RFC 5348 section 6, RFC 4342 section 10.3): when to report, and what.
+//! The receiver: when to report, and what (RFC 5348 section 6, RFC 4342 section 10.3).
 
 use skywave_units::{Duration, Instant};
 
@@ -9,18 +9,19 @@ use super::interval::{Averaging, LossInterval};
 use super::receive_rate::ReceiveRate;
 use super::{Config, DEFAULT_RTT, FeedbackSchedule, FirstInterval};
 
-/// Counts of the window counter from one report to the next: a round-trip time.
+/// Window counter increments between reports: a round-trip time.
 const REPORT_COUNTS: u64 = 4;
 
-/// Packets per round-trip time that the first loss interval stands for at least (section 6.3.1).
+/// The minimum rate, in packets per round-trip time, that the first loss interval represents
+/// (section 6.3.1).
 const LEAST_FIRST_RATE: f64 = 0.5;
 
-/// What a receiver says in a report, beside its loss intervals.
+/// The contents of a report, apart from loss intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     /// X_recv in bytes per second; zero in the first report.
     pub receive_rate: f64,
-    /// p; zero before there was a loss event.
+    /// p; zero before the first loss event.
     pub loss_event_rate: f64,
 }
 
@@ -30,20 +31,20 @@ pub struct Receiver {
     schedule: FeedbackSchedule,
     first_interval: FirstInterval,
     averaging: Averaging,
-    /// From the first packet on.
+    /// `None` before the first packet.
     history: Option<History>,
     counter: CounterClock,
     newest_data: Option<u64>,
     rate: ReceiveRate,
-    /// The rate reported last, and the greatest one so far, in packets per second.
+    /// The last reported rate and the greatest one so far, in packets per second.
     latest_rate: f64,
     greatest_rate: f64,
-    /// The round-trip time as it is known from elsewhere.
+    /// The round-trip time from other sources.
     known_rtt: Option<Duration>,
-    /// The sender's own, which goes before any other.
+    /// The sender's own round-trip time, which takes precedence.
     sender_rtt: Option<Duration>,
     reported: Option<Reported>,
-    /// There is something to report: data has arrived since then, or losses were found.
+    /// Whether there is something to report: new data, or new losses.
     is_fresh: bool,
     is_due: bool,
     timer: Option<Instant>,
@@ -53,13 +54,13 @@ pub struct Receiver {
 #[derive(Clone, Copy, Debug)]
 struct Reported {
     at: Instant,
-    /// Where the window counter stood.
+    /// The window counter at that time.
     count: u64,
     p: f64,
 }
 
 impl Receiver {
-    /// A receiver that has seen nothing yet.
+    /// Creates a receiver that has received nothing yet.
     pub fn new(config: &Config) -> Self {
         Self {
             schedule: config.feedback,
@@ -84,19 +85,19 @@ impl Receiver {
         }
     }
 
-    /// The round-trip time, measured by other means than this connection's data: by what goes the
-    /// other way, or when the connection was set up.
+    /// Sets the round-trip time from a source other than this direction's data: data in the other
+    /// direction, or the handshake.
     pub fn on_rtt(&mut self, rtt: Duration) {
         self.known_rtt = Some(rtt);
     }
 
-    /// The sender says which round-trip time it reckons with: as long as it does, no other holds (RFC
-    /// 6323 section 3.3).
+    /// Sets the sender's own round-trip time. While it is `Some`, it overrides all others (RFC 6323
+    /// section 3.3).
     pub const fn on_sender_rtt(&mut self, rtt: Option<Duration>) {
         self.sender_rtt = rtt;
     }
 
-    /// The round-trip time that this receiver reckons with.
+    /// The round-trip time used by this receiver.
     pub fn rtt(&self) -> Duration {
         self.sender_rtt
             .or(self.counter.rtt())
@@ -104,7 +105,7 @@ impl Receiver {
             .unwrap_or(DEFAULT_RTT)
     }
 
-    /// A packet has arrived for the first time. Packets without data matter, too: they take sequence
+    /// Handles the first arrival of a packet. Report packets without data too: they use sequence
     /// numbers.
     pub fn on_arrival(&mut self, arrival: &Arrival) {
         let averaging = self.averaging;
@@ -158,11 +159,11 @@ impl Receiver {
 
     fn schedule_report(&mut self, now: Instant, rtt: Duration) {
         let Some(last) = self.reported else {
-            // Section 6.3: the first data packet is reported at once.
+            // Section 6.3: the first data packet is reported immediately.
             self.is_due = true;
             return;
         };
-        // A round-trip time from the sender itself goes before its window counter, here, too.
+        // A round-trip time from the sender takes precedence over its window counter here too.
         let interval = self.schedule.interval(rtt, self.latest_rate);
         match interval.or(self.sender_rtt) {
             None => self.is_due |= self.counter.count() >= last.count + REPORT_COUNTS,
@@ -174,13 +175,13 @@ impl Receiver {
         }
     }
 
-    /// Whether a report shall leave at once.
+    /// Whether a report should leave now.
     pub const fn report_due(&self) -> bool {
         self.is_due
     }
 
-    /// The report to send at `now`; `None` where no data has arrived and no loss was found since the
-    /// last one: then there is nothing to report (section 6.2).
+    /// Returns the report to send at `now`; `None` if no data has arrived and no loss was detected
+    /// since the last one (section 6.2).
     pub fn report(&mut self, now: Instant) -> Option<Report> {
         self.is_due = false;
         self.timer = None;
@@ -208,17 +209,17 @@ impl Receiver {
         Some(report)
     }
 
-    /// p; zero before there was a loss event.
+    /// p; zero before the first loss event.
     pub fn loss_event_rate(&self) -> f64 {
         self.history.as_ref().map_or(0.0, History::loss_event_rate)
     }
 
-    /// The loss intervals, the newest first; none before the first packet.
+    /// The loss intervals, newest first; none before the first packet.
     pub fn intervals(&self) -> impl Iterator<Item = &LossInterval> {
         self.history.iter().flat_map(History::intervals)
     }
 
-    /// The last sequence number that belongs to an interval: later ones may belong to a loss event
+    /// The last sequence number that belongs to an interval. Later ones may belong to a loss event
     /// that is not certain yet.
     pub fn settled(&self) -> Option<u64> {
         self.history.as_ref().map(History::settled)
@@ -229,7 +230,7 @@ impl Receiver {
         self.timer
     }
 
-    /// The feedback timer: a report is due if data has arrived.
+    /// Handles the feedback timer: makes a report due if data has arrived.
     pub fn expire(&mut self, now: Instant) {
         if self.timer.is_some_and(|at| at <= now) {
             self.timer = None;

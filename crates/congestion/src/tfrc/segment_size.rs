@@ -2,14 +2,14 @@
 
 use super::config;
 
-/// Loss intervals over which the size is averaged.
+/// The number of loss intervals over which the size is averaged.
 const LOSS_INTERVALS: usize = 4;
 
-/// The sizes of the data packets that were sent.
+/// The sizes of data packets sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentSizes {
     fixed: Option<u32>,
-    /// Bytes and packets in each of the latest loss intervals, the current one first.
+    /// Bytes and packets in each of the latest loss intervals, current one first.
     sums: [(u64, u64); LOSS_INTERVALS],
     largest: u32,
 }
@@ -26,14 +26,14 @@ impl SegmentSizes {
         }
     }
 
-    /// A packet with so many bytes of data leaves.
+    /// Records an outgoing packet with this many bytes of data.
     pub(super) fn on_sent(&mut self, bytes: u32) {
         self.sums[0].0 += u64::from(bytes);
         self.sums[0].1 += 1;
         self.largest = self.largest.max(bytes);
     }
 
-    /// A loss interval has begun.
+    /// Starts a new loss interval.
     pub(super) fn on_loss_event(&mut self) {
         if self.sums[0].1 > 0 {
             self.sums.rotate_right(1);
@@ -41,7 +41,7 @@ impl SegmentSizes {
         }
     }
 
-    /// s in bytes; at least 1, which is also what it is before anything was sent.
+    /// s in bytes; at least 1, and 1 before anything was sent.
     pub(super) fn mean(&self) -> f64 {
         if let Some(bytes) = self.fixed {
             return f64::from(bytes.max(1));

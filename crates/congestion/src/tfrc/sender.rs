@@ -8,74 +8,74 @@ use super::receive_set::ReceiveSet;
 use super::segment_size::SegmentSizes;
 use super::{Config, InitialWindow, SenderRules, Smoothing, T_MBI, equation};
 
-/// The nofeedback timer before there is feedback (section 4.2).
+/// The nofeedback timer before the first report (section 4.2).
 const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Shorter round-trip times are taken for this: a rate is a number of packets divided by it.
+/// Shorter round-trip times are rounded up to this, because rates are divided by them.
 const MIN_RTT: Duration = Duration::from_micros(10);
 
-/// Longer ones are taken for this: 2 MSL (RFC 4340 section 3.4), which no packet outlives. Only a
-/// peer that answers what is long gone has them, and the nofeedback timer waits for four of them.
+/// Longer round-trip times are clamped to this: 2 MSL (RFC 4340 section 3.4), which no packet
+/// outlives. Only a peer that acknowledges long-gone packets produces them, and the nofeedback
+/// timer waits for four of them.
 const MAX_RTT: Duration = Duration::from_secs(240);
 
 /// RFC 3448 section 4.4: "X_recv is less than four packets per round-trip time".
 const RFC3448_IDLE_PACKETS: f64 = 4.0;
 
-/// What a report says to the sender.
+/// A report, as seen by the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {
-    /// When the newest packet that the receiver had was sent.
+    /// When the newest packet known to the receiver was sent.
     pub sent_at: Instant,
-    /// t_delay: how long the receiver has had it.
+    /// t_delay: how long the receiver held it before reporting.
     pub delay: Duration,
     /// X_recv in bytes per second.
     pub receive_rate: f64,
-    /// p; zero before there was a loss event.
+    /// p; zero before the first loss event.
     pub loss_event_rate: f64,
-    /// Whether the report tells of a loss event that no earlier one told of. A rising p tells so,
-    /// too.
+    /// Whether it is the first report of a loss event. A rising p implies one too.
     pub loss_event: bool,
-    /// Whether `receive_rate` was lowered for the sake of a receiver that cannot keep up: then it
-    /// stands for all earlier ones.
+    /// Whether `receive_rate` was lowered because the receiver cannot keep up. It then replaces all
+    /// earlier rates.
     pub receiver_limited: bool,
 }
 
-/// How a [`Sender`] stands.
+/// The state of a [`Sender`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stats {
-    /// X_inst: how fast packets leave at this instant; X where `oscillation_prevention` is off.
+    /// X_inst, the instantaneous sending rate; equals X without `oscillation_prevention`.
     pub rate: Rate,
     /// X: the allowed rate.
     pub allowed_rate: Rate,
-    /// X_recv: the latest rate of arrival that was reported.
+    /// X_recv, the latest reported receive rate.
     pub receive_rate: Rate,
     /// p.
     pub loss_event_rate: f64,
     /// R.
     pub rtt: Option<Duration>,
-    /// Reports that were taken in.
+    /// Reports processed.
     pub reports: u64,
-    /// Reports that told of a new loss event.
+    /// Reports of a new loss event.
     pub loss_events: u64,
-    /// Times that the nofeedback timer expired and lowered the rate.
+    /// Expirations of the nofeedback timer that lowered the rate.
     pub timeouts: u64,
 }
 
-/// A TFRC sender: what may leave when.
+/// A TFRC sender: decides when packets may leave.
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: Config,
     sizes: SegmentSizes,
     pacing: Pacing,
     limited: DataLimited,
-    /// X, in bytes per second; `None` as long as it is the initial rate.
+    /// X, in bytes per second; `None` while it is the initial rate.
     x: Option<f64>,
     /// X_inst / X (section 4.5).
     slowdown: f64,
-    /// R, and the mean of the samples' square roots, in seconds.
+    /// R, and the average of the samples' square roots, in seconds.
     rtt: Option<f64>,
     sqrt_rtt: Option<f64>,
-    /// X_recv_set; from the first data packet on.
+    /// X_recv_set; `None` before the first data packet.
     receive_set: Option<ReceiveSet>,
     /// As reported.
     receive_rate: f64,
@@ -85,7 +85,7 @@ pub struct Sender {
     doubled_at: Option<Instant>,
     /// The nofeedback timer.
     timer: Option<Instant>,
-    /// Whether data has left since it was set.
+    /// Whether data has left since the timer was set.
     sent_since_timer: bool,
     reports: u64,
     loss_events: u64,
@@ -93,7 +93,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that has sent nothing yet.
+    /// Creates a sender that has sent nothing yet.
     pub const fn new(config: Config) -> Self {
         Self {
             sizes: SegmentSizes::new(config.segment_size),
@@ -117,7 +117,7 @@ impl Sender {
         }
     }
 
-    /// How things stand.
+    /// Returns the current state.
     pub fn stats(&self) -> Stats {
         Stats {
             rate: rate(self.x_inst()),
@@ -131,35 +131,35 @@ impl Sender {
         }
     }
 
-    /// R; `None` before there is a sample.
+    /// R; `None` before the first sample.
     pub fn rtt(&self) -> Option<Duration> {
         self.rtt.map(Duration::from_secs_f64)
     }
 
-    /// Data packets that the allowed rate puts into a round-trip time.
+    /// Data packets per round-trip time at the allowed rate.
     pub fn packets_per_rtt(&self) -> f64 {
         self.x_inst() * self.rtt.unwrap_or(0.0) / self.sizes.mean()
     }
 
-    /// The size of the packets that are sent, in bytes.
+    /// The packet size s, in bytes.
     pub fn segment_size(&self) -> f64 {
         self.sizes.mean()
     }
 
-    /// A round-trip time was measured while the connection was set up: the rate need not be one
-    /// packet per second until there is feedback (section 4.2).
+    /// Reports the round-trip time measured in the handshake, which ends the initial rate of one
+    /// packet per second (section 4.2).
     pub fn on_handshake_rtt(&mut self, rtt: Duration) {
         if self.config.uses_handshake_rtt && self.reports == 0 {
             self.rtt = Some(rtt.clamp(MIN_RTT, MAX_RTT).as_secs_f64());
         }
     }
 
-    /// When the next data packet may leave; `now` or earlier for at once.
+    /// When the next data packet may leave; `now` or earlier means now.
     pub fn earliest_departure(&self, now: Instant) -> Instant {
         self.pacing.next(now, self.pace())
     }
 
-    /// A data packet of `bytes` leaves.
+    /// Reports that a data packet of `bytes` leaves.
     pub fn on_sent(&mut self, now: Instant, bytes: u32) {
         self.sizes.on_sent(bytes);
         if self.receive_set.is_none() {
@@ -182,8 +182,8 @@ impl Sender {
         }
     }
 
-    /// A report has come: the steps of section 4.3. One that comes before any data has left tells
-    /// nothing.
+    /// Handles a report: the steps of section 4.3. Ignores a report that arrives before any data
+    /// was sent.
     pub fn on_feedback(&mut self, now: Instant, report: &Feedback) {
         if self.receive_set.is_none() {
             return;
@@ -224,7 +224,7 @@ impl Sender {
         }
     }
 
-    /// The share of a round-trip time that a report at `now` stands for in the means.
+    /// The fraction of a round-trip time that a report at `now` represents in the averages.
     fn share_of_round_trip(&self, now: Instant) -> f64 {
         match (self.config.smoothing, self.reported_at, self.rtt) {
             (Smoothing::PerRoundTrip, Some(last), Some(rtt)) => {
@@ -280,14 +280,14 @@ impl Sender {
         self.timer
     }
 
-    /// The nofeedback timer (section 4.4).
+    /// Handles the nofeedback timer (section 4.4).
     pub fn expire(&mut self, now: Instant) {
         if self.timer.is_none_or(|at| at > now) {
             return;
         }
         self.timer = None;
         if self.is_idle_and_slow() {
-            // Nothing would change as long as nothing is sent: the timer begins again with that.
+            // Nothing changes while nothing is sent: sending restarts the timer.
             return;
         }
         self.timeouts += 1;
@@ -299,7 +299,8 @@ impl Sender {
         self.set_timer(now);
     }
 
-    /// Whether the sender has been idle and its rate is not above what an idle period leaves.
+    /// Whether the sender has been idle and its rate is no higher than the rate after an idle
+    /// period.
     fn is_idle_and_slow(&self) -> bool {
         if self.sent_since_timer {
             return false;
@@ -370,7 +371,7 @@ impl Sender {
         self.sent_since_timer = false;
     }
 
-    /// X before the reduction of section 4.5: s per second while nothing is known.
+    /// X before the reduction of section 4.5; s per second while nothing is known.
     fn x(&self) -> f64 {
         self.x
             .unwrap_or_else(|| self.cap(self.initial_rate()))
@@ -382,7 +383,7 @@ impl Sender {
         (self.x() * self.slowdown).max(self.least_rate())
     }
 
-    /// initial_rate (section 4.2); one packet per second before there is a round-trip time.
+    /// initial_rate (section 4.2); one packet per second before the first round-trip time.
     fn initial_rate(&self) -> f64 {
         let Some(rtt) = self.rtt else {
             return self.sizes.mean();
@@ -395,7 +396,7 @@ impl Sender {
         window / rtt
     }
 
-    /// X_Bps; infinite while there is no loss.
+    /// X_Bps; infinite before the first loss.
     fn x_equation(&self) -> f64 {
         let s = self.sizes.mean();
         let rtt = self.rtt.unwrap_or_default();
@@ -408,7 +409,7 @@ impl Sender {
         }
     }
 
-    /// s / t_mbi: one packet in 64 seconds.
+    /// s / t_mbi: one packet per 64 seconds.
     fn least_rate(&self) -> f64 {
         self.sizes.mean() / T_MBI
     }
@@ -431,7 +432,7 @@ impl Sender {
     }
 }
 
-/// Bytes per second as a rate.
+/// Converts bytes per second to a rate.
 fn rate(bytes: f64) -> Rate {
     Rate::from_bps((bytes * 8.0).round() as u64)
 }

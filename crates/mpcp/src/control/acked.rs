@@ -1,14 +1,14 @@
-//! What the packets of one acknowledgement tell.
+//! The contents of one acknowledgement.
 
 use super::reader::Reading;
 use crate::load::{Level, Zone};
 
-/// How many packets came back under which level, and the last word on overload.
+/// How many packets were acknowledged at each level, and the last overload.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acked {
-    /// Its packets by sequence number, as they were reported.
+    /// The acknowledged packets by sequence number, in the order of their report.
     pub(super) news: Vec<(u64, Zone)>,
-    /// Few: a level lasts for many packets.
+    /// Few entries: a level lasts for many packets.
     levels: Vec<(Level, u32)>,
     over: Option<Reading>,
 }
@@ -34,7 +34,7 @@ impl Acked {
         self.over = None;
     }
 
-    /// Packets by the zone of their level.
+    /// The number of packets in each zone.
     pub(super) fn zones(&self) -> [u32; 3] {
         let mut zones = [0; 3];
         for (level, packets) in &self.levels {
@@ -43,7 +43,7 @@ impl Acked {
         zones
     }
 
-    /// Packets whose level was told by one packet alone, by zone: VCP's.
+    /// The number of packets in each zone whose level comes from a single packet, as in VCP.
     pub(super) fn vcp(&self) -> [u32; 3] {
         let mut zones = [0; 3];
         for (level, packets) in self.levels.iter().filter(|(level, _)| level.packets() == 1) {
@@ -52,7 +52,7 @@ impl Acked {
         zones
     }
 
-    /// Levels that a chain told, with their packets.
+    /// Levels carried by a chain, with their number of packets.
     pub(super) fn chains(&self) -> impl Iterator<Item = (Level, u32)> {
         self.levels
             .iter()
@@ -60,8 +60,7 @@ impl Acked {
             .filter(|(level, _)| level.packets() > 1)
     }
 
-    /// The last level of overload, if there was one: the last one that is known whole, if there was
-    /// such.
+    /// The last overload level, if any; preferably one known completely.
     pub(super) const fn over(&self) -> Option<Reading> {
         self.over
     }

@@ -1,4 +1,4 @@
-//! Parameters of VCP, and of the chains that make MPCP of it.
+//! Parameters of VCP, and of the chains that extend it to MPCP.
 
 use skywave_units::Duration;
 
@@ -6,68 +6,69 @@ use skywave_units::Duration;
 use crate::load::MAX_PACKETS;
 use crate::load::VCP_DECREASE;
 
-/// How the additive increase grows with the round-trip time R.
+/// How the additive increase scales with the round-trip time R.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AdditiveScaling {
     /// min((R / t_rho)^2, limit): Chen et al. 2010, equation A4.
     Capped {
-        /// sigma_AI: 10 there.
+        /// sigma_AI; 10 in the paper.
         limit: f64,
     },
-    /// With x = R / 100 ms: 0.2 x up to x = 0.2, x^2 up to 5, then 25 + (x - 5): the code of VCP's
-    /// authors for ns-2.
+    /// With x = R / 100 ms: 0.2 x up to x = 0.2, x^2 up to 5, then 25 + (x - 5). From the VCP
+    /// authors' code for ns-2.
     Tails,
 }
 
-/// What a sender does after a multiplicative decrease, until the router can have seen its effect.
+/// How a sender behaves after a multiplicative decrease, until the router can have seen its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterDecrease {
-    /// For t_rho overload is ignored, and then for a round-trip time answered by additive increase.
-    /// Other codes are obeyed at once: the code of VCP's authors for ns-2.
+    /// For t_rho it ignores overload, then for a round-trip time it increases additively on
+    /// overload. It follows other codes at once. From the VCP authors' code for ns-2.
     IgnoresOverload,
-    /// For t_rho nothing changes, and then for a round-trip time all codes are answered by additive
-    /// increase: a later implementation for ns-3.
+    /// For t_rho it does not change cwnd, then for a round-trip time it increases additively on any
+    /// code. From a later implementation for ns-3.
     Freezes,
 }
 
-/// What a lost packet does.
+/// The response to a lost packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnLoss {
-    /// Halves cwnd, as TCP does: the code of VCP's authors for ns-2.
+    /// Halves cwnd, like TCP. From the VCP authors' code for ns-2.
     Halves,
-    /// Is one more overload, and takes beta: the later one for ns-3.
+    /// Counts as another overload and multiplies cwnd by beta. From the later implementation for
+    /// ns-3.
     Decreases,
 }
 
 /// Parameters of VCP. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VcpConfig {
-    /// cwnd of a new connection, and the most that is left of it after an idle period.
+    /// The initial cwnd, and the upper bound of cwnd after an idle period.
     pub initial_cwnd: f64,
-    /// xi (or mu): the share by which multiplicative increase lets cwnd grow in t_rho.
+    /// xi (or mu): the fraction by which multiplicative increase grows cwnd per t_rho.
     pub multiplicative: f64,
-    /// sigma_MI: it is scaled by R / t_rho, but by no more than this.
+    /// sigma_MI: the upper bound of the factor R / t_rho by which it is scaled.
     pub multiplicative_limit: f64,
-    /// alpha: packets by which additive increase lets cwnd grow in a round-trip time, before it is
-    /// scaled.
+    /// alpha: the packets by which additive increase grows cwnd per round-trip time, before
+    /// scaling.
     pub additive: f64,
-    /// How it is scaled.
+    /// How the additive increase is scaled.
     pub additive_scaling: AdditiveScaling,
-    /// beta: what multiplicative decrease leaves of cwnd.
+    /// beta: the fraction of cwnd left by multiplicative decrease.
     pub decrease: f64,
-    /// What follows a decrease.
+    /// The behaviour after a decrease.
     pub after_decrease: AfterDecrease,
-    /// What a loss does.
+    /// The response to a loss.
     pub on_loss: OnLoss,
     /// t_rho: the routers' interval.
     pub interval: Duration,
-    /// Whether a window of up to 64 packets is spread over a round-trip time so long that two of
-    /// its packets are more than t_rho / 2 apart.
+    /// Whether to pace windows of up to 64 packets over a round-trip time, if two packets would
+    /// then be more than t_rho / 2 apart.
     pub paces: bool,
-    /// Whether to fall back to the window of RFC 5681 while what comes back contradicts VCP: a loss
-    /// while routers call their load low, or an overload shorter than a router's interval. A code
-    /// that only VCP routers write (high load) ends it. It is this project's addition: without it
-    /// multiplicative increase goes on for ever where no router speaks VCP.
+    /// Whether to fall back to the window of RFC 5681 while feedback contradicts VCP: a loss while
+    /// routers report low load, or an overload shorter than a router's interval. A code that only
+    /// VCP routers write (high load) ends the fallback. This is our addition: without it,
+    /// multiplicative increase never ends if no router on the path supports VCP.
     pub falls_back: bool,
 }
 
@@ -99,48 +100,48 @@ impl VcpConfig {
     }
 }
 
-/// How a sender knows the place of a packet in its chain.
+/// How a sender determines the position of a packet in its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChainOrder {
-    /// By its sequence number, modulo the packets of a chain: where each packet has a number of its
-    /// own, as in DCCP. Whatever is lost or overtaken, no place is mistaken.
+    /// From its sequence number, modulo the length of the chain, if every packet has its own
+    /// number, as in DCCP. Losses and reordering never cause a wrong position.
     SequenceNumbers,
-    /// By what the acknowledgement's header says of it, one after another: TCP, as published. After
-    /// three equal places in a row the sender takes to VCP.
+    /// From the headers of successive acknowledgements: TCP, as published. After three equal
+    /// positions in a row, the sender switches to VCP.
     Headers,
 }
 
-/// When a sender acts on the digits that come back.
+/// When a sender acts on returned digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acts {
-    /// On each of them, taking the worst for those that are missing, and again when they come: as
+    /// On each digit, assuming the worst for missing ones, and again when those arrive, as
     /// published.
     #[default]
     AtOnce,
-    /// Only on a level that is known whole.
+    /// Only on levels known completely.
     WhenComplete,
 }
 
 /// Parameters of [`super::Mpcp`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MpcpConfig {
-    /// The rules that it shares with VCP.
+    /// The rules shared with VCP.
     pub vcp: VcpConfig,
-    /// n: how many packets tell a load factor, 1 (VCP) to [`MAX_PACKETS`]; less or more is taken for
-    /// the nearest of these.
+    /// n: the number of packets per load factor, 1 (VCP) to [`MAX_PACKETS`]; other values are
+    /// clamped.
     pub packets: u8,
-    /// How their places are known.
+    /// How their positions are determined.
     pub order: ChainOrder,
-    /// Whether VCP's limits of both increases hold for n > 1 as well. The paper blames them for
-    /// VCP's slow growth and its bias, so by default they do not, and a window may double in a
-    /// round-trip time. Where they do not, the additive increase is by (R / t_rho)^2.
+    /// Whether VCP's limits on both increases also apply for n > 1. The paper blames them for VCP's
+    /// slow growth and bias, so by default they do not, and a window may double per round-trip
+    /// time. Without limits, the additive increase scales with (R / t_rho)^2.
     pub is_limited: bool,
-    /// When digits are acted on.
+    /// When to act on digits.
     pub acts: Acts,
 }
 
 impl MpcpConfig {
-    /// Li and Yousefi'zadeh 2009, with `packets` packets in a chain (2 is DPCP, 3 TPCP).
+    /// Li and Yousefi'zadeh 2009, with chains of `packets` packets (2 is DPCP, 3 TPCP).
     pub fn li2009(initial_cwnd: f64, packets: u8) -> Self {
         Self {
             packets,
@@ -150,7 +151,7 @@ impl MpcpConfig {
 }
 
 impl From<VcpConfig> for MpcpConfig {
-    /// VCP: a chain of one packet.
+    /// VCP: chains of one packet.
     fn from(vcp: VcpConfig) -> Self {
         Self {
             vcp,

@@ -1,23 +1,23 @@
-//! What a sender does where routers do not seem to speak VCP.
+//! The fallback for paths whose routers do not seem to support VCP.
 
 use skywave_congestion::{Ack, Aimd, AimdConfig, Control, GrowthLaw, Loss};
 use skywave_units::{Duration, Instant};
 
-/// A router's code holds for t_rho. Packets that say less before and after one that says overload
-/// cannot be closer in time than that, unless what marked it was no VCP router; queues and delayed
-/// acknowledgements may bring them together by this factor.
+/// A router keeps a code for t_rho. If packets reporting less load precede and follow an overload
+/// within a shorter time, the mark did not come from a VCP router; but queues and delayed
+/// acknowledgements may shorten the time by this factor.
 const TOO_SHORT_OVERLOAD: u64 = 2;
 
-/// The window of RFC 5681, which obeys marks as RFC 3168 says.
+/// The window of RFC 5681, which responds to marks as in RFC 3168.
 #[derive(Clone, Debug)]
 pub(super) struct Fallback {
     pub(super) window: Aimd,
-    /// Marks are answered once in a round-trip time (RFC 3168 section 6.1.2).
+    /// Marks are answered once per round-trip time (RFC 3168 section 6.1.2).
     marks_answered_until: Instant,
 }
 
 impl Fallback {
-    /// Begins with the window as it is.
+    /// Starts with the current window.
     pub(super) fn new(now: Instant, cwnd: f64, ssthresh: f64) -> Self {
         let window = Aimd::new(AimdConfig {
             initial_cwnd: cwnd,
@@ -45,17 +45,17 @@ impl Fallback {
     }
 }
 
-/// When packets that say overload, and others, were acknowledged last.
+/// When packets reporting overload, and others, were last acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Overload {
     other: Option<Instant>,
-    /// The last packet that said less before those that say overload now.
+    /// When the last packet reporting less load was acknowledged before the current overload.
     before: Option<Instant>,
 }
 
 impl Overload {
     /// Whether packets with these codes show an overload too short for a router that changes its
-    /// code only once in `interval`.
+    /// code only once per `interval`.
     pub(super) fn is_too_short(
         &mut self,
         now: Instant,
@@ -70,7 +70,7 @@ impl Overload {
             return false;
         }
         self.other = Some(now);
-        // Where both came at once, which came first is not known.
+        // If both arrived in one acknowledgement, their order is unknown.
         let before = if over { None } else { self.before.take() };
         before.is_some_and(|before| (now - before) * TOO_SHORT_OVERLOAD < interval)
     }

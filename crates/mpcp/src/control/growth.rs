@@ -1,17 +1,17 @@
-//! By how much an acknowledged packet lets the window grow.
+//! How much each acknowledged packet increases the window.
 
 use super::{AdditiveScaling, MpcpConfig, VcpConfig};
 use crate::load::{Level, Zone};
 
-/// Both increases, scaled to the round-trip time R so that flows with different ones grow alike in
+/// Both increases, scaled to the round-trip time R so that flows with different R grow equally over
 /// time (Chen et al. 2010, equations A3 and A4).
 #[derive(Clone, Debug)]
 pub(super) struct Growth {
     /// R / t_rho.
     intervals: f64,
-    /// Packets that a packet acknowledged under VCP's low load adds to cwnd.
+    /// The increase of cwnd per packet acknowledged under VCP's low load.
     multiplicative: f64,
-    /// Packets that a cwnd of packets acknowledged under VCP's high load adds.
+    /// The increase of cwnd per cwnd of packets acknowledged under VCP's high load.
     additive: f64,
 }
 
@@ -31,18 +31,19 @@ impl Growth {
         }
     }
 
-    /// What is added to `cwnd` by `packets` packets acknowledged under low load.
+    /// The increase for `packets` packets acknowledged under low load.
     pub(super) fn multiplicative(&self, packets: u32) -> f64 {
         f64::from(packets) * self.multiplicative
     }
 
-    /// What is added to `cwnd` by `packets` packets acknowledged under high load.
+    /// The increase of `cwnd` for `packets` packets acknowledged under high load.
     pub(super) fn additive(&self, packets: u32, cwnd: f64) -> f64 {
         f64::from(packets) * self.additive / cwnd
     }
 
-    /// What is added to `cwnd` by `packets` packets acknowledged under a level that a chain told, of
-    /// which `xi` is the increase: both increases together, as in the model that VCP simplifies.
+    /// The increase of `cwnd` for `packets` packets acknowledged under a level carried by a chain,
+    /// whose increase is `xi`. Applies both increases together, as in the model that VCP
+    /// simplifies.
     pub(super) fn of_chain(&self, config: &MpcpConfig, xi: f64, packets: u32, cwnd: f64) -> f64 {
         let vcp = &config.vcp;
         let (exponent, additive) = if config.is_limited {
@@ -51,19 +52,19 @@ impl Growth {
             let intervals = self.intervals;
             (intervals, vcp.additive * intervals * intervals)
         };
-        // mu is xi of VCP's low load, up to 80 %; other levels have theirs in proportion.
+        // mu is xi at VCP's low load, up to 80 %; other levels scale in proportion.
         let xi = vcp.multiplicative * xi / Level::begin(Zone::Low).increase();
         let growth = compound(xi, exponent) + additive / cwnd;
         f64::from(packets) * growth.min(1.0)
     }
 }
 
-/// (1 + xi)^(R / t_rho) - 1: what growth by xi in t_rho comes to in R.
+/// (1 + xi)^(R / t_rho) - 1: the growth per R that equals growth by xi per t_rho.
 fn compound(xi: f64, intervals: f64) -> f64 {
     (1.0 + xi).powf(intervals) - 1.0
 }
 
-/// 0.2 x, x^2 and 25 + (x - 5), in turn.
+/// 0.2 x, x^2 or 25 + (x - 5), depending on x.
 fn tails(x: f64) -> f64 {
     if x <= 0.2 {
         0.2 * x

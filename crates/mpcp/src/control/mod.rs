@@ -1,12 +1,12 @@
-//! MPCP: a window that obeys the load factor of the busiest router, which a chain of n packets tells;
-//! with one packet, VCP.
+//! MPCP: a window that follows the load factor of the busiest router, carried by a chain of n
+//! packets. With n = 1 it is VCP.
 //!
 //! - VCP: Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough" (2005 and 2008), as
-//!   Chen, Yang and Hong restate it (2010, appendix).
-//! - MPCP: Li and Yousefi'zadeh, "MPCP: Multi Packet Congestion-control Protocol" (2009), called DPCP
-//!   with two packets and TPCP with three.
+//!   restated by Chen, Yang and Hong (2010, appendix).
+//! - MPCP: Li and Yousefi'zadeh, "MPCP: Multi Packet Congestion-control Protocol" (2009), called
+//!   DPCP with two packets and TPCP with three.
 //!
-//! Where the published forms differ, each is a named choice.
+//! Where the published versions differ, each is a named option.
 
 mod acked;
 mod config;
@@ -26,63 +26,62 @@ use skywave_wire::Ecn;
 
 use crate::load::{Level, Zone};
 
-/// The round-trip time that growth is scaled by before there is a sample (Xia et al., code for
-/// ns-2).
+/// The round-trip time used to scale growth before the first sample (Xia et al., code for ns-2).
 const RTT_BEFORE_SAMPLES: Duration = Duration::from_millis(100);
-/// Weight of a sample in the smoothed round-trip time (RFC 6298 section 2.3).
+/// The weight of a sample in the smoothed round-trip time (RFC 6298 section 2.3).
 const RTT_WEIGHT: f64 = 0.125;
-/// From this cwnd on packets are not paced (Xia et al., code for ns-2).
+/// From this cwnd on, packets are not paced (Xia et al., code for ns-2).
 const MOST_PACED: f64 = 64.0;
 
-/// An MPCP window, and with chains of one packet a VCP window.
+/// An MPCP window; with chains of one packet, a VCP window.
 ///
-/// It grows by each packet that is acknowledged, as the load factor says that is known then, so an
-/// acknowledgement of several packets lets it grow as much as one for each.
+/// It grows for each acknowledged packet according to the load factor known at that time, so one
+/// acknowledgement of several packets has the same effect as one for each.
 #[derive(Clone, Debug)]
 pub struct Mpcp {
     config: MpcpConfig,
     cwnd: f64,
     ssthresh: f64,
-    /// Smoothed round-trip time in seconds, once there is a sample.
+    /// Smoothed round-trip time in seconds; `None` before the first sample.
     srtt: Option<f64>,
     growth: Growth,
     reader: Reader,
-    /// What this acknowledgement tells.
+    /// The contents of the current acknowledgement.
     acked: Acked,
-    /// The busiest zone that the last acknowledgement told of.
+    /// The busiest zone in the last acknowledgement.
     zone: Zone,
     gate: Gate,
-    /// The last decrease, where it took the worst for digits that had not come.
+    /// The last decrease, if it assumed the worst for missing digits.
     provisional: Option<Provisional>,
-    /// The window while routers do not seem to speak VCP.
+    /// The window in use while routers do not seem to support VCP.
     fallback: Option<Box<Fallback>>,
     overload: Overload,
 }
 
-/// A decrease by a level that was not known whole.
+/// A decrease for a level not known completely.
 #[derive(Clone, Copy, Debug)]
 struct Provisional {
-    /// Which chain told of overload.
+    /// The chain that reported overload.
     chain: u64,
-    /// cwnd before it.
+    /// cwnd before the decrease.
     cwnd: f64,
-    /// What it left of that.
+    /// cwnd after the decrease.
     left: f64,
 }
 
-/// Where a sender stands after a decrease.
+/// The phase of a sender after a decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gate {
-    /// Overload is answered by a decrease.
+    /// The sender decreases on overload.
     Open,
-    /// t_rho has not passed.
+    /// t_rho has not passed since the decrease.
     Shut { until: Instant },
-    /// It has; a round-trip time has not.
+    /// t_rho has passed, but the following round-trip time has not.
     Increasing { until: Instant },
 }
 
 impl Mpcp {
-    /// A window at its initial size.
+    /// Creates a window of initial size.
     pub fn new(config: impl Into<MpcpConfig>) -> Self {
         let config = config.into();
         Self {
@@ -101,7 +100,7 @@ impl Mpcp {
         }
     }
 
-    /// How many packets tell a load factor.
+    /// The number of packets per load factor.
     pub(crate) const fn packets(&self) -> u8 {
         self.reader.packets()
     }
@@ -117,7 +116,7 @@ impl Mpcp {
         self.growth = Growth::new(&self.config.vcp, *srtt);
     }
 
-    /// Lets the times pass that follow a decrease.
+    /// Advances the phases that follow a decrease.
     fn pass(&mut self, now: Instant) {
         if let Gate::Shut { until } = self.gate
             && until <= now
@@ -132,8 +131,8 @@ impl Mpcp {
         }
     }
 
-    /// Reads what an acknowledgement brings, in the order of sending: a digit says nothing before
-    /// those that precede it.
+    /// Reads an acknowledgement in sending order, because a digit has no meaning before the
+    /// preceding ones.
     fn read_news(&mut self) {
         let mut news = core::mem::take(&mut self.acked.news);
         news.sort_unstable_by_key(|&(seq, _)| seq);
@@ -143,7 +142,7 @@ impl Mpcp {
         self.acked.news = news;
     }
 
-    /// Obeys one acknowledgement.
+    /// Responds to an acknowledgement.
     fn obey(&mut self, now: Instant, may_grow: bool) {
         if may_grow {
             self.grow();
@@ -206,8 +205,8 @@ impl Mpcp {
         (beta * cwnd).max(1.0)
     }
 
-    /// More of the level is known by which cwnd was decreased, or the next chain has come whole: gives
-    /// back what was too much ("a finer adjustment", Li and Yousefi'zadeh 2009, section 3.3).
+    /// Handles more digits of the level for which cwnd was decreased, or the next complete chain:
+    /// restores what was too much ("a finer adjustment", Li and Yousefi'zadeh 2009, section 3.3).
     fn refine(&mut self, reading: Reading) {
         let Some(last) = self.provisional else {
             return;
@@ -217,7 +216,8 @@ impl Mpcp {
         }
         let left = self.decreased(last.cwnd, reading.level);
         if left > last.left {
-            // A loss in between has reduced what was left, and reduces what is given back.
+            // If a loss reduced cwnd in the meantime, reduce the restored window by the same
+            // factor.
             self.cwnd *= left / last.left;
             self.ssthresh = self.cwnd;
         }
@@ -227,21 +227,22 @@ impl Mpcp {
         });
     }
 
-    /// An acknowledgement says with which ECN bits a packet came, and in its header at which place of
-    /// a chain that was; told before its packets are reported, and of duplicates too. Only a
-    /// transport says so whose packets have no sequence numbers to tell places by: TCP.
+    /// Reports the ECN bits of a received packet and, from the acknowledgement's header, its
+    /// position in a chain. Called before the acknowledged packets are reported, and also for
+    /// duplicates, but only by a transport whose packets have no sequence numbers that determine
+    /// positions: TCP.
     pub(crate) fn on_feedback(&mut self, now: Instant, place: u8, code: Ecn) {
         let rtt = Duration::from_secs_f64(self.rtt());
         self.reader.on_header(now, rtt, place, zone_of(code));
     }
 
-    /// The place in a chain that the header of the next packet is to tell; asked once for each
-    /// packet, by such a transport.
+    /// The position in a chain to encode in the next packet's header. Called once per packet by
+    /// such a transport.
     pub(crate) fn next_place(&mut self) -> u8 {
         self.reader.next_place()
     }
 
-    /// Whether the codes of an acknowledgement can be VCP routers'.
+    /// Checks whether the codes of an acknowledgement can come from VCP routers.
     fn judge(&mut self, now: Instant, [low, high, over]: [u32; 3]) {
         let others = low + high > 0;
         let is_too_short =
@@ -261,21 +262,21 @@ impl Mpcp {
         }
     }
 
-    /// Where load is called high, or has just been, a loss is no surprise; elsewhere the codes are not
-    /// those of the router that drops.
+    /// A loss is plausible if the load is or was recently reported as high. Otherwise the codes do
+    /// not come from the router that drops.
     fn doubt_after_loss(&mut self, now: Instant) {
         if self.config.vcp.falls_back && self.zone == Zone::Low && self.gate == Gate::Open {
             self.fall_back(now);
         }
     }
 
-    /// What comes back contradicts VCP: loses faith in the codes, with the window as it is.
+    /// Feedback contradicts VCP: stops trusting the codes and keeps the current window.
     fn fall_back(&mut self, now: Instant) {
         let fallback = Fallback::new(now, self.cwnd, self.ssthresh);
         self.fallback = Some(Box::new(fallback));
     }
 
-    /// A router has written what only VCP routers write.
+    /// Ends the fallback after a code that only VCP routers write.
     fn regain(&mut self) {
         if let Some(fallback) = self.fallback.take() {
             self.cwnd = fallback.window.cwnd();
@@ -383,7 +384,7 @@ impl Control for Mpcp {
         if !self.config.vcp.paces || self.cwnd <= 1.0 || self.cwnd > MOST_PACED {
             return None;
         }
-        // R / 2^ceil(log2 cwnd), where it is so long that it matters.
+        // R / 2^ceil(log2 cwnd), if that is long enough to matter.
         let interval = Duration::from_secs_f64(self.rtt() / self.cwnd.log2().ceil().exp2());
         let matters = interval * 2 > self.config.vcp.interval;
         matters.then_some(Pacing {
@@ -398,7 +399,7 @@ impl Control for Mpcp {
     }
 }
 
-/// A packet whose code was cleared on its way counts as it was sent.
+/// A packet whose code was cleared on the path counts with the code it was sent with.
 fn zone_of(code: Ecn) -> Zone {
     Zone::from_code(code).unwrap_or(Zone::Low)
 }

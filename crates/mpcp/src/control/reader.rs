@@ -1,51 +1,52 @@
-//! The level of load that the digits of chains tell a sender.
+//! Reads load levels from the digits of chains.
 
 use skywave_units::{Duration, Instant};
 
 use super::{Acts, ChainOrder, MpcpConfig};
 use crate::load::{Level, MAX_PACKETS, Zone};
 
-/// So many packets in a row with the same place mean that order is lost (Li and Yousefi'zadeh 2009,
-/// section 3.4).
+/// This many packets in a row with the same position mean that the order is lost (Li and
+/// Yousefi'zadeh 2009, section 3.4).
 const TROUBLE: u8 = 3;
-/// For "several round-trip times" (likewise) a sender then does without chains; and if it happens
-/// again within as many after that, it does for good.
+/// The number of round-trip times for which a sender then does without chains (the paper says
+/// "several round-trip times"). If it happens again within as many after that, it does without them
+/// for good.
 const ROUNDS_WITHOUT_CHAINS: u64 = 4;
 
-/// The load factor as a sender takes it to be when a packet comes back.
+/// The load factor that the sender assumes when a packet is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) level: Level,
-    /// Which chain told it.
+    /// The chain that reported it.
     pub(super) chain: u64,
-    /// Whether all of its digits have come, so that none was taken to be the worst.
+    /// Whether all digits have arrived, so that none was assumed to be the worst.
     pub(super) is_whole: bool,
 }
 
-/// What came back so far, and what it is taken to mean.
+/// The digits received so far, and their interpretation.
 #[derive(Clone, Debug)]
 pub(super) struct Reader {
     packets: u8,
     acts: Acts,
     order: ChainOrder,
-    /// The digits of the current chain that have come, without a gap.
+    /// The contiguous digits of the current chain that have arrived.
     chain: Option<Level>,
-    /// Which chain that is: by sequence numbers, or counted.
+    /// The number of that chain: from sequence numbers, or counted.
     number: u64,
-    /// The load factor, as the sender takes it to be.
+    /// The load factor assumed by the sender.
     level: Level,
-    /// Whether all of its digits have come.
+    /// Whether all of its digits have arrived.
     is_whole: bool,
     headers: Headers,
 }
 
-/// Places as headers tell them.
+/// Positions read from headers.
 #[derive(Clone, Debug, Default)]
 struct Headers {
     mode: Mode,
-    /// The place of the next packet to leave.
+    /// The position of the next packet to be sent.
     next: u8,
-    /// The place of the last packet that came back, and how often in a row it was the same.
+    /// The position in the last acknowledgement, and how many times in a row it was the same.
     last: Option<u8>,
     repeats: u8,
 }
@@ -53,16 +54,16 @@ struct Headers {
 /// Whether chains are in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mode {
-    /// They are, as from the beginning.
+    /// In use from the start.
     #[default]
     Chains,
-    /// They are again, but what comes back was sent before.
+    /// In use again, but acknowledgements are still for packets sent before.
     Returning { suspicious_until: Instant },
-    /// They are again. Trouble before this time means that they had better not be.
+    /// In use again. If order is lost before this time, they are given up for good.
     Resumed { suspicious_until: Instant },
-    /// Each packet carries VCP's code, until then.
+    /// Not in use until then: each packet carries VCP's code.
     Vcp { until: Instant },
-    /// For good: a path that loses or reorders too much.
+    /// Given up for good, because the path loses or reorders too much.
     VcpForGood,
 }
 
@@ -87,17 +88,17 @@ impl Reader {
         }
     }
 
-    /// How many packets a chain has, by configuration.
+    /// The configured length of a chain.
     pub(super) const fn packets(&self) -> u8 {
         self.packets
     }
 
-    /// Whether each packet is a chain, by configuration or because order was lost.
+    /// Whether each packet is its own chain, by configuration or because order was lost.
     pub(super) const fn is_vcp(&self) -> bool {
         self.packets == 1 || self.headers.mode.is_vcp()
     }
 
-    /// What packet `seq`, which came back with `zone`, tells.
+    /// Returns the load level after packet `seq` was acknowledged with `zone`.
     pub(super) fn on_packet(&mut self, seq: u64, zone: Zone) -> Reading {
         if self.packets == 1 {
             self.level = Level::begin(zone);
@@ -112,8 +113,8 @@ impl Reader {
         }
     }
 
-    /// A digit of a chain whose number is known. What belongs to an older chain, or comes after a
-    /// digit that has not come, tells nothing.
+    /// Handles a digit of a chain whose number is known. Ignores digits of older chains, and digits
+    /// that follow a missing one.
     fn on_digit(&mut self, number: u64, place: u8, zone: Zone) {
         match self.chain {
             _ if place == 0 && number >= self.number => {
@@ -136,7 +137,7 @@ impl Reader {
         }
     }
 
-    /// A digit came back whose place is known from a header only (section 3.4).
+    /// Handles a digit whose position is known only from a header (section 3.4).
     pub(super) fn on_header(&mut self, now: Instant, rtt: Duration, place: u8, zone: Zone) {
         if place >= self.packets {
             // No sender of such chains wrote it.
@@ -144,7 +145,7 @@ impl Reader {
         }
         self.pass(now, rtt);
         if self.headers.mode.is_vcp() {
-            // What was sent in a chain before says no more.
+            // A later digit of a chain sent before has no meaning any more.
             if place == 0 {
                 self.take_vcp(zone);
             }
@@ -156,7 +157,7 @@ impl Reader {
         if let Mode::Returning { suspicious_until } = headers.mode {
             headers.repeats = 1;
             if place == 0 {
-                // It may have been sent without a chain, or begin the first one.
+                // It was either sent without a chain, or starts the first one.
                 self.take_vcp(zone);
                 self.chain = Some(self.level);
                 return;
@@ -169,13 +170,13 @@ impl Reader {
         self.number += u64::from(place == 0);
         let first = self.chain.map(Level::zone);
         match self.chain {
-            // Of two first digits in a row the larger one counts.
+            // Of two first digits in a row, the larger one counts.
             _ if place == 0 && is_repeated => {
                 self.take_in(Level::begin(first.map_or(zone, |first| first.max(zone))));
             }
             _ if place == 0 => self.take_in(Level::begin(zone)),
             Some(chain) if chain.packets() == place => self.take_in(chain.with(zone)),
-            // A gap, or a place for the second time: only the first digit is sure.
+            // A gap, or a repeated position: only the first digit is certain.
             _ => {
                 if let Some(first) = first {
                     self.take_in(Level::begin(first));
@@ -184,7 +185,7 @@ impl Reader {
         }
     }
 
-    /// The code that came back is VCP's: it says all by itself.
+    /// Handles a VCP code, which is complete on its own.
     const fn take_vcp(&mut self, zone: Zone) {
         self.level = Level::begin(zone);
         self.is_whole = true;
@@ -211,7 +212,7 @@ impl Reader {
         self.is_whole = true;
     }
 
-    /// Returns to chains when it is time. The next packet begins one.
+    /// Returns to chains when it is time. The next packet starts one.
     fn pass(&mut self, now: Instant, rtt: Duration) {
         if let Mode::Vcp { until } = self.headers.mode
             && until <= now
@@ -222,7 +223,7 @@ impl Reader {
         }
     }
 
-    /// The place of the packet that leaves now.
+    /// The position of the packet that leaves now.
     pub(super) fn next_place(&mut self) -> u8 {
         if self.is_vcp() {
             return 0;

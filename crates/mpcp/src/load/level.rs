@@ -1,54 +1,54 @@
-//! Levels of load: a load factor told by a chain of packets (MPCP).
+//! Load levels: load factors carried by a chain of packets (MPCP).
 
 use core::cmp::Ordering;
 
 use super::Zone;
 
-/// The most packets of a chain. A sender knows a load factor whole only after so many packets, and
-/// each one more makes the levels three times as fine: 6561 with eight.
+/// The longest chain. A sender knows a load factor completely only after that many packets, and
+/// each additional packet makes levels three times as fine: 6561 levels with eight.
 pub const MAX_PACKETS: u8 = 8;
 
-/// Bits of a digit.
+/// The number of bits per digit.
 const DIGIT: u8 = 2;
 
 /// Upper bounds of DPCP's levels, by zone (Li and Yousefi'zadeh 2009, Table 1).
 const DPCP: [[f64; 3]; 3] = [[0.2, 0.4, 0.8], [0.85, 0.95, 1.0], [1.05, 1.4, 2.0]];
-/// What DPCP leaves of cwnd on the levels of overload (likewise).
+/// The fraction of cwnd that DPCP leaves at the levels of overload (same table).
 const DPCP_DECREASE: [f64; 3] = [0.875, 0.6, 0.43];
-/// What VCP leaves of it (Xia et al. 2005).
+/// The fraction of cwnd that VCP leaves (Xia et al. 2005).
 pub(crate) const VCP_DECREASE: f64 = 0.875;
 
-/// One of the 3^n levels of load that n packets can tell: a digit for each packet of the chain, the
-/// first packet's first. A digit is one of three codes, those of the zones; the first digit is the
-/// zone itself, so whoever knows only VCP reads no wrong thing in it.
+/// One of the 3^n load levels that n packets can represent: one digit per packet, first packet
+/// first. A digit is one of the three zone codes. The first digit is the zone itself, so that a VCP
+/// implementation reads it correctly.
 ///
 /// - One digit: the zones of VCP.
-/// - Two: DPCP's levels, as published in Table 1 of Li and Yousefi'zadeh, "MPCP: Multi Packet
-///   Congestion-control Protocol" (2009).
-/// - Three and more: no thresholds are published. Here each level of the chain that is shorter by
-///   one is cut into three of the same width.
+/// - Two digits: DPCP's levels, as published in Table 1 of Li and Yousefi'zadeh, "MPCP: Multi
+///   Packet Congestion-control Protocol" (2009).
+/// - Three digits or more: no thresholds are published. Here each level with one digit less is
+///   divided into three of equal width.
 ///
-/// A level is less than another one if its load is.
+/// Levels are ordered by load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Level {
-    /// Codes of two bits, the first digit's highest; 00 where there is none.
+    /// Two-bit codes, the first digit in the highest bits; 00 if there is no digit.
     digits: u16,
 }
 
 impl Level {
-    /// Idle, told by as many packets: what a sender takes for granted at first.
+    /// The idle level with `packets` digits, which senders assume initially.
     pub(crate) fn lowest(packets: u8) -> Self {
         Self::begin(Zone::Low).completed(Zone::Low, packets)
     }
 
-    /// The level of a load factor, 1 being the target utilisation, told by `packets` packets: one to
-    /// [`MAX_PACKETS`]; less or more is taken for the nearest of these.
+    /// The level of a load factor, where 1 is the target utilisation, with `packets` digits;
+    /// `packets` is clamped to 1 to [`MAX_PACKETS`].
     pub fn of(load: f64, packets: u8) -> Self {
         let packets = packets.min(MAX_PACKETS);
         let mut level = Self::begin(Zone::of(load));
         while level.packets() < packets {
             let digits = [Zone::Low, Zone::High, Zone::Over];
-            // What exceeds the last level is told by it.
+            // The last level also covers everything above it.
             let digit = digits
                 .into_iter()
                 .find(|&digit| load < level.with(digit).upper())
@@ -58,18 +58,18 @@ impl Level {
         level
     }
 
-    /// A level of which the first digit is known.
+    /// A level with only the first digit.
     pub(crate) const fn begin(zone: Zone) -> Self {
         Self {
             digits: (zone.code().bits() as u16) << (16 - DIGIT),
         }
     }
 
-    /// The level with one digit more.
+    /// Appends a digit.
     ///
     /// # Panics
     ///
-    /// If there are [`MAX_PACKETS`] already.
+    /// If there are already [`MAX_PACKETS`] digits.
     pub(crate) const fn with(self, digit: Zone) -> Self {
         assert!(
             self.packets() < MAX_PACKETS,
@@ -81,8 +81,8 @@ impl Level {
         }
     }
 
-    /// The level with the digits that are missing to `packets` all being `digit`. With
-    /// [`Zone::Over`] this is the worst that can still come.
+    /// Appends `digit` until there are `packets` digits. With [`Zone::Over`] this is the worst
+    /// level still possible.
     pub(crate) const fn completed(self, digit: Zone, packets: u8) -> Self {
         let mut level = self;
         while level.packets() < packets {
@@ -91,12 +91,12 @@ impl Level {
         level
     }
 
-    /// How many packets tell it.
+    /// The number of digits.
     pub(crate) const fn packets(self) -> u8 {
         (16 - self.digits.trailing_zeros() as u8).div_ceil(DIGIT)
     }
 
-    /// The digit of the packet at this place, from 0; `None` beyond the last.
+    /// The digit of the packet at this position, from 0; `None` beyond the last.
     pub fn digit(self, place: u8) -> Option<Zone> {
         if place >= MAX_PACKETS {
             return None;
@@ -112,12 +112,13 @@ impl Level {
         self.digit(0).unwrap_or(Zone::Low)
     }
 
-    /// The load factor up to which it reaches. The last one of all, 2, stands for more as well.
+    /// The upper bound of its load factors. The highest level, with bound 2, also covers anything
+    /// above.
     pub(crate) fn upper(self) -> f64 {
         self.bounds().1
     }
 
-    /// From which load factor up to which.
+    /// The lower and upper bounds of its load factors.
     fn bounds(self) -> (f64, f64) {
         let zone = self.zone() as usize;
         let uppers = DPCP[zone];
@@ -132,26 +133,27 @@ impl Level {
         for digit in (2..self.packets()).filter_map(|place| self.digit(place)) {
             let third = |index: u8| lower + (upper - lower) * f64::from(index) / 3.0;
             let index = digit as u8;
-            // The bound of a part is that of the whole where it is the last.
+            // The last part ends exactly where the whole does.
             let end = if index == 2 { upper } else { third(index + 1) };
             (lower, upper) = (third(index), end);
         }
         (lower, upper)
     }
 
-    /// By how much load may grow in t_rho to stay below a load factor of 1, and of it a quarter:
-    /// xi(u) = (1 - u) / (4 u), of the level's upper bound u; 0 under overload.
+    /// xi(u) = (1 - u) / (4 u): a quarter of the relative growth per t_rho that would keep the load
+    /// factor below 1, where u is the level's upper bound; 0 under overload.
     ///
-    /// VCP's xi of 1/16 is that of its low load (Xia et al. 2005); for more levels it is not
+    /// For VCP's low load this is its xi of 1/16 (Xia et al. 2005); for finer levels no values are
     /// published.
     pub(crate) fn increase(self) -> f64 {
         let u = self.upper();
         (0.25 * (1.0 - u) / u).max(0.0)
     }
 
-    /// beta: what a multiplicative decrease leaves of cwnd on this level of overload; `None` with one
-    /// packet, where it is a parameter of VCP. With three packets and more, not published:
-    /// min(0.875, 0.86 / u), which like DPCP's comes down to between 0.83 and 0.92 of the target.
+    /// beta: the fraction of cwnd left by a multiplicative decrease at this overload level; `None`
+    /// with one digit, where it is a parameter of VCP. For three digits or more no values are
+    /// published; here it is min(0.875, 0.86 / u), which like DPCP's values leads to between 0.83
+    /// and 0.92 of the target.
     pub(crate) fn decrease(self) -> Option<f64> {
         let second = self.digit(1)?;
         Some(if self.packets() == 2 {

@@ -1,4 +1,4 @@
-//! What a router writes of its load: one digit of a level into each packet.
+//! The router's side: writes one digit of its level into each packet.
 
 use core::cmp::Ordering;
 
@@ -6,33 +6,32 @@ use skywave_wire::Ecn;
 
 use super::{Level, MAX_PACKETS, Zone};
 
-/// A flow's chain, as far as it has passed.
+/// The state of a flow's chain that is passing through.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     flow: u64,
-    /// The router's level when the chain began. It holds for the whole chain, or a change in between
-    /// would mix the digits of two.
+    /// The router's level when the chain started. It is kept for the whole chain; a change would
+    /// mix the digits of two levels.
     level: Level,
-    /// How it compares with the level that the packets carry, as far as is known.
+    /// How it compares with the level in the packets, as far as is known.
     ours: Ordering,
 }
 
-// A scenario's limit of 2^20 flows (`MOST_FLOWS` of its VCP queue) stands for 16 MiB.
+// With this size, the limit of 2^20 flows (`MOST_FLOWS` of the queue `vcp`) takes 16 MiB.
 const _: () = assert!(size_of::<Option<Chain>>() <= 16);
 
-/// Writes the digits of a router's level into the packets of chains: Algorithm 2 of Li and
-/// Yousefi'zadeh 2009 for any number of packets, with the case of equal first digits, which its
-/// printed form has lost.
+/// Writes the digits of a router's level into chains of packets: Algorithm 2 of Li and
+/// Yousefi'zadeh 2009, generalised to any number of packets, and including the case of equal first
+/// digits, which is missing in print.
 ///
-/// A first digit is written if it is larger. If it was, all others of the chain are written; if the
-/// packet's was, none; while they are equal, the next ones decide. So the largest level on the way
-/// comes out, whole.
+/// The first digit is overwritten if the router's is larger. If so, all other digits of the chain
+/// are overwritten; if the packet's digit was larger, none is; if both were equal, the next digits
+/// decide. The result is the complete largest level on the path.
 ///
-/// A chain of one packet (VCP) needs no memory. Longer ones take one slot for each flow: there are as
-/// many slots as were asked for and no more, a flow finds its own by a hash, and one that finds
-/// another's there takes it over. A flow whose slot was taken is served as if its digits had been
-/// equal so far, by the level of the moment; what it is told then is never less than the largest
-/// level on its way.
+/// Chains of one packet (VCP) need no memory. Longer chains use one slot per flow, in a table of
+/// fixed size. A flow's slot is determined by a hash; a flow that finds another flow there replaces
+/// it. A flow that lost its slot is treated as if all digits had been equal so far, with the
+/// current level, so it is never told less than the largest level on its path.
 #[derive(Clone, Debug)]
 pub struct Marker {
     packets: u8,
@@ -40,7 +39,8 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// For chains of `packets` packets, one to [`MAX_PACKETS`], of up to `flows` flows.
+    /// Creates a marker for chains of `packets` packets (clamped to 1 to [`MAX_PACKETS`]) of up to
+    /// `flows` flows.
     pub fn new(packets: u8, flows: usize) -> Self {
         let slots = match packets {
             0 | 1 => 0,
@@ -52,14 +52,14 @@ impl Marker {
         }
     }
 
-    /// How many packets a chain has.
+    /// The number of packets in a chain.
     pub const fn packets(&self) -> u8 {
         self.packets
     }
 
-    /// What stands in the ECN field of a packet after this router: `code` stood there before it.
-    /// `load` is the router's load factor, `position` the packet's place in its chain. What carries
-    /// no code gets none.
+    /// Returns the ECN field of a packet after this router, given the field `code` before it.
+    /// `load` is the router's load factor, `position` the packet's position in its chain. A packet
+    /// without a code is not changed.
     pub fn mark(&mut self, flow: u64, position: u8, load: f64, code: Ecn) -> Ecn {
         let Some(carried) = Zone::from_code(code) else {
             return code;
@@ -101,7 +101,7 @@ impl Marker {
     }
 
     fn slot(&mut self, flow: u64) -> &mut Option<Chain> {
-        // The high bits of a product with the golden ratio: neighbours lie far apart.
+        // The high bits of a product with the golden ratio spread neighbouring values.
         let hash = flow.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let index = (u128::from(hash) * self.slots.len() as u128) >> 64;
         &mut self.slots[index as usize]
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     /// Sends a chain with the lowest digits of `flow` through routers with these loads, and reads
-    /// what comes out.
+    /// the result.
     fn through(routers: &mut [(Marker, f64)], flow: u64, packets: u8) -> Level {
         let mut codes = (0..packets).map(|position| {
             routers
@@ -131,7 +131,8 @@ mod tests {
     }
 
     proptest! {
-        /// Li and Yousefi'zadeh 2009, section 3.3: the busiest router's level comes out, whole.
+        /// Li and Yousefi'zadeh 2009, section 3.3: the result is the complete level of the busiest
+        /// router.
         #[test]
         fn the_largest_level_on_the_way_comes_out(
             loads in proptest::collection::vec(0.0..2.0_f64, 1..6), packets in 1..=5_u8,
@@ -144,8 +145,8 @@ mod tests {
             }
         }
 
-        /// With one slot for two flows whose packets alternate, each takes the other's slot; no
-        /// flow is told of less load than there is.
+        /// Two flows with alternating packets share one slot, and each takes it from the other;
+        /// neither is told less load than there is.
         #[test]
         fn a_flow_that_loses_its_slot_is_told_of_no_less(
             ours in 0.0..2.0_f64, upstream in 0.0..2.0_f64, packets in 2..=4_u8,
@@ -166,8 +167,8 @@ mod tests {
         }
     }
 
-    /// A router's level changes between the packets of a chain: both digits are those of when it
-    /// began.
+    /// A router's level changes between the packets of a chain: both digits are from the level at
+    /// its start.
     #[test]
     fn a_chain_keeps_the_level_that_it_began_with() {
         let mut router = Marker::new(2, 16);

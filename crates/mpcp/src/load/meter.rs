@@ -1,14 +1,14 @@
-//! What a router measures.
+//! Measures a router's load factor.
 
 use skywave_units::{Duration, Instant, Rate};
 
-/// How the samples of the queue become the persistent queue q.
+/// How queue samples are averaged into the persistent queue q.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueAverage {
-    /// Each sample enters an exponential average with weight 1/8: Chen et al. 2010, equation A2.
+    /// Each sample enters an exponential average with weight 1/8 (Chen et al. 2010, equation A2).
     Samples,
-    /// The mean of an interval's samples enters one with weight 1/4: what the authors of VCP say of
-    /// their code for ns-2.
+    /// The mean of an interval's samples enters an exponential average with weight 1/4 (the VCP
+    /// authors' description of their code for ns-2).
     Means,
 }
 
@@ -24,13 +24,13 @@ impl QueueAverage {
 /// Parameters of a [`Meter`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeterConfig {
-    /// t_rho: how often the load factor is computed.
+    /// t_rho: the interval between computations of the load factor.
     pub interval: Duration,
-    /// t_q: how often the queue is sampled; at most `interval`, above zero.
+    /// t_q: the interval between queue samples; above zero, at most `interval`.
     pub sampling: Duration,
-    /// kappa_q: the share of the persistent queue that counts as load, so that it drains.
+    /// kappa_q: the fraction of the persistent queue that counts as load, so that the queue drains.
     pub queue_share: f64,
-    /// gamma: the target utilisation, in (0, 1]. At a load factor of 1 the link is used so far.
+    /// gamma: the target utilisation, in (0, 1], which corresponds to a load factor of 1.
     pub target: f64,
     /// How q is averaged.
     pub average: QueueAverage,
@@ -49,23 +49,23 @@ impl Default for MeterConfig {
     }
 }
 
-/// A link's load factor, measured from what arrives and what waits.
+/// A link's load factor, measured from arrivals and the queue.
 ///
-/// It has no timer. Told of each arrival and of each change of the queue, it makes up for the
-/// samples and intervals that have passed since: between two changes the queue is what it was, so
-/// nothing is lost by it, and a link that was silent for an hour costs no more than a busy one.
+/// It has no timer. Each call first catches up with the samples and intervals since the last one.
+/// The queue is constant between reported changes, so this loses nothing, and an hour of silence
+/// costs no more than a busy period.
 #[derive(Clone, Debug)]
 pub struct Meter {
     config: MeterConfig,
-    /// gamma C t_rho, in bytes: the arrivals of an interval that make a load factor of 1.
+    /// gamma C t_rho, in bytes: the arrivals per interval at a load factor of 1.
     capacity: f64,
-    /// lambda: bytes that have arrived in this interval.
+    /// lambda: bytes arrived in this interval.
     arrived: u64,
-    /// Bytes that wait, since the last change.
+    /// Bytes queued since the last change.
     waiting: u64,
     /// q, in bytes.
     queue: f64,
-    /// The samples of this interval, and their number.
+    /// The sum of this interval's samples, and their number.
     samples: (f64, u64),
     next_sample: Instant,
     next_interval: Instant,
@@ -73,7 +73,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The meter of an idle link of `rate`. Intervals and samples are counted from time zero.
+    /// Creates a meter for an idle link of `rate`. Intervals and samples are aligned to time zero.
     pub fn new(config: MeterConfig, rate: Rate) -> Self {
         let bytes_per_s = rate.as_bps() as f64 / 8.0;
         Self {
@@ -89,33 +89,33 @@ impl Meter {
         }
     }
 
-    /// `bytes` arrive, whether they are taken in or dropped: a packet that finds no room is load
+    /// Reports the arrival of `bytes`, accepted or dropped: a packet that finds no room is load
     /// too.
     pub fn on_arrival(&mut self, now: Instant, bytes: u32) {
         self.advance(now);
         self.arrived += u64::from(bytes);
     }
 
-    /// From now on `bytes` wait.
+    /// Reports that `bytes` are queued from now on.
     pub fn on_queue(&mut self, now: Instant, bytes: u64) {
         self.advance(now);
         self.waiting = bytes;
     }
 
-    /// rho: the load factor of the last interval that is complete (Chen et al. 2010, equation A1);
-    /// zero before there is one.
+    /// rho: the load factor of the last complete interval (Chen et al. 2010, equation A1); zero
+    /// before the first.
     pub fn load(&mut self, now: Instant) -> f64 {
         self.advance(now);
         self.load
     }
 
-    /// The load factor as of the last call of another function, for whoever only looks on.
+    /// The load factor as of the last call of another function.
     pub const fn last_load(&self) -> f64 {
         self.load
     }
 
-    /// Makes up for what has passed by `now`. At equal times a sample is taken before the interval
-    /// ends, and both before what happens then.
+    /// Catches up to `now`. At equal times, a sample is taken before the interval ends, and both
+    /// before the event at that time.
     #[inline]
     fn advance(&mut self, now: Instant) {
         if now >= self.next_sample.min(self.next_interval) {
@@ -133,7 +133,7 @@ impl Meter {
         self.sample_until(now);
     }
 
-    /// Takes the samples up to `end`, all of the same queue.
+    /// Takes the samples up to `end`, during which the queue is constant.
     fn sample_until(&mut self, end: Instant) {
         if self.next_sample > end {
             return;
@@ -151,7 +151,7 @@ impl Meter {
         }
     }
 
-    /// Lets q come closer to `value`, `times` over.
+    /// Moves q towards `value`, `times` times.
     fn approach(&mut self, value: f64, times: u64) {
         let kept = (1.0 - self.config.average.weight()).powf(times as f64);
         self.queue = value + (self.queue - value) * kept;
@@ -168,8 +168,8 @@ impl Meter {
         self.next_interval += self.config.interval;
     }
 
-    /// Of the intervals in which nothing has arrived only the last one is computed: the others only
-    /// move q.
+    /// Handles intervals without arrivals: only the last one's load factor is computed, the others
+    /// only change q.
     fn skip_silence(&mut self, now: Instant) {
         let interval = self.config.interval;
         let last = now.saturating_since(self.next_interval).as_nanos() / interval.as_nanos();

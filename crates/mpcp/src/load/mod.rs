@@ -1,10 +1,10 @@
-//! Load factors: how a router says in two bits how busy its link is.
+//! Load factors: how a router expresses its link's load in two bits.
 //!
-//! The router measures ([`Meter`]) and the bits name a [`Zone`]; routers and senders share this one
-//! module, so a threshold is written once. Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit
-//! Is Enough" (2005 and 2008), is where both come from; Chen, Yang and Hong (2010) restate them.
-//! Where several packets in a row say it together (MPCP), they name a [`Level`], and the router's
-//! [`Marker`] writes each packet's part of it.
+//! The router measures with a [`Meter`], and the bits encode a [`Zone`]. Routers and senders share
+//! this module, so each threshold is defined once. Both come from Xia, Subramanian, Stoica and
+//! Kalyanaraman, "One More Bit Is Enough" (2005 and 2008), as restated by Chen, Yang and Hong
+//! (2010). In MPCP several consecutive packets encode a [`Level`], and the router's [`Marker`]
+//! writes each packet's part of it.
 
 mod level;
 mod marker;

@@ -1,24 +1,24 @@
-//! Three zones of load and the code points that stand for them.
+//! The three load zones and their code points.
 
 use skywave_wire::Ecn;
 
-/// From this load factor on the load is high (Chen et al. 2010, appendix).
+/// From this load factor on, the load is high (Chen et al. 2010, appendix).
 const HIGH_LOAD: f64 = 0.8;
-/// From this load factor on it is too high: the target utilisation has been reached (likewise).
+/// From this load factor on, the link is overloaded: the target utilisation is reached (ibid.).
 const OVERLOAD: f64 = 1.0;
 
 /// How busy a link is (Xia et al. 2005; Chen et al. 2010, appendix).
 ///
-/// A zone stands in the ECN field of data packets. Their sender writes [`Zone::Low`], and routers
-/// raise it. It means nothing to RFC 3168, whose ECT(0) and ECT(1) say the same: packets of both
-/// kinds must not share a queue.
+/// A zone is encoded in the ECN field of data packets. The sender writes [`Zone::Low`], and routers
+/// raise it. The codes are incompatible with RFC 3168, where ECT(0) and ECT(1) are equivalent, so
+/// packets of both kinds must not share a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Zone {
     /// Below 80 %: senders increase multiplicatively.
     Low,
     /// From 80 % to 100 %: senders increase additively.
     High,
-    /// From 100 % on: senders decrease multiplicatively.
+    /// 100 % or more: senders decrease multiplicatively.
     Over,
 }
 
@@ -43,7 +43,7 @@ impl Zone {
         }
     }
 
-    /// The zone of a code point; 00 says that the sender knows no load factors.
+    /// The zone of a code point; `None` for 00, whose sender does not use load factors.
     pub const fn from_code(code: Ecn) -> Option<Self> {
         match code {
             Ecn::NotEct => None,

@@ -1,4 +1,4 @@
-//! Scenarios that are wrong about load factors, and what is said about them.
+//! Scenarios with errors about load factors, and their messages.
 
 use skywave_sim::{Registry, Scenario};
 
@@ -33,7 +33,8 @@ const GOOD: &str = r#"
 
 const QUEUE: &str = "queue = { drop-tail = { packets = 20 } }";
 
-/// What is replaced in the good scenario, by what, the field of the error and how its message begins.
+/// What to replace in the valid scenario, by what, the field of the error and the start of its
+/// message.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
 #[track_caller]
@@ -78,7 +79,7 @@ fn errors_of_load_factors_name_their_field() {
             "tcp = {}",
             "tcp = { control = \"vcp\", vcp = { chain = 9 } }",
             "flows[0].transport.tcp.vcp.chain",
-            "a chain of 9 packets: 1 (VCP) to 8",
+            "a chain of 9 packets is out of range: give 1 (VCP) to 8",
         ),
         (
             "ccid = 2",
@@ -96,19 +97,19 @@ fn errors_of_load_factors_name_their_field() {
             QUEUE,
             "queue = { vcp = { packets = 9, flows = 0 } }",
             "links[0].queue.vcp.flows",
-            "0 flows to remember",
+            "cannot track 0 flows",
         ),
         (
             QUEUE,
             "queue = { vcp = { packets = 9, target_utilisation = 1.2 } }",
             "links[0].queue.vcp.target_utilisation",
-            "1.2: above 0, at most 1",
+            "1.2 is out of range: give a value above 0, at most 1",
         ),
         (
             QUEUE,
             "queue = { vcp = { packets = 9, target_utilisation = 0.0 } }",
             "links[0].queue.vcp.target_utilisation",
-            "0: above 0, at most 1",
+            "0 is out of range: give a value above 0, at most 1",
         ),
         (
             QUEUE,

@@ -1,4 +1,4 @@
-//! VCP and MPCP in the simulator: what routers and senders do together, with physics verified.
+//! VCP and MPCP in the simulator: routers and senders together, with physics verified.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,11 +1,11 @@
-//! MPCP: chains of packets that tell a load factor, over TCP and over DCCP, and what disturbs them.
+//! MPCP over TCP and DCCP, and disturbances of its chains.
 
 use skywave_sim::Results;
 
 use crate::dumbbell::{TCP, dumbbell, mean_delay};
 use crate::support::{counts, run_verified, table, words};
 
-/// A flow over TCP with chains of so many packets, and one over DCCP.
+/// A flow over TCP with chains of this many packets, and one over DCCP.
 fn flows(chain: u8) -> [String; 2] {
     [
         format!(
@@ -20,7 +20,7 @@ fn flows(chain: u8) -> [String; 2] {
     ]
 }
 
-/// A chain of one packet is VCP, packet for packet, in routers and senders.
+/// A chain of one packet is VCP, packet by packet, in routers and senders.
 #[test]
 fn a_chain_of_one_packet_is_vcp() {
     let vcp = include_str!("../../../../examples/vcp.toml").replace("60 s", "12 s");
@@ -39,7 +39,7 @@ fn a_chain_of_one_packet_is_vcp() {
     assert_eq!(vcp.fingerprint, chains_of_one.fingerprint);
 }
 
-/// High utilisation and hardly a queue over both transports, in the same router.
+/// High utilisation and almost no queue with both transports on the same router.
 #[test]
 fn longer_chains_keep_the_link_busy_and_the_queue_short() {
     for chain in [2, 3] {
@@ -54,7 +54,8 @@ fn longer_chains_keep_the_link_busy_and_the_queue_short() {
     }
 }
 
-/// One flow past a router, with every packet as bytes on the wire and these packets of the link lost.
+/// One flow through a router, with every packet encoded on the wire and these packets of the link
+/// lost.
 fn alone(transport: &str, router: &str, lost: &str) -> Results {
     run_verified(&format!(
         "name = \"alone\"\nduration = \"12 s\"\nverify_wire = true\nnodes = [\"a\", \"b\"]\n\
@@ -65,7 +66,7 @@ fn alone(transport: &str, router: &str, lost: &str) -> Results {
     ))
 }
 
-/// Of each data packet that is sent, when, and whether its sequence number is the larger one.
+/// For each data packet, in order of sending: whether its sequence number is the larger one.
 fn orders(results: &Results) -> Vec<bool> {
     let packets = table(results, "packets");
     let (events, kinds) = (words(packets, "event"), words(packets, "kind"));
@@ -76,8 +77,7 @@ fn orders(results: &Results) -> Vec<bool> {
         .collect()
 }
 
-/// How many packets in a row are sent with the same order of their numbers, at most, and which
-/// packet ends that row.
+/// The longest run of packets with the same order of numbers, and the packet that ends it.
 fn longest_run(orders: &[bool]) -> (usize, usize) {
     let mut longest = (1, 0);
     let mut run = 1;
@@ -95,8 +95,8 @@ const ROUTER: [&str; 2] = [
     "vcp = { packets = 100, chain = 3 }",
 ];
 
-/// The scheme is in the bytes: each packet is parsed from them, numbers come back right, or nothing
-/// would be delivered; and every second data packet has the larger sequence number.
+/// The bytes carry the scheme: each packet is decoded from bytes, and its numbers are restored, or
+/// nothing would be delivered; every second data packet has the larger sequence number.
 #[test]
 fn the_bytes_on_the_wire_carry_the_scheme() {
     for (transport, router) in [
@@ -120,8 +120,8 @@ fn the_bytes_on_the_wire_carry_the_scheme() {
     }
 }
 
-/// Li and Yousefi'zadeh 2009, section 3.4, with named drops. One half of a chain that is missing
-/// changes nothing; three halves of the same kind in a row, and each packet goes as a first one, for
+/// Li and Yousefi'zadeh 2009, section 3.4, with named drops. A single missing half of a chain
+/// changes nothing; after three equal halves in a row each packet is sent as a first one, for
 /// several round-trip times.
 #[test]
 fn lost_halves_are_borne_and_lost_order_leads_to_vcp_and_back() {
@@ -138,13 +138,13 @@ fn lost_halves_are_borne_and_lost_order_leads_to_vcp_and_back() {
         } else {
             assert_eq!(run, 1);
         }
-        // And back to chains.
+        // Then chains are used again.
         let last = &orders[orders.len() - 200..];
         assert_eq!(longest_run(last).0, 1);
     }
 }
 
-/// Section 3.4: order is lost again within the round-trip times after the return to chains, and the
+/// Section 3.4: if order is lost again within the round-trip times after the return to chains, the
 /// sender stays with VCP.
 #[test]
 fn order_that_is_lost_again_stays_lost() {
@@ -158,8 +158,9 @@ fn order_that_is_lost_again_stays_lost() {
     assert!(goodput > 1e6, "VCP goes on: {goodput}");
 }
 
-/// Over DCCP the same drops, and far more, leave places as they are: with six packets of each thirty
-/// lost the link carries far more than under VCP, to which a sender would take that has lost order.
+/// Over DCCP the same drops, and far more, do not affect positions: with six of every thirty
+/// packets lost the link carries far more than under VCP, to which a sender that has lost order
+/// would switch.
 #[test]
 fn over_dccp_no_losses_disturb_chains() {
     let lost: Vec<String> = (300..900)
@@ -189,9 +190,9 @@ fn over_dccp_no_losses_disturb_chains() {
     );
 }
 
-/// Behind a router that knows only VCP all digits of a chain name the zone: senders then take load
-/// for the lowest or the highest level of its zone, so they overshoot and cut deep. They lose nothing,
-/// and the link is used.
+/// Behind a VCP-only router all digits of a chain are the zone: senders assume the lowest or
+/// highest level of the zone, so they overshoot and reduce strongly. They lose nothing, and the
+/// link is used.
 #[test]
 fn a_router_that_knows_only_vcp_is_obeyed() {
     for flow in flows(2) {
@@ -204,7 +205,7 @@ fn a_router_that_knows_only_vcp_is_obeyed() {
     }
 }
 
-/// Behind a router that knows nothing a flow with the fallback is a TCP flow among others.
+/// Behind a router without codes, a flow with the fallback behaves like a TCP flow.
 #[test]
 fn behind_a_router_that_knows_nothing_chains_fall_back() {
     for flow in flows(2) {

@@ -1,4 +1,4 @@
-//! VCP: what its routers and senders do together, beside others, and without each other.
+//! VCP: routers and senders together, next to others, and without each other.
 
 use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
 
@@ -20,8 +20,8 @@ fn mean_goodput(results: &Results, first: usize, last: usize) -> f64 {
     flows.iter().map(|flow| flow.goodput_bps).sum::<f64>() / flows.len() as f64
 }
 
-/// The claims of both papers: high utilisation, hardly a queue, nothing lost. Over both transports,
-/// and both together.
+/// The claims of both papers: high utilisation, almost no queue, no losses. With both transports,
+/// separately and together.
 #[test]
 fn routers_and_senders_keep_the_link_busy_and_the_queue_empty() {
     let mixed = [
@@ -42,7 +42,7 @@ fn routers_and_senders_keep_the_link_busy_and_the_queue_empty() {
     }
 }
 
-/// TCP and DCCP flows of the same window policy get the same.
+/// TCP and DCCP flows with the same window policy get the same share.
 #[test]
 fn transports_share_alike() {
     let mixed = [
@@ -54,7 +54,7 @@ fn transports_share_alike() {
     assert!((0.7..1.4).contains(&ratio), "{ratio}");
 }
 
-/// Chen, Yang and Hong 2010, section 4.4: VCP beside TCP under RED, each in a sub-queue of its own.
+/// Chen, Yang and Hong 2010, section 4.4: VCP next to TCP under RED, each in its own sub-queue.
 #[test]
 fn sub_queues_keep_vcp_and_tcp_apart() {
     for weights in [(1, 1), (3, 1), (1, 3)] {
@@ -83,8 +83,8 @@ fn sub_queues_keep_vcp_and_tcp_apart() {
     }
 }
 
-/// Behind routers that do not speak VCP, by drops or by the marks of RFC 3168, a VCP flow with the
-/// fallback takes no more than a TCP flow or a CCID 2 flow would in its place, within a half.
+/// Behind routers without VCP, whether they drop or mark as in RFC 3168, a VCP flow with the
+/// fallback takes no more than a TCP or CCID 2 flow in its place, to within a half.
 #[test]
 fn without_vcp_routers_a_flow_falls_back() {
     let routers = [
@@ -110,7 +110,7 @@ fn without_vcp_routers_a_flow_falls_back() {
     }
 }
 
-/// Without the fallback such a flow is an error, which says what to do.
+/// Without the fallback such a flow is an error whose message says what to do.
 #[test]
 fn a_flow_without_vcp_routers_is_refused() {
     for (transport, field) in [

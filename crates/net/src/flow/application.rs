@@ -1,4 +1,4 @@
-//! What an application does with its connection.
+//! The application's operations on its connection.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,22 +12,23 @@ use super::{Flow, FlowState, GATHER};
 use crate::error::ConnectionError;
 use crate::locked;
 
-/// Datagrams that are taken from a connection at once, ahead of being read.
+/// The most datagrams taken from a connection at once, ahead of being read.
 const INBOX: usize = 32;
 
-/// Datagrams for one unit of the budget that a task has before others get a turn, which is of 128.
+/// How many datagrams consume one unit of a task's cooperative budget, which is 128 units.
 const USES: u32 = 4;
 
 impl Flow {
-    /// Gives the connection a datagram: it leaves at once, or with those that follow it. It is taken
-    /// only where there is no error.
+    /// Passes a datagram to the connection, which sends it at once or together with those that
+    /// follow. The datagram is taken only on success.
     pub(crate) fn offer(self: &Arc<Self>, datagram: &mut Bytes) -> Result<(), SendError> {
         self.hand_over(|connection| {
             connection.send_with(datagram.len(), || core::mem::take(datagram).into())
         })
     }
 
-    /// As [`offer`](Self::offer), one datagram after the other, until all are taken or one is not.
+    /// Like [`offer`](Self::offer), one datagram after another, until all are taken or one is
+    /// refused.
     pub(crate) fn offer_all(
         self: &Arc<Self>,
         datagrams: &mut VecDeque<Bytes>,
@@ -41,7 +42,7 @@ impl Flow {
     ) -> Result<(), SendError> {
         let mut state = locked(&self.state);
         let now = if state.is_pending {
-            // The driver drains the connection at another time than this.
+            // The driver will drain the connection later.
             state.gather_until
         } else {
             self.shared.clock.now()
@@ -58,14 +59,14 @@ impl Flow {
         answer
     }
 
-    /// The next datagram for the application.
+    /// Returns the next datagram for the application.
     pub(crate) fn read(self: &Arc<Self>) -> Option<Datagram> {
         let mut datagram = None;
         self.read_all(1, |next| datagram = Some(next));
         datagram
     }
 
-    /// Hands up to `limit` datagrams to the application, and says how many there were.
+    /// Passes up to `limit` datagrams to the application. Returns their number.
     pub(crate) fn read_all(
         self: &Arc<Self>,
         limit: usize,
@@ -93,20 +94,20 @@ impl Flow {
                 let ahead = INBOX.saturating_sub(limit);
                 inbox.extend(core::iter::from_fn(|| connection.recv()).take(ahead));
             };
-            // No packet and no timer follows from reading, whatever the time is.
+            // Reading causes no packet and no timer, so the time does not matter.
             connection.apply(Instant::ZERO, read, |drain| drain.postpone());
         }
         count
     }
 
-    /// Begins to close it.
+    /// Starts closing the connection.
     pub(crate) fn close(self: &Arc<Self>) {
         locked(&self.state).is_closing = true;
         let now = self.shared.clock.now();
         self.apply(|connection| connection.close(now));
     }
 
-    /// Ends it at once; `reason` is what its application is told.
+    /// Ends the connection immediately and tells the application `reason`.
     pub(crate) fn abort(self: &Arc<Self>, reason: ConnectionError) {
         {
             let mut state = locked(&self.state);
@@ -117,17 +118,17 @@ impl Flow {
         self.apply(|connection| connection.abort(now));
     }
 
-    /// Whether the send queue is empty; where it is not, `writable` tells when it is.
+    /// Whether the send queue is empty. If not, `writable` reports when it is.
     pub(crate) fn is_flushed(&self) -> bool {
         let mut state = locked(&self.state);
         state.is_flushing = state.connection.get().stats().queued > 0;
         !state.is_flushing
     }
 
-    /// Lets other tasks run now and then while one sends or reads without end.
+    /// Yields to other tasks now and then while one sends or reads endlessly.
     ///
-    /// A datagram that only enters or leaves a queue costs far less than what a task's budget is
-    /// reckoned in, and every turn that ends too early makes small batches.
+    /// Queueing or dequeueing a datagram costs far less than a unit of a task's budget, and ending
+    /// a turn too early makes batches small.
     pub(crate) async fn cooperate(&self) {
         if self
             .uses

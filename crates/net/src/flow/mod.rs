@@ -1,9 +1,9 @@
-//! One connection at an endpoint: the protocol's state machine, its application's wakers, and its
-//! place in the table and among the timers.
+//! A connection of an endpoint: the protocol's state machine, its application's wakers, and its
+//! entries in the table and the timers.
 //!
-//! Whoever has something for the connection, the driver a packet or the application a datagram,
-//! locks it, changes it, and sends what follows from that before letting go of the lock. A datagram
-//! so leaves without waiting for another task, and an acknowledgement sends what it permits at once.
+//! The driver with a packet, or the application with a datagram, locks the connection, changes it,
+//! and sends the resulting packets before releasing the lock. A datagram therefore leaves without
+//! waiting for another task, and an acknowledgement immediately sends what it permits.
 
 mod application;
 
@@ -25,11 +25,11 @@ use crate::{mailbox, shared};
 /// Where connections wait to be accepted.
 pub(crate) type Mailbox = mailbox::Mailbox<Flow>;
 
-/// What the connections of an endpoint share with its driver and its handles.
+/// The state shared by an endpoint's connections, driver and handles.
 pub(crate) type Shared = shared::Shared<Flow>;
 
-/// After datagrams have left, those that follow within this time wait for the driver's next turn, and
-/// leave in one system call. It is about what a few system calls cost.
+/// After a datagram has left, datagrams that follow within this time wait for the driver's next
+/// turn and leave in one system call. Roughly the cost of a few system calls.
 const GATHER: Duration = Duration::from_micros(50);
 
 /// A connection of an endpoint.
@@ -38,53 +38,53 @@ pub(crate) struct Flow {
     pub(crate) id: u64,
     pub(crate) key: Key,
     pub(crate) shared: Arc<Shared>,
-    /// Who waits to accept it.
+    /// The queue in which it waits to be accepted.
     mailbox: Option<Arc<Mailbox>>,
     state: Mutex<FlowState>,
-    /// Datagrams that the application has sent or read, or tried to.
+    /// The number of datagrams that the application has sent or read, or tried to.
     uses: AtomicU32,
-    /// There is something to read, or there never will be.
+    /// Notified when there is something to read, or never will be.
     pub(crate) readable: Notify,
-    /// There is room to send, or there never will be.
+    /// Notified when there is room to send, or never will be.
     pub(crate) writable: Notify,
-    /// The connection is established, or over.
+    /// Notified when the connection is established or over.
     pub(crate) changed: Notify,
 }
 
 #[derive(Debug)]
 pub(crate) struct FlowState {
     connection: Driven<Connection>,
-    /// Taken from the connection, for the application to read.
+    /// Datagrams taken from the connection and not yet read by the application.
     inbox: VecDeque<Datagram>,
-    /// The entry among the timers.
+    /// The current entry in the timers.
     registered: Option<Instant>,
-    /// Datagrams wait for the driver until then.
+    /// Until then, datagrams wait for the driver.
     gather_until: Instant,
-    /// The driver knows that there may be something to send.
+    /// Whether the driver knows that there may be something to send.
     is_pending: bool,
-    /// The driver has handed over packets, and not yet had them answered.
+    /// Whether the driver has delivered packets that are not yet answered.
     has_received: bool,
-    /// There was something to read among them.
+    /// Whether these packets contained something to read.
     has_news: bool,
     is_established: bool,
     is_closing: bool,
     is_aborted: bool,
-    /// Somebody waits until the send queue is empty.
+    /// Whether a task waits until the send queue is empty.
     is_flushing: bool,
-    /// It counts against its listener's backlog.
+    /// Whether it counts against its listener's backlog.
     is_in_backlog: bool,
     is_over: bool,
     end: Option<ConnectionError>,
 }
 
-/// What others shall be told once the lock is open again.
+/// Notifications to make after the lock is released.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
     readable: bool,
     writable: bool,
     established: bool,
     ended: bool,
-    /// It can leave the table.
+    /// Whether the connection can leave the table.
     over: bool,
     time_wait: Option<Instant>,
 }
@@ -128,24 +128,24 @@ impl Flow {
         })
     }
 
-    /// Packets have arrived for it: `receive` hands them over, and [`answer`](Self::answer) sends what
-    /// follows. Says whether these are the first since then.
+    /// Delivers arrived packets by calling `receive`; [`answer`](Self::answer) must follow. Returns
+    /// whether these are the first since the last answer.
     pub(crate) fn receive(&self, now: Instant, receive: impl FnOnce(&mut Connection)) -> bool {
         let mut state = locked(&self.state);
         let had = state.connection.get().readable();
-        // `answer` drains.
+        // `answer` drains later.
         let ((), ()) = state
             .connection
             .apply(now, receive, |drain| drain.postpone());
         if state.connection.get().readable() > had {
             state.has_news = true;
-            // What the application answers leaves at once.
+            // Let the application's reply leave at once.
             state.gather_until = Instant::ZERO;
         }
         !core::mem::replace(&mut state.has_received, true)
     }
 
-    /// Sends what follows from the packets that have been received.
+    /// Sends what follows from the received packets.
     pub(crate) fn answer(self: &Arc<Self>, now: Instant) {
         let mut state = locked(&self.state);
         state.has_received = false;
@@ -156,10 +156,10 @@ impl Flow {
         self.announce(news);
     }
 
-    /// A timer may be due.
+    /// Handles a timer that may be due.
     pub(crate) fn expire(self: &Arc<Self>, now: Instant) {
         let mut state = locked(&self.state);
-        // The entry that has led here is gone from the timers.
+        // The entry that caused this call is no longer among the timers.
         let registered = state.registered.take();
         self.shared.timers.set(self.id, self, registered, None);
         let (_, news) = self.drive(&mut state, now, |connection| connection.expire(now));
@@ -167,18 +167,18 @@ impl Flow {
         self.announce(news);
     }
 
-    /// The driver's turn has come for what was left to it.
+    /// Sends what was left to the driver.
     pub(crate) fn flush(self: &Arc<Self>, now: Instant) {
         let mut state = locked(&self.state);
         state.is_pending = false;
         let (_, news) = self.drive(&mut state, now, |_| ());
-        // An application that goes on sending does so in batches, not with the next one by itself.
+        // A continuously sending application should keep sending in batches, not one by one.
         state.gather_until = self.shared.clock.now() + GATHER;
         drop(state);
         self.announce(news);
     }
 
-    /// Does something of the application's, and sends what follows from it.
+    /// Performs an action of the application and sends the resulting packets.
     pub(crate) fn apply<T>(self: &Arc<Self>, action: impl FnOnce(&mut Connection) -> T) -> T {
         let now = self.shared.clock.now();
         let mut state = locked(&self.state);
@@ -188,12 +188,12 @@ impl Flow {
         answer
     }
 
-    /// Looks at the connection.
+    /// Reads from the connection.
     pub(crate) fn look<T>(&self, action: impl FnOnce(&Connection) -> T) -> T {
         action(locked(&self.state).connection.get())
     }
 
-    /// Forgets it without a word to the peer: another connection takes its place.
+    /// Drops the connection without telling the peer, because another connection takes its place.
     pub(crate) fn discard(self: &Arc<Self>) {
         let mut state = locked(&self.state);
         state.end.get_or_insert(ConnectionError::Closed);
@@ -205,15 +205,15 @@ impl Flow {
         self.leave_backlog();
     }
 
-    /// Whether `packet` brings an Init Cookie while the handshake that is remembered here is of
-    /// another Request: an earlier one, of which nothing was remembered, has been answered too.
+    /// Whether `packet` returns an Init Cookie for a different Request than the one stored here: an
+    /// earlier Request was answered without storing it.
     pub(crate) fn is_met_by_cookie(&self, packet: &Packet) -> bool {
         let is_cookie = |option: &DccpOption| matches!(option, DccpOption::InitCookie(_));
         packet.options.iter().any(is_cookie)
             && self.look(|connection| connection.state() == State::Respond)
     }
 
-    /// Takes it out of its listener's backlog.
+    /// Removes it from its listener's backlog.
     pub(crate) fn leave_backlog(&self) {
         if core::mem::take(&mut locked(&self.state).is_in_backlog)
             && let Some(mailbox) = &self.mailbox
@@ -231,7 +231,7 @@ impl Flow {
         locked(&self.state).end.clone()
     }
 
-    /// Changes the connection, sends all packets that follow, and sets its timer.
+    /// Changes the connection, sends all resulting packets, and sets its timer.
     fn drive<T>(
         self: &Arc<Self>,
         state: &mut FlowState,
@@ -245,7 +245,7 @@ impl Flow {
                 &self.shared.counters,
                 |outgoing| drain.transmit_all(outgoing),
             );
-            // `settle` finishes, or the driver does once the socket has room.
+            // `settle` finishes the drain, or the driver does once the socket has room.
             drain.postpone().map(|()| is_drained)
         });
         let news = if is_drained {
@@ -264,7 +264,7 @@ impl Flow {
         }
     }
 
-    /// After everything has been sent: takes in events, and sets the timer.
+    /// Processes events and sets the timer, after everything was sent.
     fn settle(self: &Arc<Self>, state: &mut FlowState, now: Instant) -> News {
         let mut news = News::default();
         let FlowState {
@@ -289,7 +289,7 @@ impl Flow {
                     }
                     Event::Closed { code, origin } => {
                         end.get_or_insert_with(|| match (origin, code) {
-                            // What Linux answers where nobody listens.
+                            // Linux answers with this code if nobody listens.
                             (Origin::Remote, ResetCode::NO_CONNECTION) if !*is_established => {
                                 ConnectionError::Refused
                             }
@@ -297,7 +297,7 @@ impl Flow {
                         });
                         news.ended = true;
                     }
-                    // Writable, or PeerNotListening: whoever waits to send looks again.
+                    // Writable, or PeerNotListening: tasks waiting to send must check again.
                     _ => news.writable = true,
                 }
             }
@@ -308,7 +308,7 @@ impl Flow {
             if !core::mem::replace(&mut state.is_over, true) {
                 news.over = true;
                 news.time_wait = deadline.filter(|_| protocol_state == State::TimeWait);
-                // An end without an event: a connection that was aborted before it began.
+                // An end without an event: the connection was aborted before it began.
                 state.end.get_or_insert(ConnectionError::Aborted);
                 news.ended = true;
             }
@@ -358,7 +358,7 @@ impl Flow {
 }
 
 impl Shared {
-    /// Takes no new connections from now on, and resets those that nobody has accepted. Returns all
+    /// Stops accepting connections and resets those that nobody has accepted. Returns all
     /// connections.
     pub(crate) fn close(&self) -> Vec<Arc<Flow>> {
         let (listeners, flows) = {
@@ -374,11 +374,11 @@ impl Shared {
     }
 }
 
-/// What the end of a connection means to its application.
+/// Translates the end of a connection for its application.
 fn meaning(code: ResetCode, origin: Origin, is_closing: bool, is_aborted: bool) -> ConnectionError {
     match (origin, code) {
         (_, ResetCode::CLOSED) => ConnectionError::Closed,
-        // The Reset that ended the connection was lost, and the peer has forgotten it since.
+        // The Reset that ended the connection was lost, and the peer has since forgotten it.
         (Origin::Remote, ResetCode::NO_CONNECTION) if is_closing => ConnectionError::Closed,
         (Origin::Remote, ResetCode::CONNECTION_REFUSED) => ConnectionError::Refused,
         (Origin::Remote, ResetCode::BAD_SERVICE_CODE) => ConnectionError::BadServiceCode,

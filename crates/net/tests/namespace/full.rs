@@ -1,4 +1,4 @@
-//! A socket that is full again and again.
+//! A socket that is repeatedly full.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -11,15 +11,15 @@ use crate::within::iproute2;
 use crate::{PORT, in_namespace};
 
 const COUNT: u32 = 6_000;
-/// Datagrams that are sent in one call.
+/// Datagrams sent per call.
 const AT_ONCE: usize = 64;
 
-/// Bytes of a datagram; of `mixed` ones some are shorter, which ends a batch and a train.
+/// The size of a datagram in bytes; with `mixed`, some are shorter, which ends a batch and a train.
 const fn size(index: u32, mixed: bool) -> usize {
     if mixed && index % 7 == 3 { 500 } else { 1_000 }
 }
 
-/// All datagrams arrive in order, whether the socket is full in a train or between two.
+/// All datagrams arrive in order, whether the socket fills within a train or between two.
 async fn stream(send_buffer: usize, mixed: bool) {
     let open = |send_buffer| {
         let config = EndpointConfig {

@@ -1,6 +1,6 @@
-//! Endpoints in a network namespace of their own, where raw sockets and interfaces are theirs alone.
-//! It takes root, or CAP_NET_RAW and CAP_SYS_ADMIN, and the command `ip`; elsewhere these tests say
-//! why they are skipped.
+//! Endpoints in their own network namespace, with exclusive raw sockets and interfaces. Requires
+//! root, or CAP_NET_RAW and CAP_SYS_ADMIN, and the command `ip`; otherwise these tests say why they
+//! are skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

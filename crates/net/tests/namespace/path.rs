@@ -1,4 +1,4 @@
-//! What a path takes.
+//! Path MTUs.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 
@@ -11,8 +11,8 @@ use tokio::net::UdpSocket;
 
 use crate::{PORT, config, in_namespace, ip};
 
-/// U-6, D14-1, D14-2: the maximum packet size follows the interface, and follows it down when the
-/// path takes less than it did; what then leaves is lost, and what is sent later refused.
+/// U-6, D14-1, D14-2: the maximum packet size follows the interface, and falls when the path's MTU
+/// falls; packets sent then are lost, and later ones are refused.
 async fn mtu(address: IpAddr, overhead: usize) {
     ip(&["link", "set", "lo", "mtu", "1500"]).unwrap();
     let open = || Endpoint::udp(SocketAddr::new(address, 0), EndpointConfig::default()).unwrap();
@@ -84,8 +84,8 @@ fn v4(address: SocketAddr) -> SocketAddrV4 {
     }
 }
 
-/// D14-2, U-5: a router's report is believed where it quotes a packet that was sent lately, whoever
-/// sends it; not where the quotation is too short to tell, or wrong.
+/// D14-2, U-5: a router's report is believed if it quotes a recently sent packet, whoever sends it,
+/// but not if the quotation is too short or wrong.
 #[test]
 fn u_5_a_report_must_quote_what_was_sent() {
     in_namespace(&[], || async {
@@ -93,7 +93,7 @@ fn u_5_a_report_must_quote_what_was_sent() {
         let here = Endpoint::udp(local.into(), EndpointConfig::default()).unwrap();
         let there = Endpoint::udp(local.into(), EndpointConfig::default()).unwrap();
         let listener = there.listen(PORT, config()).unwrap();
-        // Passes packets on, and keeps the client's last.
+        // Forwards packets, and keeps the client's last.
         let middle = UdpSocket::bind(local).await.unwrap();
         let (client, server) = (here.local_address(), there.local_address());
         let between = middle.local_addr().unwrap();

@@ -35,7 +35,7 @@ async fn exchange(client: IpAddr, server: IpAddr, to: IpAddr) {
         accepted.send(there.data).await.unwrap();
         assert_eq!(connected.recv().await.unwrap().unwrap().data, data);
     }
-    // ECT(0) and ECT(1) at random: what the receivers saw is what was sent.
+    // ECT(0) and ECT(1) at random: the receivers saw what was sent.
     for connection in [&connected, &accepted] {
         let stats = connection.stats();
         let window = stats.congestion.window().unwrap();
@@ -68,7 +68,8 @@ async fn exchange(client: IpAddr, server: IpAddr, to: IpAddr) {
     let (closed, last) = tokio::join!(connected.close(), accepted.recv());
     closed.unwrap();
     assert_eq!(last, Ok(None));
-    // Every packet passed the checksum over its pseudo-header, or it would have been malformed.
+    // Every packet passed the checksum with its pseudo-header; otherwise it would count as
+    // malformed.
     for endpoint in [&here, &there] {
         assert_eq!(endpoint.stats().malformed, 0);
         assert_eq!(endpoint.stats().send_errors, 0);
@@ -91,7 +92,7 @@ fn over_ipv6() {
     });
 }
 
-/// One socket for all addresses, which answers from the one that was asked.
+/// One socket for all addresses, which answers from the address that was contacted.
 #[test]
 fn wildcard_addresses() {
     in_namespace(&["192.0.2.1/32", "2001:db8::1/128"], || async {
@@ -116,7 +117,7 @@ fn wildcard_addresses() {
     });
 }
 
-/// A host without DCCP says so (ICMP "protocol unreachable").
+/// A host without DCCP reports this (ICMP "protocol unreachable").
 #[test]
 fn u_5_no_dccp_there() {
     in_namespace(&["192.0.2.1/32", "192.0.2.2/32"], || async {
@@ -136,7 +137,7 @@ fn u_5_no_dccp_there() {
     });
 }
 
-/// Without the right to raw sockets, the error says how to get it.
+/// Without permission for raw sockets, the error says how to get it.
 #[tokio::test]
 async fn without_permission() {
     match Endpoint::raw(Ipv4Addr::LOCALHOST.into(), EndpointConfig::default()) {

@@ -1,4 +1,4 @@
-//! Tests in a network namespace of their own.
+//! Tests in their own network namespace.
 
 use std::process::Command;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use nix::sched::{CloneFlags, unshare};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs `test` in a fresh network with `addresses` on its loopback interface, or says why not.
+/// Runs `test` in a new network namespace with `addresses` on its loopback interface, or says why
+/// it cannot.
 pub(crate) fn in_namespace<F: Future<Output = ()>>(
     addresses: &'static [&'static str],
     test: impl FnOnce() -> F + Send + 'static,
@@ -22,7 +23,7 @@ pub(crate) fn in_namespace<F: Future<Output = ()>>(
         for address in addresses {
             ip(&["address", "add", address, "dev", "lo"])?;
         }
-        // An IPv6 address is of use only once the system has got round to it.
+        // An IPv6 address is usable only after duplicate address detection.
         while is_tentative() {}
         tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -1,4 +1,4 @@
-//! CCIDs on a real network: with a control of the sender's choice, and none that a peer does not know.
+//! CCIDs on a real network: with a control chosen by the sender, and unknown to the peer.
 
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ async fn any_control_carries_data() {
     assert_eq!(pair.client.stats().congestion.window().unwrap().lost, 0);
 }
 
-/// An endpoint whose table has no CCID 251 does not pretend to be one that has: the client, which
-/// accepts nothing else, is refused.
+/// An endpoint without CCID 251 does not accept it: the client, which accepts nothing else, is
+/// refused.
 #[tokio::test]
 async fn a_ccid_that_the_peer_does_not_know_is_refused() {
     let mut known = Ccids::empty();

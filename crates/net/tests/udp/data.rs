@@ -1,4 +1,4 @@
-//! Datagrams, and waiting for them.
+//! Sending and receiving datagrams, and waiting.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,14 @@ use skywave_transport::dccp::Config;
 
 use crate::{PORT, endpoint_with, pair, peer, quick, soon};
 
-/// Datagram `index` of a stream: its number, then bytes that follow from it.
+/// Datagram `index` of a stream: its number, then bytes derived from it.
 fn numbered(index: u32, size: usize) -> Bytes {
     let mut data: Vec<u8> = (0..size).map(|at| (at as u32 ^ index) as u8).collect();
     data[..4].copy_from_slice(&index.to_be_bytes());
     data.into()
 }
 
-/// Sends so many datagrams as fast as the connection takes them.
+/// Sends this many datagrams as fast as the connection accepts them.
 async fn send_all(connection: &Connection, count: u32, size: usize) {
     for index in 0..count {
         connection.send(numbered(index, size)).await.unwrap();
@@ -23,7 +23,7 @@ async fn send_all(connection: &Connection, count: u32, size: usize) {
     connection.close().await.unwrap();
 }
 
-/// Receives until the end; checks every byte, and says how many came.
+/// Receives until the end and checks every byte. Returns the number of datagrams.
 async fn receive_all(connection: &Connection, size: usize) -> u32 {
     let (mut count, mut last) = (0, None);
     while let Some(datagram) = connection.recv().await.unwrap() {
@@ -52,7 +52,7 @@ async fn echo() {
     assert!(empty.data.is_empty());
 }
 
-/// Many datagrams in one call: all arrive, in order, and no call reads more than it was asked for.
+/// Many datagrams per call: all arrive, in order, and no call reads more than requested.
 #[tokio::test]
 async fn many_at_once() {
     const COUNT: u32 = 1_000;
@@ -67,7 +67,7 @@ async fn many_at_once() {
         pair.client.send_many(&mut datagrams).await.unwrap();
         assert!(datagrams.is_empty());
         pair.client.close().await.unwrap();
-        // Nothing to send is no error, but what cannot be sent is, and stays.
+        // Sending nothing is not an error; a datagram that cannot be sent is, and remains.
         pair.client.send_many(&mut datagrams).await.unwrap();
         datagrams.push_back(numbered(COUNT, 100));
         let error = pair.client.send_many(&mut datagrams).await.unwrap_err();
@@ -94,7 +94,7 @@ async fn many_at_once() {
     soon(async { tokio::join!(sender, receiver) }).await;
 }
 
-/// Without segmentation offload each datagram leaves in a call of its own, of a train too.
+/// Without segmentation offload each datagram leaves in its own call, even in a train.
 #[tokio::test]
 async fn each_datagram_in_a_call_of_its_own() {
     const COUNT: u32 = 1_000;
@@ -124,8 +124,8 @@ async fn each_datagram_in_a_call_of_its_own() {
     assert_eq!(stats.send_calls, stats.packets_sent, "{stats:?}");
 }
 
-/// A megabyte each way at once. On one host nothing is lost as long as the reader keeps up, which it
-/// is given the room for.
+/// A megabyte in both directions at once. On one host nothing is lost while the reader keeps up,
+/// for which the queues are large enough.
 async fn megabyte_both_ways() {
     const COUNT: u32 = 1_000;
     const SIZE: usize = 1_000;
@@ -191,8 +191,8 @@ async fn a_slow_reader_loses_datagrams_and_slows_the_sender_down() {
         ..quick()
     };
     let pair = pair(config).await;
-    // Nobody reads: the sender goes on, for congestion control is about the network, but each
-    // datagram beyond the reader's queue is dropped and reported as such.
+    // Nobody reads: the sender continues, because congestion control is about the network, but each
+    // datagram beyond the reader's queue is dropped and reported.
     soon(async {
         for index in 0..40 {
             pair.client.send(numbered(index, SIZE)).await.unwrap();
@@ -217,7 +217,7 @@ async fn a_full_queue_makes_the_sender_wait() {
         ..quick()
     };
     let pair = pair(config).await;
-    // On one thread nobody drives the endpoint in between.
+    // On a single thread the endpoint is not driven in between.
     let mut taken = 0;
     let refused = loop {
         match pair.client.try_send(numbered(taken, 100)) {
@@ -270,7 +270,7 @@ async fn a_cancelled_send_or_recv_loses_nothing() {
     };
     let sender = async {
         for index in 0..COUNT {
-            // Cancelled at every await point that it reaches; then again, until it is taken.
+            // Cancelled at every await point it reaches, then repeated until it succeeds.
             loop {
                 let yields = cancel();
                 let attempt = client.send(numbered(index, 50));
@@ -299,14 +299,14 @@ async fn a_cancelled_send_or_recv_loses_nothing() {
     soon(async { tokio::join!(sender, receiver) }).await;
 }
 
-/// Lets other tasks run so many times.
+/// Yields to other tasks this many times.
 async fn after(yields: u32) {
     for _ in 0..=yields {
         tokio::task::yield_now().await;
     }
 }
 
-// D14-1: what does not fit the path is refused, and the application can ask what fits.
+// D14-1: a datagram that does not fit the path is refused, and the application can query the limit.
 #[tokio::test]
 async fn d14_1_too_large_a_datagram_is_refused() {
     let pair = pair(quick()).await;

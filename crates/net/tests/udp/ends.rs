@@ -95,7 +95,7 @@ fn the_runtime_goes_down() {
     assert_eq!(ended, Err(ConnectionError::EndpointClosed));
 }
 
-// D8.3-2: the ports of an ended connection rest in TIMEWAIT, then they are free.
+// D8.3-2: the ports of an ended connection are blocked in TIMEWAIT, then free.
 #[tokio::test]
 async fn d8_3_2_time_wait() {
     let pair = pair(quick()).await;
@@ -125,7 +125,8 @@ async fn a_listener_that_is_dropped_refuses() {
     assert!(soon(pair.server.recv()).await.unwrap().is_some());
 }
 
-/// A server at `::` is reached over IPv6 and IPv4, and answers from the address that was asked.
+/// A server at `::` is reachable over IPv6 and IPv4, and answers from the address that was
+/// contacted.
 #[tokio::test]
 async fn both_ip_versions() {
     let any = (Ipv6Addr::UNSPECIFIED, 0).into();

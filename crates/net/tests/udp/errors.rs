@@ -1,4 +1,4 @@
-//! Errors that a user can meet.
+//! Errors that a user may see.
 
 use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 
@@ -20,7 +20,7 @@ async fn connection_error(endpoint: &Endpoint, peer: Peer, config: Config) -> Co
     }
 }
 
-/// For a client whose Request is counted: it asks once.
+/// For tests that count Requests: the client sends only one.
 fn once() -> Config {
     Config {
         request_retry: Duration::from_secs(60),
@@ -28,7 +28,7 @@ fn once() -> Config {
     }
 }
 
-// S-3: a port that nobody is bound to.
+// S-3: a port without a listener.
 #[tokio::test]
 async fn s_3_refused() {
     let (client, server) = (endpoint(), endpoint());
@@ -38,7 +38,7 @@ async fn s_3_refused() {
     assert_eq!(server.stats().strays, 1);
 }
 
-// S-3: the same, as Linux says it: Reset "No Connection", with sequence number 0.
+// S-3: the same as reported by Linux: Reset "No Connection", with sequence number 0.
 #[tokio::test]
 async fn s_3_refused_by_linux() {
     let linux = tokio::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
@@ -75,7 +75,8 @@ async fn s_3_refused_by_linux() {
     assert_eq!(error, ConnectionError::Refused);
 }
 
-// S-2, S-3: several codes on one port, the server is told which; another one is refused.
+// S-2, S-3: several codes on one port: the server learns which was requested; another one is
+// refused.
 #[tokio::test]
 async fn s_3_bad_service_code() {
     let (client, server) = (endpoint(), endpoint());
@@ -114,7 +115,7 @@ async fn nobody_answers() {
     assert_eq!(error, ConnectionError::TimedOut);
 }
 
-// U-5, D14-2: the report that a UDP port is closed ends a handshake, and no other connection.
+// U-5, D14-2: a report that a UDP port is closed ends a handshake, but no other connection.
 #[tokio::test]
 async fn u_5_unreachable() {
     let pair = pair(quick()).await;
@@ -123,7 +124,7 @@ async fn u_5_unreachable() {
         address: closed.local_addr().unwrap(),
         port: PORT,
     };
-    // Bound, so that nobody else gets the port, but open only to itself.
+    // Bound so that nobody else gets the port, but connected to itself only.
     closed.connect(closed.local_addr().unwrap()).unwrap();
     let patient = Config::default();
     let error = connection_error(&pair.endpoints[0], target, patient).await;
@@ -134,7 +135,7 @@ async fn u_5_unreachable() {
     assert_eq!(datagram.data, "still there");
 }
 
-// U-5, D14-2: nor is a Close repeated for minutes to a host that says that nobody is there.
+// U-5, D14-2: a Close is not repeated for minutes to a host that reports the peer's absence.
 #[tokio::test]
 async fn u_5_a_peer_that_is_gone_when_the_connection_closes() {
     let (client, server) = (endpoint(), endpoint());
@@ -179,7 +180,7 @@ async fn reset_by_the_peer() {
     assert_eq!(error, reset.into());
 }
 
-// D8.3-3: a peer that has restarted answers what it knows nothing of with "No Connection".
+// D8.3-3: a peer that has restarted answers unknown packets with "No Connection".
 #[tokio::test]
 async fn d8_3_3_a_server_that_has_restarted() {
     let (before, after) = (endpoint(), endpoint());
@@ -259,7 +260,7 @@ fn without_a_runtime() {
     assert!(matches!(error, OpenError::NoRuntime), "{error}");
 }
 
-// U-1, D15-1: what is no DCCP packet is dropped and counted.
+// U-1, D15-1: packets that are not DCCP are dropped and counted.
 #[tokio::test]
 async fn u_1_garbage_is_dropped() {
     let pair = pair(quick()).await;
@@ -275,8 +276,7 @@ async fn u_1_garbage_is_dropped() {
     assert!(stats.malformed + stats.strays >= 5, "{stats:?}");
 }
 
-// U-2: the DCCP checksum is sent as zero, and whatever stands there is not looked at: UDP's covers
-// the packet.
+// U-2: the DCCP checksum is sent as zero and ignored on receipt: UDP's covers the packet.
 #[tokio::test]
 async fn u_2_the_checksum_is_udps() {
     const CHECKSUM: std::ops::Range<usize> = 6..8;

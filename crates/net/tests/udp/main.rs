@@ -19,7 +19,7 @@ use skywave_units::Duration as Span;
 /// The DCCP port that servers listen on.
 const PORT: u16 = 5001;
 
-/// Longer than anything may take: what is waited for comes much earlier.
+/// Longer than anything should take: normally the event occurs much earlier.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn endpoint() -> Endpoint {
@@ -37,7 +37,7 @@ fn peer(endpoint: &Endpoint) -> Peer {
     }
 }
 
-/// Timers of a network without delay, on a machine that may be busy: what is lost comes again at once,
+/// Timers for a network without delay on a possibly busy machine: losses are retransmitted at once,
 /// and nothing is given up.
 fn quick() -> Config {
     Config {
@@ -47,7 +47,7 @@ fn quick() -> Config {
     }
 }
 
-/// A client and a server, each at an endpoint of its own.
+/// A client and a server, each at its own endpoint.
 struct Pair {
     endpoints: [Endpoint; 2],
     listener: Listener,
@@ -68,7 +68,7 @@ async fn pair(config: Config) -> Pair {
     }
 }
 
-/// Fails rather than hangs.
+/// Fails instead of hanging.
 async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future)
         .await

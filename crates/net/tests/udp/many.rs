@@ -11,7 +11,7 @@ use crate::{PORT, endpoint, peer, quick, soon};
 
 const CONNECTIONS: u32 = 1_000;
 
-// U-7: told apart by the 6-tuple, over one pair of UDP ports.
+// U-7: distinguished by the 6-tuple, over one pair of UDP ports.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u_7_a_thousand_connections_between_two_sockets() {
     let (client, server) = (endpoint(), endpoint());
@@ -54,7 +54,7 @@ async fn u_7_a_thousand_connections_between_two_sockets() {
     assert_eq!(distinct.len(), CONNECTIONS as usize);
 }
 
-/// Requests with all sorts of DCCP ports, by somebody who never answers.
+/// Requests with all kinds of DCCP ports from a sender that never answers.
 fn flood(target: std::net::SocketAddr, requests: u32) {
     let stranger = std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
     for count in 0..requests {
@@ -77,8 +77,8 @@ fn flood(target: std::net::SocketAddr, requests: u32) {
     }
 }
 
-// D8.1-6: a flood fills what is remembered of handshakes and no more; a client that returns its
-// cookie connects all the same, and its data arrives.
+// D8.1-6: a flood uses only the limited storage for handshakes; a client that returns its cookie
+// connects anyway, and its data arrives.
 #[tokio::test]
 async fn d8_1_6_a_flood_shuts_nobody_out() {
     let (client, server) = (endpoint(), endpoint());

@@ -6,9 +6,9 @@ use tokio::net::UdpSocket;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Passes datagrams on between one client and one server, like a port forwarding.
+/// Forwards datagrams between one client and one server, like port forwarding.
 pub(crate) struct Relay {
-    /// Where the client finds the server.
+    /// The address at which the client reaches the server.
     pub(crate) address: SocketAddr,
     server: watch::Sender<SocketAddr>,
     task: JoinHandle<()>,
@@ -42,14 +42,14 @@ impl Relay {
         }
     }
 
-    /// Nobody is there from now on.
+    /// Stops forwarding.
     pub(crate) async fn stop(self) {
         self.task.abort();
-        // It was aborted: it has no answer.
+        // It was aborted, so there is no result.
         let _ = self.task.await;
     }
 
-    /// Another server from now on.
+    /// Forwards to another server from now on.
     pub(crate) fn redirect(&self, server: SocketAddr) {
         self.server.send(server).unwrap();
     }

@@ -4,8 +4,8 @@ use skywave_wire::Ecn;
 
 use crate::Packet;
 
-/// A packet that is nothing but what a path sees of one, and a number to know it by: for tests of
-/// queue disciplines.
+/// A minimal packet for tests of queue disciplines: the properties that a path sees, and an
+/// identifying number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parcel {
     /// The number.
@@ -18,7 +18,7 @@ pub struct Parcel {
 }
 
 impl Parcel {
-    /// A packet of `size` bytes of flow 0 and class 0 that cannot be marked.
+    /// Creates a packet of `size` bytes in flow 0 and class 0 that cannot be marked.
     pub const fn new(id: u32, size: u32) -> Self {
         Self {
             id,
@@ -30,25 +30,25 @@ impl Parcel {
         }
     }
 
-    /// The packet with this ECN field.
+    /// Sets the ECN field.
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> Self {
         Self { ecn, ..self }
     }
 
-    /// The packet as one of this flow.
+    /// Sets the flow.
     #[must_use]
     pub const fn of_flow(self, flow: u32) -> Self {
         Self { flow, ..self }
     }
 
-    /// The packet as one of this class.
+    /// Sets the class.
     #[must_use]
     pub const fn of_class(self, class: u8) -> Self {
         Self { class, ..self }
     }
 
-    /// The packet with this tag.
+    /// Sets the tag.
     #[must_use]
     pub const fn tagged(self, tag: u8) -> Self {
         Self { tag, ..self }

@@ -1,4 +1,4 @@
-//! Disciplines that are first in, first out and decide on arrival.
+//! FIFO disciplines that decide on arrival.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,17 @@ use skywave_units::Instant;
 use super::{DropReason, Dropped, Keeps, Room, mark};
 use crate::Packet;
 
-/// A discipline that is first in, first out and decides when a packet arrives, for good: drop-tail,
-/// RED and their like.
+/// A FIFO discipline that makes its final decision when a packet arrives: drop-tail, RED and
+/// similar ones.
 ///
-/// It does not have the packets. [`HandsOn`] hands them on where the link is its queue's own, and
-/// [`Kept`] keeps them where the link is shared.
+/// It does not hold packets. On a queue's own link, [`HandsOn`] passes them straight to the link;
+/// on a shared link, [`Kept`] stores them.
 pub trait Admission {
-    /// Whether the packet that arrives at `now` is taken in behind `line`, and then whether it is
-    /// marked.
+    /// Decides whether to accept the packet that arrives at `now` behind `line`, and whether to
+    /// mark it.
     ///
     /// # Errors
-    /// The reason for which it is dropped.
+    /// The reason for dropping it.
     fn admit(
         &mut self,
         now: Instant,
@@ -25,7 +25,7 @@ pub trait Admission {
         arrival: Arrival,
     ) -> Result<Verdict, DropReason>;
 
-    /// Tells `record` the inner values and their names, as of the last arrival.
+    /// Passes the names and values of internal variables to `record`, as of the last arrival.
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         let _ = record;
     }
@@ -46,17 +46,17 @@ impl<A: Admission + ?Sized> Admission for Box<A> {
     }
 }
 
-/// The packet that arrives, as an [`Admission`] sees it.
+/// An arriving packet, as an [`Admission`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Arrival {
-    /// Bytes that it occupies on the link.
+    /// The bytes it occupies on the link.
     pub size: u32,
-    /// Whether its transport understands Congestion Experienced (RFC 3168 section 5).
+    /// Whether its transport supports Congestion Experienced (RFC 3168 section 5).
     pub can_be_marked: bool,
     /// Its [flow](Packet::flow).
     pub flow: u64,
-    /// Its [class](Packet::class) of traffic.
+    /// Its traffic [class](Packet::class).
     pub class: u8,
 }
 
@@ -72,34 +72,33 @@ impl Arrival {
     }
 }
 
-/// What becomes of a packet that is taken in.
+/// The decision on an accepted packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It stays as it is.
+    /// Leave it unchanged.
     Keep,
-    /// It is marked with Congestion Experienced; only where it can be.
+    /// Mark it with Congestion Experienced. Only allowed if it can be marked.
     Mark,
 }
 
-/// Those that wait when a packet arrives.
+/// The queue in front of an arriving packet.
 #[derive(Debug)]
 pub struct Line<'a> {
     now: Instant,
     waiting: &'a mut Waiting,
-    /// When the link has been or will be done with all that it has been given; `Instant::MAX` where
-    /// that is not known.
+    /// When the link finishes its backlog, or finished it; `Instant::MAX` if unknown.
     free: Instant,
 }
 
 impl Line<'_> {
-    /// Packets that wait.
+    /// The number of packets waiting.
     #[inline(always)]
     pub fn packets(&mut self) -> usize {
         self.waiting.begin(self.now);
         self.waiting.packets()
     }
 
-    /// Bytes that wait.
+    /// The number of bytes waiting.
     #[inline(always)]
     pub fn bytes(&mut self) -> u64 {
         self.waiting.begin(self.now);
@@ -109,25 +108,25 @@ impl Line<'_> {
     /// Whether a packet of `size` bytes fits.
     #[inline(always)]
     pub fn has_room_for(&mut self, size: u32, room: Room) -> bool {
-        // Who waits is counted anew only where the queue would else be full.
+        // Update the count only if the queue would otherwise be full.
         self.waiting.has_room_for(size, room) || {
             self.waiting.begin(self.now);
             self.waiting.has_room_for(size, room)
         }
     }
 
-    /// Since when there has been nothing to send, where there is nothing.
+    /// Since when the link has had nothing to send; `None` if it is busy.
     #[inline(always)]
     pub fn idle_since(&self) -> Option<Instant> {
         (self.free <= self.now).then_some(self.free)
     }
 }
 
-/// Counts of the packets that wait, without the packets.
+/// The sizes and start times of waiting packets, without the packets.
 #[derive(Clone, Debug)]
 struct Waiting {
-    /// When the transmission of each begins, and its size; of those that have begun, some may still
-    /// be here. `Instant::MAX` where it is not known yet.
+    /// The start of each transmission and the packet's size. May still contain packets whose
+    /// transmission has begun. `Instant::MAX` if the start is not known yet.
     starts: VecDeque<(Instant, u32)>,
     bytes: u64,
 }
@@ -140,11 +139,11 @@ impl Waiting {
         }
     }
 
-    /// Counts a packet whose transmission begins when the link is free of those before it.
+    /// Adds a packet whose transmission begins when the link becomes free.
     #[inline(always)]
     fn push(&mut self, now: Instant, free: Instant, size: u32) {
         if free <= now {
-            // The link is idle: whatever was handed on has begun.
+            // The link is idle, so all earlier transmissions have begun.
             if !self.starts.is_empty() {
                 self.starts.clear();
                 self.bytes = 0;
@@ -158,14 +157,14 @@ impl Waiting {
         self.bytes += u64::from(size);
     }
 
-    /// Forgets the oldest.
+    /// Removes the oldest packet.
     fn pop(&mut self) {
         if let Some((_, size)) = self.starts.pop_front() {
             self.bytes -= u64::from(size);
         }
     }
 
-    /// Forgets the packets whose transmission has begun by `now`.
+    /// Removes the packets whose transmission has begun by `now`.
     fn begin(&mut self, now: Instant) {
         while let Some(&(start, size)) = self.starts.front()
             && start <= now
@@ -180,19 +179,19 @@ impl Waiting {
         room.fits(size, self.packets(), self.bytes)
     }
 
-    /// Packets that wait, as of the last [`Waiting::begin`].
+    /// The number of packets waiting, as of the last [`Waiting::begin`].
     fn packets(&self) -> usize {
         self.starts.len()
     }
 
-    /// Bytes that wait, as of the last [`Waiting::begin`].
+    /// The number of bytes waiting, as of the last [`Waiting::begin`].
     const fn bytes(&self) -> u64 {
         self.bytes
     }
 }
 
-/// An [`Admission`] before a link of its own. When a packet arrives it is known when its transmission
-/// will begin, so it is handed on at once and only counted until then.
+/// An [`Admission`] with its own link. The start of a packet's transmission is known on arrival, so
+/// the packet is passed to the link at once and only counted until then.
 #[derive(Clone, Debug)]
 pub struct HandsOn<A> {
     admission: A,
@@ -200,7 +199,7 @@ pub struct HandsOn<A> {
 }
 
 impl<A: Admission> HandsOn<A> {
-    /// An empty queue. Memory is taken as it fills.
+    /// Creates an empty queue. Memory is allocated as it fills.
     pub const fn new(admission: A) -> Self {
         Self {
             admission,
@@ -208,12 +207,12 @@ impl<A: Admission> HandsOn<A> {
         }
     }
 
-    /// Takes in `packet`, which arrives at `now`, and gives it back to be sent at `free`, when the link
-    /// is done with all that it has been given before; at once where that is past.
+    /// Accepts `packet`, which arrives at `now`, and returns it for transmission at `free`, when
+    /// the link finishes its backlog, or at `now` if that is later.
     ///
     /// # Errors
     /// [`Dropped`] with the packet and the reason.
-    // A packet meets more of these than of anything else.
+    // Inlined: a packet passes through more of these than of anything else.
     #[inline(always)]
     pub fn enqueue<P: Packet>(
         &mut self,
@@ -239,17 +238,17 @@ impl<A: Admission> HandsOn<A> {
         }
     }
 
-    /// Brings the counts up to `now`.
+    /// Updates the counts to `now`.
     pub fn expire(&mut self, now: Instant) {
         self.waiting.begin(now);
     }
 
-    /// Packets that wait, as of the last [`HandsOn::expire`].
+    /// The number of packets waiting, as of the last [`HandsOn::expire`].
     pub fn packets(&self) -> usize {
         self.waiting.packets()
     }
 
-    /// Bytes that wait, as of the last [`HandsOn::expire`].
+    /// The number of bytes waiting, as of the last [`HandsOn::expire`].
     pub const fn bytes(&self) -> u64 {
         self.waiting.bytes()
     }
@@ -264,19 +263,19 @@ impl<A: Admission> HandsOn<A> {
     }
 }
 
-/// An [`Admission`] that shares its link, as one of several sub-queues: nobody knows when a packet's
-/// transmission will begin, so it is kept.
+/// An [`Admission`] on a shared link, as one of several sub-queues. The start of a packet's
+/// transmission is unknown, so packets are stored.
 #[derive(Clone, Debug)]
 pub struct Kept<P, A> {
     admission: A,
     waiting: Waiting,
     packets: VecDeque<P>,
-    /// Since when nothing waits; `Instant::MAX` from an arrival on.
+    /// Since when the queue has been empty; `Instant::MAX` after an arrival.
     idle_since: Instant,
 }
 
 impl<P: Packet, A: Admission> Kept<P, A> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub const fn new(admission: A) -> Self {
         Self {
             admission,

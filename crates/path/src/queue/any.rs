@@ -1,4 +1,4 @@
-//! Any discipline, chosen at run time.
+//! A discipline chosen at run time.
 
 use std::fmt;
 
@@ -7,36 +7,36 @@ use crate::Packet;
 
 /// The queue of a link.
 ///
-/// It hands packets on or keeps them. Drop-tail and RED have variants of their own, so that a packet
-/// on most links costs a comparison and no virtual call; in every other regard they are
-/// [`Admission`]s like those of a user.
-// A tag of its own is compared in one instruction; one hidden in a limit's tag takes several.
+/// It either passes packets on or keeps them. Drop-tail and RED have their own variants, so that on
+/// most links a packet costs a comparison instead of a virtual call; otherwise they are
+/// [`Admission`]s like any user's.
+// A separate tag is compared in one instruction; a niche in the tag of a limit takes several.
 #[repr(u8)]
 pub enum AnyQueue<P> {
     /// Drop-tail.
     DropTail(HandsOn<DropTail>),
     /// RED, adaptive or not.
     Red(Box<HandsOn<Red>>),
-    /// Any other that is first in, first out and decides on arrival.
+    /// Any other FIFO discipline that decides on arrival.
     Admission(Box<HandsOn<Box<dyn Admission + Send>>>),
-    /// Any that keeps packets.
+    /// Any discipline that keeps packets.
     Keeps(Box<dyn Keeps<P> + Send>),
 }
 
 impl<P> AnyQueue<P> {
-    /// A discipline that is first in, first out and decides on arrival.
+    /// Wraps a FIFO discipline that decides on arrival.
     pub fn admission(admission: impl Admission + Send + 'static) -> Self {
         Self::Admission(Box::new(HandsOn::new(Box::new(admission))))
     }
 
-    /// A discipline that keeps packets.
+    /// Wraps a discipline that keeps packets.
     pub fn keeps(queue: impl Keeps<P> + Send + 'static) -> Self {
         Self::Keeps(Box::new(queue))
     }
 }
 
 impl<P: Packet + Send + 'static> AnyQueue<P> {
-    /// The discipline as one that keeps packets, whatever it is: for a link that it shares.
+    /// Converts any discipline into one that keeps packets, for use on a shared link.
     pub fn into_keeps(self) -> Box<dyn Keeps<P> + Send> {
         match self {
             Self::DropTail(queue) => Box::new(Kept::new(queue.into_admission())),

@@ -1,4 +1,4 @@
-//! What waits in a queue that keeps packets and asks how long they have waited.
+//! A FIFO of packets with arrival times, for queues that keep packets.
 
 use std::collections::VecDeque;
 
@@ -7,8 +7,8 @@ use skywave_units::{Duration, Instant};
 use super::Room;
 use crate::Packet;
 
-/// Kept packets in the order in which they came, with the times of their arrival: what a queue that
-/// [keeps](super::Keeps) its packets is most simply made of.
+/// Packets in order of arrival, with their arrival times: the simplest storage for a queue that
+/// [keeps](super::Keeps) packets.
 #[derive(Clone, Debug)]
 pub struct Backlog<P> {
     packets: VecDeque<(Instant, P)>,
@@ -22,7 +22,7 @@ impl<P> Default for Backlog<P> {
 }
 
 impl<P> Backlog<P> {
-    /// Nothing waits. Memory is taken as it fills.
+    /// Creates an empty backlog. Memory is allocated as it fills.
     pub const fn new() -> Self {
         Self {
             packets: VecDeque::new(),
@@ -30,25 +30,25 @@ impl<P> Backlog<P> {
         }
     }
 
-    /// Packets that wait.
+    /// The number of packets waiting.
     pub fn packets(&self) -> usize {
         self.packets.len()
     }
 
-    /// Bytes that wait.
+    /// The number of bytes waiting.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 }
 
 impl<P: Packet> Backlog<P> {
-    /// Puts `packet` at the end.
+    /// Appends `packet`.
     pub fn push(&mut self, now: Instant, packet: P) {
         self.bytes += u64::from(packet.size());
         self.packets.push_back((now, packet));
     }
 
-    /// Takes out the oldest packet, and says how long it has waited at `now`.
+    /// Removes the oldest packet and returns how long it has waited at `now`.
     pub fn pop(&mut self, now: Instant) -> Option<(Duration, P)> {
         let (arrival, packet) = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size());

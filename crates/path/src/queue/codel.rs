@@ -1,4 +1,4 @@
-//! CoDel: the time that packets wait is held near a target (RFC 8289).
+//! CoDel: keeps the queueing delay near a target (RFC 8289).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use super::{
 };
 use crate::Packet;
 
-/// What CoDel is told.
+/// Parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelConfig {
-    /// Acceptable standing queue delay.
+    /// The acceptable standing queue delay.
     pub target: Duration,
-    /// How long the delay must stay above the target before anything is dropped: in the order of
-    /// the longest usual round-trip time.
+    /// How long the delay must exceed the target before anything is dropped: on the order of the
+    /// longest typical round-trip time.
     pub interval: Duration,
-    /// Whether packets that can be marked are marked instead of dropped.
+    /// Whether to mark packets instead of dropping them, if they can be marked.
     pub ecn: bool,
 }
 
 impl Default for CoDelConfig {
-    /// The values of RFC 8289 section 4.5: for the open Internet, without marks.
+    /// The values of RFC 8289 section 4.5, for the open Internet, without marking.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(5),
@@ -38,7 +38,7 @@ impl Default for CoDelConfig {
     }
 }
 
-/// CoDel over one FIFO.
+/// CoDel on a single FIFO.
 #[derive(Clone, Debug)]
 pub struct CoDel<P> {
     room: Room,
@@ -49,7 +49,7 @@ pub struct CoDel<P> {
 }
 
 impl<P: Packet> CoDel<P> {
-    /// An empty queue that holds up to `limit`.
+    /// Creates an empty queue that holds up to `limit`.
     pub fn new(limit: Limit, config: CoDelConfig) -> Self {
         Self {
             room: Room::from(limit),
@@ -100,23 +100,23 @@ impl<P: Packet> Keeps<P> for CoDel<P> {
     }
 }
 
-/// CoDel's parameters.
+/// Parameters of CoDel, as written in a file.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "CoDel")]
 #[serde(deny_unknown_fields, default)]
 pub struct CoDelSpec {
-    /// Packets that may wait: give this or `bytes`.
+    /// Capacity in packets; give this or `bytes`.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
-    /// Bytes that may wait.
+    /// Capacity in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
-    /// Acceptable standing delay.
+    /// The acceptable standing delay.
     pub target: Duration,
-    /// How long the delay must stay above the target before anything is dropped.
+    /// How long the delay must exceed the target before anything is dropped.
     pub interval: Duration,
-    /// Whether packets that can be marked are marked instead of dropped.
+    /// Whether to mark packets instead of dropping them, if they can be marked.
     pub ecn: bool,
 }
 
@@ -150,11 +150,11 @@ impl CoDelSpec {
     }
 }
 
-/// CoDel's times make sense.
+/// Checks CoDel's times.
 pub(super) fn check_times(target: Duration, interval: Duration) -> Result<(), ParameterError> {
     check_above_zero(target, "target")?;
     ParameterError::unless(target < interval, "interval", || {
-        format!("{interval} is not above `target`, {target}")
+        format!("{interval} is not above `target`, {target}: give a longer interval")
     })
 }
 
@@ -178,28 +178,29 @@ impl<P: Packet + Send + 'static> QueueKind<P> for Kind {
     }
 }
 
-/// The packets that a [`Control`] works on.
+/// The packets that a [`Control`] operates on.
 pub(super) struct Lane<'a, P> {
     pub(super) waiting: &'a mut Backlog<P>,
-    /// Bytes that wait for the same link elsewhere (RFC 8289 section 4.4).
+    /// Bytes waiting elsewhere for the same link (RFC 8289 section 4.4).
     pub(super) others: u64,
     /// Where dropped packets go.
     pub(super) dropped: &'a mut VecDeque<Dropped<P>>,
 }
 
-/// The state of the algorithm; names are those of RFC 8289 section 5.2.
+/// The state of the algorithm, with the names of RFC 8289 section 5.2.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Control {
-    /// When the delay will have been above the target for an interval; absent while it is below.
+    /// When the delay will have exceeded the target for an interval; `None` while it is below.
     first_above_time: Option<Instant>,
-    /// When the next packet is dropped, or the last would have been.
+    /// When to drop the next packet; outside the drop state, when the next one would have been
+    /// dropped.
     drop_next: Instant,
     /// Packets dropped in this drop state.
     count: u32,
-    /// `count` when the last drop state began.
+    /// `count` at the start of the last drop state.
     last_count: u32,
     dropping: bool,
-    /// The largest packet seen, which stands for the MTU (RFC 8289 section 4.1).
+    /// The size of the largest packet seen, which stands in for the MTU (RFC 8289 section 4.1).
     max_packet: u32,
 }
 
@@ -215,8 +216,8 @@ impl Control {
         }
     }
 
-    /// The packet that leaves at `now`, after those have been dropped whose time has come (RFC 8289
-    /// section 5.5). A marked packet counts as a dropped one, but leaves.
+    /// Returns the packet that leaves at `now`, after dropping those that are due (RFC 8289 section
+    /// 5.5). A marked packet counts as dropped, but leaves.
     pub(super) fn dequeue<P: Packet>(
         &mut self,
         now: Instant,
@@ -248,8 +249,8 @@ impl Control {
             }
         } else if ok_to_drop {
             let marked = config.ecn && mark(&mut packet);
-            // If the delay went above the target soon after it had gone below, the drop rate that
-            // was right then is a good one to start with.
+            // If the delay exceeds the target again soon after the last drop state, start with the
+            // drop rate that was right then.
             let delta = self.count.wrapping_sub(self.last_count);
             let recent = now - self.drop_next < config.interval * 16;
             self.count = if delta > 1 && recent { delta } else { 1 };
@@ -264,8 +265,8 @@ impl Control {
         Some(packet)
     }
 
-    /// The oldest packet, and whether the delay has been above the target for an interval (RFC 8289
-    /// section 5.6, `dodequeue`).
+    /// Returns the oldest packet, and whether the delay has exceeded the target for an interval
+    /// (RFC 8289 section 5.6, `dodequeue`).
     fn head<P: Packet>(
         &mut self,
         now: Instant,
@@ -296,8 +297,8 @@ impl<P> Lane<'_, P> {
     }
 }
 
-/// When the next packet is dropped: the distance shrinks with the root of their number (RFC 8289
-/// section 5.6).
+/// When to drop the next packet: the interval shrinks with the square root of the number of drops
+/// (RFC 8289 section 5.6).
 fn control_law(since: Instant, count: u32, interval: Duration) -> Instant {
     since + Duration::from_nanos((interval.as_nanos() as f64 / f64::from(count).sqrt()) as u64)
 }

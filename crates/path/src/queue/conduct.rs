@@ -1,35 +1,36 @@
-//! What a discipline says of itself.
+//! The declared behaviour of a discipline.
 
 use skywave_wire::Ecn;
 
 use super::Limit;
 
-/// What a queue discipline may do, declared beside its code.
+/// What a queue discipline may do, declared next to its code.
 ///
-/// Whoever judges a run holds a queue to it and looks no further: the physics verifier of the
-/// simulator, and [`contract`](crate::contract).
+/// The simulator's physics verifier and [`contract`](crate::contract) check a queue against this
+/// declaration alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conduct {
-    /// Packets that it holds at most.
+    /// The most packets it holds.
     pub most_packets: Option<u64>,
-    /// Bytes that it holds at most.
+    /// The most bytes it holds.
     pub most_bytes: Option<u64>,
-    /// Whether it is one limit for all that it holds, so that it is full only where that is reached.
+    /// Whether a single limit applies to everything it holds, so that it is full only when that is
+    /// reached.
     pub one_limit: bool,
-    /// Whether what leaves leaves in the order in which it came.
+    /// Whether packets leave in order of arrival.
     pub fifo: bool,
-    /// Whether it drops what would fit.
+    /// Whether it drops packets that would fit.
     pub drops_early: bool,
-    /// Whether it drops what it has taken in.
+    /// Whether it drops packets it has accepted.
     pub drops_inside: bool,
-    /// What it writes into the ECN field.
+    /// What it may write into the ECN field.
     pub writes: Writes,
-    /// Whose language the codes that it writes are, where they are not RFC 3168's.
+    /// The meaning of the codes it writes, if not RFC 3168's.
     pub dialect: Option<Dialect>,
 }
 
 impl Conduct {
-    /// First in, first out, dropped only on arrival and only where it does not fit, nothing written.
+    /// A FIFO that drops only on arrival and only when full, and writes nothing.
     pub const fn fifo(limit: Limit) -> Self {
         let (most_packets, most_bytes) = match limit {
             Limit::Packets(packets) => (Some(packets as u64), None),
@@ -48,7 +49,7 @@ impl Conduct {
         }
     }
 
-    /// Whether a packet of `size` bytes fits beside the packets and bytes that wait.
+    /// Whether a packet of `size` bytes fits in addition to the waiting packets and bytes.
     pub fn has_room_for(&self, size: u32, packets: u64, bytes: u64) -> bool {
         self.most_packets.is_none_or(|most| packets < most)
             && self
@@ -56,7 +57,7 @@ impl Conduct {
                 .is_none_or(|most| bytes + u64::from(size) <= most)
     }
 
-    /// What several sub-queues on one link may do together, of which each serves a class.
+    /// The combined behaviour of several sub-queues on one link, one per class.
     pub fn of_sub_queues(parts: &[Self]) -> Self {
         let (first, is_one) = (parts.first(), parts.len() == 1);
         Self {
@@ -78,27 +79,27 @@ impl Conduct {
     }
 }
 
-/// What a queue may write into the ECN field of packets that are not 00; each includes those before
-/// it.
+/// What a queue may write into the ECN field of packets that do not carry 00. Each variant includes
+/// the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Writes {
     /// Nothing.
     Nothing,
     /// Congestion Experienced (RFC 3168).
     Marks,
-    /// A larger code than the one that is there.
+    /// A code larger than the current one.
     LargerCodes,
     /// Any code but 00.
     AnyCode,
 }
 
 impl Writes {
-    /// Marks where the discipline has been told to, or else nothing.
+    /// Marks if `ecn` is set, otherwise nothing.
     pub const fn marks_if(ecn: bool) -> Self {
         if ecn { Self::Marks } else { Self::Nothing }
     }
 
-    /// Whether `before` may have become `after`.
+    /// Whether the queue may change `before` to `after`.
     pub fn allows(self, before: Ecn, after: Ecn) -> bool {
         let is_raised = before.is_capable() && after.bits() > before.bits();
         match self {
@@ -110,11 +111,11 @@ impl Writes {
     }
 }
 
-/// A language of codes in the ECN field other than RFC 3168's, which flows must understand.
+/// A set of ECN codes other than RFC 3168's, which flows must understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dialect {
     /// Its name.
     pub name: &'static str,
-    /// Which of several, as the name defines.
+    /// Which variant, as defined by the name.
     pub variant: u32,
 }

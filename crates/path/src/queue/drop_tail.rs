@@ -1,4 +1,4 @@
-//! First in, first out, and the last is dropped when the queue is full.
+//! Drop-tail: a FIFO that drops arrivals when full.
 
 use skywave_units::Instant;
 
@@ -11,7 +11,7 @@ pub struct DropTail {
 }
 
 impl DropTail {
-    /// A queue that holds up to `limit`.
+    /// Creates a queue that holds up to `limit`.
     pub fn new(limit: Limit) -> Self {
         Self {
             room: Room::from(limit),

@@ -1,4 +1,4 @@
-//! The parameters of drop-tail, and of the queue that is never full.
+//! Parameters of drop-tail, and of the unlimited queue.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use skywave_units::Bytes;
 
 use super::{AnyQueue, Checked, Conduct, DropTail, Head, Limit, QueueKind};
 
-/// How much a drop-tail queue holds: packets or bytes, one of the two.
+/// The capacity of a drop-tail queue, in packets or in bytes.
 ///
 /// The packet in transmission does not count. (An ns-2 `queue-limit` of 20 is 19 here.)
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "DropTail")]
 #[serde(deny_unknown_fields)]
 pub struct DropTailSpec {
-    /// Packets that may wait.
+    /// Capacity in packets.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
-    /// Bytes that may wait.
+    /// Capacity in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
 }
@@ -31,7 +31,7 @@ impl DropTailSpec {
     }
 }
 
-/// A queue that is never full has no parameters.
+/// The unlimited queue has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Unlimited")]
 #[serde(deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! FQ-CoDel: a CoDel queue for each flow, served in turn (RFC 8290).
+//! FQ-CoDel: a CoDel queue per flow, served round robin (RFC 8290).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,30 +17,30 @@ use super::{
 };
 use crate::Packet;
 
-/// Packets that a queue may be asked to hold: all of them take memory at one instant.
+/// The largest configurable capacity, because a full queue holds that many packets in memory.
 const MOST_PACKETS: u32 = 10_000_000;
 
-/// Queues into which flows may be hashed (Linux's limit too).
+/// The most queues that flows can be hashed into (also Linux's limit).
 const MOST_FLOWS: u32 = 65_536;
 
-/// Packets that one overflow drops at most (RFC 8290 section 4.1).
+/// The most packets that one overflow drops (RFC 8290 section 4.1).
 const MOST_DROPPED: usize = 64;
 
-/// What FQ-CoDel is told.
+/// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCoDelConfig {
-    /// What each queue's CoDel is told.
+    /// Parameters of each queue's CoDel.
     pub codel: CoDelConfig,
-    /// Packets that all queues hold together.
+    /// Capacity of all queues together, in packets.
     pub limit: u32,
-    /// Queues into which flows are hashed; at least 1.
+    /// Number of queues that flows are hashed into; at least 1.
     pub flows: u32,
-    /// Bytes that a queue may send in one round; at least 1.
+    /// Bytes that a queue may send per round; at least 1.
     pub quantum: u32,
 }
 
 impl Default for FqCoDelConfig {
-    /// Linux's values (RFC 8290 section 5.2), marks included.
+    /// Linux's values (RFC 8290 section 5.2), including marking.
     fn default() -> Self {
         Self {
             codel: CoDelConfig {
@@ -54,14 +54,14 @@ impl Default for FqCoDelConfig {
     }
 }
 
-/// Queues that share a link by deficit round robin, each with a CoDel of its own.
+/// Queues that share a link by deficit round robin, each with its own CoDel.
 #[derive(Clone, Debug)]
 pub struct FqCoDel<P> {
     config: FqCoDelConfig,
-    /// Keeps outsiders from choosing flows that fall into one queue.
+    /// Prevents outsiders from choosing flows that hash to the same queue.
     salt: u64,
     flows: Vec<Flow<P>>,
-    /// Queues that have become active and have not had a whole round yet.
+    /// Queues that have become active and have not had a full round yet.
     new: VecDeque<u32>,
     /// The other active queues.
     old: VecDeque<u32>,
@@ -79,7 +79,7 @@ struct Flow<P> {
 }
 
 impl<P: Packet> FqCoDel<P> {
-    /// An empty queue; `salt` goes into the hash of flows.
+    /// Creates an empty queue; `salt` is mixed into the hash of flows.
     pub fn new(config: FqCoDelConfig, salt: u64) -> Self {
         let flow = || Flow {
             waiting: Backlog::new(),
@@ -107,7 +107,8 @@ impl<P: Packet> FqCoDel<P> {
         (hash % u64::from(self.config.flows)) as u32
     }
 
-    /// Makes room: half of the longest queue goes, oldest packets first (RFC 8290 section 4.1).
+    /// Makes room by dropping half of the longest queue, oldest packets first (RFC 8290 section
+    /// 4.1).
     #[cold]
     fn overflow(&mut self, now: Instant) {
         let Some(fattest) = self
@@ -131,7 +132,8 @@ impl<P: Packet> FqCoDel<P> {
         }
     }
 
-    /// The queue whose turn it is, with credits to send; new ones come first (RFC 8290 section 4.2).
+    /// Returns the queue whose turn it is and that has credit to send; new queues come first (RFC
+    /// 8290 section 4.2).
     fn turn(&mut self) -> Option<(u32, bool)> {
         loop {
             let is_new = !self.new.is_empty();
@@ -147,10 +149,10 @@ impl<P: Packet> FqCoDel<P> {
         }
     }
 
-    /// Takes a queue that has nothing left off the list whose head it is.
+    /// Removes an empty queue from the list that it heads.
     fn deactivate(&mut self, index: u32, is_new: bool) {
         if is_new {
-            // By way of the old queues, which are all served first. Otherwise a flow that comes back
+            // Move it to the old queues, which are all served first. Otherwise a flow that returns
             // just in time would starve them.
             self.new.pop_front();
             self.old.push_back(index);
@@ -218,24 +220,24 @@ impl<P: Packet> Keeps<P> for FqCoDel<P> {
     }
 }
 
-/// FQ-CoDel's parameters.
+/// Parameters of FQ-CoDel, as written in a file.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "FqCoDel")]
 #[serde(deny_unknown_fields, default)]
 pub struct FqCoDelSpec {
-    /// Packets that may wait, in all queues together.
+    /// Capacity of all queues together, in packets.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets: u32,
-    /// Queues into which flows are hashed.
+    /// Number of queues that flows are hashed into.
     #[schemars(extend("x-unit" = "queues"))]
     pub flows: u32,
-    /// Bytes that each queue may send in a round.
+    /// Bytes that each queue may send per round.
     pub quantum: Bytes,
-    /// Acceptable standing delay of each queue.
+    /// The acceptable standing delay of each queue.
     pub target: Duration,
-    /// How long the delay must stay above the target before anything is dropped.
+    /// How long the delay must exceed the target before anything is dropped.
     pub interval: Duration,
-    /// Whether packets that can be marked are marked instead of dropped.
+    /// Whether to mark packets instead of dropping them, if they can be marked.
     pub ecn: bool,
 }
 
@@ -285,7 +287,7 @@ impl FqCoDelSpec {
     }
 }
 
-/// All that an FQ-CoDel queue is told.
+/// The complete parameters of an FQ-CoDel queue.
 impl<P: Packet + Send + 'static> QueueKind<P> for FqCoDelConfig {
     fn conduct(&self) -> Conduct {
         Conduct {

@@ -4,32 +4,32 @@ use skywave_units::Instant;
 
 use super::Dropped;
 
-/// A discipline that keeps its packets until the link is ready for one: whatever reorders, or drops or
-/// marks what it has taken in.
+/// A discipline that keeps packets until the link is ready for them, so that it can reorder, drop
+/// or mark packets it has accepted.
 ///
-/// Time never runs backwards from one call to the next. The packet in transmission is not in the
-/// queue.
+/// Time never decreases between calls. The packet in transmission is not part of the queue.
 pub trait Keeps<P> {
-    /// Takes in `packet`, which arrives at `now`.
+    /// Accepts `packet`, which arrives at `now`.
     ///
     /// # Errors
     /// [`Dropped`] with the packet and the reason.
     fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>>;
 
-    /// The next packet, for a link that is ready for it at `now`. A link asks until nothing is left.
+    /// Returns the next packet for a link that is ready at `now`. The link keeps asking until this
+    /// returns `None`.
     fn dequeue(&mut self, now: Instant) -> Option<P>;
 
-    /// Takes out a packet that was dropped after it had been taken in, and is counted no longer. It is
-    /// called after each [`Keeps::enqueue`] and [`Keeps::dequeue`], until nothing is left.
+    /// Returns a packet that was dropped after it was accepted, and is no longer counted. Called
+    /// after each [`Keeps::enqueue`] and [`Keeps::dequeue`], until it returns `None`.
     fn dropped(&mut self) -> Option<Dropped<P>>;
 
-    /// Packets that wait.
+    /// The number of packets waiting.
     fn packets(&self) -> usize;
 
-    /// Bytes that wait.
+    /// The number of bytes waiting.
     fn bytes(&self) -> u64;
 
-    /// Tells `record` the inner values and their names, as of the last call.
+    /// Passes the names and values of internal variables to `record`, as of the last call.
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         let _ = record;
     }

@@ -9,46 +9,46 @@ use skywave_units::{Duration, Rate};
 
 use super::{AnyQueue, Conduct};
 
-/// A queue discipline with its parameters: what [`Queues`] hold by name.
+/// A queue discipline with its parameters, as stored in [`Queues`].
 pub trait QueueKind<P>: Send + Sync {
     /// What its queues may do.
     fn conduct(&self) -> Conduct;
 
-    /// What its queues may do to packets of this class of traffic, where that differs.
+    /// What its queues may do to packets of this traffic class, if that differs.
     fn conduct_for(&self, class: u8) -> Conduct {
         let _ = class;
         self.conduct()
     }
 
-    /// An empty queue at the head of a link.
+    /// Builds an empty queue for the head of a link.
     fn build(&self, head: &Head<'_>) -> AnyQueue<P>;
 }
 
-/// The disciplines that are known.
+/// The known disciplines.
 pub type Queues<P> = OpenSet<dyn QueueKind<P>>;
 
-/// What a discipline's type of parameters makes: itself, checked.
+/// The checked parameters of a discipline.
 pub type Checked<P> = Result<Arc<dyn QueueKind<P>>, ParameterError>;
 
-/// Where a queue stands.
+/// The link that a queue belongs to.
 #[derive(Clone, Copy)]
 pub struct Head<'a> {
-    /// The link's name, which random streams are named after.
+    /// The link's name, from which random streams are derived.
     pub link: &'a str,
     /// The link's rate.
     pub rate: Rate,
-    /// What the queue has of it while others on the link are busy, too.
+    /// The queue's share of that rate while the link's other queues are busy too.
     pub share: Rate,
     /// The link's propagation delay.
     pub delay: Duration,
-    /// Gives the random stream of a name: always the same.
+    /// Returns the random stream for a name; always the same one.
     stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
-    /// Which of the link's queues it is.
+    /// The index of the queue among the link's queues.
     index: usize,
 }
 
 impl<'a> Head<'a> {
-    /// The head of a link that has this one queue. `stream` gives the random stream of a name.
+    /// The head of a link with a single queue. `stream` returns the random stream for a name.
     pub fn new(
         link: &'a str,
         rate: Rate,
@@ -65,7 +65,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The place of a sub-queue of this index, which has `share` of the link while all are busy.
+    /// The head for sub-queue `index`, which gets `share` of the link while all are busy.
     #[must_use]
     pub const fn sub_queue(self, index: usize, share: Rate) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The queue's random stream, from its beginning.
+    /// The queue's random stream, from its start.
     pub fn random(&self) -> Xoshiro256PlusPlus {
         (self.stream)(&format!("{}/queue{}", self.link, self.index))
     }

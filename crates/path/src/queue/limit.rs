@@ -1,27 +1,28 @@
-//! How much a queue holds.
+//! The capacity of a queue.
 
 use skywave_registry::ParameterError;
 use skywave_units::Bytes;
 
-/// How much a queue holds, not counting the packet in transmission.
+/// The capacity of a queue, not counting the packet in transmission.
 ///
-/// An ns-2 drop-tail queue counts the packet in transmission, so its `queue-limit` of L is
-/// `Packets(L - 1)` here; ns-2's RED does not.
+/// ns-2's drop-tail queue counts the packet in transmission, so its `queue-limit` of L is
+/// `Packets(L - 1)` here. ns-2's RED does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets of whatever size.
+    /// This many packets of any size.
     Packets(u32),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
-    /// No limit: for access links that are never the bottleneck.
+    /// No limit, for access links that are never the bottleneck.
     Unlimited,
 }
 
 impl Limit {
-    /// The limit that the parameters `packets` and `bytes` give, of which one must be there.
+    /// The limit given by the parameters `packets` and `bytes`, exactly one of which must be
+    /// present.
     ///
     /// # Errors
-    /// [`ParameterError`] where neither or both are there, or one is zero.
+    /// [`ParameterError`] if neither or both are present, or if one is zero.
     pub fn from_parameters(
         packets: Option<u32>,
         bytes: Option<Bytes>,
@@ -44,8 +45,8 @@ impl Limit {
     }
 }
 
-/// A [`Limit`] as it is looked at: in both units, one of which never binds. Links of different kinds
-/// take turns, so that nobody could predict a branch on the kind.
+/// A [`Limit`] in both units, one of which never binds. Links with different kinds of limit
+/// alternate, so a branch on the kind would be unpredictable.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     packets: usize,
@@ -70,7 +71,7 @@ impl From<Limit> for Room {
 }
 
 impl Room {
-    /// Whether a packet of `size` bytes fits beside the packets and bytes that wait.
+    /// Whether a packet of `size` bytes fits in addition to the waiting packets and bytes.
     #[inline(always)]
     pub fn fits(self, size: u32, packets: usize, bytes: u64) -> bool {
         (packets < self.packets) & (bytes + u64::from(size) <= self.bytes)

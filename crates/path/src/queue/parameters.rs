@@ -1,9 +1,9 @@
-//! What the parameters of several disciplines are checked with.
+//! Parameter checks shared by several disciplines.
 
 use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration};
 
-/// The size of a mean packet.
+/// Checks the mean packet size.
 pub(super) fn check_mean_packet(size: Bytes) -> Result<(), ParameterError> {
     let is_packet = (1..=65_535).contains(&size.get());
     ParameterError::unless(is_packet, "mean_packet", || {

@@ -1,5 +1,4 @@
-//! PIE: packets are dropped at random on arrival, so that their delay stays near a target
-//! (RFC 8033).
+//! PIE: drops packets at random on arrival to keep the delay near a target (RFC 8033).
 
 use std::sync::Arc;
 
@@ -17,14 +16,14 @@ use super::{
 };
 use crate::Packet;
 
-/// Shorter periods would be updates and little else.
+/// The shortest update period; with shorter ones, updates would dominate the run time.
 const LEAST_UPDATE: Duration = Duration::from_micros(1);
 
-/// Gain of the distance from the target, in 1/s (RFC 8033 section 4.2).
+/// Gain for the distance from the target, in 1/s (RFC 8033 section 4.2).
 const ALPHA: f64 = 0.125;
-/// Gain of the delay's trend, in 1/s.
+/// Gain for the trend of the delay, in 1/s.
 const BETA: f64 = 1.25;
-/// Up to this drop probability the gains are divided by this: small probabilities move slowly.
+/// Up to each drop probability, the gains are divided by this: small probabilities change slowly.
 const GAIN_DIVISORS: [(f64, f64); 6] = [
     (0.000_001, 2048.0),
     (0.000_01, 512.0),
@@ -33,34 +32,36 @@ const GAIN_DIVISORS: [(f64, f64); 6] = [
     (0.01, 8.0),
     (0.1, 2.0),
 ];
-/// What is left of the drop probability after a period without congestion.
+/// The factor applied to the drop probability after a period without congestion.
 const DECAY: f64 = 0.98;
-/// Below this drop probability a short delay means that nothing is dropped.
+/// Below this drop probability, nothing is dropped if the delay is short.
 const SAFE_PROBABILITY: f64 = 0.2;
-/// From this drop probability on, packets that could be marked are dropped (RFC 8033 section 5.1).
+/// From this drop probability on, packets are dropped even if they could be marked (RFC 8033
+/// section 5.1).
 const MARK_ECN_THRESHOLD: f64 = 0.1;
-/// The largest step of a drop probability that is at least 0.1 (RFC 8033 section 5.5).
+/// From a drop probability of 0.1 on, the largest increase is 0.02 (RFC 8033 section 5.5).
 const CAP: (f64, f64) = (0.1, 0.02);
-/// No drop before the probabilities of the packets since the last one add up to the first, always
-/// one from the second on (RFC 8033 section 5.4).
+/// No packet is dropped until the probabilities accumulated since the last drop reach the first
+/// value; one is always dropped at the second (RFC 8033 section 5.4).
 const ACCUMULATED: (f64, f64) = (0.85, 8.5);
 
-/// What PIE is told.
+/// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieConfig {
-    /// `QDELAY_REF`: the queue delay aimed at.
+    /// `QDELAY_REF`: the target queue delay.
     pub target: Duration,
-    /// `T_UPDATE`: how often the drop probability is computed; above zero.
+    /// `T_UPDATE`: the period of drop probability updates; above zero.
     pub update: Duration,
-    /// `MAX_BURST`: how long a burst goes unpunished.
+    /// `MAX_BURST`: how long a burst is allowed without drops.
     pub max_burst: Duration,
-    /// `MEAN_PKTSIZE` in bytes: nothing is dropped while no more than two such packets wait.
+    /// `MEAN_PKTSIZE` in bytes: nothing is dropped while at most two such packets wait.
     pub mean_packet: u32,
-    /// Whether packets that can be marked are marked instead of dropped (RFC 8033 section 5.1).
+    /// Whether to mark packets instead of dropping them, if they can be marked (RFC 8033 section
+    /// 5.1).
     pub ecn: bool,
-    /// Whether drops are kept from bunching (RFC 8033 section 5.4).
+    /// Whether to derandomise drops so that they do not cluster (RFC 8033 section 5.4).
     pub derandomise: bool,
-    /// Whether a high drop probability rises by small steps only (RFC 8033 section 5.5).
+    /// Whether to limit the increase of a high drop probability (RFC 8033 section 5.5).
     pub cap: bool,
 }
 
@@ -79,10 +80,10 @@ impl Default for PieConfig {
     }
 }
 
-/// The PIE queue; the delay is measured by time stamps (RFC 8033 section 4.3).
+/// The PIE queue. The delay is measured with time stamps (RFC 8033 section 4.3).
 ///
-/// The updates that a timer would make are made up for at the next call, each at its time and
-/// before anything else of that time.
+/// Timer updates are performed at the next call, each for its own time and before other work at
+/// that time.
 #[derive(Clone, Debug)]
 pub struct Pie<P, R = Xoshiro256PlusPlus> {
     config: PieConfig,
@@ -90,19 +91,19 @@ pub struct Pie<P, R = Xoshiro256PlusPlus> {
     waiting: Backlog<P>,
     random: R,
     drop_probability: f64,
-    /// How long the last packet to leave had waited; zero once the queue is empty.
+    /// The waiting time of the last packet that left; zero once the queue is empty.
     delay: Duration,
     /// `delay` at the last update.
     old_delay: Duration,
     burst_allowance: Duration,
     next_update: Instant,
-    /// The probabilities of the packets since the last drop, added up.
+    /// The sum of the probabilities of the packets since the last drop.
     accumulated: f64,
 }
 
 impl<P: Packet, R: Rng> Pie<P, R> {
-    /// An empty queue that holds up to `limit` and draws from `random`. Updates happen at whole
-    /// multiples of the period.
+    /// Creates an empty queue that holds up to `limit` and draws from `random`. Updates occur at
+    /// whole multiples of the period.
     pub fn new(limit: Limit, config: PieConfig, random: R) -> Self {
         Self {
             config,
@@ -123,11 +124,11 @@ impl<P: Packet, R: Rng> Pie<P, R> {
         self.drop_probability
     }
 
-    /// Makes the updates up to `now`.
+    /// Performs the updates up to `now`.
     fn update(&mut self, now: Instant) {
         while self.next_update <= now {
             if self.drop_probability == 0.0 && self.delay.is_zero() && self.old_delay.is_zero() {
-                // Nothing but the allowance changes until something comes.
+                // Until the next packet, only the burst allowance changes.
                 let period = self.config.update;
                 let updates = (now - self.next_update).as_nanos() / period.as_nanos() + 1;
                 self.burst_allowance -= period * updates;
@@ -161,7 +162,7 @@ impl<P: Packet, R: Rng> Pie<P, R> {
         self.burst_allowance -= self.config.update;
     }
 
-    /// Whether the packet that arrives is to be dropped or marked (RFC 8033 section 4.1).
+    /// Whether to drop or mark the arriving packet (RFC 8033 section 4.1).
     fn drop_early(&mut self) -> bool {
         let is_short = |delay| delay * 2 < self.config.target;
         let probability = self.drop_probability;
@@ -241,31 +242,31 @@ impl<P: Packet, R: Rng> Keeps<P> for Pie<P, R> {
     }
 }
 
-/// PIE's parameters.
+/// Parameters of PIE, as written in a file.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Pie")]
 #[serde(deny_unknown_fields, default)]
 pub struct PieSpec {
-    /// Packets that may wait: give this or `bytes`.
+    /// Capacity in packets; give this or `bytes`.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
-    /// Bytes that may wait.
+    /// Capacity in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
-    /// The delay aimed at.
+    /// The target delay.
     pub target: Duration,
-    /// How often the drop probability is computed.
+    /// The period of drop probability updates.
     pub update: Duration,
-    /// How long a burst goes unpunished.
+    /// How long a burst is allowed without drops.
     pub max_burst: Duration,
-    /// Size of a mean packet; nothing is dropped while no more than two such packets wait.
+    /// The mean packet size; nothing is dropped while at most two such packets wait.
     pub mean_packet: Bytes,
-    /// Whether packets that can be marked are marked instead of dropped, while drops are rare.
+    /// Whether to mark packets instead of dropping them, if they can be marked and drops are rare.
     pub ecn: bool,
-    /// Whether drops are kept from bunching (RFC 8033 section 5.4).
+    /// Whether to derandomise drops so that they do not cluster (RFC 8033 section 5.4).
     pub derandomise: bool,
-    /// Whether a high drop probability rises by small steps only (RFC 8033 section 5.5).
+    /// Whether to limit the increase of a high drop probability (RFC 8033 section 5.5).
     pub cap: bool,
 }
 

@@ -1,5 +1,5 @@
-//! RED and adaptive RED: drops at random on arrival, by the average queue (Floyd and Jacobson 1993;
-//! Floyd, Gummadi and Shenker 2001), as ns-2.35 has them.
+//! RED and adaptive RED: random drops on arrival based on the average queue (Floyd and Jacobson
+//! 1993; Floyd, Gummadi and Shenker 2001), as implemented in ns-2.35.
 
 mod average;
 mod config;
@@ -15,49 +15,50 @@ use super::{Admission, Arrival, DropReason, Line, Room, Verdict};
 
 /// The RED queue.
 ///
-/// ns-2's, with two differences. A limit in bytes is never exceeded, while ns-2 takes in a packet as
-/// long as the bytes before it are below the limit. Where the link is shared, the queue counts as
-/// idle from when its last packet leaves it, and not from the end of that packet's transmission.
+/// It follows ns-2 with two differences. A limit in bytes is never exceeded, while ns-2 accepts a
+/// packet whenever the bytes before it are below the limit. On a shared link, the queue counts as
+/// idle once its last packet leaves it, not at the end of that packet's transmission.
 #[derive(Clone, Debug)]
 pub struct Red<R = Xoshiro256PlusPlus> {
     config: RedConfig,
     room: Room,
     random: R,
     average: Average,
-    /// The thresholds in what the queue is measured in.
+    /// The thresholds, in the unit in which the queue is measured.
     thresholds: RedThresholds,
     /// Slope and intercept of the drop probability between the thresholds, in units of `max_p`.
     line: (f64, f64),
-    /// Slope and intercept of the drop probability from the maximum threshold to its double.
+    /// Slope and intercept of the drop probability from the maximum threshold to twice that
+    /// threshold.
     gentle_line: (f64, f64),
     /// The drop probability at the maximum threshold.
     max_p: f64,
-    /// The least that adaptation gives.
+    /// The lower bound of `max_p` under adaptation.
     least_max_p: f64,
     /// When `max_p` was last changed.
     adapted_at: Instant,
-    /// Packets since the last early drop or mark, the one that arrives included.
+    /// Packets since the last early drop or mark, including the arriving one.
     count: u64,
     /// Bytes in them.
     count_bytes: u64,
-    /// Whether the average was above the minimum threshold for the packet before.
+    /// Whether the average exceeded the minimum threshold at the previous packet.
     was_above: bool,
 }
 
-/// What RED does with an arriving packet.
+/// RED's decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Judgement {
-    /// It stays.
+    /// Accept it.
     Keep,
-    /// It is marked where it can be, or else dropped.
+    /// Mark it if possible, otherwise drop it.
     Mark,
-    /// It is dropped.
+    /// Drop it.
     Drop,
 }
 
 impl<R: Rng> Red<R> {
-    /// An empty queue at the head of a link of this rate and delay, from which follows what `config`
-    /// leaves open. It draws from `random`, once for each packet for which chance decides.
+    /// Creates an empty queue at the head of a link with this rate and delay, which determine the
+    /// defaults of `config`. Each random decision draws once from `random`.
     pub fn new(config: RedConfig, rate: Rate, delay: Duration, random: R) -> Self {
         let packets_per_second = config.packets_per_second(rate);
         let in_packets = config.thresholds(packets_per_second);
@@ -94,17 +95,17 @@ impl<R: Rng> Red<R> {
         }
     }
 
-    /// The average queue, in packets or bytes, after the last arrival.
+    /// The average queue after the last arrival, in packets or bytes.
     pub const fn average(&self) -> f64 {
         self.average.value()
     }
 
-    /// The drop probability at the maximum threshold, which adaptation changes.
+    /// The current drop probability at the maximum threshold, which adaptation changes.
     pub const fn max_p(&self) -> f64 {
         self.max_p
     }
 
-    /// What waits, in packets or bytes.
+    /// The current queue, in packets or bytes.
     fn length(&self, line: &mut Line<'_>) -> u64 {
         if self.config.queue_in_bytes {
             line.bytes()
@@ -113,12 +114,12 @@ impl<R: Rng> Red<R> {
         }
     }
 
-    /// Moves `max_p` so that the average comes to lie half-way between the thresholds.
+    /// Adjusts `max_p` to bring the average half-way between the thresholds.
     fn adapt(&mut self, now: Instant) {
         let Some(adaptive) = self.config.adaptive else {
             return;
         };
-        // Strictly later in seconds as ns-2 counts them.
+        // Strictly later, as in ns-2's comparison of seconds.
         if now <= self.adapted_at + adaptive.interval {
             return;
         }
@@ -134,10 +135,10 @@ impl<R: Rng> Red<R> {
         self.adapted_at = now;
     }
 
-    /// The drop probability by the average alone.
+    /// The drop probability derived from the average alone.
     ///
-    /// The gentle part starts from the `max_p` of the configuration even where adaptation has moved
-    /// it, as in ns-2.
+    /// The gentle part starts from the configured `max_p` even if adaptation has changed it, as in
+    /// ns-2.
     fn probability(&self) -> f64 {
         let average = self.average();
         let probability = if average < self.thresholds.max {
@@ -150,8 +151,8 @@ impl<R: Rng> Red<R> {
         probability.min(1.0)
     }
 
-    /// The drop probability that makes the distances between drops uniform rather than geometric,
-    /// and larger packets likelier victims where that is asked for.
+    /// The drop probability that makes the distances between drops uniform instead of geometric
+    /// and, if configured, makes larger packets more likely to be dropped.
     fn spread(&self, probability: f64, size: u32) -> f64 {
         let mean = self.config.mean_packet;
         let count = if self.config.drop_by_bytes {
@@ -172,12 +173,12 @@ impl<R: Rng> Red<R> {
         spread.min(1.0)
     }
 
-    /// `length` is what waits, in packets or bytes.
+    /// Decides about a packet. `length` is the current queue, in packets or bytes.
     fn judge(&mut self, size: u32, length: u64) -> Judgement {
         self.count += 1;
         self.count_bytes += u64::from(size);
         let average = self.average();
-        // One that waits is no queue, whatever its unit.
+        // A single waiting packet is no queue, in either unit.
         if average < self.thresholds.min || length <= 1 {
             self.was_above = false;
             return Judgement::Keep;
@@ -210,7 +211,7 @@ impl<R: Rng> Red<R> {
         }
     }
 
-    /// What [`Admission::admit`] does, out of the way of drop-tail, as on most links.
+    /// Implements [`Admission::admit`]; kept out of line because most links have drop-tail.
     #[inline(never)]
     fn decide(
         &mut self,

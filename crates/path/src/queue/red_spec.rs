@@ -1,4 +1,4 @@
-//! The parameters of RED and adaptive RED.
+//! Parameters of RED and adaptive RED.
 
 use std::sync::Arc;
 
@@ -13,56 +13,57 @@ use super::{
     Writes,
 };
 
-/// RED's parameters; what is left out follows from the link. Thresholds are in packets, of
-/// `mean_packet` each where the queue is measured in bytes.
+/// Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are in
+/// packets, of size `mean_packet` if the queue is measured in bytes.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Red")]
 #[serde(deny_unknown_fields, default)]
 pub struct RedSpec {
-    /// Packets that may wait: give this or `bytes`.
+    /// Capacity in packets; give this or `bytes`.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
-    /// Bytes that may wait.
+    /// Capacity in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
-    /// Average queue from which packets are dropped. Where absent: half of what the link sends in
-    /// `target_delay`, and 5 at least.
+    /// The average queue above which packets are dropped. Default: half of what the link sends in
+    /// `target_delay`, at least 5.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<f64>,
-    /// Average queue from which all are dropped, or more and more where `gentle`. Where absent:
-    /// three times the minimum.
+    /// The average queue above which all packets are dropped, or increasingly many if `gentle`.
+    /// Default: three times the minimum.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<f64>,
-    /// The delay that absent thresholds are derived from.
+    /// The delay from which default thresholds are derived.
     pub target_delay: Duration,
-    /// Drop probability at the maximum threshold (ns-2's `1/linterm_`); adaptive RED begins with it.
+    /// The drop probability at the maximum threshold (ns-2's `1/linterm_`); the initial value for
+    /// adaptive RED.
     #[schemars(extend("x-unit" = "1"))]
     pub max_p: f64,
-    /// Weight of the average: give this or `time_constant`, or neither for a time constant of ten
-    /// round-trip times (ns-2's `q_weight_` of -1).
+    /// The weight of the average. Give this or `time_constant`, or neither for a time constant of
+    /// ten round-trip times (ns-2's `q_weight_` of -1).
     #[schemars(extend("x-unit" = "1"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// Time constant of the average.
+    /// The time constant of the average.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_constant: Option<Duration>,
-    /// Size of a mean packet.
+    /// The mean packet size.
     pub mean_packet: Bytes,
-    /// Whether the drop probability rises from `max_p` to 1 between the maximum threshold and its
-    /// double, instead of at once.
+    /// Whether the drop probability rises from `max_p` to 1 between the maximum threshold and twice
+    /// that threshold, instead of jumping.
     pub gentle: bool,
-    /// Whether a drop is followed by a while without one.
+    /// Whether a drop is followed by a minimum number of packets without one.
     pub wait: bool,
     /// Whether the queue is measured in bytes.
     pub queue_in_bytes: bool,
-    /// Whether large packets are likelier to be dropped.
+    /// Whether larger packets are more likely to be dropped.
     pub drop_by_bytes: bool,
-    /// Whether packets that can be marked are marked where chance picks them.
+    /// Whether randomly chosen packets are marked instead of dropped, if they can be marked.
     pub ecn: bool,
-    /// The drop probability above which they are dropped all the same.
+    /// The drop probability above which packets are dropped even if they could be marked.
     #[schemars(extend("x-unit" = "1"))]
     pub mark_p: f64,
 }
@@ -99,7 +100,7 @@ impl RedSpec {
         Ok(Arc::new(self.config(Some(AdaptiveRed::default()))?))
     }
 
-    /// What the discipline is told.
+    /// Converts the parameters.
     fn config(&self, adaptive: Option<AdaptiveRed>) -> Result<RedConfig, ParameterError> {
         let limit = Limit::from_parameters(self.packets, self.bytes)?;
         check_mean_packet(self.mean_packet)?;
@@ -135,7 +136,9 @@ impl RedSpec {
         ] {
             let is_above_zero =
                 threshold.is_none_or(|packets| packets.is_finite() && packets > 0.0);
-            ParameterError::unless(is_above_zero, key, || "give packets, above zero".to_owned())?;
+            ParameterError::unless(is_above_zero, key, || {
+                "give a number of packets above zero".to_owned()
+            })?;
         }
         let Some(max) = self.max_threshold else {
             return Ok(());
@@ -145,7 +148,7 @@ impl RedSpec {
             return Err(ParameterError::new("max_threshold", message));
         };
         ParameterError::unless(min < max, "max_threshold", || {
-            format!("{max} is not above `min_threshold`, {min}")
+            format!("{max} is not above `min_threshold`, {min}: give more")
         })
     }
 
@@ -155,7 +158,7 @@ impl RedSpec {
             .weight
             .is_none_or(|weight| weight > 0.0 && weight <= 1.0);
         ParameterError::unless(is_weight, "weight", || {
-            "a weight is above 0 and up to 1".to_owned()
+            "a weight is above 0 and at most 1".to_owned()
         })?;
         if let Some(time) = self.time_constant {
             check_above_zero(time, "time_constant")?;
@@ -172,7 +175,7 @@ impl RedSpec {
     }
 }
 
-/// All that a RED queue is told.
+/// The complete parameters of a RED queue.
 impl<P> QueueKind<P> for RedConfig {
     fn conduct(&self) -> Conduct {
         Conduct {

@@ -1,4 +1,4 @@
-//! How a discipline is written in a file.
+//! A discipline as written in a file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,34 +12,33 @@ use skywave_registry::{ParameterError, Value};
 
 use super::{QueueKind, Queues};
 
-/// The name of the queue that is never full, which a link has where none is given.
+/// The name of the unlimited queue, which is a link's default.
 pub(super) const UNLIMITED: &str = "unlimited";
 
 /// The name of a discipline and its parameters: `"unlimited"` or `{ red = { packets = 50 } }` in a
 /// file.
 ///
-/// Whether there is such a discipline, and whether these are its parameters, is seen when it is
-/// [read](QueueSpec::read).
+/// The name and the parameters are only checked when the specification is [read](QueueSpec::read).
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueSpec {
     name: String,
-    /// An object, as a rule: what a file says is not looked at before it is read.
+    /// Normally an object; not checked before it is read.
     parameters: Value,
 }
 
 impl Default for QueueSpec {
-    /// The queue that is never full.
+    /// The unlimited queue.
     fn default() -> Self {
         Self::named(UNLIMITED)
     }
 }
 
 impl QueueSpec {
-    /// The discipline of this name with these parameters, which are of the type that it was registered
-    /// with.
+    /// The discipline with this name and these parameters, which must be of the type that it was
+    /// registered with.
     ///
     /// # Panics
-    /// Where the parameters cannot be written as JSON.
+    /// If the parameters cannot be written as JSON.
     pub fn new(name: impl Into<String>, parameters: &impl Serialize) -> Self {
         Self {
             name: name.into(),
@@ -47,7 +46,7 @@ impl QueueSpec {
         }
     }
 
-    /// The discipline of this name with the defaults of all parameters.
+    /// The discipline with this name and default parameters.
     pub fn named(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -60,25 +59,25 @@ impl QueueSpec {
         &self.name
     }
 
-    /// Its parameters, those that are left out missing unless it has been
+    /// Its parameters. Omitted ones are missing unless the specification was
     /// [completed](QueueSpec::complete).
     pub const fn parameters(&self) -> &Value {
         &self.parameters
     }
 
-    /// The discipline.
+    /// Looks up and checks the discipline.
     ///
     /// # Errors
-    /// [`ParameterError`] where it is not known or a parameter is wrong; the field is that of an object
-    /// whose only key is the name.
+    /// [`ParameterError`] if it is unknown or a parameter is wrong. The field is relative to an
+    /// object whose only key is the name.
     pub fn read<P>(&self, queues: &Queues<P>) -> Result<Arc<dyn QueueKind<P>>, ParameterError> {
         self.clone().complete(queues)
     }
 
-    /// The discipline, and puts in the defaults of parameters that are left out.
+    /// Like [`QueueSpec::read`], and fills in the defaults of omitted parameters.
     ///
     /// # Errors
-    /// As those of [`QueueSpec::read`].
+    /// As for [`QueueSpec::read`].
     pub fn complete<P>(
         &mut self,
         queues: &Queues<P>,
@@ -157,8 +156,8 @@ impl<'de> Visitor<'de> for SpecVisitor {
     }
 }
 
-/// A [`Value`] that is what the file says: one could not hold a number that is not finite, and of two
-/// entries with one key would drop the first.
+/// A [`Value`] that represents a file exactly: non-finite numbers and duplicate keys, which a
+/// `Value` would lose, are errors.
 struct Parameters(Value);
 
 impl<'de> Deserialize<'de> for Parameters {

@@ -10,37 +10,39 @@ use skywave_units::{Instant, Rate};
 use super::{AnyQueue, Checked, Conduct, Dropped, Head, Keeps, QueueKind, QueueSpec, Queues};
 use crate::{CLASSES, Packet};
 
-/// Bytes that a sub-queue of the smallest weight may send in one round: a full Ethernet frame's
-/// packet.
+/// The bytes that a sub-queue with the smallest weight may send per round: the packet of a full
+/// Ethernet frame.
 const QUANTUM: i64 = 1500;
 
-/// The largest weight. The smallest sub-queue waits while the others send so many packets.
+/// The largest weight. The smallest sub-queue may have to wait for this many packets of the others.
 const MOST_WEIGHT: u32 = 1000;
 
-/// Several disciplines on one link, each for a class of traffic: one whose routers write codes of their own beside TCP under RED, say,
-/// which cannot share a queue (Chen, Yang and Hong 2010, section 4.4).
+/// Several disciplines on one link, each for a traffic class. This allows, for example, a
+/// discipline whose routers write their own codes next to TCP under RED, which cannot share a queue
+/// (Chen, Yang and Hong 2010, section 4.4).
 ///
-/// Where all have packets waiting, each gets the link in proportion to its weight; what one leaves
-/// over, the others get. Deficit round robin (Shreedhar and Varghese 1996) that lets a sub-queue
-/// overdraw by a packet, since a discipline does not say in advance how large its next one is.
+/// While all have packets waiting, each gets a share of the link in proportion to its weight; what
+/// one leaves unused goes to the others. The scheduler is deficit round robin (Shreedhar and
+/// Varghese 1996), except that a sub-queue may overdraw its credit by one packet, because a
+/// discipline does not announce the size of its next packet.
 pub struct Weighted<P> {
     queues: Vec<SubQueue<P>>,
-    /// Whose turn it is.
+    /// The sub-queue whose turn it is.
     turn: usize,
 }
 
 struct SubQueue<P> {
     queue: Box<dyn Keeps<P> + Send>,
-    /// Bytes that it may send in one round.
+    /// The bytes it may send per round.
     quantum: i64,
     credits: i64,
 }
 
 impl<P: Packet + Send + 'static> Weighted<P> {
-    /// Serves `queues`, each with its weight, which is at least 1. Packets of traffic class `c` go to
-    /// the queue of that index, and those of higher classes to the last.
+    /// Serves `queues`, each with a weight of at least 1. Packets of traffic class `c` go to the
+    /// queue with that index; packets of higher classes go to the last one.
     ///
-    /// `None` where there is no queue or a weight is 0.
+    /// Returns `None` if there is no queue, or if a weight is 0.
     pub fn new(queues: Vec<(u32, AnyQueue<P>)>) -> Option<Self> {
         let least = queues.iter().map(|&(weight, _)| weight).min()?;
         if least == 0 {
@@ -58,7 +60,7 @@ impl<P: Packet + Send + 'static> Weighted<P> {
     }
 }
 
-/// Which of `count` sub-queues serves a class.
+/// The index, out of `count`, of the sub-queue that serves a class.
 fn index_of(class: u8, count: usize) -> usize {
     usize::from(class).min(count - 1)
 }
@@ -78,7 +80,7 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
                     sub.credits -= i64::from(packet.size());
                     return Some(packet);
                 }
-                // What it leaves over is not saved up.
+                // Unused credit is not carried over.
                 sub.credits = 0;
             }
             found_empty = if sub.queue.packets() == 0 {
@@ -105,7 +107,7 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
         self.queues.iter().map(|sub| sub.queue.bytes()).sum()
     }
 
-    /// The names are those of the sub-queues behind `queues[0].` and so on.
+    /// Names are those of the sub-queues, prefixed with `queues[0].` and so on.
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         for (index, sub) in self.queues.iter().enumerate() {
             sub.queue.inner_values(&mut |name, value| {
@@ -115,8 +117,8 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
     }
 }
 
-/// Sub-queues in the order of the traffic classes that they serve; flows say their `class`. Classes
-/// beyond the last sub-queue share it.
+/// Sub-queues in order of the traffic classes they serve; flows set their `class`. Classes beyond
+/// the last sub-queue share it.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Weighted")]
 #[serde(deny_unknown_fields)]
@@ -130,7 +132,7 @@ pub struct WeightedSpec {
 #[schemars(rename = "SubQueue")]
 #[serde(deny_unknown_fields)]
 pub struct SubQueueSpec {
-    /// Its share of the link while all have packets waiting, relative to the others' weights.
+    /// Its share of the link while all have packets waiting, relative to the other weights.
     #[schemars(extend("x-unit" = "1"))]
     pub weight: u32,
     /// Its discipline.
@@ -138,7 +140,7 @@ pub struct SubQueueSpec {
     pub queue: QueueSpec,
 }
 
-/// The name under which this discipline is registered.
+/// The name of this discipline.
 pub(super) const WEIGHTED: &str = "weighted";
 
 impl WeightedSpec {

@@ -1,4 +1,4 @@
-//! DCCP over UDP, congestion control and all.
+//! DCCP over UDP, including congestion control.
 
 use std::collections::VecDeque;
 use std::iter::repeat_with;
@@ -17,9 +17,9 @@ use super::report::{Idle, Lateness, Options};
 use crate::PerfError;
 
 const PORT: u16 = 5001;
-/// Datagrams of a stream that the application sends or reads in one call, as many as plain UDP's.
+/// Datagrams of a stream that the application sends or reads per call, as many as for plain UDP.
 const AT_ONCE: usize = 64;
-/// Timers whose lateness is measured, and after what time they fire.
+/// The number of timers whose lateness is measured, and their duration.
 const TIMERS: usize = 1_000;
 const TIMER: Duration = Duration::from_millis(2);
 
@@ -34,7 +34,7 @@ const fn peer(address: SocketAddr) -> Peer {
     }
 }
 
-/// Windows and queues for a path that carries some million datagrams a second, of any size.
+/// Windows and queues for a path that carries millions of datagrams per second of any size.
 fn roomy() -> Config {
     Config {
         mps: LARGEST as u32,
@@ -45,7 +45,7 @@ fn roomy() -> Config {
     }
 }
 
-/// Starts each end of one connection on a thread.
+/// Starts each end of a connection on its own thread.
 fn start<T, S, C>(
     serve: impl FnOnce(Connection) -> S + Send + 'static,
     call: impl FnOnce(Connection) -> C + Send + 'static,
@@ -62,7 +62,7 @@ where
     }
 }
 
-/// Runs both ends of one connection, and gives what the client answers.
+/// Runs both ends of a connection. Returns the client's result.
 pub(super) fn run_ends<T, S, C>(
     threads: Threads,
     serve: impl FnOnce(Connection) -> S + Send + 'static,
@@ -94,7 +94,7 @@ where
 {
     let endpoint = endpoint(EndpointConfig::default())?;
     let listener = endpoint.listen(PORT, roomy())?;
-    // Nobody to tell: the client has failed, and says so itself.
+    // If this fails, the client has failed and reports the error itself.
     let _ = announce.send(endpoint.local_address());
     serve(listener.accept().await?).await?;
     endpoint.shutdown().await;
@@ -145,7 +145,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     stream
 }
 
-/// Sends back what arrives.
+/// Returns everything that arrives.
 pub(super) async fn echo(connection: &Connection) -> Result<(), PerfError> {
     while let Some(datagram) = connection.recv().await? {
         connection.send(datagram.data).await?;
@@ -164,7 +164,7 @@ impl Ping for Pinger {
     }
 }
 
-/// The memory that connections take at both ends once they do nothing.
+/// Measures the memory of idle connections, both ends together.
 pub(super) fn idle_memory(connections: usize) -> Result<Idle, PerfError> {
     join(on_thread(move || async move {
         let config = EndpointConfig {
@@ -185,7 +185,7 @@ pub(super) fn idle_memory(connections: usize) -> Result<Idle, PerfError> {
             server.recv().await?;
             ends.push((client, server));
         }
-        // The last timers of the handshakes pass.
+        // Wait for the last handshake timers.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let bytes = resident()?.saturating_sub(before);
         here.abort();
@@ -198,7 +198,7 @@ pub(super) fn idle_memory(connections: usize) -> Result<Idle, PerfError> {
     }))
 }
 
-/// How late the retransmission of a Request is that nobody answers.
+/// Measures how late the retransmission of an unanswered Request is.
 pub(super) fn timer_lateness() -> Result<Lateness, PerfError> {
     let mut late = join(on_thread(|| async {
         let silent = tokio::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -207,7 +207,7 @@ pub(super) fn timer_lateness() -> Result<Lateness, PerfError> {
         let config = Config {
             request_retry: every,
             backoff_limit: every,
-            // Not before all have been watched, however late they are.
+            // Longer than the measurement, even with very late timers.
             request_give_up: skywave_units::Duration::from_secs(600),
             ..Config::default()
         };

@@ -1,5 +1,4 @@
-//! What all protocols are measured with: the threads that their ends run on, the data they send, and
-//! what is counted and timed.
+//! The part common to all protocols: threads for the ends, data to send, counters and timing.
 
 use std::io;
 use std::sync::Arc;
@@ -16,34 +15,34 @@ use crate::PerfError;
 
 /// The largest UDP payload over IPv4.
 pub(super) const UDP_LARGEST: usize = 65_507;
-/// The largest datagram that DCCP takes, and so what is measured.
+/// The largest datagram that DCCP accepts, and so the largest measured.
 pub(super) const LARGEST: usize = 64_515;
-/// What datagrams carry: the same bytes over and over, whatever the protocol.
+/// The contents of datagrams: the same bytes for all protocols.
 pub(super) static DATA: [u8; UDP_LARGEST] = [7; UDP_LARGEST];
-/// Bytes of a ping.
+/// The size of a ping in bytes.
 pub(super) const PING: usize = 100;
-/// A stream is counted after this.
+/// Warm-up time, after which a stream is counted.
 pub(super) const WARM_UP: Duration = Duration::from_millis(200);
-/// How much longer than it should a stream is waited for that brings nothing.
+/// How much longer than planned to wait for a stream that delivers nothing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is looked at then.
+/// The polling interval during that wait.
 pub(super) const LOOK: Duration = Duration::from_millis(1);
 
-/// What the two ends run on.
+/// The threads on which the two ends run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Threads {
-    /// The same one.
+    /// One thread for both.
     One,
-    /// One each.
+    /// One thread for each.
     Two,
 }
 
-/// Who sends a ping and waits until it is back.
+/// An end that sends a ping and waits for its return.
 pub(super) trait Ping {
     fn ping(&mut self) -> impl Future<Output = Result<(), PerfError>> + Send;
 }
 
-/// What a stream of datagrams came to: the first figures of [`Measured`].
+/// The results of a stream of datagrams: the first fields of [`Measured`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
     pub(super) datagrams_per_s: f64,
@@ -81,7 +80,7 @@ impl PingPong {
     }
 }
 
-/// What two ends and the one who measures share.
+/// State shared by the two ends and the measurement.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     arrived: Arc<AtomicU64>,
@@ -97,8 +96,8 @@ impl Run {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Counts what arrives while both ends run, for as long as the options say and until something
-    /// has, and ends the run.
+    /// Counts arrivals while both ends run, for the configured time and until at least one has
+    /// arrived. Then ends the run.
     pub(super) fn measure(
         &self,
         options: &Options,
@@ -112,7 +111,7 @@ impl Run {
         );
         thread::sleep(options.duration);
         let arrived = || self.arrived.load(Ordering::Relaxed) - first;
-        // On a busy machine neither end may have had its turn yet.
+        // On a busy machine, neither end may have run yet.
         while arrived() == 0 && !has_stopped() && start.elapsed() < options.duration + PATIENCE {
             thread::sleep(LOOK);
         }
@@ -130,8 +129,8 @@ impl Run {
     }
 }
 
-/// The ends of one connection, each on a thread: what the client answers comes after it, then the
-/// server ends.
+/// The ends of a connection, each on its own thread. The client's result is awaited first, then the
+/// server's end.
 #[derive(Debug)]
 pub(super) struct Ends<T> {
     pub(super) server: JoinHandle<Result<(), PerfError>>,
@@ -139,7 +138,7 @@ pub(super) struct Ends<T> {
 }
 
 impl<T> Ends<T> {
-    /// Whether one has stopped, be it by itself.
+    /// Whether either end has stopped.
     pub(super) fn has_stopped(&self) -> bool {
         self.server.is_finished() || self.client.is_finished()
     }
@@ -151,8 +150,8 @@ impl<T> Ends<T> {
     }
 }
 
-/// Runs a future on a thread and a runtime of its own; as a task, for the future that a runtime blocks
-/// on is woken by other tasks only after a look at all sockets.
+/// Runs a future on its own thread and runtime. It runs as a task, because other tasks can wake the
+/// future that a runtime blocks on only after it polls all sockets.
 pub(super) fn on_thread<T, F>(
     make: impl FnOnce() -> F + Send + 'static,
 ) -> JoinHandle<Result<T, PerfError>>
@@ -169,7 +168,7 @@ where
     })
 }
 
-/// A datagram of `size` bytes, of [`LARGEST`] at most.
+/// A datagram of `size` bytes, at most [`LARGEST`].
 pub(super) fn datagram(size: usize) -> Bytes {
     Bytes::from_static(&DATA[..size])
 }
@@ -178,15 +177,16 @@ pub(super) fn join<T>(end: JoinHandle<Result<T, PerfError>>) -> Result<T, PerfEr
     end.join().map_err(|_| PerfError::Stopped)?
 }
 
-/// Seconds of CPU that this process has used, user and system.
+/// CPU time used by this process so far, user and system, in seconds.
 fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Bytes of memory in use.
+/// Resident memory in bytes.
 pub(super) fn resident() -> Result<u64, PerfError> {
-    let known = memory_stats().ok_or_else(|| io::Error::other("it does not tell memory in use"))?;
+    let known = memory_stats()
+        .ok_or_else(|| io::Error::other("the system does not report memory in use"))?;
     Ok(known.physical_mem as u64)
 }
 

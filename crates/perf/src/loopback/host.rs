@@ -1,24 +1,24 @@
-//! What a virtual machine's host takes away.
+//! CPU time that a virtual machine's host takes away.
 
 use std::fs;
 
-/// Time of all processors since the system started, in ticks.
+/// CPU time of all processors since the system started, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
     all: u64,
-    /// Given to others by the host: `steal` of proc_stat(5).
+    /// Time given to others by the host: `steal` in proc_stat(5).
     stolen: u64,
 }
 
 impl Ticks {
-    /// Now; `None` where the system does not tell.
+    /// The current values; `None` if the system does not provide them.
     pub(super) fn now() -> Option<Self> {
         Self::read(&fs::read_to_string("/proc/stat").ok()?)
     }
 
     fn read(stat: &str) -> Option<Self> {
         let line = stat.lines().next()?.strip_prefix("cpu ")?;
-        // user, nice, system, idle, iowait, irq, softirq and steal; guests' time is part of user's.
+        // user, nice, system, idle, iowait, irq, softirq and steal; guest time is included in user.
         let ticks = line.split_whitespace().take(8).map(str::parse);
         let ticks: Vec<u64> = ticks.collect::<Result<_, _>>().ok()?;
         Some(Self {
@@ -27,7 +27,7 @@ impl Ticks {
         })
     }
 
-    /// The share of the time since `before` that the host gave to others.
+    /// The fraction of the time since `before` that the host gave to others.
     pub(super) fn stolen_since(self, before: Self) -> f64 {
         let all = self.all.saturating_sub(before.all).max(1);
         self.stolen.saturating_sub(before.stolen) as f64 / all as f64

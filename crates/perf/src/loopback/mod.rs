@@ -1,12 +1,13 @@
-//! Both ends on this host, over loopback: DCCP over UDP beside plain UDP with the same system calls
-//! (the limit) and, built with the feature `quinn`, beside quinn's datagrams.
+//! Measurements over loopback, with both ends on this host: DCCP over UDP, compared with plain UDP
+//! using the same system calls (the upper limit) and, with the feature `quinn`, with quinn's
+//! datagrams.
 //!
-//! The limit is a hard one: plain UDP sends the same buffer over and over and counts what arrives by
-//! the length of each read, where DCCP numbers, acknowledges and hands over each datagram. Both send
-//! and read up to 64 datagrams in a call; quinn's datagrams can only be sent one by one.
+//! Plain UDP is a demanding limit: it sends the same buffer repeatedly and counts arrivals by the
+//! length of each read, while DCCP numbers, acknowledges and delivers each datagram. Both send and
+//! read up to 64 datagrams per call; quinn's datagrams can only be sent one at a time.
 //!
-//! Each end is a task on a single-threaded runtime with a thread of its own. DCCP's and plain UDP's
-//! round trips share their threads, and are measured with both ends on one thread as well.
+//! Each end is a task on a single-threaded runtime on its own thread. For round trips, DCCP and
+//! plain UDP share their threads, and are also measured with both ends on a single thread.
 
 mod dccp;
 mod ends;
@@ -24,8 +25,8 @@ use self::host::Ticks;
 use self::report::middle;
 use crate::PerfError;
 
-/// Measures everything. `progress` is told the stage and the fraction done, and answers whether to
-/// go on.
+/// Runs all measurements. `progress` receives the stage and the fraction done, and returns whether
+/// to continue.
 ///
 /// # Errors
 ///
@@ -122,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// Everything runs and gives numbers; how large they are is the machine's affair.
+    /// Everything runs and gives numbers; their magnitude depends on the machine.
     #[test]
     fn a_short_run_measures_all() {
         let options = Options {
@@ -158,7 +159,7 @@ mod tests {
         assert!(matches!(stopped, Err(PerfError::Interrupted)));
     }
 
-    /// Both protocols take the largest.
+    /// Both protocols support the largest datagrams.
     #[test]
     fn the_largest_datagrams_are_measured() {
         let options = Options {

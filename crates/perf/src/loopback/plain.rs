@@ -1,4 +1,4 @@
-//! Plain UDP with quinn-udp's calls: what the system can do.
+//! Plain UDP with quinn-udp's calls: the upper limit set by the system.
 
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,7 +14,7 @@ use crate::PerfError;
 
 /// The most datagrams in a batch (Linux's UDP_MAX_SEGMENTS).
 const SEGMENTS: usize = 64;
-/// As DCCP's endpoints ask for.
+/// The same as for DCCP's endpoints.
 const BUFFER: usize = 4 << 20;
 
 struct Plain {
@@ -52,7 +52,7 @@ impl Plain {
             .await
     }
 
-    /// How many datagrams one call has read, and who sent the first.
+    /// Reads once. Returns the number of datagrams, and the sender of the first.
     async fn recv(
         &self,
         buffers: &mut [Vec<u8>],
@@ -90,12 +90,12 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     let datagram = options.datagram;
     let sender = on_thread(move || async move {
         let plain = Plain::new(here)?;
-        // A batch is no longer than the largest datagram.
+        // A batch must not be longer than the largest datagram.
         let batch = &DATA[..datagram * (UDP_LARGEST / datagram).clamp(1, SEGMENTS)];
         while !sending.is_over() {
             plain.send(target, batch, datagram).await?;
         }
-        // Whatever the receiver waits for, something comes.
+        // Wake the receiver, which may be waiting.
         plain.send(target, batch, datagram).await?;
         Ok(())
     });
@@ -105,7 +105,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     stream
 }
 
-/// Sends back what arrives, so many times.
+/// Returns what arrives, `pings` times.
 pub(super) async fn echo(socket: std::net::UdpSocket, pings: usize) -> Result<(), PerfError> {
     let plain = Plain::new(socket)?;
     let (mut buffers, mut metas) = buffer();

@@ -13,10 +13,11 @@ use super::ends::{Ends, PING, PingPong, Run, Stream, datagram, on_thread};
 use super::report::Options;
 use crate::PerfError;
 
-/// Room for a datagram of 1200 bytes from the first packet on; quinn would search for it.
+/// Fits a datagram of 1200 bytes from the first packet on; otherwise quinn would have to discover
+/// the MTU.
 const MTU: u16 = 1400;
-/// In milliseconds. QUIC announces the end of a connection once (RFC 9000, section 10.2), which a full receive buffer
-/// may lose; the other end then knows it by this silence.
+/// The idle timeout in milliseconds. QUIC announces the end of a connection once (RFC 9000, section
+/// 10.2), which a full receive buffer may lose; the other end then relies on this timeout.
 const SILENCE: VarInt = VarInt::from_u32(1000);
 
 fn failed(error: impl ToString) -> PerfError {
@@ -48,7 +49,7 @@ fn client_config(certificate: CertificateDer<'static>) -> Result<ClientConfig, P
     Ok(config)
 }
 
-/// Starts each end of one connection on a thread.
+/// Starts each end of a connection on its own thread.
 fn start<T, S, C>(
     serve: impl FnOnce(Connection) -> S + Send + 'static,
     call: impl FnOnce(Connection) -> C + Send + 'static,

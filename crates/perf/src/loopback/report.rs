@@ -1,23 +1,23 @@
-//! What to measure, and what was measured.
+//! Options and results of the measurements.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// What to measure.
+/// Options of the measurements.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// For how long each protocol's stream is counted, in all rounds together.
+    /// The total time for which each protocol's stream is counted, over all rounds.
     pub duration: Duration,
-    /// Rounds, at least one. The protocols take turns, so that whatever else the machine does strikes
-    /// all of them.
+    /// The number of rounds, at least one. Protocols take turns, so that disturbances affect all of
+    /// them.
     pub rounds: u32,
-    /// Bytes of data in a datagram of a stream.
+    /// Bytes of data per datagram of a stream.
     pub datagram: usize,
-    /// Pings of each protocol, in all rounds together, of which each has whole turns of 50; and as many
-    /// again with both ends on one thread.
+    /// The total number of pings per protocol over all rounds, rounded to whole turns of 50 per
+    /// round; the same number again with both ends on one thread.
     pub pings: usize,
-    /// Idle connections whose memory is measured; none for 0.
+    /// The number of idle connections whose memory is measured; 0 to skip.
     pub idle: usize,
 }
 
@@ -33,94 +33,95 @@ impl Default for Options {
     }
 }
 
-/// What was measured.
+/// The results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// DCCP over UDP, CCID 2: the median of the rounds, figure by figure, as for the others.
+    /// DCCP over UDP with CCID 2. Each figure is the median over rounds, here and for the others.
     pub dccp: Measured,
     /// Plain UDP.
     pub udp: Measured,
-    /// quinn's datagrams; absent unless it was built with the feature `quinn`.
+    /// quinn's datagrams; `None` unless built with the feature `quinn`.
     pub quinn: Option<Measured>,
-    /// DCCP beside the others.
+    /// DCCP compared with the others.
     pub ratios: Ratios,
-    /// The rounds one by one.
+    /// The individual rounds.
     pub rounds: Vec<Round>,
-    /// What idle connections take.
+    /// The memory of idle connections.
     pub idle: Option<Idle>,
-    /// How late a timer of 2 ms fires.
+    /// The lateness of a timer of 2 ms.
     pub timer: Lateness,
 }
 
-/// One protocol.
+/// The results for one protocol.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Measured {
-    /// Datagrams that arrived in a second.
+    /// Datagrams per second that arrived.
     pub datagrams_per_s: f64,
-    /// Bits of data that arrived in a second.
+    /// Bits of data per second that arrived.
     pub goodput_bps: f64,
-    /// CPU time of both ends for a datagram that arrived, in nanoseconds.
+    /// CPU time of both ends per datagram that arrived, in nanoseconds.
     pub cpu_ns_per_datagram: f64,
-    /// Mean round trip of a ping of 100 bytes, in microseconds.
+    /// Mean round-trip time of a ping of 100 bytes, in microseconds.
     pub round_trip_mean_us: f64,
-    /// Its median.
+    /// Median round-trip time, in microseconds.
     pub round_trip_median_us: f64,
-    /// The median with both ends on one thread; not measured for quinn.
+    /// The median with both ends on one thread, in microseconds; not measured for quinn.
     pub one_thread_round_trip_median_us: Option<f64>,
 }
 
-/// DCCP beside the others.
+/// DCCP compared with the others.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Ratios {
-    /// Datagrams per second, DCCP's over plain UDP's: the median of the rounds' ratios.
+    /// Datagrams per second: DCCP divided by plain UDP; the median of the rounds' ratios.
     pub datagrams_dccp_over_udp: f64,
-    /// CPU time of a datagram, plain UDP's over DCCP's, likewise. Where both ends share what CPU
-    /// there is, as on a busy machine, this is what the ratio above comes to.
+    /// CPU time per datagram: plain UDP divided by DCCP; the median of the rounds' ratios. If both
+    /// ends share limited CPU time, as on a busy machine, the ratio of datagrams approaches this
+    /// value.
     pub cpu_udp_over_dccp: f64,
-    /// Datagrams per second, DCCP's over quinn's, likewise.
+    /// Datagrams per second: DCCP divided by quinn; the median of the rounds' ratios.
     pub datagrams_dccp_over_quinn: Option<f64>,
-    /// Median round trip, DCCP's less plain UDP's, in microseconds: the median of the rounds.
+    /// Median round-trip time: DCCP minus plain UDP, in microseconds; the median of the rounds.
     pub round_trip_dccp_less_udp_us: f64,
-    /// The same with both ends on one thread: the work that DCCP is more than plain UDP.
+    /// The same with both ends on one thread: the additional work of DCCP over plain UDP.
     pub one_thread_round_trip_dccp_less_udp_us: f64,
 }
 
-/// All protocols, one after the other.
+/// One round: all protocols in turn.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Round {
-    /// DCCP over UDP, CCID 2.
+    /// DCCP over UDP with CCID 2.
     pub dccp: Measured,
     /// Plain UDP.
     pub udp: Measured,
     /// quinn's datagrams.
     pub quinn: Option<Measured>,
-    /// Median round trip, DCCP's less plain UDP's, in microseconds, where both used the same threads
-    /// in turn: the median of the turns.
+    /// Median round-trip time: DCCP minus plain UDP, in microseconds, with both using the same
+    /// threads in turn; the median of the turns.
     pub round_trip_dccp_less_udp_us: f64,
     /// The same with both ends on one thread.
     pub one_thread_round_trip_dccp_less_udp_us: f64,
-    /// The share of the processors' time that the host of a virtual machine gave to others during
-    /// DCCP's and plain UDP's streams; `None` where the system does not tell.
+    /// The fraction of the processors' time that a virtual machine's host gave to others during the
+    /// streams of DCCP and plain UDP; `None` if the system does not report it.
     pub stolen: Option<f64>,
 }
 
-/// Connections that exist and do nothing.
+/// The memory of idle connections.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Idle {
-    /// Connections; both ends are in this process.
+    /// The number of connections; both ends are in this process.
     pub connections: usize,
-    /// Resident memory that they added, in bytes.
+    /// The resident memory they added, in bytes.
     pub bytes: u64,
-    /// The same for one end of one of them.
+    /// The same per end of a connection.
     pub bytes_per_end: u64,
 }
 
-/// How late a timer fires, in microseconds.
+/// The lateness of a timer, in microseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Lateness {
-    /// On average.
+    /// The mean.
     pub mean_us: f64,
-    /// One in a hundred is later than this.
+    /// The 99th percentile.
     pub p99_us: f64,
 }
 
@@ -153,7 +154,7 @@ impl Ratios {
     }
 }
 
-/// The median of each figure of one protocol.
+/// The median of each figure of a protocol.
 pub(super) fn middle(rounds: impl Iterator<Item = Measured> + Clone) -> Measured {
     let of = |figure: fn(Measured) -> f64| median(rounds.clone().map(figure));
     let one_thread: Option<Vec<_>> = rounds
@@ -170,7 +171,7 @@ pub(super) fn middle(rounds: impl Iterator<Item = Measured> + Clone) -> Measured
     }
 }
 
-/// The median; the upper one of two. Zero of none.
+/// The median (the upper one of two); zero if there are no values.
 pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);

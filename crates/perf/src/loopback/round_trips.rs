@@ -1,12 +1,12 @@
 //! Round trips of a ping over plain UDP and over DCCP.
 //!
-//! What a round trip takes depends most of all on which processors the two ends find themselves on:
-//! on one or on two, awake or asleep. Both protocols therefore use the same threads in turn, and each
-//! turn of DCCP is compared with the turn of plain UDP just before it.
+//! A round-trip time mainly depends on the processors on which the two ends run: the same or
+//! different ones, awake or asleep. Both protocols therefore use the same threads in turn, and each
+//! turn of DCCP is compared with the preceding turn of plain UDP.
 //!
-//! With an end on each of two threads it is as between two programs: a processor falls asleep while
-//! it waits for the other, and has to be woken, and finds its caches cold. With both on one thread
-//! nobody waits, and a round trip is the work that is done for it.
+//! With one thread per end, the situation is that of two programs: a processor goes to sleep while
+//! it waits for the other, has to be woken, and finds its caches cold. With both ends on one thread
+//! nobody waits, and a round trip measures only the work.
 
 use std::time::{Duration, Instant};
 
@@ -15,15 +15,16 @@ use super::report::median;
 use super::{dccp, plain};
 use crate::PerfError;
 
-/// Pings of one protocol before it is the other's turn.
+/// The number of pings of a protocol per turn.
 const TURN: usize = 50;
 
-/// What round trips took.
+/// Round-trip times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrips {
     pub(super) udp: PingPong,
     pub(super) dccp: PingPong,
-    /// The median of a turn, DCCP's less plain UDP's, in microseconds: the median of the turns.
+    /// The difference between DCCP's and plain UDP's median round-trip time per turn, in
+    /// microseconds: the median of the turns.
     pub(super) dccp_less_udp_us: f64,
 }
 
@@ -37,7 +38,7 @@ pub(super) fn measure(pings: usize, threads: Threads) -> Result<RoundTrips, Perf
         move |connection| async move {
             let plain = tokio::spawn(plain::echo(there, turns * TURN));
             let echoed = dccp::echo(&connection).await;
-            // The client has had all answers, or has failed and asks for no more.
+            // The client has received all replies, or has failed and sends no more.
             plain.abort();
             echoed
         },

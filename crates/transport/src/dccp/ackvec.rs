@@ -1,6 +1,5 @@
-//! Ack Vectors (RFC 4340 section 11.4 and appendix A): what a receiver remembers of the packets
-//! that came, and what a sender reads out of an acknowledgement. Load Vectors are the same with
-//! other cells.
+//! Ack Vectors (RFC 4340 section 11.4 and appendix A): the receiver's record of arrivals and the
+//! sender's reading of acknowledgements. Load Vectors differ only in the contents of their cells.
 
 mod buffer;
 mod received;
@@ -11,19 +10,20 @@ use skywave_wire::dccp::{AckState, AckVectorCell, LoadVectorCell};
 pub(crate) use self::buffer::AckVectorBuffer;
 pub(crate) use self::received::{Run, Vector, vectors};
 
-/// What the cells of a vector tell of a packet's ECN field.
+/// What a vector's cells report about a packet's ECN field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VectorKind {
-    /// An Ack Vector: whether it was marked. [`Ecn::NotEct`] stands for any packet that was not.
+    /// An Ack Vector reports whether a packet was marked. [`Ecn::NotEct`] stands for any unmarked
+    /// packet.
     #[default]
     Ack,
-    /// A Load Vector: the code point that it came with, for CCIDs whose routers write codes of their
-    /// own. This project's own option; it takes no negotiation.
+    /// A Load Vector reports the code point with which a packet arrived, for CCIDs whose routers
+    /// write their own codes. It is this project's own option and needs no negotiation.
     Load,
 }
 
 impl VectorKind {
-    /// What is remembered of a packet that came with `ecn`.
+    /// The code to record for a packet that arrived with `ecn`.
     const fn code(self, ecn: Ecn) -> Ecn {
         match self {
             Self::Ack if !ecn.is_ce() => Ecn::NotEct,
@@ -31,7 +31,7 @@ impl VectorKind {
         }
     }
 
-    /// The byte of `len` packets that came with `code`, or have not come.
+    /// Encodes a run of `len` packets that arrived with `code`, or (`None`) did not arrive.
     fn byte(self, code: Option<Ecn>, len: u8) -> u8 {
         let byte = match self {
             Self::Load => LoadVectorCell::new(code, len).map(LoadVectorCell::byte),
@@ -47,7 +47,7 @@ impl VectorKind {
         byte.unwrap_or_default()
     }
 
-    /// What a byte says: the code that packets came with, or that they have not come.
+    /// Decodes the code of a run; `None` if the packets did not arrive.
     const fn read(self, byte: u8) -> Option<Ecn> {
         match self {
             Self::Load => LoadVectorCell::from_byte(byte).code(),
@@ -62,9 +62,9 @@ impl VectorKind {
 
 /// The ECN nonce of a code point (RFC 4340 section 12.2).
 ///
-/// That section calls code point 10 "the nonce"; RFC 3540, which RFC 4341 section 7 names as the
-/// rule to compute by, gives ECT(0), 10, the nonce 0 and ECT(1), 01, the nonce 1. With RFC 8311,
-/// by which DCCP sends ECT(0) only, every echo is then 0, as in Linux.
+/// That section calls code point 10 "the nonce". RFC 3540, to which RFC 4341 section 7 refers for
+/// the computation, gives ECT(0), 10, the nonce 0 and ECT(1), 01, the nonce 1. Under RFC 8311 DCCP
+/// sends ECT(0) only, so every echo is 0, as in Linux.
 pub(crate) const fn nonce_of(ecn: Ecn) -> bool {
     matches!(ecn, Ecn::Ect1)
 }

@@ -1,4 +1,4 @@
-//! What an application or an experiment can choose about a connection.
+//! Configuration of a connection.
 
 use skywave_units::Duration;
 use skywave_wire::dccp::ServiceCode;
@@ -10,13 +10,13 @@ use super::mechanism::{Ccids, HalfContext, Mechanism};
 /// The longest packet, less the longest header (RFC 4340 section 5.1).
 const MPS_MAX: u32 = 65_535 - 1_020;
 
-/// No path has a lower MTU, whatever an ICMP error says: an attacker may have sent it, and every
-/// host takes packets of this length (RFC 791 section 3.1).
+/// The smallest Path MTU believed from an ICMP error, since an attacker may have forged it. Every
+/// host accepts packets of this length (RFC 791 section 3.1).
 pub(crate) const PATH_MTU_MIN: u32 = 576;
-/// The longest packet that IP's length fields describe.
+/// The longest packet that IP's length fields can describe.
 const PATH_MTU_MAX: u32 = 65_535;
 
-/// The options of a connection; the same for a client and a server unless said otherwise.
+/// The options of a connection. They apply to clients and servers alike unless noted.
 ///
 /// A connection shares its configuration (`Arc<Config>`), so thousands of connections may use one.
 ///
@@ -28,55 +28,56 @@ const PATH_MTU_MAX: u32 = 65_535;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// A client asks for the first one, a server accepts each of them (RFC 4340 section 8.1.2).
-    /// Default: one, [`ServiceCode::NONE`].
+    /// A client requests the first; a server accepts any of them (RFC 4340 section 8.1.2). Default:
+    /// one, [`ServiceCode::NONE`].
     pub service_codes: Vec<ServiceCode>,
-    /// The CCIDs that this endpoint knows, each with its parameters. Default: 2, 3, 4 and 251.
+    /// The CCIDs that this endpoint supports, with their parameters. Default: 2, 3, 4 and 251.
     pub ccids: Ccids,
-    /// CCIDs for the data that this endpoint sends, the most preferred first (section 10).
-    /// Default: CCID 2.
+    /// CCIDs for the data that this endpoint sends, most preferred first (section 10). Default:
+    /// CCID 2.
     pub sender_ccids: Vec<Ccid>,
-    /// CCIDs for the data that this endpoint receives, the most preferred first (section 10).
-    /// Default: CCID 2.
+    /// CCIDs for the data that this endpoint receives, most preferred first (section 10). Default:
+    /// CCID 2.
     pub receiver_ccids: Vec<Ccid>,
     /// Parameters of CCID 2 (RFC 4341).
     pub ccid2: super::ccid2::Config,
-    /// Parameters of CCID 3 and CCID 4 (RFC 5348, RFC 4342, RFC 5622). What concerns small packets
-    /// follows from the CCID. Default: RFC 5348.
+    /// Parameters of CCIDs 3 and 4 (RFC 5348, RFC 4342, RFC 5622). The CCID determines the
+    /// small-packet settings. Default: RFC 5348.
     pub tfrc: skywave_congestion::tfrc::Config,
 
     /// Whether to send, and to let the peer send, 24-bit sequence numbers on Data, Ack and DataAck
     /// packets (section 7.6.1). Default: no.
     pub allow_short_seqnos: bool,
-    /// The Sequence Window of the packets that this endpoint sends, in packets (section 7.5.2): at
-    /// the start, and the least that a CCID may ask for later. From 32 to 2^46 - 1. Default: 100.
+    /// The Sequence Window for the packets that this endpoint sends, in packets (section 7.5.2). It
+    /// is the initial value and the lower bound for later requests of a CCID. From 32 to 2^46 - 1.
+    /// Default: 100.
     pub sequence_window: u64,
-    /// Whether ECN cannot be used here: incoming ECN bits cannot be read, and outgoing packets are
-    /// sent as not ECN-capable (section 12.1). Default: no.
+    /// Whether ECN is unavailable here, so that incoming ECN bits cannot be read; outgoing packets
+    /// are then sent as not ECN-capable (section 12.1). Default: no.
     pub ecn_incapable: bool,
     /// Whether data packets carry a random ECN nonce, ECT(0) or ECT(1) (section 12.2). RFC 8311
-    /// section 6 has made that an experiment: otherwise they carry ECT(0). Default: no.
+    /// section 6 restricts this to experiments; without it they carry ECT(0). Default: no.
     pub ecn_nonces: bool,
-    /// The Ack Ratio at the start, in data packets per acknowledgement (section 11.3); the CCID
-    /// may change it. At least 1. Default: 2.
+    /// The initial Ack Ratio, in data packets per acknowledgement (section 11.3); the CCID may
+    /// change it. At least 1. Default: 2.
     pub ack_ratio: u16,
-    /// Whether to send Ack Vectors when the peer asks for them (section 11.5). CCID 2 cannot do
-    /// without. Default: yes.
+    /// Whether to send Ack Vectors if the peer asks for them (section 11.5). CCID 2 requires them.
+    /// Default: yes.
     pub send_ack_vector: bool,
-    /// Whether to ask the peer for NDP Counts (section 7.7.2). They are sent whenever the peer
+    /// Whether to ask the peer for NDP Counts (section 7.7.2). They are always sent if the peer
     /// asks. Default: no.
     pub request_ndp_count: bool,
-    /// Whether to ask the peer for its round-trip time with each data packet that comes under CCID 3
-    /// or 4 (RFC 6323), rather than to infer it from window counters. It is sent whenever the peer
+    /// Whether to ask the peer to report its round-trip time with each data packet under CCID 3 or
+    /// 4 (RFC 6323), instead of inferring it from window counters. It is always sent if the peer
     /// asks. Default: no.
     pub request_rtt_estimate: bool,
 
     /// The Checksum Coverage of the packets that this endpoint sends (section 9.2): 0 covers all
-    /// data, n > 0 covers (n - 1) * 4 bytes. It is used once the peer has agreed, and full
-    /// coverage before. At most 15. Default: 0.
+    /// data, n > 0 covers (n - 1) * 4 bytes. Packets have full coverage until the peer agrees. At
+    /// most 15. Default: 0.
     pub checksum_coverage: u8,
-    /// The smallest Checksum Coverage that is acceptable from the peer (section 9.2.1): 0 accepts
-    /// full coverage only. The data of other packets is dropped. At most 15. Default: 0.
+    /// The smallest Checksum Coverage accepted from the peer (section 9.2.1): 0 accepts full
+    /// coverage only. The data of packets with less coverage is dropped. At most 15. Default: 0.
     pub minimum_checksum_coverage: u8,
     /// Whether to send a Data Checksum with each data packet and to ask the peer to check it
     /// (section 9.3). Default: no.
@@ -87,34 +88,34 @@ pub struct Config {
     /// dropped (section 9.3). Default: no.
     pub deliver_corrupted: bool,
 
-    /// The most data that one datagram may carry, in bytes, whatever the path takes: the upper limit
-    /// of [`Connection::mps`](super::Connection::mps). Default: 64,000, so that the path decides.
+    /// The most data that one datagram may carry, in bytes: the upper limit of
+    /// [`Connection::mps`](super::Connection::mps). Default: 64,000, which leaves the limit to the
+    /// path.
     pub mps: u32,
-    /// The MTU of the path as far as it is known at the start, which is that of the interface:
-    /// bytes of a packet with the headers of all layers (section 14.1). 576 to 65,535. A driver that
-    /// knows better says so ([`Connection::set_path`](super::Connection::set_path)). Default:
-    /// 65,535, no limit.
+    /// The initial Path MTU, normally that of the interface, in bytes including the headers of all
+    /// layers (section 14.1). 576 to 65,535. A driver with better knowledge calls
+    /// [`Connection::set_path`](super::Connection::set_path). Default: 65,535, no limit.
     pub path_mtu: u32,
-    /// Bytes of the headers before DCCP's own: 20 for IPv4, 40 for IPv6, and 8 more for UDP (RFC
-    /// 6773 section 3.7). Default: 20.
+    /// Bytes of headers in front of DCCP's: 20 for IPv4, 40 for IPv6, plus 8 for UDP (RFC 6773
+    /// section 3.7). Default: 20.
     pub lower_headers: u32,
-    /// Datagrams that may wait to be sent; more are refused with
-    /// [`SendError::QueueFull`](super::SendError::QueueFull). Default: 1000, what a path of 100 Mbit/s
-    /// takes within 120 ms in packets of 1500 bytes. Memory is taken as the queue fills.
+    /// The capacity of the send queue, in datagrams; further ones are refused with
+    /// [`SendError::QueueFull`](super::SendError::QueueFull). Default: 1000, which a 100 Mbit/s
+    /// path drains in 120 ms at 1500 bytes per packet. Memory is allocated as the queue fills.
     pub send_queue: usize,
-    /// Datagrams that may wait to be read; more are dropped and reported to the peer with Drop
-    /// Code 2 (section 11.7). Default: 1000, so that a reader may be late by fifteen of the batches of
-    /// 64 that a socket reads at once. Memory is taken as the queue fills, which a peer may do with
-    /// datagrams of up to 64 kB.
+    /// The capacity of the receive queue, in datagrams; further ones are dropped and reported to
+    /// the peer with Drop Code 2 (section 11.7). Default: 1000, which lets a reader lag by fifteen
+    /// batches of 64, the most a socket reads at once. Memory is allocated as the queue fills; a
+    /// peer can fill it with datagrams of up to 64 kB.
     pub receive_queue: usize,
-    /// Whether a server that closes keeps TIMEWAIT state itself (sends a Close), rather than
-    /// leaving it to the client (sends a CloseReq; section 8.3). Default: no.
+    /// Whether a closing server holds TIMEWAIT state itself (by sending a Close) instead of leaving
+    /// it to the client (by sending a CloseReq; section 8.3). Default: no.
     pub server_holds_timewait: bool,
 
-    /// Time until the first retransmission of a Request (section 8.1.1); it doubles each time.
+    /// Time until the first retransmission of a Request (section 8.1.1); doubles each time.
     /// Default: 1 s.
     pub request_retry: Duration,
-    /// The longest time between two retransmissions of a Request, a Change, a CloseReq or a Close
+    /// The longest interval between retransmissions of a Request, a Change, a CloseReq or a Close
     /// (sections 6.6.3, 8.1.1 and 8.3). Default: 64 s.
     pub backoff_limit: Duration,
     /// When a client in REQUEST gives up (section 8.1.1). Default: 3 min.
@@ -122,22 +123,21 @@ pub struct Config {
     /// When an endpoint in RESPOND, PARTOPEN, CLOSEREQ or CLOSING gives up: 4MSL (sections 8.1.3
     /// and 8.1.5). Default: 8 min.
     pub handshake_give_up: Duration,
-    /// Time until a client in PARTOPEN acknowledges again (section 8.1.5). Default: 200 ms.
+    /// Time until a client in PARTOPEN repeats its acknowledgement (section 8.1.5). Default: 200
+    /// ms.
     pub partopen_retry: Duration,
-    /// Whether every packet of a client in PARTOPEN carries its Confirms, and not the first one
-    /// only. Section 6.6.3 does not ask for it, but Linux resets a connection whose first Ack is
-    /// lost or overtaken otherwise. Default: yes.
+    /// Whether every packet of a client in PARTOPEN carries its Confirms, instead of only the
+    /// first. Section 6.6.3 does not require it, but otherwise Linux resets a connection whose
+    /// first Ack is lost or reordered. Default: yes.
     pub repeat_confirms: bool,
     /// How long TIMEWAIT lasts: 2MSL (section 8.3). Default: 4 min.
     pub timewait: Duration,
-    /// How long `close` goes on sending datagrams that wait; then they are discarded. Default:
-    /// 30 s, in which a full queue leaves at 400 kbit/s in packets of 1500 bytes.
+    /// How long `close` keeps sending queued datagrams before discarding the rest. Default: 30 s,
+    /// in which a full queue leaves at 400 kbit/s with 1500-byte packets.
     pub linger: Duration,
-    /// The most Syncs that are sent in answer to invalid packets, per second (section 7.5.4).
-    /// Default: 8.
+    /// The most Syncs sent per second in response to invalid packets (section 7.5.4). Default: 8.
     pub syncs_per_second: u32,
-    /// The most Resets that are sent without a connection, per second (section 8.1.3). Default:
-    /// 1024.
+    /// The most Resets sent per second outside a connection (section 8.1.3). Default: 1024.
     pub resets_per_second: u32,
 }
 
@@ -196,20 +196,22 @@ pub enum ConfigError {
     /// An empty list of CCIDs.
     #[error("{0} is empty; give at least one CCID")]
     NoCcid(&'static str),
-    /// A CCID that is not in the table.
-    #[error("{name} has CCID {ccid}, which is not known: {}", listed(.known))]
+    /// A CCID that is not in [`Config::ccids`].
+    #[error("{name} has unknown CCID {ccid}: {}", listed(.known))]
     UnknownCcid {
-        /// The list.
+        /// The field that lists it.
         name: &'static str,
-        /// The number.
+        /// The CCID.
         ccid: Ccid,
-        /// The numbers that are known.
+        /// The CCIDs in the table.
         known: Vec<Ccid>,
     },
-    /// A CCID whose codes are in the ECN field, without ECN.
-    #[error("{name} has CCID {ccid}, whose codes are in the ECN field: leave ecn_incapable off")]
+    /// A CCID that uses the ECN field for its codes, combined with [`Config::ecn_incapable`].
+    #[error(
+        "{name} has CCID {ccid}, which uses the ECN field for its codes: turn ecn_incapable off"
+    )]
     NeedsEcn {
-        /// The list.
+        /// The field that lists it.
         name: &'static str,
         /// The number.
         ccid: Ccid,
@@ -217,10 +219,10 @@ pub enum ConfigError {
     /// A Sequence Window out of range.
     #[error("sequence_window {0} is out of range; give 32 to 2^46 - 1 packets")]
     SequenceWindow(u64),
-    /// A Maximum Packet Size beyond what a packet can carry.
+    /// A Maximum Packet Size that leaves no room for headers.
     #[error("mps {0} leaves no room for headers in a packet; give at most 64515 bytes")]
     Mps(u32),
-    /// A Path MTU that is none.
+    /// A Path MTU out of range.
     #[error("path_mtu {0} is out of range; give 576 to 65535 bytes")]
     PathMtu(u32),
     /// Ack Ratio zero.
@@ -249,7 +251,7 @@ fn listed(ccids: &[Ccid]) -> String {
 }
 
 impl Config {
-    /// This configuration with `mechanism` in both directions, alone.
+    /// Returns this configuration with `mechanism` as the only CCID, in both directions.
     #[must_use]
     pub fn with_ccid(mut self, mechanism: impl Mechanism + 'static) -> Self {
         let ccid = mechanism.row().ccid;
@@ -259,7 +261,7 @@ impl Config {
         self
     }
 
-    /// What a CCID learns of this when it makes a half of a connection.
+    /// The part of the configuration that a CCID sees when it creates a half.
     pub(crate) const fn half_context(&self, mps: u32, ack_ratio: u16) -> HalfContext<'_> {
         HalfContext {
             ccid2: &self.ccid2,
@@ -270,12 +272,12 @@ impl Config {
         }
     }
 
-    /// Checks the ranges that RFC 4340 sets.
+    /// Checks the ranges set by RFC 4340.
     ///
     /// # Errors
     ///
-    /// The first field whose value is not allowed. A connection that is made with such a value all
-    /// the same does no harm, but its peer may refuse it.
+    /// The first field whose value is not allowed. A connection created from such a configuration
+    /// works safely, but its peer may refuse it.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.service_codes.is_empty() {
             return Err(ConfigError::NoServiceCode);

@@ -1,18 +1,18 @@
-//! Data Dropped options (RFC 4340 section 11.7): what a receiver remembers of the packets whose
-//! data did not reach its application, and what a sender reads out of an acknowledgement.
+//! Data Dropped options (RFC 4340 section 11.7): the receiver's record of packets whose data did
+//! not reach its application, and the sender's reading of an acknowledgement.
 
 use std::collections::VecDeque;
 
 use skywave_wire::dccp::{DccpOption, OptionBytes, OptionList, SeqNo};
 
-/// Drops that are remembered until the peer knows of them. More than these at once are a peer
-/// that does not care for Drop Codes.
+/// The most drops remembered until the peer knows about them. A peer that lets more accumulate
+/// ignores Drop Codes.
 const ENTRIES_MAX: usize = 64;
 
-/// Packets that carried the option, of which the peer need acknowledge only one.
+/// The number of packets with the option to remember; the peer need acknowledge only one of them.
 const CARRIERS: usize = 8;
 
-/// Bytes of the option's value. The Ack Vector needs most of the room for options.
+/// The most bytes of the option's value. The Ack Vector needs most of the space for options.
 const OPTION_MAX: usize = 64;
 
 /// Why a packet's data was dropped (table 7).
@@ -21,7 +21,7 @@ const OPTION_MAX: usize = 64;
 pub(crate) enum DropCode {
     /// Protocol constraints.
     ProtocolConstraints = 0,
-    /// The application does not read any more.
+    /// The application has stopped reading.
     NotListening = 1,
     /// No room in the receive queue.
     ReceiveBuffer = 2,
@@ -29,7 +29,7 @@ pub(crate) enum DropCode {
     Corrupt = 3,
     /// 4 to 6.
     Reserved = 4,
-    /// The Data Checksum was wrong and the data was delivered all the same.
+    /// The Data Checksum was wrong, and the data was delivered anyway.
     DeliveredCorrupt = 7,
 }
 
@@ -47,12 +47,12 @@ impl DropCode {
     }
 }
 
-/// The drops that the peer has not yet been told of reliably.
+/// The drops not yet reliably reported to the peer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DataDropped {
     /// In increasing order of sequence number.
     entries: VecDeque<Entry>,
-    /// Our packets that carried the option lately.
+    /// Our recent packets that carried the option.
     carriers: VecDeque<SeqNo>,
 }
 
@@ -60,12 +60,12 @@ pub(crate) struct DataDropped {
 struct Entry {
     seq: SeqNo,
     code: DropCode,
-    /// Our greatest sequence number when it happened: only later packets report it.
+    /// Our greatest sequence number at the time of the drop: only later packets report it.
     gss: SeqNo,
 }
 
 impl DataDropped {
-    /// The data of packet `seq` was dropped, after our own packet `gss` was sent.
+    /// Records that the data of packet `seq` was dropped, after we sent packet `gss`.
     pub(crate) fn record(&mut self, seq: SeqNo, code: DropCode, gss: SeqNo) {
         if self.entries.len() == ENTRIES_MAX {
             self.entries.pop_front();
@@ -83,7 +83,7 @@ impl DataDropped {
         self.entries.insert(place, Entry { seq, code, gss });
     }
 
-    /// The option for a packet with acknowledgement number `ack`, sent as `own_seq`.
+    /// Returns the option for our packet `own_seq`, whose acknowledgement number is `ack`.
     pub(crate) fn option(&mut self, ack: SeqNo, own_seq: SeqNo) -> Option<DccpOption> {
         let mut blocks = OptionBytes::new();
         let mut next = ack;
@@ -116,7 +116,7 @@ impl DataDropped {
         Some(DccpOption::DataDropped(blocks))
     }
 
-    /// The peer has acknowledged our packet `own_seq`.
+    /// Handles an acknowledgement of our packet `own_seq`.
     pub(crate) fn acked(&mut self, own_seq: SeqNo) {
         if self.carriers.contains(&own_seq) {
             self.entries.retain(|entry| !entry.gss.is_before(own_seq));
@@ -125,8 +125,8 @@ impl DataDropped {
     }
 }
 
-/// The packets that the Data Dropped options of an acknowledgement of `ack` list, newest first.
-/// Each option begins where the one before left off.
+/// Returns the packets listed by the Data Dropped options of an acknowledgement of `ack`, newest
+/// first. Each option starts where the previous one ended.
 pub(crate) fn dropped(ack: SeqNo, options: &OptionList) -> impl Iterator<Item = (SeqNo, DropCode)> {
     options
         .iter()

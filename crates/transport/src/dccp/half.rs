@@ -1,4 +1,4 @@
-//! The data-sending half in force in a connection, beside the facts of its CCID.
+//! The current data-sending half of a connection, with its CCID's row.
 
 use core::ops::{Deref, DerefMut};
 
@@ -8,7 +8,7 @@ use super::Config;
 use super::ccid::{Ccid, Row};
 use super::mechanism::{Mechanism, SenderHalf, TcpLike};
 
-/// The data-sending half in force.
+/// The current data-sending half.
 #[derive(Debug)]
 pub(crate) struct Sender {
     row: &'static Row,
@@ -16,13 +16,12 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// The sender of a new connection, under the CCID that connections begin with, on a path with this
-    /// Maximum Packet Size.
+    /// The sender of a new connection: the initial CCID, on a path with this Maximum Packet Size.
     pub(crate) fn initial(config: &Config, mps: u32) -> Self {
         Self::with(initial(config), config, mps)
     }
 
-    /// The sender of `ccid` on a path with this Maximum Packet Size, where the CCID is known.
+    /// The sender of `ccid` on a path with this Maximum Packet Size; `None` if the CCID is unknown.
     pub(crate) fn of(ccid: Ccid, config: &Config, mps: u32) -> Option<Self> {
         Some(Self::with(config.ccids.get(ccid)?, config, mps))
     }
@@ -34,13 +33,13 @@ impl Sender {
         }
     }
 
-    /// The facts of its CCID.
+    /// The row of its CCID.
     pub(crate) const fn row(&self) -> &'static Row {
         self.row
     }
 
-    /// Whether the CCID understands this option of its own, which the receiving half at the peer has
-    /// sent (RFC 4340 section 10.3).
+    /// Whether the CCID understands this CCID-specific option from the peer's receiving half (RFC
+    /// 4340 section 10.3).
     pub(crate) fn reads(&self, option: &DccpOption) -> bool {
         let kind = option.option_type();
         let is_malformed = matches!(option, DccpOption::Other { .. }) && kind.is_known();
@@ -48,7 +47,7 @@ impl Sender {
     }
 }
 
-/// The mechanism with which connections begin: what the table has under that number.
+/// The mechanism with which connections start: the table's entry for the initial CCID.
 pub(crate) fn initial(config: &Config) -> &dyn Mechanism {
     config.ccids.get(Ccid::INITIAL).unwrap_or(&TcpLike)
 }
@@ -76,7 +75,7 @@ mod tests {
 
     const OWN_OPTION: OptionType = OptionType(210);
 
-    /// A CCID 2 of one's own, with an option of its own.
+    /// A user-defined CCID 2 with its own option.
     #[derive(Debug)]
     struct Own;
 
@@ -110,8 +109,8 @@ mod tests {
         );
     }
 
-    /// The codec does not know an option of one's own; of those that it knows, an impossible value is
-    /// not understood.
+    /// The codec does not know a user-defined option. Of those it knows, invalid values are not
+    /// understood.
     #[test]
     fn options_of_ones_own_are_read() {
         let sender = Sender::initial(&Config::default().with_ccid(Own), 1000);

@@ -1,27 +1,27 @@
-//! DCCP (RFC 4340): a full connection as a sans-IO endpoint.
+//! DCCP (RFC 4340): a complete connection as a sans-IO endpoint.
 //!
-//! The way through it:
+//! Where to find what:
 //!
-//! - [`Connection`] is one end of a connection, [`Config`] what can be chosen about it; [`State`],
-//!   [`Event`] and [`Stats`] are what an application sees.
-//! - `connection::receive` reads like RFC 4340 section 8.5, one function per step; `sequence`
-//!   holds the windows of section 7, `features` the negotiation of section 6, `ackvec` the Ack
+//! - [`Connection`] is one end of a connection and [`Config`] its options. [`State`], [`Event`] and
+//!   [`Stats`] are the application's view of it.
+//! - `connection::receive` follows RFC 4340 section 8.5, one function per step. `sequence`
+//!   implements the windows of section 7, `features` the negotiation of section 6, `ackvec` the Ack
 //!   Vector of section 11.4, `data_dropped` the option of section 11.7.
-//! - [`Listener`] answers what belongs to no connection: Requests, with Init Cookies where there
-//!   are too many, and strays.
-//! - [`ccid`] is the line to congestion control: what a half-connection's sender and receiver must
-//!   answer. [`ccid2`] holds the halves of TCP-like congestion control (RFC 4341), `ccid3` those of
-//!   TCP-Friendly Rate Control (RFC 4342).
-//! - [`mechanism`] is the table of CCIDs, a file each: 2, 3, 4 (CCID 3 for small packets, RFC 5622)
-//!   and 251 (CCID 2 with a control of the sender's choice).
+//! - [`Listener`] answers packets that belong to no connection: Requests (with Init Cookies if
+//!   there are too many) and strays.
+//! - [`ccid`] is the interface to congestion control: the traits of a half-connection's sender and
+//!   receiver. [`ccid2`] implements the halves of TCP-like congestion control (RFC 4341), `ccid3`
+//!   those of TCP-Friendly Rate Control (RFC 4342).
+//! - [`mechanism`] is the table of CCIDs, one file each: 2, 3, 4 (CCID 3 for small packets, RFC
+//!   5622) and 251 (CCID 2 with a control chosen by the sender).
 //!
-//! Extensions beyond RFC 4340, and choices where it leaves one:
+//! Extensions to RFC 4340, and choices where it leaves one:
 //!
-//! - Data leaves in Data and DataAck packets only, never in a Request or Response; data of a
+//! - Data is sent only in Data and DataAck packets, never in a Request or Response. Data in a
 //!   peer's Request or Response is delivered.
-//! - A datagram that arrives twice is delivered once.
+//! - A duplicated datagram is delivered once.
 //! - A server acknowledges an Ack that shows its client to be in PARTOPEN, so that an idle
-//!   connection, too, leaves that state.
+//!   connection leaves that state too.
 //! - Close is repeated for [`Config::handshake_give_up`], then the connection is reset.
 
 mod ackvec;

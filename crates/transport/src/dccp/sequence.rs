@@ -1,10 +1,10 @@
-//! Sequence and acknowledgement numbers of a connection, and which packets are sequence-valid
-//! (RFC 4340 section 7).
+//! Sequence and acknowledgement numbers of a connection, and the sequence-validity checks (RFC 4340
+//! section 7).
 
 use skywave_wire::dccp::{PacketType, SeqNo};
 
-/// Sequence windows stay below this (section 7.5.2: Wmax = 2^46 - 1), and a connection whose
-/// numbers have moved on by more than this is no longer "at the beginning".
+/// Sequence windows are smaller than this (section 7.5.2: Wmax = 2^46 - 1). A connection whose
+/// numbers have advanced by more is no longer "at the beginning".
 const LONG_WAY: i64 = 1 << 46;
 
 /// The sequence number variables of section 7.1, and OSR of section 8.5.
@@ -16,29 +16,29 @@ pub(crate) struct SequenceNumbers {
     pub(crate) isr: SeqNo,
     /// Greatest Sequence Number Sent.
     pub(crate) gss: SeqNo,
-    /// Greatest Sequence Number Received, on an acknowledgeable packet.
+    /// Greatest Sequence Number Received on an acknowledgeable packet.
     pub(crate) gsr: SeqNo,
-    /// Greatest Acknowledgement Number Received, on anything but a Sync.
+    /// Greatest Acknowledgement Number Received on any packet but a Sync.
     pub(crate) gar: SeqNo,
     /// First sequence number received in OPEN state.
     pub(crate) osr: Option<SeqNo>,
-    /// Whether SWL is still kept from falling below ISR: only at the beginning (section 7.5.1).
+    /// Whether SWL must not fall below ISR: only at the beginning (section 7.5.1).
     clamp_to_isr: bool,
-    /// The same for AWL and ISS.
+    /// Whether AWL must not fall below ISS: only at the beginning.
     clamp_to_iss: bool,
 }
 
 /// The widths of the two windows, in packets (section 7.5.1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
-    /// W, the peer's Sequence Window: how wide [SWL, SWH] is.
+    /// W, the peer's Sequence Window: the width of [SWL, SWH].
     pub(crate) sequence: u64,
-    /// W', our own Sequence Window: how wide [AWL, AWH] is.
+    /// W', our own Sequence Window: the width of [AWL, AWH].
     pub(crate) acknowledgement: u64,
 }
 
 impl SequenceNumbers {
-    /// Before the first packet is sent: it will carry `iss`.
+    /// Creates the variables of an endpoint whose first packet will be `iss`.
     pub(crate) const fn new(iss: SeqNo) -> Self {
         Self {
             iss,
@@ -52,22 +52,22 @@ impl SequenceNumbers {
         }
     }
 
-    /// The peer's first sequence number is known (steps 3 and 4 of section 8.5): set so that its
-    /// packet passes the checks of step 6, a Reset too.
+    /// Sets the peer's first sequence number (steps 3 and 4 of section 8.5), so that its packet,
+    /// even a Reset, passes the checks of step 6.
     pub(crate) const fn start_receiving(&mut self, isr: SeqNo) {
         self.isr = isr;
         self.gsr = isr.previous();
         self.clamp_to_isr = true;
     }
 
-    /// Takes the next number for a packet to send: each packet, whatever its type, has one of its
-    /// own (section 7.1).
+    /// Returns the next number for a packet to send. Every packet uses one, whatever its type
+    /// (section 7.1).
     pub(crate) const fn take_next(&mut self) -> SeqNo {
         self.take(1);
         self.gss
     }
 
-    /// Takes the next `count` numbers.
+    /// Skips the next `count` numbers.
     pub(crate) const fn take(&mut self, count: u64) {
         self.gss = self.gss.add(count);
         if self.gss.distance_from(self.iss) > LONG_WAY {
@@ -87,7 +87,7 @@ impl SequenceNumbers {
 
     /// SWH.
     pub(crate) const fn swh(&self, windows: Windows) -> SeqNo {
-        // W <= 2^46 - 1, so 3W does not overflow; a wilder W saturates rather than wraps.
+        // W <= 2^46 - 1, so 3W does not overflow; a larger W saturates instead of wrapping.
         self.gsr.add(windows.sequence.saturating_mul(3).div_ceil(4))
     }
 
@@ -111,8 +111,8 @@ impl SequenceNumbers {
         is_between(ack, self.awl(windows), self.awh())
     }
 
-    /// Step 5: whether a Sync or SyncAck is sequence-valid (section 7.5.3). Where the connection
-    /// is `active`, the second, more stringent table applies.
+    /// Step 5: whether a Sync or SyncAck is sequence-valid (section 7.5.3). The second, stricter
+    /// table applies if the connection is `active`.
     pub(crate) const fn sync_is_valid(
         &self,
         seq: SeqNo,
@@ -125,7 +125,7 @@ impl SequenceNumbers {
             && (!active || !seq.is_after(self.swh(windows)))
     }
 
-    /// Step 6: whether a packet of any type but Sync and SyncAck, which step 5 has judged, is
+    /// Step 6: whether a packet of any other type than Sync and SyncAck (see step 5) is
     /// sequence-valid (section 7.5.3).
     pub(crate) const fn is_valid(
         &self,
@@ -150,7 +150,7 @@ impl SequenceNumbers {
         }
     }
 
-    /// Takes in the sequence number of a valid packet.
+    /// Updates GSR with the sequence number of a valid packet.
     pub(crate) const fn update_gsr(&mut self, seq: SeqNo) {
         self.gsr = self.gsr.max(seq);
         if self.gsr.distance_from(self.isr) > LONG_WAY {
@@ -158,13 +158,13 @@ impl SequenceNumbers {
         }
     }
 
-    /// Takes in the acknowledgement number of a valid packet that is not a Sync.
+    /// Updates GAR with the acknowledgement number of a valid packet that is not a Sync.
     pub(crate) const fn update_gar(&mut self, ack: SeqNo) {
         self.gar = self.gar.max(ack);
     }
 }
 
-/// `low <= number <= high` by circular comparison. An interval whose ends have crossed is empty.
+/// `low <= number <= high` in circular arithmetic. An interval whose ends have crossed is empty.
 const fn is_between(number: SeqNo, low: SeqNo, high: SeqNo) -> bool {
     !number.is_before(low) && !number.is_after(high)
 }

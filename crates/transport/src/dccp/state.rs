@@ -1,27 +1,27 @@
-//! The states of a connection and what an application sees of them.
+//! The states of a connection and the application's view of it.
 
 use skywave_units::{Duration, Rate};
 use skywave_wire::Payload;
 use skywave_wire::dccp::ResetCode;
 use thiserror::Error;
 
-/// The states of a connection, in the increasing order of RFC 4340 section 4.3, and those that RFC
-/// 5596 section 2.2.2 puts beside LISTEN.
+/// The states of a connection, in the increasing order of RFC 4340 section 4.3, plus those that RFC
+/// 5596 section 2.2.2 adds next to LISTEN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// No connection.
     Closed,
-    /// A server waits for a Request.
+    /// A server waiting for a Request.
     Listen,
-    /// A server waits for the Request of one client, and invites it with Listen packets.
+    /// A server waiting for the Request of one client, which it invites with Listen packets.
     Invited,
-    /// A server waits for the Request of one client, and has stopped inviting it.
+    /// A server waiting for the Request of one client, which it no longer invites.
     Listen1,
     /// A client has sent a Request.
     Request,
     /// A server has sent a Response.
     Respond,
-    /// A client has had the Response and does not know yet whether the server knows.
+    /// A client has received the Response but does not know yet that the server knows.
     PartOpen,
     /// Data flows.
     Open,
@@ -29,7 +29,7 @@ pub enum State {
     CloseReq,
     /// A Close has been sent.
     Closing,
-    /// The connection is over and its ports are kept from being used again too soon.
+    /// The connection is over; its ports are held so that they are not reused too soon.
     TimeWait,
 }
 
@@ -43,49 +43,49 @@ impl State {
 /// Which side of the handshake an endpoint is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Sends the Request.
+    /// The side that sends the Request.
     Client,
-    /// Answers it.
+    /// The side that answers it.
     Server,
 }
 
 /// Which endpoint ended a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
-    /// This one sent the Reset.
+    /// This endpoint sent the Reset.
     Local,
-    /// The peer sent it.
+    /// The peer sent the Reset.
     Remote,
 }
 
-/// Something that an application may want to know.
+/// A change that an application may want to know about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// The handshake is complete.
     Connected,
-    /// After a [`SendError::QueueFull`], there is room again.
+    /// The send queue has room again after a [`SendError::QueueFull`].
     Writable,
-    /// The peer's application reads no more data (Drop Code 1, RFC 4340 section 11.7.2); nothing
+    /// The peer's application has stopped reading (Drop Code 1, RFC 4340 section 11.7.2); nothing
     /// more will be sent.
     PeerNotListening,
-    /// The path takes packets of another size than before (section 14).
+    /// The path's packet size limit has changed (section 14).
     PathMtu {
-        /// The Maximum Packet Size now, in bytes of data.
+        /// The new Maximum Packet Size, in bytes of data.
         mps: u32,
-        /// Datagrams that waited to be sent and were discarded, because they are larger.
+        /// How many queued datagrams were discarded because they are now too large.
         discarded: usize,
     },
     /// The connection is over.
     Closed {
-        /// Why; [`ResetCode::CLOSED`] is the normal way.
+        /// Why; [`ResetCode::CLOSED`] for an orderly close.
         code: ResetCode,
         /// Who ended it.
         origin: Origin,
     },
 }
 
-/// Why [`Connection::send`](super::Connection::send) has not taken a datagram.
+/// Why [`Connection::send`](super::Connection::send) did not accept a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SendError {
@@ -103,7 +103,7 @@ pub enum SendError {
     /// The connection is closing or closed.
     #[error("the connection is closed; open another one")]
     Closed,
-    /// The peer's application reads no more data (Drop Code 1).
+    /// The peer's application has stopped reading (Drop Code 1).
     #[error("the peer's application no longer listens; close the connection")]
     PeerNotListening,
 }
@@ -113,34 +113,34 @@ pub enum SendError {
 pub struct Datagram {
     /// The data; may be empty (RFC 4340 section 5.4).
     pub payload: Payload,
-    /// Whether it failed its Data Checksum (section 9.3); only where
-    /// [`Config::deliver_corrupted`](super::Config::deliver_corrupted) asks for such data.
+    /// Whether it failed its Data Checksum (section 9.3). Such data is delivered only if
+    /// [`Config::deliver_corrupted`](super::Config::deliver_corrupted) is set.
     pub corrupted: bool,
 }
 
-/// What a connection has done, and how its congestion control stands.
+/// Counters of a connection and the state of its congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Counters since the connection began.
     pub counters: Counters,
-    /// Datagrams that wait to be sent.
+    /// Datagrams in the send queue.
     pub queued: usize,
-    /// Smoothed round-trip time, once there is a sample.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// Times that no answer came for too long: transmit timeouts (RFC 4341 section 5), or those of
-    /// the nofeedback timer that lowered the rate (RFC 5348 section 4.4).
+    /// Transmit timeouts (RFC 4341 section 5), or expirations of the nofeedback timer that lowered
+    /// the rate (RFC 5348 section 4.4).
     pub timeouts: u64,
     /// What limits the data that this endpoint sends.
     pub congestion: Congestion,
 }
 
-/// The state of congestion control for the data that an endpoint sends, by the kind of its CCID.
+/// The state of congestion control for the data that an endpoint sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Congestion {
     /// A window: CCID 2.
     Window(WindowStats),
-    /// A rate: CCID 3 and 4.
+    /// A rate: CCIDs 3 and 4.
     Rate(RateStats),
 }
 
@@ -151,7 +151,7 @@ impl Default for Congestion {
 }
 
 impl Congestion {
-    /// The window, where there is one.
+    /// The window, if the CCID uses one.
     pub const fn window(&self) -> Option<&WindowStats> {
         match self {
             Self::Window(window) => Some(window),
@@ -159,7 +159,7 @@ impl Congestion {
         }
     }
 
-    /// The rate, where that is the limit.
+    /// The rate, if the CCID uses one.
     pub const fn rate(&self) -> Option<&RateStats> {
         match self {
             Self::Window(_) => None,
@@ -168,7 +168,7 @@ impl Congestion {
     }
 }
 
-/// How a window stands.
+/// The state of window-based congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WindowStats {
     /// Congestion window in packets; zero before there is a connection.
@@ -177,28 +177,29 @@ pub struct WindowStats {
     pub ssthresh: f64,
     /// Data packets outstanding, as the CCID estimates them.
     pub pipe: u32,
-    /// Data packets that were sent and are known to be lost. What was outstanding at a timeout is
-    /// not among them until acknowledgements show it.
+    /// Data packets known to be lost. Packets outstanding at a timeout are not counted until
+    /// acknowledgements show that they were lost.
     pub lost: u64,
-    /// Data packets that were sent and are known to have been marked (CE).
+    /// Data packets known to have been marked (CE).
     pub marked: u64,
 }
 
-/// How a rate stands (RFC 5348). The sender is told of loss events, not of packets.
+/// The state of rate-based congestion control (RFC 5348). The sender learns of loss events, not of
+/// lost packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RateStats {
-    /// X_inst: how fast data leaves at this instant, headers not counted; X, less what section 4.5
-    /// takes while the round-trip time is above its mean.
+    /// X_inst, the instantaneous sending rate without headers: X, reduced as in section 4.5 while
+    /// the round-trip time is above its mean.
     pub rate: Rate,
     /// X: the allowed rate.
     pub allowed_rate: Rate,
-    /// X_recv: how much arrived, by the peer's latest report.
+    /// X_recv, the receive rate in the peer's latest report.
     pub receive_rate: Rate,
-    /// p, the loss event rate; zero before there was a loss.
+    /// p, the loss event rate; zero before the first loss.
     pub loss_event_rate: f64,
-    /// Reports of the peer's.
+    /// Reports received from the peer.
     pub reports: u64,
-    /// Loss events that they told of.
+    /// Loss events in those reports.
     pub loss_events: u64,
 }
 

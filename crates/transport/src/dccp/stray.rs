@@ -9,16 +9,16 @@ use super::timer::RateLimit;
 /// Answers packets that belong to no connection with Resets, at a limited rate (RFC 4340 sections
 /// 8.1.3 and 8.3.1).
 ///
-/// A [`Connection`](super::Connection) does so for packets that are handed to it; whoever keeps a
-/// table of connections asks here about those that match none.
+/// A [`Connection`](super::Connection) does this for packets passed to it. A driver that keeps a
+/// table of connections uses this for packets that match none.
 #[derive(Clone, Debug, Default)]
 pub struct Strays {
     limit: RateLimit,
 }
 
 impl Strays {
-    /// The Reset that answers `packet`; `None` where `packet` is a Reset itself, or where
-    /// `per_second` of them have left within this second.
+    /// Returns the Reset in response to `packet`; `None` if `packet` is itself a Reset, or if
+    /// `per_second` Resets have left within this second.
     pub fn answer(
         &mut self,
         now: Instant,
@@ -29,14 +29,14 @@ impl Strays {
         if matches!(packet.kind, Kind::Reset { .. }) || !self.limit.allows(now, per_second) {
             return None;
         }
-        // Of short numbers only the low 24 bits are there: the upper ones stay zero.
+        // Short numbers have only the low 24 bits: the upper ones stay zero.
         let seq = packet.kind.ack().map_or(SeqNo::ZERO, SeqNo::next);
         let seq = if packet.extended {
             seq
         } else {
             SeqNo::new(seq.low24().into())
         };
-        // A Packet Error names the type of the packet (section 5.6).
+        // A Packet Error quotes the packet's type (section 5.6).
         let data = match code {
             ResetCode::PACKET_ERROR => [packet.kind.packet_type() as u8, 0, 0],
             _ => [0; 3],
@@ -44,13 +44,13 @@ impl Strays {
         Some(bare_reset(packet, seq, code, data))
     }
 
-    /// Whether one more Reset without a connection may leave; counts it if so.
+    /// Whether another Reset without a connection may leave; counts it if so.
     pub(super) const fn allows(&mut self, now: Instant, per_second: u32) -> bool {
         self.limit.allows(now, per_second)
     }
 }
 
-/// A Reset that answers `packet` outside of any connection.
+/// A Reset in response to `packet`, outside any connection.
 pub(super) fn bare_reset(packet: &Packet, seq: SeqNo, code: ResetCode, data: [u8; 3]) -> Packet {
     Packet {
         source_port: packet.destination_port,

@@ -1,20 +1,20 @@
-//! The timers of a connection: a small fixed table, and rate limits.
+//! A connection's timers, in a small fixed table, and rate limits.
 
 use skywave_units::{Duration, Instant};
 
-/// What a timer is for. The CCIDs keep timers of their own.
+/// What a timer is for. CCIDs keep their own timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Timer {
-    /// Sends the Request, the acknowledgement of PARTOPEN, the CloseReq or the Close again: one of
-    /// them at a time, by state.
+    /// Retransmits the Request, PARTOPEN's acknowledgement, the CloseReq or the Close: one at a
+    /// time, depending on the state.
     Retransmit,
     /// Gives up on the current state.
     GiveUp,
-    /// Sends unanswered Change options again (RFC 4340 section 6.6.3).
+    /// Retransmits unanswered Change options (RFC 4340 section 6.6.3).
     Features,
     /// Ends TIMEWAIT.
     TimeWait,
-    /// Discards what `close` could not send.
+    /// Discards what `close` has not managed to send.
     Linger,
 }
 
@@ -34,12 +34,12 @@ impl Timer {
 pub(crate) struct TimerTable([Instant; Timer::COUNT]);
 
 impl TimerTable {
-    /// No timer is set.
+    /// Creates a table with no timer set.
     pub(crate) const fn new() -> Self {
         Self([Instant::MAX; Timer::COUNT])
     }
 
-    /// Lets `timer` fire at `at`, whatever it was set to before.
+    /// Sets `timer` to fire at `at`, replacing any earlier setting.
     pub(crate) const fn set(&mut self, timer: Timer, at: Instant) {
         self.0[timer as usize] = at;
     }
@@ -59,7 +59,7 @@ impl TimerTable {
         self.0[timer as usize] != Instant::MAX
     }
 
-    /// The earliest timer.
+    /// When the earliest timer fires.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.0
             .iter()
@@ -79,7 +79,7 @@ impl TimerTable {
     }
 }
 
-/// The shortest interval: with none at all, time would not go on between two tries.
+/// The shortest interval: with zero, time would not advance between two attempts.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// An interval that doubles each time, up to a limit.
@@ -87,14 +87,14 @@ const SHORTEST: Duration = Duration::from_millis(1);
 pub(crate) struct Backoff(u8);
 
 impl Backoff {
-    /// The interval before the next try, where the first one was `first`; never longer than
-    /// `limit`, unless `first` is, and never shorter than 1 ms.
+    /// The interval before the next attempt, if the first was `first`. At most `limit` (or `first`
+    /// if that is longer) and at least 1 ms.
     pub(crate) fn interval(self, first: Duration, limit: Duration) -> Duration {
         let first = first.max(SHORTEST);
         (first * (1u64 << self.0.min(32))).min(limit.max(first))
     }
 
-    /// A try has failed.
+    /// Records a failed attempt.
     pub(crate) const fn advance(&mut self) {
         self.0 = self.0.saturating_add(1);
     }
@@ -105,7 +105,7 @@ impl Backoff {
     }
 }
 
-/// At most so many events in each second.
+/// Allows a limited number of events per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateLimit {
     second: u64,
@@ -113,7 +113,7 @@ pub(crate) struct RateLimit {
 }
 
 impl RateLimit {
-    /// Whether one more event may happen at `now`; counts it if so.
+    /// Whether another event may happen at `now`; counts it if so.
     pub(crate) const fn allows(&mut self, now: Instant, per_second: u32) -> bool {
         let second = now.as_nanos() / 1_000_000_000;
         if second != self.second {

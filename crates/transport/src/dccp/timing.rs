@@ -1,12 +1,12 @@
-//! What is known of time: the round-trip time to start from, and a Timestamp to echo.
+//! Timing: the initial round-trip time, and Timestamps to echo.
 
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList};
 
-/// The round-trip time to reckon with before there is a sample (RFC 4340 section 3.4).
+/// The round-trip time assumed before the first sample (RFC 4340 section 3.4).
 pub(crate) const DEFAULT_RTT: Duration = Duration::from_millis(200);
 
-/// A received Timestamp that waits for the next packet (section 13.3).
+/// A received Timestamp to be echoed in the next packet (section 13.3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingEcho {
     /// The Timestamp's value.
@@ -30,9 +30,9 @@ pub(crate) fn time_since(then: Instant, now: Instant) -> Option<ElapsedTime> {
     Some(ElapsedTime::from_duration(now - then)).filter(|elapsed| elapsed.units() > 0)
 }
 
-/// The peer's delay before it sent an acknowledgement, as it says itself (RFC 4340 section 13.2).
+/// The peer's own report of how long it delayed an acknowledgement (RFC 4340 section 13.2).
 pub(crate) fn elapsed(options: &OptionList) -> Duration {
-    // Not that of a Timestamp Echo: it counts from the packet with the Timestamp.
+    // Not the time in a Timestamp Echo, which counts from the packet with the Timestamp.
     let elapsed = options.iter().find_map(|option| match option {
         DccpOption::ElapsedTime(elapsed) => Some(elapsed.as_duration()),
         _ => None,

@@ -1,4 +1,4 @@
-//! What can be set on the two endpoints.
+//! Configuration of the two endpoints.
 
 use skywave_congestion::RtoConfig;
 use skywave_units::Duration;
@@ -14,59 +14,60 @@ pub struct Ports {
     pub remote: u16,
 }
 
-/// What the first and the second duplicate acknowledgement let out beyond cwnd: a segment each.
+/// What the first and second duplicate acknowledgements may send beyond cwnd: one segment each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedTransmit {
     /// Nothing.
     Off,
-    /// New data: RFC 3042.
+    /// New data (RFC 3042).
     NewData,
-    /// Whatever is next, retransmissions too while the sender goes back over what was outstanding at
-    /// a timeout: ns-2's `singledup_`.
+    /// Whatever is next, including retransmissions during go-back-N after a timeout: ns-2's
+    /// `singledup_`.
     Any,
 }
 
-/// What a loss or a timeout reduces: cwnd, or this where it is smaller.
+/// What a loss or a timeout reduces: the smaller of cwnd and this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReducedWindow {
     /// FlightSize (RFC 5681 section 3.1).
     Flight,
-    /// The receiver's window, however much is in flight: ns-2.
+    /// The receiver's window, regardless of how much is in flight: ns-2.
     Receiver,
 }
 
-/// Parameters of a [`super::Sender`]. The first and the largest window, and how it grows and
-/// shrinks, are the parameters of its [`SenderControl`](super::SenderControl).
+/// Parameters of a [`super::Sender`]. The initial and maximum window, and how it grows and shrinks,
+/// are parameters of its [`SenderControl`](super::SenderControl).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderConfig {
-    /// Bytes of data in a full segment (SMSS), where the receiver's MSS option allows it.
+    /// Bytes of data in a full segment (SMSS), unless the receiver's MSS option is smaller.
     pub segment_size: u16,
     /// Whether the SYN carries options (MSS, window scale). Without them it is 40 bytes long,
-    /// windows are not scaled, and both ends are taken to agree on `segment_size`; with them a
-    /// receiver that sends no MSS gets 536 bytes (RFC 9293 section 3.7.1).
+    /// windows are not scaled, and both ends are assumed to agree on `segment_size`. With them, a
+    /// receiver that sends no MSS gets segments of 536 bytes (RFC 9293 section 3.7.1).
     pub syn_options: bool,
-    /// How lost segments are found and sent again.
+    /// How losses are detected and retransmitted.
     pub recovery: RecoveryAlgorithm,
-    /// What becomes of cwnd when a recovery ends; Tahoe and Vegas have none that ends.
+    /// The value of cwnd when a recovery ends. Does not apply to Tahoe and Vegas, which have no
+    /// recovery phase.
     pub recovery_exit: RecoveryExit,
-    /// What the first and the second duplicate acknowledgement let out.
+    /// What the first and second duplicate acknowledgements may send.
     pub limited_transmit: LimitedTransmit,
-    /// What is reduced when a loss is noticed, where cwnd is larger.
+    /// What a loss reduces if it is smaller than cwnd.
     pub reduced: ReducedWindow,
-    /// By up to so much, drawn at random, the sender comes late to what the window lets go. Until
-    /// then nothing leaves; then all leaves that the window allows. What a fast retransmit or a
-    /// partial acknowledgement sends again leaves at once, and so do the SYN and limited transmit. It breaks the phase effects of drop-tail
-    /// queues (Floyd and Jacobson 1992), and no measured round-trip time contains it: ns-2's
-    /// `overhead_`.
+    /// Maximum random delay before sending data the window permits. Nothing leaves during the
+    /// delay; afterwards everything the window permits leaves at once. Fast retransmits,
+    /// retransmissions on partial acknowledgements, the SYN and limited transmit are not delayed.
+    /// The delay breaks the phase effects of drop-tail queues (Floyd and Jacobson 1992) and is not
+    /// part of any measured round-trip time. This is ns-2's `overhead_`.
     pub send_jitter: Duration,
-    /// What is done with the ECN bits.
+    /// The use of the ECN bits.
     pub ecn: EcnUse,
     /// The retransmission timeout.
     pub rto: RtoConfig,
 }
 
 impl Default for SenderConfig {
-    /// What the RFCs recommend, in segments of 1460 bytes.
+    /// The RFCs' recommendations, with segments of 1460 bytes.
     fn default() -> Self {
         Self {
             segment_size: 1460,
@@ -83,7 +84,7 @@ impl Default for SenderConfig {
 }
 
 impl SenderConfig {
-    /// What the RFCs recommend for `recovery`.
+    /// The RFCs' recommendations for `recovery`.
     pub fn rfc(recovery: RecoveryAlgorithm) -> Self {
         let recovery_exit = match recovery {
             RecoveryAlgorithm::NewReno => RecoveryExit::FlightSize,
@@ -96,7 +97,7 @@ impl SenderConfig {
         }
     }
 
-    /// The TCPs of ns-2.35, with segments of 1000 bytes and `singledup_` 0; to be used with
+    /// The TCPs of ns-2.35, with segments of 1000 bytes and `singledup_` 0. Use with
     /// [`skywave_congestion::AimdConfig::ns2_tcp`] or [`skywave_congestion::Vegas`].
     pub const fn ns2(recovery: RecoveryAlgorithm) -> Self {
         let recovery_exit = match recovery {
@@ -120,26 +121,26 @@ impl SenderConfig {
 /// Parameters of a [`super::Receiver`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverConfig {
-    /// Largest segment that it accepts, in bytes of data; announced in the MSS option.
+    /// The largest segment accepted, in bytes of data; announced in the MSS option.
     pub max_segment_size: u16,
-    /// Bytes that it accepts beyond those acknowledged, at most 2^30. Without window scaling no
-    /// more than 65535 are announced.
+    /// The receive window: bytes accepted beyond those acknowledged, at most 2^30. Without window
+    /// scaling, at most 65535 are announced.
     pub window: u32,
-    /// Whether the SYN-ACK carries options (MSS, and window scale where the SYN has it).
+    /// Whether the SYN-ACK carries options (MSS, and window scale if the SYN has it).
     pub syn_options: bool,
-    /// How many blocks a SACK option holds at most (RFC 2018); none is sent where it is zero. The
-    /// SYN must have permitted it, unless `syn_options` is off and both ends are taken to agree.
-    /// There is room for 4.
+    /// The most blocks in a SACK option (RFC 2018); zero disables SACK. The SYN must have permitted
+    /// it, unless `syn_options` is off and both ends are assumed to agree. At most 4 fit.
     pub sack_blocks: u8,
     /// How long the acknowledgement of a single segment may wait for a second one; `None`
-    /// acknowledges every segment at once. No more than 500 ms are taken (RFC 5681 section 4.2).
+    /// acknowledges every segment at once. Limited to 500 ms (RFC 5681 section 4.2).
     pub delayed_ack: Option<Duration>,
-    /// What is done with the ECN bits; RFC 3168 only where the sender asks for it.
+    /// The use of the ECN bits; RFC 3168 only if the sender asks for it.
     pub ecn: EcnUse,
 }
 
 impl Default for ReceiverConfig {
-    /// Segments of 1460 bytes, a window of 4 MiB, SACK, acknowledgements delayed by up to 200 ms.
+    /// Segments of 1460 bytes, a window of 4 MiB, SACK, and acknowledgements delayed by up to 200
+    /// ms.
     fn default() -> Self {
         Self {
             max_segment_size: 1460,

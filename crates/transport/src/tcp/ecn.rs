@@ -1,29 +1,29 @@
-//! ECN over TCP: the marks of RFC 3168.
+//! ECN for TCP (RFC 3168).
 
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Flags;
 
 const ECE_CWR: Flags = Flags::ECE.union(Flags::CWR);
 
-/// What a connection does with the two ECN bits of its packets.
+/// How a connection uses the two ECN bits of its packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnUse {
-    /// Nothing: packets cannot be marked.
+    /// Not at all: packets cannot be marked.
     #[default]
     Off,
-    /// RFC 3168: both ends agree by their SYNs, data are sent with ECT(0), and a mark is a
+    /// RFC 3168: both ends agree in their SYNs, data is sent with ECT(0), and a mark is a
     /// congestion event.
     Rfc3168,
 }
 
-/// What a segment with data, or a FIN, is sent for.
+/// Why a segment with data or a FIN is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
-    /// It has not been sent before.
+    /// First transmission.
     New,
-    /// It is a retransmission.
+    /// Retransmission.
     Again,
-    /// It lies beyond the receiver's window, which is closed.
+    /// Probe beyond the receiver's closed window.
     Probe,
 }
 
@@ -31,14 +31,14 @@ pub(super) enum Sending {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SenderEcn {
     usage: EcnUse,
-    /// RFC 3168: marks are answered once for all that was sent before this byte.
+    /// RFC 3168: marks of packets sent before this byte have been answered.
     answered_until: u64,
-    /// RFC 3168: the next new segment says that the window has been reduced.
+    /// RFC 3168: the next new segment announces that the window was reduced (CWR).
     cwr: bool,
 }
 
 impl SenderEcn {
-    /// What is wanted; the handshake may refuse it.
+    /// Creates the state for the wanted use; the handshake may disable it.
     pub(super) fn new(usage: EcnUse) -> Self {
         Self {
             usage,
@@ -54,7 +54,7 @@ impl SenderEcn {
         }
     }
 
-    /// Goes without ECN where the SYN-ACK with these flags is no ECN-setup one.
+    /// Disables ECN unless the SYN-ACK with these flags is an ECN-setup SYN-ACK.
     pub(super) fn on_syn_ack(&mut self, flags: Flags) {
         let agreed = flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
         if self.usage == EcnUse::Rfc3168 && !agreed {
@@ -62,7 +62,7 @@ impl SenderEcn {
         }
     }
 
-    /// The code point and the flags of a segment with data.
+    /// Returns the code point and the flags of a segment with data.
     #[inline(always)]
     pub(super) fn on_data(&mut self, sending: Sending) -> (Ecn, Flags) {
         match (self.usage, sending) {
@@ -71,7 +71,8 @@ impl SenderEcn {
                 let cwr = core::mem::take(&mut self.cwr);
                 (Ecn::Ect0, if cwr { Flags::CWR } else { Flags::default() })
             }
-            // Neither is ECN-capable, nor tells of a reduction (sections 6.1.2, 6.1.5 and 6.1.6).
+            // These are not ECN-capable and do not announce a reduction (sections 6.1.2, 6.1.5 and
+            // 6.1.6).
             (EcnUse::Rfc3168, Sending::Again | Sending::Probe) => (Ecn::NotEct, Flags::default()),
         }
     }
@@ -82,14 +83,14 @@ impl SenderEcn {
         self.usage == EcnUse::Rfc3168 && flags.contains(Flags::ECE)
     }
 
-    /// Whether the mark that an acknowledgement of everything before `ack` echoes has not been answered
+    /// Whether a mark echoed by an acknowledgement of everything before `ack` is still unanswered
     /// (section 6.1.2).
     pub(super) const fn is_unanswered(&self, ack: u64) -> bool {
         ack >= self.answered_until
     }
 
-    /// The window has been reduced, for a mark or for a loss: marks of what was sent before `max` are
-    /// answered, and the peer is told so (section 6.1.2).
+    /// Records a reduction of the window for a mark or a loss: marks of data sent before `max` are
+    /// answered, and the peer is told (section 6.1.2).
     pub(super) fn on_reduced(&mut self, max: u64) {
         self.answered_until = max + 1;
         self.cwr = true;
@@ -100,12 +101,12 @@ impl SenderEcn {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceiverEcn {
     usage: EcnUse,
-    /// RFC 3168: a mark has come and the sender has not said that it has answered.
+    /// RFC 3168: a mark has arrived and the sender has not yet acknowledged it with CWR.
     echoes: bool,
 }
 
 impl ReceiverEcn {
-    /// The state after a SYN with these flags, where `usage` is allowed.
+    /// The state after a SYN with these flags, if the configuration permits `usage`.
     pub(super) fn accept(usage: EcnUse, syn: Flags) -> Self {
         let refused = usage == EcnUse::Rfc3168 && !syn.contains(ECE_CWR);
         Self {
@@ -122,19 +123,20 @@ impl ReceiverEcn {
         }
     }
 
-    /// A segment with data has come.
+    /// Handles a segment with data.
     #[inline(always)]
     pub(super) fn on_data(&mut self, ecn: Ecn, flags: Flags) {
         match self.usage {
             EcnUse::Off => {}
             EcnUse::Rfc3168 => {
-                // Section 6.1.3: CWR ends the echo of earlier marks, not of this segment's own.
+                // Section 6.1.3: CWR ends the echo of earlier marks, but not of this segment's own
+                // mark.
                 self.echoes = ecn.is_ce() || (self.echoes && !flags.contains(Flags::CWR));
             }
         }
     }
 
-    /// What an acknowledgement says.
+    /// The ECN flags of an acknowledgement.
     #[inline(always)]
     pub(super) fn ack_flags(&self) -> Flags {
         match self.usage {
@@ -210,7 +212,7 @@ mod tests {
         let receiver = ReceiverEcn::accept(EcnUse::Off, sender.syn_flags());
         sender.on_syn_ack(receiver.syn_ack_flags());
         assert_eq!(sender.on_data(Sending::New).0, Ecn::NotEct);
-        // A SYN-ACK that returns both flags comes from a host that reflects what it does not know.
+        // A SYN-ACK that returns both flags comes from a host that reflects unknown bits.
         let mut sender = SenderEcn::new(EcnUse::Rfc3168);
         sender.on_syn_ack(ECE_CWR);
         assert_eq!(sender.on_data(Sending::New).0, Ecn::NotEct);

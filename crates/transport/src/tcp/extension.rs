@@ -1,8 +1,8 @@
-//! A header extension: what a congestion control of one's own may write into TCP's header.
+//! Header extensions: how a congestion control can write into TCP's header.
 //!
-//! An extension has two halves, one at each end. Each half writes into segments that leave, and
-//! puts the header of those that arrive back to what RFC 9293 makes of them, before anything else
-//! looks at it. A connection without one pays nothing for it.
+//! An extension has two halves, one at each end. Each half modifies outgoing segments, and restores
+//! the header of incoming ones to RFC 9293 semantics before anything else reads it. Connections
+//! without an extension pay nothing.
 
 use core::fmt;
 
@@ -11,8 +11,8 @@ use skywave_units::Instant;
 use skywave_wire::Ecn;
 use skywave_wire::tcp::{Flags, Segment};
 
-/// The fields of a segment's header that an extension may change. They are handed over and back by
-/// value, so that a segment without an extension never has to be put into memory.
+/// The header fields that an extension may change. They are passed and returned by value, so that a
+/// segment without an extension never has to be stored in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Sequence number.
@@ -21,12 +21,12 @@ pub struct Header {
     pub ack: u32,
     /// Control bits.
     pub flags: Flags,
-    /// By how much the checksum is meant to differ; see [`Segment::checksum_offset`].
+    /// How much the checksum deliberately differs; see [`Segment::checksum_offset`].
     pub checksum_offset: u8,
 }
 
 impl Header {
-    /// Those of a segment.
+    /// Copies the fields of a segment.
     pub const fn of(segment: &Segment) -> Self {
         Self {
             seq: segment.seq,
@@ -36,7 +36,7 @@ impl Header {
         }
     }
 
-    /// Puts them in the place of those of a segment.
+    /// Writes the fields into a segment.
     pub const fn put_into(self, segment: &mut Segment) {
         segment.seq = self.seq;
         segment.ack = self.ack;
@@ -45,35 +45,35 @@ impl Header {
     }
 }
 
-/// The sending end's half: a control that also has a say in the header.
+/// The sending end's half: a control that also writes into the header.
 pub trait SenderExtension: Control {
-    /// What a segment with data or FIN leaves with, instead of `header` and ECN as it is otherwise.
+    /// Returns the header and ECN bits for an outgoing segment with data or FIN, in place of
+    /// `header` and the usual ECN bits.
     fn write(&mut self, header: Header) -> (Header, Ecn);
 
-    /// Reads the header of a segment that has arrived, and returns it as it was before the peer's half
-    /// wrote into it. `next` is the sequence number that the peer sends next: all its segments have
-    /// it, since it sends no data.
+    /// Reads the header of an incoming segment and returns it as it was before the peer's half
+    /// changed it. `next` is the peer's next sequence number, which all its segments have because
+    /// it sends no data.
     fn read(&mut self, now: Instant, header: Header, next: u32) -> Header;
 
-    /// The ECN bits with which the segments arrived that an acknowledgement with these flags
-    /// acknowledges.
+    /// The ECN bits with which the newly acknowledged segments arrived, according to an
+    /// acknowledgement with these flags.
     fn echo(&self, flags: Flags) -> Ecn;
 }
 
 /// The receiving end's half.
 pub trait ReceiverExtension: fmt::Debug {
-    /// Reads the header of a segment that has arrived, and returns it as it was before the peer's half
-    /// wrote into it. `ack` is the acknowledgement number that all segments of the peer have, since
-    /// none of ours carries data.
+    /// Reads the header of an incoming segment and returns it as it was before the peer's half
+    /// changed it. `ack` is the acknowledgement number of all the peer's segments, because ours
+    /// carry no data.
     fn read(&mut self, header: Header, ack: u32) -> Header;
 
-    /// A segment with data or FIN has arrived, with these ECN bits.
+    /// Reports the arrival of a segment with data or FIN and these ECN bits.
     fn on_data(&mut self, ecn: Ecn);
 
-    /// Whether every segment is acknowledged at once, however acknowledgements are delayed
-    /// otherwise.
+    /// Whether every segment is acknowledged at once, overriding delayed acknowledgements.
     fn acks_at_once(&self) -> bool;
 
-    /// What an acknowledgement leaves with instead of `header`. No SYN-ACK is asked for.
+    /// Returns the header for an acknowledgement in place of `header`. Not called for a SYN-ACK.
     fn write(&mut self, header: Header) -> Header;
 }

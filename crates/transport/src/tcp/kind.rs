@@ -1,4 +1,4 @@
-//! Controls of TCP by name: those that need more of a sender than its window.
+//! TCP-specific controls by name: those that need more of a sender than its window.
 
 use core::fmt;
 use std::sync::Arc;
@@ -11,51 +11,51 @@ use skywave_registry::{OpenSet, ParameterError};
 
 use super::{Header, ReceiverExtension, RecoveryAlgorithm, SenderControl};
 
-/// The parameters of a control for TCP, from which one is made for each connection.
+/// The parameters of a TCP control, from which each connection's control is built.
 ///
-/// Most controls know no transport: those are [`ControlKind`]s, and [`AnyTransport`] makes one of
-/// them.
+/// Most controls are independent of the transport: those are [`ControlKind`]s, and [`AnyTransport`]
+/// adapts them.
 pub trait TcpControlKind: fmt::Debug + Send + Sync {
-    /// Whether the parameters make sense.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// [`ParameterError`] with the first one that does not.
+    /// [`ParameterError`] with the first invalid one.
     fn check(&self) -> Result<(), ParameterError> {
         Ok(())
     }
 
-    /// A control for a new connection.
+    /// Builds a control for a new connection.
     fn build(&self, context: &ControlContext) -> SenderControl;
 
-    /// The receiver's half, where the control is a [`SenderExtension`](super::SenderExtension).
+    /// The receiver's half, if the control is a [`SenderExtension`](super::SenderExtension).
     fn receiver(&self) -> Option<Box<dyn ReceiverExtension + Send>> {
         None
     }
 
-    /// The recovery that goes with it where none is chosen; `None` for the usual one.
+    /// The recovery to use if none is chosen; `None` for the usual default.
     fn recovery(&self) -> Option<RecoveryAlgorithm> {
         None
     }
 
-    /// Up to three bits that routers on the way read out of a segment's header, where it has such
-    /// routers; zero where it has none.
+    /// Up to three bits that routers on the path read from a segment's header; zero if the control
+    /// uses no such routers.
     fn tag(&self, header: Header) -> u8 {
         let _ = header;
         0
     }
 
-    /// Whether [`TcpControlKind::tag`] ever tells anything.
+    /// Whether [`TcpControlKind::tag`] ever returns anything but zero.
     fn has_tags(&self) -> bool {
         false
     }
 
-    /// Whether it uses the ECN field in a way of its own, so that RFC 3168 cannot be used beside it.
+    /// Whether the control uses the ECN field for its own purposes, which rules out RFC 3168.
     fn owns_ecn(&self) -> bool {
         false
     }
 
-    /// Whether it gets along with the routers on its way that write codes of their own into the ECN
-    /// field: the name and the variant of each one's codes.
+    /// Checks that the control works with the routers on its path that write their own codes into
+    /// the ECN field. `codes` lists the name and variant of each router's codes.
     ///
     /// # Errors
     /// What is wrong and what to do.
@@ -65,7 +65,7 @@ pub trait TcpControlKind: fmt::Debug + Send + Sync {
     }
 }
 
-/// A control that knows no transport, as one for TCP.
+/// Adapts a transport-independent control to TCP.
 #[derive(Clone, Debug)]
 pub struct AnyTransport(pub Arc<dyn ControlKind>);
 
@@ -79,10 +79,12 @@ impl TcpControlKind for AnyTransport {
     }
 }
 
-/// Controls of TCP by name. They come before those of every transport that have the same name.
+/// TCP-specific controls by name. They take precedence over transport-independent controls with the
+/// same name.
 pub type TcpControls = OpenSet<dyn TcpControlKind>;
 
-/// Adds a control with parameters of type `P`, which serde reads. `doc` says in a sentence what it is.
+/// Registers a control with parameters of type `P`, which serde reads. `doc` describes it in one
+/// sentence.
 pub fn register_tcp_control<P>(controls: &mut TcpControls, name: &str, doc: &'static str)
 where
     P: TcpControlKind + JsonSchema + Serialize + DeserializeOwned + 'static,
@@ -93,15 +95,19 @@ where
     });
 }
 
-/// The controls of this crate.
+/// The TCP-specific controls of this crate.
 pub fn built_in_tcp_controls() -> TcpControls {
     let mut controls = OpenSet::new("control");
     let set = &mut controls;
-    register_tcp_control::<TcpVegas>(set, "vegas", "Brakmo and Peterson 1995, or ns-2's.");
+    register_tcp_control::<TcpVegas>(
+        set,
+        "vegas",
+        "TCP Vegas (Brakmo and Peterson 1995), or ns-2's variant.",
+    );
     controls
 }
 
-/// Vegas with its own recovery, and where ns-2 is followed, with its inflation of cwnd.
+/// Vegas with its own recovery and, in its ns-2 variant, with its inflation of cwnd.
 #[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize, Deserialize)]
 #[schemars(inline)]
 #[serde(transparent)]

@@ -1,22 +1,22 @@
-//! Which bytes have arrived: the receiver's cumulative point and what lies beyond it.
+//! The bytes that have arrived: the cumulative point and the ranges beyond it.
 
 use smallvec::SmallVec;
 
-/// Bytes from `start`, up to but not including `end`.
+/// Bytes from `start` up to, but not including, `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) start: u64,
     pub(super) end: u64,
 }
 
-/// What a piece of data did to the [`Reassembly`].
+/// The effect of a piece of data on the [`Reassembly`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// Every byte of it had arrived before.
+    /// Every byte had arrived before.
     Duplicate,
     /// It lies beyond a gap.
     OutOfOrder,
-    /// It continues the stream, and nothing lay beyond it.
+    /// It continues the stream, with nothing beyond it.
     InOrder,
     /// It filled a gap, or the first part of one.
     FilledGap,
@@ -24,19 +24,19 @@ pub(super) enum Arrival {
 
 /// The bytes that have arrived, as ranges of offsets.
 ///
-/// One range costs 16 bytes whatever it holds. Four are kept in place; more live in a buffer that
-/// is allocated once and grows to the largest number of gaps that the connection has seen, which
-/// the receive window bounds.
+/// A range takes 16 bytes regardless of its size. Four are stored inline. More go into a buffer
+/// that is allocated once and grows with the largest number of simultaneous gaps, which the receive
+/// window bounds.
 #[derive(Clone, Debug)]
 pub(super) struct Reassembly {
     /// The next byte expected (RCV.NXT).
     next: u64,
-    /// What lies beyond `next`: ascending, neither touching nor overlapping.
+    /// The ranges beyond `next`, in ascending order; they neither touch nor overlap.
     beyond: SmallVec<[Range; 4]>,
 }
 
 impl Reassembly {
-    /// Nothing has arrived; `next` is expected first.
+    /// Creates an empty state that expects `next` first.
     pub(super) fn new(next: u64) -> Self {
         Self {
             next,
@@ -49,12 +49,13 @@ impl Reassembly {
         self.next
     }
 
-    /// The ranges beyond the next byte expected, ascending: they neither touch nor overlap.
+    /// The ranges beyond the next byte expected, in ascending order; they neither touch nor
+    /// overlap.
     pub(super) fn beyond(&self) -> &[Range] {
         &self.beyond
     }
 
-    /// Bytes of heap in use.
+    /// Bytes of heap memory in use.
     pub(super) fn heap_size(&self) -> usize {
         if self.beyond.spilled() {
             self.beyond.capacity() * size_of::<Range>()
@@ -63,7 +64,7 @@ impl Reassembly {
         }
     }
 
-    /// Takes in the bytes of `data`; an empty range counts as a duplicate.
+    /// Inserts the bytes of `data`. An empty range counts as a duplicate.
     #[inline(always)]
     pub(super) fn insert(&mut self, data: Range) -> Arrival {
         let Range { start, end } = data;
@@ -81,7 +82,7 @@ impl Reassembly {
         Arrival::FilledGap
     }
 
-    /// What lies beyond is joined to the bytes before `end`, as far as they reach.
+    /// Extends the cumulative point over the ranges connected to the bytes before `end`.
     #[inline(never)]
     fn fill_gap(&mut self, end: u64) {
         let reached = self
@@ -97,8 +98,8 @@ impl Reassembly {
 
     #[inline(never)]
     fn insert_beyond(&mut self, data: Range) -> Arrival {
-        // The ranges that `data` touches are `first..last`. Data nearly always extend the last
-        // range or follow it, so the search starts at the end.
+        // The ranges touched by `data` are `first..last`. Data nearly always extends or follows the
+        // last range, so search from the end.
         let last = self
             .beyond
             .iter()
@@ -152,7 +153,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the obvious version, which remembers every byte.
+        /// Compares with the naive implementation, which remembers every byte.
         #[test]
         fn agrees_with_a_set_of_bytes(
             pieces in prop::collection::vec((0_u64..120, 0_u64..12), 1..80),

@@ -16,26 +16,26 @@ use crate::{End, Transmit};
 
 /// The largest window that scaling can express (RFC 7323 section 2.3).
 const MAX_WINDOW: u32 = 1 << 30;
-/// The longest that an acknowledgement may wait (RFC 5681 section 4.2).
+/// The longest permitted delay of an acknowledgement (RFC 5681 section 4.2).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(500);
 
-/// The SACK blocks for which options have room (RFC 2018 section 3).
+/// The SACK blocks that fit the options (RFC 2018 section 3).
 const MAX_SACK_BLOCKS: usize = 4;
 
 /// The receiving end of a TCP connection.
 ///
-/// It accepts one connection, delivers the stream in order and acknowledges it: at once where
-/// something is out of order or a gap fills, otherwise every second segment (RFC 5681 section
-/// 4.2). The application takes everything at once, so the window never closes; what it receives
-/// is counted, not kept.
+/// It accepts one connection, delivers the stream in order and acknowledges it: immediately if data
+/// is out of order or fills a gap, otherwise every second segment (RFC 5681 section 4.2). The
+/// application reads everything at once, so the window never closes. Received bytes are counted,
+/// not stored.
 #[derive(Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
     ports: Ports,
-    /// Our own numbers: only a SYN is ever sent in this direction.
+    /// Our own sequence numbers: only a SYN is ever sent in this direction.
     local: SequenceSpace,
     connection: Option<Connection>,
-    /// The offset that follows the sender's FIN, once that has been seen.
+    /// The offset after the sender's FIN, once the FIN has been seen.
     end: Option<u64>,
     due: Due,
     delay: Timer,
@@ -48,18 +48,17 @@ pub struct Receiver {
 struct Connection {
     remote: SequenceSpace,
     received: Reassembly,
-    /// By how much announced windows are shifted.
+    /// The window scale shift of announced windows.
     window_shift: u8,
     /// Whether a segment has shown that our SYN-ACK arrived.
     established: bool,
     /// Whether SACK options are sent.
     permits_sack: bool,
-    /// Where the data that arrived out of order begin, the most recent first and one in each range:
-    /// the order of SACK blocks.
+    /// The start of each range of out-of-order data, most recent first: the order of SACK blocks.
     recent: ArrayVec<u64, MAX_SACK_BLOCKS>,
 }
 
-/// What is to be sent next.
+/// What to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Nothing,
@@ -67,23 +66,23 @@ enum Due {
     Ack,
 }
 
-/// What a [`Receiver`] has counted.
+/// Counters of a [`Receiver`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
     /// Bytes delivered in order.
     pub bytes_delivered: u64,
-    /// Segments with data or FIN that have arrived.
+    /// Segments with data or a FIN received.
     pub segments_received: u64,
-    /// Those that brought nothing new.
+    /// Of those, segments that contained nothing new.
     pub duplicates: u64,
-    /// Those that lay beyond a gap.
+    /// Of those, segments that lay beyond a gap.
     pub out_of_order: u64,
     /// Acknowledgements sent, SYN-ACKs included.
     pub acks_sent: u64,
 }
 
 impl Receiver {
-    /// An endpoint that listens. Its initial sequence number is drawn from `seed`.
+    /// Creates a listening endpoint. Its initial sequence number is drawn from `seed`.
     pub fn new(mut config: ReceiverConfig, ports: Ports, seed: u64) -> Self {
         config.window = config.window.min(MAX_WINDOW);
         config.sack_blocks = config.sack_blocks.min(MAX_SACK_BLOCKS as u8);
@@ -102,25 +101,25 @@ impl Receiver {
         }
     }
 
-    /// The endpoint with its half of a header extension, whose other half its peer must have.
+    /// Adds the receiver's half of a header extension. The peer must have the sender's half.
     pub fn with_extension(mut self, extension: Box<dyn ReceiverExtension + Send>) -> Self {
         self.extension = Some(extension);
         self
     }
 
-    /// What has been counted so far.
+    /// The counters so far.
     pub const fn stats(&self) -> ReceiverStats {
         self.stats
     }
 
-    /// Whether the sender has closed and everything before its FIN has been delivered.
+    /// Whether the sender has closed and everything before its FIN was delivered.
     pub fn is_finished(&self) -> bool {
         self.connection
             .as_ref()
             .is_some_and(|connection| self.end == Some(connection.received.next()))
     }
 
-    /// Bytes of heap in use: none but for many gaps at a time.
+    /// Bytes of heap memory in use: zero unless there are many gaps at once.
     pub fn heap_size(&self) -> usize {
         self.connection
             .as_ref()
@@ -131,7 +130,7 @@ impl Receiver {
     #[cold]
     #[inline(never)]
     fn accept(&mut self, syn: Segment) {
-        // The smallest shift with which the whole window can be announced.
+        // The smallest shift that can announce the whole window.
         let shift = (0..14).find(|shift| self.config.window >> shift <= u32::from(u16::MAX));
         let scaling = self.config.syn_options && syn.options.window_scale.is_some();
         self.connection = Some(Connection {
@@ -169,8 +168,8 @@ impl Receiver {
             return;
         }
         if segment.flags.contains(Flags::SYN) {
-            // The sender has not got our SYN-ACK; or an old SYN strays, which a plain
-            // acknowledgement answers.
+            // Either the sender did not get our SYN-ACK, or this is a stray old SYN, which is
+            // answered with a plain acknowledgement.
             let repeated = offset == Some(0) && !connection.established;
             self.due = if repeated { Due::SynAck } else { Due::Ack };
             return;
@@ -183,7 +182,7 @@ impl Receiver {
         let length = segment.payload.len() as u64;
         let fin = segment.flags.contains(Flags::FIN);
         if length == 0 && !fin {
-            // The end of the handshake; anything else of no length is a question for our state.
+            // The end of the handshake. Any other empty segment asks for our state.
             if start != next {
                 self.due = Due::Ack;
             }
@@ -233,7 +232,7 @@ impl Receiver {
         }
     }
 
-    /// The window to announce, as it stands in the header.
+    /// The window to announce, as encoded in the header.
     fn window_field(&self, shift: u8) -> u16 {
         u16::try_from(self.config.window >> shift).unwrap_or(u16::MAX)
     }
@@ -266,7 +265,7 @@ impl Receiver {
         self.segment(1, ack, flags, window, TcpOptions::default())
     }
 
-    /// An acknowledgement that says what has arrived out of order.
+    /// Builds an acknowledgement that reports out-of-order data.
     #[inline(always)]
     fn sack(&self, connection: &Connection, flags: Flags) -> Segment {
         let ack = connection.remote.wire(connection.received.next());
@@ -302,12 +301,12 @@ impl Receiver {
 }
 
 impl Connection {
-    /// Whether something is to be SACKed.
+    /// Whether there is anything to SACK.
     const fn has_news(&self) -> bool {
         !self.recent.is_empty()
     }
 
-    /// The range beyond the next byte expected that holds `offset`.
+    /// The out-of-order range that contains `offset`.
     fn range_of(&self, offset: u64) -> Option<Range> {
         let beyond = self.received.beyond();
         let index = beyond.partition_point(|range| range.end <= offset);
@@ -317,8 +316,8 @@ impl Connection {
             .filter(|range| range.start <= offset)
     }
 
-    /// RFC 2018 section 4: the block of the newest segment comes first, then those that were
-    /// reported last. The newest one comes first even if it was a duplicate.
+    /// RFC 2018 section 4: the first block contains the newest segment, even a duplicate; the most
+    /// recently reported blocks follow.
     fn note_arrival(&mut self, data: Range) {
         let newest = self.range_of(data.start);
         let mut recent = core::mem::take(&mut self.recent);
@@ -335,7 +334,7 @@ impl Connection {
         self.recent = recent;
     }
 
-    /// Boxed, so that a segment without them can stay in registers.
+    /// Boxed, so that a segment without SACK blocks can stay in registers.
     #[cold]
     fn sack_blocks(&self, limit: u8) -> Box<ArrayVec<SackBlock, MAX_SACK_BLOCKS>> {
         let ranges = self
@@ -353,7 +352,7 @@ impl Connection {
 impl End for Receiver {
     type Packet = Segment;
 
-    // In line, so that a driver that knows of a segment to have no options pays for none.
+    // Inlined, so that a driver that knows a segment has no options does not pay for them.
     #[inline(always)]
     fn receive(&mut self, now: Instant, ecn: Ecn, segment: Segment) {
         if self.connection.is_some() {

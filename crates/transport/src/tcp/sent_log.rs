@@ -1,4 +1,4 @@
-//! When each outstanding segment was sent, for those who ask.
+//! When each outstanding segment was sent, for controls and recoveries that need it.
 
 use std::collections::VecDeque;
 
@@ -9,22 +9,21 @@ use skywave_wire::tcp::SackBlock;
 use super::reassembly::{Arrival, Range, Reassembly};
 use super::sequence::SequenceSpace;
 
-/// A segment that has not been acknowledged.
+/// An unacknowledged segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SentSegment {
     /// The offset of its first byte.
     pub(super) start: u64,
     /// The offset after its last byte.
     pub(super) end: u64,
-    /// When it was sent last.
+    /// When it was last sent.
     pub(super) sent_at: Instant,
     /// How often it has been sent.
     pub(super) transmissions: u32,
 }
 
-/// The outstanding segments, in the order of the stream. Most senders need none: it is kept where
-/// the control or the recovery asks for each segment's round-trip time, or the control for delivery
-/// rates.
+/// The outstanding segments, in stream order. Kept only if the control or the recovery needs each
+/// segment's round-trip time, or the control needs delivery rates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentLog {
     segments: VecDeque<SentSegment>,
@@ -33,13 +32,13 @@ pub(super) struct SentLog {
     rate: Option<Box<Rate>>,
 }
 
-/// What is delivered, and how fast. The sampler's packets are the segments with data, by their first
-/// byte, so that each byte is in one of them.
+/// What was delivered, and how fast. Each segment with data is one of the sampler's packets,
+/// identified by its first byte, so that each byte belongs to exactly one.
 #[derive(Clone, Debug)]
 struct Rate {
     sampler: DeliverySampler,
-    /// What has been acknowledged, selectively too. A timeout lets a recovery forget SACKs, in case the
-    /// receiver reneges; what was delivered once stays delivered.
+    /// What was acknowledged, cumulatively or selectively. After a timeout the recovery forgets
+    /// SACKs, in case the receiver reneges, but delivered data stays delivered.
     delivered: Reassembly,
 }
 
@@ -51,7 +50,7 @@ impl Rate {
         }
     }
 
-    /// A segment leaves; data end at `data_end`, and what may follow is a FIN.
+    /// Records an outgoing segment. Data ends at `data_end`; anything after it is a FIN.
     fn on_sent(&mut self, now: Instant, segment: &SentSegment, data_end: u64) {
         let bytes = segment.end.min(data_end).saturating_sub(segment.start);
         if bytes > 0 {
@@ -60,11 +59,10 @@ impl Rate {
         }
     }
 
-    /// The bytes of `block` have been acknowledged selectively, and so have the segments that have no
-    /// other bytes.
+    /// Records that the bytes of `block` were SACKed, and with them every segment that lies inside.
     fn on_block(&mut self, now: Instant, block: Range, segments: &VecDeque<SentSegment>) {
         let Range { mut start, mut end } = block;
-        // A block mostly continues one that is known: only what it adds is looked at.
+        // A block usually extends a known one: examine only the new part.
         for known in self.delivered.beyond() {
             if known.start <= start && start < known.end {
                 start = known.end;
@@ -93,8 +91,8 @@ impl Rate {
 }
 
 impl SentLog {
-    /// With the `places` of ns-2's table, where it is to be imitated. `samples_rate`: whether it is to
-    /// tell delivery rates.
+    /// Creates a log, with `places` entries of ns-2's table if that is emulated. `samples_rate`
+    /// says whether to measure delivery rates.
     pub(super) fn new(places: Option<u32>, samples_rate: bool) -> Self {
         Self {
             segments: VecDeque::new(),
@@ -103,9 +101,9 @@ impl SentLog {
         }
     }
 
-    /// The bytes from `start` to `end` are sent, of which those from `data_end` on are a FIN. Every
-    /// segment of which any byte is among them counts as sent again; what is new becomes a segment
-    /// of its own.
+    /// Records that the bytes from `start` to `end` are sent; those from `data_end` on are a FIN.
+    /// Every segment that contains any of the bytes counts as retransmitted; new bytes form their
+    /// own segment.
     pub(super) fn on_sent(&mut self, now: Instant, start: u64, end: u64, data_end: u64) {
         let first = self.segments.partition_point(|sent| sent.end <= start);
         let again = self.segments.range_mut(first..);
@@ -138,22 +136,22 @@ impl SentLog {
         self.rate.is_some()
     }
 
-    /// Nothing more is to be sent, although cwnd has room.
+    /// Reports that nothing more can be sent although cwnd has room.
     pub(super) fn mark_application_limited(&mut self) {
         if let Some(rate) = &mut self.rate {
             rate.sampler.mark_application_limited();
         }
     }
 
-    /// The retransmission timer has expired.
+    /// Handles an expired retransmission timer.
     pub(super) fn on_timeout(&mut self) {
         if let Some(rate) = &mut self.rate {
             rate.sampler.on_timeout();
         }
     }
 
-    /// SACK blocks have come, when `una` was the first byte not acknowledged, and `max` the one after
-    /// the last sent.
+    /// Records SACK blocks. `una` is the first unacknowledged byte; `max` is the byte after the
+    /// last one sent.
     pub(super) fn on_sack(
         &mut self,
         now: Instant,
@@ -168,7 +166,7 @@ impl SentLog {
         }
     }
 
-    /// Everything before `ack` is acknowledged, and will be taken out.
+    /// Records that everything before `ack` is acknowledged and about to be removed.
     pub(super) fn on_ack(&mut self, ack: u64) {
         if let Some(rate) = &mut self.rate {
             rate.delivered.insert(Range {
@@ -182,7 +180,7 @@ impl SentLog {
         }
     }
 
-    /// Takes out the first segment, where everything before `ack` covers it.
+    /// Removes the first segment if it is acknowledged entirely by `ack`.
     pub(super) fn pop_acked(&mut self, now: Instant, ack: u64) -> Option<SentSegment> {
         let segment = self.segments.pop_front_if(|sent| sent.end <= ack)?;
         if let Some(rate) = &mut self.rate {
@@ -191,20 +189,19 @@ impl SentLog {
         Some(segment)
     }
 
-    /// How fast data was delivered, once all that an acknowledgement covers has been told of and
-    /// taken out; `rtt` is the sample that it gave.
+    /// The delivery rate, after everything covered by an acknowledgement was recorded and removed;
+    /// `rtt` is the acknowledgement's sample.
     pub(super) fn delivery_rate(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
         self.rate.as_mut()?.sampler.sample(rtt)
     }
 
-    /// The first segment that has not been acknowledged; where all have been, what the next one is
-    /// taken for.
+    /// The first unacknowledged segment; if there is none, what the next segment is taken for.
     pub(super) fn oldest(&self) -> Option<SentSegment> {
         let oldest = self.segments.front().copied();
         oldest.or_else(|| self.before.as_ref()?.of(0))
     }
 
-    /// Bytes of heap in use.
+    /// Bytes of heap memory in use.
     pub(super) fn heap_size(&self) -> usize {
         let places = self.before.as_ref().map_or(0, |table| table.places.len());
         self.segments.capacity() * size_of::<SentSegment>()
@@ -215,17 +212,17 @@ impl SentLog {
     }
 }
 
-/// What ns-2's Vegas forgets to clear: see [`super::RecoveryAlgorithm::Ns2Vegas`].
+/// The entries that ns-2's Vegas fails to clear: see [`super::RecoveryAlgorithm::Ns2Vegas`].
 #[derive(Clone, Debug)]
 struct Table {
     /// Acknowledged segments that still count.
     places: Vec<Option<SentSegment>>,
-    /// The place of the first outstanding segment, or of the next one. The SYN had the first of all.
+    /// The index of the first outstanding segment, or of the next one. The SYN used index 0.
     first: usize,
 }
 
 impl Table {
-    /// No window has more segments.
+    /// Larger than any window in segments.
     const MOST_PLACES: u32 = 1 << 20;
 
     fn new(places: u32) -> Self {
@@ -240,7 +237,7 @@ impl Table {
         (self.first + ahead) % self.places.len()
     }
 
-    /// What the segment that has `ahead` outstanding ones before it is taken for.
+    /// What the segment with `ahead` outstanding segments before it is taken for.
     fn of(&self, ahead: usize) -> Option<SentSegment> {
         self.places.get(self.place(ahead)).copied().flatten()
     }
@@ -266,7 +263,7 @@ mod tests {
     use super::*;
 
     const SPACE: SequenceSpace = SequenceSpace::new(u32::MAX - 50);
-    /// A data end that nothing reaches.
+    /// A data end that no segment reaches.
     const FAR: u64 = 1 << 62;
 
     const fn at(nanos: u64) -> Instant {
@@ -285,7 +282,7 @@ mod tests {
         assert_eq!(log.pop_acked(at(50), 15), None);
         let second = log.oldest().unwrap();
         assert_eq!((second.sent_at, second.transmissions), (at(9), 2));
-        // The last one grows: what is new of it is a segment of its own.
+        // The last segment grows: its new bytes form their own segment.
         log.on_sent(at(10), 21, 31, FAR);
         log.pop_acked(at(50), 21).unwrap();
         let third = log.pop_acked(at(50), 25).unwrap();
@@ -301,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Takes out what `ack` covers; the bytes delivered so far, where any are new.
+    /// Removes what `ack` covers. Returns the bytes delivered so far, if any are new.
     fn acked(log: &mut SentLog, now: u64, ack: u64) -> Option<u64> {
         log.on_ack(ack);
         while log.pop_acked(at(now), ack).is_some() {}
@@ -361,9 +358,10 @@ mod tests {
     /// What happens to a sender's log.
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        /// So many new bytes leave, and arrive or do not.
+        /// This many new bytes are sent, and arrive or are lost.
         Send(u64, bool),
-        /// So many bytes leave again, from a place in a thousand of what is outstanding.
+        /// This many bytes are retransmitted, starting at so many thousandths of the outstanding
+        /// data; they arrive or are lost.
         Resend(u64, u64, bool),
         /// An acknowledgement arrives, with up to 4 of the receiver's ranges from this one on.
         Acknowledge(usize),

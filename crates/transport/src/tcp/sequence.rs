@@ -1,9 +1,9 @@
 //! Sequence numbers: 32 bits on the wire, 64 bits inside.
 //!
 //! An endpoint counts the bytes of a direction as *offsets* that never wrap: the SYN is offset 0,
-//! the first byte of data offset 1. Only the wire sees them modulo 2^32, shifted by the initial
-//! sequence number, so no comparison inside an endpoint needs the modular arithmetic of RFC 9293
-//! section 3.4.
+//! the first byte of data offset 1. Only on the wire are they reduced modulo 2^32 and shifted by
+//! the initial sequence number, so no comparison inside an endpoint needs the modular arithmetic of
+//! RFC 9293 section 3.4.
 
 use skywave_wire::tcp::SackBlock;
 
@@ -16,7 +16,7 @@ pub(super) struct SequenceSpace {
 }
 
 impl SequenceSpace {
-    /// The space whose SYN has sequence number `initial` (ISS or IRS).
+    /// Creates the space whose SYN has sequence number `initial` (ISS or IRS).
     pub(super) const fn new(initial: u32) -> Self {
         Self { initial }
     }
@@ -26,14 +26,14 @@ impl SequenceSpace {
         self.initial.wrapping_add(offset as u32)
     }
 
-    /// The offset of `number` that is nearest to `near`; `None` where it lies before the SYN.
+    /// The offset of `number` nearest to `near`; `None` if it lies before the SYN.
     pub(super) const fn offset(self, number: u32, near: u64) -> Option<u64> {
         let distance = number.wrapping_sub(self.wire(near)) as i32;
         near.checked_add_signed(distance as i64)
     }
 
-    /// The bytes of a SACK block between `una` and `max`; `None` where it says anything else: what a
-    /// peer claims to have received before it was sent does not count.
+    /// The bytes of a SACK block, if they lie between `una` and `max`; otherwise `None`, because a
+    /// peer cannot have received what was never sent.
     pub(super) fn block(self, block: &SackBlock, una: u64, max: u64) -> Option<Range> {
         let start = self.offset(block.left, una)?;
         let end = self.offset(block.right, una)?;

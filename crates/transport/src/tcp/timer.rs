@@ -5,19 +5,19 @@ use skywave_units::Instant;
 /// A lazy timer.
 ///
 /// Every acknowledgement restarts the retransmission timer, nearly always to a later time. The
-/// wake-up that the driver knows is then left where it is: when it comes, the timer is found not
-/// to be due and asks for another. A driver with a heap of timers touches it about once per RTO
-/// instead of once per acknowledgement.
+/// wake-up known to the driver is left unchanged: when it comes, the timer is not due and asks for
+/// another one. A driver with a heap of timers therefore touches it about once per RTO instead of
+/// once per acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timer {
     /// When the timer fires; `None` while it is off.
     due: Option<Instant>,
-    /// When the driver has been asked to call; never later than `due`.
+    /// When the driver was asked to call; never later than `due`.
     wake: Option<Instant>,
 }
 
 impl Timer {
-    /// Starts the timer, or starts it afresh, to fire at `due`.
+    /// Starts or restarts the timer, to fire at `due`.
     pub(super) fn restart(&mut self, due: Instant) {
         self.due = Some(due);
         if self.wake.is_none_or(|wake| wake > due) {
@@ -25,7 +25,7 @@ impl Timer {
         }
     }
 
-    /// Starts the timer where it is off.
+    /// Starts the timer if it is off.
     pub(super) fn start_if_off(&mut self, due: Instant) {
         if self.due.is_none() {
             self.restart(due);

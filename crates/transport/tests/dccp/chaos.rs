@@ -1,12 +1,12 @@
-//! Thousands of connections, each with a configuration, a path and two applications of its own,
-//! all drawn from a seed.
+//! Thousands of connections, each with its own configuration, path and two applications, all drawn
+//! from a seed.
 //!
-//! What must hold, whatever the path does: a datagram that is delivered was sent, is delivered no
-//! more often than it was sent and is not altered unless its checksums could not tell; pipe never
-//! exceeds what was sent; both ends end, and leave no timer.
+//! The invariants, for any path: a delivered datagram was sent, is delivered no more often than it
+//! was sent, and is unaltered unless its checksums could not detect it; pipe never exceeds what was
+//! sent; both ends terminate and leave no timer.
 //!
 //! `SKYWAVE_SEED=17` runs one connection again and prints its packets; `SKYWAVE_CONNECTIONS=100000`
-//! runs more of them.
+//! runs more connections.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,13 +24,14 @@ use crate::plan::{Act, Plan, plan};
 
 const CONNECTIONS: u64 = 10_000;
 
-/// By then every connection is over: TIMEWAIT, linger and the longest time to give up lie between.
+/// Every connection is over by then: longer than TIMEWAIT, linger and the longest give-up time
+/// together.
 const OVER: Duration = Duration::from_secs(3_600);
 
 /// How often each datagram may still be delivered.
 type Ledger = BTreeMap<Vec<u8>, u32>;
 
-/// Takes one delivery off; false where none is left.
+/// Consumes one delivery; false if none is left.
 fn take(ledger: &mut Ledger, data: &[u8]) -> bool {
     match ledger.get_mut(data) {
         Some(left) if *left > 0 => {
@@ -44,16 +45,16 @@ fn take(ledger: &mut Ledger, data: &[u8]) -> bool {
 struct Run {
     network: Network,
     configs: [Arc<Config>; 2],
-    /// What each side's application has sent.
+    /// What each side's application sent.
     sent: [Ledger; 2],
-    /// Datagrams that each side has sent, and received.
+    /// The number of datagrams that each side sent and received.
     counts: [(u32, u32); 2],
-    /// What each side was handed altered, unseen by the checksum.
+    /// Altered data passed to each side, because the checksum could not detect it.
     altered: [Ledger; 2],
     rng: Xoshiro256PlusPlus,
     connects: [u32; 2],
     closed: [Option<ResetCode>; 2],
-    /// How two honest ends may end, as long as no altered packet gets through.
+    /// How two correct ends may terminate while no altered packet gets through.
     expected: Vec<ResetCode>,
     is_harmless: bool,
 }
@@ -64,7 +65,7 @@ impl Run {
         let mut expected = vec![
             ResetCode::CLOSED,
             ResetCode::ABORTED,
-            // The server's application has gone.
+            // The server's application is gone.
             ResetCode::NO_CONNECTION,
             ResetCode::CONNECTION_REFUSED,
         ];
@@ -99,7 +100,7 @@ impl Run {
         }
     }
 
-    /// Sends a datagram that is like no other, unless it is very short.
+    /// Sends a unique datagram, unless it is very short.
     fn send(&mut self, side: Side, size: usize) {
         let (count, _) = &mut self.counts[side as usize];
         let mut data = vec![0; self.rng.random_range(0..=size)];
@@ -135,7 +136,7 @@ impl Run {
         self.events(side);
     }
 
-    /// What has come altered, and its checksums could not tell, may be delivered.
+    /// Records altered data that the checksums could not detect, which may be delivered.
     fn note_altered(&mut self, side: Side) {
         let config = &self.configs[side as usize];
         for packet in self.network.altered[side as usize].drain(..) {
@@ -190,7 +191,7 @@ impl Run {
         self.network.run_until(end);
     }
 
-    /// Everything is over.
+    /// Checks that everything is over.
     fn finish(&mut self) -> [Counters; 2] {
         for side in Side::BOTH {
             self.read(side, usize::MAX);
@@ -219,7 +220,7 @@ impl Run {
     }
 }
 
-/// Says how to run a connection again when it fails.
+/// On failure, prints how to run the connection again.
 struct Seed(u64);
 
 impl Drop for Seed {
@@ -230,7 +231,7 @@ impl Drop for Seed {
     }
 }
 
-/// Runs a connection from beginning to end.
+/// Runs a connection from start to end.
 fn run(seed: u64, verbose: bool) -> Totals {
     let seed = Seed(seed);
     let mut rng = seeded(seed.0);
@@ -263,7 +264,7 @@ fn run(seed: u64, verbose: bool) -> Totals {
     }
 }
 
-/// What the connections have been through.
+/// Totals over all connections.
 #[derive(Debug, Default)]
 struct Totals {
     connections: u64,
@@ -321,7 +322,7 @@ fn invariants_hold_on_every_path() {
         }
     });
     println!("{totals:?}");
-    // The paths let most connections come about, and do alter packets, seen and unseen.
+    // The paths let most connections succeed, and do alter packets, detectably and not.
     assert_eq!(totals.connections, connections);
     assert!(totals.connected > connections * 8 / 10, "{totals:?}");
     assert!(totals.delivered > totals.sent / 2, "{totals:?}");
@@ -331,7 +332,7 @@ fn invariants_hold_on_every_path() {
     );
 }
 
-/// The same seed gives the same connection: that is what makes a failure replay.
+/// The same seed gives the same connection, so that failures can be replayed.
 #[test]
 fn a_seed_replays() {
     for seed in 0..50 {

@@ -1,5 +1,5 @@
-//! A peer whose options make no sense: absurd lengths, random bytes, negotiation that nobody asked
-//! for. The connection goes on or ends with a Reset, and its answers are few.
+//! A peer with invalid options: absurd lengths, random bytes, unrequested negotiation. The
+//! connection continues or ends with a Reset, and sends few answers.
 
 use std::iter;
 
@@ -11,7 +11,7 @@ use skywave_wire::dccp::{DccpOption, FeatureSide, Kind, OptionBytes, Packet, Res
 use crate::network::seeded;
 use crate::victim::{MILLISECOND, Victim, change, confirm, reset_code};
 
-/// A packet as it is read off the wire with these bytes for options.
+/// A packet as decoded from bytes with this option space.
 fn with_space(mut packet: Packet, space: Vec<u8>) -> Packet {
     let options = DccpOption::Malformed(OptionBytes::from_vec(space));
     packet.options.push(options);
@@ -19,8 +19,8 @@ fn with_space(mut packet: Packet, space: Vec<u8>) -> Packet {
     Packet::parse(&bytes, Checksum::Ignored).unwrap()
 }
 
-/// D5.8-3: every option type with every length, right and wrong, with and without Mandatory before
-/// it. Only Mandatory and negotiation may end the connection, with a Reset of code 5 or 6.
+/// D5.8-3: every option type with every length, valid and invalid, with and without a preceding
+/// Mandatory. Only Mandatory and negotiation may end the connection, with a Reset of code 5 or 6.
 #[test]
 fn every_length_of_every_option_is_survived() {
     let mut victim = Victim::new(Config::default());
@@ -46,7 +46,7 @@ fn every_length_of_every_option_is_survived() {
     }
 }
 
-/// Option spaces at random, on packets of each type that carries any.
+/// Random option spaces on packets of each type that carries options.
 #[test]
 fn random_option_spaces_end_in_nothing_or_a_reset() {
     let mut rng = seeded(3);
@@ -66,7 +66,7 @@ fn random_option_spaces_end_in_nothing_or_a_reset() {
         let mut space = vec![0; rng.random_range(0..longest)];
         rng.fill(&mut space[..]);
         if rng.random_ratio(3, 4) {
-            // Types that mean something, most of the time.
+            // Mostly known types.
             for byte in &mut space {
                 *byte %= 46;
             }
@@ -83,8 +83,7 @@ fn random_option_spaces_end_in_nothing_or_a_reset() {
     assert!(resets > 100, "{resets}");
 }
 
-/// D6-2, D6-13: Confirms that nobody has asked for, of every feature and with any value, change
-/// nothing.
+/// D6-2, D6-13: unrequested Confirms, of every feature and with any value, change nothing.
 #[test]
 fn confirms_without_a_change_are_ignored() {
     let mut victim = Victim::new(Config::default());
@@ -104,8 +103,8 @@ fn confirms_without_a_change_are_ignored() {
     );
 }
 
-/// D6-13, D6-14: Changes at random, as many as a packet holds. Each packet is answered with a few
-/// at most, and afterwards there is nothing more to say.
+/// D6-13, D6-14: random Changes, as many as fit a packet. Each packet gets a few answers at most,
+/// and afterwards nothing stays pending.
 #[test]
 fn negotiation_garbage_is_answered_in_measure() {
     let mut rng = seeded(4);

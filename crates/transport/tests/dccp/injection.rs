@@ -1,4 +1,4 @@
-//! A stranger who knows addresses and ports but sees nothing, and a path that damages packets.
+//! An attacker who knows addresses and ports but sees no packets, and a path that damages packets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::stranger::{MILLISECOND, blind, datagram, events, read_all, recorded};
 
 use Side::{Client, Server};
 
-/// The most packets that `from` has sent in one second, of those that `select` picks.
+/// The most packets selected by `select` that `from` sent within one second.
 fn busiest_second(log: &[Sent], from: Side, select: impl Fn(&Packet) -> bool) -> usize {
     let mut seconds = BTreeMap::<u64, usize>::new();
     for sent in log {
@@ -37,8 +37,8 @@ const CLOSED_BY_PEER: Event = Event::Closed {
 };
 
 /// D7.5-5, D7.5-7, D7.6-1: 400,000 packets of all types with random numbers, 40 in every
-/// millisecond of a connection that carries data both ways. Not one gets past the sequence checks,
-/// answers stay within eight Syncs a second, and the transfer is as if nothing had happened.
+/// millisecond of a connection that carries data in both directions. None passes the sequence
+/// checks, the answers stay within eight Syncs per second, and the transfer is unaffected.
 #[test]
 fn blind_packets_change_nothing() {
     let mut network = recorded(Config::default(), 1);
@@ -84,7 +84,7 @@ fn blind_packets_change_nothing() {
     for side in Side::BOTH {
         let syncs = busiest_second(log, side, is(PacketType::Sync));
         assert_eq!(syncs, 8, "{side:?} answers, but not more often");
-        // What answers these Syncs is no more than one SyncAck each.
+        // These Syncs are answered with at most one SyncAck each.
         assert!(busiest_second(log, side, is(PacketType::SyncAck)) <= 8 + 1);
         assert_eq!(
             busiest_second(log, side, is(PacketType::Response)),
@@ -93,9 +93,9 @@ fn blind_packets_change_nothing() {
     }
 }
 
-/// Blind packets with 24-bit numbers are a more even match: of those without an acknowledgement
-/// number, W in 2^24 find the window (RFC 4340 section 7.6.2). Those that carry one find it far
-/// less often.
+/// Blind packets with 24-bit numbers have better chances: W in 2^24 of those without an
+/// acknowledgement number hit the window (RFC 4340 section 7.6.2). Those with one hit it far less
+/// often.
 #[test]
 fn short_numbers_let_in_what_arithmetic_says() {
     let config = Config {
@@ -136,8 +136,8 @@ fn short_numbers_let_in_what_arithmetic_says() {
     assert_eq!(data_acks, 0);
 }
 
-/// A client in REQUEST state answers strangers, but not so often that the numbers of its answers
-/// push its own Request out of the window: the Response that comes in the end is taken.
+/// A client in REQUEST state answers blind packets, but not so often that the numbers of its
+/// answers push its own Request out of the window: it accepts the Response that finally arrives.
 #[test]
 fn a_flooded_client_still_connects() {
     let mut network = recorded(Config::default(), 5);
@@ -156,12 +156,12 @@ fn a_flooded_client_still_connects() {
     let requests = log
         .iter()
         .filter(|sent| is(PacketType::Request)(&sent.packet));
-    // The first one, and the one that the first Listen among the strangers' packets has triggered
-    // (RFC 5596 section 2.2.3); no timer's.
+    // The first one, and the one triggered by the first Listen among the blind packets (RFC 5596
+    // section 2.2.3); none from a timer.
     assert_eq!(requests.count(), 2);
 }
 
-/// A server in RESPOND state is as hard to disturb.
+/// A server in RESPOND state is equally robust.
 #[test]
 fn a_flooded_server_still_connects() {
     let mut network = recorded(Config::default(), 7);
@@ -180,8 +180,8 @@ fn a_flooded_server_still_connects() {
     assert_eq!(network.get(Server).state(), State::Open);
 }
 
-/// D8.1-5: an endpoint without a connection answers strangers with at most 1024 Resets a second,
-/// and never a Reset with a Reset.
+/// D8.1-5: an endpoint without a connection sends at most 1024 Resets per second, and never answers
+/// a Reset with a Reset.
 #[test]
 fn resets_without_a_connection_are_limited() {
     let mut network = recorded(Config::default(), 9);
@@ -203,8 +203,8 @@ fn resets_without_a_connection_are_limited() {
     assert_eq!(resets, 1_024);
 }
 
-/// D9.1-1: a packet whose checksum is wrong, in whatever bit, does not exist: what is delivered
-/// was sent, in order, once.
+/// D9.1-1: a packet with a wrong checksum is ignored, whichever bit is wrong: data is delivered as
+/// sent, in order, once.
 #[test]
 fn a_wrong_checksum_is_no_packet() {
     let path = Path {
@@ -232,7 +232,7 @@ fn a_wrong_checksum_is_no_packet() {
     assert_eq!(network.get(Server).stats().counters.invalid_packets, 0);
 }
 
-/// A packet between other ports belongs to another connection, whatever its numbers.
+/// A packet between other ports belongs to another connection, even with valid numbers.
 #[test]
 fn ports_other_than_the_connections_are_refused() {
     let mut network = recorded(Config::default(), 20);

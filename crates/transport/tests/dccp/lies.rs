@@ -1,5 +1,5 @@
-//! A peer that lies in its acknowledgements, about its numbers and about time. The connection goes on
-//! or ends with a Reset; it does not panic, and is not talked into sending more than it should.
+//! A peer that lies in its acknowledgements, sequence numbers and times. The connection continues
+//! or ends with a Reset; it does not panic or send more than it should.
 
 use std::iter;
 
@@ -44,7 +44,7 @@ fn any_option(rng: &mut Xoshiro256PlusPlus) -> DccpOption {
     }
 }
 
-/// D7.5-5: an acknowledgement of what was not sent yet is not accepted, whatever stands in it.
+/// D7.5-5: an acknowledgement of something not sent yet is rejected, whatever it contains.
 #[test]
 fn acknowledging_the_future_is_invalid() {
     let mut victim = Victim::new(Config::default());
@@ -97,8 +97,8 @@ fn acknowledging_more_than_was_sent_gains_nothing() {
     assert_eq!(victim.state(), State::Open);
 }
 
-/// The same with Ack Vectors at random, contradictory from one to the next, and with all else that
-/// an acknowledgement can say.
+/// The same with random, mutually contradictory Ack Vectors, and everything else that an
+/// acknowledgement can contain.
 #[test]
 fn contradictory_acknowledgements_leave_the_account_in_order() {
     for (seed, nonces) in (0..40).map(|seed| (seed, seed % 2 == 0)) {
@@ -123,8 +123,8 @@ fn contradictory_acknowledgements_leave_the_account_in_order() {
     }
 }
 
-/// With nonces, acknowledging what one has not received is found out: cwnd does not grow
-/// (RFC 4340 section 12.2).
+/// With nonces, acknowledging data that was not received is detected: cwnd does not grow (RFC 4340
+/// section 12.2).
 #[test]
 fn a_receiver_that_guesses_nonces_is_not_given_more() {
     let cwnd = |is_honest: bool| {
@@ -151,8 +151,8 @@ fn a_receiver_that_guesses_nonces_is_not_given_more() {
     assert!(liar <= 4.0, "{liar}");
 }
 
-/// D11.7-1, D11.7-2: Data Dropped of packets that were never sent is ignored; that the application
-/// does not listen counts once it is said of data that was sent.
+/// D11.7-1, D11.7-2: Data Dropped for packets that were never sent is ignored; "not listening"
+/// counts once it is reported for data that was sent.
 #[test]
 fn dropping_what_was_never_sent_means_nothing() {
     let mut victim = Victim::new(Config::default());
@@ -189,7 +189,7 @@ fn dropping_what_was_never_sent_means_nothing() {
     assert_eq!(refused, Err(SendError::PeerNotListening));
 }
 
-/// A peer declares the widest Sequence Window and then leaps ahead, again and again.
+/// A peer declares the widest Sequence Window and then repeatedly jumps ahead.
 #[test]
 fn leaps_within_a_huge_window_are_survived() {
     let mut victim = Victim::new(Config::default());
@@ -213,8 +213,8 @@ fn leaps_within_a_huge_window_are_survived() {
     assert_eq!(victim.state(), State::Open);
 }
 
-/// Whatever a peer says of times, timers do not run wild: Elapsed Times longer than the round trip,
-/// Timestamp Echoes of what was never sent, a clock that stands still.
+/// False times do not speed up timers: Elapsed Times longer than the round trip, Timestamp Echoes
+/// of what was never sent, a clock that stands still.
 #[test]
 fn lies_about_time_do_not_speed_up_timers() {
     let mut victim = Victim::new(Config::default());
@@ -233,15 +233,16 @@ fn lies_about_time_do_not_speed_up_timers() {
         };
         sent += victim.acknowledge(&[vector, elapsed, echo]).len();
     }
-    // No time has passed; acknowledgements let data out, and nothing else does.
+    // No time has passed, so only acknowledgements release data.
     assert!(sent <= 8_000, "{sent}");
-    // Nothing comes back any more: retransmission timers back off.
+    // No packet returns from now on: retransmission timers back off.
     victim.send(50);
     let sent = victim.wait(Duration::from_secs(60)).len();
     assert!(sent < 400, "{sent} packets in a minute of silence");
 }
 
-/// Clocks that jump ahead, in every state, by hours and by centuries. What comes of it is a timer's work done once, and then an end or a timer that lies ahead.
+/// Clocks that jump ahead by hours or centuries, in every state. A timer then fires once, and the
+/// connection ends or has a timer in the future.
 #[test]
 fn the_clock_jumps_ahead() {
     let hour = Duration::from_secs(3_600);
@@ -296,7 +297,7 @@ fn the_clock_jumps_ahead() {
     }
 }
 
-/// Time stands still: to be woken early or many times at once changes nothing and sends nothing.
+/// Time stands still: early or repeated wake-ups change nothing and send nothing.
 #[test]
 fn waking_up_too_early_does_nothing() {
     let mut victim = Victim::new(Config::default());

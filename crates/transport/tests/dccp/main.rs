@@ -1,10 +1,11 @@
-//! DCCP from outside, among enemies: whatever a path does to packets, whatever a stranger injects
-//! and whatever a peer says, what the application sees is true, and connections end.
+//! DCCP under attack, tested through its public interface: whatever a path does, an attacker
+//! injects or a peer claims, the application sees correct data, and connections end.
 //!
-//! - [`chaos`]: thousands of connections over paths that do everything to packets; [`plan`] draws them.
-//! - [`injection`] and [`replay`]: a [`stranger`] who sees nothing, and one who has seen it all.
-//! - [`lies`] and [`garbage`]: a peer whose [`victim`] believes its numbers but not its words.
-//! - [`network`] and [`path`]: what stands between two ends.
+//! - [`chaos`]: thousands of connections over paths with all kinds of faults; [`plan`] draws them.
+//! - [`injection`] and [`replay`]: a [`stranger`] who sees nothing, and one who has seen
+//!   everything.
+//! - [`lies`] and [`garbage`]: a lying peer and its [`victim`].
+//! - [`network`] and [`path`]: the network between two ends.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

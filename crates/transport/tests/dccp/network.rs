@@ -1,5 +1,5 @@
-//! A client and a server with bytes between them: packets are written down, carried by two
-//! [`Path`]s, read again and dropped where their checksum says so, as a driver would.
+//! A client and a server that exchange bytes: packets are encoded, carried by two [`Path`]s,
+//! decoded, and dropped if their checksum is wrong, as a driver would.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -18,7 +18,7 @@ use crate::path::Path;
 pub(crate) const CLIENT_PORT: u16 = 40_000;
 pub(crate) const SERVER_PORT: u16 = 5_001;
 
-/// One of the two ends; what is kept for each is indexed by it.
+/// One of the two ends; per-end state is indexed by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     Client,
@@ -44,7 +44,7 @@ impl Side {
         }
     }
 
-    /// The checksum of what this side sends.
+    /// The checksum of packets sent by this side.
     pub(crate) fn checksum(self) -> Checksum {
         let from_client = AddressPair::V4 {
             source: [192, 0, 2, 1].into(),
@@ -61,11 +61,11 @@ pub(crate) fn seeded(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Debug)]
 struct Flight {
     arrival: Instant,
-    /// Of two that arrive at the same time, the one that left first is first.
+    /// Of two packets that arrive at the same time, the one sent first comes first.
     ordinal: u64,
     to: Side,
     ecn: Ecn,
@@ -93,7 +93,7 @@ impl PartialEq for Flight {
 
 impl Eq for Flight {}
 
-/// A packet as an end has sent it.
+/// A packet as sent by an end.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) at: Instant,
@@ -107,29 +107,29 @@ pub(crate) struct Network {
     pub(crate) ends: [Driven<Connection>; 2],
     /// How far each end's clock is ahead of `now`.
     pub(crate) ahead: [Duration; 2],
-    /// What each end sends goes this way.
+    /// The path taken by each end's packets.
     pub(crate) paths: [Path; 2],
     /// When `expire` is due, by each end's own clock.
     deadlines: [Option<Instant>; 2],
     flights: BinaryHeap<Reverse<Flight>>,
     launched: u64,
     rng: Xoshiro256PlusPlus,
-    /// Everything that was sent, where it is recorded.
+    /// Everything that was sent, if recorded.
     pub(crate) log: Option<Vec<Sent>>,
     /// Whether to print every packet that is sent or arrives.
     pub(crate) is_verbose: bool,
-    /// Packets that were handed to each side although the path had altered them.
+    /// Altered packets that were passed to each side.
     pub(crate) altered: [Vec<Packet>; 2],
-    /// Packets that were altered and dropped for it, and those that were not.
+    /// Altered packets that were dropped, and unaltered packets that were dropped.
     pub(crate) caught: u64,
     pub(crate) unseen: u64,
-    /// Things that have happened without time going on.
+    /// Events since time last advanced.
     at_once: u32,
 }
 
 impl Network {
-    /// Client and server at time zero; the client's Request is on its way. `seed` is for the paths
-    /// and for both ends.
+    /// Client and server at time zero, with the client's Request in flight. `seed` is for the paths
+    /// and both ends.
     pub(crate) fn new([client, server]: [Arc<Config>; 2], paths: [Path; 2], seed: u64) -> Self {
         let now = Instant::ZERO;
         let mut rng = seeded(seed);
@@ -169,7 +169,7 @@ impl Network {
         self.now + self.ahead[side as usize]
     }
 
-    /// Does something of the application's, given its clock.
+    /// Performs an action of the application, which gets its clock's time.
     pub(crate) fn apply<T>(
         &mut self,
         side: Side,
@@ -182,12 +182,12 @@ impl Network {
         answer
     }
 
-    /// The clock of `side` jumps ahead, as that of a suspended machine does.
+    /// Makes the clock of `side` jump ahead, like that of a suspended machine.
     pub(crate) fn jump(&mut self, side: Side, time: Duration) {
         self.ahead[side as usize] += time;
     }
 
-    /// Hands a packet to `to`, whose answers go their way.
+    /// Delivers a packet to `to` and sends its answers.
     pub(crate) fn hand_over(&mut self, to: Side, ecn: Ecn, packet: Packet) {
         let now = self.clock(to);
         if self.is_verbose {
@@ -197,7 +197,7 @@ impl Network {
         self.drain(to);
     }
 
-    /// Takes what `side` has to send, and its deadline.
+    /// Takes what `side` sends, and its deadline.
     pub(crate) fn drain(&mut self, side: Side) {
         let now = self.clock(side);
         let (sent, deadline) = self.ends[side as usize].drain(now, |mut drain| {
@@ -249,7 +249,7 @@ impl Network {
         Some((at - self.ahead[side as usize]).max(self.now))
     }
 
-    /// Handles what happens next, a packet or a timer; false where nothing does before `end`.
+    /// Handles the next packet or timer; false if there is none before `end`.
     pub(crate) fn step(&mut self, end: Instant) -> bool {
         let arrival = self.flights.peek().map(|Reverse(flight)| flight.arrival);
         let timer = Side::BOTH
@@ -300,7 +300,7 @@ impl Network {
         }
     }
 
-    /// Runs until `end`, or until nothing is left to happen.
+    /// Runs until `end`, or until nothing is pending.
     pub(crate) fn run_until(&mut self, end: Instant) {
         while self.step(end) {}
         self.now = self.now.max(end);
@@ -322,7 +322,7 @@ impl Network {
         }
     }
 
-    /// When each end wants to be woken: `None` where it has no timer.
+    /// When an end must be woken; `None` if it has no timer.
     pub(crate) fn deadline(&self, side: Side) -> Option<Instant> {
         self.get(side).deadline()
     }

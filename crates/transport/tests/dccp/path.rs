@@ -1,28 +1,28 @@
-//! What a one-way path does to packets: it loses, repeats, delays, reorders, marks and alters them.
+//! A one-way path, which loses, duplicates, delays, reorders, marks and alters packets.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
-/// One way of a path. Probabilities are per packet and independent of each other.
+/// One direction of a path. Probabilities are per packet and independent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
-    /// How long every packet takes at least.
+    /// The minimum delay.
     pub(crate) delay: Duration,
-    /// How much longer it may take: packets overtake each other.
+    /// The maximum additional delay, by which packets overtake each other.
     pub(crate) jitter: Duration,
     pub(crate) loss: f64,
     pub(crate) duplication: f64,
     /// A packet is held back by up to [`HOLD`].
     pub(crate) reordering: f64,
-    /// A packet that is ECN-capable is marked.
+    /// An ECN-capable packet is marked.
     pub(crate) marking: f64,
-    /// Bits flip, or the end is cut off.
+    /// Bits are flipped, or the end is truncated.
     pub(crate) corruption: f64,
-    /// The packet is altered in a way that the Internet checksum cannot see.
+    /// The packet is altered in a way that the Internet checksum cannot detect.
     pub(crate) forgery: f64,
-    /// Nothing passes from the first to the second.
+    /// Nothing passes between the first and the second time.
     pub(crate) blackouts: Vec<(Instant, Instant)>,
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct Copy {
     pub(crate) delay: Duration,
     pub(crate) ecn: Ecn,
     pub(crate) bytes: Vec<u8>,
-    /// Whether its bytes are others than those that went in.
+    /// Whether its bytes have changed.
     pub(crate) is_altered: bool,
 }
 
 impl Path {
-    /// A path that does nothing but take time.
+    /// A path that only delays packets.
     pub(crate) fn clean(delay: Duration) -> Self {
         Self {
             delay,
@@ -48,7 +48,7 @@ impl Path {
         }
     }
 
-    /// What becomes of a packet: any number of copies.
+    /// The fate of a packet: any number of copies.
     pub(crate) fn carry(
         &self,
         now: Instant,
@@ -108,8 +108,8 @@ fn corrupt(bytes: &mut Vec<u8>, rng: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// Swaps two 16-bit words: the Internet checksum is the same in any order of the words. Left where
-/// it is: the word of Data Offset and Checksum Coverage, which says what the checksum covers.
+/// Swaps two 16-bit words: the Internet checksum does not depend on the order of words. Leaves the
+/// word with Data Offset and Checksum Coverage, which determines what the checksum covers.
 fn swap_words(bytes: &mut [u8], rng: &mut Xoshiro256PlusPlus) {
     const COVERAGE: usize = 4;
     let words = bytes.len() / 2;
@@ -153,7 +153,7 @@ fn the_checksum_does_not_see_swapped_words() {
     for _ in 0..1_000 {
         let mut swapped = bytes.to_vec();
         swap_words(&mut swapped, &mut rng);
-        // Lengths and types may have become impossible, but the checksum agrees.
+        // Lengths and types may be invalid, but the checksum matches.
         match Packet::parse(&swapped.into(), checksum) {
             Ok(read) => passed += u32::from(read != packet),
             Err(error) => assert!(!error.to_string().contains("checksum"), "{error}"),

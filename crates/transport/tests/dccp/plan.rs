@@ -1,4 +1,4 @@
-//! What a connection of `chaos` is to go through: drawn from a seed before it begins.
+//! The plan for a connection of `chaos`, drawn from a seed in advance.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -15,19 +15,19 @@ use Side::{Client, Server};
 /// When applications stop, at the latest.
 const APPLICATIONS_END: Duration = Duration::from_secs(40);
 
-/// What an application does at some time.
+/// An action of an application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
-    /// Sends this many datagrams, of up to this many bytes each.
+    /// Sends this many datagrams of up to this many bytes each.
     Burst {
         count: u32,
         size: usize,
     },
-    /// Reads this many datagrams at most.
+    /// Reads at most this many datagrams.
     Read(usize),
     Close,
     Abort,
-    /// Not the application's: its machine wakes up this much later than it went to sleep.
+    /// Not by the application: the machine is suspended for this long.
     Jump(Duration),
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Plan {
     pub(crate) paths: [Path; 2],
     /// In order of time.
     pub(crate) acts: Vec<(Instant, Side, Act)>,
-    /// Whether everything that is sent must arrive: nothing is lost, closed early or dropped.
+    /// Whether everything sent must arrive: nothing is lost, closed early or dropped.
     pub(crate) is_harmless: bool,
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn plan(rng: &mut Xoshiro256PlusPlus) -> Plan {
     }
     let is_harmless = kind == 0;
     if !is_harmless && one_in(40, rng) {
-        // CCID 2 will not have that: the handshake fails.
+        // CCID 2 does not accept that: the handshake fails.
         configs[0].send_ack_vector = false;
     }
     let mut acts = Vec::new();
@@ -190,7 +190,7 @@ pub(crate) fn plan(rng: &mut Xoshiro256PlusPlus) -> Plan {
         acts.push((closes_at + millis(500, rng), side, Act::Close));
     }
     if is_harmless {
-        // One end closes when all has long arrived; the other follows suit.
+        // One end closes long after everything has arrived; the other follows.
         let at = Instant::ZERO + Duration::from_secs(1_000);
         let side = if one_in(2, rng) { Client } else { Server };
         acts.push((at, side, Act::Close));

@@ -1,4 +1,4 @@
-//! A stranger who has seen packets and sends them again, of this connection or of an earlier one.
+//! An attacker who has seen packets and sends them again, from this connection or an earlier one.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::stranger::{MILLISECOND, blind, datagram, events, read_all, recorded};
 
 use Side::{Client, Server};
 
-/// What a connection with data both ways and an orderly end has sent, and what its ends have
+/// The packets of a connection with data in both directions and an orderly close, and what its ends
 /// received.
 fn an_earlier_connection(seed: u64) -> Vec<Sent> {
     let mut network = recorded(Config::default(), seed);
@@ -34,9 +34,9 @@ fn an_earlier_connection(seed: u64) -> Vec<Sent> {
     network.log.unwrap()
 }
 
-/// Every packet of a connection comes again, many times and in any order, while the connection is
-/// open: nothing is delivered twice and nothing ends. What has ended it can be replayed only once
-/// it has ended.
+/// Every packet of a connection is repeated many times in any order while the connection is open:
+/// nothing is delivered twice, and the connection stays open. The packets that ended it can be
+/// replayed only after its end.
 #[test]
 fn replayed_packets_are_delivered_once() {
     for short in [false, true] {
@@ -70,7 +70,7 @@ fn replayed_packets_are_delivered_once() {
         for side in Side::BOTH {
             let received = &mut received[side as usize];
             received.extend(read_all(&mut network, side));
-            // What was replayed before it arrived has overtaken others.
+            // Packets replayed before their arrival have overtaken others.
             received.sort();
             let sent: Vec<_> = (0..count).map(|n| datagram(side.other(), n)).collect();
             assert!(*received == sent, "{side:?}, short: {short}");
@@ -78,9 +78,8 @@ fn replayed_packets_are_delivered_once() {
     }
 }
 
-/// D7.5-4: who has seen all packets so far and forges a Reset, a Close or a CloseReq with numbers
-/// that have been used ends nothing: it takes a number that has not been sent, and an
-/// acknowledgement as new as the newest.
+/// D7.5-4: an attacker who has seen all packets and forges a Reset, a Close or a CloseReq with used
+/// numbers ends nothing: that takes an unsent number, and an acknowledgement as new as the newest.
 #[test]
 fn old_numbers_end_nothing() {
     let mut network = recorded(Config::default(), 21);
@@ -109,7 +108,7 @@ fn old_numbers_end_nothing() {
         network.get(to).state()
     };
     for to in Side::BOTH {
-        // Both ends must agree on what the newest numbers are.
+        // Both ends must agree on the newest numbers.
         let (seq, ack) = (latest(&network, to.other()), latest(&network, to));
         for number in 5..=7 {
             for back in 0..60 {
@@ -124,7 +123,7 @@ fn old_numbers_end_nothing() {
             }
         }
     }
-    // The right ones would do.
+    // The correct numbers would work.
     let (seq, ack) = (latest(&network, Client), latest(&network, Server));
     assert_eq!(
         forge(&mut network, Server, 7, seq.next(), ack),
@@ -132,8 +131,8 @@ fn old_numbers_end_nothing() {
     );
 }
 
-/// A handshake whose packets come several times and in any order, with a datagram behind it, is
-/// made once. Only a datagram that comes so late that its absence has been acknowledged is lost.
+/// A handshake whose packets are duplicated and reordered, followed by a datagram, completes once.
+/// Only a datagram that arrives after its absence was acknowledged is lost.
 #[test]
 fn reordered_handshakes_connect_once() {
     let connections = 500;
@@ -169,8 +168,8 @@ fn reordered_handshakes_connect_once() {
     );
 }
 
-/// All packets of an earlier connection between the same ports arrive in one that is open: none
-/// is accepted.
+/// All packets of an earlier connection between the same ports arrive in an open one: none is
+/// accepted.
 #[test]
 fn an_earlier_connection_is_not_taken_for_this_one() {
     let earlier = an_earlier_connection(13);
@@ -190,8 +189,8 @@ fn an_earlier_connection_is_not_taken_for_this_one() {
 }
 
 /// The handshake of an earlier connection arrives before the Request of this one (RFC 4340 section
-/// 7.5.6): the server answers the old Request, the client clears the half-open connection away,
-/// and its next Request finds a server that listens again.
+/// 7.5.6): the server answers the old Request, the client clears the half-open connection, and its
+/// next Request finds the server listening again.
 #[test]
 fn a_stale_request_only_delays_a_connection() {
     let earlier = an_earlier_connection(15);
@@ -206,7 +205,7 @@ fn a_stale_request_only_delays_a_connection() {
         for _ in 0..2_000 {
             network.run_for(MILLISECOND * 5);
             if matches!(network.get(Server).state(), State::Closed | State::TimeWait) {
-                // Whoever listens on a port goes on listening.
+                // A listener keeps listening on its port.
                 network.ends[1] = Driven::new(Connection::listen(
                     Config::default(),
                     SERVER_PORT,

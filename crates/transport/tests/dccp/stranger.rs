@@ -1,4 +1,4 @@
-//! Two ends that talk, and what a stranger can send to them.
+//! Two communicating ends, and the packets that an outsider can send to them.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::path::Path;
 
 pub(crate) const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Two ends 20 ms apart, and everything that they send.
+/// Two ends 20 ms apart, and everything they send.
 pub(crate) fn recorded(config: Config, seed: u64) -> Network {
     let config = Arc::new(config);
     let path = Path::clean(Duration::from_millis(20));
@@ -25,7 +25,8 @@ pub(crate) fn recorded(config: Config, seed: u64) -> Network {
     network
 }
 
-/// A packet of any type with any numbers, long or short, from where the peer of `to` is.
+/// A packet of any type with any numbers, long or short, that appears to come from the peer of
+/// `to`.
 pub(crate) fn blind(to: Side, rng: &mut Xoshiro256PlusPlus) -> Packet {
     let kind = kind(rng.random_range(0..11), SeqNo::new(rng.next_u64()));
     let packet_type = kind.packet_type();

@@ -1,5 +1,5 @@
-//! A client whose server is a liar: it knows all numbers, so that its packets are accepted, and says
-//! in them what a test likes.
+//! A client with a lying server: the server knows all numbers, so its packets are accepted, and
+//! puts into them whatever a test wants.
 
 use std::iter;
 
@@ -23,7 +23,7 @@ pub(crate) struct Victim {
     /// The numbers of the client's first packet and of its latest.
     pub(crate) iss: SeqNo,
     pub(crate) gss: SeqNo,
-    /// The ECN bits of what the client has sent, until the liar reports on them.
+    /// The ECN bits of packets that the client has sent and the liar has not reported.
     pub(crate) unreported: Vec<Ecn>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn confirm(side: FeatureSide, feature: u8, value: &[u8]) -> DccpOptio
 }
 
 impl Victim {
-    /// After an honest handshake. The numbers are always long.
+    /// The state after a correct handshake. Numbers are always long.
     pub(crate) fn new(config: Config) -> Self {
         let mut victim = Self::in_request(config);
         let agreed = [confirm(
@@ -138,7 +138,7 @@ impl Victim {
         self.say(Kind::Ack { ack: self.gss }, options)
     }
 
-    /// Does something of the application's; what follows from it is left for [`drain`](Self::drain).
+    /// Performs an action of the application; the consequences are left for [`drain`](Self::drain).
     pub(crate) fn apply<T>(&mut self, action: impl FnOnce(&mut Connection) -> T) -> T {
         let (answer, ()) = self.end.apply(self.now, action, |drain| drain.postpone());
         answer
@@ -171,8 +171,8 @@ impl Victim {
         self.apply(|end| iter::from_fn(|| end.event()).collect())
     }
 
-    /// Congestion control believes nothing that cannot be: pipe and cwnd stay within what was
-    /// sent.
+    /// Checks that congestion control believes nothing impossible: pipe and cwnd stay within what
+    /// was sent.
     fn check(&self) {
         let stats = self.end.get().stats();
         let sent = stats.counters.data_packets_sent;
@@ -183,7 +183,7 @@ impl Victim {
     }
 }
 
-/// The window of a victim: all of them run CCID 2.
+/// The window of a victim; all run CCID 2.
 pub(crate) fn window(stats: &Stats) -> WindowStats {
     *stats.congestion.window().unwrap()
 }

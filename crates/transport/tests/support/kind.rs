@@ -1,8 +1,8 @@
-//! DCCP packets by the number of their type (RFC 4340 section 5.1), for tests from inside and outside.
+//! DCCP packets by type number (RFC 4340 section 5.1), for unit and integration tests.
 
 use skywave_wire::dccp::{Kind, ResetCode, SeqNo, ServiceCode};
 
-/// The kind of packet with this type number; 10 and more are Listen.
+/// The packet kind with this type number; 10 and above are Listen.
 pub(crate) fn kind(number: u8, ack: SeqNo) -> Kind {
     let service = ServiceCode::NONE;
     match number {

@@ -1,5 +1,5 @@
-//! A CCID of a stranger's: that of RFC 4341, but with Load Vectors, for routers that write codes of
-//! their own into the ECN field. It enters by the public interface alone.
+//! A user-defined CCID: RFC 4341's with Load Vectors, for routers that write their own codes into
+//! the ECN field. It uses only the public interface.
 
 use skywave_congestion::{Aimd, AimdConfig};
 use skywave_transport::dccp::ccid::{Features, Row};

@@ -1,4 +1,4 @@
-//! What holds whatever the network does: every byte arrives once and in order, and transfers end.
+//! Invariants for any network: every byte arrives once and in order, and transfers end.
 
 use proptest::prelude::*;
 use rand_xoshiro::SplitMix64;
@@ -15,7 +15,7 @@ use skywave_wire::tcp::{Flags, Segment};
 
 use crate::network::{Direction, Fate, Link, Network, Seen};
 
-/// How a network mistreats segments: chances of 256.
+/// How a network mistreats segments: chances out of 256.
 #[derive(Clone, Copy, Debug)]
 struct Mistreatment {
     loss: u8,
@@ -43,18 +43,17 @@ impl Mistreatment {
     }
 }
 
-/// What the receiver must have delivered, worked out from the segments that reached it.
+/// What the receiver must have delivered, derived from the segments that reached it.
 #[derive(Default)]
 struct Oracle {
     initial: u32,
-    /// One flag for each offset of the sequence space, SYN and FIN included.
+    /// One flag per offset of the sequence space, including SYN and FIN.
     arrived: Vec<bool>,
-    /// The highest acknowledgement that has left the receiver, and the window with it.
+    /// The highest acknowledgement that has left the receiver, plus its window.
     allowed: u32,
-    /// One flag for each offset that the sender knows by SACK to have arrived; forgotten at a
-    /// timeout.
+    /// One flag per offset that the sender knows from SACK to have arrived; cleared at a timeout.
     sacked: Vec<bool>,
-    /// What the sender has sent since it was last looked at, and its timeouts then.
+    /// What the sender has sent since the last check, and its timeouts then.
     sent: Vec<(usize, usize)>,
     timeouts: u32,
 }
@@ -109,7 +108,8 @@ impl Oracle {
     }
 }
 
-/// Sends `bytes` over a mistreating network; the time until the sender knew that all had arrived.
+/// Sends `bytes` over a mistreating network. Returns the time until the sender knew that everything
+/// had arrived.
 fn transfer(
     bytes: u64,
     seed: u64,
@@ -132,7 +132,7 @@ fn transfer(
     let mut oracle = Oracle::default();
     let mut completed = None;
     let minds_sacks = sender_recovery == RecoveryAlgorithm::Sack;
-    // ns-2's Vegas goes down to zero.
+    // ns-2's Vegas can reach zero.
     let is_ns2_vegas = matches!(sender_recovery, RecoveryAlgorithm::Ns2Vegas { .. });
     let least_cwnd = if is_ns2_vegas { 0.0 } else { 1.0 };
     let mut see = |now: Instant, seen: Seen<'_>| match seen {
@@ -140,7 +140,7 @@ fn transfer(
             if segment.flags.contains(Flags::SYN) {
                 oracle.initial = segment.seq;
             } else if segment.payload.len() > 1 {
-                // A single byte may be the probe of a window that has no room.
+                // A single byte may be a probe of a closed window.
                 let start = oracle.offset(segment);
                 let stop = start + segment.payload.len();
                 if minds_sacks {

@@ -1,4 +1,4 @@
-//! How fast data is delivered, as a control of one's own is told.
+//! Delivery-rate samples as seen by a user-defined control.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use skywave_units::{Duration, Instant, Rate};
 use crate::network::{Direction, Fate, Link, Network};
 use crate::script::{RTT, Script, config, full};
 
-/// Keeps its window and the samples that it is told.
+/// A control with a constant window that stores the samples it receives.
 struct Keeper {
     cwnd: f64,
     samples: Samples,
@@ -48,11 +48,11 @@ fn keeper(cwnd: f64) -> (AnyControl, Samples) {
     (control, samples)
 }
 
-/// What 2 Mbit/s leave of data, in segments of 1000 bytes with 40 bytes of header.
+/// The share of data in 2 Mbit/s, with segments of 1000 bytes and 40-byte headers.
 const BOTTLENECK: f64 = 2e6 * 1000.0 / 1040.0;
 
-/// The samples of a transfer of `bytes` over a bottleneck of 2 Mbit/s and 40 ms, which
-/// loses this many of 256 segments.
+/// The samples of a transfer of `bytes` over a bottleneck of 2 Mbit/s and 40 ms that loses this
+/// many of 256 segments.
 fn transfer(bytes: u64, cwnd: f64, loss: u32, recovery: RecoveryAlgorithm) -> Vec<DeliveryRate> {
     let (control, samples) = keeper(cwnd);
     let (local, remote) = (1, 2);
@@ -110,7 +110,7 @@ fn a_full_bottleneck_is_measured_as_fast_as_it_is() {
     }
 }
 
-/// A window of a good quarter of the path's.
+/// A window of slightly more than a quarter of the path's.
 #[test]
 fn a_small_window_is_measured_too() {
     let samples = transfer(200_000, 3.0, 0, RecoveryAlgorithm::NewReno);
@@ -120,7 +120,7 @@ fn a_small_window_is_measured_too() {
     assert!((0.2..0.35).contains(&(largest / BOTTLENECK)), "{largest}");
 }
 
-/// Whatever is lost and sent again: no byte is counted twice, and where SACKs tell when each
+/// With losses and retransmissions: no byte is counted twice, and if SACKs report when each
 /// arrived, no sample is faster than the path.
 #[test]
 fn losses_neither_exaggerate_nor_lose_bytes() {
@@ -132,7 +132,7 @@ fn losses_neither_exaggerate_nor_lose_bytes() {
     ] {
         for loss in [3, 20] {
             let samples = transfer(500_000, 30.0, loss, recovery);
-            // A recovery that lasts to the end is not told of.
+            // A recovery that lasts to the end is not reported.
             let total = samples.last().unwrap().total_delivered;
             assert!(
                 (400_000..=500_000).contains(&total),
@@ -153,14 +153,14 @@ fn losses_neither_exaggerate_nor_lose_bytes() {
     }
 }
 
-/// Whether the samples since the last look say that the application was the limit.
+/// Whether the samples since the last check are application-limited.
 fn limited(samples: &Samples) -> Vec<bool> {
     let taken = core::mem::take(&mut *samples.lock().unwrap());
     taken.iter().map(|it| it.is_application_limited).collect()
 }
 
-/// The last segment fills cwnd, so that nothing is wrong when it leaves; then acknowledgements open
-/// cwnd, and there is nothing to send.
+/// The last segment fills cwnd, so it is not application-limited when it leaves; then
+/// acknowledgements open cwnd, and there is nothing to send.
 #[test]
 fn an_application_that_is_late_is_the_limit() {
     let (control, samples) = keeper(4.0);
@@ -178,7 +178,8 @@ fn an_application_that_is_late_is_the_limit() {
     script.apply(|sender| sender.write(8000)).unwrap();
     assert_eq!(script.sent().len(), 4);
     script.now += RTT;
-    // What was sent before anything of the new flight was delivered is suspect, the rest is not.
+    // Samples of segments sent before anything of the new flight was delivered are
+    // application-limited, the others are not.
     for ack in (5001..=12_001).step_by(1000) {
         script.now += RTT;
         script.ack(ack);
@@ -203,7 +204,7 @@ fn an_application_that_writes_in_time_is_not_the_limit() {
     assert_eq!(limited(&samples), [false; 20]);
 }
 
-/// A segment that is lost and still to be sent again is something to send.
+/// A lost segment awaiting retransmission counts as data to send.
 #[test]
 fn what_is_to_be_sent_again_is_no_application_limit() {
     let (control, samples) = keeper(8.0);
@@ -217,7 +218,7 @@ fn what_is_to_be_sent_again_is_no_application_limit() {
     script.apply(|sender| sender.write(8000)).unwrap();
     script.accept();
     assert_eq!(script.sent().len(), 8);
-    // The timer goes back to the first segment: what was written is to be sent again.
+    // The timer goes back to the first segment: everything written is sent again.
     let (_, sent) = script.wait_for_segment();
     assert_eq!(sent.len(), 8);
     script.apply(|sender| sender.write(1000)).unwrap();
@@ -229,7 +230,7 @@ fn what_is_to_be_sent_again_is_no_application_limit() {
     assert_eq!(limited(&samples)[..8], [false; 8]);
 }
 
-/// The time in which nothing moved is not the path's.
+/// Idle time is not attributed to the path.
 #[test]
 fn a_timeout_begins_anew() {
     let (control, samples) = keeper(4.0);
@@ -246,7 +247,7 @@ fn a_timeout_begins_anew() {
     assert_eq!((samples[0].delivered, samples[0].interval), (4000, RTT));
 }
 
-/// Duplicates with SACK deliver data of which the control is told later.
+/// Duplicates with SACK deliver data that is reported to the control later.
 #[test]
 fn what_is_acknowledged_selectively_counts_when_it_is() {
     let (control, samples) = keeper(6.0);

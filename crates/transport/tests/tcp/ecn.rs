@@ -1,4 +1,4 @@
-//! What RFC 3168 requires of a sender.
+//! RFC 3168's requirements on a sender.
 
 use skywave_congestion::AimdConfig;
 use skywave_transport::tcp::{EcnUse, LimitedTransmit, Sender, SenderConfig};
@@ -8,7 +8,7 @@ use skywave_wire::tcp::Flags;
 
 use crate::script::{RTT, Script, Sent, config, full, window};
 
-/// The first RTO: the least there is, for what [`RTT`] gives is less.
+/// The first RTO: the minimum, because [`RTT`] gives less.
 const RTO: Duration = Duration::from_secs(1);
 
 fn ecn() -> SenderConfig {
@@ -19,14 +19,14 @@ fn ecn() -> SenderConfig {
     }
 }
 
-/// What the last segment says: its ECN bits, and whether CWR is set.
+/// The ECN bits of the last segment, and whether CWR is set.
 fn last(script: &Script) -> (Ecn, bool) {
     let (ecn, flags) = script.last;
     (ecn, flags.contains(Flags::CWR))
 }
 
-/// Section 6.1.2: "SHOULD NOT increase the congestion window in response to the receipt of an ECN-Echo
-/// ACK packet". The echo goes on until CWR has arrived.
+/// Section 6.1.2: "SHOULD NOT increase the congestion window in response to the receipt of an
+/// ECN-Echo ACK packet". The echo continues until CWR has arrived.
 #[test]
 fn rfc3168_6_1_2_an_ecn_echo_lets_cwnd_not_grow() {
     for (ssthresh, growth) in [(100.0, 1.0), (10.0, 0.2)] {
@@ -45,7 +45,7 @@ fn rfc3168_6_1_2_an_ecn_echo_lets_cwnd_not_grow() {
             script.echo(1000 * acked + 1);
             assert_eq!(script.stats().cwnd, 5.0);
         }
-        // The first new segment had CWR, so the next ones bring no echo.
+        // The first new segment carried CWR, so there are no further echoes.
         script.ack(10_001);
         assert_eq!(script.stats().cwnd, 5.2);
         let mut unmarked = Script::streaming(ecn(), config);
@@ -59,7 +59,7 @@ fn rfc3168_6_1_2_an_ecn_echo_lets_cwnd_not_grow() {
 }
 
 /// Section 6.1.2: a mark is treated "just as a congestion loss", so it halves what was in flight,
-/// however much of that the acknowledgement covers.
+/// regardless of how much the acknowledgement covers.
 #[test]
 fn rfc3168_6_1_2_a_mark_halves_what_was_in_flight() {
     for acked in [1, 2, 10] {
@@ -71,10 +71,10 @@ fn rfc3168_6_1_2_a_mark_halves_what_was_in_flight() {
 }
 
 /// Section 6.1.2: with a window of one segment the retransmission timer is reset, and a new segment
-/// leaves only when it expires. That is no timeout.
+/// leaves only when it expires. That does not count as a timeout.
 #[test]
 fn rfc3168_6_1_2_a_mark_that_finds_one_segment_waits_for_the_timer() {
-    // A timeout leaves one segment, and the echo of a mark before it lets that not grow.
+    // A timeout leaves one segment, and the echo of an earlier mark prevents growth.
     let mut script = Script::streaming(ecn(), window(4.0));
     assert_eq!(script.sent().len(), 4);
     assert_eq!(script.wait_for_segment(), (RTO, vec![full(1)]));
@@ -89,13 +89,12 @@ fn rfc3168_6_1_2_a_mark_that_finds_one_segment_waits_for_the_timer() {
     }
     let stats = script.stats();
     assert_eq!((stats.timeouts, stats.segments_retransmitted), (1, 1));
-    // Without a mark slow start goes on.
+    // Without a mark slow start continues.
     script.now += RTT;
     assert_eq!(script.ack(8001), [full(8001), full(9001)]);
 }
 
-/// The same where something is outstanding: if it is lost, it is sent again when the timer that was
-/// reset expires.
+/// The same with data outstanding: if it is lost, it is retransmitted when the reset timer expires.
 #[test]
 fn rfc3168_6_1_2_a_mark_that_finds_one_segment_resets_the_timer() {
     let mut script = Script::closed(ecn(), window(1.0));
@@ -133,13 +132,13 @@ fn rfc3168_6_1_6_window_probes_are_not_ecn_capable() {
         assert_eq!((probe[0].offset, probe[0].length), (2001, 1));
         assert_eq!(last(&script), (Ecn::NotEct, false));
     }
-    // The byte has been taken. The first new segment tells of the reduction.
+    // The byte was accepted. The first new segment announces the reduction.
     script.window = 2000;
     script.ack(2002);
     assert_eq!(script.last.0, Ecn::Ect0);
 }
 
-/// A FIN into a closed window is a probe as well.
+/// A FIN into a closed window is a probe too.
 #[test]
 fn rfc3168_6_1_6_a_fin_that_probes_is_not_ecn_capable() {
     let mut script = Script::closed(ecn(), window(4.0));

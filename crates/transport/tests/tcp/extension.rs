@@ -1,4 +1,4 @@
-//! A header extension of one's own: numbers told by the checksum, and an answer in a flag.
+//! A user-defined header extension: numbers encoded in the checksum, and an answer in a flag.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,15 +16,15 @@ use crate::network::{Direction, Fate, Link, Network, Seen};
 /// What the two halves have seen.
 #[derive(Debug, Default)]
 struct Log {
-    /// The numbers that have arrived at the receiver.
+    /// The numbers that arrived at the receiver.
     numbers: Vec<u8>,
-    /// What the sender was told of each segment.
+    /// The echo reported to the sender for each segment.
     echoes: Vec<Ecn>,
-    /// The `next` and `ack` with which the halves were called.
+    /// The values of `next` and `ack` passed to the halves.
     constants: Vec<u32>,
 }
 
-/// Numbers its segments from 1 on, by checksums that are wrong by so much.
+/// Numbers its segments from 1 on, by checksum offsets.
 struct Numbering {
     next: u8,
     log: Arc<Mutex<Log>>,
@@ -160,7 +160,7 @@ fn what_one_half_writes_the_other_one_reads() {
     assert_eq!(data_sent, numbers);
     let log = log.lock().unwrap();
     assert_eq!(log.numbers, numbers);
-    // One acknowledgement for each, whatever the receiver's delay.
+    // One acknowledgement per segment, regardless of the receiver's delay.
     let echoes = numbers.iter().map(|number| match number % 2 {
         0 => Ecn::Ect1,
         _ => Ecn::Ce,

@@ -1,5 +1,5 @@
-//! TCP from outside: what the RFCs require of a sender and of a receiver, what ns-2 did, and what
-//! must hold whatever the network does.
+//! TCP through its public interface: the RFCs' requirements on sender and receiver, ns-2's
+//! behaviour, and invariants for any network.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! A sender and a receiver on a virtual network: two links each way, and whatever else a test
-//! makes happen to a segment on the way.
+//! A sender and a receiver on a virtual network: two links each way, and whatever else a test does
+//! to segments in flight.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -39,11 +39,11 @@ impl Link {
 
 /// What happens to a segment at the head of the second link.
 pub(crate) enum Fate {
-    /// It is carried.
+    /// It is delivered.
     Pass,
-    /// It is lost before it takes any of the link's capacity.
+    /// It is lost before it uses the link's capacity.
     Drop,
-    /// It is carried this many times, each later than usual by the time given.
+    /// It is delivered this many times, each delayed by the given extra time.
     Copies(Vec<Duration>),
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Direction {
     Backward,
 }
 
-/// What a test sees.
+/// Events passed to a test.
 pub(crate) enum Seen<'a> {
     /// The sender has sent a segment.
     Sent(&'a Segment),
@@ -62,9 +62,9 @@ pub(crate) enum Seen<'a> {
     Answered(&'a Segment),
     /// A segment has arrived at the receiver.
     Received(&'a Segment),
-    /// One has arrived at the sender; it has not been handed over yet.
+    /// A segment has arrived at the sender but was not processed yet.
     Acknowledged(&'a Segment),
-    /// Something has been handed to an endpoint, and what it sent is on its way.
+    /// An endpoint has processed something, and its segments are in flight.
     Settled(&'a mut Driven<Sender>, &'a Driven<Receiver>),
 }
 
@@ -74,8 +74,7 @@ enum Place {
     End(Direction),
 }
 
-/// The network. Segments that arrive at the same time are handled in the order of their
-/// scheduling.
+/// The network. Segments that arrive at the same time are handled in scheduling order.
 pub(crate) struct Network<F> {
     pub(crate) now: Instant,
     pub(crate) sender: Driven<Sender>,
@@ -89,7 +88,7 @@ pub(crate) struct Network<F> {
 }
 
 impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
-    /// `fate` is asked at the head of the bottleneck, with the ordinal of the arrival there.
+    /// `fate` is called at the head of the bottleneck with the ordinal of the arrival.
     pub(crate) fn new(
         sender: Sender,
         receiver: Receiver,
@@ -127,7 +126,7 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
         self.launch(Direction::Forward, sent, see);
     }
 
-    /// Sends what an end has sent into its access link.
+    /// Sends an end's segments into its access link.
     fn launch(
         &mut self,
         direction: Direction,
@@ -167,7 +166,7 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
         }
     }
 
-    /// Runs until nothing is left to happen before `end`.
+    /// Runs until nothing is pending before `end`.
     pub(crate) fn run(&mut self, end: Instant, see: &mut impl FnMut(Instant, Seen<'_>)) {
         let mut ordinals = [0; 2];
         loop {
@@ -214,7 +213,7 @@ impl<F: FnMut(Direction, u64, &Segment) -> Fate> Network<F> {
     }
 }
 
-/// What an end has sent, and its next deadline.
+/// The segments sent by an end, and its next deadline.
 type Output<P> = (Vec<Transmit<P>>, Option<Instant>);
 
 fn drained<E: End>(mut drain: Drain<'_, E>) -> Drained<Output<E::Packet>> {

@@ -1,4 +1,4 @@
-//! NewReno against ns-2.35: the same segments at the same times, with the same window.
+//! Compares NewReno with ns-2.35: the same segments at the same times, with the same window.
 //!
 //! The traces are in `validation/ns2`; they show one flow over s1 -8 Mbps, 0.1 ms- r1 -0.8 Mbps,
 //! 100 ms- k1, with named drops at the bottleneck.
@@ -23,7 +23,7 @@ const TIME_TOLERANCE: f64 = 1e-6;
 /// They print the window with three decimals, cut to six digits.
 const CWND_TOLERANCE: f64 = 0.0006;
 
-/// The lines of a trace: what happened, when, and with what value.
+/// The lines of a trace: type, time and value.
 #[derive(Default)]
 struct Trace {
     /// S: segments sent, by ns-2's numbers (0 is the SYN).
@@ -60,8 +60,8 @@ impl Trace {
 
     fn run(drops: &[u64], delayed_ack: Option<Duration>) -> Self {
         let mut sender_config = SenderConfig::ns2(RecoveryAlgorithm::NewReno);
-        // ns-2 draws the phase of its clock for each run. In these traces a timeout shows it to be
-        // between 2.7 and 8.9 ms: one tick more or less otherwise.
+        // ns-2 draws the phase of its clock for each run. In these traces a timeout shows that it
+        // is between 2.7 and 8.9 ms; otherwise the timeout would differ by a tick.
         sender_config.rto.tick_phase = Duration::from_millis(5);
         let window = Aimd::new(AimdConfig::ns2_tcp(WINDOW));
         let ports = |local, remote| Ports { local, remote };
@@ -75,7 +75,7 @@ impl Trace {
             ecn: EcnUse::Off,
         };
         let receiver = Receiver::new(receiver_config, ports(2, 1), 8);
-        // The ordinals of the traces count data segments: the SYN is not one.
+        // The ordinals in the traces count data segments, without the SYN.
         let fate = |direction, ordinal, _: &_| {
             let lost = direction == Direction::Forward && drops.contains(&(ordinal - 1));
             if lost { Fate::Drop } else { Fate::Pass }
@@ -128,7 +128,7 @@ impl Trace {
     }
 }
 
-/// ns-2 prints a change only where the printed value changes.
+/// ns-2 prints a value only when its printed form changes.
 fn push_change(series: &mut Vec<(f64, f64)>, now: f64, value: f64) {
     let printed = (value * 1000.0).round() / 1000.0;
     if series.last().is_none_or(|&(_, last)| last != printed) {

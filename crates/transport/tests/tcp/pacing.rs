@@ -1,4 +1,4 @@
-//! A control that lets segments go in trains.
+//! A control that paces in trains.
 
 use skywave_congestion::{Ack, AnyControl, Control, Loss, Pacing};
 use skywave_units::{Duration, Instant};
@@ -39,7 +39,7 @@ fn a_quantum_leaves_together_and_an_interval_before_the_next_one() {
     assert_eq!(script.sent(), train(1, 3));
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(3001, 3)));
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(6001, 3)));
-    // cwnd ends a train early; the rest of it follows as soon as cwnd has room.
+    // cwnd cuts a train short; the rest follows as soon as cwnd permits.
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(9001, 1)));
     assert!(script.wait(INTERVAL * 3).is_empty());
     script.now += RTT;

@@ -1,4 +1,4 @@
-//! What the RFCs require of a receiver.
+//! The RFCs' requirements on a receiver.
 
 use skywave_transport::tcp::{Ports, Receiver, ReceiverConfig};
 use skywave_transport::{Drain, Drained, Driven};
@@ -30,7 +30,7 @@ impl Script {
         }
     }
 
-    /// One that has been connected to.
+    /// A receiver with an established connection.
     fn connected(config: ReceiverConfig) -> Self {
         let mut script = Self::new(config);
         let answer = script.syn(Some(0));
@@ -79,7 +79,7 @@ impl Script {
         sent
     }
 
-    /// 1000 bytes from `offset` arrive; the offsets that are acknowledged in answer.
+    /// Delivers 1000 bytes from `offset`. Returns the acknowledged offsets.
     fn data(&mut self, offset: u32) -> Vec<u32> {
         self.segment(offset, 1000, Flags::ACK)
     }
@@ -103,7 +103,7 @@ impl Script {
     }
 }
 
-/// What the receiver has sent, and its next deadline.
+/// The segments sent by the receiver, and its next deadline.
 fn drained(mut drain: Drain<'_, Receiver>) -> Drained<(Vec<Segment>, Option<Instant>)> {
     let sent = std::iter::from_fn(|| drain.transmit())
         .map(|transmit| transmit.packet)
@@ -141,7 +141,7 @@ fn rfc9293_3_5_a_syn_is_answered_and_answered_again() {
         assert_eq!(answer[0].options.mss, Some(1460));
     }
     script.segment(1, 0, Flags::ACK);
-    // Now the connection stands: an old SYN gets a plain acknowledgement.
+    // The connection is now established: an old SYN gets a plain acknowledgement.
     assert_eq!(script.syn(Some(0))[0].flags, Flags::ACK);
 }
 
@@ -237,7 +237,7 @@ fn rfc9293_3_10_7_4_what_is_not_acceptable_is_answered_with_the_present_state() 
         script.segment(1001, 0, Flags::ACK).is_empty(),
         "and one in its place"
     );
-    // The window ends at 6001: part of a segment is taken, then nothing.
+    // The window ends at 6001: part of a segment is accepted, then nothing.
     assert_eq!(script.data(5501), [1001]);
     assert_eq!(script.data(6001), [1001]);
     for offset in [1001, 2001, 3001] {
@@ -246,7 +246,7 @@ fn rfc9293_3_10_7_4_what_is_not_acceptable_is_answered_with_the_present_state() 
     assert_eq!(script.data(4001), [5001]);
     assert_eq!(script.segment(5001, 500, Flags::ACK), [6001]);
     assert_eq!(script.delivered(), 6000);
-    // Segments that acknowledge what was never sent, or nothing.
+    // Segments that acknowledge something never sent, or nothing.
     script.peer_ack = script.peer_ack.wrapping_add(1);
     assert!(script.data(6001).is_empty());
     assert!(script.segment(6001, 1000, Flags::default()).is_empty());
@@ -297,7 +297,7 @@ fn reassembly_uses_the_heap_only_for_many_gaps_and_keeps_what_it_has() {
 }
 
 /// RFC 2018 section 4: segments of 500 bytes, the first with sequence number 5000 there and offset
-/// 1 here. What an acknowledgement says: its number, and its blocks.
+/// 1 here. Returns an acknowledgement's number and its blocks.
 fn sacks(script: &mut Script, rfc: u32) -> (u32, Vec<(u32, u32)>) {
     let answer = script.receive(rfc - 4999, 500, Flags::ACK, TcpOptions::default());
     let number = |seq: u32| seq.wrapping_sub(INITIAL) + 4999;
@@ -351,7 +351,7 @@ fn rfc2018_4_case_3_the_most_recent_block_first() {
     let blocks = vec![(6000, 7500), (8000, 8500)];
     assert_eq!(sacks(&mut script, 6500), (5500, blocks));
     assert_eq!(sacks(&mut script, 5500), (7500, vec![(8000, 8500)]));
-    // A duplicate of what was SACKed brings its block to the front again.
+    // A duplicate of SACKed data moves its block to the front again.
     assert_eq!(sacks(&mut script, 9000).1, [(9000, 9500), (8000, 8500)]);
     assert_eq!(sacks(&mut script, 8000).1, [(8000, 8500), (9000, 9500)]);
 }

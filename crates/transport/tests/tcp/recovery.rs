@@ -1,4 +1,4 @@
-//! What each recovery algorithm sends, one acknowledgement at a time.
+//! What each recovery algorithm sends, acknowledgement by acknowledgement.
 
 use skywave_congestion::AimdConfig;
 use skywave_transport::tcp::{EcnUse, LimitedTransmit, RecoveryAlgorithm, SenderConfig};
@@ -21,10 +21,10 @@ fn tahoe_starts_over_with_the_first_unacknowledged_segment() {
     assert_eq!(duplicates(&mut script, 1, 7), [full(1)]);
     assert_eq!((script.stats().cwnd, script.stats().ssthresh), (1.0, 5.0));
     assert_eq!(script.stats().timeouts, 0);
-    // Segments 2 and 4 were lost too: it goes back over all of them.
+    // Segments 2 and 4 were lost too: all of them are sent again.
     assert_eq!(script.ack(1001), [full(1001), full(2001)]);
     assert_eq!(script.ack(3001), [full(3001), full(4001), full(5001)]);
-    // The duplicates of what had arrived before are no loss.
+    // Duplicates of data that had arrived before do not indicate a loss.
     assert_eq!(duplicates(&mut script, 10_001, 1).len(), 4);
     assert!(duplicates(&mut script, 10_001, 5).is_empty());
     assert_eq!(script.stats().fast_retransmits, 1);
@@ -37,14 +37,14 @@ fn rfc5681_3_2_reno_recovers_one_loss_and_halves_again_for_the_next() {
     };
     let mut script = ten_in_flight(config(reno));
     assert_eq!(duplicates(&mut script, 1, 3), [full(1)]);
-    // 5 + 3 segments inflated to 10 by two more; each further one lets a segment out.
+    // 5 + 3 segments are inflated to 10 by two more; each further duplicate releases a segment.
     assert!(duplicates(&mut script, 1, 2).is_empty());
     assert_eq!(
         duplicates(&mut script, 1, 3),
         [full(10_001), full(11_001), full(12_001)]
     );
     assert_eq!(script.stats().cwnd, 5.0);
-    // Segment 3 was lost too: the partial acknowledgement ends the recovery all the same.
+    // Segment 3 was lost too: the partial acknowledgement ends the recovery anyway.
     assert!(script.ack(2001).is_empty());
     assert_eq!(duplicates(&mut script, 2001, 3), [full(2001)]);
     assert_eq!(script.stats().fast_retransmits, 2);
@@ -99,7 +99,7 @@ fn rfc6675_5_two_losses_are_repaired_within_a_round_trip() {
     assert_eq!(script.sack(1, &[(1001, 2001)]), [full(10_001)]);
     let blocks = |right| [(3001, right), (1001, 2001)];
     assert_eq!(script.sack(1, &blocks(4001)), [full(11_001)]);
-    // The third: cwnd is half of ten, 9 are on their way.
+    // The third: cwnd is half of ten, and 9 are in flight.
     assert_eq!(script.sack(1, &blocks(5001)), [full(1)]);
     assert_eq!(script.stats().cwnd, 5.0);
     for right in [6001, 7001, 8001] {
@@ -108,7 +108,7 @@ fn rfc6675_5_two_losses_are_repaired_within_a_round_trip() {
     assert_eq!(script.sack(1, &blocks(9001)), [full(2001)]);
     assert!(script.sack(1, &blocks(9001)).is_empty(), "no news");
     assert_eq!(script.sack(1, &blocks(10_001)), [full(12_001)]);
-    // What was sent again arrives.
+    // The retransmission arrives.
     assert_eq!(script.sack(2001, &[(3001, 10_001)]), [full(13_001)]);
     assert_eq!(script.ack(10_001), [full(14_001)]);
     assert_eq!(script.ack(12_001), [full(15_001), full(16_001)]);
@@ -120,15 +120,15 @@ fn rfc6675_5_two_losses_are_repaired_within_a_round_trip() {
     assert_eq!(stats.segments_retransmitted, 2);
 }
 
-/// RFC 3168 section 6.1.2: one reduction for a window, even where the acknowledgement that shows a
-/// loss brings the mark.
+/// RFC 3168 section 6.1.2: one reduction per window, even if the acknowledgement that reveals a
+/// loss also echoes a mark.
 #[test]
 fn rfc3168_6_1_2_a_mark_beside_a_loss_is_answered_with_it() {
     let config = SenderConfig {
         ecn: EcnUse::Rfc3168,
         ..config(RecoveryAlgorithm::NewReno)
     };
-    // Its decrease is by cwnd, which a second one would halve again.
+    // Its decrease is of cwnd, which a second one would halve again.
     let avoiding = AimdConfig {
         initial_cwnd: 10.0,
         initial_ssthresh: 10.0,
@@ -140,7 +140,7 @@ fn rfc3168_6_1_2_a_mark_beside_a_loss_is_answered_with_it() {
     duplicates(&mut script, 1, 2);
     assert_eq!(script.echo(1), [full(1)]);
     assert_eq!(script.stats().cwnd, 5.0);
-    // The mark is echoed until CWR comes, which the first new segment brings.
+    // The mark is echoed until CWR arrives, which the first new segment carries.
     script.receive(
         1,
         10_001,
@@ -151,13 +151,13 @@ fn rfc3168_6_1_2_a_mark_beside_a_loss_is_answered_with_it() {
     assert!(script.segments[0].flags.contains(Flags::CWR));
 }
 
-/// RFC 6298 section 3, Karn's rule: a segment that was new in a recovery, was lost and is sent again in
-/// the same recovery tells no time.
+/// RFC 6298 section 3, Karn's rule: a segment that was first sent in a recovery, was lost and is
+/// retransmitted in the same recovery gives no sample.
 #[test]
 fn rfc6298_3_what_a_recovery_sends_twice_is_not_timed() {
     let mut script = ten_in_flight(config(RecoveryAlgorithm::Sack));
     let before = script.stats().srtt;
-    // Segment 1 is lost, and what is sent again for it too.
+    // Segment 1 is lost, and so is its retransmission.
     let mut sent = Vec::new();
     for right in (2001..=10_001).step_by(1000) {
         sent.extend(script.sack(1, &[(1001, right)]));
@@ -165,7 +165,7 @@ fn rfc6298_3_what_a_recovery_sends_twice_is_not_timed() {
     assert_eq!(sent[0], full(1));
     let new: Vec<u32> = sent[1..].iter().map(|segment| segment.offset).collect();
     assert_eq!(new, [10_001, 11_001, 12_001, 13_001]);
-    // Of the new ones the first is lost.
+    // Of the new segments the first is lost.
     script.now += RTT;
     let mut again = Vec::new();
     for right in [12_001, 13_001, 14_001] {

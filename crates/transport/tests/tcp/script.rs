@@ -1,4 +1,4 @@
-//! A sender whose peer is played by the test, one segment at a time.
+//! A sender whose peer is scripted by the test, segment by segment.
 
 use skywave_congestion::{Aimd, AimdConfig};
 use skywave_transport::tcp::{Event, Ports, Sender, SenderConfig, SenderControl, SenderStats};
@@ -7,12 +7,12 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
 
-/// The round-trip time that [`Script`] plays.
+/// The round-trip time of a [`Script`].
 pub(crate) const RTT: Duration = Duration::from_millis(100);
 /// Sequence number of the peer's SYN.
 const PEER_INITIAL: u32 = 4_000_000_000;
 
-/// What a sent segment was, in offsets from the SYN.
+/// A sent segment, in offsets from the SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) offset: u32,
@@ -32,15 +32,15 @@ pub(crate) struct Script {
     pub(crate) sender: Driven<Sender>,
     /// The window field of the peer's segments.
     pub(crate) window: u16,
-    /// All that the sender has sent since it was last looked at.
+    /// Everything that the sender has sent since the last check.
     pub(crate) segments: Vec<Segment>,
-    /// The ECN bits and the flags of the last one.
+    /// The ECN bits and flags of the last one.
     pub(crate) last: (Ecn, Flags),
     deadline: Option<Instant>,
     initial: u32,
 }
 
-/// Segments of 1000 bytes; what is not stated here is as the RFCs recommend.
+/// Segments of 1000 bytes; otherwise as the RFCs recommend.
 pub(crate) fn config() -> SenderConfig {
     SenderConfig {
         segment_size: 1000,
@@ -85,7 +85,7 @@ impl Script {
         script
     }
 
-    /// Plays the SYN-ACK, one round-trip time after the SYN. The peer is willing to do ECN.
+    /// Sends the SYN-ACK, one round-trip time after the SYN. The peer supports ECN.
     pub(crate) fn accept(&mut self) {
         let options = TcpOptions {
             mss: Some(1460),
@@ -145,20 +145,20 @@ impl Script {
         self.keep(output);
     }
 
-    /// Plays an acknowledgement of everything before `offset`; what it lets out.
+    /// Acknowledges everything before `offset`. Returns what is sent in response.
     pub(crate) fn ack(&mut self, offset: u32) -> Vec<Sent> {
         self.receive(1, offset, Flags::ACK, TcpOptions::default());
         self.sent()
     }
 
-    /// Plays an acknowledgement with ECN-Echo.
+    /// Sends an acknowledgement with ECN-Echo.
     pub(crate) fn echo(&mut self, offset: u32) -> Vec<Sent> {
         let flags = Flags::ACK.union(Flags::ECE);
         self.receive(1, offset, flags, TcpOptions::default());
         self.sent()
     }
 
-    /// Plays an acknowledgement with a SACK option.
+    /// Sends an acknowledgement with a SACK option.
     pub(crate) fn sack(&mut self, offset: u32, blocks: &[(u32, u32)]) -> Vec<Sent> {
         let block = |&(left, right): &(u32, u32)| SackBlock {
             left: self.initial.wrapping_add(left),
@@ -172,7 +172,7 @@ impl Script {
         self.sent()
     }
 
-    /// Lets `time` pass, timers included; what they let out.
+    /// Lets `time` pass, including timers. Returns what is sent.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Sent> {
         let until = self.now + time;
         while let Some(deadline) = self.deadline.filter(|&deadline| deadline <= until) {
@@ -184,7 +184,7 @@ impl Script {
         self.sent()
     }
 
-    /// Lets time pass until something is sent; how long that took, and what it was.
+    /// Lets time pass until something is sent. Returns the time and what was sent.
     pub(crate) fn wait_for_segment(&mut self) -> (Duration, Vec<Sent>) {
         let start = self.now;
         for _ in 0..100 {
@@ -197,7 +197,7 @@ impl Script {
         panic!("the timer fires and nothing is sent");
     }
 
-    /// What has been sent since the last look.
+    /// What was sent since the last check.
     pub(crate) fn sent(&mut self) -> Vec<Sent> {
         let initial = self.initial;
         let look = |segment: Segment| Sent {
@@ -216,7 +216,7 @@ impl Script {
     }
 }
 
-/// What the sender has sent, and its next deadline.
+/// The segments sent, and the next deadline.
 type Output = (Vec<Transmit<Segment>>, Option<Instant>);
 
 fn drained(mut drain: Drain<'_, Sender>) -> Drained<Output> {
@@ -236,7 +236,7 @@ pub(crate) fn ten_in_flight(config: SenderConfig) -> Script {
     script
 }
 
-/// `count` acknowledgements of `una` again; what is sent.
+/// Repeats `count` acknowledgements of `una`. Returns what is sent.
 pub(crate) fn duplicates(script: &mut Script, una: u32, count: usize) -> Vec<Sent> {
     (0..count).flat_map(|_| script.ack(una)).collect()
 }

@@ -1,4 +1,4 @@
-//! What the RFCs require of a sender.
+//! The RFCs' requirements on a sender.
 
 use skywave_congestion::AimdConfig;
 use skywave_transport::tcp::{
@@ -59,7 +59,7 @@ fn rfc9293_3_5_with_nothing_to_send_the_handshake_ends_with_an_acknowledgement()
         }]
     );
     assert!(script.wait(secs(100)).is_empty());
-    // The SYN-ACK again: our acknowledgement was lost.
+    // The SYN-ACK again, because our acknowledgement was lost.
     script.receive(0, 1, Flags::SYN.union(Flags::ACK), TcpOptions::default());
     assert_eq!(
         script.sent(),
@@ -374,14 +374,14 @@ fn rfc5681_3_1_and_rfc6298_5_a_timeout_goes_back_and_starts_slowly() {
     let (waited, sent) = script.wait_for_segment();
     assert_eq!((waited, sent), (Duration::from_millis(900), vec![full(1)]));
     assert_eq!((script.stats().cwnd, script.stats().ssthresh), (1.0, 5.0));
-    // RFC 6298 step 5.5; RFC 5681 section 3.1: ssthresh is held for the same segment.
+    // RFC 6298 step 5.5; RFC 5681 section 3.1: ssthresh is kept for the same segment.
     assert_eq!(script.wait_for_segment(), (secs(2), vec![full(1)]));
     assert_eq!(script.wait_for_segment(), (secs(4), vec![full(1)]));
     assert_eq!((script.stats().cwnd, script.stats().ssthresh), (1.0, 5.0));
     // Go back N: in slow start, from where the acknowledgement points.
     assert_eq!(script.ack(1001), [full(1001), full(2001)]);
     assert_eq!(script.ack(2001), [full(3001), full(4001)]);
-    // An acknowledgement beyond what has been sent again is not an error.
+    // An acknowledgement beyond the retransmitted data is not an error.
     assert_eq!(script.ack(10_001).first(), Some(&full(10_001)));
 }
 
@@ -405,7 +405,7 @@ fn rfc6298_3_karn_a_retransmitted_segment_gives_no_sample_and_keeps_the_back_off
         (script.stats().srtt, script.stats().rto),
         (Some(RTT), secs(2))
     );
-    // A new segment, sent once: the back-off ends.
+    // A new segment, sent once, ends the back-off.
     script.now += RTT;
     script.ack(2001);
     assert_eq!(script.stats().rto, secs(1));
@@ -665,7 +665,7 @@ fn rfc9293_3_10_7_4_an_acknowledgement_of_unsent_data_is_answered_and_ignored() 
 
 #[test]
 fn a_thousand_flows_fit_in_little_memory() {
-    // Neither allocates in steady state: what the types hold is all.
+    // Neither allocates in steady state, so the types' sizes are the whole memory.
     assert!(size_of::<Sender>() + size_of::<Receiver>() < 1024);
 }
 
@@ -673,7 +673,7 @@ fn a_thousand_flows_fit_in_little_memory() {
 
 const JITTER: Duration = Duration::from_millis(50);
 
-/// A stream of which the first window of ten segments has left, late and at once.
+/// A stream whose first window of ten segments has left, delayed and all at once.
 fn ten_in_flight_with_jitter(config: SenderConfig) -> Script {
     let config = SenderConfig {
         send_jitter: JITTER,
@@ -690,13 +690,13 @@ fn ten_in_flight_with_jitter(config: SenderConfig) -> Script {
 #[test]
 fn send_jitter_keeps_back_what_the_window_lets_go_and_lets_it_go_at_once() {
     let mut script = ten_in_flight_with_jitter(without_limited_transmit());
-    // Two acknowledgements in slow start open the window for four segments, which wait together.
+    // Two acknowledgements in slow start release four segments, which are delayed together.
     assert!(script.ack(1001).is_empty());
     assert!(script.ack(2001).is_empty());
     let (waited, sent) = script.wait_for_segment();
     assert!(waited <= JITTER, "{waited:?}");
     assert_eq!(sent, [10_001, 11_001, 12_001, 13_001].map(full));
-    // What a fast retransmit sends does not wait.
+    // A fast retransmit is not delayed.
     assert!(duplicates(&mut script, 2001, 2).is_empty());
     assert_eq!(script.ack(2001), [full(2001)]);
 }

@@ -1,4 +1,4 @@
-//! From a captured frame to the packet in it.
+//! Decodes the packet in a captured frame.
 
 use core::fmt;
 
@@ -11,13 +11,12 @@ use crate::{Checksum, dccp, tcp};
 
 /// The packet in a frame.
 ///
-/// Its `Display` is one line: the addresses, the transport's packet, the ECN field where it is
-/// set.
+/// `Display` prints one line: addresses, the transport's packet, and the ECN field if set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
     /// The IP packet; its payload is decoded in `transport`.
     pub ip: IpPacket,
-    /// What it carries.
+    /// The decoded transport packet.
     pub transport: Transport,
 }
 
@@ -39,29 +38,29 @@ pub enum Transport {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The link layer.
+    /// A fault in the link layer.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// The IP header.
+    /// A fault in the IP header.
     #[error("IP: {0}")]
     Ip(#[from] ip::ParseError),
-    /// The DCCP packet.
+    /// A fault in the DCCP packet.
     #[error("DCCP: {0}")]
     Dccp(#[from] dccp::ParseError),
-    /// The TCP segment.
+    /// A fault in the TCP segment.
     #[error("TCP: {0}")]
     Tcp(#[from] tcp::ParseError),
-    /// The UDP datagram.
+    /// A fault in the UDP datagram.
     #[error("UDP: {0}")]
     Udp(#[from] udp::ParseError),
 }
 
 impl Frame {
-    /// The packet in the frame, its checksums checked.
+    /// Decodes the packet in the frame and verifies its checksums.
     ///
     /// # Errors
     ///
-    /// [`DecodeError`] for the first layer that is malformed.
+    /// [`DecodeError`] for the first malformed layer.
     pub fn decode(&self) -> Result<Decoded, DecodeError> {
         let ip = IpPacket::parse(&self.network_layer()?)?;
         let checksum = Checksum::Over(ip.addresses);

@@ -1,4 +1,4 @@
-//! Link layers of captures: how to find the IP packet in a frame.
+//! Link layers of captures: finds the IP packet in a frame.
 
 use bytes::Bytes;
 use thiserror::Error;
@@ -14,37 +14,37 @@ impl LinkType {
     pub const NULL: Self = Self(0);
     /// Ethernet.
     pub const ETHERNET: Self = Self(1);
-    /// An IP packet with nothing in front.
+    /// An IP packet without a link-layer header.
     pub const RAW_IP: Self = Self(101);
     /// OpenBSD loopback: [`LinkType::NULL`] in network byte order.
     pub const LOOP: Self = Self(108);
     /// Linux "cooked" capture.
     pub const LINUX_SLL: Self = Self(113);
-    /// An IPv4 packet with nothing in front.
+    /// An IPv4 packet without a link-layer header.
     pub const IPV4: Self = Self(228);
-    /// An IPv6 packet with nothing in front.
+    /// An IPv6 packet without a link-layer header.
     pub const IPV6: Self = Self(229);
     /// Linux "cooked" capture, version 2.
     pub const LINUX_SLL2: Self = Self(276);
 }
 
-/// Why there is no IP packet in a frame.
+/// Why a frame contains no IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// The link layer is not known.
-    #[error("link type {} is not known; Ethernet, raw IP, Linux cooked and loopback are", .0.0)]
+    /// The link type is not supported.
+    #[error("link type {} is not supported; use Ethernet, raw IP, Linux cooked or loopback", .0.0)]
     UnknownLink(LinkType),
     /// The frame ends within its link-layer header.
-    #[error("byte {length}: the frame ends within its link-layer header")]
+    #[error("byte {length}: the frame ends inside its link-layer header")]
     TooShort {
-        /// Bytes that there are.
+        /// The length of the frame in bytes.
         length: usize,
     },
     /// The frame carries another protocol.
     #[error("byte {offset}: the frame carries protocol {protocol:#06x}, not IP")]
     NotIp {
-        /// Where the protocol's number stands.
+        /// The offset of the protocol's number.
         offset: usize,
         /// EtherType or address family.
         protocol: u32,
@@ -59,24 +59,24 @@ const ETHERTYPES_VLAN: [u16; 2] = [0x8100, 0x88a8];
 const FAMILIES: [u32; 4] = [2, 24, 28, 30];
 
 impl Frame {
-    /// The IP packet, with whatever the link layer puts behind it.
+    /// Returns the IP packet, including anything that the link layer appends.
     ///
     /// # Errors
     ///
-    /// The frame carries no IP, or is cut off before it: see [`LinkError`].
+    /// The frame carries another protocol, or ends before the packet: see [`LinkError`].
     pub fn network_layer(&self) -> Result<Bytes, LinkError> {
         let start = match self.link {
             LinkType::RAW_IP | LinkType::IPV4 | LinkType::IPV6 => 0,
             LinkType::ETHERNET => self.behind_ethertype(12)?,
             LinkType::LINUX_SLL => self.behind_ethertype(14)?,
-            // The protocol comes first here; the packet starts behind the 20 bytes of the header.
+            // The protocol comes first here; the packet follows the 20-byte header.
             LinkType::LINUX_SLL2 => {
                 self.check_ethertype(0)?;
                 20
             }
             LinkType::NULL | LinkType::LOOP => {
                 let [a, b, c, d] = self.field(0)?;
-                // The byte order is that of a machine nobody knows.
+                // The byte order is that of an unknown machine.
                 let family = if a != 0 {
                     u32::from_le_bytes([a, b, c, d])
                 } else {
@@ -99,7 +99,7 @@ impl Frame {
         Ok(self.bytes.slice(start..))
     }
 
-    /// The end of an EtherType at `offset`, VLAN tags skipped.
+    /// Returns the end of an EtherType at `offset`, skipping VLAN tags.
     fn behind_ethertype(&self, mut offset: usize) -> Result<usize, LinkError> {
         while ETHERTYPES_VLAN.contains(&u16::from_be_bytes(self.field(offset)?)) {
             offset += 4;
@@ -187,7 +187,9 @@ mod tests {
         );
         let error = frame(LinkType(147), &arp).network_layer().unwrap_err();
         assert!(
-            error.to_string().starts_with("link type 147 is not known"),
+            error
+                .to_string()
+                .starts_with("link type 147 is not supported"),
             "{error}"
         );
     }

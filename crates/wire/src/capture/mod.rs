@@ -1,8 +1,8 @@
-//! Captures: pcapng and classic pcap files, read from memory and written.
+//! Captures: reads pcapng and classic pcap files from memory, and writes pcapng.
 //!
-//! [`Reader`] gives [`Frame`]s one by one; [`Frame::decode`] gives the packet in a frame, layer by
-//! layer from [`Frame::network_layer`] up. [`Writer`] writes pcapng
-//! with raw IP packets and nanosecond times.
+//! [`Reader`] iterates over [`Frame`]s. [`Frame::decode`] decodes the packet in a frame, layer by
+//! layer from [`Frame::network_layer`] up. [`Writer`] writes pcapng with raw IP packets and
+//! nanosecond timestamps.
 
 mod decode;
 mod link;
@@ -21,36 +21,38 @@ pub use writer::{InterfaceId, Writer};
 /// One captured frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// When it was captured, since the capture's epoch (1970 for most programs, the start of the
-    /// run for a simulation).
+    /// When it was captured, relative to the capture's epoch (1970 for most programs, the start of
+    /// the run for a simulation).
     pub time: Instant,
-    /// What `bytes` start with.
+    /// The type of the link-layer header at the start of `bytes`.
     pub link: LinkType,
-    /// Length of the frame before the capture cut it off.
+    /// The length of the original frame, which the capture may have truncated.
     pub original_len: u32,
-    /// What was captured of it.
+    /// The captured bytes.
     pub bytes: Bytes,
 }
 
-/// Why a capture cannot be read on.
+/// Why a capture cannot be read further.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// The file starts like neither pcapng nor pcap.
-    #[error("byte 0: this is no pcapng and no pcap file")]
+    /// The file is neither pcapng nor pcap.
+    #[error("byte 0: this is neither a pcapng nor a pcap file")]
     Format,
     /// The file ends within a block or record.
-    #[error("byte {offset}: the capture is cut off, {length} bytes are left of the last record")]
+    #[error(
+        "byte {offset}: the capture is truncated: only {length} bytes of the last record are present"
+    )]
     Truncated {
-        /// Where the incomplete record starts.
+        /// The offset of the incomplete record.
         offset: usize,
-        /// Bytes that are left.
+        /// The number of bytes left.
         length: usize,
     },
-    /// A block or record contradicts itself.
+    /// A block or record is inconsistent.
     #[error("byte {offset}: the capture is corrupt: {reason}")]
     Corrupt {
-        /// Where the record starts.
+        /// The offset of the record.
         offset: usize,
         /// What is wrong.
         reason: String,
@@ -58,7 +60,7 @@ pub enum CaptureError {
 }
 
 impl CaptureError {
-    /// Bytes from the start of the file to the record that cannot be read.
+    /// The offset in the file of the record that cannot be read, in bytes.
     pub const fn offset(&self) -> usize {
         match self {
             Self::Format => 0,

@@ -13,7 +13,7 @@ use super::{CaptureError, Frame, LinkType};
 
 /// The first bytes of a pcapng file, in either byte order.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// The first bytes of a pcap file: micro- and nanoseconds, both byte orders.
+/// The first bytes of a pcap file: microseconds and nanoseconds, in both byte orders.
 const PCAP_MAGIC: [[u8; 4]; 4] = [
     [0xa1, 0xb2, 0xc3, 0xd4],
     [0xd4, 0xc3, 0xb2, 0xa1],
@@ -22,10 +22,10 @@ const PCAP_MAGIC: [[u8; 4]; 4] = [
 ];
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 
-/// The frames of a capture in memory, pcapng or classic pcap.
+/// The frames of a pcapng or classic pcap capture in memory.
 ///
-/// An iterator over frames that ends at the first fault: a truncated or corrupt capture gives the
-/// frames before it and then one error. Blocks that hold no frame are skipped.
+/// The iterator ends at the first fault: a truncated or corrupt capture yields the frames before
+/// the fault, then one error. Blocks without a frame are skipped.
 pub struct Reader {
     bytes: Bytes,
     offset: usize,
@@ -35,16 +35,16 @@ pub struct Reader {
 enum Format {
     Pcapng(PcapNgParser),
     Pcap(PcapParser),
-    /// The end or a fault has been reached.
+    /// The end or a fault was reached.
     Ended,
 }
 
 impl Reader {
-    /// Starts to read; `bytes` are the whole file, and frames share them.
+    /// Starts reading. `bytes` is the whole file; frames share it.
     ///
     /// # Errors
     ///
-    /// [`CaptureError::Format`] for what is no capture, and other errors for a faulty header.
+    /// [`CaptureError::Format`] if it is not a capture, other errors for a faulty header.
     pub fn new(bytes: Bytes) -> Result<Self, CaptureError> {
         let magic = bytes.first_chunk::<4>().ok_or(CaptureError::Format)?;
         let header = |error| fault(error, 0, bytes.len());
@@ -64,8 +64,8 @@ impl Reader {
         })
     }
 
-    /// The frame of the next block or record, and how many bytes are left behind it; `None` where
-    /// the block holds no frame.
+    /// Reads the next block or record. Returns the number of bytes left after it, and its frame;
+    /// `None` if it contains no frame.
     fn step(&mut self) -> Result<(usize, Option<Frame>), CaptureError> {
         let source = &self.bytes[self.offset..];
         let fault = |error| fault(error, self.offset, source.len());
@@ -86,7 +86,7 @@ impl Reader {
                 if record.ts_frac >= limit {
                     return Err(corrupt(
                         self.offset,
-                        "a fraction of a second is more than one",
+                        "the fraction of a timestamp is a second or more",
                     ));
                 }
                 let frame = Frame {
@@ -155,14 +155,14 @@ fn corrupt(offset: usize, reason: impl Into<String>) -> CaptureError {
     }
 }
 
-/// The frame of an Enhanced, Simple or (obsolete) Packet Block.
+/// Reads the frame of an Enhanced, Simple or (obsolete) Packet Block.
 fn pcapng_frame(
     block: &Block<'_>,
     parser: &PcapNgParser,
     bytes: &Bytes,
 ) -> Result<Option<Frame>, &'static str> {
     let (interface, ticks, original_len, data) = match block {
-        // The parser hands over the raw count of the interface's ticks as nanoseconds.
+        // The parser returns the raw count of the interface's ticks as nanoseconds.
         Block::EnhancedPacket(block) => {
             let ticks = block.timestamp.as_nanos();
             (
@@ -173,8 +173,8 @@ fn pcapng_frame(
             )
         }
         Block::Packet(block) => {
-            // The high half stands first in either byte order, which the parser takes for one
-            // number of 64 bits.
+            // The high half comes first in either byte order, but the parser reads a single number
+            // of 64 bits.
             let ticks = match parser.section().endianness {
                 Endianness::Big => block.timestamp,
                 Endianness::Little => block.timestamp.rotate_left(32),
@@ -191,12 +191,12 @@ fn pcapng_frame(
         _ => return Ok(None),
     };
     let Some(interface) = parser.interfaces().get(interface) else {
-        return Err("a packet refers to an interface that is not described");
+        return Err("a packet refers to an unknown interface");
     };
     let mut data: &[u8] = data;
     if matches!(block, Block::SimplePacket(_)) {
-        // The block has no captured length: what is longer than the frame, or than what the
-        // interface captures of it, is padding.
+        // The block has no captured length: anything beyond the frame's length, or the interface's
+        // limit, is padding.
         let limit = if interface.snaplen == 0 {
             u32::MAX
         } else {
@@ -206,7 +206,7 @@ fn pcapng_frame(
     }
     let time = Clock::of(interface)
         .time(ticks)
-        .ok_or("a time is out of range")?;
+        .ok_or("a timestamp is out of range")?;
     let link = LinkType(interface.linktype.into());
     Ok(Some(Frame {
         time,
@@ -216,7 +216,7 @@ fn pcapng_frame(
     }))
 }
 
-/// How an interface counts time.
+/// The clock of an interface.
 struct Clock {
     ticks_per_sec: u128,
     offset_secs: u64,
@@ -230,8 +230,8 @@ impl Clock {
         };
         for option in &interface.options {
             match *option {
-                // The high bit chooses between powers of two and of ten. Powers that do not fit
-                // into 128 bits would make all times zero anyway.
+                // The high bit selects powers of two or ten. Powers that do not fit 128 bits would
+                // make all times zero anyway.
                 InterfaceDescriptionOption::IfTsResol(resolution) => {
                     let exponent = u32::from(resolution & 0x7f);
                     let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
@@ -245,7 +245,7 @@ impl Clock {
     }
 
     fn time(&self, ticks: u128) -> Option<Instant> {
-        // Ticks are below 2^64: the product stays below 2^94.
+        // Ticks are below 2^64, so the product is below 2^94.
         let nanos = u64::try_from(ticks * NANOS_PER_SEC / self.ticks_per_sec).ok()?;
         let offset = self.offset_secs.checked_mul(NANOS_PER_SEC as u64)?;
         nanos.checked_add(offset).map(Instant::from_nanos)
@@ -316,7 +316,7 @@ mod tests {
         let bytes = capture(Endianness::Little, too_late, &[enhanced()]);
         let error = Reader::new(bytes).unwrap().next().unwrap().unwrap_err();
         assert!(
-            error.to_string().ends_with("a time is out of range"),
+            error.to_string().ends_with("a timestamp is out of range"),
             "{error}"
         );
     }

@@ -18,8 +18,8 @@ const NANOSECONDS: u8 = 9;
 
 /// Writes raw IP packets as pcapng, with times in nanoseconds.
 ///
-/// The bytes depend on what is written alone, not on the machine. Every packet takes many small
-/// writes: a file belongs into a [`BufWriter`](io::BufWriter).
+/// The output depends only on what is written, not on the machine. Each packet takes many small
+/// writes, so wrap a file in a [`BufWriter`](io::BufWriter).
 pub struct Writer<W: io::Write> {
     inner: PcapNgWriter<W>,
     interfaces: u32,
@@ -34,7 +34,7 @@ impl<W: io::Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// What `writer` answers.
+    /// The error of `writer`.
     pub fn new(writer: W) -> io::Result<Self> {
         let inner = PcapNgWriter::with_endianness(writer, Endianness::Little).map_err(io_error)?;
         Ok(Self {
@@ -43,11 +43,11 @@ impl<W: io::Write> Writer<W> {
         })
     }
 
-    /// Describes an interface, such as a link of a simulation, that packets are captured on.
+    /// Adds an interface on which packets are captured, such as a simulated link.
     ///
     /// # Errors
     ///
-    /// What the writer answers.
+    /// The error of the writer.
     pub fn add_interface(&mut self, name: &str) -> io::Result<InterfaceId> {
         let block = InterfaceDescriptionBlock {
             linktype: DataLink::from(LinkType::RAW_IP.0),
@@ -63,12 +63,12 @@ impl<W: io::Write> Writer<W> {
         Ok(id)
     }
 
-    /// Writes an IP packet that passed `interface` at `time`. `packet` may be a part from the start;
-    /// `original_len` is the whole.
+    /// Writes an IP packet that passed `interface` at `time`. `packet` may be truncated;
+    /// `original_len` is the full length.
     ///
     /// # Errors
     ///
-    /// What the writer answers, and [`io::ErrorKind::InvalidInput`] for an interface of another
+    /// The error of the writer, or [`io::ErrorKind::InvalidInput`] for an interface of another
     /// capture.
     pub fn write(
         &mut self,
@@ -88,7 +88,7 @@ impl<W: io::Write> Writer<W> {
         Ok(())
     }
 
-    /// Gives the writer back; nothing is left to be written.
+    /// Returns the writer. Nothing is left to be written.
     pub fn into_inner(self) -> W {
         self.inner.into_inner()
     }

@@ -1,6 +1,6 @@
 //! The cells of an Ack Vector (RFC 4340 section 11.4).
 
-/// What became of a packet, in the two bits of an Ack Vector cell (table 6).
+/// The state of a packet, encoded in two bits of an Ack Vector cell (table 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum AckState {
@@ -22,7 +22,7 @@ impl AckVectorCell {
     /// The most packets that one cell can describe.
     pub const MAX_PACKETS: u8 = 64;
 
-    /// `packets` packets in `state`; `None` unless there are 1 to 64.
+    /// A cell for `packets` packets in `state`; `None` unless `packets` is 1 to 64.
     pub const fn new(state: AckState, packets: u8) -> Option<Self> {
         match packets {
             1..=Self::MAX_PACKETS => Some(Self((state as u8) << 6 | (packets - 1))),
@@ -30,17 +30,17 @@ impl AckVectorCell {
         }
     }
 
-    /// The cell of an Ack Vector's byte.
+    /// Decodes a byte of an Ack Vector.
     pub const fn from_byte(byte: u8) -> Self {
         Self(byte)
     }
 
-    /// The cell as it stands in an Ack Vector.
+    /// The encoded byte.
     pub const fn byte(self) -> u8 {
         self.0
     }
 
-    /// What became of the packets.
+    /// The state of the packets.
     pub const fn state(self) -> AckState {
         match self.0 >> 6 {
             0 => AckState::Received,
@@ -50,7 +50,7 @@ impl AckVectorCell {
         }
     }
 
-    /// How many packets, 1 to 64: the Run Length field and one.
+    /// The number of packets, 1 to 64: the Run Length field plus one.
     pub const fn packets(self) -> u8 {
         (self.0 & 0x3f) + 1
     }

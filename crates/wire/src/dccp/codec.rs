@@ -1,4 +1,4 @@
-//! DCCP packets to bytes and back (RFC 4340 sections 5 and 9).
+//! Encodes and decodes DCCP packets (RFC 4340 sections 5 and 9).
 
 use bytes::{Buf, Bytes};
 
@@ -16,12 +16,12 @@ use crate::checksum::{Checksum, internet_checksum};
 const WORD: usize = 4;
 /// Data Offset has eight bits.
 const MAX_HEADER: usize = 255 * WORD;
-/// The generic header with 24-bit and with 48-bit sequence numbers.
+/// The lengths of the generic header with 24-bit and 48-bit sequence numbers.
 const SHORT_HEADER: usize = 12;
 const EXTENDED_HEADER: usize = 16;
 
 impl PacketType {
-    /// The type with this number; `None` for the reserved ones.
+    /// The type with this number; `None` for reserved ones.
     pub const fn from_number(number: u8) -> Option<Self> {
         Some(match number {
             0 => Self::Request,
@@ -44,7 +44,7 @@ impl PacketType {
         matches!(self, Self::Data | Self::Ack | Self::DataAck)
     }
 
-    /// Bytes of the header without options.
+    /// The length of the header without options, in bytes.
     pub const fn fixed_header_len(self, extended: bool) -> usize {
         let generic = if extended {
             EXTENDED_HEADER
@@ -67,7 +67,8 @@ impl PacketType {
     }
 }
 
-/// Bytes of data under the checksum (section 9.2); `Err` is how many CsCov asks for.
+/// The number of data bytes covered by the checksum (section 9.2); `Err` contains how many CsCov
+/// asks for.
 fn coverage(cscov: u8, data: usize) -> Result<usize, usize> {
     let covered = match cscov {
         0 => return Ok(data),
@@ -81,7 +82,7 @@ fn coverage(cscov: u8, data: usize) -> Result<usize, usize> {
 }
 
 impl Packet {
-    /// Bytes of the header: fixed part, options and padding.
+    /// The length of the header in bytes: fixed part, options and padding.
     #[inline]
     pub fn header_len(&self) -> usize {
         let fixed = self.kind.packet_type().fixed_header_len(self.extended);
@@ -92,16 +93,17 @@ impl Packet {
         fixed + options.sum::<usize>().next_multiple_of(WORD)
     }
 
-    /// Bytes of the packet without IP: header and data.
+    /// The length of the packet without IP, in bytes: header and data.
     #[inline]
     pub fn encoded_len(&self) -> usize {
         self.header_len() + self.payload.len()
     }
 
-    /// Reads a packet, which must fill `bytes`; the payload shares them.
+    /// Decodes a packet, which must fill `bytes`; the payload shares them.
     ///
     /// With [`Checksum::Over`] the checksum is verified. Reserved bits are ignored, options never
-    /// fail (see [`DccpOption`](super::DccpOption)), and the data area is kept whatever the type.
+    /// cause errors (see [`DccpOption`](super::DccpOption)), and the data area is kept for every
+    /// type.
     ///
     /// # Errors
     ///
@@ -110,11 +112,11 @@ impl Packet {
         Self::read(bytes.clone(), checksum)
     }
 
-    /// As [`parse`](Self::parse), of bytes that nobody needs otherwise: the payload takes them over.
+    /// Like [`parse`](Self::parse), but takes ownership of the bytes, which become the payload.
     ///
     /// # Errors
     ///
-    /// As [`parse`](Self::parse).
+    /// As for [`parse`](Self::parse).
     pub fn read(mut bytes: Bytes, checksum: Checksum) -> Result<Self, ParseError> {
         let length = bytes.len();
         let Some((generic, _)) = bytes.split_first_chunk::<SHORT_HEADER>() else {
@@ -148,7 +150,7 @@ impl Packet {
             data: data.len(),
         })?;
         if let Checksum::Over(addresses) = checksum {
-            // Zero over a good packet; else the difference to what is right.
+            // Zero for a correct packet, otherwise the difference from the correct checksum.
             let wrong = internet_checksum(
                 addresses,
                 IP_PROTOCOL,
@@ -198,14 +200,14 @@ impl Packet {
         })
     }
 
-    /// Appends the packet's bytes to `out`.
+    /// Appends the encoded packet to `out`.
     ///
-    /// Reserved bits are zero; with `extended` false the low 24 bits of the sequence and
+    /// Reserved bits are zero. If `extended` is false, the low 24 bits of the sequence and
     /// acknowledgement numbers are written.
     ///
     /// # Errors
     ///
-    /// A field holds what has no place in the header; `out` is then as it was.
+    /// A field does not fit the header; `out` is unchanged.
     #[inline(always)]
     pub fn emit(&self, checksum: Checksum, out: &mut Vec<u8>) -> Result<(), EmitError> {
         match DataHeader::of(self) {
@@ -224,11 +226,11 @@ impl Packet {
         result
     }
 
-    /// The packet's bytes.
+    /// Returns the encoded packet.
     ///
     /// # Errors
     ///
-    /// As [`Packet::emit`].
+    /// As for [`Packet::emit`].
     pub fn to_bytes(&self, checksum: Checksum) -> Result<Bytes, EmitError> {
         let mut out = Vec::with_capacity(self.encoded_len());
         self.emit(checksum, &mut out)?;
@@ -246,8 +248,8 @@ impl Packet {
         let covered = self.check(header_len)?;
         out.reserve(header_len + self.payload.len());
 
-        // The generic header in two words: the second one is type and X, a reserved byte and the
-        // number; with short numbers its first half, type, X and 24 bits.
+        // The generic header in two words. The second one contains type and X, a reserved byte and
+        // the number; with short numbers only its first half is used: type, X and 24 bits.
         let offset = (header_len / WORD) as u64;
         let first = u64::from(self.source_port) << 48
             | u64::from(self.destination_port) << 32
@@ -302,7 +304,7 @@ impl Packet {
         Ok(())
     }
 
-    /// Whether all lengths and fields fit; answers how much data the checksum covers.
+    /// Checks that all lengths and fields fit. Returns how many data bytes the checksum covers.
     fn check(&self, header_len: usize) -> Result<usize, EmitError> {
         let packet_type = self.kind.packet_type();
         bounded("CCVal", u64::from(self.ccval), 15)?;
@@ -334,13 +336,13 @@ impl Packet {
     }
 }
 
-/// The sum in one's complement.
+/// One's complement sum.
 fn ones_add(a: u16, b: u16) -> u16 {
     let (sum, carry) = a.overflowing_add(b);
     sum + u16::from(carry)
 }
 
-/// The fields behind the generic header; the caller has checked that they are there.
+/// Reads the fields after the generic header. The caller has checked that they are present.
 struct Fields<'a> {
     header: &'a [u8],
     at: usize,

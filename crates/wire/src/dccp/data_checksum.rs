@@ -3,13 +3,13 @@
 use super::{DccpOption, Packet};
 
 impl Packet {
-    /// The Data Checksum option for this packet's data: CRC-32c in network byte order.
+    /// Returns the Data Checksum option for this packet's data: CRC-32c in network byte order.
     pub fn data_checksum(&self) -> DccpOption {
         DccpOption::DataChecksum(self.payload.crc32c())
     }
 
-    /// Whether the data is what the Data Checksum says; `None` where the packet has none. Of
-    /// several options the last counts.
+    /// Whether the data matches the Data Checksum; `None` if the packet has none. If there are
+    /// several, the last one counts.
     pub fn verify_data_checksum(&self) -> Option<bool> {
         let claimed = self.options.iter().rev().find_map(|option| match option {
             DccpOption::DataChecksum(crc) => Some(*crc),

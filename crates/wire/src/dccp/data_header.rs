@@ -1,17 +1,17 @@
-//! The header of most packets: Data with a 48-bit number, and nothing else in it.
+//! The header of most packets: Data with a 48-bit number and no options.
 
 use super::over_ip::{MAX_PACKET, fill_in};
 use super::{EmitError, Kind, OptionList, Packet, SeqNo};
 use crate::{Checksum, Payload};
 
-/// Data Offset of such a header, in words.
+/// Data Offset of this header, in words.
 const OFFSET: u64 = 4;
 /// Type and X.
 const TYPE_X: u64 = 2 << 1 | 1;
 
-/// The header of a Data packet with a 48-bit sequence number, without options, under a checksum that
-/// covers all of it (CsCov 0). It is two words, read and written in a few instructions; whatever else
-/// there is, is a [`Packet`] only.
+/// The header of a Data packet with a 48-bit sequence number, no options, and a checksum over all
+/// of it (CsCov 0). It consists of two words that are read and written in a few instructions. All
+/// other packets need a [`Packet`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataHeader {
     /// Source port.
@@ -25,17 +25,17 @@ pub struct DataHeader {
 }
 
 impl DataHeader {
-    /// Bytes.
+    /// The length in bytes.
     pub const LEN: usize = 16;
 
-    /// The header at the beginning of `bytes`, whose checksum is not looked at; `None` where it is of
-    /// another kind, or malformed: see [`Packet::read`].
+    /// Reads the header at the start of `bytes` without verifying its checksum. Returns `None` if
+    /// it is of another kind or malformed: see [`Packet::read`].
     #[inline(always)]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let words = u128::from_be_bytes(*bytes.first_chunk()?);
         let (first, second) = ((words >> 64) as u64, words as u64);
         let (offset, cscov) = (first >> 24 & 0xff, first >> 16 & 0x0f);
-        // Three reserved bits stand before the type.
+        // The type is preceded by three reserved bits.
         let type_x = second >> 56 & 0x1f;
         let is_one = offset == OFFSET && cscov == 0 && type_x == TYPE_X;
         is_one.then_some(Self {
@@ -46,7 +46,7 @@ impl DataHeader {
         })
     }
 
-    /// The header of `packet`; `None` where it is of another kind.
+    /// The header of `packet`; `None` if it is of another kind.
     #[inline(always)]
     pub fn of(packet: &Packet) -> Option<Self> {
         let is_one = matches!(packet.kind, Kind::Data)
@@ -62,7 +62,7 @@ impl DataHeader {
         })
     }
 
-    /// The packet with this header and `payload`.
+    /// Returns the packet with this header and `payload`.
     #[inline(always)]
     pub fn into_packet(self, payload: Payload) -> Packet {
         Packet {
@@ -78,11 +78,11 @@ impl DataHeader {
         }
     }
 
-    /// Appends the bytes of the packet with this header and `payload` to `out`.
+    /// Appends the encoded packet with this header and `payload` to `out`.
     ///
     /// # Errors
     ///
-    /// It is too long for a packet; `out` is then as it was.
+    /// It is too long for a packet; `out` is unchanged.
     #[inline(always)]
     pub fn emit(
         self,
@@ -104,7 +104,7 @@ impl DataHeader {
         Ok(())
     }
 
-    /// Its bytes, with a checksum of zero.
+    /// Returns the encoded header with a checksum of zero.
     #[inline(always)]
     pub const fn to_bytes(self) -> [u8; Self::LEN] {
         let first = (self.source_port as u64) << 48
@@ -126,7 +126,7 @@ mod tests {
     use crate::{Checksum, Payload};
 
     proptest! {
-        /// Whatever the bytes are, the packet that is read from them has this header or none.
+        /// For any bytes, the decoded packet either has this header, or there is none.
         #[test]
         fn it_is_read_as_a_whole_packet_is(
             mut bytes in prop::collection::vec(any::<u8>(), 16..40),
@@ -183,7 +183,7 @@ mod tests {
             options: OptionList::new(),
             payload: Payload::EMPTY,
         };
-        // An error, which whoever emits the packet is told.
+        // This is an error, reported when the packet is emitted.
         assert_eq!(DataHeader::of(&packet), None);
     }
 }

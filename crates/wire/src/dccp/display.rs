@@ -1,4 +1,4 @@
-//! DCCP packets as one line for a person to read.
+//! Prints DCCP packets on one line.
 
 use core::fmt;
 
@@ -39,7 +39,7 @@ impl fmt::Display for Packet {
     }
 }
 
-/// The type and what belongs to it alone; numbers are left to the packet.
+/// The type and its specific fields, without sequence numbers.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.packet_type().fmt(f)?;
@@ -76,7 +76,8 @@ impl fmt::Display for PacketType {
     }
 }
 
-/// `SC:fdpz` where the four bytes can be written so, else `SC=42` (RFC 4340 section 8.1.2).
+/// `SC:fdpz` if the four bytes can be written like that, otherwise `SC=42` (RFC 4340 section
+/// 8.1.2).
 impl fmt::Display for ServiceCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.0.to_be_bytes();
@@ -119,7 +120,7 @@ impl fmt::Display for FeatureSide {
     }
 }
 
-/// `10x3`: three packets that came with code 10; `-x1`: one that has not come.
+/// `10x3` for three packets that arrived with code 10; `-x1` for one that did not arrive.
 impl fmt::Display for LoadVectorCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code() {
@@ -130,7 +131,7 @@ impl fmt::Display for LoadVectorCell {
 }
 
 /// State and number of packets: `R` received, `C` congestion experienced, `N` not yet received, `?`
-/// reserved; `R5` is five packets.
+/// reserved. `R5` stands for five packets.
 impl fmt::Display for AckVectorCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.state() {
@@ -153,7 +154,7 @@ impl fmt::Display for ElapsedTime {
     }
 }
 
-/// `10+2E/9`: lossless length, loss length, `E` where the nonce echo is one, data length.
+/// `10+2E/9`: lossless length, loss length, `E` if the nonce echo is one, data length.
 impl fmt::Display for LossInterval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nonce = if self.nonce { "E" } else { "" };
@@ -165,7 +166,7 @@ impl fmt::Display for LossInterval {
     }
 }
 
-/// Bytes of a feature's value, each behind a comma.
+/// The bytes of a feature's value, each preceded by a comma.
 pub(super) fn listed(value: &[u8]) -> impl fmt::Display {
     fmt::from_fn(move |f| value.iter().try_for_each(|byte| write!(f, ", {byte}")))
 }
@@ -181,7 +182,7 @@ pub(super) fn list<T: fmt::Display>(items: impl Iterator<Item = T> + Clone) -> i
     })
 }
 
-/// The time since a Timestamp arrived, if that is told.
+/// The time since a Timestamp arrived, if present.
 pub(super) fn after(elapsed: Option<ElapsedTime>) -> impl fmt::Display {
     fmt::from_fn(move |f| match elapsed {
         None => Ok(()),
@@ -189,7 +190,7 @@ pub(super) fn after(elapsed: Option<ElapsedTime>) -> impl fmt::Display {
     })
 }
 
-/// The loss event rate with this inverse, as an option tells it.
+/// The loss event rate of an option that contains its inverse.
 pub(super) fn loss_event_rate(inverse: u32) -> impl fmt::Display {
     fmt::from_fn(move |f| match inverse {
         u32::MAX => f.write_str("0"),

@@ -1,19 +1,19 @@
-//! Why bytes are not a DCCP packet, or a packet cannot become bytes.
+//! Errors of decoding and encoding DCCP packets.
 
 use thiserror::Error;
 
 use super::PacketType;
 
-/// Why bytes are not a DCCP packet that an endpoint may process (RFC 4340 section 8.5, step 1).
+/// Why an endpoint must not process these bytes as a DCCP packet (RFC 4340 section 8.5, step 1).
 ///
 /// A receiver drops such a packet silently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ParseError {
     /// Fewer bytes than the shortest DCCP header.
-    #[error("a DCCP header takes at least 12 bytes, there are only {length}")]
+    #[error("a DCCP header takes at least 12 bytes, but only {length} are left")]
     TooShort {
-        /// Bytes that there are.
+        /// The number of bytes available.
         length: usize,
     },
     /// A reserved packet type (section 5.1).
@@ -29,45 +29,45 @@ pub enum ParseError {
         packet_type: PacketType,
     },
     /// Data Offset is smaller than the fixed header of the type (section 5.1).
-    #[error("Data Offset is {offset} bytes, the header of a {packet_type} takes {minimum}")]
+    #[error("Data Offset is {offset} bytes, but the header of a {packet_type} takes {minimum}")]
     DataOffsetTooSmall {
         /// The type.
         packet_type: PacketType,
         /// Data Offset in bytes.
         offset: usize,
-        /// The least that the type needs, in bytes.
+        /// The minimum for the type, in bytes.
         minimum: usize,
     },
-    /// Data Offset points behind the end of the packet (section 5.1).
-    #[error("Data Offset is {offset} bytes, the packet has only {length}")]
+    /// Data Offset points beyond the end of the packet (section 5.1).
+    #[error("Data Offset is {offset} bytes, but the packet has only {length}")]
     DataOffsetTooLarge {
         /// Data Offset in bytes.
         offset: usize,
-        /// Bytes that there are.
+        /// The length of the packet in bytes.
         length: usize,
     },
-    /// CsCov promises to cover more data than there is (section 9.2).
-    #[error("CsCov {cscov} covers {covered} bytes of data, there are only {data}")]
+    /// CsCov covers more data than there is (section 9.2).
+    #[error("CsCov {cscov} covers {covered} bytes of data, but there are only {data}")]
     Coverage {
         /// The field.
         cscov: u8,
-        /// Bytes that it stands for.
+        /// The number of bytes it covers.
         covered: usize,
-        /// Bytes of data that there are.
+        /// The number of data bytes in the packet.
         data: usize,
     },
     /// The checksum is wrong (section 9.1).
-    #[error("the checksum is {found:#06x}, should be {computed:#06x}")]
+    #[error("the checksum is {found:#06x}, but should be {computed:#06x}")]
     Checksum {
-        /// What the packet says.
+        /// The checksum in the packet.
         found: u16,
-        /// What is right.
+        /// The correct checksum.
         computed: u16,
     },
 }
 
 impl ParseError {
-    /// Where in the packet the fault lies: bytes from the start of the DCCP header.
+    /// The offset of the fault, in bytes from the start of the DCCP header.
     pub const fn offset(&self) -> usize {
         match *self {
             Self::TooShort { length } => length,
@@ -79,18 +79,18 @@ impl ParseError {
     }
 }
 
-/// Why a typed packet has no bytes: a field holds what its place in the header cannot.
+/// Why a packet cannot be encoded: a field does not fit the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EmitError {
     /// A number is too large for its field.
-    #[error("{field} is {value}, at most {maximum} fits")]
+    #[error("{field} is {value}, but at most {maximum} fits")]
     FieldTooLarge {
         /// The field.
         field: &'static str,
         /// Its value.
         value: u64,
-        /// The greatest value that fits.
+        /// The greatest possible value.
         maximum: u64,
     },
     /// X = 0 on a type other than Data, Ack and DataAck (RFC 4340 section 5.1).
@@ -102,46 +102,45 @@ pub enum EmitError {
     /// CCVal or CsCov is set on a Listen (RFC 5596 section 2.2.1).
     #[error("a DCCP-Listen must be sent with `ccval` 0 and `cscov` 0")]
     ListenFields,
-    /// CsCov promises to cover more data than there is (section 9.2).
-    #[error("CsCov {cscov} covers {covered} bytes of data, there are only {data}")]
+    /// CsCov covers more data than there is (section 9.2).
+    #[error("CsCov {cscov} covers {covered} bytes of data, but there are only {data}")]
     Coverage {
         /// The field.
         cscov: u8,
-        /// Bytes that it stands for.
+        /// The number of bytes it covers.
         covered: usize,
-        /// Bytes of data that there are.
+        /// The number of data bytes in the packet.
         data: usize,
     },
     /// The value of one option is longer than 253 bytes.
     #[error(
-        "the value of an option of type {kind} takes {length} bytes, at most 253 fit; split it"
+        "the value of an option of type {kind} takes {length} bytes, but at most 253 fit; split it"
     )]
     OptionTooLong {
         /// Option type.
         kind: u8,
-        /// Bytes of the value.
+        /// The length of the value in bytes.
         length: usize,
     },
-    /// All options together do not fit behind the fixed header (section 5.1: Data Offset has
-    /// eight bits).
-    #[error("the options take {length} bytes, a {packet_type} has room for {maximum}")]
+    /// The options do not fit the header (section 5.1: Data Offset has eight bits).
+    #[error("the options take {length} bytes, but a {packet_type} has room for {maximum}")]
     OptionsTooLong {
         /// The type.
         packet_type: PacketType,
-        /// Bytes of all options, padding included.
+        /// The length of all options with padding, in bytes.
         length: usize,
-        /// Bytes that there is room for.
+        /// The maximum length, in bytes.
         maximum: usize,
     },
     /// The packet is longer than an IP packet can carry.
-    #[error("the packet takes {length} bytes, IP carries at most 65535; send less data")]
+    #[error("the packet takes {length} bytes, but IP carries at most 65535; send less data")]
     PacketTooLong {
-        /// Bytes of the packet.
+        /// The length of the packet in bytes.
         length: usize,
     },
 }
 
-/// Whether `value` fits its `field`.
+/// Checks that `value` fits its `field`.
 pub(super) fn bounded(field: &'static str, value: u64, maximum: u64) -> Result<(), EmitError> {
     if value > maximum {
         return Err(EmitError::FieldTooLarge {

@@ -1,12 +1,12 @@
-//! The cells of a Load Vector, the option in which a receiver says with which ECN code point each packet
+//! The cells of a Load Vector, the option that reports the ECN code point with which each packet
 //! arrived.
 
 use super::AckVectorCell;
 use crate::Ecn;
 
-/// One byte of a Load Vector: consecutive packets that arrived with the same code, in the layout of
-/// an [`AckVectorCell`]. The two high bits are the code point; 00 stands for packets that have not
-/// come, so a packet that came without a code is reported with the one that it was sent with, 01.
+/// One byte of a Load Vector: consecutive packets that arrived with the same code, laid out like an
+/// [`AckVectorCell`]. The two high bits are the code point. 00 stands for packets that did not
+/// arrive, so a packet that arrived with 00 is reported with the code it was sent with, 01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoadVectorCell(u8);
 
@@ -14,7 +14,8 @@ impl LoadVectorCell {
     /// The most packets that one cell can describe.
     pub const MAX_PACKETS: u8 = AckVectorCell::MAX_PACKETS;
 
-    /// `packets` packets that came with `code`, or have not come; `None` unless there are 1 to 64.
+    /// A cell for `packets` packets that arrived with `code`, or (`None`) did not arrive; `None`
+    /// unless `packets` is 1 to 64.
     pub const fn new(code: Option<Ecn>, packets: u8) -> Option<Self> {
         let bits = match code {
             None => 0,
@@ -27,17 +28,17 @@ impl LoadVectorCell {
         }
     }
 
-    /// The cell of a Load Vector's byte.
+    /// Decodes a byte of a Load Vector.
     pub const fn from_byte(byte: u8) -> Self {
         Self(byte)
     }
 
-    /// The cell as it stands in a Load Vector.
+    /// The encoded byte.
     pub const fn byte(self) -> u8 {
         self.0
     }
 
-    /// The code with which the packets came; `None` where they have not.
+    /// The code with which the packets arrived; `None` if they did not.
     pub const fn code(self) -> Option<Ecn> {
         match Ecn::from_bits(self.0 >> 6) {
             Ecn::NotEct => None,
@@ -45,7 +46,7 @@ impl LoadVectorCell {
         }
     }
 
-    /// How many packets, 1 to 64: the Run Length field and one.
+    /// The number of packets, 1 to 64: the Run Length field plus one.
     pub const fn packets(self) -> u8 {
         AckVectorCell::from_byte(self.0).packets()
     }

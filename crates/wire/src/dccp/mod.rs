@@ -1,7 +1,7 @@
-//! DCCP packets (RFC 4340): typed values, and their bytes.
+//! DCCP packets (RFC 4340) as typed values, and their encoding.
 //!
-//! [`Packet::parse`] and [`Packet::emit`] are the codec; [`Packet::encoded_len`] is the size on the
-//! wire without emitting; `Display` is one readable line.
+//! [`Packet::parse`] decodes and [`Packet::emit`] encodes. [`Packet::encoded_len`] is the encoded
+//! length without encoding. `Display` prints one line.
 
 mod ack_vector;
 mod codec;

@@ -1,4 +1,4 @@
-//! DCCP options to bytes and back (RFC 4340 section 5.8).
+//! Encodes and decodes DCCP options (RFC 4340 section 5.8).
 
 use smallvec::SmallVec;
 
@@ -6,8 +6,8 @@ use super::option_layouts::{First, Length};
 use super::option_types::PREFIX;
 use super::{DccpOption, OptionList, OptionType};
 
-/// Reads an option space; its length is a multiple of four bytes. Total: what makes no sense is kept
-/// as [`DccpOption::Other`] or [`DccpOption::Malformed`].
+/// Decodes an option space, whose length is a multiple of four bytes. Never fails: invalid options
+/// are kept as [`DccpOption::Other`] or [`DccpOption::Malformed`].
 pub(super) fn parse(space: &[u8]) -> OptionList {
     let mut options = OptionList::new();
     let mut rest = space;
@@ -34,29 +34,29 @@ pub(super) fn parse(space: &[u8]) -> OptionList {
     options
 }
 
-/// Whether this is the padding at the end that needs no [`DccpOption::Padding`]: emitting adds it again.
-/// Without it a packet received is equal to the packet that was sent.
+/// Whether `rest` is final padding, which needs no [`DccpOption::Padding`] because encoding adds it
+/// again. Without it, a received packet equals the packet that was sent.
 ///
-/// Behind Mandatory it is not left out: Mandatory at the very end is an error, "Mandatory, Padding" is
-/// none (section 5.8.2).
+/// After Mandatory it is kept, because Mandatory at the very end is an error but "Mandatory,
+/// Padding" is not (section 5.8.2).
 fn is_implied_padding(rest: &[u8]) -> bool {
     matches!(rest, [0] | [0, 0] | [0, 0, 0])
 }
 
 impl DccpOption {
-    /// Bytes on the wire, type and length included.
+    /// The encoded length in bytes, including type and length.
     pub fn encoded_len(&self) -> usize {
         let mut length = Length(0);
         let Ok(()) = self.write(&mut length);
         length.0
     }
 
-    /// Data 1 to 3 of a Reset that this option causes, with code
+    /// Data 1 to 3 of a Reset caused by this option with code
     /// [`OPTION_ERROR`](super::ResetCode::OPTION_ERROR) or
     /// [`MANDATORY_ERROR`](super::ResetCode::MANDATORY_ERROR): the option's type and the first two
-    /// bytes of its data, zero where it has fewer (RFC 4340 section 5.6).
+    /// bytes of its data, padded with zeros (RFC 4340 section 5.6).
     ///
-    /// The data of a malformed option is what stands behind its length byte.
+    /// The data of a malformed option is what follows its length byte.
     pub fn reset_data(&self) -> [u8; 3] {
         let mut first = First::new();
         let Ok(()) = self.write(&mut first);

@@ -1,5 +1,5 @@
-//! How the values of options lie in their data. Each layout reads the fields of an option and writes
-//! them again; [the table](super::option_types) says which option has which layout.
+//! Layouts of option data. Each layout decodes and encodes the fields of an option; [the
+//! table](super::option_types) assigns a layout to each option.
 
 use core::convert::Infallible;
 
@@ -8,14 +8,14 @@ use smallvec::{Array, SmallVec};
 use super::error::bounded;
 use super::{ElapsedTime, EmitError, FeatureNumber, LossInterval, OptionBytes};
 
-/// Where options are written to.
+/// An output for encoded options.
 pub(super) trait Sink {
-    /// Why an option has no bytes.
+    /// Why an option cannot be encoded.
     type Error;
 
     fn put(&mut self, bytes: &[u8]);
 
-    /// Whether an option can be written, where that matters.
+    /// Checks that an option can be encoded, if this output needs that.
     fn check(&self, has_bytes: impl FnOnce() -> Result<(), EmitError>) -> Result<(), Self::Error>;
 }
 
@@ -50,7 +50,7 @@ impl Sink for Length {
     }
 }
 
-/// Keeps the first `N` bytes; those that are missing are zero.
+/// Keeps the first `N` bytes, padded with zeros.
 pub(super) struct First<const N: usize> {
     pub(super) bytes: [u8; N],
     kept: usize,
@@ -80,7 +80,7 @@ impl<const N: usize> Sink for First<N> {
     }
 }
 
-/// No data: an option of a single byte.
+/// No data: a single-byte option.
 pub(super) mod nothing {
     use super::*;
 
@@ -122,7 +122,7 @@ pub(super) mod word {
     }
 }
 
-/// The number of a feature, and what is said of it (section 6.1).
+/// A feature number and its value (section 6.1).
 pub(super) mod feature {
     use super::*;
 
@@ -196,7 +196,7 @@ pub(super) mod elapsed_time {
     }
 }
 
-/// A Timestamp's value, and the time since then if there is room (section 13.3).
+/// A Timestamp's value and, optionally, the time since then (section 13.3).
 pub(super) mod timestamp_echo {
     use super::*;
 
@@ -289,7 +289,7 @@ pub(super) mod drop_counts {
     }
 }
 
-/// The big-endian number in at most eight bytes.
+/// Reads a big-endian number of at most eight bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -300,18 +300,18 @@ fn u24([a, b, c]: [u8; 3]) -> u32 {
     u32::from_be_bytes([0, a, b, c])
 }
 
-/// The number that fills `data`, and its width of at most `most` bytes.
+/// Reads the number that fills `data`, and its width of at most `most` bytes.
 fn sized_number(data: &[u8], most: usize) -> Option<(u64, u8)> {
     let is_one = (1..=most).contains(&data.len());
     is_one.then(|| (number(data), data.len() as u8))
 }
 
-/// A width that there is, whatever the option says.
+/// Clamps a width to the valid range.
 fn clamped(width: u8, most: usize) -> usize {
     usize::from(width).clamp(1, most)
 }
 
-/// One or more items of `N` bytes each that fill `data`.
+/// Reads one or more items of `N` bytes each that fill `data`.
 fn list_of<const N: usize, A: Array>(
     item: impl Fn(&[u8; N]) -> A::Item,
     data: &[u8],
@@ -321,7 +321,7 @@ fn list_of<const N: usize, A: Array>(
     fits.then(|| items.iter().map(item).collect())
 }
 
-/// Puts the low `width` bytes of `value`, which must hold all of it.
+/// Writes the low `width` bytes of `value`, which must fit.
 fn put_number<S: Sink>(
     field: &'static str,
     value: u64,

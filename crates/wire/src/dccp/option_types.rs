@@ -1,13 +1,13 @@
-//! The table of DCCP's options: a row holds all that is known of an option type, and everything that
-//! parses, emits, measures, shows or generates options reads it here.
+//! The table of DCCP options. Each row contains everything known about an option type; code that
+//! decodes, encodes, measures, prints or generates options uses this table.
 //!
-//! A macro makes each row an arm of exhaustive matches over [`DccpOption`], so a variant without a row
-//! does not compile, and a layout is inlined where it is used. A slice of structs with function
-//! pointers would call through them for every option, and its `emit` would be a partial function that
-//! only its own variant may be passed to.
+//! A macro turns each row into an arm of exhaustive matches over [`DccpOption`], so a variant
+//! without a row does not compile, and layouts are inlined. A slice of structs with function
+//! pointers would need an indirect call per option, and its `emit` would only be valid for its own
+//! variant.
 //!
-//! A new option is a variant of [`DccpOption`] and a row; where no
-//! [layout](super::option_layouts) fits its data, a layout as well.
+//! To add an option, add a variant of [`DccpOption`] and a row; if no
+//! [layout](super::option_layouts) fits its data, add a layout as well.
 
 use core::fmt;
 
@@ -27,14 +27,14 @@ pub(super) const PREFIX: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OptionType(pub u8);
 
-/// Whose an option is (RFC 4340 section 10.3).
+/// The owner of an option (RFC 4340 section 10.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionOwner {
-    /// DCCP's, whatever the CCIDs: types 0 to 127.
+    /// DCCP itself, for any CCID: types 0 to 127.
     Dccp,
-    /// The CCID's, sent by the half that sends the data: types 128 to 191.
+    /// The CCID; sent by the half that sends data: types 128 to 191.
     HcSender,
-    /// The CCID's, sent by the half that receives the data: types 192 to 255.
+    /// The CCID; sent by the half that receives data: types 192 to 255.
     HcReceiver,
 }
 
@@ -44,7 +44,7 @@ impl OptionType {
         self.0 >= 32
     }
 
-    /// Whose the option is, known type or not.
+    /// The option's owner, for any type.
     pub const fn owner(self) -> OptionOwner {
         match self.0 {
             0..=127 => OptionOwner::Dccp,
@@ -54,7 +54,7 @@ impl OptionType {
     }
 }
 
-/// Puts what stands in front of `data` bytes of data: the type, and the length where it has one.
+/// Writes what precedes `data` bytes of data: the type and, if the option has one, the length.
 #[inline]
 fn put_prefix<S: Sink>(kind: OptionType, data: usize, out: &mut S) -> Result<(), S::Error> {
     if !kind.has_length() {
@@ -84,10 +84,10 @@ macro_rules! option_types {
                 pub const $constant: Self = Self($number);
             )*
 
-            /// Every type that [`DccpOption`] has a variant for, in ascending order.
+            /// All types for which [`DccpOption`] has a variant, in ascending order.
             pub const ALL: &'static [Self] = &[$(Self::$constant),*];
 
-            /// What its specification calls the option; `None` for a type that is not known.
+            /// The option's name in its specification; `None` for an unknown type.
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$constant => Some($name),)*
@@ -95,13 +95,14 @@ macro_rules! option_types {
                 }
             }
 
-            /// Whether its layout is known here, so that [`DccpOption::Other`] of this type is malformed.
+            /// Whether the type's layout is known, so that [`DccpOption::Other`] of this type is
+            /// malformed.
             pub const fn is_known(self) -> bool {
                 matches!(self, $(Self::$constant)|*)
             }
 
-            /// Whether the option may stand on a DCCP-Data packet; a receiver ignores one that may
-            /// not (RFC 4340 table 3). A type that is not known may.
+            /// Whether the option may appear on a DCCP-Data packet; receivers ignore others (RFC
+            /// 4340 table 3). Unknown types may.
             pub const fn is_allowed_on_data(self) -> bool {
                 match self {
                     $(Self::$constant => $on_data,)*
@@ -111,8 +112,8 @@ macro_rules! option_types {
         }
 
         impl DccpOption {
-            /// The option's type; of [`DccpOption::Malformed`], the type of the option whose length
-            /// is wrong.
+            /// The option's type; for [`DccpOption::Malformed`], the type of the option with the
+            /// invalid length.
             #[allow(unused_variables, reason = "only the variant and the flags tell the type")]
             pub fn option_type(&self) -> OptionType {
                 match self {
@@ -122,9 +123,9 @@ macro_rules! option_types {
                 }
             }
 
-            /// The option of this type with `data`, which stands behind type and length. It is
-            /// [`DccpOption::Other`] where the type is not known, or the data is no value of that
-            /// type. Types of a single byte have no data, so theirs is ignored.
+            /// Decodes an option of this type from `data`, which follows type and length. Returns
+            /// [`DccpOption::Other`] if the type is unknown or the data is invalid for it.
+            /// Single-byte types have no data, so `data` is ignored.
             pub fn parse(kind: OptionType, data: &[u8]) -> Self {
                 match kind {
                     $(OptionType::$constant => {
@@ -140,7 +141,7 @@ macro_rules! option_types {
                 }
             }
 
-            /// Writes the whole option: type, length and data.
+            /// Encodes the whole option: type, length and data.
             pub(super) fn write<S: Sink>(&self, out: &mut S) -> Result<(), S::Error> {
                 match self {
                     $(Self::$variant $fields => {
@@ -239,7 +240,7 @@ option_types! {
 mod tests {
     use super::*;
 
-    /// An option of this type, read from as many of the bytes 1, 2, 3 .. as make up a value.
+    /// An option of this type, decoded from as many of the bytes 1, 2, 3, ... as form a value.
     fn example(kind: OptionType) -> DccpOption {
         let data: Vec<u8> = (1..=10).collect();
         (0..=data.len())

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 /// The options of one packet, in order. Most packets have at most two.
 pub type OptionList = SmallVec<[DccpOption; 1]>;
 
-/// Bytes of a variable-length option value; at most 253 fit into an option.
+/// The value of a variable-length option; at most 253 bytes fit an option.
 pub type OptionBytes = SmallVec<[u8; 16]>;
 
 /// Which half of a feature-negotiation pair an option belongs to (RFC 4340 section 6).
@@ -41,35 +41,33 @@ impl FeatureNumber {
     pub const MINIMUM_CHECKSUM_COVERAGE: Self = Self(8);
     /// Check Data Checksum.
     pub const CHECK_DATA_CHECKSUM: Self = Self(9);
-    /// Send RTT Estimate (CCID 3 and 4; RFC 6323 section 3.2.2).
+    /// Send RTT Estimate (CCIDs 3 and 4; RFC 6323 section 3.2.2).
     pub const SEND_RTT_ESTIMATE: Self = Self(128);
-    /// Send Loss Event Rate (CCID 3 and 4; RFC 4342 section 8.4).
+    /// Send Loss Event Rate (CCIDs 3 and 4; RFC 4342 section 8.4).
     pub const SEND_LOSS_EVENT_RATE: Self = Self(192);
 }
 
 /// A DCCP option.
 ///
-/// A value that does not fit its option (a Timestamp of three bytes, say) stays
-/// [`DccpOption::Other`], as does every type that is not known: nothing is lost between parsing
-/// and emitting.
+/// An invalid value (for example a Timestamp of three bytes) is kept as [`DccpOption::Other`], like
+/// any unknown type, so that decoding and encoding lose nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DccpOption {
-    /// Type 0: one byte of nothing.
+    /// Type 0: a byte of padding.
     ///
-    /// Only needed to place padding before or between options, as Linux does: what is missing at
-    /// the end to a 32-bit boundary is added when a packet is emitted, and left out again when it
-    /// is parsed.
+    /// Only needed to put padding before or between options, as Linux does. Padding at the end, to
+    /// a 32-bit boundary, is added when encoding and removed when decoding.
     Padding,
     /// Type 1: the next option must be understood (section 5.8.2).
     Mandatory,
     /// Type 2: the receiver cannot keep up (section 11.6).
     SlowReceiver,
-    /// Types 32 and 34: asks for a change of a feature (section 6.1).
+    /// Types 32 and 34: requests a change of a feature (section 6.1).
     Change {
         /// L or R.
         side: FeatureSide,
-        /// Which feature.
+        /// The feature.
         feature: FeatureNumber,
         /// A preference list (server-priority) or one value (non-negotiable).
         value: OptionBytes,
@@ -78,28 +76,28 @@ pub enum DccpOption {
     Confirm {
         /// L or R.
         side: FeatureSide,
-        /// Which feature.
+        /// The feature.
         feature: FeatureNumber,
-        /// The value agreed on, then the preference list; empty when refused.
+        /// The agreed value, followed by the preference list; empty if refused.
         value: OptionBytes,
     },
-    /// Type 36: state that the server leaves with the client (section 8.1.4).
+    /// Type 36: server state stored by the client (section 8.1.4).
     InitCookie(OptionBytes),
     /// Type 37: non-data packets since the last data packet (section 7.7).
     NdpCount {
         /// The count, below 2^48.
         count: u64,
-        /// Bytes that carry it: 1 to 6.
+        /// The number of bytes that encode it: 1 to 6.
         width: u8,
     },
-    /// Types 38 and 39: what became of each packet, newest first (section 11.4).
+    /// Types 38 and 39: the state of each packet, newest first (section 11.4).
     AckVector {
-        /// The ECN nonce echo: type 39 where true.
+        /// The ECN nonce echo: type 39 if true.
         nonce: bool,
         /// Cells: two bits of state, six of run length.
         cells: OptionBytes,
     },
-    /// Type 40: which received packets were not delivered (section 11.7).
+    /// Type 40: received packets whose data was not delivered (section 11.7).
     DataDropped(OptionBytes),
     /// Type 41: the sender's clock, in units of 10 microseconds (section 13.1).
     Timestamp(u32),
@@ -110,28 +108,28 @@ pub enum DccpOption {
         /// Time between the Timestamp's arrival and this packet.
         elapsed: Option<ElapsedTime>,
     },
-    /// Type 43: time since the packet that is acknowledged arrived (section 13.2).
+    /// Type 43: time since the arrival of the acknowledged packet (section 13.2).
     ElapsedTime(ElapsedTime),
     /// Type 44: CRC-32c of the data (section 9.3).
     DataChecksum(u32),
-    /// Type 128: CCID 3 and 4, the sender's round-trip time (RFC 6323 section 3.2.1).
+    /// Type 128: CCIDs 3 and 4, the sender's round-trip time (RFC 6323 section 3.2.1).
     RttEstimate {
-        /// Microseconds; 0 where there is none, [`DccpOption::RTT_SPIKE`] above 16.7 s. 24 bits.
+        /// Microseconds, 24 bits; 0 if unknown, [`DccpOption::RTT_SPIKE`] above 16.7 s.
         micros: u32,
-        /// Bytes that carry it: 1 to 3.
+        /// The number of bytes that encode it: 1 to 3.
         width: u8,
     },
-    /// Type 192: CCID 3 and 4, 1/p as seen by the receiver; all ones where there was no loss
-    /// (RFC 4342 section 8.5).
+    /// Type 192: CCIDs 3 and 4, 1/p as seen by the receiver; all ones before the first loss (RFC
+    /// 4342 section 8.5).
     LossEventRate(u32),
-    /// Type 193: CCID 3 and 4, the loss intervals, newest first (RFC 4342 section 8.6).
+    /// Type 193: CCIDs 3 and 4, the loss intervals, newest first (RFC 4342 section 8.6).
     LossIntervals {
-        /// How many sequence numbers at the end belong to no interval yet.
+        /// The number of sequence numbers at the end that belong to no interval yet.
         skip_length: u8,
         /// Up to 28 intervals.
         intervals: SmallVec<[LossInterval; 1]>,
     },
-    /// Type 194: CCID 3 and 4, bytes per second received (RFC 4342 section 8.3).
+    /// Type 194: CCIDs 3 and 4, bytes per second received (RFC 4342 section 8.3).
     ReceiveRate(u32),
     /// Type 195: CCID 4, packets dropped in each loss interval (RFC 5622 section 8.7). 24 bits
     /// each.
@@ -139,19 +137,19 @@ pub enum DccpOption {
     /// Type 200: the ECN code points with which packets arrived, newest first, in cells like an Ack
     /// Vector's ([`LoadVectorCell`](super::LoadVectorCell)). This project's own.
     LoadVector(OptionBytes),
-    /// Any other type, or a known type whose value has an impossible length.
+    /// Any other type, or a known type with an invalid value.
     Other {
         /// Option type.
         kind: u8,
-        /// Value; `None` for the single-byte options, types 0 to 31.
+        /// The value; `None` for single-byte options, types 0 to 31.
         value: Option<OptionBytes>,
     },
-    /// The end of an option space from an option with a nonsensical length on, that option's type
-    /// included. It stands last, and a receiver ignores it (RFC 4340 section 5.8).
+    /// The rest of an option space, starting at the type of an option with an invalid length.
+    /// Always last; receivers ignore it (RFC 4340 section 5.8).
     Malformed(OptionBytes),
 }
 
-/// A time in units of 10 microseconds and the width it is written in (RFC 4340 section 13.2).
+/// A time in units of 10 microseconds, with its encoded width (RFC 4340 section 13.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElapsedTime {
     /// Two bytes: up to 0.65535 s.
@@ -161,9 +159,9 @@ pub enum ElapsedTime {
 }
 
 impl ElapsedTime {
-    /// `elapsed` in units of 10 microseconds, rounded down so that it is never overstated, and in
-    /// the short form where that holds it (at most 0.65535 s; section 13.2). From
-    /// 42949.67295 s on it is the greatest value, which stands for any longer time.
+    /// Converts `elapsed` to units of 10 microseconds, rounding down so that it is never
+    /// overstated. Uses the short form if possible (at most 0.65535 s; section 13.2). From
+    /// 42949.67295 s on the result is the greatest value, which stands for any longer time.
     pub fn from_duration(elapsed: Duration) -> Self {
         let units = elapsed.as_micros() / 10;
         u16::try_from(units).map_or_else(
@@ -200,8 +198,8 @@ pub struct LossInterval {
 }
 
 impl DccpOption {
-    /// An NDP Count in the fewest bytes, as section 7.7 asks for; a count of 2^48 or more becomes
-    /// the greatest that fits.
+    /// An NDP Count in the fewest bytes, as section 7.7 requires; counts of 2^48 or more are
+    /// clamped.
     pub fn ndp_count(count: u64) -> Self {
         let count = count.min((1 << 48) - 1);
         let bits = u64::BITS - count.leading_zeros();
@@ -211,7 +209,7 @@ impl DccpOption {
         }
     }
 
-    /// The value of an RTT Estimate that stands for more than it can express (RFC 6323 section 3.2.1).
+    /// The RTT Estimate value for a round-trip time beyond its range (RFC 6323 section 3.2.1).
     pub const RTT_SPIKE: u32 = 0xff_ffff;
 
     /// An RTT Estimate in the fewest bytes, rounded up to whole microseconds (RFC 6323 section
@@ -231,14 +229,14 @@ impl DccpOption {
         }
     }
 
-    /// A Timestamp for a clock that shows `since_start`: units of 10 microseconds, modulo 2^32
+    /// A Timestamp for a clock that reads `since_start`: units of 10 microseconds, modulo 2^32
     /// (section 13.1).
     pub const fn timestamp(since_start: Duration) -> Self {
         Self::Timestamp((since_start.as_micros() / 10) as u32)
     }
 
-    /// Whether the option may stand on a DCCP-Data packet, as
-    /// [its type](super::OptionType::is_allowed_on_data) may. One whose length is wrong may not.
+    /// Whether the option may appear on a DCCP-Data packet, as [its
+    /// type](super::OptionType::is_allowed_on_data) may. An option with an invalid length may not.
     pub fn is_allowed_on_data(&self) -> bool {
         !matches!(self, Self::Malformed(_)) && self.option_type().is_allowed_on_data()
     }

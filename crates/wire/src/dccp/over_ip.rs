@@ -1,5 +1,5 @@
-//! DCCP as an IP protocol: its number, its longest packet, and the checksum, which covers addresses of
-//! IP as well (RFC 4340 section 9.1).
+//! DCCP as an IP protocol: its number, its maximum length, and its checksum, which includes the IP
+//! addresses (RFC 4340 section 9.1).
 
 use crate::checksum::{AddressPair, internet_checksum};
 
@@ -8,10 +8,10 @@ pub const IP_PROTOCOL: u8 = 33;
 
 /// The longest packet that the length fields of IP can describe.
 pub(super) const MAX_PACKET: usize = 65535;
-/// Where the checksum stands.
+/// The offset of the checksum.
 const CHECKSUM: usize = 6;
 
-/// Puts the checksum over the first `covered` bytes into `packet`, where it is zero.
+/// Writes the checksum over the first `covered` bytes into `packet`, where it must be zero.
 pub(super) fn fill_in(addresses: AddressPair, packet: &mut [u8], covered: usize) {
     let length = packet.len() as u32;
     let sum = internet_checksum(addresses, IP_PROTOCOL, length, &packet[..covered]);

@@ -5,7 +5,8 @@ use core::fmt;
 use super::{OptionList, SeqNo};
 use crate::Payload;
 
-/// A Service Code (RFC 4340 section 8.1.2, RFC 5595): what the application wants to talk.
+/// A Service Code (RFC 4340 section 8.1.2, RFC 5595): the application-level service that a
+/// connection is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServiceCode(pub u32);
 
@@ -44,7 +45,7 @@ pub enum PacketType {
     Listen = 10,
 }
 
-/// What differs from one packet type to the next: the fields behind the generic header.
+/// The type-specific fields after the generic header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// DCCP-Request.
@@ -92,7 +93,7 @@ pub enum Kind {
     },
     /// DCCP-Sync.
     Sync {
-        /// A sequence number that was received, valid or not (RFC 4340 section 5.7).
+        /// A received sequence number, valid or not (RFC 4340 section 5.7).
         ack: SeqNo,
     },
     /// DCCP-SyncAck.
@@ -102,7 +103,7 @@ pub enum Kind {
     },
     /// DCCP-Listen (RFC 5596): sequence number zero, no acknowledgement.
     Listen {
-        /// The service that is offered.
+        /// The service on offer.
         service: ServiceCode,
     },
 }
@@ -125,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// The acknowledgement number, where the type has one.
+    /// The acknowledgement number, if the type has one.
     pub const fn ack(&self) -> Option<SeqNo> {
         match *self {
             Self::Request { .. } | Self::Data | Self::Listen { .. } => None,
@@ -140,8 +141,8 @@ impl Kind {
         }
     }
 
-    /// Whether such a packet is better fragmented than lost: Request, Response, Reset and Listen,
-    /// which do not measure the path (RFC 4340 section 14.2). All others are sent unfragmentable.
+    /// Whether such packets may be fragmented: Request, Response, Reset and Listen, which do not
+    /// probe the path (RFC 4340 section 14.2). All others are sent unfragmentable.
     pub const fn is_fragmentable(&self) -> bool {
         matches!(
             self,
@@ -150,7 +151,7 @@ impl Kind {
     }
 
     /// Whether the type may carry application data that is delivered: Request, Response, Data and
-    /// DataAck (a Reset's data is text for a person; RFC 4340 section 5.6).
+    /// DataAck. (A Reset's data is text for humans; RFC 4340 section 5.6.)
     pub const fn carries_data(&self) -> bool {
         matches!(
             self,
@@ -161,12 +162,11 @@ impl Kind {
 
 /// A DCCP packet.
 ///
-/// With `extended` false (X = 0: Data, Ack and DataAck only) the header carries 24-bit numbers;
-/// `seq` and the acknowledgement number then hold just those 24 bits, and the receiving endpoint
+/// If `extended` is false (X = 0; only Data, Ack and DataAck), the header has 24-bit numbers. `seq`
+/// and the acknowledgement number then contain only those 24 bits, and the receiving endpoint
 /// extends them ([`SeqNo::extend24`]).
 ///
-/// The checksum is not a field: it is computed when a packet is emitted and checked when it is
-/// parsed.
+/// The checksum is not a field: it is computed on encoding and verified on decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Port of the sender.
@@ -175,8 +175,8 @@ pub struct Packet {
     pub destination_port: u16,
     /// CCVal: four bits for the sending half-connection's CCID.
     pub ccval: u8,
-    /// CsCov: how much of the data the checksum covers; 0 is all of it, n > 0 is (n - 1) * 4
-    /// bytes (RFC 4340 section 9.2). Four bits.
+    /// CsCov: how much of the data the checksum covers. 0 covers everything, n > 0 covers (n - 1) *
+    /// 4 bytes (RFC 4340 section 9.2). Four bits.
     pub cscov: u8,
     /// X: whether sequence and acknowledgement numbers are 48 bits long.
     pub extended: bool,
@@ -184,7 +184,7 @@ pub struct Packet {
     pub seq: SeqNo,
     /// Packet type and its own fields.
     pub kind: Kind,
-    /// Options, in the order in which they stand in the packet.
+    /// Options, in packet order.
     pub options: OptionList,
     /// Application data.
     pub payload: Payload,
@@ -207,7 +207,7 @@ impl ResetCode {
     pub const PACKET_ERROR: Self = Self(4);
     /// An erroneous option; Data 1 to 3 are its [`reset_data`](super::DccpOption::reset_data).
     pub const OPTION_ERROR: Self = Self(5);
-    /// An option behind Mandatory could not be processed; Data 1 to 3 are its
+    /// An option after Mandatory could not be processed; Data 1 to 3 are its
     /// [`reset_data`](super::DccpOption::reset_data).
     pub const MANDATORY_ERROR: Self = Self(6);
     /// Nobody listens on that port.

@@ -1,24 +1,24 @@
-//! The head of a DCCP packet as an ICMP error quotes it (RFC 792; RFC 4340 section 14.1).
+//! The start of a DCCP packet as quoted in an ICMP error (RFC 792; RFC 4340 section 14.1).
 
 use super::{PacketType, SeqNo};
 
-/// What identifies a packet of ours in the quotation of an ICMP error, which may end in the middle
-/// of the header.
+/// The fields that identify one of our packets in an ICMP error, whose quotation may end within the
+/// header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotedHeader {
-    /// Port of the sender of the packet, which is the receiver of the error.
+    /// The source port of the packet; its sender receives the error.
     pub source_port: u16,
-    /// Port of the other end.
+    /// The port of the other end.
     pub destination_port: u16,
-    /// X: whether `seq` has 48 bits; else the low 24 bits are there.
+    /// X: whether `seq` has 48 bits; otherwise it contains the low 24 bits.
     pub extended: bool,
     /// Sequence number.
     pub seq: SeqNo,
 }
 
 impl QuotedHeader {
-    /// Reads the first bytes of a DCCP header; `None` where the sequence number is not among them
-    /// (12 bytes, or 16 where X is set) or the packet type is unknown.
+    /// Decodes the first bytes of a DCCP header. Returns `None` if they do not include the sequence
+    /// number (12 bytes, or 16 if X is set) or if the packet type is unknown.
     ///
     /// ```
     /// use skywave_wire::dccp::QuotedHeader;
@@ -54,7 +54,7 @@ mod tests {
     use crate::dccp::{Kind, Packet};
     use crate::{Checksum, Payload};
 
-    /// D14-2: of what we emit, the first 12 or 16 bytes say which packet it was, and fewer do not.
+    /// D14-2: the first 12 or 16 bytes of an encoded packet identify it; fewer do not.
     #[test]
     fn reads_what_is_emitted() {
         for extended in [false, true] {

@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-/// A 48-bit sequence or acknowledgement number; arithmetic and comparison are circular,
-/// modulo 2^48 (RFC 4340 section 3.1).
+/// A 48-bit sequence or acknowledgement number. Arithmetic and comparison are circular, modulo 2^48
+/// (RFC 4340 section 3.1).
 ///
-/// There is deliberately no `Ord`: "later" is a relation between two numbers that are less than
-/// 2^47 apart, not a total order. Use [`SeqNo::is_after`] and [`SeqNo::distance_from`].
+/// There is deliberately no `Ord`: "later" is a relation between numbers less than 2^47 apart, not
+/// a total order. Use [`SeqNo::is_after`] and [`SeqNo::distance_from`].
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct SeqNo(u64);
 
@@ -26,7 +26,7 @@ impl SeqNo {
         self.0
     }
 
-    /// The low 24 bits, as a short header carries them.
+    /// The low 24 bits, as in a short header.
     pub const fn low24(self) -> u32 {
         (self.0 & 0xff_ffff) as u32
     }
@@ -41,17 +41,17 @@ impl SeqNo {
         self.sub(1)
     }
 
-    /// `count` numbers later.
+    /// Returns the number `count` later.
     pub const fn add(self, count: u64) -> Self {
         Self::new(self.0.wrapping_add(count))
     }
 
-    /// `count` numbers earlier.
+    /// Returns the number `count` earlier.
     pub const fn sub(self, count: u64) -> Self {
         Self::new(self.0.wrapping_sub(count))
     }
 
-    /// How far `self` is ahead of `other`: in [-2^47, 2^47), negative when it is behind.
+    /// How far `self` is ahead of `other`, in [-2^47, 2^47); negative if it is behind.
     pub const fn distance_from(self, other: Self) -> i64 {
         ((self.0.wrapping_sub(other.0) << 16) as i64) >> 16
     }
@@ -66,7 +66,7 @@ impl SeqNo {
         self.distance_from(other) < 0
     }
 
-    /// Whether `self` lies in the circular interval from `low` to `high`, both included.
+    /// Whether `self` lies in the circular interval from `low` to `high`, inclusive.
     pub const fn is_within(self, low: Self, high: Self) -> bool {
         let span = high.0.wrapping_sub(low.0) & (Self::MODULUS - 1);
         let offset = self.0.wrapping_sub(low.0) & (Self::MODULUS - 1);
@@ -78,15 +78,15 @@ impl SeqNo {
         if other.is_after(self) { other } else { self }
     }
 
-    /// Extends a 24-bit number to the 48-bit number nearest to `reference`
-    /// (RFC 4340 section 7.6, where `reference` is GSR for sequence and GSS for acknowledgement
-    /// numbers). Bits of `short` above the 24th are ignored.
+    /// Extends a 24-bit number to the nearest 48-bit number to `reference` (RFC 4340 section 7.6,
+    /// where `reference` is GSR for sequence numbers and GSS for acknowledgement numbers). Bits of
+    /// `short` above the 24th are ignored.
     pub const fn extend24(short: u32, reference: Self) -> Self {
         let short = (short & 0xff_ffff) as u64;
         let low = reference.0 & 0xff_ffff;
         let high = reference.0 >> 24;
         // "a (<) b" of section 7.6: (b - a) mod 2^24 <= 2^23. A distance of exactly 2^23 is both
-        // ahead and behind; the plain comparison then decides, as in the RFC's pseudocode.
+        // ahead and behind; the ordinary comparison then decides, as in the RFC's pseudocode.
         let ahead = short.wrapping_sub(low) & 0xff_ffff <= 0x80_0000;
         let behind = low.wrapping_sub(short) & 0xff_ffff <= 0x80_0000;
         let high = if ahead && short < low {

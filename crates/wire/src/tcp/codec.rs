@@ -1,4 +1,4 @@
-//! TCP segments to bytes and back (RFC 9293 section 3.1).
+//! Encodes and decodes TCP segments (RFC 9293 section 3.1).
 
 use arrayvec::ArrayVec;
 use bytes::Bytes;
@@ -12,11 +12,11 @@ use crate::checksum::{Checksum, internet_checksum};
 /// TCP's IP protocol number.
 pub const IP_PROTOCOL: u8 = 6;
 
-/// Bytes of a TCP header without options.
+/// The length of a TCP header without options, in bytes.
 pub const MIN_HEADER: usize = 20;
-/// Bytes that Data Offset leaves for options.
+/// The most bytes of options that Data Offset permits.
 const MAX_OPTIONS: usize = 40;
-/// Where the checksum stands.
+/// The offset of the checksum.
 const CHECKSUM: usize = 16;
 /// The longest segment that the length fields of IP can describe.
 const MAX_SEGMENT: usize = 65535;
@@ -25,30 +25,30 @@ const MAX_SEGMENT: usize = 65535;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// Fewer bytes than the header says it has, or than any header has.
-    #[error("the TCP header takes {needed} bytes, there are only {length}")]
+    /// Fewer bytes than the header's length, or than the minimum.
+    #[error("the TCP header takes {needed} bytes, but only {length} are left")]
     TooShort {
-        /// Bytes of the header.
+        /// The length of the header in bytes.
         needed: usize,
-        /// Bytes that there are.
+        /// The number of bytes available.
         length: usize,
     },
-    /// Data Offset is smaller than the header without options.
-    #[error("Data Offset is {words} words, at least 5 are needed")]
+    /// Data Offset is less than the length of a header without options.
+    #[error("Data Offset is {words} words, but must be at least 5")]
     DataOffset {
-        /// The field.
+        /// The value of the field.
         words: u8,
     },
     /// The checksum is wrong.
-    #[error("the checksum is {found:#06x}, which does not fit the segment")]
+    #[error("the checksum is {found:#06x}, which does not match the segment")]
     Checksum {
-        /// What the segment says.
+        /// The checksum in the segment.
         found: u16,
     },
 }
 
 impl ParseError {
-    /// Where in the segment the fault lies: bytes from the start of the TCP header.
+    /// The offset of the fault, in bytes from the start of the TCP header.
     pub const fn offset(&self) -> usize {
         match *self {
             Self::TooShort { length, .. } => length,
@@ -58,29 +58,29 @@ impl ParseError {
     }
 }
 
-/// Why a typed segment has no bytes.
+/// Why a segment cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EmitError {
-    /// The options do not fit into a header.
-    #[error("the options take {length} bytes, at most 40 fit; send fewer SACK blocks")]
+    /// The options do not fit the header.
+    #[error("the options take {length} bytes, but at most 40 fit; send fewer SACK blocks")]
     OptionsTooLong {
-        /// Bytes of all options.
+        /// The length of all options in bytes.
         length: usize,
     },
     /// The segment is longer than an IP packet can carry.
-    #[error("the segment takes {length} bytes, IP carries at most 65535; send less data")]
+    #[error("the segment takes {length} bytes, but IP carries at most 65535; send less data")]
     SegmentTooLong {
-        /// Bytes of the segment.
+        /// The length of the segment in bytes.
         length: usize,
     },
 }
 
 impl TcpOptions {
-    /// Bytes on the wire: a multiple of four.
+    /// The encoded length in bytes: a multiple of four.
     ///
-    /// Options stand on 32-bit boundaries as Linux places them (timestamps take 12 bytes, three
-    /// SACK blocks 28), and close together only where they would not fit otherwise.
+    /// Options are aligned to 32 bits as in Linux (timestamps take 12 bytes, three SACK blocks 28),
+    /// and packed only if they would not fit otherwise.
     pub fn encoded_len(&self) -> usize {
         let aligned = self.aligned_len();
         if aligned <= MAX_OPTIONS {
@@ -94,7 +94,7 @@ impl TcpOptions {
         let mut length = 4 * usize::from(self.mss.is_some())
             + 4 * usize::from(self.window_scale.is_some())
             + 12 * usize::from(self.timestamps.is_some());
-        // SACK-permitted takes the place of the two NOPs before the timestamps.
+        // SACK-permitted takes the place of the two NOPs before timestamps.
         if self.sack_permitted && self.timestamps.is_none() {
             length += 4;
         }
@@ -115,7 +115,7 @@ impl TcpOptions {
         length
     }
 
-    /// The options in the order in which they are sent, with the NOPs between them.
+    /// The options in sending order, with NOPs in between.
     fn elements(&self) -> ArrayVec<TcpOptionElement, 16> {
         let aligned = self.aligned_len() <= MAX_OPTIONS;
         let mut elements = ArrayVec::new();
@@ -157,8 +157,8 @@ impl TcpOptions {
         elements
     }
 
-    /// Reads an option space. Unknown options and such of an impossible length are skipped
-    /// (RFC 9293 section 3.1, MUST-6); where even the length byte makes no sense, the rest is.
+    /// Decodes an option space. Skips unknown options and options with an invalid length (RFC 9293
+    /// section 3.1, MUST-6); if the length byte itself is invalid, skips the rest.
     fn parse(space: &[u8]) -> Self {
         let mut options = Self::default();
         let mut rest = space;
@@ -202,17 +202,17 @@ impl TcpOptions {
 }
 
 impl Segment {
-    /// Bytes of the header: 20 and the options.
+    /// The length of the header in bytes: 20 plus options.
     pub fn header_len(&self) -> usize {
         MIN_HEADER + self.options.encoded_len()
     }
 
-    /// Bytes of the segment without IP: header and data.
+    /// The length of the segment without IP, in bytes: header and data.
     pub fn encoded_len(&self) -> usize {
         self.header_len() + self.payload.len()
     }
 
-    /// Reads a segment, which must fill `bytes`; the payload shares them.
+    /// Decodes a segment, which must fill `bytes`; the payload shares them.
     ///
     /// With [`Checksum::Over`] the checksum is verified.
     ///
@@ -223,14 +223,14 @@ impl Segment {
         Self::parse_with_offset(bytes, checksum, 0)
     }
 
-    /// Reads a segment whose checksum may be that of a segment with an acknowledgement number that is
-    /// greater by 1 to `most`; [`Segment::checksum_offset`] then says by how much. (Of a sequence
-    /// number that is greater the checksum is the same.) Each number from 1 to `most` takes one of
-    /// 65536 corrupted segments for a good one.
+    /// Decodes a segment whose checksum may have been computed with an acknowledgement number
+    /// greater by 1 to `most`; [`Segment::checksum_offset`] then contains the difference. (The
+    /// checksum cannot tell a greater acknowledgement number from a greater sequence number.) Each
+    /// accepted difference lets one in 65536 corrupted segments pass.
     ///
     /// # Errors
     ///
-    /// As [`Segment::parse`].
+    /// As for [`Segment::parse`].
     pub fn parse_with_offset(
         bytes: &Bytes,
         checksum: Checksum,
@@ -248,8 +248,8 @@ impl Segment {
         let mut checksum_offset = 0;
         if let Checksum::Over(addresses) = checksum {
             let sum = internet_checksum(addresses, IP_PROTOCOL, bytes.len() as u32, bytes);
-            // Lowering a number by one leaves the sum of all words one too small, so its complement,
-            // which is 0 where all is well, one too large.
+            // Decrementing a number makes the sum of all words one too small. Its complement, which
+            // is 0 for a correct segment, is then one too large.
             checksum_offset = match u8::try_from(sum) {
                 Ok(offset) if offset <= most => offset,
                 _ => {
@@ -277,11 +277,11 @@ impl Segment {
         })
     }
 
-    /// Appends the segment's bytes to `out`.
+    /// Appends the encoded segment to `out`.
     ///
     /// # Errors
     ///
-    /// The options or the data are too long; `out` is then as it was.
+    /// The options or the data are too long; `out` is unchanged.
     pub fn emit(&self, checksum: Checksum, out: &mut Vec<u8>) -> Result<(), EmitError> {
         let length = self.encoded_len();
         if length > MAX_SEGMENT {
@@ -314,11 +314,11 @@ impl Segment {
         Ok(())
     }
 
-    /// The segment's bytes.
+    /// Returns the encoded segment.
     ///
     /// # Errors
     ///
-    /// As [`Segment::emit`].
+    /// As for [`Segment::emit`].
     pub fn to_bytes(&self, checksum: Checksum) -> Result<Bytes, EmitError> {
         let mut out = Vec::new();
         self.emit(checksum, &mut out)?;
@@ -326,7 +326,7 @@ impl Segment {
     }
 }
 
-/// a - b, where borrows go round (RFC 1071).
+/// a - b in one's complement, with end-around borrow (RFC 1071).
 const fn ones_complement_sub(a: u16, b: u16) -> u16 {
     let (difference, borrows) = a.overflowing_sub(b);
     difference - borrows as u16

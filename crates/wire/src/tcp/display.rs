@@ -1,10 +1,10 @@
-//! TCP segments as one line for a person to read.
+//! Prints TCP segments on one line.
 
 use core::fmt;
 
 use super::{Flags, SackBlock, Segment, TcpOptions};
 
-/// `49152 > 80 [P.] seq 1:101 ack 17 win 65535, sack 5:9, 100 bytes`, much as tcpdump writes it.
+/// `49152 > 80 [P.] seq 1:101 ack 17 win 65535, sack 5:9, 100 bytes`, similar to tcpdump.
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -59,7 +59,7 @@ impl fmt::Display for SackBlock {
     }
 }
 
-/// Each option behind a comma; nothing where there is none.
+/// Each option preceded by a comma; nothing if there is none.
 impl fmt::Display for TcpOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(mss) = self.mss {

@@ -1,8 +1,8 @@
-//! TCP segments (RFC 9293) with the options that congestion control needs: typed values, and
-//! their bytes.
+//! TCP segments (RFC 9293) with the options that congestion control needs, as typed values, and
+//! their encoding.
 //!
-//! [`Segment::parse`] and [`Segment::emit`] are the codec; [`Segment::encoded_len`] is the size on
-//! the wire without emitting; `Display` is one readable line.
+//! [`Segment::parse`] decodes and [`Segment::emit`] encodes. [`Segment::encoded_len`] is the
+//! encoded length without encoding. `Display` prints one line.
 
 use arrayvec::ArrayVec;
 
@@ -15,9 +15,9 @@ pub use codec::{EmitError, IP_PROTOCOL, MIN_HEADER, ParseError};
 
 /// A TCP segment.
 ///
-/// The urgent pointer and the options that are not in [`TcpOptions`] are not kept, and the checksum
-/// is no field: it is computed when a segment is emitted and checked when it is parsed. Only by how
-/// much it is meant to differ is kept.
+/// The urgent pointer, and options not in [`TcpOptions`], are not kept. The checksum is not a
+/// field: it is computed on encoding and verified on decoding. Only a deliberate difference is
+/// kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Port of the sender.
@@ -26,14 +26,14 @@ pub struct Segment {
     pub destination_port: u16,
     /// Sequence number of the first byte (or of SYN).
     pub seq: u32,
-    /// Acknowledgement number; meaningful where `flags` has ACK.
+    /// Acknowledgement number; only meaningful if `flags` contains ACK.
     pub ack: u32,
     /// Control bits.
     pub flags: Flags,
-    /// Receive window, as in the header (not scaled).
+    /// Receive window as in the header (not scaled).
     pub window: u16,
-    /// By how much the checksum is meant to differ, because a header extension lowered the sequence or
-    /// acknowledgement number after the checksum was computed; 0 for everybody else.
+    /// By how much the checksum deliberately differs, because a header extension decreased the
+    /// sequence or acknowledgement number after computing it; otherwise 0.
     pub checksum_offset: u8,
     /// Options.
     pub options: TcpOptions,
@@ -54,7 +54,7 @@ impl Flags {
     pub const RST: Self = Self(0x04);
     /// Push.
     pub const PSH: Self = Self(0x08);
-    /// The acknowledgement number is meaningful.
+    /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
     /// Urgent.
     pub const URG: Self = Self(0x20);
@@ -81,9 +81,9 @@ pub struct TcpOptions {
     pub mss: Option<u16>,
     /// Window scale shift (RFC 7323 section 2).
     pub window_scale: Option<u8>,
-    /// SACK is permitted (RFC 2018 section 2).
+    /// Whether SACK is permitted (RFC 2018 section 2).
     pub sack_permitted: bool,
-    /// SACK blocks, the most recent first (RFC 2018 section 3).
+    /// SACK blocks, most recent first (RFC 2018 section 3).
     pub sack: ArrayVec<SackBlock, 4>,
     /// Timestamps (RFC 7323 section 3).
     pub timestamps: Option<Timestamps>,
@@ -100,7 +100,7 @@ impl TcpOptions {
     }
 }
 
-/// A block of received bytes: from `left`, up to but not including `right` (RFC 2018).
+/// A block of received bytes: from `left` up to, but not including, `right` (RFC 2018).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackBlock {
     /// First byte.

@@ -1,4 +1,5 @@
-//! The DCCP codec from outside: RFC 4340 sections 3.1, 5 and 9, RFC 4342, 5596 and 5622.
+//! The DCCP codec through its public interface: RFC 4340 sections 3.1, 5 and 9, RFC 4342, 5596 and
+//! 5622.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -126,7 +126,7 @@ fn d5_1_3_ccval_never_stops_a_packet() {
         }
         packet.ccval = 16;
         let error = packet.to_bytes(Checksum::Ignored).unwrap_err();
-        assert_eq!(error.to_string(), "CCVal is 16, at most 15 fits");
+        assert_eq!(error.to_string(), "CCVal is 16, but at most 15 fits");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The average that RED keeps of its queue.
+//! RED's average queue.
 
 use skywave_units::Duration;
 
@@ -7,7 +7,7 @@ use skywave_units::Duration;
 pub(super) struct Average {
     value: f64,
     weight: f64,
-    /// Packets of mean size that the link sends in a second.
+    /// The link's rate in packets of mean size per second.
     packets_per_second: f64,
 }
 
@@ -24,8 +24,9 @@ impl Average {
         self.value
     }
 
-    /// A packet arrives and finds `length` waiting. Where the queue was `idle` before, as many
-    /// packets of mean size might have arrived to an empty queue as the link could have sent.
+    /// Updates the average for a packet that finds `length` waiting. After an `idle` time, the
+    /// average decays as if as many packets of mean size had arrived at an empty queue as the link
+    /// could have sent.
     pub(super) fn update(&mut self, length: u64, idle: Option<Duration>) {
         let keep = 1.0 - self.weight;
         if let Some(idle) = idle {

@@ -1,50 +1,51 @@
-//! What RED is told, and what it works out for itself.
+//! Parameters of RED, and the values derived from them.
 
 use skywave_units::{Duration, Rate};
 
 use crate::Limit;
 
-/// What RED is told. Thresholds are in packets of mean size.
+/// Parameters of RED. Thresholds are in packets of mean size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedConfig {
-    /// How much the queue holds.
+    /// The capacity.
     pub limit: Limit,
-    /// Average queue from which packets are dropped at random. Where absent: half of what the link
-    /// sends in `target_delay`, and 5 at least.
+    /// The average queue above which packets are dropped at random. Default: half of what the link
+    /// sends in `target_delay`, at least 5.
     pub min_threshold: Option<f64>,
-    /// Average queue from which all are dropped, or, if `gentle`, ever more; above the minimum.
-    /// Where absent: three times the minimum.
+    /// The average queue above which all packets are dropped or, if `gentle`, increasingly many;
+    /// greater than the minimum. Default: three times the minimum.
     pub max_threshold: Option<f64>,
-    /// The queue delay that thresholds are derived from where they are absent.
+    /// The queue delay from which default thresholds are derived.
     pub target_delay: Duration,
-    /// Drop probability at the maximum threshold, in (0, 1] (ns-2's `1/linterm_`).
+    /// The drop probability at the maximum threshold, in (0, 1] (ns-2's `1/linterm_`).
     pub max_p: f64,
-    /// Weight of the average queue.
+    /// The weight of the average queue.
     pub weight: RedWeight,
-    /// Bytes of a mean packet; at least 1.
+    /// The mean packet size in bytes; at least 1.
     pub mean_packet: u32,
-    /// Whether the drop probability rises from `max_p` at the maximum threshold to 1 at its double.
+    /// Whether the drop probability rises from `max_p` at the maximum threshold to 1 at twice that
+    /// threshold.
     pub gentle: bool,
-    /// Whether a drop is followed by at least as many packets without one as the reciprocal of the
-    /// drop probability says.
+    /// Whether a drop is followed by at least 1 / (drop probability) packets without one.
     pub wait: bool,
     /// Whether the queue is measured in bytes (RFC 7141 section 4.1).
     pub queue_in_bytes: bool,
-    /// Whether larger packets are likelier to be dropped (RFC 7141 section 2.2 advises against it).
+    /// Whether larger packets are more likely to be dropped (RFC 7141 section 2.2 advises against
+    /// it).
     pub drop_by_bytes: bool,
-    /// Whether packets that can be marked are marked where chance picks them.
+    /// Whether randomly chosen packets are marked instead of dropped, if they can be marked.
     pub ecn: bool,
-    /// The drop probability above which packets that could be marked are dropped. With it chance
-    /// decides about every packet, even where the probability is 1. Where absent (ns-2's
-    /// `use_mark_p_` off), all that chance picks are marked, and there is no chance from the maximum
-    /// threshold on, or its double if `gentle`: packets are dropped without a draw.
+    /// The drop probability above which packets are dropped even if they could be marked. If given,
+    /// every decision is random, even at probability 1. If `None` (ns-2's `use_mark_p_` off), all
+    /// randomly chosen packets are marked, and from the maximum threshold on (twice that if
+    /// `gentle`) packets are dropped without a draw.
     pub mark_p: Option<f64>,
-    /// How `max_p` adapts itself, where it does.
+    /// How `max_p` adapts; `None` if it does not.
     pub adaptive: Option<AdaptiveRed>,
 }
 
 impl RedConfig {
-    /// ns-2's defaults, but measured in packets and without regard to their size.
+    /// ns-2's defaults, but with the queue measured in packets and packet sizes ignored.
     pub const fn new(limit: Limit) -> Self {
         Self {
             limit,
@@ -81,12 +82,12 @@ impl RedConfig {
     }
 }
 
-/// Average queues at which RED changes its behaviour.
+/// The average queues at which RED changes its behaviour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedThresholds {
-    /// Below it nothing is dropped.
+    /// Below this, nothing is dropped.
     pub min: f64,
-    /// Above it all is dropped, or, if gentle, ever more.
+    /// Above this, everything is dropped or, if gentle, increasingly many packets.
     pub max: f64,
 }
 
@@ -95,11 +96,11 @@ pub struct RedThresholds {
 pub enum RedWeight {
     /// This weight, in (0, 1].
     Fixed(f64),
-    /// The weight that makes the average's time constant ten round-trip times of 100 ms, or of three
-    /// times the link's delay where that is longer (ns-2's `q_weight_` of -1; Floyd, Gummadi and
+    /// The weight for which the average's time constant is ten round-trip times of 100 ms, or of
+    /// three times the link's delay if that is longer (ns-2's `q_weight_` of -1; Floyd, Gummadi and
     /// Shenker 2001, section 4.1).
     RoundTrips,
-    /// The weight that gives this time constant (ns-2's 0 is one second, -2 a tenth).
+    /// The weight for this time constant (ns-2's 0 is one second, -2 a tenth).
     TimeConstant(Duration),
 }
 
@@ -116,24 +117,24 @@ impl RedWeight {
     }
 }
 
-/// How adaptive RED moves `max_p` (Floyd, Gummadi and Shenker 2001, section 3).
+/// How adaptive RED adjusts `max_p` (Floyd, Gummadi and Shenker 2001, section 3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveRed {
-    /// Least time between two changes.
+    /// The minimum time between adjustments.
     pub interval: Duration,
-    /// What is added, and at most a quarter of `max_p`.
+    /// The increment of an increase, limited to a quarter of `max_p`.
     pub increase: f64,
-    /// What it is multiplied with.
+    /// The factor of a decrease.
     pub decrease: f64,
-    /// No further increase from here on.
+    /// The upper bound for increases.
     pub most_max_p: f64,
-    /// No further decrease from here on. Where absent: 0.01, or one packet in a window of 1000-byte
-    /// packets that fills the link for 100 ms, where that is less.
+    /// The lower bound for decreases. Default: 0.01, or one packet per window of 1000-byte packets
+    /// that fills the link for 100 ms, whichever is less.
     pub least_max_p: Option<f64>,
 }
 
 impl Default for AdaptiveRed {
-    /// The paper's values, and ns-2's.
+    /// The values of the paper and of ns-2.
     fn default() -> Self {
         Self {
             interval: Duration::from_millis(500),

@@ -1,4 +1,4 @@
-//! The receiver's side: which packets came.
+//! The receiver's side of Ack Vectors: which packets arrived.
 
 use std::collections::VecDeque;
 
@@ -13,27 +13,30 @@ const CELL_MAX: u64 = AckVectorCell::MAX_PACKETS as u64;
 /// Cells that fit one option (RFC 4340 section 5.8).
 const OPTION_MAX: usize = 253;
 
-/// Cells kept: three options. More would not leave a packet's 1020 bytes of header room for
-/// anything else. A peer that lets the vector grow to this does not acknowledge acknowledgements.
+/// The most cells kept: three options' worth. More would leave no room for anything else in the
+/// 1020 bytes of a packet header. Only a peer that never acknowledges acknowledgements lets the
+/// vector grow this long.
 const CELLS_MAX: usize = 3 * OPTION_MAX;
 
-/// Records of acknowledgements sent; enough for as many acknowledgements in one round-trip time.
+/// The most records kept of acknowledgements sent: enough for that many acknowledgements per
+/// round-trip time.
 const RECORDS_MAX: usize = 1 << 16;
 
-/// Packets of one state in a row, newest first: one byte of an Ack Vector, and their nonces.
+/// A run of consecutive packets in the same state, newest first: one byte of an Ack Vector, plus
+/// the packets' nonces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
-    /// What is remembered of packets that came; `None` for those that have not.
+    /// The code recorded for the packets; `None` if they have not arrived.
     code: Option<Ecn>,
     /// 1 to 64.
     len: u64,
-    /// ECN nonces of the packets, the newest in the lowest bit; zero for those that are missing or
+    /// The packets' ECN nonces, newest in the lowest bit; zero for packets that are missing or
     /// marked.
     nonces: u64,
 }
 
 impl Cell {
-    /// The newest `len` packets of the cell.
+    /// Returns the newest `len` packets of the cell.
     const fn newest(self, len: u64) -> Self {
         let mask = if len >= 64 { u64::MAX } else { (1 << len) - 1 };
         Self {
@@ -43,7 +46,7 @@ impl Cell {
         }
     }
 
-    /// The packets of the cell but for the newest `skip`, of which there are fewer than `len`.
+    /// Returns the cell without its newest `skip` packets. `skip` must be less than `len`.
     const fn without_newest(self, skip: u64) -> Self {
         Self {
             len: self.len - skip,
@@ -52,7 +55,7 @@ impl Cell {
         }
     }
 
-    /// `self` followed by the older packets of `older`, where one cell can hold both.
+    /// Joins `self` with the older cell `older`, if one cell can hold both.
     fn joined(self, older: Self) -> Option<Self> {
         (self.code == older.code && self.len + older.len <= CELL_MAX).then(|| Self {
             code: self.code,
@@ -62,26 +65,26 @@ impl Cell {
     }
 }
 
-/// An acknowledgement that has been sent and not been acknowledged.
+/// An acknowledgement that was sent and is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Record {
-    /// The sequence number it was sent with.
+    /// The sequence number of the packet that carried it.
     own_seq: SeqNo,
-    /// Once it is acknowledged, the peer knows the state of all packets up to this one.
+    /// Once this record is acknowledged, the peer knows the state of all packets up to this one.
     covers: SeqNo,
 }
 
-/// The receiver's record of which packets came (RFC 4340 appendix A).
+/// The receiver's record of which packets arrived (RFC 4340 appendix A).
 ///
-/// Each cell keeps its packets' nonces, so that it can be cut anywhere and the Nonce Echo is always the
-/// parity of what is left; appendix A's bookkeeping of nonce sums is not needed.
+/// Each cell keeps its packets' nonces, so a cell can be cut anywhere and the Nonce Echo is always
+/// the parity of the rest. Appendix A's bookkeeping of nonce sums is therefore not needed.
 #[derive(Debug, Default)]
 pub(crate) struct AckVectorBuffer {
     /// Newest first.
     cells: VecDeque<Cell>,
-    /// The packet that the first cell starts with.
+    /// The packet at the start of the first cell.
     newest: SeqNo,
-    /// Packets in all cells, of which there are few.
+    /// The number of packets in all cells.
     span: u32,
     kind: VectorKind,
     /// Oldest first.
@@ -89,26 +92,25 @@ pub(crate) struct AckVectorBuffer {
 }
 
 impl AckVectorBuffer {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// From now on the vectors are of this kind. What is known of packets that came before stays.
+    /// Sets the kind of vector to send from now on. Packets already recorded are kept.
     pub(crate) const fn set_kind(&mut self, kind: VectorKind) {
         self.kind = kind;
     }
 
-    /// Which kind the vectors are of.
+    /// The kind of vector being sent.
     pub(crate) const fn kind(&self) -> VectorKind {
         self.kind
     }
 
-    /// Takes in a packet that has arrived, and says whether it was not known before. A duplicate
-    /// and a packet too old to be remembered are not new.
+    /// Records an arrival. Returns true if the packet is new; a duplicate, or a packet too old to
+    /// be remembered, is not new.
     ///
-    /// An endpoint that is ECN incapable records every packet as [`Ecn::NotEct`] (RFC 4340 section
-    /// 12.2).
+    /// An ECN-incapable endpoint records every packet as [`Ecn::NotEct`] (RFC 4340 section 12.2).
     pub(crate) fn record(&mut self, seq: SeqNo, ecn: Ecn) -> bool {
         let cell = Cell {
             code: Some(self.kind.code(ecn)),
@@ -139,7 +141,7 @@ impl AckVectorBuffer {
         }
     }
 
-    /// Takes in `count` packets from `first` on that have come together, all of them new and in order.
+    /// Records `count` consecutive packets starting at `first`. All must be new and in order.
     pub(crate) fn record_train(&mut self, first: SeqNo, count: u64, ecn: Ecn) {
         self.record(first, ecn);
         let nonces = if nonce_of(ecn) { u64::MAX } else { 0 };
@@ -148,8 +150,8 @@ impl AckVectorBuffer {
         self.bound();
     }
 
-    /// Adds the vector to a packet that carries [`AckVectorBuffer::ack_number`] as its
-    /// acknowledgement number. A long vector takes several options.
+    /// Adds the vector to a packet whose acknowledgement number is [`AckVectorBuffer::ack_number`].
+    /// A long vector takes several options.
     pub(crate) fn options(&self, out: &mut OptionList) {
         let mut cells = self.cells.iter();
         while cells.len() > 0 {
@@ -172,13 +174,12 @@ impl AckVectorBuffer {
         }
     }
 
-    /// The packet that the vector starts with, the newest that has come; `None` before there is
-    /// one.
+    /// The newest packet that arrived, at which the vector starts; `None` before the first arrival.
     pub(crate) fn ack_number(&self) -> Option<SeqNo> {
         (!self.cells.is_empty()).then_some(self.newest)
     }
 
-    /// A packet with the Ack Vector has left with our sequence number `own_seq`.
+    /// Records that a packet carrying the Ack Vector left with our sequence number `own_seq`.
     pub(crate) fn sent(&mut self, own_seq: SeqNo) {
         if self.cells.is_empty() {
             return;
@@ -192,8 +193,8 @@ impl AckVectorBuffer {
         });
     }
 
-    /// The peer has acknowledged our packet `own_seq`: if it carried the Ack Vector, forgets what
-    /// the peer now knows.
+    /// Handles an acknowledgement of our packet `own_seq`: if that packet carried the Ack Vector,
+    /// forgets the state that the peer now knows.
     pub(crate) fn acked(&mut self, own_seq: SeqNo) {
         let newer = self
             .records
@@ -201,23 +202,23 @@ impl AckVectorBuffer {
         let Some(record) = newer.checked_sub(1).and_then(|last| self.records.get(last)) else {
             return;
         };
-        // A packet without a vector says nothing of the vectors before it: they may be lost.
+        // A packet without a vector says nothing about earlier vectors: they may be lost.
         if record.own_seq != own_seq {
             return;
         }
         let covers = record.covers;
         self.records.drain(..newer);
-        // The newest packet stays, so that what comes next has something to be counted from.
+        // Keep the newest packet as the reference point for the next arrival.
         let kept = self.newest.distance_from(covers).max(1) as u64;
         self.truncate(kept);
     }
 
-    /// Cells, each of which takes one byte on the wire.
+    /// The number of cells, each of which takes one byte on the wire.
     pub(crate) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Adds packets to the newest end.
+    /// Adds a cell of packets at the newest end.
     fn push(&mut self, cell: Cell) {
         self.span += cell.len as u32;
         if let Some(front) = self.cells.front_mut()
@@ -230,7 +231,7 @@ impl AckVectorBuffer {
     }
 
     fn push_missing(&mut self, mut count: u64) {
-        // So large a hole pushes everything out; do not walk over it.
+        // A hole this large pushes everything out; do not walk over it.
         let most = CELLS_MAX as u64 * CELL_MAX;
         if count > most {
             self.cells.clear();
@@ -241,8 +242,8 @@ impl AckVectorBuffer {
         self.push_run(None, 0, count);
     }
 
-    /// Adds `count` packets of one kind to the newest end, all with a nonce of 1 or all with 0: fills
-    /// the first cell, and begins others.
+    /// Adds `count` packets of one kind at the newest end, all with the same nonce: first fills up
+    /// the first cell, then starts new ones.
     fn push_run(&mut self, code: Option<Ecn>, nonces: u64, mut count: u64) {
         while count > 0 {
             let room = match self.cells.front() {
@@ -260,9 +261,9 @@ impl AckVectorBuffer {
         }
     }
 
-    /// Merges a packet `age` before the newest by the table of RFC 4340 section 11.4.1, and returns
-    /// what was known of it if that has changed. A packet that came both marked and unmarked is marked,
-    /// whichever came first; of two codes the larger one stays.
+    /// Merges a packet that is `age` older than the newest, following the table in RFC 4340 section
+    /// 11.4.1. Returns the previous state if that changed. A packet that arrived both marked and
+    /// unmarked counts as marked, in either order; of two codes the larger one is kept.
     fn replace(&mut self, age: u64, packet: Cell) -> Option<Option<Ecn>> {
         if age >= self.span.into() {
             return None;
@@ -305,8 +306,8 @@ impl AckVectorBuffer {
         }
     }
 
-    /// Acknowledgements that went out before the late packet `seq` came say that it did not: they
-    /// must not let it be forgotten (RFC 4340 appendix A.3).
+    /// Protects the late arrival `seq` from being forgotten: acknowledgements already sent report
+    /// it as missing, so their acknowledgement must not clear it (RFC 4340 appendix A.3).
     fn withhold(&mut self, seq: SeqNo) {
         for record in self.records.iter_mut().rev() {
             if record.covers.is_before(seq) {
@@ -333,7 +334,7 @@ impl AckVectorBuffer {
         }
     }
 
-    /// Forgets the oldest packets when there are too many cells.
+    /// Forgets the oldest packets if there are too many cells.
     fn bound(&mut self) {
         while self.cells.len() > CELLS_MAX
             && let Some(oldest) = self.cells.pop_back()

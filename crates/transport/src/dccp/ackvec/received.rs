@@ -1,41 +1,41 @@
-//! The sender's side: what an acknowledgement tells.
+//! The sender's side of Ack Vectors: what an acknowledgement reports.
 
 use skywave_wire::Ecn;
 use skywave_wire::dccp::{AckVectorCell, DccpOption, OptionList, SeqNo};
 
 use super::VectorKind;
 
-/// One byte of a received vector: packets in a row of which it tells the same.
+/// One byte of a received vector: consecutive packets with the same report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// The newest of them.
+    /// The newest packet.
     pub(crate) newest: SeqNo,
-    /// How many, 1 to 64.
+    /// The number of packets, 1 to 64.
     pub(crate) len: u64,
-    /// The code that they came with, as far as the vector tells; `None` where they have not come.
+    /// The reported code; `None` if the packets were not received.
     pub(crate) code: Option<Ecn>,
 }
 
 impl Run {
-    /// The oldest of them.
+    /// The oldest packet.
     pub(crate) const fn oldest(self) -> SeqNo {
         self.newest.sub(self.len - 1)
     }
 }
 
-/// One option of a received vector.
+/// One vector option of a received packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vector<'a> {
     kind: VectorKind,
-    /// The packet that it starts with.
+    /// The packet at which the vector starts.
     start: SeqNo,
-    /// An Ack Vector's Nonce Echo.
+    /// The Nonce Echo of an Ack Vector.
     pub(crate) nonce: bool,
     cells: &'a [u8],
 }
 
 impl<'a> Vector<'a> {
-    /// Its runs, newest first.
+    /// The runs, newest first.
     pub(crate) fn runs(self) -> impl Iterator<Item = Run> + use<'a> {
         self.cells.iter().scan(self.start, move |next, &byte| {
             let run = Run {
@@ -49,8 +49,8 @@ impl<'a> Vector<'a> {
     }
 }
 
-/// The vectors of this kind in a packet whose acknowledgement number is `ack`. Each option begins
-/// where the one before left off.
+/// Returns the vectors of this kind in a packet with acknowledgement number `ack`. Each option
+/// starts where the previous one ended.
 pub(crate) fn vectors(
     kind: VectorKind,
     ack: SeqNo,

@@ -1,4 +1,4 @@
-//! The two halves of a CCID.
+//! The interfaces of a CCID's two halves.
 
 use core::fmt;
 
@@ -10,10 +10,10 @@ use crate::dccp::Congestion;
 
 /// The data-sending half of a CCID.
 pub trait HcSender: fmt::Debug {
-    /// Whether one data packet of `bytes` may leave at `now`.
+    /// Returns whether one data packet of `bytes` may leave at `now`.
     fn may_send(&self, now: Instant, bytes: u32) -> Permit;
 
-    /// CCVal for the next data packet.
+    /// Returns the CCVal of the next data packet.
     fn ccval(&mut self, now: Instant) -> u8 {
         let _ = now;
         0
@@ -24,78 +24,80 @@ pub trait HcSender: fmt::Debug {
         let _ = (now, options);
     }
 
-    /// The handshake has taken this round-trip time.
+    /// Reports the round-trip time measured by the handshake.
     fn on_handshake_rtt(&mut self, rtt: Duration) {
         let _ = rtt;
     }
 
-    /// How many data packets may leave at `now`, one right after the other, before anything is asked
+    /// Returns how many data packets may leave back to back at `now` before the CCID must be asked
     /// again.
     fn may_send_together(&self, now: Instant) -> u64 {
         let _ = now;
         0
     }
 
-    /// A packet has left.
+    /// Reports that a packet has left.
     fn on_sent(&mut self, now: Instant, packet: &SentPacket);
 
-    /// Packets have left that [`HcSender::may_send_together`] has permitted: the same as
-    /// [`HcSender::on_sent`] for each of them.
+    /// Reports that packets permitted by [`HcSender::may_send_together`] have left. Equivalent to
+    /// calling [`HcSender::on_sent`] for each.
     fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
         train.for_each(|packet| self.on_sent(now, packet));
     }
 
-    /// A packet has come: acknowledgement information in it, and, through its own sequence number
-    /// and ECN bits, the state of the path that acknowledgements take.
+    /// Reports an arrival: its acknowledgement information and, through its own sequence number and
+    /// ECN bits, the state of the reverse path.
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);
 
-    /// Packets have come together: the same as [`HcSender::on_received`] for each of them.
+    /// Reports packets that arrived together. Equivalent to calling [`HcSender::on_received`] for
+    /// each.
     fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
         train.for_each(|packet| self.on_received(now, packet));
     }
 
-    /// The smoothed round-trip time, once there is a sample.
+    /// The smoothed round-trip time; `None` before the first sample.
     fn srtt(&self) -> Option<Duration>;
 
-    /// The Ack Ratio that the sender would like its peer to use, where the CCID uses Ack Ratios.
-    /// The connection negotiates it, at most once per round-trip time.
+    /// The Ack Ratio that this sender wants its peer to use; `None` if the CCID does not use Ack
+    /// Ratios. The connection negotiates it at most once per round-trip time.
     fn ack_ratio(&self) -> Option<u16> {
         None
     }
 
-    /// The peer goes by another Ack Ratio from now on.
+    /// Reports that the peer now uses another Ack Ratio.
     fn on_ack_ratio(&mut self, ratio: u16) {
         let _ = ratio;
     }
 
-    /// The Sequence Window that fits the current rate (RFC 4340 section 7.5.2: about five times
-    /// the packets of a round-trip time). The connection negotiates it when it is too small.
+    /// The Sequence Window suited to the current rate: about five times the packets per round-trip
+    /// time (RFC 4340 section 7.5.2). The connection negotiates it when the current one is too
+    /// small.
     fn sequence_window(&self) -> Option<u64> {
         None
     }
 
-    /// Whether the peer's acknowledgements should be acknowledged now, so that it can forget old
-    /// Ack Vector state (RFC 4341 section 6.2).
+    /// Returns whether the peer's acknowledgements should be acknowledged now, so that the peer can
+    /// discard old Ack Vector state (RFC 4341 section 6.2).
     fn ack_of_ack_due(&self) -> bool {
         false
     }
 
-    /// How congestion control stands.
+    /// The current state of congestion control.
     fn congestion(&self) -> Congestion;
 
-    /// Tells `record` the values inside that explain what it does, each by a name with its unit.
+    /// Passes the mechanism's internal values to `record`, each with a name that includes its unit.
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         let _ = record;
     }
 
-    /// Timeouts so far.
+    /// The number of timeouts so far.
     fn timeouts(&self) -> u64;
 
-    /// Whether the peer's application reads no more data (RFC 4340 section 11.7.2, Drop Code 1), so
-    /// that none may leave.
+    /// Returns whether the peer's application has stopped reading (RFC 4340 section 11.7.2, Drop
+    /// Code 1), in which case no data may leave.
     fn peer_stopped_listening(&self) -> bool;
 
-    /// The next timer.
+    /// When the next timer expires.
     fn deadline(&self) -> Option<Instant>;
 
     /// Handles timers that are due.
@@ -104,48 +106,49 @@ pub trait HcSender: fmt::Debug {
 
 /// The data-receiving half of a CCID.
 pub trait HcReceiver: fmt::Debug {
-    /// A packet has come. Called after the Ack Vector buffer has taken it in.
+    /// Reports an arrival. Called after the Ack Vector buffer has recorded it.
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);
 
-    /// Packets have come together: the same as [`HcReceiver::on_received`] for each of them.
+    /// Reports packets that arrived together. Equivalent to calling [`HcReceiver::on_received`] for
+    /// each.
     fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
         train.for_each(|packet| self.on_received(now, packet));
     }
 
-    /// The peer's Ack Ratio feature has a new value.
+    /// Reports a new value of the peer's Ack Ratio feature.
     fn on_ack_ratio(&mut self, ratio: u16) {
         let _ = ratio;
     }
 
-    /// The peer wants, or no longer wants, Loss Event Rate options (RFC 4342 section 8.4).
+    /// Reports whether the peer wants Loss Event Rate options (RFC 4342 section 8.4).
     fn on_send_loss_event_rate(&mut self, wanted: bool) {
         let _ = wanted;
     }
 
-    /// The peer sends, or no longer sends, its round-trip time (RFC 6323).
+    /// Reports whether the peer sends its round-trip time (RFC 6323).
     fn on_send_rtt_estimate(&mut self, is_sent: bool) {
         let _ = is_sent;
     }
 
-    /// The smoothed round-trip time that the other half measures, when it knows one, or that of the
-    /// handshake.
+    /// Reports the smoothed round-trip time measured by the sending half, or the handshake's if
+    /// there is none.
     fn on_rtt(&mut self, rtt: Duration) {
         let _ = rtt;
     }
 
-    /// Whether an acknowledgement shall leave at once.
+    /// Returns whether an acknowledgement should leave at once.
     fn ack_due(&self) -> bool;
 
-    /// Bytes of options that [`HcReceiver::ack_options`] adds at most.
+    /// The most bytes of options that [`HcReceiver::ack_options`] adds.
     fn ack_options_len(&self) -> usize;
 
     /// Adds the CCID's own options to a packet with an acknowledgement number.
     fn ack_options(&mut self, now: Instant, options: &mut OptionList);
 
-    /// A packet with an acknowledgement number has left: what was due is done.
+    /// Reports that a packet with an acknowledgement number has left, so nothing is due any more.
     fn on_ack_sent(&mut self, now: Instant);
 
-    /// The next timer (a delayed acknowledgement).
+    /// When the next timer (a delayed acknowledgement) expires.
     fn deadline(&self) -> Option<Instant>;
 
     /// Handles timers that are due; [`HcReceiver::ack_due`] may become true.

@@ -1,12 +1,12 @@
-//! The line between a connection and its congestion control (RFC 4340 section 10).
+//! The interface between a connection and its congestion control (RFC 4340 section 10).
 //!
-//! Each half-connection, the data in one direction with the acknowledgements that it causes, has a
-//! CCID of its own. The connection owns sequence numbers, features, the Ack Vector buffer and the
-//! encoding of packets. A CCID decides *when* data may leave ([`HcSender`]) and *when* an
-//! acknowledgement is due ([`HcReceiver`]), and attaches options of its own.
+//! Each half-connection (data in one direction and the acknowledgements it causes) has its own
+//! CCID. The connection owns sequence numbers, features, the Ack Vector buffer and packet encoding.
+//! A CCID decides *when* data may leave ([`HcSender`]) and *when* an acknowledgement is due
+//! ([`HcReceiver`]), and adds its own options.
 //!
-//! All that a connection must know of a CCID stands in its [`Row`]; nothing compares CCID numbers.
-//! The table of those that an endpoint knows is [`mechanism`](super::mechanism).
+//! Everything else a connection needs to know about a CCID is in its [`Row`]; no code compares CCID
+//! numbers. [`mechanism`](super::mechanism) holds the table of CCIDs that an endpoint supports.
 
 mod half;
 mod packet;
@@ -29,11 +29,11 @@ impl Ccid {
     pub const TFRC: Self = Self(3);
     /// CCID 4, TCP-Friendly Rate Control for small packets (RFC 5622).
     pub const TFRC_SP: Self = Self(4);
-    /// CCID 251, the acknowledgements of CCID 2 with a control of the sender's choice: this project's
-    /// own, among the numbers for experiments.
+    /// CCID 251: CCID 2's acknowledgements with a congestion control chosen by the sender. This
+    /// project's own, from the experimental range.
     pub const SENDERS_CHOICE: Self = Self(251);
 
-    /// The one with which every half-connection begins (RFC 4340 section 10).
+    /// The CCID with which every half-connection starts (RFC 4340 section 10).
     pub const INITIAL: Self = Self::TCP_LIKE;
 }
 

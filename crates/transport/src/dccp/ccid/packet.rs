@@ -1,4 +1,4 @@
-//! What a connection tells the halves of a CCID about packets.
+//! What a connection tells a CCID's halves about packets.
 
 use skywave_units::Instant;
 use skywave_wire::Ecn;
@@ -7,46 +7,46 @@ use skywave_wire::dccp::{OptionList, SeqNo};
 /// Whether a data packet may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// Now.
+    /// Yes, now.
     Now,
     /// Not before this time (pacing).
     At(Instant),
-    /// Not until an acknowledgement or a timer changes something.
+    /// Not until an acknowledgement arrives or a timer expires.
     Blocked,
 }
 
-/// A packet of ours that has just left, data or not: each one uses a sequence number.
+/// A packet that has just left. Every packet uses a sequence number, with or without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentPacket {
     /// Its sequence number.
     pub seq: SeqNo,
-    /// Bytes of application data; `None` where the packet cannot carry data.
+    /// Bytes of application data; `None` if the packet type cannot carry data.
     pub data: Option<u32>,
-    /// Its acknowledgement number; `None` on the types without one.
+    /// Its acknowledgement number; `None` for types without one.
     pub ack: Option<SeqNo>,
     /// The ECN bits it was sent with.
     pub ecn: Ecn,
-    /// Whether no datagram waits behind it: the application has nothing more to send.
+    /// Whether the send queue is empty after this packet.
     pub is_last: bool,
 }
 
-/// Data packets of ours that have left together, one after the other, all alike.
+/// Identical data packets that left back to back.
 #[derive(Clone, Copy, Debug)]
 pub struct SentTrain {
-    /// The sequence number of the first one.
+    /// The sequence number of the first packet.
     pub first: SeqNo,
-    /// Packets; perhaps none.
+    /// The number of packets; may be zero.
     pub count: u64,
     /// Bytes of application data in each.
     pub data: u32,
-    /// The ECN bits that they were sent with.
+    /// The ECN bits they were sent with.
     pub ecn: Ecn,
-    /// Whether no datagram waits behind the last one.
+    /// Whether the send queue is empty after the last packet.
     pub is_last: bool,
 }
 
 impl SentTrain {
-    /// Its packet number `index`, counted from zero.
+    /// Returns packet `index`, counting from zero.
     pub const fn packet(&self, index: u64) -> SentPacket {
         SentPacket {
             seq: self.first.add(index),
@@ -57,12 +57,12 @@ impl SentTrain {
         }
     }
 
-    /// The last one; `None` where there are none.
+    /// Returns the last packet; `None` if there are none.
     pub fn last(&self) -> Option<SentPacket> {
         Some(self.packet(self.count.checked_sub(1)?))
     }
 
-    /// Hands over each packet by itself.
+    /// Calls `take` for each packet.
     pub fn for_each(&self, mut take: impl FnMut(&SentPacket)) {
         for index in 0..self.count {
             take(&self.packet(index));
@@ -70,36 +70,36 @@ impl SentTrain {
     }
 }
 
-/// A sequence-valid packet of the peer's, as congestion control sees it.
+/// A sequence-valid packet from the peer, as congestion control sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceivedPacket<'a> {
     /// Its sequence number, extended to 48 bits.
     pub seq: SeqNo,
-    /// Whether it has not come before.
+    /// Whether this is its first arrival.
     pub is_new: bool,
-    /// Its acknowledgement number, where it has one.
+    /// Its acknowledgement number; `None` for types without one.
     pub ack: Option<SeqNo>,
-    /// Bytes of application data; `None` where the type cannot carry data.
+    /// Bytes of application data; `None` if the packet type cannot carry data.
     pub data: Option<u32>,
-    /// Whether its data failed the Data Checksum. Congestion control is to take that for a mark (RFC
+    /// Whether its data failed the Data Checksum. Congestion control must treat this as a mark (RFC
     /// 4340 section 11.7.2, Drop Codes 3 and 7).
     pub is_corrupted: bool,
     /// CCVal.
     pub ccval: u8,
     /// The ECN bits of its IP header.
     pub ecn: Ecn,
-    /// NDP Count, where the packet carries one.
+    /// The NDP Count, if present.
     pub ndp_count: Option<u64>,
-    /// All its options, for the CCID's own ones and the Ack Vector.
+    /// All its options: the CCID reads its own and the Ack Vectors.
     pub options: &'a OptionList,
 }
 
-/// Data packets without options that have come together, new and in order, all alike.
+/// Identical data packets without options that arrived together, new and in order.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceivedTrain {
-    /// The sequence number of the first one.
+    /// The sequence number of the first packet.
     pub first: SeqNo,
-    /// Packets, at least one.
+    /// The number of packets, at least one.
     pub count: u64,
     /// Bytes of application data in each.
     pub data: u32,
@@ -115,7 +115,7 @@ impl ReceivedTrain {
         self.first.add(self.count - 1)
     }
 
-    /// Hands over each packet by itself.
+    /// Calls `take` for each packet.
     pub fn for_each(&self, mut take: impl FnMut(&ReceivedPacket<'_>)) {
         let options = OptionList::new();
         for index in 0..self.count {
@@ -133,7 +133,7 @@ impl ReceivedTrain {
         }
     }
 
-    /// Its first `count` packets, or all.
+    /// Returns the first `count` packets, or all if there are fewer.
     pub fn oldest(&self, count: u64) -> Self {
         Self {
             count: count.min(self.count),

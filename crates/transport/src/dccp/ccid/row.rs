@@ -1,4 +1,4 @@
-//! What a connection must know of a CCID.
+//! The facts a connection needs to know about a CCID.
 
 use skywave_wire::Ecn;
 use skywave_wire::dccp::OptionType;
@@ -6,16 +6,16 @@ use skywave_wire::dccp::OptionType;
 use super::Ccid;
 use crate::dccp::ackvec::VectorKind;
 
-/// Features that a CCID uses beyond those of every connection.
+/// The features that a CCID uses in addition to those of every connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features {
-    /// Its sender cannot do without the peer's Ack Vectors: the Send Ack Vector feature is
-    /// negotiated, and data waits for it (RFC 4340 section 11.5).
+    /// Whether the sender requires the peer's Ack Vectors. If so, the Send Ack Vector feature is
+    /// negotiated and data waits for it (RFC 4340 section 11.5).
     pub ack_vector: bool,
     /// Send Loss Event Rate (RFC 4342 section 8.4).
     pub loss_event_rate: bool,
-    /// Its receiver tells lost data from other lost packets: it asks for NDP Counts (RFC 4340 section
-    /// 7.7.2).
+    /// Whether the receiver distinguishes lost data from other lost packets and therefore asks for
+    /// NDP Counts (RFC 4340 section 7.7.2).
     pub ndp_count: bool,
     /// Send RTT Estimate (RFC 6323 section 3.2.2).
     pub rtt_estimate: bool,
@@ -38,14 +38,14 @@ pub struct Row {
     pub ccid: Ccid,
     /// Its name.
     pub name: &'static str,
-    /// The features that go with it.
+    /// The features it uses.
     pub features: Features,
-    /// The option types of its own that its sender reads (RFC 4340 section 10.3).
+    /// The CCID-specific option types that its sender reads (RFC 4340 section 10.3).
     pub options: &'static [OptionType],
-    /// The vectors that its receiver sends.
+    /// The kind of vector its receiver sends.
     pub vector: VectorKind,
-    /// The code point of data packets, where routers write their own codes into the ECN field. What
-    /// is no data then leaves with 00, so that they let it be; both ends must be ECN-capable. `None`
-    /// is ECN as RFC 4340 section 12 has it.
+    /// The code point of data packets, for CCIDs whose routers write their own codes into the ECN
+    /// field. Packets without data then leave with 00, so that routers leave them alone, and both
+    /// ends must be ECN-capable. `None` means ECN as in RFC 4340 section 12.
     pub data_ecn: Option<Ecn>,
 }

@@ -1,4 +1,4 @@
-//! Congestion control on acknowledgements: the Ack Ratio (RFC 4341 section 6.1).
+//! Congestion control for acknowledgements: the Ack Ratio (RFC 4341 section 6.1).
 
 use skywave_wire::dccp::SeqNo;
 
@@ -6,15 +6,15 @@ use super::AckRatioRule;
 use super::scoreboard::NUMDUPACK;
 use crate::dccp::ccid::{ReceivedPacket, ReceivedTrain};
 
-/// A packet of the peer's.
+/// A packet received from the peer.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     seq: SeqNo,
-    /// Whether its NDP Count says that the packet just before carried data (RFC 4340 section 7.7).
+    /// Whether its NDP Count says that the preceding packet carried data (RFC 4340 section 7.7).
     follows_data: bool,
 }
 
-/// The Ack Ratio that suits the reverse path.
+/// Computes the Ack Ratio that suits the reverse path.
 #[derive(Debug)]
 pub(super) struct AckRatio {
     rule: AckRatioRule,
@@ -25,11 +25,11 @@ pub(super) struct AckRatio {
     has_ndp_counts: bool,
     /// Whether a packet without data has been lost or marked since the last acknowledgement.
     is_congested: bool,
-    /// Acknowledgements of packets before this one belong to a window that has been answered.
+    /// Packets before this one belong to a window whose congestion has already been answered.
     window_start: SeqNo,
     /// Data packets acknowledged in the current window.
     acked: f64,
-    /// Windows without loss or mark in a row.
+    /// Consecutive windows without loss or mark.
     clean_windows: u32,
 }
 
@@ -51,13 +51,13 @@ impl AckRatio {
         self.ratio
     }
 
-    /// The first packet that this end sends.
+    /// Sets the first packet that this end sends.
     pub(super) const fn start(&mut self, first: SeqNo) {
         self.window_start = first;
     }
 
-    /// Takes note of a packet of the peer's: it may show that a packet without data was lost or marked
-    /// on the way here (section 6.1.1).
+    /// Records a packet from the peer. It may reveal that a packet without data was lost or marked
+    /// on the reverse path (section 6.1.1).
     pub(super) fn observe(&mut self, packet: &ReceivedPacket<'_>) {
         self.has_ndp_counts |= packet.ndp_count.is_some();
         let is_marked = packet.data.is_none() && packet.ecn.is_ce();
@@ -69,8 +69,8 @@ impl AckRatio {
         self.is_congested |= is_marked || is_lost;
     }
 
-    /// Takes note of packets that have come together: holes before them show with the first ones,
-    /// inside of them there are none, and the newest will be remembered.
+    /// Records packets that arrived together. Holes before them show with the first ones, there are
+    /// none between them, and only the newest need to be remembered.
     pub(super) fn observe_train(&mut self, train: &ReceivedTrain) {
         train
             .oldest(NUMDUPACK as u64)
@@ -83,8 +83,8 @@ impl AckRatio {
         }
     }
 
-    /// Enters a packet in its order; false where it is a duplicate, or so late that it has already
-    /// been counted as lost.
+    /// Inserts a packet in order. Returns false if it is a duplicate, or so late that it was
+    /// already counted as lost.
     fn insert(&mut self, arrival: Arrival) -> bool {
         let [newest, ..] = &self.arrivals;
         if newest.is_none_or(|newest| arrival.seq.is_after(newest.seq)) {
@@ -107,21 +107,21 @@ impl AckRatio {
         true
     }
 
-    /// Whether the hole that has just got [`NUMDUPACK`] packets after it may contain a packet
+    /// Returns whether the hole that has just got [`NUMDUPACK`] later packets may include a packet
     /// without data.
     fn has_lost_non_data(&self) -> bool {
         let [.., Some(after), Some(before)] = self.arrivals else {
             return false;
         };
         let missing = after.seq.distance_from(before.seq) - 1;
-        // Without NDP Counts, a lost packet is assumed to have had no data.
+        // Without NDP Counts, assume that a lost packet carried no data.
         let was_data = self.has_ndp_counts && after.follows_data && missing == 1;
         missing > 0 && !was_data
     }
 
-    /// An acknowledgement of our packet `ack` has brought `newly_acked` data packets and left a
-    /// window of `cwnd`; `next` is the number of the next packet. It answers what has been observed
-    /// until now.
+    /// Handles an acknowledgement of our packet `ack` that newly acknowledged `newly_acked` data
+    /// packets and left a window of `cwnd`. `next` is the sequence number of the next packet.
+    /// Adjusts the ratio to the losses and marks observed so far.
     pub(super) fn on_ack(&mut self, ack: SeqNo, newly_acked: u32, cwnd: f64, next: SeqNo) {
         let is_congested = core::mem::take(&mut self.is_congested);
         let AckRatioRule::Adaptive { minimum } = self.rule else {
@@ -139,7 +139,7 @@ impl AckRatio {
         self.bound(minimum, cwnd);
     }
 
-    /// One less for each cwnd / (R^2 - R) clean windows (section 6.1.2, appendix A).
+    /// Lowers the ratio by one after cwnd / (R^2 - R) clean windows (section 6.1.2, appendix A).
     fn count_clean_windows(&mut self, cwnd: f64) {
         if self.acked < cwnd {
             return;
@@ -153,7 +153,7 @@ impl AckRatio {
         }
     }
 
-    /// A timeout has shrunk the window to `cwnd`.
+    /// Handles a timeout that reduced the window to `cwnd`.
     pub(super) fn on_timeout(&mut self, cwnd: f64, next: SeqNo) {
         let AckRatioRule::Adaptive { minimum } = self.rule else {
             return;
@@ -168,8 +168,8 @@ impl AckRatio {
         self.clean_windows = 0;
     }
 
-    /// Section 6.1.2: at most cwnd / 2, rounded up, but 2 is always acceptable; at least 2 from a
-    /// cwnd of 4 on. A minimum of 1 does without the exception.
+    /// Section 6.1.2: the ratio is at most cwnd / 2, rounded up, though 2 is always acceptable, and
+    /// at least 2 once cwnd is 4 or more. With a minimum of 1 the exception for 2 does not apply.
     fn bound(&mut self, minimum: u16, cwnd: f64) {
         let low = if cwnd >= 4.0 {
             minimum.max(2)

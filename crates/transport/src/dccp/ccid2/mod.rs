@@ -1,8 +1,8 @@
 //! CCID 2, TCP-like congestion control (RFC 4341).
 //!
-//! - [`Sender`] decides when data may leave: `scoreboard` knows what became of each packet, a
-//!   [`Control`](skywave_congestion::Control) how many may be out, and `ack_ratio` how many
-//!   acknowledgements the reverse path bears.
+//! - [`Sender`] decides when data may leave. Its `scoreboard` tracks the fate of each packet, a
+//!   [`Control`](skywave_congestion::Control) sets cwnd, and `ack_ratio` limits the
+//!   acknowledgements on the reverse path.
 //! - [`Receiver`] decides when to acknowledge.
 
 mod ack_ratio;
@@ -21,70 +21,72 @@ use skywave_units::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RttSampling {
-    /// One in each window of data (RFC 4341 section 5): what RFC 6298's weights are made for.
+    /// One per window of data (RFC 4341 section 5), which RFC 6298's weights assume.
     OncePerWindow,
-    /// Each one, as ns-2 does.
+    /// Every one, as in ns-2.
     EveryAck,
 }
 
-/// What happens to cwnd when no data was sent for longer than the RTO (RFC 4341 section 5.1).
+/// What happens to cwnd when no data is sent for longer than the RTO (RFC 4341 section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IdleRule {
-    /// It falls back to its initial value, if it was above (RFC 5681 section 4.1).
+    /// It returns to its initial value if it was above (RFC 5681 section 4.1).
     Restart,
     /// Nothing, as in ns-2.
     Keep,
 }
 
-/// How the Ack Ratio follows the state of the reverse path (RFC 4341 section 6.1).
+/// How the Ack Ratio adapts to the reverse path (RFC 4341 section 6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AckRatioRule {
-    /// Doubled for each window with lost or marked acknowledgements, slowly reduced without.
+    /// It doubles after each window with lost or marked acknowledgements and slowly decreases
+    /// otherwise.
     Adaptive {
-        /// It is not reduced below this: 1 or 2 (section 6.1.2 allows a minimum of 2).
+        /// The lower bound, 1 or 2 (section 6.1.2 allows a minimum of 2).
         minimum: u16,
     },
     /// It stays at its initial value.
     Fixed,
 }
 
-/// When a sender whose peer sends no data acknowledges the peer's acknowledgements (RFC 4341
-/// section 6.2).
+/// When a sender acknowledges the acknowledgements of a peer that sends no data (RFC 4341 section
+/// 6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AckOfAckRule {
-    /// Once for each cwnd of data packets.
+    /// Once per cwnd of data packets.
     OncePerWindow,
-    /// When cwnd changes outside of slow start, as ns-2 does.
+    /// When cwnd changes outside slow start, as in ns-2.
     OnWindowChange,
 }
 
 /// Parameters of CCID 2.
 ///
-/// The default is RFC 4341; [`Config::ns2`] is the module that the DCCP literature simulated with.
+/// The default is RFC 4341. [`Config::ns2`] is the ns-2 module used in the DCCP literature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// cwnd of a new connection, in packets; `None` for RFC 3390's two to four, by packet size.
+    /// The initial cwnd, in packets; `None` for RFC 3390's two to four, depending on packet size.
     /// Default: `None`.
     pub initial_cwnd: Option<f64>,
-    /// ssthresh of a new connection, in packets. Default: infinite.
+    /// The initial ssthresh, in packets. Default: infinite.
     pub initial_ssthresh: f64,
     /// How cwnd grows. Default: [`GrowthLaw::Rfc4341`].
     pub growth: GrowthLaw,
     /// How cwnd shrinks. Default: [`DecreaseLaw::Rfc4341`].
     pub decrease: DecreaseLaw,
-    /// Whether cwnd may grow while the application is the limit (RFC 4341 section 5.1 advises
+    /// Whether cwnd may grow while the application is the bottleneck (RFC 4341 section 5.1 advises
     /// against it). Default: no.
     pub grows_when_application_limited: bool,
     /// What an idle period does to cwnd. Default: [`IdleRule::Restart`].
     pub idle: IdleRule,
-    /// The transmit timeout. Default: RFC 6298, but at least 200 ms instead of 1 s, a floor that RFC
-    /// 4341 section 5 does not ask for.
+    /// The transmit timeout. Default: RFC 6298, with a minimum of 200 ms instead of 1 s; RFC 4341
+    /// section 5 does not require a minimum.
     pub rto: RtoConfig,
-    /// Whether the transmit timeout allows for the 200 ms by which a peer delays the acknowledgement
-    /// of fewer packets than the Ack Ratio (RFC 4340 section 11.3). ns-2 does not. Default: yes.
+    /// Whether the transmit timeout allows for the 200 ms by which a peer may delay the
+    /// acknowledgement of fewer packets than the Ack Ratio (RFC 4340 section 11.3). ns-2 does not.
+    /// Default: yes.
     pub awaits_delayed_acks: bool,
     /// Round-trip time samples. Default: [`RttSampling::OncePerWindow`].
     pub rtt_sampling: RttSampling,
@@ -92,14 +94,14 @@ pub struct Config {
     pub ack_ratio: AckRatioRule,
     /// Acknowledgements of acknowledgements. Default: [`AckOfAckRule::OncePerWindow`].
     pub ack_of_ack: AckOfAckRule,
-    /// Whether a wrong ECN Nonce Echo counts as a mark (RFC 4341 section 7). It has an effect only
-    /// while data is sent with ECT(1) as well as ECT(0), which RFC 8311 section 6 leaves to
-    /// experiments. Default: yes.
+    /// Whether a wrong ECN Nonce Echo counts as a mark (RFC 4341 section 7). Only effective while
+    /// data is sent with both ECT(0) and ECT(1), which RFC 8311 section 6 restricts to experiments.
+    /// Default: yes.
     pub verify_nonce: bool,
-    /// The longest that a receiver delays an acknowledgement (RFC 4340 section 11.3). Default:
+    /// The longest delay of an acknowledgement by the receiver (RFC 4340 section 11.3). Default:
     /// 200 ms.
     pub delayed_ack: Duration,
-    /// Whether a receiver acknowledges marked packets, and packets out of order, at once (RFC 4340
+    /// Whether the receiver immediately acknowledges marked and out-of-order packets (RFC 4340
     /// section 11.3). Default: yes.
     pub immediate_acks: bool,
 }
@@ -157,13 +159,13 @@ impl Config {
         }
     }
 
-    /// cwnd of a new connection with packets of up to `packet_size` bytes.
+    /// Returns the initial cwnd for packets of up to `packet_size` bytes.
     pub fn initial_cwnd(&self, packet_size: u32) -> f64 {
         self.initial_cwnd
             .unwrap_or_else(|| rfc3390_window(packet_size))
     }
 
-    /// The window that these parameters describe, for packets of up to `packet_size` bytes.
+    /// Returns the window parameters for packets of up to `packet_size` bytes.
     fn window(&self, packet_size: u32) -> AimdConfig {
         AimdConfig {
             initial_cwnd: self.initial_cwnd(packet_size),

@@ -1,5 +1,5 @@
-//! CCID 2 with ns-2's options against traces of ns-2.35 (`validation/ns2`): one flow over
-//! 8 Mbit/s, 0.1 ms and then 0.8 Mbit/s, 100 ms; packets lost by number.
+//! Compares CCID 2 with ns-2's options against traces of ns-2.35 (`validation/ns2`): one flow over
+//! 8 Mbit/s, 0.1 ms and then 0.8 Mbit/s, 100 ms; packets dropped by number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ const ACCESS: (Rate, Duration) = (Rate::from_bps(8_000_000), Duration::from_micr
 const BOTTLENECK: (Rate, Duration) = (Rate::from_bps(800_000), Duration::from_millis(100));
 const END: Instant = Instant::from_nanos(8_000_100_000);
 
-/// A packet under way.
+/// A packet in flight.
 struct Packet {
     seq: SeqNo,
     ack: Option<SeqNo>,
@@ -41,7 +41,7 @@ impl Packet {
     }
 }
 
-/// Two links in a row. Nothing else uses them and their queues never overflow, so that a packet's
+/// Two links in series. Nothing else uses them and their queues never overflow, so a packet's
 /// arrival is known when it is sent.
 struct Path {
     links: [(Rate, Duration); 2],
@@ -80,7 +80,7 @@ struct Run {
     forward: Path,
     reverse: Path,
     drops: BTreeSet<u64>,
-    /// Packets by arrival; the flag says that they go to the data receiver.
+    /// Packets ordered by arrival; the flag says whether they go to the data receiver.
     under_way: BTreeMap<(Instant, u64), (bool, Packet)>,
     events: u64,
     next: SeqNo,
@@ -270,7 +270,7 @@ fn parse(text: &str) -> Vec<Line> {
         .collect()
 }
 
-/// The value at each time at which it has changed.
+/// Keeps only the lines at which the value changes.
 fn changes(lines: &[Line], initial: u64) -> Vec<Line> {
     let mut list: Vec<Line> = vec![];
     for &line in lines {

@@ -1,5 +1,5 @@
-//! The data-receiving half of CCID 2: when to acknowledge (RFC 4340 section 11.3, RFC 4341
-//! section 6). What is acknowledged is the connection's Ack Vector.
+//! The data-receiving half of CCID 2: when to acknowledge (RFC 4340 section 11.3, RFC 4341 section
+//! 6). The connection's Ack Vector says what is acknowledged.
 
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -12,27 +12,27 @@ use crate::dccp::timing::{DEFAULT_RTT, time_since};
 /// Bytes of an Elapsed Time option.
 const ELAPSED_TIME: usize = 6;
 
-/// CCID 2's receiver: one acknowledgement for each Ack Ratio data packets, none later than the
+/// CCID 2's receiver: one acknowledgement per Ack Ratio data packets, none later than the
 /// delayed-acknowledgement time.
 #[derive(Debug)]
 pub struct Receiver {
     delayed_ack: Duration,
     immediate_acks: bool,
     ack_ratio: u16,
-    /// Data packets that no acknowledgement has covered.
+    /// Data packets not yet covered by an acknowledgement.
     unacked: u32,
     is_due: bool,
     /// When the oldest of them must be acknowledged.
     timer: Option<Instant>,
-    /// The newest packet and when it came; Elapsed Time counts from there.
+    /// The newest packet and its arrival time, from which Elapsed Time counts.
     newest: Option<(SeqNo, Instant)>,
-    /// Until when marked packets do not cause another immediate acknowledgement.
+    /// Until when further marks do not cause an immediate acknowledgement.
     marks_answered_until: Option<Instant>,
     rtt: Duration,
 }
 
 impl Receiver {
-    /// A receiver whose peer's Ack Ratio is `ack_ratio`.
+    /// Creates a receiver whose peer's Ack Ratio is `ack_ratio`.
     pub fn new(config: &Config, ack_ratio: u16) -> Self {
         Self {
             delayed_ack: config.delayed_ack,
@@ -47,13 +47,13 @@ impl Receiver {
         }
     }
 
-    /// Whether the packet after `newest` has come. Duplicates are out of order too: their sender
-    /// may be missing the acknowledgement.
+    /// Returns whether `seq` directly follows the newest packet. Duplicates count as out of order
+    /// too: their sender may have missed the acknowledgement.
     fn is_in_order(&self, seq: SeqNo) -> bool {
         self.newest.is_none_or(|(newest, _)| seq == newest.next())
     }
 
-    /// `count` data packets have come.
+    /// Handles the arrival of `count` data packets.
     fn count_data(&mut self, now: Instant, count: u64, ecn: Ecn, is_in_order: bool) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         self.unacked = self.unacked.saturating_add(count);
@@ -65,7 +65,7 @@ impl Receiver {
         }
     }
 
-    /// A mark is news once in each round-trip time (RFC 4340 section 11.3).
+    /// A mark counts as new once per round-trip time (RFC 4340 section 11.3).
     fn is_fresh_mark(&mut self, now: Instant) -> bool {
         let is_fresh = self.marks_answered_until.is_none_or(|until| now >= until);
         if is_fresh {
@@ -96,7 +96,7 @@ impl HcReceiver for Receiver {
     }
 
     fn on_ack_ratio(&mut self, ratio: u16) {
-        // Zero, "no Ack Ratio in use", is no way to run CCID 2: acknowledge each packet.
+        // Zero means "no Ack Ratio in use", which CCID 2 cannot work with: acknowledge each packet.
         self.ack_ratio = ratio.max(1);
         self.is_due |= self.unacked >= self.ack_ratio.into();
     }

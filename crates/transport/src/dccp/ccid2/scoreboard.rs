@@ -1,4 +1,4 @@
-//! What became of each packet that was sent: RFC 4341 section 5's pipe, and the loss inference.
+//! The fate of each packet sent: RFC 4341 section 5's pipe and loss inference.
 
 use std::collections::VecDeque;
 use std::iter::repeat_n;
@@ -12,26 +12,27 @@ use skywave_wire::dccp::{OptionList, SeqNo};
 use crate::dccp::ackvec::{Run, VectorKind, nonce_of, vectors};
 use crate::dccp::ccid::SentPacket;
 
-/// Later packets that must have arrived before a packet counts as lost (RFC 4341 section 5).
+/// The number of later packets that must arrive before a packet counts as lost (RFC 4341 section
+/// 5).
 pub(super) const NUMDUPACK: usize = 3;
 
-/// Packets remembered at most: more than a window of 10 Gbit/s over 200 ms.
+/// The most packets remembered: more than a window of 10 Gbit/s over 200 ms.
 const HISTORY_MAX: usize = 1 << 18;
 
-/// A packet that was sent and what is known of it, in a byte: those of a train are alike and next to
-/// each other, so that they are looked at together.
+/// What is known about a sent packet, in one byte. The packets of a train are adjacent and alike,
+/// so bytes are examined many at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fate(u8);
 
 impl Fate {
-    /// The two bits below are the ECN field that it was sent with.
+    /// The two bits below this hold the ECN field the packet was sent with.
     const DATA: u8 = 1 << 2;
     /// The peer has said that it dropped the data (RFC 4340 section 11.7).
     const DROPPED: u8 = 1 << 3;
     /// Parity of the ECN nonces of all packets up to and including this one.
     const PARITY: u8 = 1 << 4;
-    /// In the bits above is what its acknowledgements have told of its ECN field, and one more; zero
-    /// before the first.
+    /// The bits from here up hold the ECN code reported by acknowledgements, plus one; zero before
+    /// the first report.
     const ACKED: u32 = 5;
 
     fn new(ecn: Ecn, is_data: bool, parity: bool) -> Self {
@@ -64,51 +65,52 @@ impl Fate {
         Self(rest | (code.bits() + 1) << Self::ACKED)
     }
 
-    /// Whether it is data that nothing has acknowledged.
+    /// Whether this is unacknowledged data.
     const fn is_missing(self) -> bool {
         self.0 & (Self::DATA | 0b111 << Self::ACKED) == Self::DATA
     }
 }
 
-/// What an acknowledgement has told that was not known before. Numbers are of data packets.
+/// What an acknowledgement reports for the first time. Counts are of data packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
-    /// Reported received, marked or not, for the first time.
+    /// Packets reported received for the first time, marked or not.
     pub(super) newly_acked: u32,
-    /// The newest of them.
+    /// The newest of `newly_acked`.
     pub(super) newest_acked: Option<SeqNo>,
-    /// Reported marked for the first time, perhaps after they were reported received without a mark.
+    /// Packets reported marked for the first time, possibly after an earlier report without the
+    /// mark.
     pub(super) marked: u32,
-    /// Of `newly_acked`, those that were marked.
+    /// How many of `newly_acked` were marked.
     pub(super) newly_acked_marked: u32,
-    /// Inferred lost.
+    /// Packets inferred lost.
     pub(super) lost: u32,
-    /// The newest packet that was marked or lost, by which a congestion event is dated.
+    /// The newest marked or lost packet, which dates the congestion event.
     pub(super) newest_congested: Option<SeqNo>,
-    /// Whether anything was marked, or is to be taken for that.
+    /// Whether anything was marked, or must be treated as marked.
     pub(super) has_marks: bool,
-    /// When the packet that the acknowledgement number names was sent: of data, and acknowledged
-    /// for the first time.
+    /// When the packet named by the acknowledgement number was sent, if it carried data and is
+    /// acknowledged for the first time.
     pub(super) sample: Option<Instant>,
-    /// Whether an Ack Vector's ECN Nonce Echo was wrong.
+    /// Whether an Ack Vector had a wrong ECN Nonce Echo.
     pub(super) bad_nonce: bool,
 }
 
 impl News {
-    /// Adds data packets that were reported received, and which of them is the newest.
+    /// Adds `count` data packets reported received, the newest of which is `newest`.
     fn acked(&mut self, count: u32, newest: SeqNo) {
         self.newly_acked += count;
         let newest_acked = self.newest_acked.get_or_insert(newest);
         *newest_acked = newest.max(*newest_acked);
     }
 
-    /// Adds a packet that was marked, or is to be taken for that.
+    /// Adds a packet that was marked, or must be treated as marked.
     pub(super) fn congested(&mut self, seq: SeqNo) {
         self.has_marks = true;
         self.date(seq);
     }
 
-    /// Adds a packet that was lost.
+    /// Adds a lost packet.
     fn lost(&mut self, seq: SeqNo) {
         self.lost += 1;
         self.date(seq);
@@ -120,31 +122,32 @@ impl News {
     }
 }
 
-/// Rings of the packets that were sent, one entry for each sequence number.
+/// Ring buffers of sent packets, one entry per sequence number.
 ///
-/// Packets older than the third newest arrival are *decided*: received or lost, for good. Only what
-/// lies above is looked at when an acknowledgement comes, so the work is proportional to what is
-/// new in it, not to the window. Decided packets are kept only for the nonces, as long as the peer
-/// may still report them.
+/// Packets older than the third newest arrival are *decided*: finally received or lost. Only newer
+/// ones are examined when an acknowledgement arrives, so the work is proportional to what the
+/// acknowledgement newly reports, not to the window. Decided packets are kept only for their
+/// nonces, while the peer may still report them.
 #[derive(Debug)]
 pub(super) struct Scoreboard {
-    /// Which vectors the peer sends.
+    /// The kind of vector the peer sends.
     kind: VectorKind,
     fates: VecDeque<Fate>,
-    /// When each of them was sent.
+    /// When each packet was sent.
     sent_at: VecDeque<Instant>,
-    /// Sequence number of the rings' first packet, or of the next to be sent.
+    /// Sequence number of the first packet in the rings, or of the next packet if they are empty.
     first: SeqNo,
     /// All packets up to this one are decided.
     decided: SeqNo,
-    /// The newest packets reported received, newest first; decided ones while there are fewer.
+    /// The newest packets reported received, newest first; padded with decided packets while there
+    /// are fewer.
     arrivals: [SeqNo; NUMDUPACK],
     /// Data packets that are neither received nor lost.
     undecided_data: u32,
     pipe: u32,
-    /// Packets before this one are not in pipe: a timeout has emptied it.
+    /// Packets before this one are not in pipe, because a timeout emptied it.
     pipe_start: SeqNo,
-    /// Parity of the nonces of all packets before the rings' first.
+    /// Parity of the nonces of all packets before `first`.
     parity_before: bool,
     /// Whether any packet was sent with a nonce of 1.
     uses_nonces: bool,
@@ -170,12 +173,12 @@ impl Scoreboard {
         }
     }
 
-    /// Which vectors the peer sends.
+    /// The kind of vector the peer sends.
     pub(super) const fn kind(&self) -> VectorKind {
         self.kind
     }
 
-    /// The oldest packet of which something may still be learnt.
+    /// The oldest packet whose state can still change.
     pub(super) const fn first(&self) -> SeqNo {
         self.first
     }
@@ -185,21 +188,21 @@ impl Scoreboard {
         self.pipe
     }
 
-    /// The sequence number after the last packet sent.
+    /// The next sequence number to be sent.
     pub(super) fn next(&self) -> SeqNo {
         self.first.add(self.fates.len() as u64)
     }
 
-    /// Enters a packet that has just left.
+    /// Records a packet that has just left.
     pub(super) fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
         let is_data = packet.data.is_some();
         if self.undecided_data == 0 && !is_data && !self.uses_nonces {
-            // Nothing depends on it.
+            // No state depends on it.
             return self.restart(packet.seq.next());
         }
         match packet.seq.distance_from(self.next()) {
             0 => {}
-            // Packets that the connection sent on its own account.
+            // Packets that the connection sent by itself.
             skipped @ 1..1024 => {
                 for _ in 0..skipped {
                     self.push(now, Ecn::NotEct, false);
@@ -215,7 +218,7 @@ impl Scoreboard {
         }
     }
 
-    /// Enters data packets that have left right behind the last packet that was entered.
+    /// Records data packets that left directly after the last recorded packet.
     pub(super) fn on_data_following(&mut self, now: Instant, ecn: Ecn, packets: u32) {
         if nonce_of(ecn) {
             for _ in 0..packets {
@@ -251,7 +254,7 @@ impl Scoreboard {
             .map_or(self.parity_before, |last| last.parity())
     }
 
-    /// Forgets everything; the next packet will be `next`.
+    /// Forgets everything; the next packet is `next`.
     fn restart(&mut self, next: SeqNo) {
         self.fates.clear();
         self.sent_at.clear();
@@ -264,17 +267,17 @@ impl Scoreboard {
         self.parity_before = false;
     }
 
-    /// The transmit timer has expired: nothing is taken to be in the network any more.
+    /// Handles a transmit timeout: assumes that nothing is left in the network.
     pub(super) fn on_timeout(&mut self) {
         self.pipe = 0;
         self.pipe_start = self.next();
     }
 
-    /// Takes in an acknowledgement of `ack` with its Ack Vectors, and reports each data packet
-    /// acknowledged for the first time, newest first, and each that counts as lost from now on, oldest
+    /// Processes an acknowledgement of `ack` with its Ack Vectors. Reports each data packet
+    /// acknowledged for the first time, newest first, and each packet newly considered lost, oldest
     /// first.
     ///
-    /// Reports of packets that were never sent, or that are decided, are ignored.
+    /// Ignores reports about packets that were never sent or are already decided.
     pub(super) fn take_in(
         &mut self,
         ack: SeqNo,
@@ -285,7 +288,8 @@ impl Scoreboard {
         let mut news = News::default();
         let mut vectors = vectors(self.kind, ack, options).peekable();
         if vectors.peek().is_none() {
-            // The number alone says that the packet came (RFC 4340 section 11.4).
+            // The acknowledgement number alone says that its packet arrived (RFC 4340 section
+            // 11.4).
             let run = Run {
                 newest: ack,
                 len: 1,
@@ -317,9 +321,9 @@ impl Scoreboard {
         news
     }
 
-    /// Merges a report of packets in a row, as far as they are not decided, by the table of RFC 4340
-    /// section 11.4.1. A mark outlives a report without, so the order of acknowledgements makes no
-    /// difference.
+    /// Merges a report about consecutive undecided packets, following the table in RFC 4340 section
+    /// 11.4.1. A mark overrides a report without one, so the order of acknowledgements does not
+    /// matter.
     fn receive_run(&mut self, run: Run, news: &mut News, acked: &mut impl FnMut(&AckedPacket)) {
         let Some(code) = run.code else { return };
         let undecided = run.newest.distance_from(self.decided).max(0) as u64;
@@ -332,7 +336,7 @@ impl Scoreboard {
         }
     }
 
-    /// The newest packets of `range` of which the same is known.
+    /// The longest run at the end of `range` with identical state.
     fn alike_at_end(&self, range: Range<usize>) -> Range<usize> {
         let fate = self.fates[range.end - 1];
         let mut newest_first = self.fates.range(range.clone()).rev();
@@ -340,7 +344,7 @@ impl Scoreboard {
         others.map_or(range.start, |count| range.end - count)..range.end
     }
 
-    /// Merges a report of packets in a row of which the same is known.
+    /// Merges a report about consecutive packets with identical state.
     fn receive_alike(
         &mut self,
         range: Range<usize>,
@@ -366,7 +370,7 @@ impl Scoreboard {
         if !fate.is_data() {
             return;
         }
-        // The codes of load factors are for the window to read.
+        // Load factor codes are read by the congestion control.
         if code.is_ce() && self.kind == VectorKind::Ack {
             news.marked += count;
             news.newly_acked_marked += if is_first { count } else { 0 };
@@ -377,7 +381,7 @@ impl Scoreboard {
             self.undecided_data -= count;
             let before_pipe = self.count_before(self.pipe_start);
             self.pipe -= range.end.saturating_sub(before_pipe.max(range.start)) as u32;
-            // What no acknowledgement tells of came as it was sent.
+            // If no acknowledgement reports a code, assume that it arrived as sent.
             let ecn = if code == Ecn::NotEct {
                 fate.ecn()
             } else {
@@ -396,7 +400,7 @@ impl Scoreboard {
         }
     }
 
-    /// Counts as lost what has [`NUMDUPACK`] arrivals after it.
+    /// Marks as lost every packet with [`NUMDUPACK`] later arrivals.
     fn decide(&mut self, news: &mut News, mut lost: impl FnMut(SeqNo)) {
         let limit = self.arrivals[NUMDUPACK - 1];
         if !limit.is_after(self.decided) {
@@ -404,7 +408,7 @@ impl Scoreboard {
         }
         let (from, to) = (self.count_up_to(self.decided), self.count_up_to(limit));
         self.decided = limit;
-        // Mostly nothing is missing, which is seen of many packets at once.
+        // Usually nothing is missing, which can be checked for many packets at once.
         let fates = self.fates.range(from..to);
         if !fates.fold(false, |any, fate| any | fate.is_missing()) {
             return;
@@ -422,20 +426,20 @@ impl Scoreboard {
         }
     }
 
-    /// How many of the rings' packets are before `seq`.
+    /// The number of packets in the rings before `seq`.
     fn count_before(&self, seq: SeqNo) -> usize {
         let count = seq.distance_from(self.first).max(0);
         (count as usize).min(self.fates.len())
     }
 
-    /// How many of the rings' packets are not after `seq`.
+    /// The number of packets in the rings up to and including `seq`.
     fn count_up_to(&self, seq: SeqNo) -> usize {
         let count = seq.distance_from(self.first).saturating_add(1).max(0);
         (count as usize).min(self.fates.len())
     }
 
-    /// Notes that the peer dropped the data of a packet that it received. True if the packet is
-    /// still remembered as received data, and this was not known.
+    /// Records that the peer received a packet but dropped its data. Returns true if this is new
+    /// and the packet is still remembered as received data.
     pub(super) fn drop_data(&mut self, seq: SeqNo) -> bool {
         let index = self.index(seq);
         let Some(fate) = index.and_then(|index| self.fates.get_mut(index)) else {
@@ -448,7 +452,7 @@ impl Scoreboard {
         is_news
     }
 
-    /// Parity of the nonces of a run's packets, while all are remembered.
+    /// Parity of the nonces of a run, if all its packets are remembered.
     fn parity(&self, run: Run) -> Option<bool> {
         let parity = |seq| Some(self.fates.get(self.index(seq)?)?.parity());
         let last = parity(run.newest)?;
@@ -459,9 +463,8 @@ impl Scoreboard {
         Some(last ^ parity(oldest.previous())?)
     }
 
-    /// Forgets the packets that are decided; where nonces are in use, only those that the last
-    /// acknowledgement did not report any more. Call it when all of an acknowledgement's options
-    /// have been taken in.
+    /// Forgets decided packets; while nonces are in use, only those that the last acknowledgement
+    /// no longer reported. Call it after processing all options of an acknowledgement.
     pub(super) fn forget_decided(&mut self) {
         let limit = if self.uses_nonces {
             self.reported_from
@@ -499,7 +502,7 @@ impl Scoreboard {
     }
 }
 
-/// Keeps the newest arrivals in order.
+/// Inserts `seq` into the newest arrivals, in order.
 #[inline]
 fn arrived(arrivals: &mut [SeqNo; NUMDUPACK], mut seq: SeqNo) {
     for newer in arrivals {

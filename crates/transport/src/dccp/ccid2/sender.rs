@@ -15,10 +15,10 @@ use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, ReceivedTrain, SentPac
 use crate::dccp::timing::DEFAULT_RTT;
 use crate::dccp::{Congestion, WindowStats};
 
-/// The longest that a peer delays an acknowledgement by default (RFC 4340 section 11.3).
+/// The longest default delay of an acknowledgement by the peer (RFC 4340 section 11.3).
 const PEER_DELAY: Duration = Duration::from_millis(200);
 
-/// What can be read off a [`Sender`] at any time.
+/// A snapshot of a [`Sender`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stats {
     /// Congestion window, in packets.
@@ -31,24 +31,24 @@ pub(crate) struct Stats {
     pub(crate) srtt: Option<Duration>,
     /// Transmit timeout, with back-off.
     pub(crate) rto: Duration,
-    /// The Ack Ratio that the reverse path bears.
+    /// The Ack Ratio that suits the reverse path.
     pub(crate) ack_ratio: u16,
-    /// What has happened so far.
+    /// Event counts so far.
     pub(crate) counts: Counts,
 }
 
-/// What has happened to a [`Sender`]'s data so far.
+/// Event counts of a [`Sender`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Data packets acknowledged.
     pub(crate) acked: u64,
-    /// Data packets inferred lost; those of a timeout are not among them.
+    /// Data packets inferred lost, not counting timeouts.
     pub(crate) lost: u64,
     /// Data packets reported marked.
     pub(crate) marked: u64,
     /// Data packets that the peer received and dropped.
     pub(crate) dropped_by_peer: u64,
-    /// Times that cwnd was reduced for loss or marks.
+    /// Reductions of cwnd for loss or marks.
     pub(crate) reductions: u64,
     /// Transmit timeouts.
     pub(crate) timeouts: u64,
@@ -56,27 +56,27 @@ pub(crate) struct Counts {
     pub(crate) bad_nonces: u64,
 }
 
-/// What a sender needs for some controls and on some paths only: an idle connection stays small.
+/// State that only some controls and paths need; kept apart so that an idle connection stays small.
 #[derive(Debug, Default)]
 struct Occasional {
-    /// Where the control paces.
+    /// Used if the control paces.
     pacer: Pacer,
-    /// Where the control wants to know how fast data is delivered.
+    /// Used if the control asks for delivery-rate samples.
     rate: Option<DeliverySampler>,
-    /// Whether nothing waited to be sent after the last packet.
+    /// Whether the send queue was empty after the last packet.
     nothing_waits: bool,
-    /// What was taken for lost at the last congestion event.
+    /// Packets inferred lost at the last congestion event.
     suspects: Option<Suspects>,
-    /// A slow receiver forbids growth until then.
+    /// cwnd must not grow until then, because the peer reported Slow Receiver.
     growth_held_until: Option<Instant>,
 }
 
-/// CCID 2's sender (RFC 4341 section 5): pipe against cwnd, one reduction for each congestion
-/// event, the transmit timeout, and the Ack Ratio.
+/// CCID 2's sender (RFC 4341 section 5): pipe against cwnd, one reduction per congestion event, the
+/// transmit timeout, and the Ack Ratio.
 #[derive(Debug)]
 pub struct Sender {
     control: AnyControl,
-    /// What few controls ask for, and few paths call for.
+    /// State that only some controls and paths need.
     occasional: Option<Box<Occasional>>,
     board: Scoreboard,
     rtt: RttEstimator,
@@ -88,44 +88,44 @@ pub struct Sender {
     ack_of_ack: AckOfAckRule,
     verify_nonce: bool,
 
-    /// The transmit timeout; runs while data is outstanding.
+    /// The transmit timeout; armed while data is outstanding.
     timeout: Option<Instant>,
-    /// The Ack Ratio that the peer goes by, as far as is known.
+    /// The Ack Ratio the peer uses, as far as is known.
     ack_ratio_in_force: u16,
-    /// Losses and marks of packets before this one belong to a congestion event that has been
-    /// answered.
+    /// Losses and marks of packets before this one belong to a congestion event already answered.
     event_start: SeqNo,
     /// Only packets from this one on give a round-trip time sample.
     sample_start: SeqNo,
-    /// The newest packet that filled cwnd, or the one before the first: acknowledgements of later ones
-    /// were limited by the application.
+    /// The newest packet that filled cwnd, or the one before the first packet. Later packets were
+    /// application-limited.
     last_full: SeqNo,
     last_data_at: Option<Instant>,
-    /// Whether the peer has said that it will read no more (Drop Code 1).
+    /// Whether the peer has stopped reading (Drop Code 1).
     peer_stopped_listening: bool,
 
-    /// Data packets sent since a packet of ours acknowledged anything.
+    /// Data packets sent since we last acknowledged anything.
     data_since_ack: u32,
-    /// Whether the peer has acknowledged anything since then.
+    /// Whether the peer has acknowledged anything since we last did.
     has_unacked_ack: bool,
-    /// Whether cwnd has changed since then ([`AckOfAckRule::OnWindowChange`]).
+    /// Whether cwnd has changed since we last acknowledged anything
+    /// ([`AckOfAckRule::OnWindowChange`]).
     window_changed: bool,
-    /// When the peer last sent data, or its first packet.
+    /// When the peer last sent data; initially, when its first packet arrived.
     peer_data_at: Option<Instant>,
 
     counts: Counts,
 }
 
 impl Sender {
-    /// A sender for packets of up to `packet_size` bytes whose Ack Ratio starts at `ack_ratio`,
-    /// with the window that `config` describes.
+    /// Creates a sender with the window that `config` describes, for packets of up to `packet_size`
+    /// bytes and an initial Ack Ratio of `ack_ratio`.
     pub(crate) fn new(config: &Config, packet_size: u32, ack_ratio: u16) -> Self {
         let control = Aimd::new(config.window(packet_size)).into();
         Self::with_control(config, control, ack_ratio, VectorKind::Ack)
     }
 
-    /// A sender with a control of any kind, for a peer that sends vectors of `kind`; what `config`
-    /// says of the window is ignored.
+    /// Creates a sender with any congestion control, for a peer that sends vectors of `kind`. The
+    /// window parameters of `config` are ignored.
     pub fn with_control(
         config: &Config,
         control: AnyControl,
@@ -164,7 +164,7 @@ impl Sender {
         }
     }
 
-    /// How things stand.
+    /// Returns a snapshot.
     pub(crate) fn stats(&self) -> Stats {
         Stats {
             cwnd: self.control.cwnd(),
@@ -177,7 +177,7 @@ impl Sender {
         }
     }
 
-    /// Whether cwnd has room for no more packets.
+    /// Whether pipe has reached cwnd.
     fn is_full(&self) -> bool {
         f64::from(self.board.pipe()) + 1.0 > self.control.cwnd()
     }
@@ -186,12 +186,12 @@ impl Sender {
         self.occasional.get_or_insert_default()
     }
 
-    /// The earliest time at which pacing lets the next packet go; `None` for at once.
+    /// The earliest time at which pacing permits the next packet; `None` for now.
     fn earliest_departure(&self) -> Option<Instant> {
         self.occasional.as_ref()?.pacer.earliest_departure()
     }
 
-    /// The first packet sets what later ones are compared with.
+    /// Initialises the sequence numbers that later packets are compared with.
     fn start(&mut self, first: SeqNo) {
         self.event_start = first;
         self.sample_start = first;
@@ -212,7 +212,7 @@ impl Sender {
         if is_full {
             self.last_full = packet.seq;
         }
-        // A packet that makes an acknowledgement due ends the wait for a delayed one.
+        // A packet that makes an acknowledgement due ends the allowance for a delayed one.
         let due = now + self.patience();
         self.timeout = Some(self.timeout.map_or(due, |timeout| timeout.min(due)));
     }
@@ -248,10 +248,11 @@ impl Sender {
         }
     }
 
-    /// How long what is outstanding may stay unacknowledged (RFC 4341 section 5).
+    /// How long outstanding data may stay unacknowledged before the timeout (RFC 4341 section 5).
     ///
-    /// The acknowledgement of fewer packets than the Ack Ratio is delayed. TCP's samples contain that
-    /// time, so that its RTO allows for it; here they are free of it, thanks to Elapsed Time.
+    /// The peer delays the acknowledgement of fewer packets than the Ack Ratio. TCP's samples
+    /// include that delay, so its RTO allows for it; our samples exclude it thanks to Elapsed Time,
+    /// so it is added here.
     fn patience(&self) -> Duration {
         let rto = self.rtt.rto();
         let ratio = self.ack_ratio.get().max(self.ack_ratio_in_force);
@@ -269,7 +270,8 @@ impl Sender {
         self.rtt.srtt().unwrap_or(DEFAULT_RTT)
     }
 
-    /// Whether the peer has sent no data for long enough (RFC 4341 section 6.2.1).
+    /// Whether the peer has sent no data for long enough to count as quiescent (RFC 4341 section
+    /// 6.2.1).
     fn peer_is_quiescent(&self, now: Instant) -> bool {
         let period = DEFAULT_RTT.max(self.rtt_or_default() * 2);
         self.peer_data_at.is_some_and(|last| now - last >= period)
@@ -287,8 +289,7 @@ impl HcSender for Sender {
         }
     }
 
-    /// Until cwnd is full, a quantum of the pacing has left, or acknowledgements are to be
-    /// acknowledged.
+    /// The limit is cwnd, the pacing quantum, or the next acknowledgement of acknowledgements.
     fn may_send_together(&self, now: Instant) -> u64 {
         if self.peer_stopped_listening || self.ack_of_ack_due() {
             return 0;
@@ -324,7 +325,8 @@ impl HcSender for Sender {
 
     fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
         let Some(last) = train.last() else { return };
-        // What the last one leaves behind is what all of them do, but for their counts.
+        // Only counts differ between packets, so the state after the last one is the state after
+        // all.
         let before = u32::try_from(train.count - 1).unwrap_or(u32::MAX);
         for (pipe, index) in (self.board.pipe() + 1..=self.board.pipe() + before).zip(0..) {
             self.tell_sent(now, &train.packet(index), pipe, false);
@@ -357,7 +359,7 @@ impl HcSender for Sender {
         Some(self.ack_ratio.get())
     }
 
-    /// Five times cwnd (RFC 4340 section 7.5.2), and never less than the feature's initial 100.
+    /// Five times cwnd (RFC 4340 section 7.5.2), but at least the feature's initial 100.
     fn sequence_window(&self) -> Option<u64> {
         Some((self.control.cwnd() as u64).saturating_mul(5).max(100))
     }
@@ -416,7 +418,7 @@ impl HcSender for Sender {
             occasional.suspects = None;
             if let Some(rate) = &mut occasional.rate {
                 rate.on_timeout();
-                // Acknowledgements do so too, but none may come for long.
+                // Acknowledgements do this too, but none may arrive for a long time.
                 rate.forget_before(self.board.first().get());
             }
         }

@@ -1,4 +1,4 @@
-//! Losses that were none: packets that arrive after they were taken for lost.
+//! Spurious losses: packets that arrive after they were inferred lost.
 
 use arrayvec::ArrayVec;
 use skywave_units::Instant;
@@ -6,21 +6,21 @@ use skywave_wire::dccp::{OptionList, SeqNo};
 
 use crate::dccp::ackvec::{VectorKind, vectors};
 
-/// The packets of one congestion event that are remembered: reordering takes few for lost, and
-/// what takes more is a loss.
+/// The most packets remembered per congestion event. Reordering causes few false inferences; an
+/// event with more is a real loss.
 const MOST: usize = 8;
 
-/// Packets that were taken for lost.
+/// Packets inferred lost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LostPackets {
-    /// The first ones.
+    /// The first of them.
     packets: ArrayVec<SeqNo, MOST>,
     count: u32,
 }
 
 impl LostPackets {
     pub(super) fn push(&mut self, seq: SeqNo) {
-        // Only the count tells of what there is no room for.
+        // Packets beyond the capacity are only counted.
         let _ = self.packets.try_push(seq);
         self.count += 1;
     }
@@ -34,33 +34,33 @@ impl LostPackets {
     }
 }
 
-/// What was taken for lost at the last congestion event and has not arrived since. There is none where
-/// the event was more than such losses, so that nothing can make it undone.
+/// Packets inferred lost at the last congestion event that have not arrived since. There are none
+/// if the event involved marks or a timeout, since then it cannot be undone.
 #[derive(Clone, Debug)]
 pub(super) struct Suspects {
     lost: LostPackets,
-    /// What has not arrived by then was lost.
+    /// Packets that have not arrived by then were really lost.
     until: Instant,
 }
 
-/// What an acknowledgement makes of suspects.
+/// The result of checking suspects against an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Some have not arrived.
+    /// Some have not arrived yet.
     Open,
-    /// All have arrived: the event was none.
+    /// All have arrived: the congestion event was spurious.
     AllArrived,
-    /// There was congestion: one arrived marked, or none came in time.
+    /// The congestion was real: one arrived marked, or one did not arrive in time.
     Congestion,
 }
 
 impl Suspects {
-    /// `lost` was taken for lost. `None` where that is more than can be remembered.
+    /// Creates suspects from `lost`; `None` if there are too many to remember.
     pub(super) fn new(until: Instant, lost: LostPackets) -> Option<Self> {
         lost.are_few().then_some(Self { lost, until })
     }
 
-    /// The same event took more packets. `None` where that is more than can be remembered.
+    /// Adds further losses of the same event; `None` if there are too many to remember.
     pub(super) fn and(mut self, more: &LostPackets) -> Option<Self> {
         let room = self.lost.packets.try_extend_from_slice(&more.packets);
         (room.is_ok() && more.are_few()).then_some(Self {
@@ -72,7 +72,7 @@ impl Suspects {
         })
     }
 
-    /// Takes in what an acknowledgement of `ack` reports.
+    /// Processes the report of an acknowledgement of `ack`.
     pub(super) fn take_in(
         &mut self,
         now: Instant,

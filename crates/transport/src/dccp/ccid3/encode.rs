@@ -1,4 +1,4 @@
-//! A receiver's report as options (RFC 4342 section 8, RFC 5622 section 8.7).
+//! Encodes a receiver's report as options (RFC 4342 section 8, RFC 5622 section 8.7).
 
 use skywave_congestion::tfrc::{LossInterval, Report};
 use skywave_wire::dccp::{self as wire, DccpOption};
@@ -6,10 +6,10 @@ use skywave_wire::dccp::{self as wire, DccpOption};
 /// Skip Length is at most NDUPACK (section 8.6.1).
 const MAX_SKIP: u64 = 3;
 
-/// A Loss Event Rate that says that there was no loss (section 8.5).
+/// The Loss Event Rate that means "no loss" (section 8.5).
 pub(super) const NO_LOSS: u32 = u32::MAX;
 
-/// Greatest values of 24 and of 23 bits.
+/// The greatest values of 24 and 23 bits.
 const U24: u64 = (1 << 24) - 1;
 const U23: u64 = (1 << 23) - 1;
 
@@ -28,14 +28,14 @@ pub(super) fn loss_event_rate(report: &Report) -> DccpOption {
     })
 }
 
-/// Loss Intervals, where the last `unsettled` sequence numbers belong to none yet.
+/// Loss Intervals. The last `unsettled` sequence numbers do not belong to an interval yet.
 pub(super) fn loss_intervals<'a>(
     intervals: impl Iterator<Item = &'a LossInterval>,
     unsettled: u64,
 ) -> DccpOption {
     let skip = unsettled.min(MAX_SKIP);
-    // Beyond a long hole more is open than may be skipped. What is too much fills the newest
-    // interval up, but is no part of its data length, on which p depends.
+    // Behind a long hole, more numbers are unsettled than may be skipped. The excess extends the
+    // newest interval, but not its data length, on which p depends.
     let mut filling = unsettled - skip;
     let intervals = intervals
         .map(|interval| wire::LossInterval {
@@ -53,7 +53,7 @@ pub(super) fn loss_intervals<'a>(
     }
 }
 
-/// Dropped Packets, for the same intervals.
+/// Dropped Packets for the same intervals.
 pub(super) fn dropped_packets<'a>(intervals: impl Iterator<Item = &'a LossInterval>) -> DccpOption {
     let count = |interval: &LossInterval| interval.losses.min(interval.loss_length).min(U23);
     DccpOption::DroppedPackets(intervals.map(|interval| count(interval) as u32).collect())

@@ -1,20 +1,23 @@
-//! CCID 3, TCP-Friendly Rate Control (RFC 4342), as a profile of [`tfrc`](skywave_congestion::tfrc):
-//! what stands in packets, and nothing else. CCID 4 has the same halves, with other parameters.
+//! CCID 3, TCP-Friendly Rate Control (RFC 4342), as a profile of
+//! [`tfrc`](skywave_congestion::tfrc): only the translation to and from packets. CCID 4 uses the
+//! same halves with other parameters.
 //!
-//! - [`Sender`] paces data, sets the window counter in CCVal and reads reports; [`sent`] remembers
-//!   what left when, [`report`] makes a report of an acknowledgement's options.
-//! - [`Receiver`] turns arrivals into reports; [`encode`] writes them as options;
-//!   [`rtt_estimate`] is the round-trip time that the sender may tell (RFC 6323).
+//! - [`Sender`] paces data, sets the window counter in CCVal and reads reports. [`sent`] remembers
+//!   when packets left; [`report`] decodes the options of an acknowledgement.
+//! - [`Receiver`] turns arrivals into reports. [`encode`] writes them as options; [`rtt_estimate`]
+//!   tracks the round-trip time that the sender may report (RFC 6323).
 //!
-//! Where the RFC leaves a choice, or peers depart from it:
+//! Choices made where the RFC leaves one or peers deviate from it:
 //!
-//! - A report needs a Receive Rate and either a Loss Event Rate or Loss Intervals: Linux sends no
-//!   Loss Intervals and no Elapsed Time. A Loss Event Rate is believed before the intervals.
-//! - The sender asks for Loss Event Rates, the receiver for NDP Counts, so that a lost
-//!   acknowledgement is not taken for lost data.
-//! - All of the latest nine loss intervals are in each report, whether the peer has them or not.
-//! - Data that fails its Data Checksum counts as marked where p is made, in the receiver. The sender
-//!   does not count Drop Codes 3 to 7 once more: it believes the peer's p.
+//! - A report needs a Receive Rate and either a Loss Event Rate or Loss Intervals, because Linux
+//!   sends neither Loss Intervals nor Elapsed Time. A Loss Event Rate takes precedence over
+//!   intervals.
+//! - The sender asks for Loss Event Rates. The receiver asks for NDP Counts, so that it does not
+//!   mistake a lost acknowledgement for lost data.
+//! - Each report contains all of the latest nine loss intervals, whether or not the peer already
+//!   has them.
+//! - The receiver counts data that fails its Data Checksum as marked when it computes p. The sender
+//!   does not count Drop Codes 3 to 7 again: it trusts the peer's p.
 
 mod encode;
 mod receiver;

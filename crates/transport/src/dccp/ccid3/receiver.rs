@@ -1,4 +1,4 @@
-//! The data-receiving half of CCID 3 and 4.
+//! The data-receiving half of CCIDs 3 and 4.
 
 use skywave_congestion::tfrc::{self, Arrival};
 use skywave_units::{Duration, Instant};
@@ -9,8 +9,8 @@ use super::encode;
 use super::rtt_estimate::ReceiverRtt;
 use crate::dccp::ccid::{HcReceiver, ReceivedPacket};
 
-/// The first packet's place on the scale of sequence numbers that do not wrap: there is room for
-/// earlier ones.
+/// The first packet's number on the scale of unwrapped sequence numbers; leaves room for earlier
+/// ones.
 const FIRST: u64 = 1 << 48;
 
 /// Bytes of a report's options: Elapsed Time, Receive Rate, Loss Event Rate, Loss Intervals, and
@@ -18,23 +18,23 @@ const FIRST: u64 = 1 << 48;
 const REPORT: usize = 6 + 6 + 6 + (3 + 9 * (tfrc::INTERVALS + 1));
 const DROPPED_PACKETS: usize = 2 + 3 * (tfrc::INTERVALS + 1);
 
-/// CCID 3's receiver: a report in each round-trip time, and at once on a loss event (RFC 4342
-/// sections 6 and 10.3).
+/// CCID 3's receiver: one report per round-trip time, and an immediate one on each loss event (RFC
+/// 4342 sections 6 and 10.3).
 #[derive(Debug)]
 pub(crate) struct Receiver {
     tfrc: tfrc::Receiver,
-    /// CCID 4.
+    /// Set for CCID 4.
     counts_drops: bool,
     /// The Send Loss Event Rate feature.
     sends_loss_event_rate: bool,
-    /// What the sender tells of its round-trip time, where it does.
+    /// The sender's reported round-trip time, if it reports one.
     rtt: Option<ReceiverRtt>,
-    /// The newest packet, where it stands on the scale, and when it came.
+    /// The newest packet, its unwrapped number, and when it arrived.
     newest: Option<(SeqNo, u64, Instant)>,
 }
 
 impl Receiver {
-    /// A receiver with these parameters.
+    /// Creates a receiver with these parameters.
     pub(crate) fn new(config: &tfrc::Config) -> Self {
         Self {
             tfrc: tfrc::Receiver::new(config),
@@ -45,7 +45,7 @@ impl Receiver {
         }
     }
 
-    /// The place of `seq` on the scale that does not wrap.
+    /// Returns the unwrapped number of `seq`.
     fn place(&mut self, seq: SeqNo, now: Instant) -> u64 {
         let Some((newest, place, _)) = self.newest else {
             self.newest = Some((seq, FIRST, now));

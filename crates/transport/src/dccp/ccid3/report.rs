@@ -1,4 +1,4 @@
-//! A report, as the sender reads it off an acknowledgement (RFC 4342 sections 6 and 8.6).
+//! Reads a report from an acknowledgement's options (RFC 4342 sections 6 and 8.6).
 
 use std::collections::VecDeque;
 
@@ -10,29 +10,29 @@ use super::encode::NO_LOSS;
 /// Skip Length is at most NDUPACK (section 8.6.1).
 const MAX_SKIP: u8 = 3;
 
-/// What the sender knows of the receiver's loss intervals.
+/// The receiver's loss intervals, as known to the sender.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownIntervals {
-    /// First sequence number and length, the newest first.
+    /// First sequence number and length of each interval, newest first.
     list: VecDeque<(SeqNo, f64)>,
-    /// Whether the last of the list is the first interval of all.
+    /// Whether the last entry is the connection's first interval.
     is_complete: bool,
 }
 
-/// What an acknowledgement reports.
+/// The contents of a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Report {
     /// Bytes per second.
     pub(super) receive_rate: f64,
     /// p.
     pub(super) loss_event_rate: f64,
-    /// Whether there is a loss event that was not known.
+    /// Whether it contains a new loss event.
     pub(super) loss_event: bool,
 }
 
 impl KnownIntervals {
-    /// Reads the options of an acknowledgement of `ack`; `None` where they are no report.
-    /// `counts_losses`: intervals of fewer packets than this are short (RFC 4828 section 3).
+    /// Reads the options of an acknowledgement of `ack`; `None` if they do not form a report.
+    /// Intervals of fewer than `counts_losses` packets are short (RFC 4828 section 3).
     pub(super) fn read(
         &mut self,
         ack: SeqNo,
@@ -70,8 +70,8 @@ impl KnownIntervals {
         tfrc::loss_event_rate(&lengths)
     }
 
-    /// Takes in Loss Intervals, and Dropped Packets beside them. Whether there is a new interval;
-    /// `None` where there are no valid intervals at all.
+    /// Merges Loss Intervals, and Dropped Packets if present. Returns whether there is a new
+    /// interval; `None` if there are no valid intervals.
     fn take_in(
         &mut self,
         ack: SeqNo,
@@ -102,7 +102,7 @@ impl KnownIntervals {
                 list.push_back((next, length));
             }
         }
-        // Intervals that the receiver knows to be known need not be repeated (section 8.6.1).
+        // The receiver may omit intervals that it knows the sender has (section 8.6.1).
         let older = self.list.iter().filter(|(start, _)| start.is_before(next));
         let room = (tfrc::INTERVALS + 1).saturating_sub(list.len());
         list.extend(older.take(room).copied());
@@ -122,7 +122,7 @@ struct Reported<'a> {
     intervals: Vec<&'a LossInterval>,
 }
 
-/// The intervals of all Loss Intervals options; those that are not valid do not count.
+/// The intervals of all valid Loss Intervals options.
 fn reported(options: &OptionList) -> Option<Reported<'_>> {
     let mut found: Option<Reported<'_>> = None;
     for option in options {

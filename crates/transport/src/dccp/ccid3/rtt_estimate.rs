@@ -1,9 +1,9 @@
-//! receiver_RTT: what the sender says of its round-trip time (RFC 6323 sections 3.3 and 3.4).
+//! receiver_RTT: the round-trip time reported by the sender (RFC 6323 sections 3.3 and 3.4).
 
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::DccpOption;
 
-/// Before the sender has told a number.
+/// receiver_RTT before the first report.
 const INITIAL: Duration = Duration::from_millis(500);
 
 /// t_mbi.
@@ -12,12 +12,12 @@ const LONGEST: Duration = Duration::from_secs(64);
 /// q of RFC 5348 section 4.3.
 const WEIGHT: f64 = 0.9;
 
-/// The mean of the sender's numbers.
+/// The average of the reported round-trip times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiverRtt {
     rtt: Duration,
     has_number: bool,
-    /// Since when there have been options without a number only.
+    /// Since when all options have lacked a number.
     no_number_since: Option<Instant>,
 }
 
@@ -35,7 +35,7 @@ impl ReceiverRtt {
         self.rtt
     }
 
-    /// An RTT Estimate option with this value has come.
+    /// Handles an RTT Estimate option with this value.
     pub(super) fn on_option(&mut self, now: Instant, micros: u32) {
         if micros == 0 || micros == DccpOption::RTT_SPIKE {
             let since = *self.no_number_since.get_or_insert(now);

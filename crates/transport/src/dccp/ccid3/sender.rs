@@ -1,4 +1,4 @@
-//! The data-sending half of CCID 3 and 4.
+//! The data-sending half of CCIDs 3 and 4.
 
 use skywave_congestion::tfrc::{self, Feedback, WindowCounter};
 use skywave_units::{Duration, Instant};
@@ -11,33 +11,34 @@ use crate::dccp::data_dropped::{DropCode, dropped};
 use crate::dccp::timing::{DEFAULT_RTT, elapsed};
 use crate::dccp::{Congestion, RateStats};
 
-/// A loss interval of at most so many round-trip times counts each loss (RFC 5622 section 5).
+/// In a loss interval of at most this many round-trip times, every loss counts (RFC 5622 section
+/// 5).
 const SHORT_INTERVAL: f64 = 2.0;
 
-/// The least Sequence Window to ask for: the feature's initial value (RFC 4340 section 7.5.2).
+/// The smallest Sequence Window to request: the feature's initial value (RFC 4340 section 7.5.2).
 const LEAST_WINDOW: u64 = 100;
 
-/// CCID 3's sender: data leaves at the rate that the receiver's reports allow (RFC 4342 section 5).
+/// CCID 3's sender: sends at the rate that the receiver's reports allow (RFC 4342 section 5).
 #[derive(Debug)]
 pub(crate) struct Sender {
     tfrc: tfrc::Sender,
-    /// CCID 4.
+    /// Set for CCID 4.
     counts_losses: bool,
     counter: WindowCounter,
     sent: SentLog,
-    /// CCVal of the data packet that is about to leave.
+    /// CCVal of the next data packet.
     next_counter: u8,
     intervals: KnownIntervals,
-    /// The newest packet whose Drop Code has been taken in.
+    /// The newest packet whose Drop Code has been processed.
     newest_drop: Option<SeqNo>,
     peer_stopped_listening: bool,
-    /// When a packet of ours last acknowledged anything.
+    /// When we last acknowledged anything.
     acked_at: Option<Instant>,
     ack_of_ack_due: bool,
 }
 
 impl Sender {
-    /// A sender with these parameters.
+    /// Creates a sender with these parameters.
     pub(crate) fn new(config: tfrc::Config) -> Self {
         Self {
             counts_losses: config.small_packets.is_some(),
@@ -57,7 +58,7 @@ impl Sender {
         self.tfrc.rtt().unwrap_or(DEFAULT_RTT)
     }
 
-    /// Packets newly dropped in the peer's receive buffer.
+    /// Returns the number of packets newly dropped in the peer's receive buffer.
     fn take_in_drops(&mut self, ack: SeqNo, packet: &ReceivedPacket<'_>) -> u32 {
         let known = self.newest_drop;
         let mut buffer_drops = 0;
@@ -75,8 +76,8 @@ impl Sender {
         buffer_drops
     }
 
-    /// X_recv after what the receiving host could not cope with (RFC 4342 section 5.2); `None`
-    /// where it could.
+    /// The limit on X_recv if the receiving host could not keep up (RFC 4342 section 5.2); `None`
+    /// if it could.
     fn receiver_limit(&self, receive_rate: f64, drops: u32, is_slow: bool) -> Option<f64> {
         if drops == 0 && !is_slow {
             return None;
@@ -150,7 +151,7 @@ impl HcSender for Sender {
         let Some(ack) = packet.ack else {
             return;
         };
-        // Section 6.3: only what a receiver holds until then calls for acknowledgements of them.
+        // Section 6.3: acknowledge acknowledgements only if the receiver keeps state until then.
         let is_held = packet.options.iter().any(|option| {
             matches!(
                 option,
@@ -175,7 +176,7 @@ impl HcSender for Sender {
         self.tfrc.rtt()
     }
 
-    /// Five times the packets of a round-trip time (RFC 4340 section 7.5.2).
+    /// Five times the packets per round-trip time (RFC 4340 section 7.5.2).
     fn sequence_window(&self) -> Option<u64> {
         Some(
             (self.tfrc.packets_per_rtt() as u64)

@@ -1,14 +1,15 @@
-//! What left when: so an acknowledgement gives a round-trip time (RFC 4342 section 10.1).
+//! When each packet left, so that an acknowledgement gives a round-trip time (RFC 4342 section
+//! 10.1).
 
 use std::collections::VecDeque;
 
 use skywave_units::Instant;
 use skywave_wire::dccp::SeqNo;
 
-/// Packets that are remembered at most, acknowledged or not.
+/// The most packets remembered, acknowledged or not.
 const PACKETS: usize = 1 << 17;
 
-/// A packet of ours.
+/// A packet we sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub(super) at: Instant,
@@ -16,16 +17,16 @@ pub(super) struct Sent {
     pub(super) counter: Option<u8>,
 }
 
-/// The latest packets, with and without data.
+/// The latest packets sent, with and without data.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentLog {
     first: SeqNo,
-    /// One for each sequence number from `first` on.
+    /// One entry per sequence number from `first` on.
     packets: VecDeque<Sent>,
 }
 
 impl SentLog {
-    /// Packet `seq` leaves.
+    /// Records that packet `seq` leaves.
     pub(super) fn on_sent(&mut self, seq: SeqNo, sent: Sent) {
         let expected = self.first.add(self.packets.len() as u64);
         if self.packets.is_empty() || seq != expected {
@@ -39,8 +40,8 @@ impl SentLog {
         self.packets.push_back(sent);
     }
 
-    /// Packet `seq` has been acknowledged: forgets what is older, and says what is known of it.
-    /// Nothing, where a later one has been acknowledged before.
+    /// Handles an acknowledgement of packet `seq`: forgets older packets and returns this one's
+    /// entry. Returns `None` if a later packet was acknowledged before.
     pub(super) fn on_ack(&mut self, seq: SeqNo) -> Option<Sent> {
         let index = usize::try_from(seq.distance_from(self.first)).ok()?;
         let sent = *self.packets.get(index)?;

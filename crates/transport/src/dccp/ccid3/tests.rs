@@ -37,7 +37,7 @@ fn interval(lossless: u32, nonce: bool, loss: u32, data: u32) -> LossInterval {
     }
 }
 
-/// A data packet as a receiver sees it.
+/// A data packet as seen by a receiver.
 fn data(seq: u64, options: &OptionList) -> ReceivedPacket<'_> {
     ReceivedPacket {
         seq: SeqNo::new(seq),
@@ -58,8 +58,8 @@ fn report(receiver: &mut Receiver, now: Instant) -> OptionList {
     options
 }
 
-/// C3-15, C4-6: the example of RFC 4342 section 8.6.2 and RFC 5622 section 8.7.1, but for the length
-/// of the first interval, which is chosen freely there.
+/// C3-15, C4-6: the example of RFC 4342 section 8.6.2 and RFC 5622 section 8.7.1, except for the
+/// length of the first interval, which is arbitrary there.
 #[test]
 fn c3_15_c4_6_example_of_the_rfcs() {
     let config = tfrc_sp_profile(&Config::default().half_context(1_000, 2));
@@ -114,8 +114,8 @@ fn c3_15_c4_6_example_of_the_rfcs() {
     assert!(options.contains(&DccpOption::DroppedPackets(smallvec![1, 4, 1, 0])));
 }
 
-/// C3-4, C3-12, C3-13, C3-14: what is in a report; no Loss Event Rate unless asked for; nothing where
-/// nothing has come.
+/// C3-4, C3-12, C3-13, C3-14: the contents of a report; no Loss Event Rate unless requested; no
+/// report before data arrived.
 #[test]
 fn c3_4_a_report() {
     let mut receiver = Receiver::new(&tfrc::Config::rfc5348());
@@ -166,7 +166,7 @@ fn c3_14_loss_event_rate_is_inverse_and_rounded_up() {
     }
 }
 
-/// C3-15: behind a long hole that is not certain yet, Skip Length stays at most three, and p does not
+/// C3-15: behind a long hole that is not settled yet, Skip Length is at most three, and p does not
 /// change.
 #[test]
 fn c3_15_skip_length_is_at_most_three() {
@@ -194,7 +194,8 @@ fn read(known: &mut KnownIntervals, ack: u64, options: &[DccpOption]) -> Option<
     known.read(SeqNo::new(ack), &options, None)
 }
 
-/// C3-1: either kind of report will do; without one, or without a Receive Rate, there is none.
+/// C3-1: either kind of report is sufficient; without either, or without a Receive Rate, there is
+/// no report.
 #[test]
 fn either_report_will_do() {
     let rate = DccpOption::ReceiveRate(5_000);
@@ -210,20 +211,21 @@ fn either_report_will_do() {
     assert_eq!(p(&linux), Some(0.04));
     let none = [rate.clone(), DccpOption::LossEventRate(u32::MAX)];
     assert_eq!(p(&none), Some(0.0));
-    // Zero is no rate of loss events: the intervals are left.
+    // Zero is not a valid Loss Event Rate: the intervals are used.
     assert_eq!(
         p(&[rate.clone(), DccpOption::LossEventRate(0), lossy.clone()]),
         Some(1.0 / 30.0)
     );
     assert_eq!(p(&[rate.clone(), DccpOption::LossEventRate(0)]), None);
-    // The last one of several holds.
+    // If an option is repeated, the last one counts.
     let twice = [DccpOption::ReceiveRate(1), rate, lossy];
     let report = read(&mut KnownIntervals::default(), 100, &twice);
     assert_eq!(report.map(|report| report.receive_rate), Some(5_000.0));
 }
 
-/// C3-15: intervals that the receiver does not repeat are remembered; a second option goes on where
-/// the first ended, and counts only with Skip Length zero; a first one only with at most three.
+/// C3-15: intervals that the receiver does not repeat are remembered; a second option continues the
+/// first and only counts with Skip Length zero; a first option only counts with Skip Length at most
+/// three.
 #[test]
 fn c3_15_intervals_over_several_reports() {
     let mut known = KnownIntervals::default();
@@ -263,7 +265,7 @@ fn c3_15_intervals_over_several_reports() {
     assert_eq!(p(80, &[intervals_option(4, &[newest])]), None);
 }
 
-/// A sender at the end of its handshake, and what it has sent.
+/// A sender at the end of its handshake, with its log of sent packets.
 fn sender() -> Sender {
     let mut sender = Sender::new(tfrc::Config::rfc5348());
     sender.on_handshake_rtt(MS * 100);
@@ -308,8 +310,8 @@ fn c3_10_ccval() {
     assert_eq!(send(&mut sender, at(500), 5), 10);
 }
 
-/// C3-3: drops in the receive buffer and Slow Receiver hold the rate down for one report; corruption
-/// does not; Drop Code 1 ends everything.
+/// C3-3: drops in the receive buffer and Slow Receiver limit the rate for one report; corruption
+/// does not; Drop Code 1 stops the sender.
 #[test]
 fn c3_3_receiver_overload() {
     let report = [
@@ -342,7 +344,7 @@ fn c3_3_receiver_overload() {
     assert!(rate_with(drops(0x90)).1);
 }
 
-/// C3-7: an Ack Vector is acknowledged about once in a round-trip time, a plain report is not.
+/// C3-7: an Ack Vector is acknowledged about once per round-trip time, a plain report is not.
 #[test]
 fn c3_7_acks_of_acks() {
     let mut sender = sender();
@@ -391,26 +393,26 @@ fn capture(name: &str) -> Vec<(Instant, Packet)> {
         .collect()
 }
 
-/// Loss Event Rate and Receive Rate of a report.
+/// The Loss Event Rate and Receive Rate of a report.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     loss: u32,
     rate: u32,
 }
 
-/// What Linux's receiver reported with an acknowledgement, and what ours does of the same packets.
+/// The reports of Linux's receiver and of ours on the same packets.
 struct Compared {
     ack: SeqNo,
     linux: Told,
     ours: Told,
 }
 
-/// Our receiver on the data of a capture, reporting whenever Linux's does.
+/// Feeds the data of a capture to our receiver, which reports whenever Linux's does.
 fn replay(name: &str) -> Vec<Compared> {
     const SERVER: u16 = 5_001;
     let mut receiver = Receiver::new(&tfrc::Config::rfc5348());
     receiver.on_send_loss_event_rate(true);
-    // The handshake's: Request at 0, the client's Ack 22 ms later.
+    // The handshake's round-trip time: Request at 0, the client's Ack 22 ms later.
     receiver.on_rtt(MS * 22);
     let mut compared = Vec::new();
     for (time, packet) in capture(name) {
@@ -466,8 +468,8 @@ fn replay(name: &str) -> Vec<Compared> {
     compared
 }
 
-/// D10.3-1, C3-14: the kernel's Request asks for CCID 3 and, Mandatory, for its features; the answer
-/// accepts all of it.
+/// D10.3-1, C3-14: the kernel's Request asks for CCID 3 and for its features, as Mandatory; our
+/// answer accepts everything.
 #[test]
 fn linux_request_is_accepted() {
     let (_, request) = capture("ccid3.pcapng").swap_remove(0);
@@ -501,9 +503,9 @@ fn linux_request_is_accepted() {
     assert!(server.stats().congestion.rate().is_some());
 }
 
-/// The kernel's receiver and ours, on the same packets without loss: no loss event; and the same
-/// Receive Rate. Half of the rates differ by less than 2 %; the others, by the time over which the
-/// kernel takes them: it has a round-trip time of its own making, and so does each of us.
+/// The kernel's receiver and ours on the same packets without loss: no loss event, and the same
+/// Receive Rate. Half of the rates differ by less than 2 %; the others differ because of the time
+/// over which the kernel measures: it uses its own estimate of the round-trip time, as we do.
 #[test]
 fn linux_without_loss() {
     let compared = replay("ccid3.pcapng");
@@ -518,11 +520,11 @@ fn linux_without_loss() {
     assert!(close >= 30, "{close} of 60");
 }
 
-/// C3-14, T-11: the kernel's Loss Event Rate and ours, on the same packets with 4 % loss. Both find
-/// the first loss in the same acknowledgement. The first interval depends on the receive rate and the
-/// round-trip time that each has measured by then, 10 packets for the kernel and 21 for us; its share
-/// of the mean wears off: from the third loss event on, 1/p differs by less than 30 %, from the fourth
-/// on by less than 10 %.
+/// C3-14, T-11: the kernel's Loss Event Rate and ours on the same packets with 4 % loss. Both find
+/// the first loss at the same acknowledgement. The first interval depends on the receive rate and
+/// round-trip time measured until then (10 packets for the kernel, 21 for us). Its share of the
+/// mean decreases: 1/p differs by less than 30 % from the third loss event on, and by less than 10
+/// % from the fourth.
 #[test]
 fn linux_with_loss() {
     let compared = replay("ccid3-loss.pcapng");
@@ -572,8 +574,8 @@ fn any_option() -> impl Strategy<Value = DccpOption> {
 }
 
 proptest! {
-    /// Whatever a peer reports: nothing panics, the rate is above zero and the sender may go on or has
-    /// been told to stop.
+    /// For any report of a peer: nothing panics, the rate is above zero, and the sender may send at
+    /// some time or has been told to stop.
     #[test]
     fn lying_reports(
         small in any::<bool>(),
@@ -608,7 +610,7 @@ proptest! {
             prop_assert!(sender.sequence_window().is_some_and(|window| window >= 100));
             match sender.may_send(now, 1_000) {
                 Permit::Blocked => prop_assert!(sender.peer_stopped_listening()),
-                // A packet in 64 s, less what section 4.5 takes off for a while.
+                // One packet per 64 s, reduced temporarily by section 4.5.
                 Permit::At(next) => prop_assert!(next - now <= MS * 64_001),
                 Permit::Now => {}
             }

@@ -1,4 +1,4 @@
-//! A connection as its application sees it.
+//! The application's interface to a connection.
 
 use std::collections::VecDeque;
 
@@ -14,18 +14,20 @@ use crate::dccp::{Ccid, Datagram, Event, Role, SendError, State, Stats};
 use crate::dccp::{Config, Counters};
 
 impl Connection {
-    /// Queues a datagram to be sent as soon as the handshake and congestion control allow. It may
-    /// be queued before the connection is established.
+    /// Queues a datagram, which is sent once the handshake and congestion control permit. It may be
+    /// queued before the connection is established.
     ///
     /// # Errors
     ///
-    /// The datagram is not taken: the queue is full, it is too large, the peer reads no more, or the
-    /// connection is over. After [`SendError::QueueFull`], [`Event::Writable`] tells when there is room.
+    /// The datagram was not accepted: the queue is full, the datagram is too large, the peer has
+    /// stopped reading, or the connection is over. After [`SendError::QueueFull`],
+    /// [`Event::Writable`] reports when there is room.
     pub fn send(&mut self, datagram: Payload) -> Result<(), SendError> {
         self.send_with(datagram.len(), || datagram)
     }
 
-    /// As [`send`](Self::send), of a datagram of `size` bytes that is made only if it is taken.
+    /// Like [`send`](Self::send), for a datagram of `size` bytes that is created only if it is
+    /// accepted.
     ///
     /// # Errors
     ///
@@ -40,12 +42,12 @@ impl Connection {
         Ok(())
     }
 
-    /// Gives all of `datagrams` to the connection in order, as [`send`](Self::send) does one, with less
-    /// work for each. Those that are not taken stay.
+    /// Queues `datagrams` in order, like [`send`](Self::send) but with less work for each.
+    /// Datagrams that are not accepted stay in `datagrams`.
     ///
     /// # Errors
     ///
-    /// Why the first that stays is not taken: see [`send`](Self::send).
+    /// Why the first remaining datagram was not accepted: see [`send`](Self::send).
     pub fn send_all(&mut self, datagrams: &mut VecDeque<Bytes>) -> Result<(), SendError> {
         while let Some(first) = datagrams.front() {
             self.admit(first.len())?;
@@ -58,8 +60,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Answers whether a datagram of `size` bytes is taken, and remembers that one was refused for want
-    /// of room.
+    /// Checks whether a datagram of `size` bytes is accepted, and remembers a refusal because of a
+    /// full queue.
     fn admit(&mut self, size: usize) -> Result<(), SendError> {
         if self.closing || !(State::Listen..=State::Open).contains(&self.state) {
             return Err(SendError::Closed);
@@ -78,40 +80,39 @@ impl Connection {
         Ok(())
     }
 
-    /// The next datagram from the peer, in the order of arrival.
+    /// Returns the next received datagram, in order of arrival.
     pub fn recv(&mut self) -> Option<Datagram> {
         let datagram = self.receive_queue.pop_front();
         if self.receive_queue.is_empty() {
-            // What comes next is stored at the beginning again, not all around a ring that was once
-            // full: the processor's cache holds it.
+            // Start again at the beginning of the buffer, which is in the cache, instead of cycling
+            // through a ring that was once full.
             self.receive_queue.clear();
         }
         datagram
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub fn event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Says whether the application has trouble keeping up with the peer's data. While it has, each
-    /// acknowledgement carries Slow Receiver, and the peer does not raise its rate (RFC 4340 section
-    /// 11.6). [`Counters::slow_receiver_reports`] counts what the peer says so.
+    /// Sets whether the application has trouble keeping up with the peer's data. While it has, each
+    /// acknowledgement carries Slow Receiver, and the peer does not raise its rate (RFC 4340
+    /// section 11.6). [`Counters::slow_receiver_reports`] counts such reports from the peer.
     pub const fn set_slow(&mut self, slow: bool) {
         self.is_slow = slow;
     }
 
-    /// The application reads no more, though it may go on sending: what waits to be read is
-    /// discarded, and data that comes from now on is dropped and reported with Drop Code 1
-    /// (section 11.7.2), at which the peer stops sending it.
+    /// Stops reading; sending remains possible. Discards queued received data, and drops later data
+    /// with Drop Code 1 (section 11.7.2), which makes the peer stop sending it.
     pub fn stop_listening(&mut self) {
         self.is_listening = false;
         self.receive_queue = VecDeque::new();
     }
 
-    /// Ends the connection: takes no more datagrams, sends those that wait (for no longer than
-    /// [`Config::linger`]), then closes (RFC 4340 section 8.3). Before the connection is established, this
-    /// is [`abort`](Self::abort).
+    /// Closes the connection: accepts no more datagrams, sends queued ones for at most
+    /// [`Config::linger`], then closes (RFC 4340 section 8.3). Before the connection is
+    /// established, this is [`abort`](Self::abort).
     pub fn close(&mut self, now: Instant) {
         match self.state {
             State::PartOpen | State::Open => self.request_close(now),
@@ -122,8 +123,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection at once with a Reset, code 2 ("Aborted"); what waits to be sent is
-    /// discarded.
+    /// Ends the connection immediately with a Reset, code 2 ("Aborted"), and discards queued data.
     pub fn abort(&mut self, now: Instant) {
         match self.state {
             State::Closed | State::TimeWait => {}
@@ -132,12 +132,12 @@ impl Connection {
         }
     }
 
-    /// The state.
+    /// The connection's state.
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// Client or server.
+    /// Whether this end is the client or the server.
     pub const fn role(&self) -> Role {
         self.role
     }
@@ -157,28 +157,28 @@ impl Connection {
         self.service
     }
 
-    /// The congestion control in force for what this end sends, and for what it receives.
+    /// The CCIDs in force for the data that this end sends, and for the data that it receives.
     pub fn ccids(&self) -> [Ccid; 2] {
         [&self.features.here, &self.features.peer].map(|features| Ccid(features.ccid))
     }
 
-    /// Tells `record` the values inside congestion control that explain what it does, each by a name
-    /// with its unit.
+    /// Passes the congestion control's internal values to `record`, each with a name that includes
+    /// its unit.
     pub fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         self.sender.inner_values(record);
     }
 
-    /// Datagrams that still find room in the send queue.
+    /// How many more datagrams fit the send queue.
     pub fn send_room(&self) -> usize {
         self.config.send_queue.saturating_sub(self.send_queue.len())
     }
 
-    /// Datagrams that wait to be read.
+    /// The number of datagrams ready to be read.
     pub fn readable(&self) -> usize {
         self.receive_queue.len()
     }
 
-    /// Counters and the state of congestion control.
+    /// Returns counters and the state of congestion control.
     pub fn stats(&self) -> Stats {
         let earlier = self.earlier_paths.as_deref().copied().unwrap_or_default();
         Stats {

@@ -1,4 +1,4 @@
-//! What stands in a packet that leaves.
+//! Builds outgoing packets.
 
 use rand::Rng;
 use skywave_units::Instant;
@@ -11,28 +11,30 @@ use crate::dccp::VectorKind;
 use crate::dccp::ccid::{HcReceiver, HcSender, SentPacket};
 use crate::dccp::timer::Timer;
 
-/// Bytes of options that a data packet carries for its data: a Data Checksum, and a CCID's.
+/// The option bytes that data itself needs in a packet: a Data Checksum and a CCID's data options.
 const DATA_OPTIONS: usize = 6 + 10;
 
-/// Beyond this Sequence Window, 24-bit numbers are not used (section 7.6.2).
+/// The largest Sequence Window with which 24-bit numbers are used (section 7.6.2).
 const SHORT_SEQNOS_WINDOW: u64 = 1 << 16;
 
-/// Packets with acknowledgement options that are looked for in the peer's Ack Vectors. A sender of
-/// data acknowledges acknowledgements about once in a window, so these last for many windows; an
-/// endpoint that acknowledges more often has its packets acknowledged by number.
+/// The number of packets with acknowledgement options to look for in the peer's Ack Vectors. A data
+/// sender acknowledges acknowledgements about once per window, so these cover many windows; the
+/// packets of an endpoint that does so more often are acknowledged by number.
 const CARRIERS: usize = 16;
 
-/// Bytes of options that fit a DataAck, the longest of the packets that carry a CCID's options:
-/// 255 words, less the header (sections 5.1 and 5.5).
+/// The option bytes that fit a DataAck, which has the longest header of the packets that carry a
+/// CCID's options: 255 words, minus the header (sections 5.1 and 5.5).
 const OPTIONS_ROOM: usize = 1020 - 24;
 
 impl Connection {
-    /// Numbers a packet, adds its options and tells everybody that it leaves.
+    /// Assigns a sequence number, adds options, and informs all parts of the connection that the
+    /// packet leaves.
     pub(super) fn build(&mut self, now: Instant, kind: Kind, payload: Payload) -> Transmit<Packet> {
         self.build_any(now, kind, payload)
     }
 
-    /// As [`build`](Self::build), of a Data packet: most packets are, and have few of the parts.
+    /// Like [`build`](Self::build), for a Data packet. Most packets are Data packets, and few parts
+    /// concern them.
     pub(super) fn build_data(&mut self, now: Instant, payload: Payload) -> Transmit<Packet> {
         self.build_any(now, Kind::Data, payload)
     }
@@ -59,7 +61,7 @@ impl Connection {
         if let Kind::DataAck { ack } = kind
             && !self.fits_path(&options, payload.len())
         {
-            // The options leave at once, the data by itself (section 14).
+            // The options leave now, the data in its own packet (section 14).
             self.send_queue.push_front(core::mem::take(&mut payload));
             self.waits_for_open = self.state == State::PartOpen;
             kind = Kind::Ack { ack };
@@ -114,7 +116,7 @@ impl Connection {
         Transmit { ecn, packet }
     }
 
-    /// Whether the path takes a DataAck with `options` and that much data.
+    /// Whether a DataAck with `options` and `size` bytes of data fits the path.
     fn fits_path(&self, options: &OptionList, size: usize) -> bool {
         let options: usize = options.iter().map(DccpOption::encoded_len).sum();
         let header = PacketType::DataAck.fixed_header_len(true);
@@ -122,17 +124,17 @@ impl Connection {
         length <= self.packet_limit()
     }
 
-    /// Whether the Ack Vector fits behind `options`, together with what the CCID will add.
+    /// Whether the Ack Vector fits together with `options` and with what the CCID will add.
     fn has_room_for_vector(&self, options: &OptionList) -> bool {
-        // Data Checksum, and the type and length of the Ack Vector's options.
+        // A Data Checksum, and the type and length bytes of the Ack Vector's options.
         const OTHERS: usize = 6 + 3 * 2;
         let used = options.iter().map(DccpOption::encoded_len).sum::<usize>();
         let others = OTHERS + self.receiver.ack_options_len();
         used + self.ack_vector.len() + others <= OPTIONS_ROOM
     }
 
-    /// Change and Confirm, on packets of the types that flow in every connection; never on Data
-    /// (section 6).
+    /// Adds Change and Confirm options, on packet types that occur in every connection; never on
+    /// Data (section 6).
     fn add_negotiation(
         &mut self,
         now: Instant,
@@ -151,7 +153,7 @@ impl Connection {
         }
     }
 
-    /// Options that every packet may carry: NDP Count and Timestamp Echo.
+    /// Adds the options that any packet may carry: NDP Count and Timestamp Echo.
     fn add_common(&mut self, now: Instant, options: &mut OptionList) {
         if self.features.here.send_ndp_count && self.non_data_run > 0 {
             options.push(DccpOption::ndp_count(self.non_data_run));
@@ -161,7 +163,7 @@ impl Connection {
         }
     }
 
-    /// What goes with an acknowledgement number.
+    /// Adds the options that accompany an acknowledgement number.
     fn add_acknowledgement(
         &mut self,
         now: Instant,
@@ -170,7 +172,7 @@ impl Connection {
         ack: SeqNo,
         options: &mut OptionList,
     ) {
-        // A Sync's and a SyncAck's number is not where an Ack Vector would start.
+        // An Ack Vector cannot start at the acknowledgement number of a Sync or SyncAck.
         if matches!(packet_type, PacketType::Sync | PacketType::SyncAck) {
             return;
         }
@@ -200,9 +202,9 @@ impl Connection {
         }
     }
 
-    /// The ECN bits of a packet (section 12): a nonce on data where that is wanted, and a code of its
-    /// own under CCIDs whose routers write such. What shares those routers without being data must
-    /// not look as if it had one.
+    /// The ECN bits of a packet (section 12): a nonce on data if configured, or the CCID's own code
+    /// if its routers write codes. Packets without data that pass those routers must not appear to
+    /// carry a code.
     pub(super) fn ecn(&mut self, is_data: bool) -> Ecn {
         let ours = self.sender.row().data_ecn;
         let has_theirs = self.ack_vector.kind() == VectorKind::Load;
@@ -217,14 +219,14 @@ impl Connection {
         }
     }
 
-    /// Counts `packets` that leave, each with that much data.
+    /// Counts `packets` sent, each with `data` bytes of data.
     pub(super) fn count_sent(&mut self, packet_type: PacketType, data: Option<u32>, packets: u64) {
         self.counters.packets_sent += packets;
         if let Some(bytes) = data {
             self.counters.data_packets_sent += packets;
             self.counters.bytes_sent += packets * u64::from(bytes);
         }
-        // Section 7.7: a Request or Response counts as a data packet, whatever it carries.
+        // Section 7.7: a Request or Response counts as a data packet, with or without data.
         let counts_as_data = matches!(
             packet_type,
             PacketType::Request | PacketType::Response | PacketType::Data | PacketType::DataAck
@@ -245,8 +247,8 @@ impl Connection {
         self.timers.set(Timer::Retransmit, now + interval);
     }
 
-    /// CsCov of a data packet: partial only where the peer accepts it (section 9.2.1) and the
-    /// data is at least that long.
+    /// CsCov of a data packet: partial only if the peer accepts it (section 9.2.1) and the data is
+    /// at least that long.
     fn checksum_coverage(&self, size: usize) -> u8 {
         let wanted = self.config.checksum_coverage.min(15);
         let minimum = self.features.peer.minimum_checksum_coverage;
@@ -264,14 +266,14 @@ impl Connection {
             && self.features.peer.sequence_window <= SHORT_SEQNOS_WINDOW
     }
 
-    /// A Reset of this connection, numbered now.
+    /// A Reset of this connection with the next sequence number.
     pub(super) fn build_reset(
         &mut self,
         now: Instant,
         code: ResetCode,
         data: [u8; 3],
     ) -> Box<Packet> {
-        // Zero in REQUEST state, where there is nothing to acknowledge (section 8.1.1).
+        // Zero in REQUEST state, because there is nothing to acknowledge (section 8.1.1).
         let ack = self.ack_number();
         let seq = self.seq.take_next();
         let mut options = OptionList::new();
@@ -283,7 +285,7 @@ impl Connection {
         })
     }
 
-    /// A packet to the peer with neither options nor data.
+    /// A packet to the peer without options or data.
     #[inline(always)]
     pub(super) fn empty_packet(&self, kind: Kind, seq: SeqNo) -> Packet {
         Packet {
@@ -300,7 +302,7 @@ impl Connection {
     }
 }
 
-/// Leaves only the low 24 bits of the numbers (section 7.6).
+/// Keeps only the low 24 bits of the sequence numbers (section 7.6).
 fn shorten(packet: &mut Packet) {
     packet.extended = false;
     packet.seq = SeqNo::new(packet.seq.low24().into());

@@ -1,5 +1,5 @@
-//! Application data of a received packet (step 16 of RFC 4340 section 8.5; sections 9.2, 9.3 and
-//! 11.7).
+//! Processes the application data of a received packet (step 16 of RFC 4340 section 8.5; sections
+//! 9.2, 9.3 and 11.7).
 
 use skywave_wire::Payload;
 use skywave_wire::dccp::{DccpOption, Packet, PacketType, SeqNo};
@@ -9,10 +9,11 @@ use super::{Connection, Datagram};
 use crate::dccp::data_dropped::DropCode;
 
 impl Connection {
-    /// Gives the data to the application, or drops it and lets the peer know why.
+    /// Delivers the data to the application, or drops it and reports the reason to the peer.
     pub(super) fn accept_data(&mut self, packet: &mut Packet, is_corrupted: bool) {
         if carried_data(packet).is_none() {
-            // Section 9.3: checked on packets of every type, and reported all the same.
+            // Section 9.3: data is checked on packets of every type, and corruption is always
+            // reported.
             if is_corrupted {
                 self.drop_data(packet.seq, DropCode::Corrupt);
             }
@@ -41,7 +42,8 @@ impl Connection {
         }
     }
 
-    /// The same for the data of a Data packet without options, under a checksum that covers it.
+    /// Like [`accept_data`](Self::accept_data), for a Data packet without options whose checksum
+    /// covers the data.
     #[inline(always)]
     pub(super) fn accept_plain_data(&mut self, seq: SeqNo, data: Payload) {
         match self.refusal(false) {
@@ -50,7 +52,8 @@ impl Connection {
         }
     }
 
-    /// Why the application gets no data at present, or none that is corrupted.
+    /// The reason to refuse the data, if any: the application takes none now, or the data is
+    /// corrupted.
     #[inline(always)]
     fn refusal(&self, is_corrupted: bool) -> Option<DropCode> {
         if !self.ecn_is_settled() {
@@ -82,13 +85,14 @@ impl Connection {
             })
     }
 
-    /// Minimum Checksum Coverage (section 9.2.1).
+    /// Whether the packet satisfies Minimum Checksum Coverage (section 9.2.1).
     const fn accepts_coverage(&self, cscov: u8) -> bool {
         let minimum = self.features.here.minimum_checksum_coverage;
         cscov == 0 || (minimum > 0 && cscov >= minimum)
     }
 
-    /// An endpoint that cannot do ECN takes no data before its peer knows (section 12.1).
+    /// Whether the peer knows our ECN capability. An ECN-incapable endpoint accepts no data before
+    /// that (section 12.1).
     fn ecn_is_settled(&self) -> bool {
         !self.config.ecn_incapable || self.features.here.ecn_incapable
     }

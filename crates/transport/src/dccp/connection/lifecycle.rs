@@ -1,5 +1,4 @@
-//! How states begin and end: timers, the handshake's clock, resets (RFC 4340 sections 8.1 and
-//! 8.3).
+//! State transitions: timers, handshake timing and resets (RFC 4340 sections 8.1 and 8.3).
 
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{Packet, ResetCode, SeqNo, ServiceCode};
@@ -11,33 +10,33 @@ use crate::dccp::features::{Feature, Location};
 use crate::dccp::timer::Timer;
 use crate::dccp::{Event, Origin};
 
-/// Listens that a server sends (RFC 5596 section 2.2.2).
+/// The number of Listens that a server sends (RFC 5596 section 2.2.2).
 const LISTENS: u8 = 3;
-/// Time from one Listen to the next, and from the last to LISTEN1 state (the same section).
+/// The interval between Listens, and from the last one to LISTEN1 state (RFC 5596 section 2.2.2).
 const LISTEN_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The greatest Sequence Window (section 7.5.2).
 const SEQUENCE_WINDOW_MAX: u64 = (1 << 46) - 1;
 
-/// A round trip takes less than so many times the time from a client's first Request to its last, where
-/// there are several: it waits twice as long each time (section 8.1.1), and asks no more once a Response
-/// has come.
+/// The round-trip time is less than this many times the interval between a client's first and last
+/// Requests, if it sent several: the interval doubles each time (section 8.1.1), and the client
+/// stops once a Response arrives.
 const ROUND_TRIP_LIMIT: u64 = 3;
 
-/// The Requests or Responses that have been sent, to take a first round-trip time from.
+/// The Requests or Responses sent so far, which give the first round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
     last: Option<(SeqNo, Instant)>,
-    /// When the first left.
+    /// When the first one left.
     began: Instant,
-    /// None has a greater number.
+    /// The greatest sequence number among them.
     greatest: SeqNo,
-    /// From the last to its answer.
+    /// The time from the last one to its answer.
     pub(super) rtt: Option<Duration>,
 }
 
 impl Handshake {
-    /// A Request or Response has left.
+    /// Records that a Request or Response has left.
     pub(super) const fn sent(&mut self, seq: SeqNo, now: Instant) {
         if self.last.is_none() {
             self.began = now;
@@ -46,7 +45,7 @@ impl Handshake {
         self.greatest = seq;
     }
 
-    /// A packet came that acknowledges `ack`.
+    /// Takes a round-trip time from a packet that acknowledges `ack`.
     pub(super) fn sample(&mut self, ack: SeqNo, now: Instant) {
         if let Some((seq, sent_at)) = self.last
             && seq == ack
@@ -55,9 +54,9 @@ impl Handshake {
         }
     }
 
-    /// Whether a client that acknowledges `ack` at `now` has seen nothing but Responses, and is to see
-    /// no other: of several, the last is acknowledged, or an earlier one though a round trip has passed
-    /// since the last.
+    /// Whether a client that acknowledges `ack` at `now` has received only Responses and will
+    /// receive no further ones. That is so if it acknowledges the last of several Responses, or an
+    /// earlier one after a round trip has passed since the last.
     pub(super) fn has_ended_with(&self, ack: SeqNo, now: Instant) -> bool {
         self.last.is_some_and(|(_, at)| {
             let is_overdue = now - at >= (at - self.began) * ROUND_TRIP_LIMIT;
@@ -67,15 +66,14 @@ impl Handshake {
 }
 
 impl Connection {
-    /// Goes on behind the next `count` numbers, which Responses may have had of which nothing is
-    /// remembered.
+    /// Skips `count` sequence numbers that forgotten Responses may have used.
     pub(in crate::dccp) fn skip_responses(&mut self, count: u64) {
         self.seq.take(count);
         self.handshake.greatest = self.seq.gss;
     }
 
-    /// The answer to a Request or Response may have come: its round-trip time is what congestion
-    /// control can start from.
+    /// Handles a possible answer to a Request or Response. Its round-trip time initialises
+    /// congestion control.
     pub(super) fn sample_handshake(&mut self, ack: SeqNo, now: Instant) {
         self.handshake.sample(ack, now);
         if let Some(rtt) = self.handshake.rtt {
@@ -96,14 +94,14 @@ impl Connection {
         self.outbox.listen = true;
     }
 
-    /// A Listen has left.
+    /// Records that a Listen has left.
     pub(super) fn listen_sent(&mut self, now: Instant) {
         self.listens += 1;
         self.timers.set(Timer::Retransmit, now + LISTEN_INTERVAL);
     }
 
-    /// A server is about to open the connection that this client would open: the first Listen
-    /// makes it send its Request again at once (RFC 5596 section 2.2.3.1).
+    /// Handles a Listen: the server is about to open the connection that this client is requesting.
+    /// The first Listen makes the client repeat its Request at once (RFC 5596 section 2.2.3.1).
     pub(super) fn obey_listen(&mut self) {
         if self.state == State::Request && self.listens == 0 {
             self.listens = 1;
@@ -144,7 +142,7 @@ impl Connection {
         self.watch_negotiation(now);
     }
 
-    /// The application wants to close: what waits to be sent goes first.
+    /// Handles the application's request to close: queued data goes first.
     pub(super) fn request_close(&mut self, now: Instant) {
         if self.closing {
             return;
@@ -154,7 +152,7 @@ impl Connection {
         self.close_when_empty(now);
     }
 
-    /// Goes on with `close` once nothing waits to be sent.
+    /// Continues `close` once the send queue is empty.
     pub(super) fn close_when_empty(&mut self, now: Instant) {
         if !self.closing || !self.is_established() || !self.send_queue.is_empty() {
             return;
@@ -166,7 +164,7 @@ impl Connection {
         }
     }
 
-    /// Sends a Close, now.
+    /// Sends a Close now.
     pub(super) fn enter_closing(&mut self, now: Instant) {
         self.enter_ending(now, State::Closing);
     }
@@ -186,14 +184,14 @@ impl Connection {
             .set(Timer::GiveUp, now + self.config.handshake_give_up);
     }
 
-    /// The peer's Reset has ended the connection.
+    /// Handles the Reset with which the peer ended the connection.
     pub(super) fn enter_timewait(&mut self, now: Instant) {
         self.tear_down();
         self.state = State::TimeWait;
         self.timers.set(Timer::TimeWait, now + self.config.timewait);
     }
 
-    /// There is no connection any more.
+    /// Ends the connection without TIMEWAIT.
     pub(super) fn enter_closed(&mut self) {
         self.tear_down();
         self.state = State::Closed;
@@ -206,7 +204,7 @@ impl Connection {
         self.timers.stop_all();
     }
 
-    /// Ends the connection with a Reset of ours.
+    /// Ends the connection by sending a Reset.
     pub(super) fn reset(&mut self, now: Instant, code: ResetCode, data: [u8; 3]) {
         let reset = self.build_reset(now, code, data);
         self.enter_closed();
@@ -217,13 +215,13 @@ impl Connection {
         });
     }
 
-    /// Ends the connection for lack of progress, or because the application will have it so.
+    /// Ends the connection because it makes no progress, or on the application's request.
     pub(super) fn give_up(&mut self, now: Instant) {
         self.reset(now, ResetCode::ABORTED, [0; 3]);
     }
 
-    /// Answers a packet that belongs to no connection (section 8.3.1), unless the Reset that ended
-    /// the connection has not left yet: that one is the answer, and its peer takes no other.
+    /// Answers a packet that belongs to no connection (section 8.3.1). If the Reset that ended this
+    /// connection has not left yet, that Reset is the answer; the peer accepts no other.
     pub(super) fn reset_stray(&mut self, now: Instant, packet: &Packet, code: ResetCode) {
         if self.outbox.reset.is_some() {
             return;
@@ -236,24 +234,25 @@ impl Connection {
         }
     }
 
-    /// Answers an unexpected packet in REQUEST state: the Reset acknowledges that packet, and
-    /// ends the peer's connection but not this one (section 7.5.6).
+    /// Answers an unexpected packet in REQUEST state. The Reset acknowledges that packet and ends
+    /// the peer's connection, but not this one (section 7.5.6).
     ///
-    /// It has the numbers of section 8.3.1, since none of ours would be in the window of a
-    /// half-open peer: that peer asks with a Sync that acknowledges its GSR, and takes the Reset
-    /// that answers it. Nor do these Resets push our Request out of our own window.
+    /// It uses the numbers of section 8.3.1, because none of ours would be in the window of a
+    /// half-open peer: that peer answers with a Sync that acknowledges its GSR and accepts the
+    /// Reset sent in reply. These Resets also do not push our Request out of our own window.
     pub(super) fn challenge_with_reset(&mut self, now: Instant, packet: &Packet) {
         self.reset_stray(now, packet, ResetCode::PACKET_ERROR);
     }
 
-    /// Asks for a Sync, if the rate limit allows one (section 7.5.4).
+    /// Schedules a Sync if the rate limit allows one (section 7.5.4).
     pub(super) fn send_sync(&mut self, now: Instant, ack: SeqNo) {
         if self.sync_limit.allows(now, self.config.syncs_per_second) {
             self.outbox.sync = Some(ack);
         }
     }
 
-    /// Keeps the retransmission timer of Change options in step with what is unanswered.
+    /// Sets or stops the retransmission timer of Change options, depending on whether any is
+    /// unanswered.
     pub(super) fn watch_negotiation(&mut self, now: Instant) {
         if !self.features.is_unanswered() {
             self.timers.stop(Timer::Features);
@@ -264,7 +263,7 @@ impl Connection {
     }
 
     fn rearm_negotiation(&mut self, now: Instant) {
-        // No less than a round-trip time, and time enough for a delayed acknowledgement.
+        // At least a round-trip time, plus time for a delayed acknowledgement.
         let first = (self.rtt() * 2).max(self.config.partopen_retry);
         let interval = self
             .feature_backoff
@@ -272,7 +271,7 @@ impl Connection {
         self.timers.set(Timer::Features, now + interval);
     }
 
-    /// Declares what the CCID wishes of the Ack Ratio and the Sequence Window, at most once in a
+    /// Requests the Ack Ratio and the Sequence Window that the CCID wants, at most once per
     /// round-trip time (sections 6.6.1 and 7.5.2, RFC 4341 section 6.1.2).
     pub(super) fn declare_wishes(&mut self, now: Instant) {
         let too_soon = self.last_declared.is_some_and(|at| now - at < self.rtt());
@@ -284,8 +283,8 @@ impl Connection {
             .sender
             .ack_ratio()
             .filter(|&ratio| ratio != here.ack_ratio);
-        // Every packet counts, acknowledgements too: a peer that acknowledges them only now and
-        // then must not fall out of the acknowledgement window.
+        // Count all packets, acknowledgements included: a peer that acknowledges them rarely must
+        // not fall outside the acknowledgement window.
         let unacknowledged = self.seq.gss.distance_from(self.seq.gar).max(0) as u64;
         let window = self
             .sender
@@ -335,7 +334,8 @@ impl Connection {
         }
     }
 
-    /// No answer came: sends the packet of this state again. The timer is set when it leaves.
+    /// Sends the packet of the current state again after no answer arrived. The timer is set when
+    /// the packet leaves.
     fn retransmit(&mut self) {
         self.backoff.advance();
         match self.state {

@@ -1,15 +1,15 @@
 //! One end of a DCCP connection.
 //!
-//! - this module: what a connection is, and how it begins;
-//! - [`application`]: what its application does with it;
+//! - this module: the connection's state and its constructors;
+//! - [`application`]: the application's interface;
 //! - [`receive`]: the sixteen steps of RFC 4340 section 8.5, in order;
-//! - [`train`]: the same for packets that come together;
-//! - [`options`]: step 8's options;
-//! - [`deliver`]: step 16, application data;
-//! - [`path`]: its MTU, and its change;
-//! - [`transmit`]: which packet leaves next;
-//! - [`compose`]: what stands in it;
-//! - [`lifecycle`]: entering states, timers, the end.
+//! - [`train`]: fast paths for packets that arrive or leave together;
+//! - [`options`]: option processing of step 8;
+//! - [`deliver`]: application data, step 16;
+//! - [`path`]: the Path MTU and path changes;
+//! - [`transmit`]: chooses the next packet to send;
+//! - [`compose`]: builds it;
+//! - [`lifecycle`]: state transitions, timers, closing.
 
 mod application;
 mod compose;
@@ -47,14 +47,14 @@ use super::timing::{DEFAULT_RTT, PendingEcho};
 use super::{Config, Counters, Datagram, Event, Role, State};
 use crate::{End, Transmit};
 
-/// Shorter round-trip times are taken for this, so that no timer fires again at once.
+/// The lower bound of the round-trip time used for timers, so that none fires again at once.
 const MIN_RTT: Duration = Duration::from_millis(1);
 
 /// One end of a DCCP connection (RFC 4340), client or server.
 ///
-/// It is driven as an [`End`]; the application uses [`send`](Self::send),
-/// [`recv`](Self::recv), [`event`](Self::event) and [`close`](Self::close). A connection that is
-/// over goes on answering stray packets as RFC 4340 asks, until it is dropped.
+/// Drive it as an [`End`]. The application uses [`send`](Self::send), [`recv`](Self::recv),
+/// [`event`](Self::event) and [`close`](Self::close). A closed connection keeps answering stray
+/// packets, as RFC 4340 requires, until it is dropped.
 #[derive(Debug)]
 pub struct Connection {
     config: Arc<Config>,
@@ -64,22 +64,22 @@ pub struct Connection {
     local_port: u16,
     /// Zero in LISTEN state.
     remote_port: u16,
-    /// The Service Code of this connection; none in LISTEN state.
+    /// The Service Code of this connection; unset in LISTEN state.
     service: ServiceCode,
 
     seq: SequenceNumbers,
     features: Features,
     ack_vector: AckVectorBuffer,
-    /// Our latest packets with acknowledgement options, oldest first: once the peer has one, older
-    /// state need not be repeated.
+    /// Our latest packets with acknowledgement options, oldest first. Once the peer has received
+    /// one, older state need not be repeated.
     carriers: VecDeque<SeqNo>,
     sender: Sender,
     receiver: ReceiverHalf,
-    /// Present once the path has changed.
+    /// Present after a path change.
     earlier_paths: Option<Box<EarlierPaths>>,
-    /// Bytes; IP describes no longer packets.
+    /// In bytes; IP cannot describe longer packets.
     path_mtu: u16,
-    /// Bytes.
+    /// In bytes.
     lower_headers: u16,
 
     outbox: Outbox,
@@ -89,59 +89,60 @@ pub struct Connection {
     sync_limit: RateLimit,
     strays: Strays,
     handshake: Handshake,
-    /// Listens that a server has sent, or a client has obeyed (RFC 5596).
+    /// Listens sent by a server, or obeyed by a client (RFC 5596).
     listens: u8,
-    /// When the last valid packet came.
+    /// When the last valid packet arrived.
     last_valid: Option<Instant>,
-    /// When the Ack Ratio or the Sequence Window was last declared.
+    /// When the Ack Ratio or the Sequence Window was last requested.
     last_declared: Option<Instant>,
-    /// When pacing lets the next datagram leave.
+    /// When pacing permits the next datagram.
     paced_until: Option<Instant>,
 
     send_queue: VecDeque<Payload>,
     receive_queue: VecDeque<Datagram>,
     events: VecDeque<Event>,
-    /// Consecutive non-data packets sent last (section 7.7).
+    /// The number of consecutive non-data packets sent last (section 7.7).
     non_data_run: u64,
     echo: Option<PendingEcho>,
-    /// Present once a datagram has been dropped.
+    /// Present after a datagram was dropped.
     dropped: Option<Box<DataDropped>>,
     /// The Init Cookies of the latest Response (section 8.1.4).
     cookies: Box<[OptionBytes]>,
-    /// The application has asked to close.
+    /// Whether the application has asked to close.
     closing: bool,
-    /// A datagram was refused for want of room.
+    /// Whether a datagram was refused because the queue was full.
     was_full: bool,
     peer_not_listening: bool,
-    /// The application reads what comes.
+    /// Whether the application still reads.
     is_listening: bool,
-    /// The application has trouble keeping up.
+    /// Whether the application has trouble keeping up.
     is_slow: bool,
-    /// Data of a Request or Response has been delivered, or shall not be: there is at most one.
+    /// Whether the data of a Request or Response was delivered or refused: at most one is
+    /// delivered.
     handshake_data_settled: bool,
-    /// A datagram does not fit beside what a packet in PARTOPEN must carry.
+    /// Whether a datagram does not fit next to the options required in PARTOPEN.
     waits_for_open: bool,
     counters: Counters,
     #[cfg(test)]
     pub(in crate::dccp) trains: train::Trains,
 }
 
-/// What becomes of data on the Request that a server answers.
+/// What to do with the data of the Request that a server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dccp) enum RequestData {
-    /// The application gets it.
+    /// Deliver it to the application.
     Take,
-    /// It is dropped, and reported with Drop Code 0 (section 8.1.3).
+    /// Drop it, and report Drop Code 0 (section 8.1.3).
     Refuse,
 }
 
 impl Connection {
-    /// A client that connects to `remote_port`: its first packet is a Request.
+    /// Creates a client that connects to `remote_port`. Its first packet is a Request.
     ///
-    /// `rng` draws the initial sequence number and ECN nonces; seed it from a source that an
-    /// attacker cannot guess where there may be one (RFC 4340 section 7.2). Where the same ports
-    /// and addresses are used again within four minutes, an initial sequence number drawn at
-    /// random overlaps the old ones with a probability of about W / 2^47.
+    /// `rng` draws the initial sequence number and ECN nonces. Seed it from a source that an
+    /// attacker cannot guess, if attackers are possible (RFC 4340 section 7.2). If the same
+    /// addresses and ports are reused within four minutes, a random initial sequence number
+    /// overlaps the old ones with a probability of about W / 2^47.
     pub fn client(
         config: impl Into<Arc<Config>>,
         local_port: u16,
@@ -157,18 +158,19 @@ impl Connection {
         client
     }
 
-    /// A server in LISTEN state, which becomes the connection of the first valid Request that
-    /// comes. `rng` as for [`client`](Self::client).
+    /// Creates a server in LISTEN state, which becomes the connection of the first valid Request.
+    /// `rng` is as for [`client`](Self::client).
     pub fn listen(config: impl Into<Arc<Config>>, port: u16, mut rng: Xoshiro256PlusPlus) -> Self {
         let iss = SeqNo::new(rng.next_u64());
         Self::new(config.into(), Role::Server, port, iss, rng)
     }
 
-    /// A server for one client, whose port is known by other means (RFC 5596): it sends up to three
-    /// Listens, so that middleboxes let the client's Request through, and answers no other client.
-    /// The one service is the first of [`Config::service_codes`].
+    /// Creates a server for one client whose port is known by other means (RFC 5596). It sends up
+    /// to three Listens, so that middleboxes let the client's Request through, and answers no other
+    /// client. It offers only the first of [`Config::service_codes`].
     ///
-    /// An ICMP error in answer to a Listen is no reason to give up: the driver need not tell.
+    /// An ICMP error in response to a Listen is no reason to give up, so the driver need not report
+    /// it.
     pub fn invite(
         config: impl Into<Arc<Config>>,
         local_port: u16,
@@ -183,9 +185,9 @@ impl Connection {
         server
     }
 
-    /// The server's end of the connection that `request` opens.
+    /// Creates the server's end of the connection that `request` opens.
     ///
-    /// Where `request` is refused, the connection stays in LISTEN state and has a Reset to send.
+    /// If `request` is refused, the connection stays in LISTEN state and has a Reset to send.
     pub fn server(
         config: impl Into<Arc<Config>>,
         port: u16,
@@ -199,7 +201,7 @@ impl Connection {
         server
     }
 
-    /// As [`server`](Self::server), with the initial sequence number `iss`.
+    /// Like [`server`](Self::server), with the initial sequence number `iss`.
     pub(in crate::dccp) fn respond(
         config: Arc<Config>,
         iss: SeqNo,
@@ -279,13 +281,13 @@ impl Connection {
         codes.first().copied().unwrap_or_default()
     }
 
-    /// The round-trip time to reckon with.
+    /// The round-trip time estimate used for timers.
     fn rtt(&self) -> Duration {
         let known = self.sender.srtt().or(self.handshake.rtt);
         known.unwrap_or(DEFAULT_RTT).max(MIN_RTT)
     }
 
-    /// The windows of sequence-validity in force.
+    /// The current widths of the validity windows.
     const fn windows(&self) -> Windows {
         Windows {
             sequence: self.features.peer.sequence_window,
@@ -299,7 +301,7 @@ impl Connection {
         self.ack_vector.ack_number().unwrap_or(self.seq.gsr)
     }
 
-    /// Whether data, acknowledgements and negotiation flow.
+    /// Whether data, acknowledgements and feature negotiation may be sent.
     const fn is_established(&self) -> bool {
         matches!(self.state, State::PartOpen | State::Open)
     }

@@ -1,4 +1,4 @@
-//! The options of a received packet (step 8 of RFC 4340 section 8.5; sections 5.8 and 6).
+//! Processes the options of a received packet (step 8 of RFC 4340 section 8.5; sections 5.8 and 6).
 
 use std::ops::ControlFlow;
 
@@ -12,20 +12,20 @@ use crate::dccp::features::{Changed, Context, Feature, Location};
 use crate::dccp::half::Sender;
 use crate::dccp::timing::PendingEcho;
 
-/// Bytes of Init Cookies that fit a packet beside all else that a client in PARTOPEN has to say:
-/// three options of the greatest length.
+/// The Init Cookie bytes that fit a packet together with everything else a client in PARTOPEN must
+/// send: three options of maximum length.
 const COOKIES_MAX: usize = 3 * 255;
 
 impl Connection {
-    /// Goes through the options in order, and answers the NDP Count if there is one. Breaks when
-    /// one of them has reset the connection.
+    /// Processes all options and returns the NDP Count, if present. Breaks if an option has reset
+    /// the connection.
     pub(super) fn process_options(
         &mut self,
         now: Instant,
         packet: &Packet,
     ) -> ControlFlow<(), Option<u64>> {
         let kind = packet.kind.packet_type();
-        // Those of an earlier Response, come late, do not go with our acknowledgement number.
+        // The cookies of a late, earlier Response do not match our acknowledgement number.
         let takes_cookies =
             kind == PacketType::Response && self.state < State::Open && packet.seq == self.seq.gsr;
         if packet.options.is_empty() && !takes_cookies {
@@ -90,7 +90,7 @@ impl Connection {
                     self.counters.slow_receiver_reports += 1;
                     true
                 }
-                // For the CCIDs; without an acknowledgement number they mean nothing.
+                // The CCIDs read these; without an acknowledgement number they mean nothing.
                 DccpOption::AckVector { .. }
                 | DccpOption::DataDropped(_)
                 | DccpOption::ElapsedTime(_) => packet.kind.ack().is_some(),
@@ -99,21 +99,21 @@ impl Connection {
                     if option.option_type() == OptionType::RTT_ESTIMATE
                         && self.features.peer.send_rtt_estimate =>
                 {
-                    // RFC 6323 section 3.3: Data 1 to 3 are the option's first three bytes, so its
-                    // length is among them.
+                    // RFC 6323 section 3.3: Data 1 to 3 are the option's first three bytes,
+                    // including its length.
                     let [kind, first, _] = option.reset_data();
                     let length = option.encoded_len() as u8;
                     self.reset(now, ResetCode::OPTION_ERROR, [kind, length, first]);
                     return ControlFlow::Break(());
                 }
-                // For whatever CCID is in force, from the receiving half at the peer to the sending
-                // half here (section 10.3).
+                // From the peer's receiving half to our sending half, whichever CCID is in force
+                // (section 10.3).
                 option if option.option_type().owner() == OptionOwner::HcReceiver => {
                     packet.kind.ack().is_some() && self.sender.reads(option)
                 }
                 DccpOption::DataChecksum(_) => self.checks_data(),
                 DccpOption::Padding | DccpOption::TimestampEcho { .. } => true,
-                // Options of other CCIDs, unknown types, impossible lengths, cookies out of place.
+                // Options of other CCIDs, unknown types, invalid lengths, misplaced cookies.
                 _ => false,
             };
             if mandatory && !understood {
@@ -122,7 +122,7 @@ impl Connection {
             mandatory = false;
         }
         if mandatory {
-            // Section 5.8.2: nothing follows it.
+            // Section 5.8.2: no option follows it.
             return self.reset_for_option(now, ResetCode::OPTION_ERROR, &DccpOption::Mandatory);
         }
         if negotiated {
@@ -164,7 +164,7 @@ impl Connection {
         }
     }
 
-    /// Congestion control of the data sent from here begins afresh, with the CCID in force.
+    /// Restarts congestion control of our data with the CCID in force.
     pub(super) fn change_sender(&mut self) {
         let ccid = Ccid(self.features.here.ccid);
         if let Some(sender) = Sender::of(ccid, &self.config, self.mps()) {
@@ -176,7 +176,7 @@ impl Connection {
         }
     }
 
-    /// Congestion control of the peer's data begins afresh, with the CCID in force.
+    /// Restarts congestion control of the peer's data with the CCID in force.
     pub(super) fn change_receiver(&mut self) {
         let ccid = Ccid(self.features.peer.ccid);
         if let Some(mechanism) = self.config.ccids.get(ccid) {
@@ -191,7 +191,7 @@ impl Connection {
         }
     }
 
-    /// Resets the connection because of `option`, which the Reset tells (section 5.6).
+    /// Resets the connection because of `option`, which the Reset quotes (section 5.6).
     fn reset_for_option<T>(
         &mut self,
         now: Instant,

@@ -1,5 +1,5 @@
-//! The path: how large a packet may be, and what begins anew on another one (RFC 4340 sections
-//! 10.5 and 14).
+//! The path: packet size limits, and what restarts on a path change (RFC 4340 sections 10.5 and
+//! 14).
 
 use skywave_wire::dccp::{QuotedHeader, SeqNo};
 
@@ -8,18 +8,17 @@ use crate::dccp::ccid::HcSender;
 use crate::dccp::config::PATH_MTU_MIN;
 use crate::dccp::{Config, Congestion, Event, State};
 
-/// The header of a DataAck with 48-bit numbers, the longest that data stands behind.
+/// The header length of a DataAck with 48-bit numbers, the longest header in front of data.
 const DATA_ACK_HEADER: u32 = 24;
 
-/// Bytes of options that find room beside a datagram of the maximum size. A longer Ack Vector
-/// leaves in a packet of its own (section 11.2).
+/// The option bytes that fit next to a datagram of maximum size. A longer Ack Vector leaves in its
+/// own packet (section 11.2).
 pub(super) const OPTIONS_ROOM: u32 = 62;
 
-/// Every link takes packets of this length (RFC 791 section 3.2), in bytes.
+/// Every link carries packets of this many bytes (RFC 791 section 3.2).
 const LINK_MTU_MIN: u32 = 68;
 
-/// MTUs of links in common use, from RFC 1191 section 7.1: what to try next where a router does not
-/// tell its own.
+/// Common link MTUs from RFC 1191 section 7.1, tried in turn if a router does not report its own.
 const PLATEAUS: [u32; 8] = [
     32_000,
     17_914,
@@ -31,7 +30,7 @@ const PLATEAUS: [u32; 8] = [
     PATH_MTU_MIN,
 ];
 
-/// What congestion control has counted on earlier paths.
+/// Congestion control counts from earlier paths.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EarlierPaths {
     lost: u64,
@@ -41,7 +40,7 @@ pub(super) struct EarlierPaths {
 }
 
 impl EarlierPaths {
-    /// The state of congestion control on the path of now, with the counts of all paths.
+    /// Returns the current path's state of congestion control with the counts of all paths added.
     pub(super) const fn and_now(self, mut now: Congestion) -> Congestion {
         match &mut now {
             Congestion::Window(window) => {
@@ -58,17 +57,16 @@ impl Connection {
     /// The Maximum Packet Size: the most data that one datagram may carry now, in bytes (RFC 4340
     /// section 14).
     ///
-    /// It is [`Config::mps`], or less where the path takes less: its MTU,
-    /// without the headers of lower layers and DCCP's own, and without what options usually need.
-    /// No CCID here sets a limit of its own (CCMPS).
+    /// It is [`Config::mps`], or less if the path requires it: the Path MTU minus the headers of
+    /// lower layers, DCCP's own header, and the usual options. No CCID here has a limit of its own
+    /// (CCMPS).
     pub fn mps(&self) -> u32 {
         mps(&self.config, self.path_mtu, self.lower_headers)
     }
 
-    /// The way to the peer, for a driver that knows it better than
-    /// [`Config`] does: the MTU of its first link, and the headers before
-    /// DCCP's own, both in bytes. To be called before the first packet leaves: congestion control
-    /// begins with a window for packets of that size.
+    /// Sets the first link's MTU and the length of the headers in front of DCCP's, both in bytes,
+    /// overriding [`Config`]. Call it before the first packet leaves, because congestion control
+    /// sizes its initial window for such packets.
     pub fn set_path(&mut self, mtu: u32, lower_headers: u32) {
         let before = self.mps();
         self.lower_headers = bytes(lower_headers);
@@ -77,31 +75,30 @@ impl Connection {
         self.change_sender();
     }
 
-    /// This host itself refuses to send more than `mtu` bytes in one packet to the peer: its
-    /// interface or its routes have changed.
+    /// Reports that this host refuses to send more than `mtu` bytes in one packet to the peer,
+    /// because its interface or routes have changed.
     ///
-    /// As [`on_too_big`](Self::on_too_big), but the report cannot be forged: it needs no quotation,
-    /// and values down to 68 bytes (RFC 791 section 3.2) are believed.
+    /// Like [`on_too_big`](Self::on_too_big), but such a report cannot be forged: it needs no
+    /// quotation, and values down to 68 bytes (RFC 791 section 3.2) are believed.
     pub fn on_local_mtu(&mut self, mtu: u32) {
         if mtu < self.path_mtu() {
             self.set_path_mtu(mtu.max(LINK_MTU_MIN));
         }
     }
 
-    /// The Path MTU in bytes, headers of all layers included: the most that the path takes in one
-    /// packet, as far as is known (section 14.1).
+    /// The Path MTU in bytes, including the headers of all layers: the largest packet that the path
+    /// carries, as far as is known (section 14.1).
     pub const fn path_mtu(&self) -> u32 {
         self.path_mtu as u32
     }
 
-    /// A router reports that a packet of ours was too big for its next link, whose MTU it gives;
-    /// zero where it does not (RFC 1191). `quoted` is what it quotes of our packet.
+    /// Reports an ICMP error: a packet was too big for the next link. `mtu` is that link's MTU, or
+    /// zero if the router does not report it (RFC 1191). `quoted` is the quoted part of our packet.
     ///
-    /// The Path MTU falls, and [`Event::PathMtu`] tells of it. Datagrams that wait and are larger
-    /// than the new MPS are discarded. Says whether the report was believed: it must quote the
-    /// ports and a sequence number that was sent lately, and the MTU must be lower than the one
-    /// known. Values below 576 bytes are taken for 576. The packet counts as lost to congestion all
-    /// the same.
+    /// Lowers the Path MTU, emits [`Event::PathMtu`], and discards queued datagrams larger than the
+    /// new MPS. Returns whether the report was believed: it must quote the ports and a recently
+    /// sent sequence number, and the MTU must be lower than the current one. Values below 576 bytes
+    /// are treated as 576. The packet still counts as lost to congestion.
     pub fn on_too_big(&mut self, mtu: u32, quoted: QuotedHeader) -> bool {
         let is_ours =
             quoted.source_port == self.local_port && quoted.destination_port == self.remote_port;
@@ -130,8 +127,8 @@ impl Connection {
         true
     }
 
-    /// The connection takes another path from now on, whose first link has this MTU: congestion
-    /// control and the round-trip time begin anew (section 10.5), and so does the Path MTU.
+    /// Reports that the connection now takes another path, whose first link has this MTU. Restarts
+    /// congestion control, the round-trip time (section 10.5) and the Path MTU.
     pub fn on_path_change(&mut self, mtu: u32) {
         let earlier = self.earlier_paths.get_or_insert_default();
         earlier.timeouts += self.sender.timeouts();
@@ -167,20 +164,20 @@ impl Connection {
         self.events.push_back(Event::PathMtu { mps, discarded });
     }
 
-    /// Bytes of a whole DCCP packet that the path takes.
+    /// The size of the largest DCCP packet that fits the path, in bytes.
     pub(super) fn packet_limit(&self) -> usize {
         self.path_mtu.saturating_sub(self.lower_headers).into()
     }
 }
 
-/// The Maximum Packet Size on a path.
+/// The Maximum Packet Size for a given path.
 pub(super) fn mps(config: &Config, path_mtu: u16, lower_headers: u16) -> u32 {
     let headers = DATA_ACK_HEADER + OPTIONS_ROOM;
     let room = u32::from(path_mtu.saturating_sub(lower_headers));
     config.mps.min(room.saturating_sub(headers))
 }
 
-/// A length, no greater than IP's length fields tell.
+/// Clamps a length to what IP's length fields can describe.
 pub(super) fn bytes(length: u32) -> u16 {
     u16::try_from(length).unwrap_or(u16::MAX)
 }

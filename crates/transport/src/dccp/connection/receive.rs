@@ -1,6 +1,6 @@
-//! A packet has come: the sixteen steps of RFC 4340 section 8.5, one function each.
+//! Processes a received packet: the sixteen steps of RFC 4340 section 8.5, one function each.
 //!
-//! The comments in quotes are the pseudocode's. A step that ends with "drop packet and return"
+//! Quoted comments are from the RFC's pseudocode. A step that ends with "drop packet and return"
 //! breaks; all others continue.
 
 use std::ops::ControlFlow;
@@ -14,12 +14,12 @@ use crate::dccp::ackvec::{Vector, vectors};
 use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedPacket};
 use crate::dccp::{Event, Origin};
 
-/// Whether the steps go on.
+/// Whether to continue with the next step.
 type Step = ControlFlow<()>;
 
-/// What step 8 finds out for step 16.
+/// What step 8 passes on to step 16.
 struct Arrival {
-    /// Whether the packet had not been received before.
+    /// Whether this is the packet's first arrival.
     is_new: bool,
     /// Whether its data failed the Data Checksum.
     is_corrupted: bool,
@@ -29,7 +29,7 @@ const CONTINUE: Step = ControlFlow::Continue(());
 const DROP: Step = ControlFlow::Break(());
 
 impl Connection {
-    /// Takes a packet through all steps.
+    /// Runs a packet through all steps.
     pub(super) fn process(&mut self, now: Instant, ecn: Ecn, packet: &mut Packet) {
         let _: Step = self.steps(now, ecn, packet);
     }
@@ -40,7 +40,7 @@ impl Connection {
         self.step_2_check_ports_and_timewait(now, packet)?;
         let has_data = matches!(packet.kind, Kind::Data | Kind::DataAck { .. });
         if self.state == State::Open && has_data {
-            // The other steps are about other states and types, of which there are far fewer.
+            // The remaining steps concern other states and types, which are far rarer.
             self.step_6_check_sequence_numbers(now, packet)?;
             let arrival = self.step_8_process_options(now, ecn, packet)?;
             self.step_16_process_data(packet, arrival);
@@ -63,7 +63,7 @@ impl Connection {
         CONTINUE
     }
 
-    /// An endpoint that cannot read ECN bits does not look at them (section 12.1).
+    /// Hides ECN bits from an endpoint that cannot read them (section 12.1).
     pub(super) fn readable_ecn(&self, ecn: Ecn) -> Ecn {
         if self.config.ecn_incapable {
             Ecn::NotEct
@@ -72,8 +72,8 @@ impl Connection {
         }
     }
 
-    /// "Step 1: Check header basics." Lengths and the checksum have been checked by whoever parsed
-    /// the packet.
+    /// "Step 1: Check header basics." Lengths and the checksum were checked when the packet was
+    /// parsed.
     fn step_1_check_header_basics(&mut self, packet: &Packet) -> Step {
         let kind = packet.kind.packet_type();
         let may_be_short = matches!(
@@ -90,8 +90,8 @@ impl Connection {
     fn step_2_check_ports_and_timewait(&mut self, now: Instant, packet: &Packet) -> Step {
         let is_ours = packet.destination_port == self.local_port
             && (self.state == State::Listen || packet.source_port == self.remote_port);
-        // In silence, but for a client in REQUEST state (RFC 5596 section 2.2.3); its options and
-        // data mean nothing.
+        // Ignore it silently, except in REQUEST state (RFC 5596 section 2.2.3). Its options and
+        // data have no meaning.
         if packet.kind.packet_type() == PacketType::Listen {
             if is_ours {
                 self.obey_listen();
@@ -144,8 +144,8 @@ impl Connection {
             self.seq.start_receiving(packet.seq);
             return CONTINUE;
         }
-        // "Only Response and Reset are valid in REQUEST state." The request itself goes on: the
-        // Reset clears away the peer's half-open connection (section 7.5.6).
+        // "Only Response and Reset are valid in REQUEST state." Our Request continues: the Reset
+        // clears the peer's half-open connection (section 7.5.6).
         self.challenge_with_reset(now, packet);
         self.ignore()
     }
@@ -233,7 +233,7 @@ impl Connection {
             self.counters.duplicates += 1;
         }
         let is_corrupted = self.is_corrupted(packet);
-        // The acknowledgement number of a Sync tells nothing of what was received (section 5.7).
+        // The acknowledgement number of a Sync does not say what was received (section 5.7).
         let ack = packet
             .kind
             .ack()
@@ -261,7 +261,7 @@ impl Connection {
         })
     }
 
-    /// Congestion control has taken in what came, and may want something now.
+    /// Lets congestion control act on what it has just learned.
     pub(super) fn heed_congestion_control(&mut self, now: Instant) {
         if let Some(rtt) = self.sender.srtt() {
             self.receiver.on_rtt(rtt);
@@ -331,8 +331,8 @@ impl Connection {
             && self.role == Role::Server
             && self.state == State::Open
         {
-            // The client is in PARTOPEN then, and stays there until a packet of ours tells it that the
-            // handshake is complete.
+            // The client is then in PARTOPEN, and stays there until one of our packets shows that
+            // the handshake is complete.
             self.outbox.ack |= self.handshake.has_ended_with(ack, now);
         }
     }
@@ -363,14 +363,14 @@ impl Connection {
 
     /// "Step 16: Process data."
     fn step_16_process_data(&mut self, packet: &mut Packet, arrival: Arrival) {
-        // Data of a packet that came twice, or that is too old to tell, is delivered at most once.
+        // Duplicates, and packets too old to be recognised as such, deliver no data.
         if arrival.is_new {
             self.accept_data(packet, arrival.is_corrupted);
         }
     }
 
-    /// Forgets acknowledgement state that the peer has (section 11.1): it acknowledges, by number
-    /// or in its Ack Vector, a packet of ours that carried the state.
+    /// Forgets acknowledgement state that the peer has (section 11.1): state carried by one of our
+    /// packets that this packet acknowledges, by number or in its Ack Vector.
     fn take_in_acks_of_acks(&mut self, ack: SeqNo, options: &OptionList) {
         let carriers = &self.carriers;
         let carrier = vectors(self.sender.row().vector, ack, options)
@@ -392,13 +392,13 @@ impl Connection {
         }
     }
 
-    /// Drops a packet that failed a check.
+    /// Counts and drops a packet that failed a check.
     fn ignore(&mut self) -> Step {
         self.counters.invalid_packets += 1;
         DROP
     }
 
-    /// Counts `packets` that have come, each with that much data.
+    /// Counts `packets` received, each with `data` bytes of data.
     pub(super) fn count_received(&mut self, data: Option<u32>, ecn: Ecn, packets: u64) {
         self.counters.packets_received += packets;
         if ecn.is_ce() {
@@ -411,8 +411,8 @@ impl Connection {
     }
 }
 
-/// Bytes of application data; `None` where there is no datagram. An empty data area is an empty
-/// datagram on Data and DataAck, and none on Request and Response (section 5.4).
+/// Bytes of application data; `None` if there is no datagram. An empty data area is an empty
+/// datagram on Data and DataAck, but none on Request and Response (section 5.4).
 pub(super) fn carried_data(packet: &Packet) -> Option<u32> {
     let length = u32::try_from(packet.payload.len()).unwrap_or(u32::MAX);
     match packet.kind {

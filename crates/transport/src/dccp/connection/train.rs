@@ -1,4 +1,4 @@
-//! Packets that come or leave together: what is the same for all of them is done once.
+//! Fast paths for packets that arrive or leave together: common work is done once per train.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -13,9 +13,10 @@ use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedTrain, SentTrain};
 use crate::{Drain, Transmit};
 
 impl Connection {
-    /// Packets have arrived together at `now`, all with `ecn` in their IP headers. It is the same as
-    /// to [read](Packet::read) each and to [`receive`](crate::End::receive) it, one after the
-    /// other, with less work. Says how many of them were malformed, and so dropped.
+    /// Handles packets that arrived together at `now`, all with `ecn` in their IP headers.
+    /// Equivalent to [reading](Packet::read) each and passing it to
+    /// [`receive`](crate::End::receive), but faster. Returns the number of malformed packets, which
+    /// are dropped.
     pub fn receive_all(
         &mut self,
         now: Instant,
@@ -45,9 +46,9 @@ impl Connection {
         malformed
     }
 
-    /// Header prediction, as in TCP: whether this is data and nothing else, in order. Such a packet
-    /// is new and passes all checks of steps 1 to 7 of RFC 4340 section 8.5, and step 8 finds no
-    /// options.
+    /// Header prediction, as in TCP: whether the packet is plain in-order data. Such a packet is
+    /// new, passes all checks of steps 1 to 7 of RFC 4340 section 8.5, and has no options for step
+    /// 8.
     #[inline(always)]
     fn is_predicted(&self, header: &DataHeader) -> bool {
         header.seq == self.seq.gsr.next()
@@ -56,7 +57,7 @@ impl Connection {
             && self.state == State::Open
     }
 
-    /// Appends a predicted packet with that much data to `train`, or begins another one with it.
+    /// Appends a predicted packet with `data` bytes to `train`, or starts a new train.
     #[inline(always)]
     fn add_to_train(
         &mut self,
@@ -83,7 +84,7 @@ impl Connection {
         }
     }
 
-    /// Step 8 of section 8.5 for all packets of a train.
+    /// Step 8 of section 8.5 for a whole train.
     fn take_in(&mut self, now: Instant, train: Option<ReceivedTrain>) {
         let Some(train) = train else { return };
         #[cfg(test)]
@@ -99,8 +100,8 @@ impl Connection {
         self.heed_congestion_control(now);
     }
 
-    /// Sends the datagrams that may leave just as the packet has left whose header `leader` is. Nothing
-    /// else has become due since then, for nothing has come and no time has passed.
+    /// Sends the datagrams that may leave in the same way as the packet whose header is `leader`.
+    /// Nothing else can have become due since then: no packet has arrived and no time has passed.
     #[inline(always)]
     fn send_train(
         &mut self,
@@ -142,13 +143,14 @@ impl Connection {
     }
 }
 
-/// Where packets go that leave together.
+/// A sink for packets that leave together.
 pub trait Outlet {
-    /// Takes one packet; breaks off where more would find no room, though it has taken this one.
+    /// Takes one packet. Breaks if no further packet would fit; this one has been taken
+    /// nevertheless.
     fn packet(&mut self, transmit: Transmit<Packet>) -> ControlFlow<()>;
 
-    /// Takes Data packets out of `train`; breaks off where more would find no room. Those that it has
-    /// not taken have not been sent.
+    /// Takes Data packets out of `train`. Breaks if no further packet would fit. Packets left in
+    /// the train have not been sent.
     fn train(&mut self, train: &mut Train<'_>) -> ControlFlow<()> {
         let ecn = train.ecn();
         let all = train.take_out(usize::MAX, |header, payload| {
@@ -168,11 +170,11 @@ impl<F: FnMut(Transmit<Packet>) -> ControlFlow<()>> Outlet for F {
     }
 }
 
-/// Data packets that may leave one after the other, all of one size and with the same ECN bits.
+/// Data packets that may leave back to back, all with the same size and ECN bits.
 #[derive(Debug)]
 pub struct Train<'a> {
     ecn: Ecn,
-    /// Of the next packet.
+    /// The header of the next packet.
     header: DataHeader,
     size: usize,
     permitted: u64,
@@ -180,22 +182,22 @@ pub struct Train<'a> {
 }
 
 impl Train<'_> {
-    /// The ECN bits that their IP headers shall carry.
+    /// The ECN bits for their IP headers.
     pub const fn ecn(&self) -> Ecn {
         self.ecn
     }
 
-    /// Bytes of each packet without IP: header and data.
+    /// The length of each packet without IP, in bytes: header plus data.
     pub const fn packet_len(&self) -> usize {
         DataHeader::LEN + self.size
     }
 
-    /// Takes out packets in order, no more than `limit`, and hands the header and the data of each to
-    /// `emit`, until that fails. Each that is taken out has been sent.
+    /// Takes out at most `limit` packets in order and passes the header and data of each to `emit`,
+    /// until `emit` fails. Each packet taken out has been sent.
     ///
     /// # Errors
     ///
-    /// What `emit` says of the last one that was taken out.
+    /// The error of `emit` for the last packet taken out.
     #[inline(always)]
     pub fn take_out<E>(
         &mut self,
@@ -220,9 +222,9 @@ impl Train<'_> {
 }
 
 impl Drain<'_, Connection> {
-    /// Hands over all packets that are to be sent, until `outlet` breaks off: the same as
-    /// [`transmit`](Self::transmit) again and again, with less work. Where it has broken off there may
-    /// be more, for another call.
+    /// Sends all packets that may leave, until `outlet` breaks. Equivalent to repeated calls of
+    /// [`transmit`](Self::transmit), but faster. After a break, call it again for the remaining
+    /// packets.
     pub fn transmit_all(&mut self, outlet: &mut impl Outlet) -> ControlFlow<()> {
         while let Some(transmit) = self.transmit() {
             let leader = Leader::of(&transmit);
@@ -235,7 +237,7 @@ impl Drain<'_, Connection> {
     }
 }
 
-/// What the packets of a train have in common with the one ahead of them.
+/// What the packets of a train share with the packet in front of them.
 struct Leader {
     header: DataHeader,
     size: usize,
@@ -243,7 +245,7 @@ struct Leader {
 }
 
 impl Leader {
-    /// Of a Data packet with nothing but data; `None` of others.
+    /// The leader described by a plain Data packet; `None` for any other packet.
     fn of(Transmit { ecn, packet }: &Transmit<Packet>) -> Option<Self> {
         DataHeader::of(packet).map(|header| Self {
             header,
@@ -253,7 +255,7 @@ impl Leader {
     }
 }
 
-/// Trains of more than one packet so far.
+/// The number of trains of more than one packet so far.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::dccp) struct Trains {

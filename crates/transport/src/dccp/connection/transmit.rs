@@ -1,4 +1,4 @@
-//! Which packet leaves next.
+//! Chooses the next packet to send.
 
 use skywave_units::Instant;
 use skywave_wire::Payload;
@@ -10,14 +10,14 @@ use crate::dccp::ccid::{HcReceiver, HcSender, Permit};
 use crate::dccp::features::{Feature, Location};
 use crate::dccp::timer::Timer;
 
-/// Packets that shall leave as soon as the driver asks, at most one of each kind.
+/// Packets to send as soon as the driver asks, at most one of each kind.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    /// Built already: the connection that its numbers come from may be gone.
+    /// Built in advance, because the connection that numbers it may be gone.
     pub(super) reset: Option<Box<Packet>>,
     /// A Sync with this acknowledgement number.
     pub(super) sync: Option<SeqNo>,
-    /// A SyncAck with this one.
+    /// A SyncAck with this acknowledgement number.
     pub(super) sync_ack: Option<SeqNo>,
     /// A Listen.
     pub(super) listen: bool,
@@ -27,11 +27,11 @@ pub(super) struct Outbox {
     pub(super) response: bool,
     /// The CloseReq or the Close, by state.
     pub(super) ending: bool,
-    /// An Ack, unless data can take its place.
+    /// An Ack, unless a DataAck can replace it.
     pub(super) ack: bool,
 }
 
-/// What comes next where nothing is more urgent.
+/// The next packet if nothing more urgent is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Data,
@@ -40,7 +40,7 @@ enum Turn {
 }
 
 impl Connection {
-    /// The next packet that may leave at `now`.
+    /// Returns the next packet that may leave at `now`.
     pub(super) fn next_packet(&mut self, now: Instant) -> Option<Transmit<Packet>> {
         if let Some(reset) = self.outbox.reset.take() {
             self.counters.resets_sent += 1;
@@ -77,10 +77,10 @@ impl Connection {
             return None;
         }
         if self.state == State::PartOpen && self.outbox.ack {
-            // Step 12 of section 8.5: an Ack completes the handshake, data comes after it.
+            // Step 12 of section 8.5: an Ack completes the handshake; data follows it.
             return Some(self.acknowledge(now));
         }
-        // Each packet is built where it is returned, for it is large to be moved.
+        // Build each packet where it is returned: moving it is expensive.
         match self.next_in_turn(now) {
             Some(Turn::Data) => {
                 let payload = self.send_queue.pop_front()?;
@@ -96,8 +96,7 @@ impl Connection {
         }
     }
 
-    /// A Listen is outside of the sequence number space: its own number is zero (RFC 5596 section
-    /// 2.2.1).
+    /// A Listen is outside the sequence number space: its number is zero (RFC 5596 section 2.2.1).
     fn listen_packet(&mut self, now: Instant) -> Transmit<Packet> {
         self.listen_sent(now);
         self.counters.packets_sent += 1;
@@ -123,7 +122,7 @@ impl Connection {
         )
     }
 
-    /// A Request or Response: each one carries all Changes that have not been answered.
+    /// A Request or Response. Each carries all unanswered Changes.
     fn handshake_packet(&mut self, now: Instant, kind: Kind) -> Transmit<Packet> {
         self.features.retransmit();
         let sent = self.without_data(now, kind);
@@ -135,7 +134,8 @@ impl Connection {
         self.build(now, kind, Payload::EMPTY)
     }
 
-    /// The CloseReq or Close (section 8.3): again after two round-trip times, with back-off.
+    /// The CloseReq or Close (section 8.3). It is repeated after two round-trip times, with
+    /// back-off.
     fn ending(&mut self, now: Instant) -> Transmit<Packet> {
         let interval = self
             .backoff
@@ -149,13 +149,13 @@ impl Connection {
         self.without_data(now, kind)
     }
 
-    /// Whether data or an acknowledgement is to leave, or both in one.
+    /// Whether to send data, an acknowledgement, or both in one packet.
     fn next_in_turn(&mut self, now: Instant) -> Option<Turn> {
         let data = self.data_in_turn(now);
         data.or_else(|| self.ack_is_due().then_some(Turn::Ack))
     }
 
-    /// What leaves if a datagram waits and may leave.
+    /// The next packet if a datagram is queued and may leave.
     fn data_in_turn(&mut self, now: Instant) -> Option<Turn> {
         let waiting = self.send_queue.front()?;
         if self.state == State::PartOpen && self.waits_for_open {
@@ -188,7 +188,7 @@ impl Connection {
             return Some(Turn::Data);
         }
         Some(match (self.has_room_to_piggyback(size), is_due) {
-            // A delayed acknowledgement rides along before its time.
+            // A pending delayed acknowledgement rides along early.
             (true, _) => Turn::DataAck,
             (false, true) => Turn::Ack,
             (false, false) => Turn::Data,
@@ -199,12 +199,12 @@ impl Connection {
         let payload = self.send_queue.pop_front().unwrap_or_default();
         let ack = self.ack_number();
         let packet = self.build(now, Kind::DataAck { ack }, payload);
-        // The datagram may be back in the queue.
+        // The datagram may have been put back into the queue.
         self.tell_writable();
         packet
     }
 
-    /// Tells the application that there is room for a datagram again, where one was refused.
+    /// Tells the application that the send queue has room again, if a datagram was refused.
     fn tell_writable(&mut self) {
         if self.was_full && self.send_room() > 0 {
             self.was_full = false;
@@ -222,7 +222,7 @@ impl Connection {
         size + options <= (self.mps() + path::OPTIONS_ROOM) as usize
     }
 
-    /// Whether a packet with an acknowledgement number shall leave at once.
+    /// Whether a packet with an acknowledgement number should leave at once.
     fn ack_is_due(&self) -> bool {
         self.outbox.ack || self.receiver.ack_due() || self.features.is_due()
     }

@@ -1,9 +1,9 @@
 //! Feature negotiation (RFC 4340 section 6): pure state, no clock and no packets.
 //!
-//! - [`table`]: the features, their rules and values.
-//! - [`mod@preferences`]: what the configuration wants of each.
-//! - [`Features`]: the state machine of section 6.6, what leaves.
-//! - [`mod@received`]: what comes in.
+//! - [`table`]: the features, their rules and values;
+//! - [`mod@preferences`]: the values the configuration wants;
+//! - [`Features`]: the state machine of section 6.6, and outgoing options;
+//! - [`mod@received`]: incoming options.
 
 mod preferences;
 mod received;
@@ -19,8 +19,8 @@ pub(crate) use received::{Changed, Context};
 use table::Rule;
 pub(crate) use table::{Feature, Location, Values};
 
-/// Bytes of negotiation options that one packet carries at most; the rest waits for the next one,
-/// so that options of every kind together stay below the limit of 1008 (section 5.1).
+/// The most bytes of negotiation options per packet; the rest waits for the next packet, so that
+/// all options together stay below the limit of 1008 bytes (section 5.1).
 const OPTION_BUDGET: usize = 128;
 
 /// All features of a connection.
@@ -33,17 +33,17 @@ pub(crate) struct Features {
     /// The values at the peer.
     pub(crate) peer: Values,
     negotiations: Vec<Negotiation>,
-    /// Confirms that wait for a packet with an acknowledgement number; first those that have left
-    /// and are repeated.
+    /// Confirms waiting for a packet with an acknowledgement number; those already sent and being
+    /// repeated come first.
     confirms: Vec<DccpOption>,
     /// Feature Greatest Sequence Number Received; `None` stands for ISR - 1.
     fgsr: Option<SeqNo>,
     /// Feature Greatest Sequence Number Sent.
     fgss: SeqNo,
-    /// The CCID that the features of its own have been asked for: of the data sent from here, and
-    /// from the peer.
+    /// The CCIDs whose own features have been requested: that of the data we send, and that of the
+    /// peer's data.
     asked_for: [Option<Ccid>; 2],
-    /// Whether every packet repeats the Confirms that have left, and how many these are.
+    /// Whether every packet repeats the Confirms already sent, and how many those are.
     repeats_confirms: bool,
     repeated: u8,
 }
@@ -55,13 +55,13 @@ struct Negotiation {
     location: Location,
     state: NegotiationState,
     mandatory: bool,
-    /// Whether the Change goes onto the next packet that may carry it.
+    /// Whether to add the Change to the next packet that may carry it.
     due: bool,
-    /// What the Change says: a preference list, or one value.
+    /// The value of the Change: a preference list, or a single value.
     value: OptionBytes,
 }
 
-/// Section 6.6.2.
+/// The states of section 6.6.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NegotiationState {
     /// STABLE, with a first Change about to be sent.
@@ -73,8 +73,8 @@ enum NegotiationState {
 }
 
 impl Features {
-    /// The features of a new connection, whose first packet will carry `iss`: all values initial,
-    /// and the configuration's wishes about to be sent.
+    /// Creates the features of a new connection whose first packet is `iss`: all values initial,
+    /// with the configuration's requests pending.
     pub(crate) fn new(config: &Config, iss: SeqNo) -> Self {
         let mut features = Self {
             here: Values::default(),
@@ -90,14 +90,14 @@ impl Features {
         for (feature, location, value, mandatory) in opening_changes(config) {
             features.open(feature, location, value, mandatory);
         }
-        // What goes with the initial CCID alone is among them.
+        // These include what belongs to the initial CCID only.
         if features.is_stable(Feature::Ccid, Location::Here) {
             features.asked_for[Location::Here as usize] = Some(Ccid::INITIAL);
         }
         features
     }
 
-    /// Asks for what the CCIDs in force need of the peer, once each of them is settled.
+    /// Requests the features that the CCIDs in force need from the peer, once each CCID is settled.
     pub(crate) fn ask_for_ccids(&mut self, config: &Config) {
         for location in [Location::Here, Location::Peer] {
             let ccid = Ccid(self.values(location).ccid);
@@ -116,7 +116,7 @@ impl Features {
         }
     }
 
-    /// Whether the feature means anything under the CCIDs in force.
+    /// Whether the feature has a meaning under the CCIDs in force.
     fn is_in_force(&self, config: &Config, feature: Feature, location: Location) -> bool {
         feature.ccid_location(location).is_none_or(|ccid| {
             let ccid = Ccid(self.values(ccid).ccid);
@@ -124,8 +124,8 @@ impl Features {
         })
     }
 
-    /// Another CCID is in force for the data sent from `location`: features of its own begin with
-    /// their initial values.
+    /// Resets CCID-specific features to their initial values after the CCID of the data sent from
+    /// `location` changed.
     fn restart_ccid_features(&mut self, location: Location) {
         for feature in Feature::OF_CCIDS {
             for at in [Location::Here, Location::Peer] {
@@ -143,7 +143,7 @@ impl Features {
         }
     }
 
-    /// Declares a new value of a non-negotiable feature of this endpoint.
+    /// Announces a new value of one of this endpoint's non-negotiable features.
     pub(crate) fn declare(&mut self, feature: Feature, value: u64) {
         debug_assert_eq!(feature.rule(), Rule::NonNegotiable);
         self.open(feature, Location::Here, feature.write(value), false);
@@ -175,25 +175,25 @@ impl Features {
         self.find(feature, location).is_none()
     }
 
-    /// Whether some option waits for a packet.
+    /// Whether an option waits for a packet.
     pub(crate) fn is_due(&self) -> bool {
         self.confirms.len() > self.repeated.into()
             || self.negotiations.iter().any(|negotiation| negotiation.due)
     }
 
-    /// Whether a Change has not been answered.
+    /// Whether a Change is unanswered.
     pub(crate) const fn is_unanswered(&self) -> bool {
         !self.negotiations.is_empty()
     }
 
-    /// No answer came in time: all Changes in CHANGING state shall be sent again.
+    /// Schedules all Changes in CHANGING state for retransmission.
     pub(crate) fn retransmit(&mut self) {
         for negotiation in &mut self.negotiations {
             negotiation.due = true;
         }
     }
 
-    /// Whether Confirms stand on every packet from now on, and not on the next one only.
+    /// Sets whether every packet from now on carries the Confirms, instead of only the next one.
     pub(crate) fn repeat_confirms(&mut self, repeat: bool) {
         self.repeats_confirms = repeat;
         if !repeat {
@@ -202,13 +202,14 @@ impl Features {
         }
     }
 
-    /// Whether Confirms that have left go onto the next packet again.
+    /// Whether Confirms already sent are repeated on the next packet.
     pub(crate) const fn is_repeating(&self) -> bool {
         self.repeated > 0
     }
 
-    /// Adds what is due to a packet that will be sent as `seq`. `has_ack`: whether the packet has
-    /// an acknowledgement number, without which no Confirm may be sent (section 6.6.1).
+    /// Adds pending options to a packet that will be sent as `seq`. `has_ack` says whether the
+    /// packet has an acknowledgement number, without which it may not carry Confirms (section
+    /// 6.6.1).
     pub(crate) fn emit(&mut self, seq: SeqNo, has_ack: bool, options: &mut OptionList) {
         let mut room = OPTION_BUDGET;
         let mut fits = |value: &OptionBytes| {
@@ -259,7 +260,8 @@ impl Features {
         }
     }
 
-    /// All options of packet `seq`, of which some were negotiation options, have been taken in.
+    /// Notes that all options of packet `seq`, which contained negotiation options, have been
+    /// processed.
     pub(crate) fn packet_processed(&mut self, seq: SeqNo) {
         self.fgsr = Some(self.fgsr.map_or(seq, |fgsr| fgsr.max(seq)));
     }

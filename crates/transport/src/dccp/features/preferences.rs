@@ -1,4 +1,4 @@
-//! What this endpoint wants of each feature, as its configuration has it.
+//! The values this endpoint wants for each feature, derived from its configuration.
 
 use skywave_wire::dccp::OptionBytes;
 
@@ -6,8 +6,8 @@ use super::table::{Feature, Location};
 use crate::dccp::Config;
 use crate::dccp::ccid::{Ccid, Row};
 
-/// The values of a server-priority feature that this endpoint accepts, the most preferred first,
-/// where `ccid` is in force for the data that it sends.
+/// The values of a server-priority feature that this endpoint accepts, most preferred first, if
+/// `ccid` is in force for the data it sends.
 pub(crate) fn preferences(
     config: &Config,
     feature: Feature,
@@ -59,8 +59,7 @@ pub(crate) fn preferences(
     list.iter().copied().collect()
 }
 
-/// Whether the peer's data may come under a CCID that counts lost data packets by their sequence
-/// numbers.
+/// Whether the peer's data may use a CCID that counts lost data packets by sequence number.
 fn counts_lost_data(config: &Config) -> bool {
     let mut rows = config
         .receiver_ccids
@@ -69,7 +68,7 @@ fn counts_lost_data(config: &Config) -> bool {
     rows.any(|row| row.features.ndp_count)
 }
 
-/// Each CCID once, so that the list fits an option.
+/// The list without duplicates, so that it fits an option.
 fn ccids(list: &[Ccid]) -> OptionBytes {
     let mut numbers = OptionBytes::new();
     for number in list.iter().map(|ccid| ccid.0) {
@@ -80,8 +79,8 @@ fn ccids(list: &[Ccid]) -> OptionBytes {
     numbers
 }
 
-/// Values of Minimum Checksum Coverage. Here: no smaller coverage than the configured one. At the
-/// peer: whatever accepts the coverage that this endpoint sends comes first.
+/// Values of Minimum Checksum Coverage. For this endpoint: none smaller than the configured
+/// coverage. For the peer: values that accept the coverage we send come first.
 fn coverages(config: &Config, location: Location) -> OptionBytes {
     match location {
         Location::Here => match config.minimum_checksum_coverage {
@@ -95,7 +94,8 @@ fn coverages(config: &Config, location: Location) -> OptionBytes {
     }
 }
 
-/// The Changes to open a connection with: feature, location, value, and whether it is Mandatory.
+/// The Changes that open a connection: feature, location, value, and whether the Change is
+/// Mandatory.
 pub(crate) fn opening_changes(
     wishes: &Config,
 ) -> impl Iterator<Item = (Feature, Location, OptionBytes, bool)> + '_ {
@@ -131,8 +131,8 @@ pub(crate) fn opening_changes(
             .filter(|&(.., wanted)| wanted)
             .map(move |(feature, location, _)| {
                 let list = preferences(wishes, feature, location, initial[0]);
-                // Where the value of table 4 will not do, the peer must agree or reset (sections 6.6.9
-                // and 12.1).
+                // If the initial value of table 4 is not acceptable, the peer must agree or reset
+                // (sections 6.6.9 and 12.1).
                 let mandatory = match feature {
                     Ccid => !list.contains(&initial[0].0),
                     EcnIncapable | SendAckVector => true,
@@ -147,9 +147,9 @@ pub(crate) fn opening_changes(
     negotiated.chain(declared)
 }
 
-/// The Changes to go on with once it is settled which CCIDs are in force: those for the CCID of the
-/// data that is sent from `location`. Before, they could be taken for another CCID's (section 10.3).
-/// Each with the location of the feature, and whether the peer must agree.
+/// The Changes to send once the CCID of the data sent from `location` is settled; earlier ones
+/// might be taken for another CCID's (section 10.3). Each comes with the feature's location and
+/// whether the peer must agree.
 pub(crate) fn changes_for_ccid(
     row: &Row,
     location: Location,
@@ -163,8 +163,8 @@ pub(crate) fn changes_for_ccid(
             (features.loss_event_rate, SendLossEventRate, Peer, false),
             (false, SendNdpCount, Here, false),
         ],
-        // The peer asks for what its CCID 2 cannot do without, but Linux does not where it offers
-        // several CCIDs.
+        // The peer should ask for what its CCID 2 requires, but Linux does not if it offers several
+        // CCIDs.
         Peer => [
             (features.ack_vector, SendAckVector, Here, false),
             (features.ndp_count, SendNdpCount, Peer, false),

@@ -1,4 +1,4 @@
-//! What a peer's Change and Confirm options do (RFC 4340 sections 6.6.2 and 6.6.4 to 6.6.8).
+//! Handles the peer's Change and Confirm options (RFC 4340 sections 6.6.2 and 6.6.4 to 6.6.8).
 
 use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, OptionBytes, ResetCode, SeqNo};
 
@@ -7,14 +7,14 @@ use super::table::{Rule, reconcile};
 use super::{Feature, Features, Location, NegotiationState};
 use crate::dccp::{Ccid, Config, Role};
 
-/// Where an option stood.
+/// The packet and position of an option.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context {
-    /// Sequence number of the packet, which is valid.
+    /// The packet's sequence number, already validated.
     pub(crate) seq: SeqNo,
     /// Its acknowledgement number.
     pub(crate) ack: Option<SeqNo>,
-    /// Whether a Mandatory option stood before it.
+    /// Whether a Mandatory option precedes it.
     pub(crate) mandatory: bool,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Context {
 #[derive(Clone, Copy, Debug)]
 struct Received<'a> {
     context: Context,
-    /// L or R, as the peer has it.
+    /// L or R, from the peer's point of view.
     side: FeatureSide,
     feature: FeatureNumber,
     value: &'a [u8],
@@ -38,16 +38,16 @@ impl Received<'_> {
     }
 }
 
-/// A feature has a new value.
+/// A feature whose value has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Changed {
-    /// Which one.
+    /// The feature.
     pub(crate) feature: Feature,
-    /// Where.
+    /// Its location.
     pub(crate) location: Location,
 }
 
-/// The connection must be reset.
+/// Why the connection must be reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// Reset Code 5.
@@ -57,7 +57,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The code to reset with.
+    /// The Reset Code to use.
     pub(crate) const fn reset_code(self) -> ResetCode {
         match self {
             Self::OptionError => ResetCode::OPTION_ERROR,
@@ -67,7 +67,7 @@ impl Refusal {
 }
 
 impl Features {
-    /// A Change or Confirm came; other options do not matter here.
+    /// Processes a Change or Confirm; ignores other options.
     ///
     /// # Errors
     ///
@@ -112,7 +112,8 @@ impl Features {
         option: &Received<'_>,
     ) -> Result<Option<Changed>, Refusal> {
         let Context { seq, mandatory, .. } = option.context;
-        // Unknown features (section 6.6.7); reordering counts for them, too (rule 1 of 6.6.4).
+        // Unknown features (section 6.6.7). Rule 1 of section 6.6.4, on reordering, applies to them
+        // too.
         let known = Feature::from_number(option.feature)
             .filter(|&feature| self.is_in_force(config, feature, option.location()));
         let Some(feature) = known else {
@@ -156,7 +157,7 @@ impl Features {
         bytes.extend_from_slice(&list);
         self.confirm(option, bytes);
         if let Some(known) = known {
-            // The peer's Change answers ours (section 6.6.6), unless ours must prevail.
+            // The peer's Change answers ours (section 6.6.6), unless our value must prevail.
             let negotiation = &self.negotiations[known];
             let wanted = negotiation.value.contains(&(value as u8));
             if !negotiation.mandatory || wanted {
@@ -190,7 +191,8 @@ impl Features {
             return Ok(None);
         }
         let Some((&selected, theirs)) = option.value.split_first() else {
-            // Refused (section 6.6.7). Some CCIDs depend on the peer's Ack Vectors.
+            // The peer refused the Change (section 6.6.7). Some CCIDs require the peer's Ack
+            // Vectors.
             let is_vector = (feature, location) == (Feature::SendAckVector, Location::Peer);
             let needs_vectors = config.ccids.row(Ccid(self.here.ccid)).features.ack_vector;
             let needed = feature.is_required() || (is_vector && needs_vectors);
@@ -205,8 +207,8 @@ impl Features {
             Rule::NonNegotiable => {
                 let value = feature.read(option.value);
                 if option.value != negotiation.value.as_slice() {
-                    // A Confirm of the value in force answers a repetition of the Change before
-                    // this one, which has overtaken it: not part of this negotiation.
+                    // A Confirm of the current value answers a retransmission of our previous
+                    // Change, and was overtaken by this negotiation: ignore it.
                     return if value == Some(self.values(location).get(feature)) {
                         Ok(None)
                     } else {
@@ -237,7 +239,7 @@ impl Features {
         Ok(self.assign(feature, location, value))
     }
 
-    /// Answers a Change that is invalid or not understood: an empty Confirm, or a Reset where it was
+    /// Answers an invalid or unknown Change: with an empty Confirm, or with a Reset if it was
     /// Mandatory.
     fn refuse(&mut self, option: &Received<'_>) -> Result<Option<Changed>, Refusal> {
         if option.context.mandatory {
@@ -247,7 +249,7 @@ impl Features {
         Ok(None)
     }
 
-    /// Queues the answer to a Change; an answer to an earlier one that has not left is obsolete.
+    /// Queues the answer to a Change, replacing any unsent answer to an earlier one.
     fn confirm(&mut self, change: &Received<'_>, value: OptionBytes) {
         let confirm_side = match change.side {
             FeatureSide::Local => FeatureSide::Remote,

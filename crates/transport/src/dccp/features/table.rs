@@ -1,5 +1,5 @@
-//! The features of RFC 4340 section 6.4 (table 4), and those of CCID 3 and 4: what each one is and
-//! which values it takes.
+//! The features of RFC 4340 section 6.4 (table 4) and of CCIDs 3 and 4: their numbers, rules and
+//! values.
 
 use skywave_wire::dccp::FeatureNumber;
 
@@ -26,23 +26,23 @@ pub(crate) enum Feature {
     MinimumChecksumCoverage,
     /// Check Data Checksum (section 9.3.1).
     CheckDataChecksum,
-    /// Send Loss Event Rate of CCID 3 and 4 (RFC 4342 section 8.4).
+    /// Send Loss Event Rate of CCIDs 3 and 4 (RFC 4342 section 8.4).
     SendLossEventRate,
-    /// Send RTT Estimate of CCID 3 and 4 (RFC 6323 section 3.2.2).
+    /// Send RTT Estimate of CCIDs 3 and 4 (RFC 6323 section 3.2.2).
     SendRttEstimate,
 }
 
 /// How two endpoints agree on a value (section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// The first entry of the server's list that the client's list has, too. All such features
-    /// have values of one byte.
+    /// The first entry of the server's list that is also in the client's list. All such features
+    /// have one-byte values.
     ServerPriority,
-    /// The feature location decides.
+    /// The feature location decides alone.
     NonNegotiable,
 }
 
-/// Where a feature is located: each feature exists twice in a connection.
+/// Where a feature is located. Each feature exists twice per connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Location {
     /// At this endpoint.
@@ -62,10 +62,10 @@ impl Location {
 }
 
 impl Feature {
-    /// The features that only some CCIDs have.
+    /// The features that only some CCIDs use.
     pub(crate) const OF_CCIDS: [Self; 2] = [Self::SendLossEventRate, Self::SendRttEstimate];
 
-    /// The feature with this number, where it is understood.
+    /// The feature with this number, if it is supported.
     pub(crate) const fn from_number(number: FeatureNumber) -> Option<Self> {
         Some(match number {
             FeatureNumber::CCID => Self::Ccid,
@@ -100,9 +100,9 @@ impl Feature {
         }
     }
 
-    /// Where the CCID is located that the feature is part of, seen from `location` of the feature
-    /// itself; `None` for features of all CCIDs. Those of the receiving half belong to the CCID of
-    /// the data that the other endpoint sends (section 10.3).
+    /// The location of the CCID that the feature belongs to, for a feature at `location`; `None`
+    /// for features of all CCIDs. Features of a receiving half belong to the CCID of the data that
+    /// the other endpoint sends (section 10.3).
     pub(crate) const fn ccid_location(self, location: Location) -> Option<Location> {
         match self {
             Self::SendLossEventRate => Some(location.other()),
@@ -111,7 +111,8 @@ impl Feature {
         }
     }
 
-    /// Whether it is one of a CCID's own `features`, or one of every connection's.
+    /// Whether the feature is in use: it is one of a CCID's own `features`, or one of every
+    /// connection's.
     pub(crate) const fn is_of(self, features: Features) -> bool {
         match self {
             Self::SendLossEventRate => features.loss_event_rate,
@@ -128,7 +129,7 @@ impl Feature {
         }
     }
 
-    /// Whether every DCCP must understand it (the column "Req'd").
+    /// Whether every DCCP must understand it (column "Req'd").
     pub(crate) const fn is_required(self) -> bool {
         matches!(
             self,
@@ -136,12 +137,12 @@ impl Feature {
         )
     }
 
-    /// Reads a non-negotiable value; `None` where its length or range is invalid.
+    /// Reads a non-negotiable value; `None` if its length or range is invalid.
     pub(crate) fn read(self, bytes: &[u8]) -> Option<u64> {
         let (width, range) = match self {
             Self::SequenceWindow => (6, 32..1 << 46),
             // Section 6.6.8 calls an Ack Ratio of zero invalid; section 11.3 gives it a meaning
-            // that no CCID here uses. It is refused.
+            // that no CCID here uses. Refuse it.
             Self::AckRatio => (2, 1..1 << 16),
             _ => (1, 0..1 << 8),
         };
@@ -162,7 +163,7 @@ impl Feature {
     }
 }
 
-/// The values of all features at one location, beginning with those of table 4.
+/// The values of all features at one location; initially those of table 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Values {
     /// Packets.
@@ -225,7 +226,7 @@ impl Values {
         }
     }
 
-    /// Sets the value of `feature`, which the caller has found valid.
+    /// Sets `feature` to `value`, which must be valid.
     pub(crate) const fn set(&mut self, feature: Feature, value: u64) {
         match feature {
             Feature::Ccid => self.ccid = value as u8,
@@ -243,7 +244,7 @@ impl Values {
     }
 }
 
-/// Server-priority reconciliation (section 6.3.1): `None` where the lists share no entry.
+/// Server-priority reconciliation (section 6.3.1); `None` if the lists share no entry.
 pub(crate) fn reconcile(server: &[u8], client: &[u8]) -> Option<u8> {
     server.iter().copied().find(|value| client.contains(value))
 }

@@ -11,7 +11,7 @@ use crate::dccp::{Ccid, Config, Role};
 const L: FeatureSide = FeatureSide::Local;
 const R: FeatureSide = FeatureSide::Remote;
 
-/// One endpoint's features, and options that come to it in packets 1, 2, 3 ...
+/// One endpoint's features, which receive options in packets 1, 2, 3, ...
 struct Endpoint {
     config: Config,
     role: Role,
@@ -30,7 +30,7 @@ impl Endpoint {
         }
     }
 
-    /// An endpoint of default wishes that has sent its first Changes.
+    /// An endpoint with default preferences that has sent its first Changes.
     fn quiet(role: Role) -> Self {
         let mut endpoint = Self::new(role, Config::default());
         endpoint.features.negotiations.clear();
@@ -63,7 +63,7 @@ impl Endpoint {
         self.receive_at(seq, Some(1_000), false, option)
     }
 
-    /// What goes onto the next packet, an Ack with number `seq`.
+    /// The options of the next packet, an Ack with number `seq`.
     fn emit(&mut self, seq: u64) -> Vec<DccpOption> {
         let mut options = OptionList::new();
         self.features.emit(SeqNo::new(seq), true, &mut options);
@@ -71,7 +71,7 @@ impl Endpoint {
     }
 }
 
-/// The examples of section 6.5, from the side that answers.
+/// The examples of section 6.5, as answered by the receiver.
 #[test]
 fn answers_the_examples_of_section_6_5() {
     // Ack Ratio: Change L(Ack Ratio, 3) -> Confirm R(Ack Ratio, 3).
@@ -101,7 +101,7 @@ fn answers_the_examples_of_section_6_5() {
         client.emit(202),
         [confirm(L, 126, &[]), confirm(R, 126, &[])]
     );
-    // CCID: a peer that wants only what is not there keeps CCID 2.
+    // CCID: if the peer only wants unsupported ones, CCID 2 remains.
     assert_eq!(client.receive(&change(R, 1, &[3, 4])), Ok(None));
     assert_eq!(client.emit(203), [confirm(L, 1, &[2, 2])]);
     assert_eq!(client.receive(&change(L, 1, &[3, 2])), Ok(None));
@@ -134,7 +134,7 @@ fn reconciliation_table() {
     }
 }
 
-/// D6-4, D6-14, D7.5-2, D11.3-1: invalid Changes get an empty Confirm, whatever is known already.
+/// D6-4, D6-14, D7.5-2, D11.3-1: invalid Changes get an empty Confirm, regardless of the state.
 #[test]
 fn invalid_changes_are_refused() {
     for (side, number, value) in [
@@ -162,7 +162,7 @@ fn invalid_changes_are_refused() {
     }
 }
 
-/// D6-13, D6-15: Mandatory with an unknown feature, or with nothing shared.
+/// D6-13, D6-15: Mandatory with an unknown feature, or without a shared value.
 #[test]
 fn mandatory_changes() {
     let mut endpoint = Endpoint::quiet(Role::Server);
@@ -182,7 +182,7 @@ fn mandatory_changes() {
     );
 }
 
-/// D6-6, D6-8: CHANGING until the Confirm comes, and only then a new value.
+/// D6-6, D6-8: CHANGING until the Confirm arrives, and only then a new value.
 #[test]
 fn a_change_takes_effect_with_its_confirm() {
     let mut endpoint = Endpoint::quiet(Role::Client);
@@ -203,7 +203,7 @@ fn a_change_takes_effect_with_its_confirm() {
     assert_eq!(endpoint.features.here.ack_ratio, 4);
 }
 
-/// D6-9: a retransmitted Change is the same, and does not move FGSS.
+/// D6-9: a retransmitted Change is identical and does not change FGSS.
 #[test]
 fn retransmission() {
     let mut endpoint = Endpoint::quiet(Role::Client);
@@ -211,7 +211,7 @@ fn retransmission() {
     let first = endpoint.emit(150);
     endpoint.features.retransmit();
     assert_eq!(endpoint.emit(160), first);
-    // The answer to the first is good.
+    // The answer to the first one is valid.
     let answer = endpoint.receive_at(1, Some(150), false, &confirm(R, 5, &[0, 4]));
     assert!(matches!(answer, Ok(Some(_))));
     endpoint.features.retransmit();
@@ -251,7 +251,7 @@ fn reordered_options_are_ignored() {
     ));
 }
 
-/// D6-11: preferences that change while CHANGING: UNSTABLE until the new Change is sent, and only
+/// D6-11: preferences that change in CHANGING lead to UNSTABLE until the new Change is sent; only
 /// the answer to that one counts.
 #[test]
 fn unstable() {
@@ -270,7 +270,7 @@ fn unstable() {
     assert_eq!(endpoint.features.here.ack_ratio, 8);
 }
 
-/// D6-12: both sides change the same feature at once; both end with the server's choice.
+/// D6-12: both sides change the same feature at the same time; both end with the server's choice.
 #[test]
 fn simultaneous_negotiation() {
     let config = |list: &[u8]| {
@@ -300,7 +300,7 @@ fn simultaneous_negotiation() {
     assert!(!client.features.is_unanswered() && !server.features.is_unanswered());
 }
 
-/// D6-13: an empty Confirm leaves the value; for a feature that must be understood it is an error.
+/// D6-13: an empty Confirm keeps the value; for a required feature it is an error.
 #[test]
 fn empty_confirms() {
     let mut endpoint = Endpoint::quiet(Role::Client);
@@ -347,9 +347,9 @@ fn invalid_confirms() {
     );
 }
 
-/// A repeated packet with an old Change overtakes a new Change, and is confirmed by a packet that
-/// acknowledges a number after that of the new one: section 6.6.4's rules let the answer pass, but
-/// it is no reason to reset.
+/// A duplicated packet with an old Change overtakes a new Change, and is confirmed by a packet
+/// whose acknowledgement number is after that of the new one. The rules of section 6.6.4 accept the
+/// answer, but it is no reason to reset.
 #[test]
 fn a_confirm_of_the_value_in_force_answers_nothing() {
     let mut endpoint = Endpoint::quiet(Role::Server);
@@ -373,7 +373,7 @@ fn a_confirm_of_the_value_in_force_answers_nothing() {
     );
 }
 
-/// D6-2: no Confirm without a Change; one answer for the latest of several.
+/// D6-2: no Confirm without a Change; one answer to the latest of several.
 #[test]
 fn confirms_answer_changes() {
     let mut endpoint = Endpoint::quiet(Role::Server);
@@ -412,7 +412,7 @@ fn answers_are_spread_over_packets() {
     assert_eq!(answers, 246);
 }
 
-/// What a connection asks for at its start.
+/// The Changes that open a connection.
 #[test]
 fn opening_wishes() {
     let mandatory = DccpOption::Mandatory;
@@ -449,7 +449,8 @@ fn opening_wishes() {
     );
 }
 
-/// NDP Counts are asked for where a CCID's row says that it counts lost data, and by no number.
+/// NDP Counts are requested if a CCID's row says that it counts lost data; no code compares CCID
+/// numbers.
 #[test]
 fn ndp_counts_are_asked_for_by_the_table() {
     let wanted = |ccid| {

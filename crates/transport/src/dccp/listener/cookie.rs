@@ -1,4 +1,5 @@
-//! Init Cookies (RFC 4340 section 8.1.4): a Request, sealed, that its client brings back.
+//! Init Cookies (RFC 4340 section 8.1.4): an authenticated copy of the Request, which the client
+//! returns.
 
 use std::collections::BTreeSet;
 
@@ -11,27 +12,27 @@ use super::secret::{Secret, keyed_hash};
 
 /// Bytes of the authentication tag at the end of a cookie.
 const TAG: usize = 16;
-/// Bytes before the Request: key generation and ECN bits, and the time.
+/// Bytes in front of the Request: key generation and ECN bits, and the time.
 const HEAD: usize = 1 + 8;
-/// The longest value of one option (section 5.8).
+/// The most bytes in the value of one option (section 5.8).
 const OPTION: usize = 253;
-/// Options that one cookie may take. A Response has room for it beside all else, and a client for
-/// echoing it.
+/// The most options per cookie. They fit a Response, and the client's echo, next to everything
+/// else.
 const OPTIONS: usize = 2;
-/// Cookies that one key may be spent on; then it is replaced before its time, so that a flood of
-/// honest handshakes does not fill the memory either.
+/// The most cookies redeemed per key. The key is then replaced early, so that a flood of genuine
+/// handshakes cannot exhaust memory either.
 const SPENT_MAX: usize = 1 << 16;
 
 type Tag = [u8; TAG];
 
-/// Seals and opens cookies.
+/// Creates and verifies cookies.
 ///
-/// A cookie is the Request itself, as far as a server in RESPOND state would remember it, with the
-/// time and the ECN bits of its arrival, and a tag that authenticates all of that and the client's
-/// address. It is not encrypted: it tells the client what the client has said.
+/// A cookie contains the Request, as far as a server in RESPOND state would remember it, the time
+/// and ECN bits of its arrival, and a tag that authenticates all of that together with the client's
+/// address. It is not encrypted: it only tells the client what the client said.
 ///
-/// Keys are derived from the secret and replaced once in a lifetime; the one before stays valid. A
-/// cookie is good for one connection: a replayed one opens nothing.
+/// Keys are derived from the secret and replaced once per lifetime; the previous key stays valid. A
+/// cookie opens one connection; a replayed cookie opens nothing.
 #[derive(Debug)]
 pub(super) struct Cookies {
     secret: Secret,
@@ -44,7 +45,7 @@ struct Key {
     generation: u64,
     since: Instant,
     key: [u8; 32],
-    /// Tags of cookies that have become connections.
+    /// Tags of redeemed cookies.
     spent: BTreeSet<Tag>,
 }
 
@@ -58,14 +59,14 @@ impl core::fmt::Debug for Key {
     }
 }
 
-/// What an honest cookie has brought back.
+/// The contents of a valid cookie.
 #[derive(Debug)]
 pub(super) struct Remembered {
-    /// The Request, without the options and the data that do not matter any more.
+    /// The Request, without irrelevant options and data.
     pub(super) request: Packet,
-    /// Its ECN bits.
+    /// The ECN bits of the Request.
     pub(super) ecn: Ecn,
-    /// When it arrived.
+    /// When the Request arrived.
     pub(super) arrived: Instant,
     tag: Tag,
     generation: u64,
@@ -82,8 +83,8 @@ impl Cookies {
         }
     }
 
-    /// The options for a Response to `request`, which came from `peer` at `now`; `None` where its
-    /// own options are too long for a cookie.
+    /// Returns the options for a Response to `request`, which arrived from `peer` at `now`; `None`
+    /// if the Request's options are too long for a cookie.
     pub(super) fn seal(
         &mut self,
         now: Instant,
@@ -107,8 +108,8 @@ impl Cookies {
         (options.len() <= OPTIONS).then_some(options)
     }
 
-    /// The Request whose cookie `packet` of `peer` carries; `None` where it was tampered with, has
-    /// expired or is spent.
+    /// Returns the Request from the cookie in `packet` from `peer`; `None` if the cookie was
+    /// forged, has expired or was already redeemed.
     pub(super) fn open(
         &mut self,
         now: Instant,
@@ -151,7 +152,7 @@ impl Cookies {
         })
     }
 
-    /// The cookie has become a connection.
+    /// Marks the cookie as redeemed.
     pub(super) fn spend(&mut self, now: Instant, cookie: &Remembered) {
         let key = [Some(&mut self.current), self.previous.as_mut()]
             .into_iter()
@@ -169,7 +170,7 @@ impl Cookies {
             return;
         }
         if now - self.current.since >= self.lifetime * 2 {
-            // Whatever the current key has sealed has expired.
+            // Everything sealed with the current key has expired.
             self.replace_key(now);
         }
         self.replace_key(now);
@@ -195,7 +196,7 @@ impl Key {
         keyed_hash(&self.key, "tag", &[peer, content])
     }
 
-    /// In constant time, as the comparison of [`blake3::Hash`] is.
+    /// Compares in constant time, as [`blake3::Hash`] does.
     fn verifies(&self, peer: &[u8], content: &[u8], tag: &Tag) -> bool {
         let right = self.tag(peer, content);
         let mut given: [u8; 32] = right.into();
@@ -204,8 +205,8 @@ impl Key {
     }
 }
 
-/// What a server in RESPOND state remembers of a Request: its numbers, the negotiation that it
-/// opened, and whether it carried data, which one byte stands for.
+/// What a server in RESPOND state remembers of a Request: its numbers, its feature negotiation, and
+/// whether it carried data (represented by one byte).
 fn essence(request: &Packet) -> Packet {
     let mut options = OptionList::new();
     let mut mandatory = false;
@@ -251,8 +252,8 @@ mod tests {
         }
     }
 
-    /// However many handshakes are completed within a lifetime, what is remembered of them is
-    /// bounded, and no cookie becomes a second connection.
+    /// The memory for redeemed cookies is bounded however many handshakes complete within a
+    /// lifetime, and no cookie opens a second connection.
     #[test]
     fn spent_cookies_are_bounded() {
         let mut cookies = Cookies::new(Secret::new([3; 32]), Duration::from_secs(60));

@@ -1,8 +1,8 @@
-//! Packets that belong to no connection: Requests, and strays (RFC 4340 sections 8.1 and 8.3.1).
+//! Packets that belong to no connection: Requests and strays (RFC 4340 sections 8.1 and 8.3.1).
 //!
-//! - this module: who may connect, what answers whom;
-//! - [`mod@cookie`]: Init Cookies, for Requests of which nothing is remembered;
-//! - [`secret`]: what is derived from the listener's secret.
+//! - this module: who may connect, and what is answered;
+//! - [`mod@cookie`]: Init Cookies, for stateless handshakes;
+//! - [`secret`]: values derived from the listener's secret.
 
 mod cookie;
 mod secret;
@@ -26,13 +26,12 @@ use crate::{End, Transmit};
 /// The options of a [`Listener`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenerConfig {
-    /// Half-open connections that are kept; Requests beyond these are answered with Init Cookies.
-    /// Zero answers all of them so. Default: 256.
+    /// The most half-open connections kept; further Requests are answered with Init Cookies. With
+    /// zero, all are. Default: 256.
     pub half_open: usize,
-    /// How long after the Request an Init Cookie is good. Default: 2 min.
+    /// How long an Init Cookie is valid after the Request. Default: 2 min.
     pub cookie_lifetime: Duration,
-    /// The most Resets that are sent without a connection, per second (section 8.1.3). Default:
-    /// 1024.
+    /// The most Resets sent per second outside a connection (section 8.1.3). Default: 1024.
     pub resets_per_second: u32,
 }
 
@@ -46,17 +45,17 @@ impl Default for ListenerConfig {
     }
 }
 
-/// Why [`Listener::offer`] has not taken a service.
+/// Why [`Listener::offer`] refused a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OfferError {
-    /// No Service Code: a listening socket must have one (RFC 5595 section 2).
+    /// No Service Code; a listening socket must have one (RFC 5595 section 2).
     #[error("service_codes is empty; give at least one, or ServiceCode::NONE")]
     NoServiceCode,
     /// Service Code 4294967295.
     #[error("service code 4294967295 is invalid (RFC 4340 section 8.1.2); choose another")]
     InvalidServiceCode,
-    /// Somebody offers that service on that port (RFC 5595 section 3.3).
+    /// The service is already offered on that port (RFC 5595 section 3.3).
     #[error("service code {} is offered on port {port}; withdraw it or choose another", service.0)]
     Taken {
         /// The port.
@@ -66,49 +65,49 @@ pub enum OfferError {
     },
 }
 
-/// What a packet without a connection leads to.
+/// What to do about a packet without a connection.
 #[derive(Debug)]
 pub enum Action {
-    /// This packet goes back to the peer.
+    /// Send this packet to the peer.
     Reply(Transmit<Packet>),
-    /// A handshake is complete. The connection is OPEN and may have packets to send, events and
-    /// data; from now on it takes the packets between these addresses and ports.
+    /// Take over this connection: its handshake is complete. It is OPEN, may have packets to send,
+    /// events and data, and from now on takes the packets between these addresses and ports.
     Accepted(Box<Connection>),
 }
 
 /// Counters of a [`Listener`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListenerStats {
-    /// Requests received for a service that is offered.
+    /// Requests received for services on offer.
     pub requests: u64,
-    /// Responses with an Init Cookie.
+    /// Responses sent with an Init Cookie.
     pub cookies_sent: u64,
-    /// Handshakes completed, with a cookie or without.
+    /// Handshakes completed, with or without a cookie.
     pub accepted: u64,
-    /// Packets whose Init Cookie was forged, expired or spent.
+    /// Packets whose Init Cookie was forged, expired or already redeemed.
     pub bad_cookies: u64,
-    /// Resets sent in answer to strays and to Requests that were refused.
+    /// Resets sent in response to strays and refused Requests.
     pub resets_sent: u64,
 }
 
-/// What a host does with packets that belong to no connection.
+/// Handles a host's packets that belong to no connection.
 ///
-/// One listener serves all ports of a host. A port may offer several services, each with a
-/// configuration of its own (RFC 5595 section 3.3). Whoever drives it asks its table of
-/// connections first, by addresses and ports, and hands over what finds none there; then it does
-/// what the [`Action`] says.
+/// One listener serves all ports of a host. A port may offer several services, each with its own
+/// configuration (RFC 5595 section 3.3). The driver first looks a packet up in its table of
+/// connections, by addresses and ports, passes it on if there is no match, and carries out the
+/// returned [`Action`].
 ///
-/// A Request takes one of two ways. As long as fewer than [`ListenerConfig::half_open`] handshakes
-/// are under way, the listener keeps a connection in RESPOND state. Above that it keeps nothing:
-/// the Response carries an Init Cookie (RFC 4340 section 8.1.4), and the client's next packet
-/// brings back what makes the connection. So a flood of Requests with forged addresses costs no
-/// memory and shuts nobody out. Cookies are not the rule because they have a price: the data of a
-/// Request cannot be delivered, a Reset that is lost leaves no trace, and there are clients (that
-/// of the Linux kernel) that do not return cookies.
+/// While fewer than [`ListenerConfig::half_open`] handshakes are under way, the listener keeps a
+/// connection in RESPOND state for each. Beyond that it keeps no state: the Response carries an
+/// Init Cookie (RFC 4340 section 8.1.4), and the client's next packet returns what is needed to
+/// create the connection. A flood of Requests with forged addresses therefore costs no memory and
+/// locks nobody out. Cookies are not used for every handshake because they have drawbacks: the data
+/// of a Request cannot be delivered, a lost Reset cannot be repeated, and some clients (Linux's,
+/// for example) do not return cookies.
 ///
-/// Both ways lead to the same connection: with a cookie the handshake is done over again, from the
-/// Request that the cookie holds and with the same numbers; it goes on behind those of the Responses
-/// that Requests sent again may have had.
+/// Both kinds of handshake lead to the same connection. With a cookie, the handshake is replayed
+/// from the Request in the cookie with the same numbers, skipping those of Responses to
+/// retransmitted Requests.
 #[derive(Debug)]
 pub struct Listener {
     config: ListenerConfig,
@@ -116,14 +115,14 @@ pub struct Listener {
     cookies: Cookies,
     services: BTreeMap<(u16, ServiceCode), Arc<Config>>,
     half_open: BTreeMap<Ends, Connection>,
-    /// No timer of a half-open connection is due before this.
+    /// No timer of a half-open connection is due before this time.
     wake: Option<Instant>,
     strays: Strays,
     busy: bool,
     stats: ListenerStats,
 }
 
-/// How a packet came.
+/// The circumstances of an arrival.
 #[derive(Clone, Copy, Debug)]
 struct Arrival<'a> {
     now: Instant,
@@ -131,7 +130,7 @@ struct Arrival<'a> {
     peer: &'a [u8],
 }
 
-/// Both ends of a handshake: the peer's address, its port and the local one.
+/// The identity of a handshake: the peer's address, its port and the local port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Ends {
     peer: Box<[u8]>,
@@ -148,7 +147,7 @@ impl Ends {
 }
 
 impl Listener {
-    /// A listener that offers nothing yet.
+    /// Creates a listener that offers nothing yet.
     pub fn new(config: ListenerConfig, secret: Secret) -> Self {
         Self {
             cookies: Cookies::new(secret.clone(), config.cookie_lifetime),
@@ -163,12 +162,13 @@ impl Listener {
         }
     }
 
-    /// Offers the services [`Config::service_codes`] on `port`. [`Connection::service_code`] tells
-    /// which of them a client has asked for.
+    /// Offers the services in [`Config::service_codes`] on `port`. [`Connection::service_code`]
+    /// says which one a client requested.
     ///
     /// # Errors
     ///
-    /// Nothing is offered: there is no valid Service Code, or one of them is taken.
+    /// Nothing is offered: there is no valid Service Code, or one of them is already offered on
+    /// this port.
     pub fn offer(&mut self, port: u16, config: impl Into<Arc<Config>>) -> Result<(), OfferError> {
         let config = config.into();
         if config.service_codes.is_empty() {
@@ -188,17 +188,17 @@ impl Listener {
         Ok(())
     }
 
-    /// Offers a service no more. Handshakes that are under way without a cookie go on.
+    /// Withdraws a service. Handshakes under way without a cookie continue.
     pub fn withdraw(&mut self, port: u16, service: ServiceCode) {
         self.services.remove(&(port, service));
     }
 
-    /// While busy, Requests are refused with Reset Code 9.
+    /// Sets whether to refuse all Requests with Reset Code 9 (too busy).
     pub const fn set_busy(&mut self, busy: bool) {
         self.busy = busy;
     }
 
-    /// Half-open connections that are kept now.
+    /// The number of half-open connections currently kept.
     pub fn half_open(&self) -> usize {
         self.half_open.len()
     }
@@ -208,8 +208,8 @@ impl Listener {
         self.stats
     }
 
-    /// A packet has come from `peer` (its address, as bytes that stand for no other) that belongs
-    /// to no connection.
+    /// Handles a packet from `peer` that belongs to no connection. `peer` is the address, in any
+    /// unambiguous byte encoding.
     pub fn receive(
         &mut self,
         now: Instant,
@@ -249,9 +249,9 @@ impl Listener {
         self.wake
     }
 
-    /// Gives up handshakes that have lasted too long: for each, the peer's address and the Reset
-    /// that it is to have.
-    #[must_use = "the Resets are to be sent"]
+    /// Gives up handshakes that have taken too long. Returns the peer's address and the Reset to
+    /// send for each.
+    #[must_use = "send the Resets"]
     pub fn expire(&mut self, now: Instant) -> Vec<(Box<[u8]>, Transmit<Packet>)> {
         if self.wake.is_none_or(|at| at > now) {
             return Vec::new();
@@ -269,7 +269,7 @@ impl Listener {
         resets
     }
 
-    /// A handshake that is under way without a cookie.
+    /// Continues a handshake without a cookie.
     fn go_on(&mut self, arrival: Arrival<'_>, ends: &Ends, packet: Packet) -> Option<Action> {
         let connection = self.half_open.get_mut(ends)?;
         connection.receive(arrival.now, arrival.ecn, packet);
@@ -283,7 +283,7 @@ impl Listener {
         self.finish(arrival.now, connection)
     }
 
-    /// The handshake is over, in success or not.
+    /// Ends a handshake, successful or not.
     fn finish(&mut self, now: Instant, mut connection: Connection) -> Option<Action> {
         if connection.state() == State::Open {
             self.stats.accepted += 1;
@@ -326,7 +326,7 @@ impl Listener {
         Some(Action::Reply(answer))
     }
 
-    /// The Response, of which nothing is remembered.
+    /// Returns a Response with a cookie, keeping no state.
     fn answer_with_cookie(
         &mut self,
         arrival: Arrival<'_>,
@@ -347,7 +347,7 @@ impl Listener {
         Some(Action::Reply(answer))
     }
 
-    /// A client brings a cookie back: makes its connection, if the cookie is good.
+    /// Handles a returned cookie: creates the connection if the cookie is valid.
     fn take_cookie(&mut self, arrival: Arrival<'_>, packet: Packet) -> Option<Action> {
         let cookie = self.cookies.open(arrival.now, arrival.peer, &packet);
         let redone = cookie.and_then(|cookie| Some((self.redo(arrival, &cookie)?, cookie)));
@@ -358,16 +358,15 @@ impl Listener {
         connection.skip_responses(responses_after(&cookie.request, &packet));
         connection.receive(arrival.now, arrival.ecn, packet);
         if connection.state() == State::Respond {
-            // The packet has not passed the checks. The Sync that says so would take a sequence
-            // number of which nobody would know afterwards, so the client's next packet is waited
-            // for.
+            // The packet failed the checks. Wait for the client's next one: a Sync would use a
+            // sequence number that nothing remembers.
             return None;
         }
         self.cookies.spend(arrival.now, &cookie);
         self.finish(arrival.now, connection)
     }
 
-    /// The connection in RESPOND state that has answered the Request in `cookie`.
+    /// Recreates the connection in RESPOND state that answered the Request in `cookie`.
     fn redo(&self, arrival: Arrival<'_>, cookie: &Remembered) -> Option<Connection> {
         let request = cookie.request.clone();
         let Kind::Request { service } = request.kind else {
@@ -380,13 +379,13 @@ impl Listener {
             peer: arrival.peer,
         };
         let mut connection = self.respond(then, request, Arc::clone(config), RequestData::Refuse);
-        // The Response, which has left already.
+        // Discard the Response, which has already been sent.
         connection.transmit(then.now)?;
         Some(connection)
     }
 
-    /// The server's end of what `request` opens. It depends on nothing but the arguments and the
-    /// secret.
+    /// Creates the server's end of the connection that `request` opens. The result depends only on
+    /// the arguments and the secret.
     fn respond(
         &self,
         arrival: Arrival<'_>,
@@ -413,7 +412,7 @@ impl Listener {
         self.services.range(all).next().is_some()
     }
 
-    /// The Reset with which a connection has refused a Request, if the rate limit allows it.
+    /// Returns the Reset with which a connection refused a Request, if the rate limit allows one.
     fn pass_on_refusal(&mut self, now: Instant, reset: Transmit<Packet>) -> Option<Action> {
         if !self.strays.allows(now, self.config.resets_per_second) {
             return None;
@@ -422,7 +421,7 @@ impl Listener {
         Some(Action::Reply(reset))
     }
 
-    /// The Reset that answers `packet`, if the rate limit allows one.
+    /// Returns a Reset in response to `packet`, if the rate limit allows one.
     fn refuse(&mut self, now: Instant, packet: &Packet, code: ResetCode) -> Option<Action> {
         let limit = self.config.resets_per_second;
         let reset = self.strays.answer(now, packet, code, limit)?;
@@ -434,10 +433,10 @@ impl Listener {
     }
 }
 
-/// How many Responses may have left after that to `request`, when `packet` brings back its cookie:
-/// one for each number of the client's between the two, for that may be a Request that was sent
-/// again. They have the numbers that follow (see [`Secret`]'s `initial_number`), and the client takes
-/// what else has one of these for a packet that it has already received.
+/// The most Responses that may have left after the one to `request`, when `packet` returns its
+/// cookie: one for each client sequence number in between, since each may be a retransmitted
+/// Request. They use the numbers that follow (see [`Secret`]'s `initial_number`); a later packet
+/// with one of those numbers would look like a duplicate to the client.
 fn responses_after(request: &Packet, packet: &Packet) -> u64 {
     let seq = if packet.extended {
         packet.seq

@@ -1,4 +1,4 @@
-//! The halves of whichever CCID is in force, chosen at run time.
+//! The halves of the CCID in force, dispatched at run time.
 
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::OptionList;
@@ -15,30 +15,30 @@ use crate::dccp::{Congestion, ccid2};
     reason = "CCID 2, with which every connection begins, shall not cost an allocation"
 )]
 pub enum SenderHalf {
-    /// CCID 2's, with a control of any kind: called without indirection.
+    /// CCID 2's sender with any control, called directly for speed.
     Window(ccid2::Sender),
-    /// Any other.
+    /// Any other sender.
     Other(Box<dyn HcSender + Send>),
 }
 
 /// The data-receiving half of a CCID.
 #[derive(Debug)]
 pub enum ReceiverHalf {
-    /// CCID 2's: called without indirection.
+    /// CCID 2's receiver, called directly for speed.
     Window(ccid2::Receiver),
-    /// Any other.
+    /// Any other receiver.
     Other(Box<dyn HcReceiver + Send>),
 }
 
 impl SenderHalf {
-    /// A half of any type.
+    /// Wraps a sender of any type.
     pub fn new(sender: impl HcSender + Send + 'static) -> Self {
         Self::Other(Box::new(sender))
     }
 }
 
 impl ReceiverHalf {
-    /// A half of any type.
+    /// Wraps a receiver of any type.
     pub fn new(receiver: impl HcReceiver + Send + 'static) -> Self {
         Self::Other(Box::new(receiver))
     }

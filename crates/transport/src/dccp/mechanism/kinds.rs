@@ -1,4 +1,4 @@
-//! CCIDs as a file chooses them: by number, with typed parameters.
+//! CCIDs chosen in a file: by number, with typed parameters.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,23 +15,23 @@ use super::senders_choice::SendersChoice;
 use super::table::Ccids;
 use crate::dccp::ccid::Ccid;
 
-/// The control of a CCID that takes one, where none is named.
+/// The control used if none is named.
 const DEFAULT_CONTROL: &str = "reno";
 
-/// CCIDs by number: what [`Ccids`] are made of where parameters come from a file.
+/// CCIDs by number, from which [`Ccids`] are built if parameters come from a file.
 #[derive(Clone, Debug, Default)]
 pub struct CcidKinds(BTreeMap<Ccid, Member>);
 
 #[derive(Clone)]
 enum Member {
-    /// It has no parameters of its own here.
+    /// A CCID without parameters here.
     Fixed(Arc<dyn Mechanism>),
-    /// Its parameters stand under `key`.
+    /// A CCID whose parameters are under `key`.
     WithParameters {
         key: String,
         set: OpenSet<dyn Mechanism>,
     },
-    /// It takes any control, whose parameters stand under the control's name.
+    /// A CCID that takes any control; parameters are under the control's name.
     WithControl(fn(Arc<dyn ControlKind>) -> Arc<dyn Mechanism>),
 }
 
@@ -46,7 +46,7 @@ impl fmt::Debug for Member {
 }
 
 impl CcidKinds {
-    /// Those that every configuration of DCCP knows.
+    /// The CCIDs that every DCCP configuration supports.
     pub fn built_in() -> Self {
         let known = Ccids::default();
         let fixed = |ccid| Some((ccid, Member::Fixed(known.get_shared(ccid)?)));
@@ -57,8 +57,8 @@ impl CcidKinds {
         set
     }
 
-    /// Adds a CCID, or replaces the one of its number. A file gives its parameters, of type `P`, under
-    /// `key`; `make` checks them and makes a mechanism of them.
+    /// Registers a CCID, replacing any of the same number. A file gives its parameters, of type
+    /// `P`, under `key`; `make` checks them and creates a mechanism.
     pub fn register<P>(
         &mut self,
         ccid: Ccid,
@@ -73,7 +73,7 @@ impl CcidKinds {
         self.0.insert(ccid, Member::WithParameters { key, set });
     }
 
-    /// Adds a CCID that takes any control, which a file names.
+    /// Registers a CCID that takes any control named by the file.
     pub fn register_with_control(
         &mut self,
         ccid: Ccid,
@@ -82,11 +82,11 @@ impl CcidKinds {
         self.0.insert(ccid, Member::WithControl(make));
     }
 
-    /// The mechanism of this number. `table` gives the parameters that stand under a name; `controls`
-    /// are those that a CCID may take, of which the file names `control`.
+    /// Creates the mechanism of a CCID. `table` returns the parameters under a name; `controls` are
+    /// the available controls, of which the file names `control`.
     ///
     /// # Errors
-    /// [`ParameterError`] where the CCID or the control is not known, or a parameter is wrong.
+    /// [`ParameterError`] if the CCID or the control is unknown, or a parameter is wrong.
     pub fn read(
         &self,
         ccid: Ccid,
@@ -116,7 +116,7 @@ impl CcidKinds {
         }
     }
 
-    /// The name under which the parameters of a CCID stand.
+    /// The name under which a CCID's parameters are given.
     pub fn key<'a>(&'a self, ccid: Ccid, control: Option<&'a str>) -> Option<&'a str> {
         match self.0.get(&ccid)? {
             Member::Fixed(_) => None,
@@ -151,7 +151,7 @@ impl CcidKinds {
         matches!(self.0.get(&ccid), Some(Member::WithControl(_)))
     }
 
-    /// The numbers of which this holds, as in "2, 3 or 4"; empty where there are none.
+    /// The CCIDs that satisfy `holds`, formatted as in "2, 3 or 4"; empty if there are none.
     pub fn listed(&self, holds: impl Fn(Ccid) -> bool) -> String {
         let numbers = self.0.keys().filter(|&&ccid| holds(ccid));
         let mut numbers: Vec<_> = numbers.map(Ccid::to_string).collect();

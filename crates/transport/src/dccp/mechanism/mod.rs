@@ -1,8 +1,8 @@
-//! The congestion control mechanisms of an endpoint, each under its CCID (RFC 4340 section 10).
+//! The congestion control mechanisms of an endpoint, by CCID (RFC 4340 section 10).
 //!
-//! - [`Mechanism`] is a CCID: a [`Row`] of facts and a maker of halves.
-//! - [`Ccids`] is the table. A CCID of one's own is entered by [`Ccids::enter`], as the built-in
-//!   ones are: a file each here. [`CcidKinds`] finds those whose parameters come from a file.
+//! - [`Mechanism`] is a CCID: a [`Row`] of facts and a factory for halves.
+//! - [`Ccids`] is the table of CCIDs. Add your own with [`Ccids::enter`], as the built-in ones are
+//!   added, one file each. [`CcidKinds`] creates those whose parameters come from a file.
 
 mod any;
 mod kinds;
@@ -28,47 +28,47 @@ use skywave_wire::dccp::Packet;
 use super::ccid::Row;
 use super::ccid2;
 
-/// What a mechanism may know of the connection for which it makes a half.
+/// What a mechanism may know about the connection for which it creates a half.
 #[derive(Clone, Copy, Debug)]
 pub struct HalfContext<'a> {
-    /// Parameters of CCID 2, for those that share its acknowledgements.
+    /// Parameters of CCID 2, for mechanisms that share its acknowledgements.
     pub ccid2: &'a ccid2::Config,
-    /// Parameters of TFRC, for those that share its rate control.
+    /// Parameters of TFRC, for mechanisms that share its rate control.
     pub tfrc: &'a rate_control::Config,
     /// Whether data packets may have 24-bit sequence numbers.
     pub allow_short_seqnos: bool,
     /// The most data that a packet to the peer may carry, in bytes.
     pub mps: u32,
-    /// The Ack Ratio with which the data-sending half begins, here or at the peer, in data packets per
+    /// The initial Ack Ratio of the data-sending half, here or at the peer, in data packets per
     /// acknowledgement.
     pub ack_ratio: u16,
 }
 
 /// A congestion control mechanism, with its parameters.
 pub trait Mechanism: fmt::Debug + Send + Sync {
-    /// Its facts; always the same.
+    /// Its facts. Must always return the same row.
     fn row(&self) -> &'static Row;
 
-    /// The data-sending half of a connection.
+    /// Creates the data-sending half of a connection.
     fn sender(&self, context: &HalfContext<'_>) -> SenderHalf;
 
-    /// The data-receiving half of a connection.
+    /// Creates the data-receiving half of a connection.
     fn receiver(&self, context: &HalfContext<'_>) -> ReceiverHalf;
 
-    /// Up to three bits that routers on the way read out of a packet of its sender's, where it has
-    /// such routers; zero where it has none.
+    /// Up to three bits that routers on the path read from a data sender's packet; zero if the
+    /// mechanism uses no such routers.
     fn tag(&self, packet: &Packet) -> u8 {
         let _ = packet;
         0
     }
 
-    /// Whether [`Mechanism::tag`] ever tells anything.
+    /// Whether [`Mechanism::tag`] ever returns anything but zero.
     fn has_tags(&self) -> bool {
         false
     }
 
-    /// Whether its sender gets along with the routers on its way that write codes of their own into
-    /// the ECN field: the name and the variant of each one's codes.
+    /// Checks that the sender works with the routers on its path that write their own codes into
+    /// the ECN field. `codes` lists the name and variant of each router's codes.
     ///
     /// # Errors
     /// What is wrong and what to do.

@@ -1,9 +1,9 @@
-//! CCID 251: the acknowledgements of CCID 2, with a control of the sender's choice.
+//! CCID 251: CCID 2's acknowledgements with a control chosen by the sender.
 //!
-//! This project's own, among the numbers that RFC 4340 section 10 leaves to experiments. On the wire
-//! it is CCID 2 but for its number, which says that the sender may be anything but TCP-like: it
-//! must not pretend to be CCID 2, whose peers count on RFC 4341. Both ends must know it; which
-//! control the sender has, the receiver need not know.
+//! This project's own, from the range that RFC 4340 section 10 reserves for experiments. On the
+//! wire it differs from CCID 2 only in its number, which says that the sender may not be TCP-like:
+//! it must not claim to be CCID 2, whose peers rely on RFC 4341. Both ends must support it, but the
+//! receiver need not know which control the sender uses.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::dccp::ccid2::{Receiver, Sender};
 pub struct SendersChoice(Arc<dyn ControlKind>);
 
 impl SendersChoice {
-    /// With controls of this kind.
+    /// Creates CCID 251 with controls of this kind.
     pub fn new(kind: Arc<dyn ControlKind>) -> Self {
         Self(kind)
     }
 }
 
 impl Default for SendersChoice {
-    /// RFC 5681.
+    /// AIMD as in RFC 5681.
     fn default() -> Self {
         Self(Arc::new(RenoParameters {}))
     }

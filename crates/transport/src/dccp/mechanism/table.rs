@@ -1,4 +1,4 @@
-//! The CCIDs that an endpoint knows.
+//! The table of CCIDs that an endpoint supports.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use super::tfrc_sp::TfrcSp;
 use crate::dccp::ackvec::VectorKind;
 use crate::dccp::ccid::{Ccid, Features, Row};
 
-/// What is known of a CCID that is not in the table, and cannot come into force.
+/// The row of a CCID that is not in the table and so cannot come into force.
 const UNKNOWN: Row = Row {
     ccid: Ccid(0),
     name: "unknown",
@@ -21,52 +21,52 @@ const UNKNOWN: Row = Row {
     data_ecn: None,
 };
 
-/// The CCIDs that an endpoint knows: those that it may offer and accept.
+/// The CCIDs that an endpoint supports, that is, may offer and accept.
 ///
 /// By default these are CCIDs 2, 3, 4 and 251. A table is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Ccids(Arc<BTreeMap<Ccid, Arc<dyn Mechanism>>>);
 
 impl Ccids {
-    /// A table without entries. Every connection begins with CCID 2 before another is agreed on, so
-    /// a useful table has that.
+    /// Creates an empty table. Every connection starts with CCID 2 until another is agreed on, so a
+    /// useful table contains it.
     pub fn empty() -> Self {
         Self(Arc::default())
     }
 
-    /// Enters a CCID, or replaces the one of its number.
+    /// Adds a CCID, replacing any of the same number.
     pub fn enter(&mut self, mechanism: impl Mechanism + 'static) {
         self.enter_shared(Arc::new(mechanism));
     }
 
-    /// As [`enter`](Self::enter), for a mechanism that is shared.
+    /// Like [`enter`](Self::enter), for a shared mechanism.
     pub fn enter_shared(&mut self, mechanism: Arc<dyn Mechanism>) {
         let ccid = mechanism.row().ccid;
         Arc::make_mut(&mut self.0).insert(ccid, mechanism);
     }
 
-    /// The mechanism of this number, where it is known.
+    /// The mechanism of this CCID, if supported.
     pub fn get(&self, ccid: Ccid) -> Option<&dyn Mechanism> {
         self.0.get(&ccid).map(Arc::as_ref)
     }
 
-    /// The mechanism of this number, to be entered in another table.
+    /// The shared mechanism of this CCID, for use in another table.
     pub fn get_shared(&self, ccid: Ccid) -> Option<Arc<dyn Mechanism>> {
         self.0.get(&ccid).cloned()
     }
 
-    /// The numbers that are known, in ascending order.
+    /// The supported CCIDs, in ascending order.
     pub fn numbers(&self) -> impl Iterator<Item = Ccid> {
         self.0.keys().copied()
     }
 
-    /// The facts of a CCID.
+    /// The row of a CCID.
     pub(crate) fn row(&self, ccid: Ccid) -> &'static Row {
         self.get(ccid).map_or(&UNKNOWN, Mechanism::row)
     }
 }
 
-/// Made once: every configuration begins with it.
+/// Built once, because every configuration starts with it.
 static BUILT_IN: LazyLock<Ccids> = LazyLock::new(|| {
     let mut ccids = Ccids::empty();
     ccids.enter(TcpLike);

@@ -45,7 +45,7 @@ impl Mechanism for Tfrc {
     }
 }
 
-/// The parameters of CCID 3 among those of TFRC.
+/// Selects CCID 3's parameters from those of TFRC.
 fn profile(config: &tfrc::Config) -> tfrc::Config {
     tfrc::Config {
         small_packets: None,

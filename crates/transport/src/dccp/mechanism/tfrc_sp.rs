@@ -1,5 +1,5 @@
-//! CCID 4, TFRC for small packets (RFC 5622): CCID 3 with the rules of RFC 4828 and one more option,
-//! Dropped Packets.
+//! CCID 4, TFRC for small packets (RFC 5622): CCID 3 plus the rules of RFC 4828 and the Dropped
+//! Packets option.
 
 use skywave_congestion::tfrc::{self, SmallPackets};
 use skywave_wire::dccp::OptionType;
@@ -10,11 +10,10 @@ use crate::dccp::ackvec::VectorKind;
 use crate::dccp::ccid::{Ccid, Row};
 use crate::dccp::ccid3::{Receiver, Sender};
 
-/// Bytes of headers that a packet is charged with: IPv4 and DCCP-Data with 48-bit sequence numbers
-/// (section 5).
+/// Header bytes counted per packet: IPv4 and DCCP-Data with 48-bit sequence numbers (section 5).
 const HEADER: u32 = 36;
 
-/// The same with 24-bit numbers.
+/// Header bytes counted per packet with 24-bit sequence numbers.
 const SHORT_HEADER: u32 = 32;
 
 /// CCID 4.
@@ -47,7 +46,7 @@ impl Mechanism for TfrcSp {
     }
 }
 
-/// The parameters of CCID 4 among those of TFRC.
+/// Selects CCID 4's parameters from those of TFRC.
 pub(in crate::dccp) fn profile(context: &HalfContext<'_>) -> tfrc::Config {
     let header = if context.allow_short_seqnos {
         SHORT_HEADER

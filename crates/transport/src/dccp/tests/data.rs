@@ -48,8 +48,8 @@ fn padding_of_other_types_is_not_data() {
     assert_eq!(pair.get(Server).stats().counters.data_packets_received, 0);
 }
 
-/// One direction: Data packets one way, an Ack with an Ack Vector for each two of them the other
-/// way, and everything arrives.
+/// One direction: Data packets one way, an Ack with an Ack Vector for every two of them the other
+/// way, and no losses.
 #[test]
 fn bulk_transfer() {
     let mut pair = Pair::open(Config::default(), roomy());
@@ -124,8 +124,8 @@ fn data_carries_acknowledgements() {
     }
     let steady_from = pair.now - millis(200);
     pair.run_for(secs(2));
-    // Once the window is large enough for the rate, no datagram waits, and none leaves without
-    // the acknowledgement that is due soon.
+    // Once the window is large enough for the rate, no datagram waits, and each carries the
+    // acknowledgement that is almost due.
     let steady = pair.log[before..]
         .iter()
         .filter(|sent| sent.at >= steady_from && !sent.packet.payload.is_empty());
@@ -137,7 +137,7 @@ fn data_carries_acknowledgements() {
     );
 }
 
-/// A lost packet halves cwnd; a marked one does, too, and is reported as marked.
+/// A lost packet halves cwnd; so does a marked one, which is reported as marked.
 #[test]
 fn losses_and_marks_reach_congestion_control() {
     for mark in [false, true] {
@@ -182,12 +182,12 @@ fn timeouts_are_counted() {
     assert_eq!(pair.get(Client).stats().timeouts, 0);
     pair.run_for(secs(10));
     let stats = pair.get(Client).stats();
-    // The RTO is 1 s before there is a sample, then twice that, four times ...
+    // The RTO is 1 s before the first sample, then twice that, then four times.
     assert_eq!((stats.timeouts, pair.window(Client).cwnd), (3, 1.0));
 }
 
-/// D12.2-1: with nonces, data carries ECT(0) and ECT(1) at random, the receiver's echo is right
-/// (a wrong one would count as a mark), and non-data carries ECT(0).
+/// D12.2-1: with nonces, data carries ECT(0) and ECT(1) at random, the receiver's echo is right (a
+/// wrong one would count as a mark), and packets without data carry ECT(0).
 #[test]
 fn ecn_nonces() {
     let config = Config {
@@ -247,7 +247,7 @@ fn duplicates_and_reordering() {
     assert!(pair.get(Server).stats().counters.duplicates >= 10);
 }
 
-/// D14-1: what does not fit is refused, and the limit is known.
+/// D14-1: datagrams that are too large are refused, and the limit is available.
 #[test]
 fn send_errors() {
     let config = Config {
@@ -275,7 +275,7 @@ fn send_errors() {
     assert_eq!(send(&mut pair, 1), Ok(()));
 }
 
-/// As one by one: those before the first that is refused are taken, and it stays with what follows it.
+/// The same as one by one: datagrams before the first refused one are taken; the rest stays.
 #[test]
 fn many_at_once() {
     let config = Config {
@@ -304,7 +304,7 @@ fn many_at_once() {
     assert_eq!(pair.received(Server), [10, 100, 20, 30]);
 }
 
-/// D11.7-2: a peer whose application has gone (Drop Code 1) is sent nothing more.
+/// D11.7-2: nothing more is sent to a peer whose application is gone (Drop Code 1).
 #[test]
 fn peer_that_does_not_listen() {
     let mut pair = Pair::opened();
@@ -332,8 +332,8 @@ fn peer_that_does_not_listen() {
     assert_eq!(refused, Err(SendError::PeerNotListening));
 }
 
-/// D11.7-2, D11.7-1: the application stops reading: data is dropped with Drop Code 1, the packets
-/// still count as received, and the peer stops sending it.
+/// D11.7-2, D11.7-1: when the application stops reading, data is dropped with Drop Code 1, the
+/// packets still count as received, and the peer stops sending data.
 #[test]
 fn application_that_stops_listening() {
     let mut pair = Pair::open(roomy(), roomy());
@@ -361,9 +361,8 @@ fn application_that_stops_listening() {
     assert!(pair.get(Server).stats().counters.datagrams_dropped > 0);
 }
 
-/// D11.6-1: while an application says that it is slow, its acknowledgements carry Slow Receiver,
-/// the peer hears it and its window does not grow; when it no longer says so, the window grows
-/// again.
+/// D11.6-1: while an application is slow, its acknowledgements carry Slow Receiver, and the peer's
+/// window does not grow. Afterwards it grows again.
 #[test]
 fn slow_receiver() {
     let mut pair = Pair::open(roomy(), roomy());
@@ -389,7 +388,7 @@ fn slow_receiver() {
     let (slow, heard, before, after) = load(&mut pair);
     assert!(slow.len() > 10 && slow.iter().all(|&slow| slow));
     assert_eq!(heard, slow.len() as u64);
-    // The first acknowledgement is what tells.
+    // The first acknowledgement carries the option.
     assert!(after <= before + 1.0, "{before} to {after}");
     pair.apply(Server, |server| server.set_slow(false));
     let (slow, heard, before, after) = load(&mut pair);
@@ -426,9 +425,9 @@ fn marks_both_ways() {
     }
 }
 
-/// D20-1, D11.4-5: an acknowledgement tells of everything whose report the peer may not have: while
-/// all of them are lost, each one reaches back to the first packet; once one is known to have
-/// come, they are short again.
+/// D20-1, D11.4-5: an acknowledgement reports everything that the peer may not know. While all
+/// acknowledgements are lost, each one reaches back to the first packet; once one is known to have
+/// arrived, they are short again.
 #[test]
 fn acknowledgements_carry_the_whole_buffer() {
     let mut pair = Pair::opened();
@@ -448,7 +447,7 @@ fn acknowledgements_carry_the_whole_buffer() {
         let sent = pair.inject(Server, data);
         if let Some(answer) = sent.last() {
             let (behind, cells) = covered(&sent);
-            // The report of the handshake's own packets is known to have come.
+            // The report of the handshake's own packets is known to have arrived.
             assert!(cells + 3 >= behind, "{cells} cells, {behind} packets");
             last = Some(answer.seq);
         }
@@ -462,7 +461,7 @@ fn acknowledgements_carry_the_whole_buffer() {
     assert!(cells + 30 < behind, "{cells} cells, {behind} packets");
 }
 
-/// A vector too long to ride on a full datagram leaves in a packet of its own (section 11.2).
+/// A vector too long to fit a full datagram's packet leaves in its own packet (section 11.2).
 #[test]
 fn long_vectors_are_not_piggybacked() {
     let config = Config {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::dccp::ccid2;
 
-/// C2-6: a datagram by itself is acknowledged only when the peer's timer fires, which is no loss.
+/// C2-6: a single datagram is acknowledged only when the peer's timer fires, which is not a loss.
 #[test]
 fn a_lone_datagram_is_no_timeout() {
     let mut pair = Pair::opened();

@@ -67,8 +67,8 @@ fn bad_service_code() {
     }
 }
 
-/// D8.1-1, D8.1-2: Requests are sent again after 1, 2, 4 ... s, with new numbers and the same
-/// content; after three minutes a Reset with code 2 and acknowledgement number zero.
+/// D8.1-1, D8.1-2: Requests are retransmitted after 1, 2, 4, ... s, with new numbers and the same
+/// content; after three minutes a Reset with code 2 and acknowledgement number zero follows.
 #[test]
 fn request_retries_and_gives_up() {
     let mut pair = Pair::default();
@@ -117,8 +117,8 @@ fn request_back_off_is_limited() {
     assert_eq!(times, [0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383]);
 }
 
-/// D8.1-4: each Request in RESPOND gets a Response with the next number; the server sends none of
-/// its own accord.
+/// D8.1-4: each Request in RESPOND gets a Response with the next number; the server sends none on
+/// its own.
 #[test]
 fn each_request_elicits_a_response() {
     let mut pair = Pair::default();
@@ -168,7 +168,7 @@ fn respond_gives_up() {
     assert_eq!(reset_code(&last), Some((ResetCode::ABORTED, [0; 3])));
 }
 
-/// D8.1-6: cookies come back in order on every packet until the server shows that it has them,
+/// D8.1-6: cookies are returned in order on every packet until the server shows that it has them,
 /// each packet has an acknowledgement number, and a later Response's cookies replace the first.
 #[test]
 fn init_cookies_are_echoed() {
@@ -216,7 +216,7 @@ fn init_cookies_are_echoed() {
     assert!(sent.iter().all(|sent| cookies(&sent.packet).is_empty()));
 }
 
-/// D8.1-6, D11-1: a cookie on a Request means nothing, nor do acknowledgement options.
+/// D8.1-6, D11-1: a cookie or an acknowledgement option on a Request has no meaning.
 #[test]
 fn options_that_mean_nothing_on_a_request() {
     let mut pair = Pair::default();
@@ -234,8 +234,8 @@ fn options_that_mean_nothing_on_a_request() {
     assert_eq!(pair.window(Server).marked, 0);
 }
 
-/// D7.2-1: initial sequence numbers are the generator's, over all 48 bits, and the low 24 bits are
-/// spread as well.
+/// D7.2-1: initial sequence numbers come from the generator and cover all 48 bits, and the low 24
+/// bits are spread as well.
 #[test]
 fn initial_sequence_numbers_are_random() {
     let mut numbers: Vec<u64> = (0..200)
@@ -254,8 +254,8 @@ fn initial_sequence_numbers_are_random() {
     assert_eq!(numbers.len(), 200);
 }
 
-/// D4.3-1, D8.1-7: a client in PARTOPEN sends data in DataAck packets only, and acknowledges
-/// again after 200 ms without an answer, then less and less often; after eight minutes it aborts.
+/// D4.3-1, D8.1-7: a client in PARTOPEN sends data only in DataAck packets, and repeats its
+/// acknowledgement after 200 ms without an answer, with back-off; after eight minutes it aborts.
 #[test]
 fn partopen() {
     // Three packets of that size are the initial window.
@@ -296,7 +296,7 @@ fn partopen() {
     assert_eq!(reset_code(last), Some((ResetCode::ABORTED, [0; 3])));
 }
 
-/// An idle client has the first of two Responses only: a server's answer gets it out of PARTOPEN.
+/// An idle client receives only the first of two Responses; a server's answer ends PARTOPEN.
 #[test]
 fn idle_connection_leaves_partopen_though_a_response_is_lost() {
     let mut pair = Pair::default();
@@ -317,8 +317,8 @@ fn idle_connection_leaves_partopen_though_a_response_is_lost() {
     assert_eq!(pair.states(), (State::Open, State::Open));
 }
 
-/// The first Ack of an idle client may be lost: it sends another one, and a server's answer gets
-/// it out of PARTOPEN.
+/// The first Ack of an idle client is lost; it sends another one, and a server's answer ends
+/// PARTOPEN.
 #[test]
 fn idle_connection_leaves_partopen_despite_loss() {
     let mut pair = Pair::default();
@@ -335,8 +335,8 @@ fn idle_connection_leaves_partopen_despite_loss() {
 }
 
 /// D8.3-3, D7.5-6: anything but a Response or Reset in REQUEST state is answered with a Reset of
-/// code 4 that acknowledges it, with the number after the one that it acknowledges; the Request
-/// goes on (the last example of section 7.5.6).
+/// code 4 that acknowledges it and has the number after the one it acknowledges; the Request
+/// continues (the last example of section 7.5.6).
 #[test]
 fn half_open_connection_is_cleared() {
     let mut pair = Pair::default();
@@ -367,7 +367,7 @@ fn half_open_connection_is_cleared() {
         assert_eq!(sent[0].seq, kind.ack().map_or(SeqNo::ZERO, SeqNo::next));
         assert_eq!(pair.get(Client).state(), State::Request);
     }
-    // But no Reset answers a Reset: two clients would do so for ever.
+    // But a Reset is never answered with a Reset: two clients would do so forever.
     let ack = SeqNo::new(iss + 50);
     let reset = Kind::Reset {
         ack,
@@ -378,7 +378,7 @@ fn half_open_connection_is_cleared() {
     assert_eq!(pair.get(Client).state(), State::Request);
 }
 
-/// D8.3-3: without a connection, a Reset's numbers come from the packet that it answers.
+/// D8.3-3: without a connection, a Reset's numbers are derived from the packet that it answers.
 #[test]
 fn stray_packets_are_reset() {
     let ack = SeqNo::new(77);

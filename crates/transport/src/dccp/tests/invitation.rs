@@ -10,9 +10,8 @@ fn invitation() -> Pair {
     pair
 }
 
-/// L-1, L-2: a server that invites its client sends three Listens, 200 ms apart, outside of its
-/// sequence space, and after 200 ms more waits in silence; whenever the Request comes, it is
-/// answered.
+/// L-1, L-2: a server that invites its client sends three Listens, 200 ms apart, outside its
+/// sequence space, and 200 ms later waits silently; it answers the Request whenever that arrives.
 #[test]
 fn listens() {
     let mut pair = invitation();
@@ -43,8 +42,8 @@ fn listens() {
     assert_eq!(early.get(Server).state(), State::Closed);
 }
 
-/// L-2: while it waits, it answers strays as LISTEN does, refuses other clients and other services
-/// and does not heed a Listen.
+/// L-2: while waiting, it answers strays as in LISTEN, refuses other clients and services, and
+/// ignores Listens.
 #[test]
 fn an_invitation_is_for_one_client() {
     let mut pair = invitation();
@@ -82,9 +81,9 @@ fn an_invitation_is_for_one_client() {
     assert_eq!(pair.get(Server).state(), State::Closed);
 }
 
-/// L-3: the first Listen in REQUEST state makes the client send its Request again at once, and
-/// doubles the time to the next try; more of them, and those in other states, do nothing. Their
-/// options and data mean nothing (L-1).
+/// L-3: the first Listen in REQUEST state makes the client retransmit its Request at once, and
+/// doubles the time to the next attempt; further Listens, and those in other states, have no
+/// effect. Their options and data have no meaning (L-1).
 #[test]
 fn a_listen_triggers_one_request() {
     let mut pair = Pair::default();
@@ -120,9 +119,9 @@ fn a_listen_triggers_one_request() {
     assert_eq!(open.states(), (State::Open, State::Open));
 }
 
-/// L-2, L-3: both sides begin, the first Request and the first Listen are lost as if middleboxes
-/// had not let them through, and the second Listen makes the connection before the Request is
-/// tried again.
+/// L-2, L-3: both sides start; the first Request and the first Listen are lost as if dropped by
+/// middleboxes, and the second Listen establishes the connection before the Request is
+/// retransmitted.
 #[test]
 fn simultaneous_open() {
     let mut pair = invitation();

@@ -1,5 +1,4 @@
-//! What neither a packet nor a configuration can bring about: packets that cannot be written, and
-//! work without end.
+//! What no packet or configuration may cause: packets that cannot be encoded, and endless work.
 
 use super::*;
 use crate::dccp::Ccid;
@@ -9,7 +8,7 @@ fn cookies(sizes: &[usize]) -> Vec<DccpOption> {
     sizes.iter().map(cookie).collect()
 }
 
-/// A client in REQUEST state with data to send, and a Response with such Init Cookies.
+/// A client in REQUEST state with data to send, and a Response with Init Cookies of these sizes.
 fn response_with_cookies(sizes: &[usize]) -> (Pair, Packet) {
     let mut pair = Pair::default();
     pair.drain(Client);
@@ -25,8 +24,8 @@ fn response_with_cookies(sizes: &[usize]) -> (Pair, Packet) {
     (pair, with_options(packet(Server, 7_000, kind), &options))
 }
 
-/// D8.1-6: as many cookies are echoed as a packet has room for, with the Ack Vector or without;
-/// more are an error.
+/// D8.1-6: cookies are echoed as far as they fit a packet, with or without the Ack Vector; longer
+/// ones are an error.
 #[test]
 fn cookies_that_fill_a_packet() {
     let (mut pair, response) = response_with_cookies(&[253; 3]);
@@ -64,13 +63,13 @@ fn cookies_that_fill_a_packet() {
     );
 }
 
-/// D5.8-1: an Ack Vector at its longest, Data Dropped, answers to a flood of Changes and all else
-/// leave in packets that can be written (`drain` sees to it).
+/// D5.8-1: an Ack Vector of maximum length, Data Dropped, answers to a flood of Changes, and
+/// everything else leave in packets that can be encoded (checked by `drain`).
 #[test]
 fn everything_at_once_fits() {
     let config = Config {
         receive_queue: 1,
-        // The client acknowledges nothing new for long.
+        // The client acknowledges nothing new for a long time.
         sequence_window: 100_000,
         request_ndp_count: true,
         send_data_checksum: true,
@@ -95,8 +94,8 @@ fn everything_at_once_fits() {
     assert!((900..=1_020).contains(&longest), "{longest} bytes");
 }
 
-/// A configuration that [`Config::check`] refuses does no harm all the same: no packet that cannot
-/// be written, no panic, and time goes on.
+/// A configuration refused by [`Config::check`] still causes no packet that cannot be encoded, no
+/// panic, and no endless loop.
 #[test]
 fn wild_configurations_are_harmless() {
     let wild = [

@@ -61,7 +61,7 @@ fn has_cookie(packet: &Packet) -> bool {
     packet.options.iter().any(is_cookie)
 }
 
-/// Takes a client's Request to the listener, and the answer back; the client's next packets.
+/// Takes a client's Request to the listener and the answer back. Returns the client's next packets.
 fn shake(
     listener: &mut Listener,
     driven: &mut Driven<Connection>,
@@ -74,7 +74,7 @@ fn shake(
     (response, packets(driven, back))
 }
 
-/// A handshake through cookies; the packet that brought the cookie back, and the connection.
+/// A handshake with a cookie. Returns the packet that returned the cookie, and the connection.
 fn cookie_handshake(listener: &mut Listener, now: Instant) -> (Packet, Connection) {
     let mut driven = client(Config::default());
     let (response, mut answer) = shake(listener, &mut driven, now);
@@ -85,8 +85,8 @@ fn cookie_handshake(listener: &mut Listener, now: Instant) -> (Packet, Connectio
     (ack, server)
 }
 
-/// D8.1-6: a Request leaves nothing behind; the cookie that comes back makes an open connection,
-/// which carries data both ways and needs no more cookies.
+/// D8.1-6: a Request leaves no state; the returned cookie opens a connection, which carries data in
+/// both directions and needs no more cookies.
 #[test]
 fn a_cookie_makes_a_connection() {
     let mut listener = always_cookies();
@@ -114,8 +114,8 @@ fn a_cookie_makes_a_connection() {
     assert!(!has_cookie(&pair.log.last().unwrap().packet));
 }
 
-/// D8.1-6, D8.1-7: the first packet with the cookie may be lost; a DataAck brings it as well, and
-/// its data is delivered.
+/// D8.1-6, D8.1-7: the first packet with the cookie may be lost; a DataAck carries it too, and its
+/// data is delivered.
 #[test]
 fn any_packet_of_partopen_brings_the_cookie() {
     let mut listener = always_cookies();
@@ -130,8 +130,8 @@ fn any_packet_of_partopen_brings_the_cookie() {
     assert_eq!(server.recv().unwrap().payload.len(), 99);
 }
 
-/// D8.1-4, D8.5-2: the data of a Request that nothing remembers is reported as dropped with Drop
-/// Code 0, in the Response and by the connection.
+/// D8.1-4, D8.5-2: the data of a Request that is not stored is reported as dropped with Drop Code
+/// 0, in the Response and by the connection.
 #[test]
 fn request_data_is_refused_where_nothing_is_kept() {
     let mut listener = always_cookies();
@@ -162,7 +162,7 @@ fn request_data_is_refused_where_nothing_is_kept() {
     assert_eq!(server.get().stats().counters.datagrams_dropped, 1);
 }
 
-/// D8.1-4: below the threshold a Request is remembered, and its data delivered.
+/// D8.1-4: below the threshold a Request is stored and its data delivered.
 #[test]
 fn half_open_connections_are_kept_below_the_threshold() {
     let mut listener = listener(1, Config::default());
@@ -173,7 +173,7 @@ fn half_open_connections_are_kept_below_the_threshold() {
     let again = with_data(request(101), 11);
     let second = reply(listener.receive(at(secs(1)), Ecn::Ect0, PEER, again));
     assert_eq!(second.seq, response.seq.next());
-    // Another client meets a full house, and connects all the same.
+    // Another client finds the table full, and connects anyway.
     let (_, other) = {
         let mut driven = client(Config::default());
         let mut asked = packets(&mut driven, Instant::ZERO).pop().unwrap();
@@ -192,7 +192,7 @@ fn half_open_connections_are_kept_below_the_threshold() {
     assert_eq!(listener.stats().accepted, 1);
 }
 
-/// D8.1-5: a half-open connection that nobody completes is given up after eight minutes, with
+/// D8.1-5: a half-open connection that is never completed is given up after eight minutes, with
 /// Reset Code 2.
 #[test]
 fn half_open_connections_are_given_up() {
@@ -214,8 +214,8 @@ fn half_open_connections_are_given_up() {
     assert_eq!((listener.half_open(), listener.deadline()), (0, None));
 }
 
-/// D8.1-6: a cookie that was tampered with, comes from another address or port or is too old: Reset
-/// Code 10, and no connection. One that does not go with the packet's numbers makes none, either.
+/// D8.1-6: a cookie that was altered, comes from another address or port, or is too old gets Reset
+/// Code 10 and no connection. Neither does one that does not match the packet's numbers.
 #[test]
 fn bad_cookies_are_refused() {
     let mut driven = client(Config::default());
@@ -223,7 +223,7 @@ fn bad_cookies_are_refused() {
     let (_, answer) = shake(&mut first, &mut driven, Instant::ZERO);
     let good = answer[0].clone();
     let refused = |peer: &[u8], now: Duration, packet: Packet| {
-        // The same secret: all that a listener needs.
+        // The same secret, which is all that a listener needs.
         let mut listener = always_cookies();
         let expected = Kind::Reset {
             ack: packet.seq,
@@ -290,8 +290,8 @@ fn bad_cookies_are_refused() {
     }
 }
 
-/// A cookie is good for one connection: a packet that is replayed when that one is over opens no
-/// other, not before its time is over and not after.
+/// A cookie opens one connection: a packet replayed after its end opens no other, neither before
+/// nor after the cookie expires.
 #[test]
 fn a_cookie_is_spent_once() {
     let mut listener = always_cookies();
@@ -300,17 +300,17 @@ fn a_cookie_is_spent_once() {
         let reset = reply(listener.receive(at(secs(time)), Ecn::Ect0, PEER, ack.clone()));
         assert_eq!(code(&reset), Some(ResetCode::BAD_INIT_COOKIE), "{time} s");
     }
-    // Another connection between the same ports is not in the way of that.
+    // Another connection between the same ports does not change that.
     cookie_handshake(&mut listener, at(secs(1_001)));
 }
 
-/// Keys are replaced and cookies keep their lifetime across that.
+/// Keys are replaced without shortening the lifetime of cookies.
 #[test]
 fn cookies_outlive_a_change_of_keys() {
     for start in 0..300 {
         let mut listener = always_cookies();
         let mut driven = client(Config::default());
-        // Time goes on for the listener in other handshakes.
+        // Other handshakes advance the listener's time.
         reply(listener.receive(at(secs(start)), Ecn::Ect0, PEER, request(5)));
         let asked = packets(&mut driven, Instant::ZERO).pop().unwrap();
         let response = reply(listener.receive(at(secs(start)), Ecn::Ect0, PEER, asked));
@@ -323,9 +323,9 @@ fn cookies_outlive_a_change_of_keys() {
     }
 }
 
-/// D8.1-6: a client that has asked three times gets three Responses with cookies, of which some
-/// may be lost, and brings one cookie back. What the server then says has other numbers than the
-/// Responses that it knows nothing of, and an idle client hears of the end of the handshake.
+/// D8.1-6: a client that has sent three Requests gets three Responses with cookies, of which some
+/// may be lost, and returns one cookie. The server's later packets have different numbers than
+/// those forgotten Responses, and an idle client learns that the handshake is complete.
 #[test]
 fn packets_after_a_cookie_are_not_taken_for_responses() {
     for (arrive, talks) in [0b111, 0b001, 0b011, 0b101, 0b110, 0b100]
@@ -367,8 +367,8 @@ fn packets_after_a_cookie_are_not_taken_for_responses() {
     }
 }
 
-/// D8.1-4, D8.1-2: where nothing is kept, too, each retry of a Request is answered with the next
-/// number, and a cookie that fits it.
+/// D8.1-4, D8.1-2: without state too, each retransmitted Request is answered with the next number
+/// and a matching cookie.
 #[test]
 fn retries_get_the_next_number() {
     let mut listener = always_cookies();
@@ -376,7 +376,7 @@ fn retries_get_the_next_number() {
     let second = reply(listener.receive(at(secs(1)), Ecn::Ect0, PEER, request(101)));
     assert_eq!(second.seq, first.seq.next());
     assert_eq!(second.kind.ack(), Some(SeqNo::new(101)));
-    // The client has both, the second last: its packets carry that one's cookie.
+    // The client receives both, the second one last: its packets carry that one's cookie.
     let mut driven = client(Config::default());
     let iss = packets(&mut driven, at(secs(0)))[0].seq;
     driven.expire(at(secs(1)), |drain| drain.postpone());
@@ -389,7 +389,7 @@ fn retries_get_the_next_number() {
         driven.receive(at(secs(2)), Ecn::Ect0, response, |drain| drain.postpone());
         answer.extend(packets(&mut driven, at(secs(2))));
     }
-    // The Ack; then the Sync that answers the Response that came late, whose number nobody knows.
+    // The Ack; then the Sync in response to the late Response, whose number is unknown.
     assert_eq!(answer.len(), 2);
     let sync = answer.pop().unwrap();
     assert_eq!(sync.kind.packet_type(), PacketType::Sync);
@@ -401,8 +401,8 @@ fn retries_get_the_next_number() {
     accepted(listener.receive(at(secs(2)), Ecn::Ect0, PEER, answer.remove(0)));
 }
 
-/// S-1, S-2, D8.1-3: a listening port has Service Codes, each of them once; several may be on one
-/// port, and the connection tells which.
+/// S-1, S-2, D8.1-3: a listening port has Service Codes, each offered once; a port may have
+/// several, and the connection says which was requested.
 #[test]
 fn services() {
     let offer = |listener: &mut Listener, port, codes: &[u32]| {
@@ -443,9 +443,9 @@ fn services() {
     assert_eq!(code(&ask(&mut listener, 100, 3)), bad);
 }
 
-/// S-3, D5.6-2, D8.3-3: what answers packets without a connection: code 7 for a Request to a port where
-/// nobody listens, 8 where that service is not offered, 3 for all else, nothing for a Reset and
-/// for Listen; no more of them than the rate limit allows (D8.1-5).
+/// S-3, D5.6-2, D8.3-3: responses to packets without a connection: code 7 for a Request to a port
+/// without a listener, 8 if the service is not offered, 3 for everything else, none for a Reset or
+/// a Listen; never more than the rate limit permits (D8.1-5).
 #[test]
 fn strays() {
     let mut listener = always_cookies();
@@ -492,8 +492,8 @@ fn strays() {
     assert_eq!(more, 1_024 - 10);
 }
 
-/// D5.6-2: a busy server refuses with code 9; a Request that cannot be granted gets the Reset that a
-/// connection would have sent, and leaves nothing behind.
+/// D5.6-2: a busy server refuses with code 9; a Request that cannot be granted gets the Reset that
+/// a connection would send, and leaves no state.
 #[test]
 fn requests_that_are_refused() {
     for half_open in [0, 1] {
@@ -508,7 +508,7 @@ fn requests_that_are_refused() {
         assert_eq!(code(&reset), Some(ResetCode::MANDATORY_ERROR));
         assert_eq!(listener.half_open(), 0);
     }
-    // Too much negotiation for a cookie.
+    // Too many negotiation options for a cookie.
     let long: Vec<_> = (0..3)
         .map(|feature| change(FeatureSide::Local, 100 + feature, &[1; 250]))
         .collect();
@@ -518,7 +518,7 @@ fn requests_that_are_refused() {
     assert_eq!(code(&reset), Some(ResetCode::TOO_BUSY));
 }
 
-/// D8.1-6: negotiation that takes more than one option of cookie comes back whole.
+/// D8.1-6: negotiation that takes more than one cookie option is returned completely.
 #[test]
 fn long_cookies() {
     let mut asked = with_options(request(1), &[change(FeatureSide::Local, 6, &[1, 0])]);
@@ -538,8 +538,8 @@ fn long_cookies() {
     accepted(listener.receive(Instant::ZERO, Ecn::Ect0, PEER, with_options(ack, &cookies)));
 }
 
-/// D8.1-6: a hundred thousand Requests from as many addresses leave nothing beyond the threshold,
-/// and an honest client connects.
+/// D8.1-6: a hundred thousand Requests from as many addresses leave no state beyond the threshold,
+/// and a genuine client connects.
 #[test]
 fn flood_of_requests() {
     let mut listener = listener(16, Config::default());
@@ -554,7 +554,7 @@ fn flood_of_requests() {
     cookie_handshake(&mut listener, at(secs(2)));
 }
 
-/// D8.1-5: Requests that cannot be granted, too, are answered with no more Resets than the limit.
+/// D8.1-5: Requests that cannot be granted are also answered with no more Resets than the limit.
 #[test]
 fn resets_of_handshakes_are_limited() {
     let unknown = [DccpOption::Mandatory, change(FeatureSide::Local, 99, &[1])];
@@ -592,8 +592,8 @@ fn any_config() -> impl Strategy<Value = Config> {
 }
 
 proptest! {
-    /// Whatever comes, with good cookies, bad ones and pieces of them, a listener does not panic,
-    /// keeps no more than it may, and has no timer in the past.
+    /// For any input, with valid cookies, invalid ones and fragments of them, a listener does not
+    /// panic, keeps no more state than allowed, and has no timer in the past.
     #[test]
     fn nothing_panics(
         inputs in prop::collection::vec(
@@ -633,8 +633,8 @@ proptest! {
         }
     }
 
-    /// D8.1-6: whatever is negotiated, the connection that a cookie makes is the one that would have
-    /// been kept: the same in every field.
+    /// D8.1-6: for any negotiation, the connection opened by a cookie is the same, in every field,
+    /// as the one that would have been stored.
     #[test]
     fn a_cookie_makes_the_connection_that_would_have_been_kept(
         client_config in any_config(),
@@ -654,10 +654,10 @@ proptest! {
                 .collect();
             answer.options.retain(|option| !cookies.contains(option));
             driven.receive(Instant::ZERO, Ecn::Ect0, answer, |drain| drain.postpone());
-            // Where the server has refused, the client has nothing more to say.
+            // After a refusal the client has nothing more to send.
             let mut back = packets(&mut driven, Instant::ZERO).into_iter().next()?;
             let end = at(millis(waited));
-            // The client's own echo is another test's; here both ways get the same packet.
+            // Another test checks the client's own echo; here both listeners get the same packet.
             back.options.extend(cookies);
             listener.receive(end, Ecn::Ect1, PEER, back)
         });
@@ -665,7 +665,7 @@ proptest! {
             (Some(Action::Accepted(kept)), Some(Action::Accepted(redone))) => {
                 let [kept, redone] = [kept, redone].map(|end| format!("{end:#?}"));
                 for (kept, redone) in kept.lines().zip(redone.lines()) {
-                    // Data of a Request that comes late is for the one only.
+                    // Only the stored connection can receive late data of a Request.
                     if !kept.contains("handshake_data_settled") {
                         prop_assert_eq!(kept, redone);
                     }
@@ -675,7 +675,7 @@ proptest! {
             (Some(Action::Reply(kept)), Some(Action::Reply(redone))) => {
                 prop_assert_eq!(kept, redone);
             }
-            // A Reset of the client's ends the one, and finds nothing to end of the other.
+            // A Reset from the client ends the stored connection, and finds no other to end.
             (None, None) => {}
             other => prop_assert!(false, "{other:?}"),
         }

@@ -67,7 +67,7 @@ enum Fate {
     Mark,
 }
 
-/// A packet that one side has sent.
+/// A packet sent by one side.
 #[derive(Clone, Debug)]
 struct Sent {
     at: Instant,
@@ -98,7 +98,7 @@ struct Flight {
 
 type Network = Box<dyn FnMut(&Sent) -> Fate>;
 
-/// A client and a server, `latency` apart, on a clock of their own.
+/// A client and a server, `latency` apart, with their own clock.
 struct Pair {
     client: Driven<Connection>,
     server: Driven<Connection>,
@@ -106,7 +106,7 @@ struct Pair {
     latency: Duration,
     flights: Vec<Flight>,
     network: Network,
-    /// Everything that was sent, lost or not.
+    /// Everything that was sent, including lost packets.
     log: Vec<Sent>,
 }
 
@@ -255,7 +255,7 @@ impl Pair {
         (self.get(Client).state(), self.get(Server).state())
     }
 
-    /// Lets `side` send what it has, into the network; its next deadline.
+    /// Lets `side` send into the network. Returns its next deadline.
     fn drain(&mut self, side: Side) -> Option<Instant> {
         let now = self.now;
         let (sent, deadline) = drain(self.driven(side), now);
@@ -341,7 +341,7 @@ impl Pair {
         self.drain(to);
     }
 
-    /// Hands `packet` to `side`; what it sends in answer does not reach the other side.
+    /// Passes `packet` to `side`. Returns its response, which does not reach the other side.
     fn inject(&mut self, side: Side, packet: Packet) -> Vec<Packet> {
         self.inject_ecn(side, Ecn::Ect0, packet)
     }
@@ -398,7 +398,7 @@ impl Pair {
         last.packet.seq.get()
     }
 
-    /// The packets that `side` sent since the log had `from` entries.
+    /// The packets sent by `side` since the log had `from` entries.
     fn sent_by(&self, side: Side, from: usize) -> Vec<&Sent> {
         self.log[from..]
             .iter()
@@ -421,7 +421,7 @@ fn drain(
     driven.drain(now, |mut drain| {
         let mut sent = Vec::new();
         while let Some(transmit) = drain.transmit() {
-            // D5.8-1: whatever it is, it can be written down.
+            // D5.8-1: every packet can be encoded.
             if let Err(error) = transmit.packet.to_bytes(Checksum::Ignored) {
                 panic!("{error}: {:?}", transmit.packet);
             }

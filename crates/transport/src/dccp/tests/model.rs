@@ -1,5 +1,5 @@
-//! The pseudocode of RFC 4340 section 8.5, written down a second time as plainly as it
-//! stands there, and compared with a connection packet by packet.
+//! A literal transcription of the pseudocode in RFC 4340 section 8.5, compared with a connection
+//! packet by packet.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ struct Socket {
     gar: i64,
 }
 
-/// What a packet leads to, as far as the pseudocode says it.
+/// The effect of a packet, as far as the pseudocode defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     None,
@@ -44,7 +44,7 @@ impl Socket {
             }
             self.gsr = self.gsr.max(seqno);
         }
-        // Step 6. What step 5 has let through passes.
+        // Step 6. Packets accepted by step 5 pass.
         let (mut lswl, mut lawl) = (swl, awl);
         if matches!(kind, CloseReq | Close | Reset) {
             (lswl, lawl) = (self.gsr + 1, self.gar);
@@ -125,7 +125,7 @@ fn input() -> impl Strategy<Value = (u8, i64, i64)> {
     let near = |span: i64| prop_oneof![3 => -2..3i64, 2 => -span..span, 1 => Just(span)];
     let seq = prop_oneof![6 => near(30), 2 => 70..80i64, 1 => 1..4_000i64];
     let ack = prop_oneof![6 => near(10), 1 => -104..-94i64];
-    // Sequence-ending types are drawn less often, or no run would be long.
+    // Sequence-ending types are drawn less often to keep runs long.
     let kind = prop_oneof![20 => 0u8..5, 8 => 8u8..10, 2 => 5u8..8];
     (kind, seq, ack)
 }
@@ -133,7 +133,7 @@ fn input() -> impl Strategy<Value = (u8, i64, i64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// D8.5-1: the same packets, the same answers and the same states.
+    /// D8.5-1: the same packets lead to the same answers and states.
     #[test]
     fn agrees_with_the_pseudocode(
         side in prop_oneof![Just(Client), Just(Server)],
@@ -167,9 +167,8 @@ proptest! {
             if !(State::Respond..=State::Closing).contains(&socket.state) {
                 break;
             }
-            // Clear of the rate limit on Syncs, and of the stricter checks of connections that have
-            // been active in the last three round-trip times; the stay in RESPOND may be taken for
-            // a round-trip time.
+            // Avoid the rate limit on Syncs, and the stricter checks of connections active within
+            // the last three round-trip times; the time in RESPOND may count as a round-trip time.
             pair.now += if socket.state == State::Respond { millis(700) } else { secs(100) };
             let (seqno, ackno) = (socket.gsr + seq, socket.gss + ack);
             let kind = kind(number, SeqNo::new(ackno as u64));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Every wish of both sides is granted, and nothing is left open.
+/// Every request of both sides is granted, and nothing stays pending.
 #[test]
 fn two_connections_agree() {
     let wishes = Config {
@@ -16,8 +16,8 @@ fn two_connections_agree() {
         ..Config::default()
     };
     let mut pair = Pair::open(wishes.clone(), wishes);
-    // The server answers nine Changes. Two of its own are thereby settled: both sides had wishes
-    // for Minimum Checksum Coverage, at either end.
+    // The server answers nine Changes, which settles two of its own: both sides requested Minimum
+    // Checksum Coverage for both ends.
     for (side, expected) in [(Server, 9), (Client, 7)] {
         let confirms: usize = pair
             .sent_by(side, 0)
@@ -39,7 +39,7 @@ fn data_waits_for_the_ack_vector() {
     pair.send(Server, 100);
     let mut lost = false;
     pair.network = Box::new(move |sent| {
-        // The client's Ack is the one with the Confirm.
+        // The client's Ack contains the Confirm.
         if !lost && sent.from == Client && sent.kind() == PacketType::Ack {
             lost = true;
             return Fate::Drop;
@@ -72,7 +72,7 @@ fn data_waits_for_the_ack_vector() {
     assert_eq!(pair.received(Client), [100]);
 }
 
-/// A peer that will not send Ack Vectors cannot be talked to with CCID 2.
+/// CCID 2 cannot be used with a peer that refuses to send Ack Vectors.
 #[test]
 fn refused_ack_vector_resets() {
     let refuses = Config {
@@ -115,9 +115,9 @@ fn data_packets_do_not_negotiate() {
     );
 }
 
-/// D6-1, D6-6, D5.8-4, D5.8.2-2, D11.4-1, D13-2: over a long transfer that renegotiates Ack Ratio
-/// and Sequence Window, no option stands on a Data packet that may not, and each Confirm, Ack
-/// Vector and Elapsed Time has an acknowledgement number. D5.1-3: CCVal is zero.
+/// D6-1, D6-6, D5.8-4, D5.8.2-2, D11.4-1, D13-2: during a long transfer that renegotiates Ack Ratio
+/// and Sequence Window, Data packets contain only permitted options, and each Confirm, Ack Vector
+/// and Elapsed Time comes with an acknowledgement number. D5.1-3: CCVal is zero.
 #[test]
 fn long_transfer_keeps_the_rules() {
     let roomy = Config {
@@ -148,13 +148,13 @@ fn long_transfer_keeps_the_rules() {
             }
         }
     }
-    // D7.5-3: the window follows the rate; D6-7: at most one Change in a round-trip time.
+    // D7.5-3: the window follows the rate; D6-7: at most one Change per round-trip time.
     assert!(!windows.is_empty(), "Sequence Window was never declared");
     for pair_of in windows.windows(2) {
         assert!(pair_of[1] - pair_of[0] >= millis(100), "{windows:?}");
     }
     assert_within_sequence_window(&pair);
-    // The acknowledgements of the other direction have a Sequence Window of their own to keep.
+    // Acknowledgements in the other direction have their own Sequence Window.
     for side in [Client, Server] {
         assert_eq!(
             pair.get(side).stats().counters.invalid_packets,
@@ -164,8 +164,8 @@ fn long_transfer_keeps_the_rules() {
     }
 }
 
-/// D7.5-3: in no round-trip time does the client send more packets than its Sequence Window, as
-/// the server last confirmed it.
+/// D7.5-3: the client never sends more packets per round-trip time than its Sequence Window, as
+/// last confirmed by the server.
 fn assert_within_sequence_window(pair: &Pair) {
     let round_trip = pair.latency * 2;
     let mut window = 100;
@@ -188,7 +188,7 @@ fn assert_within_sequence_window(pair: &Pair) {
     assert!(most > 100, "the initial window was never exceeded: {most}");
 }
 
-/// D6-9: an unanswered Change is sent again, no sooner than a round-trip time, with back-off.
+/// D6-9: an unanswered Change is retransmitted after at least a round-trip time, with back-off.
 #[test]
 fn changes_are_retransmitted_with_back_off() {
     let mut pair = Pair::default();
@@ -217,7 +217,7 @@ fn changes_are_retransmitted_with_back_off() {
     }
 }
 
-/// D12-1, D12.1-1: an ECN-incapable endpoint says so, and both sides then send no ECT.
+/// D12-1, D12.1-1: an ECN-incapable endpoint announces this, and both sides then send no ECT.
 #[test]
 fn ecn_incapable() {
     let incapable = Config {
@@ -239,8 +239,7 @@ fn ecn_incapable() {
     assert!(capable.log.iter().all(|sent| sent.ecn == Ecn::Ect0));
 }
 
-/// D12.1-1, D12.2-1: it does not look at ECN bits: no packet is reported as marked, and every nonce
-/// is zero.
+/// D12.1-1, D12.2-1: it ignores ECN bits: no packet is reported as marked, and every nonce is zero.
 #[test]
 fn ecn_incapable_does_not_read_ecn() {
     let incapable = Config {
@@ -261,7 +260,7 @@ fn ecn_incapable_does_not_read_ecn() {
     }
 }
 
-/// D12.1-1: it takes no data before the peer has confirmed that.
+/// D12.1-1: it accepts no data before the peer has confirmed the announcement.
 #[test]
 fn ecn_incapable_takes_no_data_before_it_is_confirmed() {
     let incapable = Config {
@@ -283,9 +282,9 @@ fn ecn_incapable_takes_no_data_before_it_is_confirmed() {
     assert_eq!(pair.received(Server), [50]);
 }
 
-/// D6-9: Confirms are never retransmitted; but until a client knows that its handshake is complete,
-/// each packet brings the ones of its first Ack along, for a packet that overtakes that Ack (or
-/// survives it) to mean the same to the server. Linux resets a connection where they are missing.
+/// D6-9: Confirms are never retransmitted. But until a client knows that its handshake is complete,
+/// each packet repeats those of its first Ack, so that a packet that overtakes or outlives that Ack
+/// means the same to the server. Linux resets a connection without them.
 #[test]
 fn confirms_stand_on_every_packet_in_partopen() {
     let mut pair = Pair::default();
@@ -319,8 +318,8 @@ fn confirms_stand_on_every_packet_in_partopen() {
     }
 }
 
-/// C2-1: a client that offers several CCIDs may leave Ack Vectors out of its Request, as Linux
-/// does; a server that will receive under CCID 2 offers them then.
+/// C2-1: a client that offers several CCIDs may omit Ack Vectors from its Request, as Linux does; a
+/// server that will receive under CCID 2 then offers them.
 #[test]
 fn a_server_offers_ack_vectors_that_nobody_asked_for() {
     let mut pair = Pair::default();
@@ -334,7 +333,7 @@ fn a_server_offers_ack_vectors_that_nobody_asked_for() {
     let answer = pair.inject(Server, request);
     let offer = change(FeatureSide::Local, 6, &[1, 0]);
     assert!(answer[0].options.contains(&offer), "{answer:?}");
-    // One that asks gets a Confirm, and no Change.
+    // A client that asks for them gets a Confirm and no Change.
     let mut pair = Pair::default();
     pair.run_for(secs(1));
     let sent = pair.sent_by(Server, 0);

@@ -4,7 +4,7 @@ use skywave_wire::dccp::ElapsedTime;
 
 use super::*;
 
-/// Hands the server an Ack with `options`, and returns what it sends at once.
+/// Passes an Ack with `options` to the server. Returns its immediate response.
 fn options_on_an_ack(options: &[DccpOption]) -> (Pair, Vec<Packet>) {
     let mut pair = Pair::opened();
     let (seq, ack) = (pair.gss(Client) + 1, SeqNo::new(pair.gss(Server)));
@@ -89,7 +89,7 @@ fn mandatory_option() {
     }
 }
 
-/// The option of this type with as many of the bytes 7, 8, 9 .. as make up a value.
+/// The option of this type with as many of the bytes 7, 8, 9, ... as form a value.
 fn example(kind: OptionType) -> (DccpOption, Vec<u8>) {
     let data: Vec<u8> = (7..=16).collect();
     (0..=data.len())
@@ -100,8 +100,8 @@ fn example(kind: OptionType) -> (DccpOption, Vec<u8>) {
         .unwrap()
 }
 
-/// D5.6-2, D5.8.2-1: where an option behind Mandatory is not processed, the Reset tells the option's
-/// own type and first two bytes of data, whatever its type.
+/// D5.6-2, D5.8.2-1: if an option after Mandatory is not processed, the Reset quotes the option's
+/// type and first two bytes of data, for every type.
 #[test]
 fn a_reset_tells_the_options_own_bytes() {
     let mut processed = Vec::new();
@@ -140,7 +140,7 @@ fn a_reset_tells_the_options_own_bytes() {
     assert_eq!(processed, by_ccid_2);
 }
 
-/// D5.8-2: options are processed in order, each on its own: the last of several valid ones wins.
+/// D5.8-2: options are processed individually and in order: the last of several valid ones counts.
 #[test]
 fn options_are_processed_in_order() {
     let (_, sent) = options_on_an_ack(&[
@@ -162,8 +162,8 @@ fn options_are_processed_in_order() {
     assert!(sent[0].options.contains(&echo));
 }
 
-/// D5.8-4, D5.8.2-2, D11-1: options that may not stand on Data are ignored there: no reset, no
-/// acknowledgement taken in.
+/// D5.8-4, D5.8.2-2, D11-1: options not permitted on Data are ignored there: no reset, no
+/// acknowledgement processed.
 #[test]
 fn options_not_allowed_on_data() {
     let mut pair = Pair::opened();
@@ -217,8 +217,8 @@ fn timestamp_is_echoed() {
     );
 }
 
-/// Hands the server a DataAck, then another one to make it acknowledge; its delivered data, and
-/// the blocks of the Data Dropped option on its answer.
+/// Passes a DataAck to the server, and another one to trigger an acknowledgement. Returns the
+/// delivered data, and the blocks of the Data Dropped option in the response.
 fn dropped_by(server: Config, data: Packet) -> (Vec<(usize, bool)>, Option<Vec<u8>>) {
     let mut pair = Pair::open(Config::default(), server);
     let (seq, ack) = (pair.gss(Client) + 1, SeqNo::new(pair.gss(Server)));
@@ -336,7 +336,7 @@ fn full_receive_queue() {
     }
 }
 
-/// D5.1-3: a CCVal says nothing to CCID 2.
+/// D5.1-3: CCVal has no meaning for CCID 2.
 #[test]
 fn ccval_is_ignored() {
     let data = Packet {

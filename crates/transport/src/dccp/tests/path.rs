@@ -38,8 +38,8 @@ fn too_big(pair: &mut Pair, mtu: u32, quoted: QuotedHeader) -> bool {
     pair.apply(Client, |client| client.on_too_big(mtu, quoted))
 }
 
-/// D14-1, U-6: the MPS is what the path takes, less all headers and the usual options; larger
-/// datagrams are refused, and the application can ask.
+/// D14-1, U-6: the MPS is what the path carries, minus all headers and the usual options; larger
+/// datagrams are refused, and the application can query the limit.
 #[test]
 fn mps_follows_the_path_mtu() {
     let mut pair = Pair::open(limited(1_500), limited(1_500));
@@ -50,12 +50,12 @@ fn mps_follows_the_path_mtu() {
     let size = mps as usize + 1;
     assert_eq!(send(mps + 1), Err(SendError::TooLarge { size, mps }));
     assert_eq!(send(mps), Ok(()));
-    // Without a limit of the path the application's own applies.
+    // If the path has no limit, the application's applies.
     assert_eq!(Pair::opened().get(Client).mps(), Config::default().mps);
 }
 
-/// D14-1, U-6: a driver knows the way to each peer, where many connections share a configuration; and
-/// what it says later lowers the MPS, nothing raises it.
+/// D14-1, U-6: a driver can set the path of each of many connections that share a configuration;
+/// later reports lower the MPS, nothing raises it.
 #[test]
 fn a_driver_knows_the_path() {
     let mut pair = Pair::open(limited(9_000), limited(9_000));
@@ -75,9 +75,8 @@ fn a_driver_knows_the_path() {
     assert_eq!(pair.get(Client).mps(), 0);
 }
 
-/// D14-1: whatever options are wanted, no data packet is longer than the path takes: over a long
-/// exchange of full datagrams both ways, with losses, marks, renegotiation, dropped data and
-/// echoes.
+/// D14-1: no data packet is longer than the path permits, for any options: over a long exchange of
+/// full datagrams in both directions, with losses, marks, renegotiation, dropped data and echoes.
 #[test]
 fn no_packet_exceeds_the_path_mtu() {
     let config = Config {
@@ -126,8 +125,8 @@ fn no_packet_exceeds_the_path_mtu() {
     assert!(full > 400, "{full} full datagrams");
 }
 
-/// D14-1, D8.1-6: cookies leave no room for a full datagram in PARTOPEN: it waits for OPEN, and
-/// does not leave on a packet that is too long.
+/// D14-1, D8.1-6: cookies leave no room for a full datagram in PARTOPEN, so it waits for OPEN
+/// instead of leaving in a packet that is too long.
 #[test]
 fn data_waits_where_cookies_fill_the_packet() {
     let mut pair = Pair::new(limited(1_280), Config::default());
@@ -150,8 +149,8 @@ fn data_waits_where_cookies_fill_the_packet() {
     assert_eq!(sent.last().unwrap().payload.len(), mps as usize);
 }
 
-/// D14-2: a report lowers the Path MTU if it quotes a packet that was sent lately, and a lower MTU;
-/// the application hears of it, and what waits and is too large now does not leave.
+/// D14-2: a report lowers the Path MTU if it quotes a recently sent packet and a lower MTU; the
+/// application is told, and queued datagrams that are now too large are discarded.
 #[test]
 fn reports_of_packets_too_big() {
     let mut pair = Pair::open(limited(1_500), limited(1_500));
@@ -203,7 +202,7 @@ fn reports_of_packets_too_big() {
     );
 }
 
-/// D14-2: a router that gives no MTU (RFC 1191 section 7), and one that gives an absurd one.
+/// D14-2: routers that report no MTU (RFC 1191 section 7) or an absurd one.
 #[test]
 fn reports_without_an_mtu() {
     let mut pair = Pair::open(limited(9_000), Config::default());
@@ -218,7 +217,7 @@ fn reports_without_an_mtu() {
     assert_eq!(pair.get(Client).path_mtu(), 576);
 }
 
-/// D14-2: of a packet with short numbers, 24 bits are quoted.
+/// D14-2: reports about packets with short numbers quote 24 bits.
 #[test]
 fn reports_that_quote_short_numbers() {
     let config = Config {
@@ -238,7 +237,7 @@ fn reports_that_quote_short_numbers() {
     assert!(too_big(&mut pair, 1_400, good));
 }
 
-/// D14-2: an ICMP report does not excuse a loss: the packet that was too big halves cwnd like any
+/// D14-2: an ICMP report does not excuse a loss: a packet that was too big halves cwnd like any
 /// other.
 #[test]
 fn too_big_is_still_a_loss() {
@@ -275,7 +274,7 @@ fn too_big_is_still_a_loss() {
     );
 }
 
-/// D10.5-1: on another path, congestion control begins anew, and the connection goes on.
+/// D10.5-1: on another path, congestion control restarts and the connection continues.
 #[test]
 fn another_path() {
     let mut pair = Pair::open(limited(1_500), limited(1_500));
@@ -320,8 +319,8 @@ fn another_path() {
     assert_eq!(pair.get(Client).stats().counters.syncs_sent, 0);
 }
 
-/// RFC 4341 section 5: the initial window is for packets that the path takes, however large the
-/// configuration lets them be.
+/// RFC 4341 section 5: the initial window is for packets that fit the path, even if the
+/// configuration permits larger ones.
 #[test]
 fn the_initial_window_is_for_packets_of_the_path() {
     let cwnd = |client: &Connection| window(&client.stats()).cwnd;
@@ -341,7 +340,7 @@ fn the_initial_window_is_for_packets_of_the_path() {
     assert_eq!(cwnd(&ends(1_500)), 3.0);
 }
 
-/// D14-3: handshake and Resets may be fragmented, all else may not.
+/// D14-3: handshake packets and Resets may be fragmented, others may not.
 #[test]
 fn what_may_be_fragmented() {
     let may: Vec<u8> = (0..=10)

@@ -1,4 +1,4 @@
-//! Whatever comes, an endpoint neither panics nor gets stuck.
+//! For any input, an endpoint neither panics nor gets stuck.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use skywave_wire::dccp::{ElapsedTime, LossInterval, QuotedHeader};
 
 use super::*;
 
-/// Numbers near the connection's own, and any others.
+/// Numbers near the connection's own, and arbitrary ones.
 fn number(near: u64) -> impl Strategy<Value = u64> {
     prop_oneof![
         6 => (0u64..200).prop_map(move |offset| near.wrapping_sub(100) + offset),
@@ -63,7 +63,7 @@ fn any_option() -> impl Strategy<Value = DccpOption> {
 
 #[derive(Clone, Debug)]
 enum Input {
-    /// A packet of this type for side, numbers relative to what is right.
+    /// A packet of this type for `side`, with numbers relative to the correct ones.
     Packet {
         to_client: bool,
         kind: u8,
@@ -99,7 +99,7 @@ enum Input {
     },
 }
 
-/// Numbers in `Input::Packet` are relative to this; it stands for the receiver's own state.
+/// Numbers in `Input::Packet` are relative to this, which represents the receiver's own state.
 const NEAR: u64 = 1 << 40;
 
 fn input() -> impl Strategy<Value = Input> {
@@ -143,7 +143,7 @@ fn apply(pair: &mut Pair, input: Input) {
             let to = side(to_client);
             let from = to.other();
             let ack = SeqNo::new(shift(ack, last(pair, to)));
-            // 11 stands for a Data packet with short numbers.
+            // 11 represents a Data packet with short numbers.
             let extended = number != 11;
             let number = if extended { number } else { 2 };
             let packet = packet(from, 0, kind(number, ack));
@@ -188,9 +188,9 @@ fn apply(pair: &mut Pair, input: Input) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Thousands of packets, near-valid and wild, in every state: no panic, no endless sending
-    /// (`drain` asserts that), no timer in the past, and no data packet that is longer than the path
-    /// takes (D14-1).
+    /// Thousands of packets, nearly valid and wild, in every state: no panic, no endless sending
+    /// (asserted by `drain`), no timer in the past, and no data packet longer than the path permits
+    /// (D14-1).
     #[test]
     fn nothing_panics(
         short in any::<bool>(),
@@ -215,7 +215,7 @@ proptest! {
             pair.run_for(secs(1));
         }
         for input in inputs {
-            // A path change may raise the MTU: what was sent before was for the old one.
+            // A path change may raise the MTU: earlier packets were for the old one.
             let limits = [Client, Server].map(|side| pair.get(side).path_mtu());
             let from = pair.log.len();
             apply(&mut pair, input);
@@ -235,9 +235,9 @@ proptest! {
         }
     }
 
-    /// Over a network that loses, repeats and reorders, a connection is made, carries data and
-    /// ends, within the time that giving up takes. The losses end before anyone gives up: an end
-    /// that has nothing to send would not notice that the other has gone.
+    /// Over a network that loses, duplicates and reorders, a connection is established, carries
+    /// data and ends within the time after which ends give up. The losses stop before that, because
+    /// an end with nothing to send would not notice that the other is gone.
     #[test]
     fn every_connection_ends(
         seed in any::<u64>(),
@@ -279,7 +279,7 @@ proptest! {
     }
 }
 
-/// Thousands of connections must fit: what one takes before it has data in flight.
+/// Thousands of connections must fit in memory: the size of a connection without data in flight.
 #[test]
 fn a_connection_is_small() {
     let size = std::mem::size_of::<Connection>();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// D7.1-1: every packet, whatever its type, takes the next number.
+/// D7.1-1: every packet of every type takes the next number.
 #[test]
 fn each_packet_has_the_next_number() {
     let mut pair = Pair::default();
@@ -34,8 +34,8 @@ fn acknowledges_the_greatest_number() {
     assert_eq!(acked, Some(SeqNo::new(seq + 5)));
 }
 
-/// D7.5-4, D7.5-5: a packet beyond the window is not processed; the Sync that answers it has a new
-/// number and acknowledges the packet, or GSR where it was a Reset. Invalid Syncs are ignored.
+/// D7.5-4, D7.5-5: a packet outside the window is not processed; the Sync in response has a new
+/// number and acknowledges the packet, or GSR if it was a Reset. Invalid Syncs are ignored.
 #[test]
 fn invalid_packets() {
     let mut pair = Pair::opened();
@@ -108,7 +108,7 @@ fn invalid_packets() {
     assert!(pair.received(Server).is_empty());
 }
 
-/// D7.5-7: at most eight Syncs in a second.
+/// D7.5-7: at most eight Syncs per second.
 #[test]
 fn syncs_are_rate_limited() {
     let mut pair = Pair::opened();
@@ -124,7 +124,7 @@ fn syncs_are_rate_limited() {
 }
 
 /// D5.7-2, D7.5-6, D8.2-1: a valid Sync raises GSR and is answered at once; the SyncAck
-/// acknowledges the Sync, even where GSR has moved on.
+/// acknowledges the Sync, even if GSR has advanced.
 #[test]
 fn sync_is_answered() {
     let mut pair = Pair::opened();
@@ -149,8 +149,8 @@ fn sync_is_answered() {
     assert_eq!(sent[0].kind.packet_type(), PacketType::Sync);
 }
 
-/// D7.5-4: while packets arrive, a Sync from far ahead is not believed; after three round-trip
-/// times of silence it is.
+/// D7.5-4: while packets arrive, a Sync from far ahead is rejected; after three round-trip times of
+/// silence it is accepted.
 #[test]
 fn active_connections_check_syncs_strictly() {
     let mut pair = Pair::opened();
@@ -169,7 +169,7 @@ fn active_connections_check_syncs_strictly() {
     );
 }
 
-/// D5.7-1: the acknowledgement number of a Sync acknowledges nothing: a sender that has had
+/// D5.7-1: the acknowledgement number of a Sync acknowledges nothing: a sender that has received
 /// nothing else still counts its data as outstanding.
 #[test]
 fn sync_does_not_acknowledge() {
@@ -203,7 +203,7 @@ fn sync_does_not_acknowledge() {
     assert_eq!(pair.window(Client).pipe, 0);
 }
 
-/// The first example of section 7.5.6: a burst of loss longer than the window is recovered from.
+/// The first example of section 7.5.6: recovery from a burst of losses longer than the window.
 #[test]
 fn recovers_from_a_long_burst_of_loss() {
     let mut pair = Pair::opened();
@@ -225,8 +225,8 @@ fn recovers_from_a_long_burst_of_loss() {
     assert_eq!(pair.received(Server), [60], "back in sync");
 }
 
-/// D7.6-1: short numbers are not sent, and ignored, unless agreed; agreed, they are sent on Data,
-/// Ack and DataAck only and extended on arrival, across the end of the 24-bit space as well.
+/// D7.6-1: short numbers are neither sent nor accepted unless agreed; if agreed, they are sent only
+/// on Data, Ack and DataAck and extended on arrival, including across the end of the 24-bit space.
 #[test]
 fn short_sequence_numbers() {
     let mut pair = Pair::opened();
@@ -264,8 +264,8 @@ fn short_sequence_numbers() {
     assert_eq!(pair.states(), (State::TimeWait, State::Closed));
 }
 
-/// D5.1-6, D7.6-1: a connection whose windows allow for very high rates uses 48-bit numbers on every
-/// packet, agreed or not.
+/// D5.1-6, D7.6-1: a connection whose windows permit very high rates uses 48-bit numbers on every
+/// packet, even if short ones were agreed.
 #[test]
 fn high_rates_use_long_numbers() {
     for (sequence_window, short) in [(1 << 16, true), ((1 << 16) + 1, false)] {
@@ -322,7 +322,7 @@ fn short_numbers_wrap() {
     assert_eq!(acked.last(), Some(&SeqNo::new(start + 33)));
 }
 
-/// D7.7-1: the example of section 7.7, by which kinds of packets follow which.
+/// D7.7-1: the example of section 7.7, depending on which kinds of packets precede.
 #[test]
 fn ndp_count_follows_non_data_packets() {
     let wishes = Config {

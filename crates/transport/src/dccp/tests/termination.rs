@@ -11,7 +11,7 @@ fn closed(origin: Origin) -> Event {
     }
 }
 
-/// D8.3-1: the client closes: Close, Reset; the client holds TIMEWAIT for 2MSL (D8.3-2).
+/// D8.3-1: the client closes: Close, Reset; the client stays in TIMEWAIT for 2MSL (D8.3-2).
 #[test]
 fn client_closes() {
     let mut pair = Pair::opened();
@@ -73,7 +73,7 @@ fn both_close_at_once() {
     }
 }
 
-/// D8.3-1: a server that gets a CloseReq answers with a Sync and stays open.
+/// D8.3-1: a server that receives a CloseReq answers with a Sync and stays open.
 #[test]
 fn server_does_not_obey_closereq() {
     let mut pair = Pair::opened();
@@ -88,8 +88,8 @@ fn server_does_not_obey_closereq() {
     assert_eq!(pair.get(Server).state(), State::Open);
 }
 
-/// D8.3-2: Close and CloseReq are sent again after two round-trip times, then less and less often
-/// down to once in 64 s.
+/// D8.3-2: Close and CloseReq are retransmitted after two round-trip times, with back-off to once
+/// per 64 s.
 #[test]
 fn close_is_retransmitted() {
     for (side, kind) in [(Client, PacketType::Close), (Server, PacketType::CloseReq)] {
@@ -118,7 +118,7 @@ fn close_is_retransmitted() {
     }
 }
 
-/// Between endpoints with no time between them, too, there is time between two Closes.
+/// Even without latency between the endpoints, there is time between two Closes.
 #[test]
 fn close_without_latency() {
     let mut pair = Pair::default();
@@ -131,7 +131,7 @@ fn close_without_latency() {
     assert!((5..20).contains(&pair.sent_by(Client, before).len()));
 }
 
-/// The last Reset is lost: the Close that is sent again is answered without a connection.
+/// The last Reset is lost: the retransmitted Close is answered without a connection.
 #[test]
 fn lost_last_reset() {
     let mut pair = Pair::opened();
@@ -156,8 +156,8 @@ fn lost_last_reset() {
     );
 }
 
-/// D8.3-1: a Close, and the next one, sent again because nothing came, are received together while
-/// data of the server's is on its way: the Reset that answers the first is the one that leaves.
+/// D8.3-1: a Close and its retransmission arrive together while the server's data is in flight: the
+/// Reset that answers the first one is sent.
 #[test]
 fn two_closes_at_once() {
     let mut pair = Pair::opened();
@@ -178,7 +178,7 @@ fn two_closes_at_once() {
     assert_eq!(reset.seq, ack.next().next());
 }
 
-/// `close` sends what waits; nothing more can be sent.
+/// `close` sends queued datagrams; nothing more can be queued.
 #[test]
 fn close_sends_what_waits() {
     let mut pair = Pair::default();
@@ -194,7 +194,7 @@ fn close_sends_what_waits() {
     assert_eq!(pair.states(), (State::TimeWait, State::Closed));
 }
 
-/// It does so for as long as `linger` allows.
+/// It does so for at most `linger`.
 #[test]
 fn linger_is_limited() {
     let config = Config {
@@ -250,7 +250,7 @@ fn packets_after_the_end() {
     }
 }
 
-/// D5.6-1: unknown Reset codes end the connection as code 0 does, and reach the application.
+/// D5.6-1: unknown Reset codes end the connection like code 0, and are passed to the application.
 #[test]
 fn unknown_reset_code() {
     for code in [0, 12, 127, 128, 255] {
@@ -271,7 +271,7 @@ fn unknown_reset_code() {
     }
 }
 
-/// D5.6-3: a Reset's options are processed; a bad one earns a Reset, which ends the matter.
+/// D5.6-3: a Reset's options are processed; an invalid one causes a Reset, and no more.
 #[test]
 fn options_of_a_reset_are_processed() {
     let mut pair = Pair::opened();

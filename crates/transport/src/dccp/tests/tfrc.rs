@@ -1,4 +1,4 @@
-//! CCID 3 and 4 between two connections: negotiation, reports, rates.
+//! CCIDs 3 and 4 between two connections: negotiation, reports, rates.
 
 use skywave_congestion::tfrc;
 
@@ -20,7 +20,7 @@ fn is_data(sent: &Sent) -> bool {
     matches!(sent.kind(), PacketType::Data | PacketType::DataAck)
 }
 
-/// How many data packets `side` sent in each `step` from its first one on.
+/// The number of data packets `side` sent in each `step`, starting from its first.
 fn packets_per(pair: &Pair, side: Side, step: Duration) -> Vec<usize> {
     let mut counts = Vec::new();
     let mut start = None;
@@ -41,8 +41,8 @@ fn send_many(pair: &mut Pair, side: Side, count: usize, size: u32) {
     }
 }
 
-/// C3-1, C3-4, C3-13, C3-14, D10-1, D10.3-1: negotiated in the handshake; what is the CCID's own is
-/// asked for once the CCID is settled; each report has what it must have.
+/// C3-1, C3-4, C3-13, C3-14, D10-1, D10.3-1: the CCID is negotiated in the handshake, and its own
+/// features once it is settled; each report has its mandatory contents.
 #[test]
 fn ccid_3_carries_data() {
     let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
@@ -88,8 +88,8 @@ fn ccid_3_carries_data() {
     assert_eq!(pair.rate(Server).reports, 0);
 }
 
-/// T-4, T-6: from four packets in a round-trip time (the handshake's) the rate doubles with each
-/// report of X_recv; that takes two round-trip times, since a report tells of the past.
+/// T-4, T-6: from four packets per round-trip time (measured by the handshake) the rate doubles
+/// with each report of X_recv; that takes two round-trip times, because a report is about the past.
 #[test]
 fn t_6_lossless_start() {
     let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
@@ -103,7 +103,8 @@ fn t_6_lossless_start() {
     assert!(counts[10] >= 16 * counts[0], "{counts:?}");
 }
 
-/// C3-10: CCVal is zero at first, on data only, and moves by at most five from packet to packet.
+/// C3-10: CCVal is zero at first, is set on data only, and advances by at most five between
+/// packets.
 #[test]
 fn c3_10_ccval_on_the_wire() {
     let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
@@ -127,7 +128,7 @@ fn c3_10_ccval_on_the_wire() {
     assert!(seen.iter().all(|&seen| seen), "{seen:?}");
 }
 
-/// T-6, T-16: one loss event ends slow start at the greatest rate that arrived.
+/// T-6, T-16: one loss event ends slow start at the greatest receive rate.
 #[test]
 fn t_6_one_loss_event() {
     let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
@@ -154,7 +155,7 @@ fn t_6_one_loss_event() {
 }
 
 /// D11.7-2: data that fails its Data Checksum is reported as corrupt, and the sender behaves as if
-/// the packet had been marked; it does not where checksums are not checked.
+/// the packet had been marked, but only if checksums are checked.
 #[test]
 fn d11_7_2_corrupt_data_is_a_loss_event() {
     for check_data_checksum in [true, false] {
@@ -166,7 +167,8 @@ fn d11_7_2_corrupt_data_is_a_loss_event() {
         send_many(&mut pair, Client, 100, 1_000);
         pair.run_for(secs(2));
         assert_eq!(pair.rate(Client).loss_event_rate, 0.0);
-        // The client's next packet is altered on its way: it is lost, and the altered one comes.
+        // The client's next packet is altered in transit: the original is lost, and the altered one
+        // arrives.
         let altered = with_options(
             packet(Client, pair.gss(Client) + 1, Kind::Data),
             &[DccpOption::DataChecksum(1)],
@@ -188,7 +190,7 @@ fn d11_7_2_corrupt_data_is_a_loss_event() {
     }
 }
 
-/// T-7: when the path is cut, the rate is halved again and again, and recovers afterwards.
+/// T-7: when the path is cut, the rate is halved repeatedly, and recovers afterwards.
 #[test]
 fn t_7_cut_path() {
     let config = || Config {
@@ -212,8 +214,8 @@ fn t_7_cut_path() {
     assert!(pair.rate(Client).rate.as_bps() > 4 * cut);
 }
 
-/// T-1, T-11: over a path with random loss, the mean rate is the equation's at the p that was
-/// measured, within a quarter.
+/// T-1, T-11: over a path with random loss, the mean rate is within a quarter of the equation's at
+/// the measured p.
 #[test]
 fn long_run_rate_is_the_equations() {
     for (seed, loss) in [(1u64, 0.01), (2, 0.03), (3, 0.1)] {
@@ -229,7 +231,7 @@ fn long_run_rate_is_the_equations() {
         });
         send_many(&mut pair, Client, 100_000, 1_000);
         pair.run_for(secs(20));
-        // Samples of p once in a round-trip time, and what left meanwhile.
+        // Samples p once per round-trip time, and counts what leaves in between.
         let (mut by_equation, rounds) = (0.0, 800);
         let from = pair.get(Client).stats().counters.data_packets_sent;
         for _ in 0..rounds {
@@ -246,7 +248,7 @@ fn long_run_rate_is_the_equations() {
     }
 }
 
-/// Each direction has a CCID of its own, and an application of its own.
+/// Each direction has its own CCID and its own application.
 #[test]
 fn ccids_of_the_two_directions() {
     let client = Config {
@@ -267,7 +269,7 @@ fn ccids_of_the_two_directions() {
     pair.run_for(secs(5));
     assert_eq!(pair.received(Server).len(), 200);
     assert_eq!(pair.received(Client).len(), 200);
-    // Acknowledgements are no data: those that the client sends take nothing from its p.
+    // Acknowledgements are not data: those sent by the client do not affect its p.
     assert_eq!(pair.rate(Client).loss_event_rate, 0.0);
 
     let mut both = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
@@ -278,7 +280,7 @@ fn ccids_of_the_two_directions() {
     assert_eq!(both.received(Client).len(), 200);
 }
 
-/// C3-5: lost acknowledgements are not taken for lost data, thanks to NDP Counts.
+/// C3-5: thanks to NDP Counts, lost acknowledgements are not mistaken for lost data.
 #[test]
 fn c3_5_lost_acknowledgements_are_no_loss_event() {
     let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
@@ -306,8 +308,8 @@ fn c3_5_lost_acknowledgements_are_no_loss_event() {
     assert_eq!(pair.rate(Client).loss_event_rate, 0.0);
 }
 
-/// D10-1, D6-3: the server's first CCID that both have; where there is none, a list without CCID 2 is
-/// Mandatory.
+/// D10-1, D6-3: the server's first CCID that both support is chosen; if there is none, a list
+/// without CCID 2 is Mandatory.
 #[test]
 fn d10_1_ccid_preferences() {
     let with = |ccids: &[Ccid]| Config {
@@ -346,8 +348,8 @@ fn d10_1_ccid_preferences() {
     );
 }
 
-/// D10.3-1: features and options of CCID 3 mean nothing while CCID 2 is in force: an empty Confirm, or a
-/// Reset where they are Mandatory.
+/// D10.3-1: features and options of CCID 3 are unknown while CCID 2 is in force: the answer is an
+/// empty Confirm, or a Reset if they are Mandatory.
 #[test]
 fn d10_3_1_other_ccids_features_are_unknown() {
     let mut pair = Pair::opened();
@@ -400,7 +402,7 @@ fn c3_9_options_on_data_are_ignored() {
     );
 }
 
-/// C3-8, T-10: marks are loss events, too.
+/// C3-8, T-10: marks count as loss events.
 #[test]
 fn marks_are_loss_events() {
     let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));
@@ -420,7 +422,7 @@ fn marks_are_loss_events() {
     assert_eq!(pair.received(Server).len(), 1_000);
 }
 
-/// C4-3, C4-5, C4-6: CCID 4 sends at most one packet in 10 ms, and its reports count drops.
+/// C4-3, C4-5, C4-6: CCID 4 sends at most one packet per 10 ms, and its reports count drops.
 #[test]
 fn ccid_4_carries_small_packets() {
     let mut pair = Pair::open(under(Ccid::TFRC_SP), under(Ccid::TFRC_SP));
@@ -445,8 +447,8 @@ fn ccid_4_carries_small_packets() {
         .map(|sent| sent.at)
         .collect();
     assert!(data.windows(2).all(|pair| pair[1] - pair[0] >= millis(10)));
-    // At p = 0.01, 1460-byte packets would leave 11.2 times in 100 ms: more than a packet in
-    // 10 ms for those of 100 bytes.
+    // At p = 0.01, packets of 1460 bytes would leave 11.2 times per 100 ms, which for 100-byte
+    // packets is more than one per 10 ms.
     let time = data[1_900] - data[900];
     assert!(time < millis(10_500), "{time}");
     for report in pair.sent_by(Server, before) {
@@ -464,7 +466,7 @@ fn ccid_4_carries_small_packets() {
     assert!(pair.rate(Client).loss_event_rate > 0.005);
 }
 
-/// RFC 3448's rules run, too, and start more slowly.
+/// RFC 3448's rules also work, and start more slowly.
 #[test]
 fn rfc_3448_profile() {
     let old = || Config {
@@ -479,8 +481,8 @@ fn rfc_3448_profile() {
     assert!(counts[0] <= 2 && counts[1] <= 4, "{counts:?}");
 }
 
-/// E-2, E-3: with the feature on, the round-trip time is on every data packet and Sync, and losses are
-/// grouped by it; an option of impossible length resets.
+/// E-2, E-3: with the feature enabled, the round-trip time is on every data packet and Sync, and
+/// losses are grouped by it; an option of invalid length causes a Reset.
 #[test]
 fn e_2_e_3_rtt_estimates() {
     let asking = Config {

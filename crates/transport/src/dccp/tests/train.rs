@@ -1,4 +1,4 @@
-//! Packets that come or leave together end as those that come and leave one by one.
+//! Packets that arrive or leave together have the same effect as individual ones.
 
 use core::cell::Cell;
 use core::fmt::Debug;
@@ -15,14 +15,14 @@ use crate::End as _;
 use crate::dccp::ccid2::AckOfAckRule;
 use crate::dccp::{Ccid, SendersChoice};
 
-/// A receive queue in which a train does not fit.
+/// A receive queue too small for a train.
 const ROOM_FOR_FEW: usize = 5;
 
-/// How a driver hands packets over, and takes them.
+/// How a driver passes packets in and takes them out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Driver {
     OneByOne,
-    /// It breaks off after so many packets, and goes on later.
+    /// Breaks after this many packets, and continues later.
     Together(usize),
 }
 
@@ -70,7 +70,8 @@ impl Driver {
     }
 }
 
-/// What a network of 20 ms does to a packet is drawn from `seed`: most arrive in the same order.
+/// A network with a delay of 20 ms, whose treatment of packets is drawn from `seed`; most arrive in
+/// order.
 struct Path {
     draws: Xoshiro256PlusPlus,
     flights: Vec<(Instant, Side, Ecn, Packet)>,
@@ -93,7 +94,7 @@ impl Path {
         }
     }
 
-    /// The packets that have arrived, in runs for one side and with one mark.
+    /// The packets that have arrived, grouped into runs for the same side with the same mark.
     fn arrived(&mut self, now: Instant) -> Vec<(Side, Ecn, Vec<Packet>)> {
         let mut runs: Vec<(Side, Ecn, Vec<Packet>)> = Vec::new();
         for (_, to, ecn, packet) in self.flights.extract_if(.., |flight| flight.0 <= now) {
@@ -106,8 +107,8 @@ impl Path {
     }
 }
 
-/// All that two ends have sent and received, and how they stand in the end; and how many packets of
-/// trains the client has sent and the server received.
+/// Runs two ends. Returns everything sent and received, the final states, and the number of train
+/// packets sent by the client and received by the server.
 fn run(
     driver: Driver,
     config: &Config,
@@ -138,7 +139,7 @@ fn run(
         for side in [Client, Server] {
             pair.driven(side).expire(now, |drain| drain.postpone());
             let draw = application.next_u64();
-            // The server sends now and then, the client as much as it may.
+            // The server sends now and then, the client as much as possible.
             let count = if side == Client { 40 } else { draw % 50 / 48 };
             for index in 0..count {
                 let size = if (draw + index).is_multiple_of(30) {
@@ -235,7 +236,7 @@ proptest! {
     }
 }
 
-/// Without this, what is tested above would be nothing.
+/// Without trains, the tests above would prove nothing.
 #[test]
 fn trains_form() {
     let paced = SendersChoice::new(Arc::new(Paced));
@@ -247,7 +248,7 @@ fn trains_form() {
     }
 }
 
-/// Paces a window that does not change, four packets at a time: pacing does not cost trains.
+/// Paces a constant window, four packets at a time: pacing does not prevent trains.
 #[derive(Clone, Copy, Debug)]
 struct Paced;
 

@@ -1,23 +1,23 @@
-//! What Reno and NewReno have in common: fast retransmit, and a window inflated by duplicates while
-//! recovery lasts.
+//! The common part of Reno and NewReno: fast retransmit, and window inflation by duplicates during
+//! recovery.
 
 use super::{DUPLICATE_THRESHOLD, OnDuplicate, Position};
 
-/// RFC 5681 section 3.2, steps 1 to 4. How it ends is what sets the two apart.
+/// RFC 5681 section 3.2, steps 1 to 4. Reno and NewReno differ in how the recovery ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct FastRecovery {
-    /// The offset that must be passed before duplicates stand for another loss. Initially that of
-    /// the SYN: a fast retransmit of the first segment is allowed.
+    /// The offset that must be acknowledged before duplicates indicate another loss. Initially that
+    /// of the SYN, so that a fast retransmit of the first segment is allowed.
     pub(super) recover: u64,
     pub(super) recovering: bool,
     /// Duplicate acknowledgements since the last progress.
     pub(super) duplicates: u32,
-    /// Bytes by which the window is larger than cwnd; negative while deflation has taken more.
+    /// Bytes by which the window exceeds cwnd; negative if deflation has taken more.
     pub(super) inflation: i64,
 }
 
 impl FastRecovery {
-    /// After a timeout, which ends a recovery.
+    /// The state after a timeout, which ends a recovery.
     pub(super) fn after_timeout(at: Position) -> Self {
         Self {
             recover: at.max,
@@ -33,8 +33,8 @@ impl FastRecovery {
             return OnDuplicate::Wait;
         }
         // RFC 6582 section 3.2, step 2. `una > recover` is its "ack_number - 1 > recover", since
-        // `recover` here follows the byte that the RFC's names. Without it, the duplicates that
-        // go-back-N causes after a timeout would look like another loss.
+        // `recover` here is the byte after the RFC's. Without this check, the duplicates caused by
+        // go-back-N after a timeout would look like another loss.
         if self.duplicates != DUPLICATE_THRESHOLD || at.una <= self.recover {
             return OnDuplicate::Wait;
         }
@@ -44,7 +44,7 @@ impl FastRecovery {
         OnDuplicate::FastRetransmit
     }
 
-    /// Ends a recovery, if one is going on; answers whether one was.
+    /// Ends the recovery. Returns whether there was one.
     pub(super) fn end(&mut self) -> bool {
         self.duplicates = 0;
         // Step 6.
@@ -52,7 +52,7 @@ impl FastRecovery {
         core::mem::take(&mut self.recovering)
     }
 
-    /// Nothing is lost or late.
+    /// Whether nothing is lost or late.
     pub(super) fn is_quiet(&self) -> bool {
         !self.recovering && self.duplicates == 0
     }

@@ -1,20 +1,20 @@
-//! The retransmission of TCP Vegas (Brakmo and Peterson 1995), as ns-2.35 has it.
+//! The retransmission of TCP Vegas (Brakmo and Peterson 1995), as in ns-2.35.
 
 use skywave_units::{Duration, Instant};
 
 use super::{DUPLICATE_THRESHOLD, News, OnDuplicate, OnProgress, Position};
 use crate::tcp::sent_log::SentSegment;
 
-/// How many acknowledgements after a retransmission look for overdue segments.
+/// The number of acknowledgements after a retransmission that check for overdue segments.
 const SUSPICIOUS_ACKS: u32 = 2;
 
-/// Where the segments go that duplicate acknowledgements let out beyond cwnd.
+/// How segments sent beyond cwnd on duplicate acknowledgements are accounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inflation {
     /// They are lent until the next acknowledgement of new data.
     Lent,
-    /// cwnd itself grows by them, and shrinks again where duplicates have followed the third one,
-    /// or the one that found an overdue segment: [`super::RecoveryAlgorithm::Ns2Vegas`].
+    /// They are added to cwnd itself, and removed if duplicates followed the third one or the one
+    /// that found an overdue segment: [`super::RecoveryAlgorithm::Ns2Vegas`].
     PartOfCwnd,
 }
 
@@ -31,13 +31,13 @@ pub(in crate::tcp) struct FineTimer {
     reduced_at: Option<Instant>,
     /// Duplicate acknowledgements since the last progress.
     duplicates: u32,
-    /// Acknowledgements that are still to look for overdue segments.
+    /// The number of further acknowledgements that check for overdue segments.
     suspicious: u32,
     /// Bytes lent beyond cwnd.
     inflation: i64,
-    /// Segments by which cwnd itself is still to grow.
+    /// Segments still to be added to cwnd itself.
     inflation_of_cwnd: u32,
-    /// Whether cwnd itself is to shrink again.
+    /// Whether cwnd itself must be deflated.
     deflates_cwnd: bool,
 }
 
@@ -80,7 +80,7 @@ impl FineTimer {
         self.kind == Inflation::PartOfCwnd
     }
 
-    /// A segment that was sent only once took `rtt` there and back.
+    /// Takes the round-trip time `rtt` of a segment that was sent only once.
     pub(super) fn on_sample(&mut self, rtt: Duration) {
         let rtt = rtt.as_secs_f64();
         match &mut self.timeout {
@@ -178,7 +178,7 @@ impl FineTimer {
     }
 }
 
-/// Jacobson's estimator without a clock's granularity: SRTT + 2 RTTVAR and a sixteenth more.
+/// Jacobson's estimator without clock granularity: SRTT + 2 RTTVAR, plus a sixteenth.
 #[derive(Clone, Copy, Debug)]
 struct FineTimeout {
     srtt: f64,

@@ -1,9 +1,9 @@
-//! Loss recovery: what acknowledgements say about loss, what is sent again, and how much the
+//! Loss recovery: what acknowledgements say about losses, what to retransmit, and how much the
 //! window may open meanwhile.
 //!
-//! [`RecoveryAlgorithm`] names the algorithms; each has a module. All are told the same three
-//! things, a duplicate acknowledgement, one of new data, and a timeout, and answer what the
-//! sender shall do. Those that keep a [`scoreboard`] also say which segment is next.
+//! [`RecoveryAlgorithm`] names the algorithms; each has a module. All receive the same three inputs
+//! (a duplicate acknowledgement, an acknowledgement of new data, a timeout) and return what the
+//! sender must do. Those with a [`scoreboard`] also choose the next segment.
 
 mod algorithm;
 mod fast;
@@ -30,14 +30,14 @@ pub(super) use self::words::{News, OnDuplicate, OnProgress, Position};
 use super::reassembly::Range;
 use super::sequence::SequenceSpace;
 
-/// Duplicate acknowledgements that stand for a loss (RFC 5681 section 3.2).
+/// The number of duplicate acknowledgements that indicate a loss (RFC 5681 section 3.2).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// The state of a recovery algorithm. All sizes are in bytes, all positions are offsets.
+/// The state of a recovery algorithm. All sizes are in bytes; all positions are offsets.
 #[derive(Clone, Debug)]
 pub(super) struct Recovery {
-    /// Nothing is lost, late or SACKed: an acknowledgement of new data means nothing to it. So it
-    /// is nearly always, and nothing else is looked at then.
+    /// Whether nothing is lost, late or SACKed, so that an acknowledgement of new data has no
+    /// effect. This is the common case, in which nothing else is examined.
     is_quiet: bool,
     algorithm: Algorithm,
 }
@@ -67,7 +67,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether it would answer progress with [`OnProgress::Ordinary`] and stay as it is.
+    /// Whether it would answer progress with [`OnProgress::Ordinary`] and stay unchanged.
     fn is_quiet(&self) -> bool {
         match self {
             Self::Tahoe(tahoe) => tahoe.is_quiet(),
@@ -89,20 +89,20 @@ impl Recovery {
         }
     }
 
-    /// Whether [`Recovery::on_progress`] need not be told.
+    /// Whether the call of [`Recovery::on_progress`] can be skipped.
     pub(super) const fn is_quiet(&self) -> bool {
         self.is_quiet
     }
 
-    /// The handshake took `rtt`.
+    /// Reports that the handshake took `rtt`.
     pub(super) fn on_handshake(&mut self, rtt: Duration) {
         if let Algorithm::Vegas(vegas) = &mut self.algorithm {
             vegas.on_sample(rtt);
         }
     }
 
-    /// SACK blocks have come with the acknowledgement that is told of next; `at` is the position
-    /// before that.
+    /// Reports the SACK blocks of the acknowledgement that is reported next. `at` is the position
+    /// before it.
     pub(super) fn on_sack(&mut self, blocks: &[SackBlock], space: SequenceSpace, at: Position) {
         self.is_quiet = false;
         match &mut self.algorithm {
@@ -115,7 +115,7 @@ impl Recovery {
         }
     }
 
-    /// A duplicate of the last acknowledgement has come.
+    /// Handles a duplicate acknowledgement.
     pub(super) fn on_duplicate(&mut self, news: &News) -> OnDuplicate {
         self.is_quiet = false;
         match &mut self.algorithm {
@@ -128,7 +128,7 @@ impl Recovery {
         }
     }
 
-    /// New data have been acknowledged.
+    /// Handles an acknowledgement of new data.
     pub(super) fn on_progress(&mut self, news: &News) -> OnProgress {
         let progress = match &mut self.algorithm {
             Algorithm::Tahoe(tahoe) => tahoe.on_progress(),
@@ -142,7 +142,7 @@ impl Recovery {
         progress
     }
 
-    /// The retransmission timer has expired.
+    /// Handles an expired retransmission timer.
     pub(super) fn on_timeout(&mut self, now: Instant, at: Position) {
         self.is_quiet = false;
         match &mut self.algorithm {
@@ -155,7 +155,7 @@ impl Recovery {
         }
     }
 
-    /// What is added to cwnd for the time being, in bytes, when `nxt` is next; it may be negative.
+    /// The temporary addition to cwnd in bytes if `nxt` is the next byte to send; may be negative.
     #[inline(always)]
     pub(super) fn inflation(&self, nxt: u64) -> i64 {
         if self.is_quiet {
@@ -176,7 +176,7 @@ impl Recovery {
         }
     }
 
-    /// How many segments limited transmit allows beyond cwnd (RFC 3042).
+    /// The number of segments that limited transmit permits beyond cwnd (RFC 3042).
     #[inline(always)]
     pub(super) fn limited_transmit(&self) -> u32 {
         if self.is_quiet {
@@ -198,8 +198,8 @@ impl Recovery {
         }
     }
 
-    /// Bytes that are known to be lost when a recovery begins; zero where the algorithm only knows
-    /// that something is.
+    /// Bytes known to be lost when a recovery begins; zero if the algorithm only knows that
+    /// something was lost.
     #[cold]
     pub(super) fn lost(&self, at: Position) -> u64 {
         match &self.algorithm {
@@ -208,7 +208,8 @@ impl Recovery {
         }
     }
 
-    /// Takes by how many segments ns-2's Vegas is to inflate cwnd itself; asked after each duplicate.
+    /// Takes the number of segments by which ns-2's Vegas inflates cwnd itself. Call after each
+    /// duplicate.
     pub(super) fn take_inflation_of_cwnd(&mut self) -> u32 {
         match &mut self.algorithm {
             Algorithm::Vegas(vegas) => vegas.take_inflation_of_cwnd(),
@@ -216,7 +217,7 @@ impl Recovery {
         }
     }
 
-    /// Whether the inflation of cwnd itself has ended; asked after each progress.
+    /// Takes whether the inflation of cwnd itself has ended. Call after each progress.
     pub(super) fn take_deflation_of_cwnd(&mut self) -> bool {
         match &mut self.algorithm {
             Algorithm::Vegas(vegas) => vegas.take_deflation_of_cwnd(),
@@ -224,17 +225,19 @@ impl Recovery {
         }
     }
 
-    /// Whether a fast retransmit doubles the retransmission timeout, as a timeout does.
+    /// Whether a fast retransmit doubles the retransmission timeout, like a timeout.
     pub(super) fn backs_off(&self) -> bool {
         matches!(&self.algorithm, Algorithm::Vegas(vegas) if vegas.backs_off())
     }
 
-    /// Whether a segment that is sent again is still timed, against Karn's rule (RFC 6298 section 3).
+    /// Whether a retransmitted segment is still timed, in violation of Karn's rule (RFC 6298
+    /// section 3).
     pub(super) fn times_retransmissions(&self) -> bool {
         matches!(&self.algorithm, Algorithm::Vegas(vegas) if vegas.times_retransmissions())
     }
 
-    /// Takes what deflation has cut off cwnd itself, in bytes: ns-2's way of keeping the two apart.
+    /// Takes the bytes that deflation has removed from cwnd itself, which is how ns-2 combines the
+    /// two.
     pub(super) fn take_deficit(&mut self, smss: u64) -> u64 {
         match &mut self.algorithm {
             Algorithm::NewReno(newreno) => newreno.take_deficit(smss),
@@ -242,7 +245,7 @@ impl Recovery {
         }
     }
 
-    /// Whether [`Recovery::next_segment`], not the window alone, says what may be sent.
+    /// Whether [`Recovery::next_segment`] decides what may be sent, rather than the window alone.
     #[inline(always)]
     pub(super) fn counts_pipe(&self) -> bool {
         if self.is_quiet {
@@ -264,7 +267,7 @@ impl Recovery {
         }
     }
 
-    /// Whether `cwnd` bytes let a recovery that counts what is on its way send.
+    /// Whether a pipe-based recovery may send with a cwnd of `cwnd` bytes.
     pub(super) fn has_room(&self, cwnd: u64, smss: u64) -> bool {
         match &self.algorithm {
             Algorithm::Sack(sack) => sack.has_room(cwnd, smss),
@@ -276,8 +279,7 @@ impl Recovery {
         }
     }
 
-    /// Whether a recovery that counts what is on its way knows of a loss that is still to be sent
-    /// again.
+    /// Whether a pipe-based recovery knows of a loss it has not retransmitted yet.
     pub(super) fn has_unsent_loss(&self, at: Position) -> bool {
         match &self.algorithm {
             Algorithm::Sack(sack) => sack.has_unsent_loss(at),
@@ -289,9 +291,9 @@ impl Recovery {
         }
     }
 
-    /// The next segment of a recovery that counts what is on its way, where `cwnd` bytes allow it;
-    /// it counts as sent. `fresh` is what could be sent of new data: a segment, or as much as the
-    /// receiver's window and the application leave of one.
+    /// Returns the next segment of a pipe-based recovery if `cwnd` bytes permit it, and counts it
+    /// as sent. `fresh` is the new data that could be sent: a segment, or as much of one as the
+    /// receiver's window and the application permit.
     pub(super) fn next_segment(&mut self, at: Position, cwnd: u64, fresh: Range) -> Option<Range> {
         match &mut self.algorithm {
             Algorithm::Sack(sack) => sack.next_segment(at, cwnd, fresh),
@@ -303,7 +305,7 @@ impl Recovery {
         }
     }
 
-    /// Where to go on after a timeout, when `nxt` is next: behind what has been SACKed.
+    /// Where to continue after a timeout if `nxt` is the next byte to send: behind SACKed data.
     #[cold]
     pub(super) fn skip_received(&self, nxt: u64) -> u64 {
         match &self.algorithm {
@@ -312,7 +314,7 @@ impl Recovery {
         }
     }
 
-    /// Where the stretch that begins at `una`, and has not been received as far as is known, ends.
+    /// The end of the hole that begins at `una`, as far as is known.
     #[cold]
     pub(super) fn end_of_hole(&self, una: u64) -> u64 {
         match &self.algorithm {
@@ -325,7 +327,7 @@ impl Recovery {
         }
     }
 
-    /// Bytes of heap in use.
+    /// Bytes of heap memory in use.
     pub(super) fn heap_size(&self) -> usize {
         match &self.algorithm {
             Algorithm::Sack(sack) => size_of::<Sack>() + sack.heap_size(),

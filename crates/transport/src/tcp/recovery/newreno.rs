@@ -1,4 +1,4 @@
-//! NewReno: fast recovery that lasts until all that was outstanding has been acknowledged.
+//! NewReno: fast recovery that lasts until everything outstanding at its start is acknowledged.
 
 use super::fast::FastRecovery;
 use super::{News, OnDuplicate, OnProgress, Position};
@@ -6,8 +6,8 @@ use super::{News, OnDuplicate, OnProgress, Position};
 /// RFC 6582.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct NewReno {
-    /// Its `recover` is the offset after the last byte that was outstanding when the last recovery
-    /// or timeout began.
+    /// Here `recover` is the offset after the last byte outstanding when the last recovery or
+    /// timeout began.
     pub(super) fast: FastRecovery,
     partial_seen: bool,
 }

@@ -1,4 +1,4 @@
-//! SACK-based loss recovery as RFC 6675 has it.
+//! SACK-based loss recovery (RFC 6675).
 
 use skywave_wire::tcp::SackBlock;
 
@@ -7,23 +7,23 @@ use super::{DUPLICATE_THRESHOLD, OnDuplicate, OnProgress, Position};
 use crate::tcp::reassembly::Range;
 use crate::tcp::sequence::SequenceSpace;
 
-/// RFC 6675. The names of its variables are kept; where the RFC names a byte, the offset here is
-/// that of the byte after it.
+/// RFC 6675, with the RFC's variable names. Where the RFC names a byte, the offset here is that of
+/// the byte after it.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Sack {
     board: Scoreboard,
     recovering: bool,
-    /// Recovery ends, and after a timeout another one may begin, when this has been acknowledged.
+    /// Once this is acknowledged, the recovery ends, or another one may begin after a timeout.
     recovery_point: u64,
-    /// HighRxt: what has been sent again ends here.
+    /// HighRxt: the end of the retransmitted data.
     high_rxt: u64,
-    /// RescueRxt: no rescue retransmission before more than this has been acknowledged.
+    /// RescueRxt: no rescue retransmission until more than this is acknowledged.
     rescue_rxt: u64,
-    /// Bytes taken to be on their way, while recovering.
+    /// Bytes assumed in flight during recovery.
     pipe: u64,
     /// DupAcks.
     duplicates: u32,
-    /// Whether the acknowledgement that is being taken in SACKs something new.
+    /// Whether the current acknowledgement SACKs something new.
     is_news: bool,
 }
 
@@ -46,7 +46,7 @@ impl Sack {
         self.is_news = self.board.update(blocks, space, at.una, at.max);
     }
 
-    /// Section 5. Without news an acknowledgement is no duplicate (section 2).
+    /// Section 5. An acknowledgement that SACKs nothing new is not a duplicate (section 2).
     pub(super) fn on_duplicate(&mut self, at: Position) -> OnDuplicate {
         if !core::mem::take(&mut self.is_news) {
             return OnDuplicate::Wait;
@@ -93,7 +93,7 @@ impl Sack {
         OnProgress::Ordinary
     }
 
-    /// Section 5.1. What had been SACKed is forgotten, as RFC 2018 section 8 advises.
+    /// Section 5.1. Forgets all SACKs, as RFC 2018 section 8 advises.
     pub(super) fn on_timeout(&mut self, at: Position) {
         self.board.clear();
         self.recovering = false;
@@ -117,7 +117,7 @@ impl Sack {
         self.set_pipe(at);
     }
 
-    /// Whether a recovery still has something lost to send again.
+    /// Whether a recovery still has a loss to retransmit.
     pub(super) fn has_unsent_loss(&self, at: Position) -> bool {
         let hole = self.board.hole(self.high_rxt.max(at.una));
         self.recovering && hole.is_some_and(|hole| hole.start < self.board.lost_below(at.smss))
@@ -131,7 +131,7 @@ impl Sack {
         self.recovering
     }
 
-    /// While a timeout is being recovered from, what lies SACKed before `nxt` is not on its way.
+    /// During recovery from a timeout, SACKed data before `nxt` is not in flight.
     pub(super) fn inflation(&self, nxt: u64) -> i64 {
         if self.recovering || self.board.sacked().is_empty() {
             return 0;
@@ -140,7 +140,7 @@ impl Sack {
         i64::try_from(self.board.sacked_before(filled)).unwrap_or(i64::MAX)
     }
 
-    /// Nothing is lost or late.
+    /// Whether nothing is lost or late.
     pub(super) fn is_quiet(&self) -> bool {
         !self.recovering && self.duplicates == 0 && self.board.sacked().is_empty()
     }

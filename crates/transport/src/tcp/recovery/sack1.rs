@@ -15,13 +15,13 @@ pub(in crate::tcp) struct Sack1 {
     /// The offset after the last byte that was outstanding when the recovery or the last timeout
     /// began.
     recover: u64,
-    /// What has been sent again ends here.
+    /// The end of the retransmitted data.
     retransmitted: u64,
-    /// Segments taken to be on their way, while recovering.
+    /// Segments assumed in flight during recovery.
     pipe: i64,
-    /// Duplicate acknowledgements with news since the last progress.
+    /// Duplicate acknowledgements with new SACKs since the last progress.
     duplicates: u32,
-    /// Whether the acknowledgement that is being taken in SACKs something new.
+    /// Whether the current acknowledgement SACKs something new.
     is_news: bool,
     /// Whether nothing has been acknowledged since a timeout.
     timed_out: bool,
@@ -84,7 +84,7 @@ impl Sack1 {
             self.board.clear();
             return OnProgress::Full;
         }
-        // A segment has left the network, and the one sent again for it.
+        // One segment has left the network, and so has its retransmission.
         self.pipe -= 2;
         OnProgress::Partial {
             retransmit: false,
@@ -104,7 +104,7 @@ impl Sack1 {
         self.recovering
     }
 
-    /// Nothing is lost or late.
+    /// Whether nothing is lost or late.
     pub(super) fn is_quiet(&self) -> bool {
         !self.recovering
             && !self.timed_out
@@ -116,7 +116,7 @@ impl Sack1 {
         self.duplicates.min(DUPLICATE_THRESHOLD - 1)
     }
 
-    /// Whether a recovery still has something to send again.
+    /// Whether a recovery still has something to retransmit.
     pub(super) fn has_unsent_loss(&self, at: Position) -> bool {
         let from = self.retransmitted.max(at.una);
         self.recovering && self.board.hole(from).is_some()

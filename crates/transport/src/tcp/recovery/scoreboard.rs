@@ -1,4 +1,4 @@
-//! What a receiver has selectively acknowledged, and what that says about the rest.
+//! What the receiver has selectively acknowledged, and what follows for the rest.
 
 use skywave_wire::tcp::SackBlock;
 
@@ -6,22 +6,23 @@ use super::DUPLICATE_THRESHOLD;
 use crate::tcp::reassembly::{Arrival, Range, Reassembly};
 use crate::tcp::sequence::SequenceSpace;
 
-/// The scoreboard of RFC 6675 section 4. Positions are offsets, an end is the byte after the last.
+/// The scoreboard of RFC 6675 section 4. Positions are offsets; an end is the byte after the last.
 #[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
-    /// The cumulative acknowledgement, and the ranges above it that have been SACKed.
+    /// The cumulative acknowledgement and the SACKed ranges above it.
     received: Reassembly,
 }
 
 impl Scoreboard {
-    /// Nothing has been SACKed.
+    /// Creates an empty scoreboard.
     pub(super) fn new() -> Self {
         Self {
             received: Reassembly::new(0),
         }
     }
 
-    /// Update (): takes in what lies between `una` and `max`; whether anything of it is new.
+    /// Update (): adds the blocks' bytes between `una` and `max`. Returns whether any of them is
+    /// new.
     pub(super) fn update(
         &mut self,
         blocks: &[SackBlock],
@@ -36,7 +37,7 @@ impl Scoreboard {
         is_news
     }
 
-    /// Everything before `una` has been acknowledged.
+    /// Records that everything before `una` is acknowledged.
     pub(super) fn advance(&mut self, una: u64) {
         if una > self.received.next() {
             self.received.insert(Range {
@@ -46,23 +47,22 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets every SACK: after a timeout, a receiver may turn out to have reneged (RFC 2018
-    /// section 8).
+    /// Forgets all SACKs: a timeout may mean that the receiver reneged (RFC 2018 section 8).
     pub(super) fn clear(&mut self) {
         self.received = Reassembly::new(self.received.next());
     }
 
-    /// The ranges that have been SACKed, ascending.
+    /// The SACKed ranges, in ascending order.
     pub(super) fn sacked(&self) -> &[Range] {
         self.received.beyond()
     }
 
-    /// Bytes of heap in use.
+    /// Bytes of heap memory in use.
     pub(super) fn heap_size(&self) -> usize {
         self.received.heap_size()
     }
 
-    /// The last stretch between `una` and `max` that has not been SACKed.
+    /// The last unSACKed range between `una` and `max`.
     pub(super) fn last_unsacked(&self, una: u64, max: u64) -> Option<Range> {
         let mut end = max;
         for range in self.sacked().iter().rev() {
@@ -77,7 +77,7 @@ impl Scoreboard {
         (una < end).then_some(Range { start: una, end })
     }
 
-    /// SACKed bytes before `end`.
+    /// The number of SACKed bytes before `end`.
     pub(super) fn sacked_before(&self, end: u64) -> u64 {
         self.sacked()
             .iter()
@@ -86,8 +86,8 @@ impl Scoreboard {
             .sum()
     }
 
-    /// The first hole at or after `from`, as far as the next SACKed range; `None` where nothing
-    /// above has been SACKed.
+    /// The first hole at or after `from`, up to the next SACKed range; `None` if nothing above is
+    /// SACKed.
     pub(super) fn hole(&self, from: u64) -> Option<Range> {
         let mut start = from;
         for range in self.sacked() {
@@ -102,7 +102,7 @@ impl Scoreboard {
         None
     }
 
-    /// The first byte at or after `from` that has not been SACKed.
+    /// The first unSACKed byte at or after `from`.
     pub(super) fn skip(&self, from: u64) -> u64 {
         let covering = self
             .sacked()
@@ -111,8 +111,8 @@ impl Scoreboard {
         covering.map_or(from, |range| range.end)
     }
 
-    /// IsLost () of RFC 6675 for all bytes at once: what has not been SACKed is lost below this
-    /// offset, above which three separate ranges or more than two segments have been SACKed.
+    /// IsLost () of RFC 6675 for all bytes at once. UnSACKed bytes below this offset are lost:
+    /// above it, three separate ranges or more than two segments have been SACKed.
     pub(super) fn lost_below(&self, smss: u64) -> u64 {
         let mut bytes = 0;
         for (above, range) in self.sacked().iter().rev().enumerate() {
@@ -126,8 +126,8 @@ impl Scoreboard {
         0
     }
 
-    /// SetPipe () of RFC 6675: bytes between `una` and `max` that are taken to be on their way.
-    /// What has not been SACKed counts once unless it is lost, and once more below `retransmitted`.
+    /// SetPipe () of RFC 6675: bytes between `una` and `max` assumed in flight. An unSACKed byte
+    /// counts once unless it is lost, and once more if it is below `retransmitted`.
     pub(super) fn pipe(&self, una: u64, max: u64, retransmitted: u64, smss: u64) -> u64 {
         let unsacked_before = |end: u64| {
             let end = end.clamp(una, max);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against RFC 6675's own words, byte by byte.
+        /// Compares with RFC 6675's own definitions, byte by byte.
         #[test]
         fn pipe_and_loss_are_those_of_the_rfc(
             una in 1_u64..20,

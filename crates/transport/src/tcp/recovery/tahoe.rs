@@ -31,13 +31,13 @@ impl Tahoe {
         self.duplicates = 0;
     }
 
-    /// Nothing is lost or late.
+    /// Whether nothing is lost or late.
     pub(super) fn is_quiet(&self) -> bool {
         self.duplicates == 0
     }
 
     pub(super) fn limited_transmit(&self) -> u32 {
-        // The third starts over.
+        // The third one restarts.
         if self.duplicates < DUPLICATE_THRESHOLD {
             self.duplicates
         } else {

@@ -1,13 +1,13 @@
-//! What a sender tells a recovery algorithm, and what it is told to do.
+//! The inputs and outputs of a recovery algorithm.
 
 use skywave_units::{Duration, Instant};
 
 use crate::tcp::sent_log::SentSegment;
 
-/// Where a sender stands in the sequence space.
+/// A sender's position in the sequence space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) struct Position {
-    /// The first byte not acknowledged.
+    /// The first unacknowledged byte.
     pub(in crate::tcp) una: u64,
     /// The byte after the last one ever sent.
     pub(in crate::tcp) max: u64,
@@ -15,53 +15,54 @@ pub(in crate::tcp) struct Position {
     pub(in crate::tcp) smss: u64,
 }
 
-/// An acknowledgement that has told something, and when.
+/// An acknowledgement that reports something, and when it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) struct News {
     pub(in crate::tcp) now: Instant,
-    /// Position after it.
+    /// The position after it.
     pub(in crate::tcp) at: Position,
-    /// By how much `una` has advanced.
+    /// How far `una` has advanced.
     pub(in crate::tcp) acked: u64,
-    /// A round-trip time: of the last segment acknowledged, where it was sent only once, if sending
-    /// times are kept.
+    /// The round-trip time of the last acknowledged segment, if it was sent only once and sending
+    /// times are recorded.
     pub(in crate::tcp) rtt: Option<Duration>,
-    /// The first segment not acknowledged, where sending times are kept.
+    /// The first unacknowledged segment, if sending times are recorded.
     pub(in crate::tcp) oldest: Option<SentSegment>,
 }
 
-/// What a duplicate acknowledgement asks for.
+/// The response to a duplicate acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum OnDuplicate {
-    /// Nothing but what the window allows.
+    /// Send only what the window permits.
     Wait,
     /// Reduce the window and retransmit the first unacknowledged segment.
     FastRetransmit,
-    /// The same for a segment that was sent again before.
+    /// The same for a segment that was already retransmitted.
     RepeatedRetransmit,
-    /// Retransmit the first unacknowledged segment and leave the window as it is.
+    /// Retransmit the first unacknowledged segment without changing the window.
     Retransmit,
-    /// Reduce the window, then to one segment, and go back to the first unacknowledged one.
+    /// Reduce the window, then set it to one segment, and go back to the first unacknowledged
+    /// segment.
     Restart,
 }
 
-/// What an acknowledgement of new data asks for.
+/// The response to an acknowledgement of new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum OnProgress {
-    /// No recovery is going on.
+    /// No recovery is in progress.
     Ordinary,
-    /// None was going on, but the first unacknowledged segment is lost: reduce the window and
-    /// retransmit it.
+    /// No recovery was in progress, but the first unacknowledged segment is lost: reduce the window
+    /// and retransmit it.
     Loss,
-    /// None is going on, but the first unacknowledged segment is overdue: retransmit it.
+    /// No recovery is in progress, but the first unacknowledged segment is overdue: retransmit it.
     Overdue,
-    /// Recovery goes on.
+    /// The recovery continues.
     Partial {
-        /// The first unacknowledged segment is to be sent again.
+        /// Whether to retransmit the first unacknowledged segment.
         retransmit: bool,
-        /// The retransmission timer starts anew.
+        /// Whether to restart the retransmission timer.
         restart_timer: bool,
     },
-    /// Recovery has ended.
+    /// The recovery has ended.
     Full,
 }

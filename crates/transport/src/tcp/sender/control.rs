@@ -1,4 +1,4 @@
-//! A sender's congestion control, and the part that it has in TCP beyond the window.
+//! A sender's congestion control, including controls that affect more than the window.
 
 use core::fmt;
 
@@ -9,14 +9,14 @@ use skywave_units::Instant;
 
 use crate::tcp::SenderExtension;
 
-/// What governs a [`Sender`](super::Sender).
+/// The congestion control of a [`Sender`](super::Sender).
 #[non_exhaustive]
 pub enum SenderControl {
-    /// A control that knows no transport.
+    /// A transport-independent control.
     Plain(AnyControl),
-    /// One that also has a say in TCP's header.
+    /// A control that also writes into TCP's header.
     Extended(Box<dyn SenderExtension + Send>),
-    /// ns-2's Vegas, whose cwnd itself is inflated by a recovery; it goes with
+    /// ns-2's Vegas, whose cwnd itself is inflated during recovery. Use with
     /// [`RecoveryAlgorithm::Ns2Vegas`](crate::tcp::RecoveryAlgorithm::Ns2Vegas).
     Ns2Vegas(Box<Vegas>),
 }
@@ -34,7 +34,7 @@ impl From<Aimd> for SenderControl {
 }
 
 impl SenderControl {
-    /// The part in the header, where there is one.
+    /// The header extension, if the control has one.
     #[inline(always)]
     pub(super) fn extension(&mut self) -> Option<&mut (dyn SenderExtension + Send)> {
         match self {
@@ -43,7 +43,7 @@ impl SenderControl {
         }
     }
 
-    /// ns-2's Vegas, where it is that.
+    /// ns-2's Vegas, if this is one.
     pub(super) fn ns2_vegas(&mut self) -> Option<&mut Vegas> {
         match self {
             Self::Ns2Vegas(vegas) => Some(vegas),

@@ -1,4 +1,4 @@
-//! Random delays of what the window lets go.
+//! Random delays before sending what the window permits.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::Rng;
@@ -10,17 +10,17 @@ pub(super) struct SendJitter {
     most: Duration,
     rng: SplitMix64,
     gate: Gate,
-    /// One segment does not wait.
+    /// Whether one segment may bypass the delay.
     lets_one_pass: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Gate {
-    /// What can be sent next will wait.
+    /// The next segment that could be sent starts a delay.
     Shut,
-    /// It waits until then.
+    /// A delay runs until then.
     Until(Instant),
-    /// Whatever the window allows leaves now.
+    /// The delay is over: whatever the window permits leaves now.
     Open,
 }
 
@@ -34,12 +34,12 @@ impl SendJitter {
         }
     }
 
-    /// A duplicate acknowledgement lets a segment out (limited transmit): it leaves at once.
+    /// Lets the next segment bypass the delay: limited transmit on a duplicate acknowledgement.
     pub(super) const fn let_one_pass(&mut self) {
         self.lets_one_pass = true;
     }
 
-    /// Whether what could be sent now waits.
+    /// Whether data that could be sent now must wait.
     #[inline(always)]
     pub(super) fn holds(&mut self, now: Instant) -> bool {
         !self.most.is_zero() && self.draws_or_waits(now)
@@ -58,7 +58,7 @@ impl SendJitter {
             }
             Gate::Until(_) => true,
             Gate::Shut => {
-                // A product of 128 bits, and its upper half: at most `most`.
+                // The upper half of a 128-bit product is at most `most`.
                 let range = u128::from(self.most.as_nanos()) + 1;
                 let nanos = (u128::from(self.rng.next_u64()) * range) >> 64;
                 self.gate = Gate::Until(now + Duration::from_nanos(nanos as u64));
@@ -67,7 +67,7 @@ impl SendJitter {
         }
     }
 
-    /// The window, or the application, has nothing more to let go.
+    /// Reports that the window or the application permits nothing more.
     #[inline(always)]
     pub(super) fn on_nothing_to_send(&mut self, now: Instant) {
         self.lets_one_pass = false;
@@ -85,7 +85,7 @@ impl SendJitter {
         matches!(self.gate, Gate::Until(_))
     }
 
-    /// When the wait ends.
+    /// When the delay ends.
     pub(super) const fn wake(&self) -> Option<Instant> {
         match self.gate {
             Gate::Until(at) => Some(at),

@@ -1,7 +1,7 @@
 //! The sending end: sequence numbers, windows and the retransmission timer.
 //!
-//! `control` is what governs it, `receiving` is what an acknowledgement or a timeout does, `sending`
-//! what may leave, `jitter` what delays that.
+//! `control` is the congestion control, `receiving` handles acknowledgements and timeouts,
+//! `sending` chooses what may leave, and `jitter` delays it.
 
 mod control;
 mod jitter;
@@ -25,15 +25,15 @@ use super::timer::Timer;
 use super::{Ports, ReducedWindow, SenderConfig};
 use crate::{End, Transmit};
 
-/// The end of a stream that has none: more than any run can send.
+/// The end of an endless stream: more than any run can send.
 const UNLIMITED: u64 = 1 << 62;
 
 /// The sending end of a TCP connection.
 ///
-/// The application writes a number of bytes ([`Sender::write`]), or as many as will go
-/// ([`Sender::write_unlimited`]); their values are synthetic. No list of segments is kept, unless
-/// the control or the recovery wants to know when each was sent: whatever is outstanding
-/// can be made again from its sequence numbers.
+/// The application writes a number of bytes ([`Sender::write`]) or an endless stream
+/// ([`Sender::write_unlimited`]); the contents are synthetic. Outstanding segments are recreated
+/// from sequence numbers, so none are stored, unless the control or the recovery needs each
+/// segment's sending time.
 #[derive(Debug)]
 pub struct Sender {
     config: SenderConfig,
@@ -43,48 +43,48 @@ pub struct Sender {
     rtt: RttEstimator,
     recovery: Recovery,
     ecn: SenderEcn,
-    /// The ECN bits of the segment that is about to leave.
+    /// The ECN bits of the next segment.
     code: Ecn,
-    /// The ECN bits that a header extension has brought back last.
+    /// The ECN bits last reported by a header extension.
     echo: Ecn,
-    /// When each outstanding segment was sent, where somebody wants to know.
+    /// When each outstanding segment was sent, if the control or the recovery needs it.
     log: Option<Box<SentLog>>,
-    /// Retransmission, or probing of a closed window.
+    /// Timer for retransmission, or for probing a closed window.
     timer: Timer,
     state: State,
     local: SequenceSpace,
-    /// The sequence number that the peer sends next: it follows its SYN.
+    /// The peer's next sequence number: the one after its SYN.
     remote_next: u32,
     /// SMSS: bytes of data in a full segment.
     smss: u64,
-    /// The first byte not acknowledged (SND.UNA).
+    /// The first unacknowledged byte (SND.UNA).
     una: u64,
     /// The next byte to send (SND.NXT); goes back to `una` after a timeout.
     nxt: u64,
     /// The byte after the last one ever sent.
     max: u64,
-    /// The byte after the last one written; the FIN's place.
+    /// The byte after the last one written, which is the FIN's offset.
     end: u64,
     /// The receiver's window (SND.WND), in bytes.
     rwnd: u64,
-    /// The largest that it has been.
+    /// The largest value of `rwnd` so far.
     max_rwnd: u64,
-    /// By how much the receiver's windows are shifted.
+    /// The window scale shift of the receiver's windows.
     window_shift: u8,
-    /// Bytes acknowledged that do not make up a full segment yet.
+    /// Acknowledged bytes that do not add up to a full segment yet.
     acked_rest: u64,
-    /// Outstanding bytes that only limited transmit let out.
+    /// Outstanding bytes sent only by limited transmit.
     limited: u64,
-    /// The segment that is timed: the byte after it, and when it left.
+    /// The timed segment: the byte after it, and when it was sent.
     timed: Option<(u64, Instant)>,
     last_sent: Instant,
-    /// Until then a mark keeps new data back that found a window of one segment.
+    /// Until when new data is held back after a mark arrived with a window of one segment.
     marked_until: Instant,
-    /// When that or pacing lets the next segment go, where one could go now.
+    /// When `marked_until` or pacing permits the next segment, if one could otherwise leave now.
     held_until: Option<Instant>,
     jitter: SendJitter,
     due: Due,
-    /// The application has closed: a FIN follows the last byte.
+    /// Whether the application has closed: a FIN follows the last byte.
     closing: bool,
     events: Events,
     counters: Counters,
@@ -95,20 +95,21 @@ enum State {
     /// Nothing has been sent.
     Closed,
     SynSent,
-    /// The SYN has been sent more than once.
+    /// The SYN was sent more than once.
     SynRepeated,
     Established,
-    /// The peer has reset the connection, or our FIN has been acknowledged.
+    /// The peer reset the connection, or our FIN was acknowledged.
     Ended,
 }
 
-/// What is to be sent whatever the windows say.
+/// What to send regardless of the windows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Due {
     syn: bool,
     /// The first unacknowledged segment.
     retransmission: bool,
-    /// A byte or more into a window that is closed or too small; and what ns-2's Vegas sends early.
+    /// A byte or more into a window that is closed or too small; also what ns-2's Vegas sends
+    /// early.
     probe: bool,
     /// An acknowledgement, unless a segment with data carries it.
     ack: bool,
@@ -122,7 +123,7 @@ struct Events {
     reset: bool,
 }
 
-/// Something that the application may want to know.
+/// A change that the application may want to know about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -132,13 +133,13 @@ pub enum Event {
     AllAcknowledged,
     /// The FIN has been acknowledged too.
     Closed,
-    /// The peer has reset the connection; nothing more will be sent.
+    /// The peer reset the connection; nothing more will be sent.
     Reset,
 }
 
-/// Data were written after [`Sender::close`].
+/// Returned for a write after [`Sender::close`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the connection is closing and takes no more data: write before `close`")]
+#[error("the connection is closing and accepts no more data; write before `close`")]
 pub struct WriteAfterClose;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -151,28 +152,28 @@ struct Counters {
     fast_retransmits: u32,
 }
 
-/// What a [`Sender`] has counted, and where it stands.
+/// Counters and state of a [`Sender`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SenderStats {
-    /// Segments sent, those without data included.
+    /// Segments sent, including those without data.
     pub segments_sent: u64,
-    /// Bytes of data sent, retransmitted ones included.
+    /// Bytes of data sent, including retransmissions.
     pub bytes_sent: u64,
-    /// Segments with data or FIN that were sent again.
+    /// Segments with data or a FIN that were retransmitted.
     pub segments_retransmitted: u64,
     /// Bytes of data in them.
     pub bytes_retransmitted: u64,
     /// Bytes of data acknowledged.
     pub bytes_acked: u64,
-    /// Times that the retransmission timer expired, for the SYN too.
+    /// Expirations of the retransmission timer, including for the SYN.
     pub timeouts: u32,
-    /// Fast retransmits: recoveries that duplicate acknowledgements began.
+    /// Fast retransmits: recoveries started by duplicate acknowledgements.
     pub fast_retransmits: u32,
     /// cwnd in segments, without the temporary inflation of a recovery.
     pub cwnd: f64,
-    /// ssthresh in segments; infinite where none has been set.
+    /// ssthresh in segments; infinite if unset.
     pub ssthresh: f64,
-    /// FlightSize: bytes sent and not acknowledged.
+    /// FlightSize: bytes sent and not yet acknowledged.
     pub flight: u64,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
@@ -181,8 +182,8 @@ pub struct SenderStats {
 }
 
 impl Sender {
-    /// An endpoint that has nothing to send yet. Its initial sequence number is drawn from `seed`, and
-    /// so is its jitter.
+    /// Creates an endpoint with nothing to send yet. Its initial sequence number and its jitter are
+    /// drawn from `seed`.
     pub fn new(
         config: SenderConfig,
         control: impl Into<SenderControl>,
@@ -235,7 +236,7 @@ impl Sender {
         }
     }
 
-    /// Begins the handshake; writing does so as well.
+    /// Starts the handshake. Writing does so as well.
     pub fn connect(&mut self) {
         if self.state == State::Closed {
             self.due.syn = true;
@@ -258,7 +259,7 @@ impl Sender {
         self.write(UNLIMITED)
     }
 
-    /// Lets a FIN follow the data. An endless stream ends where it stands: after what has been
+    /// Ends the stream with a FIN after the data. An endless stream ends after what was already
     /// sent.
     pub fn close(&mut self) {
         self.connect();
@@ -268,7 +269,7 @@ impl Sender {
         }
     }
 
-    /// The next event, if something has happened.
+    /// Returns the next event, if any.
     pub fn event(&mut self) -> Option<Event> {
         let events = &mut self.events;
         [
@@ -281,17 +282,17 @@ impl Sender {
         .find_map(|(happened, event)| core::mem::take(happened).then_some(event))
     }
 
-    /// Whether the connection is over: the FIN has been acknowledged, or the peer has reset it.
+    /// Whether the connection is over: the FIN was acknowledged, or the peer reset it.
     pub fn is_over(&self) -> bool {
         self.state == State::Ended
     }
 
-    /// Bytes of data in a full segment (SMSS), as the handshake left it.
+    /// Bytes of data in a full segment (SMSS), as agreed in the handshake.
     pub const fn segment_size(&self) -> u64 {
         self.smss
     }
 
-    /// Counts, and the state of congestion control.
+    /// Returns counters and the state of congestion control.
     pub fn stats(&self) -> SenderStats {
         let counters = &self.counters;
         SenderStats {
@@ -310,12 +311,12 @@ impl Sender {
         }
     }
 
-    /// Its congestion control.
+    /// The congestion control.
     pub const fn control(&self) -> &SenderControl {
         &self.control
     }
 
-    /// Bytes of heap in use: none for most algorithms.
+    /// Bytes of heap memory in use: zero for most algorithms.
     pub fn heap_size(&self) -> usize {
         let log = self.log.as_ref().map_or(0, |log| log.heap_size());
         self.recovery.heap_size() + log
@@ -338,8 +339,8 @@ impl Sender {
         u32::try_from(bytes.div_ceil(self.smss)).unwrap_or(u32::MAX)
     }
 
-    /// FlightSize when a loss is noticed, in segments, or the receiver's window in its place. What
-    /// limited transmit sent does not count (RFC 5681 section 3.2, step 2).
+    /// FlightSize in segments when a loss is detected, or the receiver's window if so configured.
+    /// Segments sent by limited transmit do not count (RFC 5681 section 3.2, step 2).
     fn flight_at_loss(&self) -> u32 {
         self.in_segments(match self.config.reduced {
             ReducedWindow::Flight => self.flight() - self.limited,
@@ -353,7 +354,7 @@ impl Sender {
         (self.control.cwnd() * self.smss as i64 as f64) as i64
     }
 
-    /// The byte up to which cwnd, inflated or deflated by a recovery, lets us send.
+    /// The byte up to which cwnd, as inflated or deflated by a recovery, permits sending.
     #[inline(always)]
     fn cwnd_end(&self) -> u64 {
         let usable = self
@@ -370,7 +371,7 @@ impl Sender {
 impl End for Sender {
     type Packet = Segment;
 
-    // In line, so that a driver that knows of a segment to have no options pays for none.
+    // Inlined, so that a driver that knows a segment has no options does not pay for them.
     #[inline(always)]
     fn receive(&mut self, now: Instant, _ecn: Ecn, segment: Segment) {
         match self.state {

@@ -1,4 +1,4 @@
-//! What arrives: acknowledgements and timeouts.
+//! Handles acknowledgements and timeouts.
 
 use skywave_congestion::{Ack, AckedPacket, Control, DeliveryRate, Loss, Mark, RttEstimator};
 use skywave_units::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::tcp::{Header, LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
 const DEFAULT_MSS: u16 = 536;
 /// The largest window scale shift (RFC 7323 section 2.3).
 const MAX_WINDOW_SHIFT: u8 = 14;
-/// RTO after a SYN had to be repeated (RFC 6298 step 5.7).
+/// The RTO after a SYN was retransmitted (RFC 6298 step 5.7).
 const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
 impl Sender {
@@ -76,7 +76,7 @@ impl Sender {
             let header = extension.read(now, Header::of(&segment), self.remote_next);
             header.put_into(&mut segment);
         }
-        // Moved out, so that the rest of a segment need not be put into memory.
+        // Moved out, so that the rest of the segment need not be stored in memory.
         let sack = segment.options.sack;
         let flags = segment.flags;
         if flags.contains(Flags::RST) {
@@ -86,7 +86,7 @@ impl Sender {
             return;
         }
         if flags.contains(Flags::SYN) {
-            // The peer has not got our acknowledgement of its SYN.
+            // The peer did not get our acknowledgement of its SYN.
             self.due.ack = true;
             return;
         }
@@ -107,7 +107,7 @@ impl Sender {
         let window = u64::from(segment.window) << self.window_shift;
         let same_window = window == self.rwnd;
         if self.rwnd == 0 && window > 0 && self.flight() > 0 {
-            // What was a probe until now becomes a segment like any other.
+            // What was a probe becomes an ordinary segment.
             self.restart_timer(now);
         }
         self.rwnd = window;
@@ -122,23 +122,23 @@ impl Sender {
                 log.on_sack(now, &sack, self.local, at.una, at.max);
             }
         }
-        // A marked segment was in flight until now.
+        // The marked segment was in flight until now.
         let echo = self.ecn.is_echo(flags).then(|| self.flight_at_loss());
         if ack > self.una {
             self.on_progress(now, ack, echo.is_some());
         } else {
             if let Some(log) = &mut self.log {
-                // The control is not told of this acknowledgement, but what it brought must not be
-                // taken for the next one's.
+                // The control is not told of this acknowledgement, but its sample must not be
+                // attributed to the next one.
                 log.delivery_rate(None);
             }
             if same_window && window > 0 && self.flight() > 0 && segment.payload.is_empty() {
-                // The definition of a duplicate acknowledgement: RFC 5681 section 2. What answers
-                // the probe of a closed window is none.
+                // A duplicate acknowledgement as defined in RFC 5681 section 2. The answer to a
+                // probe of a closed window is not one.
                 self.on_duplicate(now);
             }
         }
-        // Not where this very acknowledgement has told of a loss: one reduction is enough.
+        // Not if this acknowledgement also reported a loss: one reduction is enough.
         if let Some(flight) = echo
             && self.ecn.is_unanswered(ack)
         {
@@ -146,7 +146,7 @@ impl Sender {
         }
     }
 
-    /// RFC 3168 section 6.1.2: like a loss, but nothing needs to be sent again. A window of one segment
+    /// RFC 3168 section 6.1.2: like a loss, but nothing is retransmitted. A window of one segment
     /// cannot be halved: the next segment waits for an RTO instead.
     #[cold]
     fn on_mark(&mut self, now: Instant, flight: u32) {
@@ -158,7 +158,7 @@ impl Sender {
             marked: 1,
         });
         if cwnd < 2.0 {
-            // The least that some algorithms leave is more than that.
+            // The minimum of some algorithms is larger.
             self.control.limit_cwnd(cwnd);
             self.marked_until = now + self.rtt.rto();
             if self.flight() > 0 {
@@ -175,7 +175,7 @@ impl Sender {
         self.nxt = self.nxt.max(ack);
         self.limited = 0;
         let sample = self.sample_rtt(now, ack);
-        // Where each segment's time is known, a sample is the last one's.
+        // If each segment's sending time is known, the sample is the last segment's.
         let (rtt, delivery_rate) = if self.log.is_some() {
             self.take_acked(now, ack)
         } else {
@@ -226,7 +226,7 @@ impl Sender {
                         self.timed = None;
                     }
                 } else {
-                    // It has not been sent yet: like a probe it leaves, and is still to be sent.
+                    // It has not been sent yet: send it like a probe, and again in its turn.
                     self.due.probe = self.una < self.end;
                 }
             }
@@ -255,9 +255,9 @@ impl Sender {
         }
     }
 
-    /// Takes what `ack` covers out of the log and tells the control of it. Answers the round-trip
-    /// time of the last segment, where that was sent only once, and how fast data was delivered,
-    /// where the control wants to know.
+    /// Removes what `ack` covers from the log and reports it to the control. Returns the round-trip
+    /// time of the last segment, if it was sent only once, and the delivery rate, if the control
+    /// asks for it.
     fn take_acked(&mut self, now: Instant, ack: u64) -> (Option<Duration>, Option<DeliveryRate>) {
         let Some(log) = &mut self.log else {
             return (None, None);
@@ -341,7 +341,7 @@ impl Sender {
         self.restart_with_retransmission(now);
     }
 
-    /// A loss has been noticed: the control reduces the window, and the peer is told.
+    /// Reports a loss: the control reduces the window, and the peer is told (CWR).
     fn tell_loss(&mut self, now: Instant, is_repeated: bool) {
         self.ecn.on_reduced(self.max);
         let lost = self.recovery.lost(self.position());
@@ -359,7 +359,7 @@ impl Sender {
         if self.recovery.backs_off() {
             self.rtt.back_off();
         }
-        // The segment is sent now: its RTO counts from here (RFC 6298 section 5).
+        // The segment is sent now, so its RTO starts here (RFC 6298 section 5).
         self.restart_timer(now);
     }
 
@@ -368,8 +368,8 @@ impl Sender {
         self.timed = None;
     }
 
-    /// Takes a sample where the timed segment has been acknowledged. Segments that were sent again
-    /// are never timed (Karn's rule, RFC 6298 section 3).
+    /// Takes a sample if the timed segment is acknowledged. Retransmitted segments are never timed
+    /// (Karn's rule, RFC 6298 section 3).
     fn sample_rtt(&mut self, now: Instant, ack: u64) -> Option<Duration> {
         let (_, sent_at) = self.timed.take_if(|(end, _)| *end <= ack)?;
         let rtt = now - sent_at;
@@ -400,7 +400,7 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    /// RFC 9293 section 3.8.6.1: the window has been closed, or uselessly small, for an RTO.
+    /// RFC 9293 section 3.8.6.1: the window has been closed, or too small to use, for an RTO.
     pub(super) fn on_persist(&mut self, now: Instant) {
         self.timed = None;
         self.due.probe = self.una < self.end || self.closing;

@@ -1,4 +1,4 @@
-//! What leaves: which segment is next, and when.
+//! Chooses the next segment to send, and when.
 
 use skywave_congestion::{Control, Sent};
 use skywave_units::Instant;
@@ -16,7 +16,7 @@ impl Sender {
         if core::mem::take(&mut self.due.probe) {
             let length = self.rwnd.clamp(1, self.smss).min(self.end - self.una);
             let probe = self.data_segment(now, self.una, length);
-            // A closed window drops what it is probed with: it will be sent again.
+            // A closed window drops the probe's data, so it must be sent again.
             self.nxt = self.una;
             return Some(probe);
         }
@@ -33,9 +33,9 @@ impl Sender {
             .then(|| self.segment(self.nxt, Flags::ACK, Payload::EMPTY, TcpOptions::default()))
     }
 
-    /// The first byte and the bytes of data of what is to be sent again whatever the window says,
-    /// or of what a recovery that counts what is on its way lets go. Apart from the usual path,
-    /// which stays short without it.
+    /// The first byte and data length of a retransmission due regardless of the window, or of a
+    /// segment permitted by a pipe-based recovery. Separate from the common path to keep that
+    /// short.
     #[cold]
     fn next_of_recovery(&mut self, now: Instant) -> Option<(u64, u64)> {
         if core::mem::take(&mut self.due.retransmission) && self.flight() > 0 {
@@ -50,7 +50,7 @@ impl Sender {
         }
     }
 
-    /// The bytes of data that the next segment may carry; zero for a FIN alone.
+    /// The data length of the next segment; zero for a FIN alone.
     #[inline(always)]
     fn sendable(&mut self, now: Instant) -> Option<u64> {
         let mut hole = u64::MAX;
@@ -64,7 +64,7 @@ impl Sender {
             return (self.closing && fits).then_some(0);
         }
         if self.flight() == 0 && now - self.last_sent > self.rtt.rto() {
-            // RFC 5681 section 4.1. A new connection has sent its SYN at most an RTO ago.
+            // RFC 5681 section 4.1. A new connection sent its SYN at most an RTO ago.
             self.control.on_restart(now);
         }
         let mut length = remaining.min(self.smss).min(hole);
@@ -83,7 +83,7 @@ impl Sender {
         }
         let room = (self.una + self.rwnd).saturating_sub(self.nxt);
         if room < length {
-            // RFC 9293 section 3.8.6.2.1: part of a segment only where it is worth it.
+            // RFC 9293 section 3.8.6.2.1: send part of a segment only if it is worthwhile.
             if room == 0 || room < self.max_rwnd / 2 {
                 if self.flight() == 0 {
                     self.timer.start_if_off(now + self.rtt.rto());
@@ -101,7 +101,7 @@ impl Sender {
         Some(length)
     }
 
-    /// Whether pacing, a mark or jitter keeps back what the window lets go.
+    /// Whether pacing, a mark or jitter holds back what the window permits.
     #[inline(always)]
     fn is_held(&mut self, now: Instant) -> bool {
         let earliest = self.pacer.earliest_departure().max(Some(self.marked_until));
@@ -109,8 +109,7 @@ impl Sender {
         self.held_until.is_some() || self.jitter.holds(now)
     }
 
-    /// The first byte and the bytes of data of the next segment of a recovery that counts what is
-    /// on its way.
+    /// The first byte and data length of the next segment of a pipe-based recovery.
     fn sendable_by_pipe(&mut self, now: Instant) -> Option<(u64, u64)> {
         let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
         if !self.recovery.has_room(cwnd, self.smss) || self.is_held(now) {
@@ -121,12 +120,12 @@ impl Sender {
             end: self.max + self.fresh(),
         };
         let segment = self.recovery.next_segment(self.position(), cwnd, fresh)?;
-        // The FIN has a place in the sequence space, but is no data.
+        // The FIN occupies sequence space but is not data.
         let data = segment.end.min(self.end).saturating_sub(segment.start);
         Some((segment.start, data))
     }
 
-    /// What could be sent of new data: a full segment or the last one, or else a FIN alone.
+    /// The new data that could be sent: a full segment, the last one, or a FIN alone.
     fn fresh(&self) -> u64 {
         let Some(remaining) = self.end.checked_sub(self.max) else {
             return 0;
@@ -140,11 +139,11 @@ impl Sender {
         if wanted <= room { wanted } else { 0 }
     }
 
-    /// The segment from `start`, with the FIN where it reaches the end of a closed stream.
+    /// Builds the segment from `start`, including the FIN if it reaches the end of a closed stream.
     #[inline(always)]
     fn data_segment(&mut self, now: Instant, start: u64, length: u64) -> Segment {
-        // A FIN beyond the receiver's window would be cut off, and only a timeout would bring it
-        // back: it follows on its own.
+        // A FIN beyond the receiver's window would be cut off and recovered only by a timeout: send
+        // it separately.
         let fits = length == 0 || start + length < self.una + self.rwnd;
         let fin = self.closing && start + length == self.end && fits;
         let stop = start + length + u64::from(fin);
@@ -154,13 +153,13 @@ impl Sender {
             self.counters.segments_retransmitted += 1;
             self.counters.bytes_retransmitted += length;
             if !self.recovery.times_retransmissions() {
-                // Karn's rule: what is sent again tells no time.
+                // Karn's rule: retransmitted data is not timed.
                 self.timed.take_if(|(end, _)| start < *end && *end <= stop);
             }
         } else if self.timed.is_none() {
             self.timed = Some((stop, now));
         }
-        // RFC 6298 step 5.1. With nothing outstanding, a timer that runs was to probe the window.
+        // RFC 6298 step 5.1. With nothing outstanding, a running timer was for probing the window.
         if self.flight() == 0 {
             self.restart_timer(now);
         } else {
@@ -209,7 +208,8 @@ impl Sender {
         segment
     }
 
-    /// Tells the measurement of delivery rates where the application, not the network, is the limit.
+    /// Marks delivery-rate samples as application-limited if the application, not the network, is
+    /// the bottleneck.
     #[inline(always)]
     pub(super) fn note_application_limit(&mut self) {
         if self.log.is_some() {
@@ -231,7 +231,7 @@ impl Sender {
         if !measures || self.state != State::Established || self.max < self.end {
             return false;
         }
-        // After a timeout, what was outstanding is sent again from `una` on.
+        // After a timeout, outstanding data is retransmitted from `una` on.
         let resends = self.nxt < self.max || self.due.retransmission || self.due.probe;
         if resends || self.recovery.has_unsent_loss(self.position()) {
             return false;

@@ -10,7 +10,7 @@ fn seq(number: u64) -> SeqNo {
     SeqNo::new(number)
 }
 
-/// A buffer that has taken in these packets.
+/// A buffer that has recorded these packets.
 fn buffer(packets: &[(u64, Ecn)]) -> AckVectorBuffer {
     let mut buffer = AckVectorBuffer::new();
     for &(number, ecn) in packets {
@@ -19,7 +19,7 @@ fn buffer(packets: &[(u64, Ecn)]) -> AckVectorBuffer {
     buffer
 }
 
-/// Nonce Echo, where there is one, and cells of each option.
+/// The Nonce Echo and the cells of each option.
 fn emitted(buffer: &AckVectorBuffer) -> Vec<(bool, Vec<u8>)> {
     let mut options = OptionList::new();
     buffer.options(&mut options);
@@ -33,7 +33,7 @@ fn emitted(buffer: &AckVectorBuffer) -> Vec<(bool, Vec<u8>)> {
         .collect()
 }
 
-/// What an Ack Vector says of each packet, newest first.
+/// The state of each packet in an Ack Vector, newest first.
 fn states(buffer: &AckVectorBuffer) -> Vec<(SeqNo, AckState)> {
     let mut options = OptionList::new();
     buffer.options(&mut options);
@@ -46,7 +46,7 @@ fn states(buffer: &AckVectorBuffer) -> Vec<(SeqNo, AckState)> {
         .collect()
 }
 
-/// The state that an Ack Vector has for what is remembered of a packet.
+/// The Ack Vector state for a recorded code.
 fn state(code: Option<Ecn>) -> AckState {
     AckVectorCell::from_byte(VectorKind::Ack.byte(code, 1)).state()
 }
@@ -84,7 +84,7 @@ fn new_packets_as_in_appendix_a() {
     );
 }
 
-// Appendix A.1.2: packet 8 comes late.
+// Appendix A.1.2: packet 8 arrives late.
 #[test]
 fn old_packets_as_in_appendix_a() {
     let mut late = example();
@@ -125,7 +125,7 @@ fn clearing_state_as_in_appendix_a() {
     );
 }
 
-// Appendix A.3: packet 9 comes after acknowledgement 60, which says that it did not.
+// Appendix A.3: packet 9 arrives after acknowledgement 60, which reports it as missing.
 #[test]
 fn a_late_packet_is_kept_until_it_has_been_reported() {
     let mut buffer = example();
@@ -138,7 +138,7 @@ fn a_late_packet_is_kept_until_it_has_been_reported() {
     assert_eq!(states(&buffer), [(seq(10), AckState::Received)]);
 }
 
-// D11.4-4: the receiver's table; a packet both marked and not is marked.
+// D11.4-4: the receiver's table; a packet received both marked and unmarked counts as marked.
 #[test]
 fn merges_duplicates_by_the_table_of_section_11_4_1() {
     for (first, second, state) in [
@@ -164,7 +164,7 @@ fn merges_duplicates_by_the_table_of_section_11_4_1() {
     }
 }
 
-// D11.4-4: reports of packets that were forgotten stay forgotten.
+// D11.4-4: reports of forgotten packets are ignored.
 #[test]
 fn packets_before_the_oldest_are_ignored() {
     let mut buffer = example();
@@ -187,7 +187,7 @@ fn the_first_packet_is_the_oldest() {
     assert_eq!(states(&buffer), [(seq(70), AckState::Received)]);
 }
 
-// D11.4-1: a long vector takes several options, each with a Nonce Echo of its own.
+// D11.4-1: a long vector takes several options, each with its own Nonce Echo.
 #[test]
 fn long_vectors_take_several_options() {
     let mut buffer = AckVectorBuffer::new();
@@ -231,10 +231,10 @@ fn memory_is_bounded() {
     assert_eq!(states(&buffer), [(seq(1 << 46), AckState::Received)]);
 }
 
-/// The same, by table.
+/// A reference implementation with a table.
 #[derive(Default)]
 struct Model {
-    /// State and nonce of each packet; those not there are not received.
+    /// State and nonce of each packet; packets not in the table were not received.
     packets: BTreeMap<u64, (AckState, bool)>,
     oldest: u64,
     newest: u64,
@@ -300,10 +300,10 @@ impl Model {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A packet this far ahead of the newest, and its ECN bits.
+    /// Records a packet this far ahead of the newest, with these ECN bits.
     Record(i64, u8),
     Send,
-    /// An acknowledgement of this one of the packets that were sent, counted from the newest.
+    /// Acknowledges one of the sent packets, counting from the newest.
     Acked(usize),
 }
 
@@ -317,7 +317,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The same record as a Load Vector: the code of each packet, 00 for those that have not come.
+/// The same record as a Load Vector: the code of each packet, 00 for packets that have not arrived.
 #[test]
 fn a_load_vector_tells_each_packets_code() {
     let mut buffer = AckVectorBuffer::new();
@@ -328,7 +328,7 @@ fn a_load_vector_tells_each_packets_code() {
     }
     let mut options = OptionList::new();
     buffer.options(&mut options);
-    // 7 overload, 6 and 5 missing, 4 and 3 high, 2 low, 1 from before there were codes: low.
+    // 7 overload, 6 and 5 missing, 4 and 3 high, 2 low, 1 from before codes were recorded: low.
     let cells = [
         0b1100_0000,
         0b0000_0001,
@@ -350,11 +350,11 @@ fn a_load_vector_tells_each_packets_code() {
         (1, 1, Some(Ecn::Ect1)),
     ];
     assert_eq!(read, expected);
-    // Another CCID does not read it.
+    // Other CCIDs do not read it.
     assert_eq!(vectors(VectorKind::Ack, seq(7), &options).count(), 0);
 }
 
-/// A packet that the network has doubled counts with the larger of its codes.
+/// A packet duplicated by the network counts with the larger of its codes.
 #[test]
 fn of_two_codes_the_larger_one_stays() {
     let mut buffer = AckVectorBuffer::new();

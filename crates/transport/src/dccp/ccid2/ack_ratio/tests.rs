@@ -4,7 +4,7 @@ use skywave_wire::dccp::OptionList;
 
 use super::*;
 
-/// Takes note of a packet, and says what it has shown.
+/// Records a packet. Returns whether it showed congestion.
 fn observe(ratio: &mut AckRatio, number: u64, data: bool, ecn: Ecn, ndp: Option<u64>) -> bool {
     let options = OptionList::new();
     ratio.observe(&ReceivedPacket {
@@ -21,7 +21,7 @@ fn observe(ratio: &mut AckRatio, number: u64, data: bool, ecn: Ecn, ndp: Option<
     core::mem::take(&mut ratio.is_congested)
 }
 
-/// Whether any of these packets without data shows a loss.
+/// Whether each of these packets without data shows a loss.
 fn lost(numbers: &[u64]) -> Vec<bool> {
     let mut ratio = adaptive(2);
     numbers
@@ -34,14 +34,14 @@ fn adaptive(minimum: u16) -> AckRatio {
     AckRatio::new(AckRatioRule::Adaptive { minimum }, 2)
 }
 
-/// An acknowledgement of packet `ack` while `ack` + cwnd packets have been sent.
+/// Handles an acknowledgement of packet `ack` after `ack` + cwnd packets were sent.
 fn on_ack(ratio: &mut AckRatio, ack: u64, newly_acked: u32, congested: bool, cwnd: f64) {
     let next = SeqNo::new(ack + cwnd as u64);
     ratio.is_congested = congested;
     ratio.on_ack(SeqNo::new(ack), newly_acked, cwnd, next);
 }
 
-/// Data packets that have come together.
+/// Data packets that arrived together.
 fn train(first: u64, count: u64, ecn: Ecn) -> ReceivedTrain {
     ReceivedTrain {
         first: SeqNo::new(first),
@@ -97,7 +97,7 @@ fn a_lost_packet_had_no_data_unless_ndp_counts_tell() {
         observe(&mut ratio, 14, true, Ecn::Ect0, None);
         assert_eq!(observe(&mut ratio, 15, true, Ecn::Ect0, None), is_lost);
     }
-    // The peer does send counts, and packet 13 says that 12 carried data.
+    // The peer sends counts, and packet 13 says that 12 carried data.
     let mut ratio = adaptive(2);
     observe(&mut ratio, 10, false, Ecn::Ect0, None);
     observe(&mut ratio, 11, true, Ecn::Ect0, Some(1));
@@ -105,14 +105,14 @@ fn a_lost_packet_had_no_data_unless_ndp_counts_tell() {
         observe(&mut ratio, number, true, Ecn::Ect0, None);
     }
     assert!(!observe(&mut ratio, 15, true, Ecn::Ect0, None));
-    // Of two lost packets, the first may have been one without.
+    // Of two lost packets, the first may have carried no data.
     for number in [18, 19] {
         assert!(!observe(&mut ratio, number, true, Ecn::Ect0, None));
     }
     assert!(observe(&mut ratio, 20, true, Ecn::Ect0, None));
 }
 
-// C2-11: doubled once for a window with losses.
+// C2-11: doubled once per window with losses.
 #[test]
 fn doubles_once_a_window() {
     let mut ratio = adaptive(2);
@@ -212,7 +212,8 @@ proptest! {
     }
 }
 
-// C2-12: an Ack that is lost before a burst of data is missed by a packet that acknowledges nothing.
+// C2-12: if an Ack is lost before a burst of data, the loss is noticed at a packet that
+// acknowledges nothing.
 #[test]
 fn a_loss_that_data_shows_is_answered_with_the_next_acknowledgement() {
     let mut ratio = adaptive(2);
@@ -228,7 +229,7 @@ fn a_loss_that_data_shows_is_answered_with_the_next_acknowledgement() {
 }
 
 proptest! {
-    /// Trains of any length, behind holes or not.
+    /// Trains of any length, with or without holes before them.
     #[test]
     fn a_train_is_its_packets(trains in prop::collection::vec((0_u64..3, 1_u64..9, any::<bool>()), 1..8)) {
         let (mut together, mut one_by_one) = (adaptive(2), adaptive(2));

@@ -9,7 +9,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + MS * millis
 }
 
-/// A packet that comes to `receiver`.
+/// A packet that arrives at `receiver`.
 fn come(receiver: &mut Receiver, millis: u64, number: u64, is_data: bool, ecn: Ecn) {
     let options = OptionList::new();
     receiver.on_received(
@@ -42,7 +42,7 @@ fn elapsed(receiver: &mut Receiver, millis: u64) -> Option<ElapsedTime> {
     }
 }
 
-// D11.3-1: one acknowledgement for each Ack Ratio data packets.
+// D11.3-1: one acknowledgement per Ack Ratio data packets.
 #[test]
 fn acknowledges_every_ack_ratio_packets() {
     for ratio in [1, 2, 5] {
@@ -63,7 +63,7 @@ fn acknowledges_every_ack_ratio_packets() {
     }
 }
 
-// D11.3-1: packets without data are not counted, nor do they start the timer.
+// D11.3-1: packets without data are not counted and do not start the timer.
 #[test]
 fn acknowledgements_are_not_acknowledged() {
     let mut receiver = receiver();
@@ -74,7 +74,7 @@ fn acknowledgements_are_not_acknowledged() {
     assert_eq!(receiver.deadline(), None);
 }
 
-// D11.3-1: T = 200 ms from the first packet that is not acknowledged.
+// D11.3-1: T = 200 ms from the first unacknowledged packet.
 #[test]
 fn delays_an_acknowledgement_by_200_ms_at_most() {
     let mut receiver = receiver();
@@ -93,7 +93,7 @@ fn delays_an_acknowledgement_by_200_ms_at_most() {
     assert_eq!(receiver.deadline(), Some(at(500)));
 }
 
-// D11.3-1: at once on a hole, on what fills it, and on a duplicate.
+// D11.3-1: immediately on a hole, on a packet that fills it, and on a duplicate.
 #[test]
 fn acknowledges_packets_out_of_order_at_once() {
     let mut receiver = receiver();
@@ -117,7 +117,7 @@ fn acknowledges_packets_out_of_order_at_once() {
     }
 }
 
-// D11.3-1: at once on a mark, but once in a round-trip time.
+// D11.3-1: immediately on a mark, but once per round-trip time.
 #[test]
 fn acknowledges_marks_at_once() {
     let mut receiver = receiver();
@@ -151,8 +151,8 @@ fn a_lower_ratio_acts_at_once_and_zero_means_each_packet() {
     assert!(receiver.ack_due());
 }
 
-// D13-2: time since the packet that is acknowledged came, in units of 10 us, never overstated; the
-// short form as long as it can.
+// D13-2: the time since the acknowledged packet arrived, in units of 10 us, never overstated; in
+// the short form if possible.
 #[test]
 fn tells_the_elapsed_time() {
     let mut receiver = receiver();

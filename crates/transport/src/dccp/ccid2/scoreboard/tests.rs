@@ -32,7 +32,7 @@ fn board(from: u64, to: u64) -> Scoreboard {
     board
 }
 
-/// An acknowledgement of `ack` with these cells.
+/// Processes an acknowledgement of `ack` with these cells.
 fn take_in(board: &mut Scoreboard, ack: u64, nonce: bool, cells: &[u8]) -> News {
     let option = DccpOption::AckVector {
         nonce,
@@ -43,7 +43,7 @@ fn take_in(board: &mut Scoreboard, ack: u64, nonce: bool, cells: &[u8]) -> News 
     news
 }
 
-// C2-3: true duplicates change nothing, nor does the arrival of what was taken for lost.
+// C2-3: true duplicates change nothing, nor does the arrival of a packet inferred lost.
 #[test]
 fn a_packet_leaves_pipe_once() {
     let mut board = board(100, 110);
@@ -59,7 +59,7 @@ fn a_packet_leaves_pipe_once() {
     assert_eq!((news, board.pipe()), (News::default(), 4));
 }
 
-// C2-4: exactly three later packets, and packets without data are packets.
+// C2-4: exactly three later packets are needed, with or without data.
 #[test]
 fn three_later_arrivals_make_a_loss() {
     let mut board = Scoreboard::new(VectorKind::Ack);
@@ -85,7 +85,7 @@ fn the_order_of_acknowledgements_makes_no_difference() {
     assert_eq!((news.newly_acked, news.marked, board.pipe()), (3, 1, 7));
     let news = take_in(&mut board, 101, false, &[1]);
     assert_eq!((news.newly_acked, news.marked, board.pipe()), (1, 0, 6));
-    // D11.4-4: an unmarked packet that turns out to be marked too.
+    // D11.4-4: a packet reported unmarked is reported marked later.
     let news = take_in(&mut board, 103, false, &[0x40, 2]);
     assert_eq!((news.newly_acked, news.marked, board.pipe()), (0, 1, 6));
     assert_eq!(news.newest_congested, Some(seq(103)));
@@ -143,8 +143,8 @@ fn nonce_echoes_are_checked_while_nonces_are_in_use() {
     assert!(take_in(&mut board, 106, false, &[0, 0x40, 4]).bad_nonce);
     // A vector that conceals the mark of 105 has to guess that packet's nonce.
     assert!(take_in(&mut board, 110, false, &[10]).bad_nonce);
-    // The peer has forgotten what lies before 108, then an old acknowledgement comes: it cannot be
-    // checked.
+    // The peer has forgotten packets before 108, then an old acknowledgement arrives, which cannot
+    // be checked.
     assert!(!take_in(&mut board, 112, false, &[4]).bad_nonce);
     assert!(!take_in(&mut board, 106, false, &[6]).bad_nonce);
     assert!(!take_in(&mut board, 106, true, &[6]).bad_nonce);
@@ -195,10 +195,10 @@ fn numbers_that_the_connection_used_itself_are_filled_in() {
     assert_eq!((news.newly_acked, board.pipe()), (3, 0));
 }
 
-/// RFC 4341 section 5, by table.
+/// A reference implementation of RFC 4341 section 5 with a table.
 #[derive(Default)]
 struct Model {
-    /// Whether each data packet is still undecided, and counts in pipe.
+    /// Whether each data packet is still undecided, and whether it counts in pipe.
     data: BTreeMap<u64, (bool, bool)>,
     arrivals: Vec<u64>,
     acked: u64,
@@ -211,7 +211,7 @@ impl Model {
             .data
             .get_mut(&number)
             .map(|state| core::mem::take(&mut state.0));
-        // What has been taken for lost stays lost.
+        // A packet inferred lost stays lost.
         if state != Some(false) && !self.arrivals.contains(&number) {
             self.arrivals.push(number);
             self.acked += u64::from(state == Some(true));
@@ -270,7 +270,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Codes of load factors go to the window, and none of them is a congestion event.
+/// Load factor codes are passed to the control and are not congestion events.
 #[test]
 fn codes_of_a_load_vector_are_not_marks() {
     let mut board = Scoreboard::new(VectorKind::Load);
@@ -289,8 +289,8 @@ fn codes_of_a_load_vector_are_not_marks() {
 }
 
 proptest! {
-    // C2-2, C2-3, C2-4, C2-14: pipe, losses and nonces over a path that loses, delays and repeats
-    // acknowledgements.
+    // C2-2, C2-3, C2-4, C2-14: pipe, losses and nonces over a path that loses, delays and
+    // duplicates acknowledgements.
     #[test]
     fn agrees_with_a_table(
         steps in proptest::collection::vec(step(), 1..300),

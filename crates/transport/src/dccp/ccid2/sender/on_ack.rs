@@ -1,4 +1,4 @@
-//! What an acknowledgement means to the sender (RFC 4341 section 5).
+//! How the sender handles an acknowledgement (RFC 4341 section 5).
 
 use skywave_congestion::{Ack, Control, Loss, Mark};
 use skywave_units::{Duration, Instant};
@@ -17,7 +17,7 @@ impl Sender {
         self.has_unacked_ack = true;
         self.note_application_limit(now);
         let flight_before = self.board.pipe();
-        // Those of the event that has been answered, and those of a new one.
+        // Losses that belong to the event already answered, and losses of a new event.
         let (mut lost_before, mut lost) = (LostPackets::default(), LostPackets::default());
         let event_start = self.event_start;
         let (control, occasional) = (&mut self.control, &mut self.occasional);
@@ -80,8 +80,8 @@ impl Sender {
         self.ack_ratio.on_ack(ack, news.newly_acked, cwnd, next);
     }
 
-    /// Reads Data Dropped, adds what counts as a mark to `news`, and returns how many packets the
-    /// peer has newly dropped in its receive buffer.
+    /// Reads Data Dropped, adds drops that count as marks to `news`, and returns how many packets
+    /// the peer newly dropped in its receive buffer.
     fn take_in_drops(&mut self, ack: SeqNo, options: &OptionList, news: &mut News) -> u32 {
         let mut buffer_drops = 0;
         for (seq, code) in dropped(ack, options) {
@@ -126,7 +126,7 @@ impl Sender {
         if let Some(occasional) = &mut self.occasional {
             occasional.growth_held_until.take_if(|until| now >= *until);
             held_until = occasional.growth_held_until;
-            // Whether growth is held or not: what is acknowledged need not be remembered.
+            // Even while growth is held: acknowledged packets need not be remembered.
             if let Some(rate) = &mut occasional.rate {
                 delivery_rate = rate.sample(rtt);
                 rate.forget_before(first.get());
@@ -148,7 +148,7 @@ impl Sender {
         });
     }
 
-    /// cwnd has had room for data, and none came: no sample tells what the path can do.
+    /// Marks the rate sample as application-limited: cwnd had room, but there was no data to send.
     fn note_application_limit(&mut self, now: Instant) {
         let has_room = !self.is_full() && self.earliest_departure().is_none_or(|at| at <= now);
         let occasional = self.occasional.as_mut();
@@ -158,7 +158,7 @@ impl Sender {
         }
     }
 
-    /// Whether what was taken for lost has arrived after all.
+    /// Checks whether packets inferred lost have arrived after all.
     fn look_for_suspects(&mut self, now: Instant, ack: SeqNo, options: &OptionList) {
         let Some(occasional) = &mut self.occasional else {
             return;
@@ -175,7 +175,8 @@ impl Sender {
         }
     }
 
-    /// The event that has been answered took more packets, or was more than losses.
+    /// Adds further losses to the event already answered; with marks, the event can no longer be
+    /// undone.
     fn note_lost(&mut self, news: &News, lost: &LostPackets) {
         let Some(occasional) = &mut self.occasional else {
             return;
@@ -187,8 +188,8 @@ impl Sender {
         }
     }
 
-    /// One reduction for all that was lost or marked among packets sent before the first of it was
-    /// noticed.
+    /// Makes one reduction for everything lost or marked among the packets sent before the event
+    /// was noticed.
     fn reduce(&mut self, now: Instant, flight_before: u32, news: &News, lost: LostPackets) {
         let is_new_event = news
             .newest_congested

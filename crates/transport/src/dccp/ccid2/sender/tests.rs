@@ -32,7 +32,7 @@ impl Bench {
         }
     }
 
-    /// With cwnd at `cwnd`, and in slow start.
+    /// With cwnd at `cwnd`, in slow start.
     fn with_cwnd(cwnd: u32) -> Self {
         Self::new(&Config {
             initial_cwnd: Some(cwnd.into()),
@@ -40,7 +40,7 @@ impl Bench {
         })
     }
 
-    /// Sends a packet, whether or not it may leave.
+    /// Sends a packet, even if it may not leave.
     fn emit(&mut self, is_data: bool, ack: Option<u64>) {
         let packet = SentPacket {
             seq: SeqNo::new(self.next),
@@ -53,7 +53,7 @@ impl Bench {
         self.next += 1;
     }
 
-    /// Sends as many data packets as may leave, at most `limit`, and says how many those were.
+    /// Sends as many data packets as may leave, at most `limit`. Returns their number.
     fn send(&mut self, limit: u64) -> u64 {
         let permitted = |bench: &Self| bench.sender.may_send(bench.now, 1000) == Permit::Now;
         let mut count = 0;
@@ -70,7 +70,7 @@ impl Bench {
         }
     }
 
-    /// The peer's acknowledgement arrives, with these options besides.
+    /// Delivers the peer's acknowledgement with these additional options.
     fn acknowledged_with(&mut self, more: &[DccpOption]) {
         let mut options = OptionList::new();
         self.peer.options(&mut options);
@@ -82,7 +82,7 @@ impl Bench {
         self.acknowledged_with(&[]);
     }
 
-    /// A data packet of the peer's own arrives.
+    /// Delivers a data packet from the peer.
     fn peer_data(&mut self) {
         let options = OptionList::new();
         self.sender.on_received(
@@ -120,7 +120,7 @@ impl Bench {
         self.peer_next += 1;
     }
 
-    /// A window is sent and acknowledged, two packets at a time, a round-trip time later.
+    /// Sends a window and acknowledges it a round-trip time later, two packets at a time.
     fn round(&mut self) {
         let first = self.next;
         self.send(u64::MAX);
@@ -167,7 +167,7 @@ fn starts_as_rfc_3390_says() {
     }
 }
 
-// C2-5: half as much again each round-trip time with Ack Ratio 2, then one packet each.
+// C2-5: grows by half per round-trip time with Ack Ratio 2, then by one packet.
 #[test]
 fn grows_by_half_then_by_one() {
     let mut bench = Bench::new(&Config {
@@ -209,7 +209,7 @@ fn one_reduction_for_a_congestion_event() {
         (stats.counts.lost, stats.counts.reductions, stats.cwnd),
         (4, 1, 11.0)
     );
-    // What is sent now belongs to the next event.
+    // Packets sent from now on belong to the next event.
     bench.send(100);
     bench.arrive(113..120);
     bench.arrive([121, 122, 123]);
@@ -257,7 +257,7 @@ fn a_timeout_starts_over_and_backs_off() {
         bench.sender.deadline(),
         Some(bench.now + Duration::from_secs(2))
     );
-    // That earlier packets turn out to be lost is the same event.
+    // The late detection of earlier losses belongs to the same event.
     bench.arrive([117, 118, 119]);
     bench.acknowledged();
     let stats = bench.stats();
@@ -265,8 +265,8 @@ fn a_timeout_starts_over_and_backs_off() {
     assert_eq!(stats.pipe, 1);
 }
 
-// C2-6: one sample in a window of data, less the peer's delay. What a Timestamp has waited for its
-// echo is no such delay.
+// C2-6: one sample per window of data, minus the peer's delay. The time that a Timestamp waited for
+// its echo is not part of that delay.
 #[test]
 fn samples_the_round_trip_time_once_a_window() {
     let elapsed = [
@@ -300,7 +300,7 @@ fn samples_the_round_trip_time_once_a_window() {
     assert_eq!(eager.stats().srtt, Some(Duration::from_micros(112_500)));
 }
 
-// C2-6: each acknowledgement of new data restarts the timer; with nothing out it stops.
+// C2-6: each acknowledgement of new data restarts the timer; with nothing outstanding it stops.
 #[test]
 fn the_timer_runs_while_data_is_out() {
     let mut bench = Bench::with_cwnd(3);
@@ -325,8 +325,8 @@ fn the_timer_runs_while_data_is_out() {
     assert_eq!(bench.sender.deadline(), None);
 }
 
-// C2-6: of fewer packets than the Ack Ratio, the peer may delay the acknowledgement, by more than
-// samples tell.
+// C2-6: the peer may delay the acknowledgement of fewer packets than the Ack Ratio, by more than
+// samples show.
 #[test]
 fn a_delayed_acknowledgement_is_awaited() {
     let mut bench = Bench::with_cwnd(4);
@@ -339,7 +339,7 @@ fn a_delayed_acknowledgement_is_awaited() {
     let first = bench.now;
     bench.send(1);
     assert_eq!(bench.sender.deadline(), Some(first + rto + MS * 200));
-    // A second one makes the acknowledgement due; it is given its own time.
+    // A second packet makes the acknowledgement due, and gets its own time.
     bench.now += MS * 100;
     bench.send(1);
     assert_eq!(bench.sender.deadline(), Some(bench.now + rto));
@@ -353,8 +353,8 @@ fn a_delayed_acknowledgement_is_awaited() {
     assert_eq!(slow.sender.deadline(), Some(slow.now + rto + MS * 200));
 }
 
-/// However late it comes, a packet that makes an acknowledgement due leaves itself time to be
-/// acknowledged: the timer does not move into the past.
+/// A packet that makes an acknowledgement due always gets time to be acknowledged, however late it
+/// is sent: the timer does not move into the past.
 #[test]
 fn a_late_second_packet_does_not_time_out_at_once() {
     let mut bench = Bench::with_cwnd(4);
@@ -420,7 +420,7 @@ fn a_slow_receiver_stops_growth_for_a_round_trip_time() {
     bench.send(100);
     let first = bench.next - before as u64;
     bench.now += RTT;
-    // As many as would let cwnd grow.
+    // As many as would increase cwnd.
     bench.arrive(first..first + 4);
     bench.acknowledged_with(&[DccpOption::SlowReceiver]);
     let stats = bench.stats();
@@ -460,7 +460,7 @@ fn drop_codes_have_their_responses() {
     }
 }
 
-// D11.7-2: nobody listens any more.
+// D11.7-2: the peer has stopped listening.
 #[test]
 fn drop_code_1_stops_the_sender() {
     let mut bench = Bench::with_cwnd(20);
@@ -472,7 +472,7 @@ fn drop_code_1_stops_the_sender() {
     assert_eq!(bench.sender.may_send(bench.now, 1), Permit::Blocked);
 }
 
-// D11.7-1: what is said of packets that did not arrive is ignored.
+// D11.7-1: reports about packets that did not arrive are ignored.
 #[test]
 fn packets_not_received_cannot_have_been_dropped_by_the_peer() {
     let mut bench = Bench::with_cwnd(20);
@@ -497,7 +497,7 @@ fn drops_and_losses_add_up() {
     );
 }
 
-// C2-13: once for each cwnd of data packets, as long as there are acknowledgements to acknowledge.
+// C2-13: once per cwnd of data packets, while there are acknowledgements to acknowledge.
 #[test]
 fn acknowledges_acknowledgements_once_a_window() {
     let mut bench = Bench::new(&Config {
@@ -527,7 +527,7 @@ fn acknowledges_acknowledgements_once_a_window() {
     }
 }
 
-// Section 6.2.1, in ns-2's variant: while the peer sends data, it is acknowledged anyway.
+// Section 6.2.1, in ns-2's variant: a peer that sends data is acknowledged anyway.
 #[test]
 fn ns2_acknowledges_acknowledgements_of_a_quiescent_peer() {
     for (peer_sends, is_due) in [(true, false), (false, true)] {
@@ -545,7 +545,8 @@ fn ns2_acknowledges_acknowledgements_of_a_quiescent_peer() {
     }
 }
 
-// C2-14, D12.3-1: a receiver that conceals a mark has to guess a nonce; a wrong guess counts as a mark.
+// C2-14, D12.3-1: a receiver that conceals a mark must guess a nonce; a wrong guess counts as a
+// mark.
 #[test]
 fn a_wrong_nonce_echo_counts_as_a_mark() {
     for (verify_nonce, reductions) in [(true, 1), (false, 0)] {
@@ -571,7 +572,7 @@ fn a_wrong_nonce_echo_counts_as_a_mark() {
     }
 }
 
-// C2-11: the sender's part in it.
+// C2-11: the sender's part.
 #[test]
 fn lost_acknowledgements_raise_the_ack_ratio() {
     let mut bench = Bench::with_cwnd(20);
@@ -590,14 +591,14 @@ fn lost_acknowledgements_raise_the_ack_ratio() {
     assert_eq!(bench.sender.ack_ratio(), Some(4), "the same window");
 }
 
-// D7.5: about five times the packets of a round-trip time.
+// D7.5: about five times the packets per round-trip time.
 #[test]
 fn asks_for_a_sequence_window_of_five_windows() {
     assert_eq!(Bench::with_cwnd(4).sender.sequence_window(), Some(100));
     assert_eq!(Bench::with_cwnd(60).sender.sequence_window(), Some(300));
 }
 
-/// A window that paces and records what it is told.
+/// A control that paces and records its calls.
 #[derive(Debug, Default)]
 struct Recorder {
     sent: u32,
@@ -657,7 +658,7 @@ impl Control for Recorder {
     }
 }
 
-// C2-7, and DESIGN's product of transports and windows.
+// C2-7: any control works with this transport.
 #[test]
 fn any_control_can_steer_the_sender() {
     let control = AnyControl::new(Recorder::default());
@@ -686,7 +687,7 @@ fn any_control_can_steer_the_sender() {
     assert_eq!(marks, Some(("marks", 1.0)));
 }
 
-/// Tells how many losses it was told of, how often that they were none, and how many marks.
+/// A control that counts the losses, spurious losses and marks reported to it.
 #[derive(Default)]
 struct Doubter {
     losses: u32,
@@ -724,15 +725,15 @@ fn doubting() -> Bench {
     bench
 }
 
-/// What a [`Doubter`] tells.
+/// The counts of a [`Doubter`].
 fn told(bench: &Bench) -> Vec<f64> {
     let mut told = Vec::new();
     bench.sender.inner_values(&mut |_, value| told.push(value));
     told
 }
 
-/// Packets 101 and 102 are overtaken by four others, so they count as lost; both arrive all the same.
-/// The next two arrive too late to be taken for anything but lost.
+/// Packets 101 and 102 are overtaken by four others and count as lost, but both arrive. The next
+/// two arrive too late and stay lost.
 #[test]
 fn a_loss_that_was_none_is_told_to_the_control() {
     let mut bench = doubting();
@@ -768,7 +769,7 @@ fn doubtful() -> Bench {
     bench
 }
 
-/// The late packet 101 arrives; how many events the control was told to have been none.
+/// The late packet 101 arrives. Returns the number of events reported as spurious.
 fn spurious(mut bench: Bench, late: Ecn) -> f64 {
     bench.now += MS;
     bench.peer.record(SeqNo::new(101), late);
@@ -812,7 +813,7 @@ fn a_loss_is_real_where_the_packet_arrives_marked() {
     assert_eq!(spurious(bench, Ecn::Ect0), 1.0);
 }
 
-/// As many as can be remembered, and one more.
+/// As many packets as can be remembered, and one more.
 #[test]
 fn many_late_packets_are_a_loss() {
     for (lost, expected) in [(8, 1.0), (9, 0.0)] {
@@ -828,7 +829,8 @@ fn many_late_packets_are_a_loss() {
     }
 }
 
-/// An older packet, of the event that has been answered, is found lost by the same acknowledgement.
+/// The same acknowledgement reveals the loss of an older packet, which belongs to an event already
+/// answered.
 #[test]
 fn a_mark_beside_an_older_loss_is_a_mark() {
     let mut bench = doubtful();

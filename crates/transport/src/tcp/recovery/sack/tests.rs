@@ -6,7 +6,7 @@ use super::*;
 
 const SMSS: u64 = 1000;
 const SPACE: SequenceSpace = SequenceSpace::new(u32::MAX - 5000);
-/// Nothing new may be sent.
+/// No new data may be sent.
 const NO_FRESH: Range = Range { start: 0, end: 0 };
 
 const fn at(una: u64, max: u64) -> Position {
@@ -36,7 +36,7 @@ fn sack(sack: &mut Sack, blocks: &[Range], at: Position) {
     sack.on_sack(&blocks, SPACE, at);
 }
 
-/// Ten segments are outstanding, and a duplicate acknowledgement SACKs `blocks`.
+/// Handles a duplicate acknowledgement that SACKs `blocks`, with ten segments outstanding.
 fn duplicate(recovery: &mut Sack, blocks: &[Range]) -> OnDuplicate {
     sack(recovery, blocks, at(1, 10_001));
     recovery.on_duplicate(at(1, 10_001))
@@ -61,7 +61,7 @@ fn rfc6675_5_step_1_the_third_duplicate_with_news_is_a_loss() {
         duplicate(&mut recovery, &[tiny(2003)]),
         OnDuplicate::FastRetransmit
     );
-    // None is lost for certain: all that was not SACKed counts, and segment 1 once more.
+    // None is certainly lost: everything not SACKed counts, and segment 1 twice.
     assert_eq!(recovery.pipe, 10_000 - 3 + 1000);
 }
 
@@ -72,7 +72,7 @@ fn rfc6675_5_step_2_three_segments_above_are_a_loss_at_once() {
         duplicate(&mut recovery, &[segments(2, 4)]),
         OnDuplicate::FastRetransmit
     );
-    // Segment 1 is lost, and sent again.
+    // Segment 1 is lost and retransmitted.
     assert_eq!(recovery.pipe, 7000);
     assert_eq!(recovery.next_segment(at(1, 10_001), 7999, NO_FRESH), None);
 }
@@ -83,13 +83,13 @@ fn rfc6675_4_next_seg_lost_holes_then_new_data_then_holes_then_a_rescue() {
     duplicate(&mut recovery, &[segments(3, 3), segments(5, 8)]);
     let all = u64::MAX;
     let fresh = segments(11, 11);
-    // Rule 1: segments 2 and 4 are lost, 1 has been sent again already.
+    // Rule 1: segments 2 and 4 are lost; 1 was already retransmitted.
     let mut next = |fresh| recovery.next_segment(at(1, 10_001), all, fresh);
     assert_eq!(next(fresh), Some(segments(2, 2)));
     assert_eq!(next(fresh), Some(segments(4, 4)));
     // Rule 2.
     assert_eq!(next(fresh), Some(fresh));
-    // Rule 3 has nothing: nothing above segment 8 has been SACKed. Rule 4 needs progress.
+    // Rule 3 does not apply, because nothing above segment 8 is SACKed. Rule 4 needs progress.
     assert_eq!(next(NO_FRESH), None);
     let partial = OnProgress::Partial {
         retransmit: false,
@@ -145,8 +145,8 @@ fn rfc6675_5_1_after_a_timeout_only_news_counts_and_no_recovery_begins() {
 }
 
 proptest! {
-    /// Whatever is acknowledged in whatever order, what is sent lies between the acknowledged and
-    /// the sent, and nothing of it has been SACKed.
+    /// For acknowledgements in any order, retransmitted data lies between the acknowledged and the
+    /// sent data, and was not SACKed.
     #[test]
     fn what_is_sent_again_has_not_been_sacked(
         steps in prop::collection::vec(
