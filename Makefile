@@ -59,6 +59,7 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	cargo clippy -p skywave-python --no-default-features --locked --quiet -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .

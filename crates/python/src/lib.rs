@@ -4,6 +4,7 @@
 
 mod bench;
 mod capture;
+#[cfg(feature = "sockets")]
 mod net;
 mod quantity;
 mod run;
@@ -38,5 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)?;
     module.add_function(wrap_pyfunction!(quantity::rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(quantity::duration_s, module)?)?;
-    net::register(module)
+    #[cfg(feature = "sockets")]
+    net::register(module)?;
+    Ok(())
 }
