@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz fuzz-smoke golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -78,13 +78,11 @@ bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed), and 
 	$(BIN)/skywave bench --standard
 	cargo run --release --locked --quiet -p skywave-perf --features quinn --example loopback
 
-fuzz: | cargo ## Run each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain).
-	@cargo fuzz --version >/dev/null 2>&1 || \
-	  { echo 'error: cargo-fuzz is missing: cargo install cargo-fuzz' >&2; exit 1; }
-	@for target in $$(cargo +nightly fuzz list); do \
-	  mkdir -p fuzz/corpus/$$target; \
-	  cargo +nightly fuzz run $$target fuzz/corpus/$$target $$(ls -d fuzz/seeds/$$target 2>/dev/null) \
-	    -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+fuzz: | cargo ## Run each fuzz target for a minute (FUZZ_SECONDS), with the address sanitizer.
+	SANITIZER=address fuzz/run $(FUZZ_SECONDS)
+
+fuzz-smoke: | cargo ## Run each fuzz target for ten seconds.
+	fuzz/run 10
 
 golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
 	$(BIN)/python -m skywave.papers.nor2011.oracle
