@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz fuzz-smoke golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -83,6 +83,22 @@ fuzz: | cargo ## Run each fuzz target for a minute (FUZZ_SECONDS), with the addr
 
 fuzz-smoke: | cargo ## Run each fuzz target for ten seconds.
 	fuzz/run 10
+
+# What is too long for CI; each part may be run alone.
+deep: FUZZ_SECONDS = 300
+deep: deny features hostile fuzz interop ## Run what is too long for CI: deny, features, hostile, fuzz, interop.
+
+deny: | cargo ## Check licences, sources and duplicates of what we depend on (installs cargo-deny).
+	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny --locked check -D unmatched-skip bans licenses sources
+	cargo deny --locked --manifest-path fuzz/Cargo.toml check -A unmatched-skip bans licenses sources
+
+features: $(REQUIREMENTS) | cargo ## Check each crate with each set of its features (installs cargo-hack).
+	@command -v cargo-hack >/dev/null || cargo install --locked cargo-hack
+	cargo hack --workspace --feature-powerset --exclude-features default clippy --locked --quiet -- -D warnings
+
+hostile: | cargo ## Send 200,000 random connections over hostile paths.
+	SKYWAVE_CONNECTIONS=200000 cargo test --locked --quiet -p skywave-transport --test dccp chaos
 
 golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
 	$(BIN)/python -m skywave.papers.nor2011.oracle
