@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -59,6 +59,7 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	cargo clippy -p skywave-python --no-default-features --locked --quiet -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
@@ -77,13 +78,27 @@ bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed), and 
 	$(BIN)/skywave bench --standard
 	cargo run --release --locked --quiet -p skywave-perf --features quinn --example loopback
 
-fuzz: | cargo ## Run each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain).
-	@cargo fuzz --version >/dev/null 2>&1 || \
-	  { echo 'error: cargo-fuzz is missing: cargo install cargo-fuzz' >&2; exit 1; }
-	@for target in $$(cargo +nightly fuzz list); do \
-	  mkdir -p fuzz/corpus/$$target; \
-	  cargo +nightly fuzz run $$target fuzz/corpus/$$target $$(ls -d fuzz/seeds/$$target 2>/dev/null) \
-	    -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+fuzz: | cargo ## Run each fuzz target for a minute (FUZZ_SECONDS), with the address sanitizer.
+	SANITIZER=address fuzz/run $(FUZZ_SECONDS)
+
+fuzz-smoke: | cargo ## Run each fuzz target for ten seconds.
+	fuzz/run 10
+
+# What is too long for CI; each part may be run alone.
+deep: FUZZ_SECONDS = 300
+deep: deny features hostile fuzz interop ## Run what is too long for CI: deny, features, hostile, fuzz, interop.
+
+deny: | cargo ## Check licences, sources and duplicates of what we depend on (installs cargo-deny).
+	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny --locked check -D unmatched-skip bans licenses sources
+	cargo deny --locked --manifest-path fuzz/Cargo.toml check -A unmatched-skip bans licenses sources
+
+features: $(REQUIREMENTS) | cargo ## Check each crate with each set of its features (installs cargo-hack).
+	@command -v cargo-hack >/dev/null || cargo install --locked cargo-hack
+	cargo hack --workspace --feature-powerset --exclude-features default clippy --locked --quiet -- -D warnings
+
+hostile: | cargo ## Send 200,000 random connections over hostile paths.
+	SKYWAVE_CONNECTIONS=200000 cargo test --locked --quiet -p skywave-transport --test dccp chaos
 
 golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
 	$(BIN)/python -m skywave.papers golden

@@ -85,6 +85,8 @@ def rate_bps(text: str) -> int:
 def duration_s(text: str) -> float:
     """Read a duration, as "10 s", in seconds."""
 
+# From here on: what only a build with sockets has.
+
 class NetError(OSError):
     """Something failed on the network; the text says what to do."""
 

@@ -4,6 +4,7 @@
 
 mod bench;
 mod capture;
+#[cfg(feature = "sockets")]
 mod net;
 mod quantity;
 mod run;
@@ -40,5 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<quantity::Duration>()?;
     module.add_class::<quantity::Rate>()?;
     module.add_class::<quantity::Bytes>()?;
-    net::register(module)
+    #[cfg(feature = "sockets")]
+    net::register(module)?;
+    Ok(())
 }

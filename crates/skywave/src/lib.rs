@@ -5,11 +5,16 @@
 //!   protocols, and the traits for your own: see `examples/own_control.rs`.
 //! - [`wire`] decodes and encodes packets, [`units`] defines quantities, and [`registry`] finds
 //!   members by name.
+//!
+//! The features `sim` and `net` are on by default; `net` needs Linux. The feature `contract` adds the
+//! contract tests of [`congestion`], for controls of your own.
 
 pub use skywave_congestion as congestion;
+#[cfg(feature = "net")]
 pub use skywave_net as net;
 pub use skywave_path as path;
 pub use skywave_registry as registry;
+#[cfg(feature = "sim")]
 pub use skywave_sim as sim;
 pub use skywave_transport as transport;
 pub use skywave_units as units;

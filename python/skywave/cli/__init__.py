@@ -15,9 +15,7 @@ from typer.exceptions import TyperException
 
 from skywave import CaptureError, ScenarioError
 from skywave.bench import BenchError
-from skywave.cli import bench, decode, matrix, reproduce, scenario, version
-from skywave.cli.net import listen, perf, ping, send
-from skywave.net import NetError
+from skywave.cli import bench, decode, matrix, net, reproduce, scenario, version
 from skywave.papers.installed import PaperError
 
 NETWORK_FAILED = 1
@@ -46,10 +44,7 @@ app.command(name="check")(scenario.check)
 app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="matrix")(matrix.matrix)
 app.command(name="bench")(bench.bench)
-app.command(name="listen")(listen.listen)
-app.command(name="send")(send.send)
-app.command(name="ping")(ping.ping)
-app.command(name="perf")(perf.perf)
+net.add_to(app)
 app.command(name="decode")(decode.decode)
 app.command(name="version")(version.version)
 
@@ -62,7 +57,7 @@ def main() -> NoReturn:
         _fail(error.format_message())
     except (ScenarioError, CaptureError, BenchError, PaperError) as error:
         _fail(str(error))
-    except NetError as error:
+    except net.FAILURES as error:
         _fail(str(error), NETWORK_FAILED)
     except ValueError as error:
         _fail(str(error))

@@ -10,20 +10,28 @@ A listener and a client in one process, over UDP on port 6511 (RFC 6773)::
     print(server.accept().recv())
 
 These calls block; :mod:`skywave.net.aio` has the same for asyncio.
+
+Where Skywave was built without sockets, importing this raises
+:class:`~skywave.sockets.NoSocketsError`.
 """
 
-from skywave._core import (
-    BadServiceCodeError,
-    Connection,
-    ConnectTimeoutError,
-    DatagramTooLargeError,
-    Endpoint,
-    Listener,
-    NetError,
-    NoPermissionError,
-    RefusedError,
-    ResetError,
-)
+from skywave.sockets import NoSocketsError
+
+try:
+    from skywave._core import (
+        BadServiceCodeError,
+        Connection,
+        ConnectTimeoutError,
+        DatagramTooLargeError,
+        Endpoint,
+        Listener,
+        NetError,
+        NoPermissionError,
+        RefusedError,
+        ResetError,
+    )
+except ImportError as error:
+    raise NoSocketsError from error
 from skywave.net.config import UDP_PORT, Config
 from skywave.net.stats import Closed, Stats
 
