@@ -120,7 +120,7 @@ pub(crate) struct Network {
     pub(crate) is_verbose: bool,
     /// Altered packets that were passed to each side.
     pub(crate) altered: [Vec<Packet>; 2],
-    /// Altered packets that were dropped, and unaltered packets that were dropped.
+    /// Altered packets that were dropped, and (`unseen`) altered packets that were delivered.
     pub(crate) caught: u64,
     pub(crate) unseen: u64,
     /// Events since time last advanced.

@@ -270,7 +270,7 @@ fn parse(text: &str) -> Vec<Line> {
         .collect()
 }
 
-/// Keeps only the lines at which the value changes.
+/// Keeps the last line of each time, if the value has changed.
 fn changes(lines: &[Line], initial: u64) -> Vec<Line> {
     let mut list: Vec<Line> = vec![];
     for &line in lines {
