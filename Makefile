@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup demo test test-rust test-python interop lint format conformance bench fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python interop lint format conformance schema bench fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -108,6 +108,9 @@ searches: $(EXTENSION) ## Run what the papers leave open anew and store it: sear
 
 matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew; its text is then to be judged anew.
 	$(BIN)/python -m skywave.matrix.stored
+
+schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python classes, docs/scenario.md.
+	$(BIN)/python -m tools
 
 lock: $(REQUIREMENTS) ## Lock the Python dependencies anew (needs uv).
 	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \

@@ -58,10 +58,12 @@ def test_names_are_printed_as_they_are(tmp_path: Path) -> None:
 
 
 def test_python_raises_what_the_command_prints() -> None:
-    scenario = Scenario.dumbbell("x", duration="1 s", rate="-2 Mbps", delay="1 ms")
+    scenario = Scenario.dumbbell("x", duration="1 s", rate="0 bps", delay="1 ms")
     scenario.add_flow("f", "s1", "d1", Dccp())
     with pytest.raises(ScenarioError, match=r"^dumbbell\.rate: "):
         run(scenario)
+    with pytest.raises(ValueError, match='"-2 Mbps" is not a rate'):
+        Scenario.dumbbell("x", duration="1 s", rate="-2 Mbps", delay="1 ms")
 
 
 @pytest.mark.parametrize(

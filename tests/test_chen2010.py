@@ -24,6 +24,7 @@ from skywave.papers.chen2010 import (
 from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave.papers.chen2010.delayed import solve_delayed
 from skywave.papers.chen2010.measures import sum_of_windows
+from skywave.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -251,7 +252,7 @@ def test_vcp_needs_no_losses_where_windows_are_large() -> None:
 
 def test_sums_of_windows_are_of_the_long_lived_flows() -> None:
     description = setting.scenario(setting.DCCP_RED, 1, probes=setting.ALL_WINDOWS)
-    description.duration = "2 s"
+    description.duration = Duration("2 s")
     results = run(description)
     time_s, packets = sum_of_windows(results)
     assert time_s == pytest.approx(np.arange(1, 21) / 10)

@@ -28,6 +28,7 @@ from skywave.papers.li2009.setting import (
     SCHEMES,
     VCP,
 )
+from skywave.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,7 +232,7 @@ def test_a_transfer_ends_when_all_has_arrived(carrier: setting.Carrier) -> None:
 @pytest.mark.parametrize("carrier", CARRIERS, ids=lambda carrier: carrier.name)
 def test_data_are_as_large_over_either_transport(carrier: setting.Carrier) -> None:
     scenario = setting.transfer(carrier, 0, 1, packets=True)
-    scenario.duration = "5 s"
+    scenario.duration = Duration("5 s")
     sizes = run(scenario).tables["packets"].to_pandas()["bytes"]
     # In the handshake of DCCP some carry an acknowledgement too.
     assert sizes[sizes > vcp_scripts.DATA_B].mode()[0] == vcp_scripts.WIRE_B
@@ -239,7 +240,7 @@ def test_data_are_as_large_over_either_transport(carrier: setting.Carrier) -> No
 
 def test_a_transfer_that_is_not_done_counts_as_its_limit() -> None:
     scenario = setting.transfer(DPCP_TCP, 45, 1)
-    scenario.duration = "5 s"
+    scenario.duration = Duration("5 s")
     found = lossy.transfer(run(scenario), DPCP_TCP, 45)
     assert not found.is_done
     assert found.seconds == setting.limit_s(DPCP_TCP, 45)

@@ -21,6 +21,7 @@ from skywave.matrix.measures import MEASURES, VOICE, convergence_s, values
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.runs import LATE, Run, scenario
 from skywave.matrix.table import STORED, Row, rows, stored
+from skywave.quantities import Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,8 +79,8 @@ def test_the_capacity_of_a_link_follows_its_course() -> None:
     assert sarwar.trace is not None
     trace = sarwar.trace(1, 300)
     # By the millisecond, by hand.
-    at_s = np.array([float(step.at.removesuffix(" us")) / 1e6 for step in trace.steps])
-    rate = np.array([1e6 if step.rate == "1 Mbps" else 250e3 for step in trace.steps])
+    at_s = np.array([step.at.seconds for step in trace.steps])
+    rate = np.array([1e6 if step.rate == Rate("1 Mbps") else 250e3 for step in trace.steps])
     times = np.arange(60, 200, 1e-3)
     by_hand = rate[np.searchsorted(at_s, times, side="right") - 1].mean()
     assert 250e3 < by_hand < 1e6

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from skywave.matrix.networks import NETWORKS
 from skywave.papers.chen2010 import fit, sweep
@@ -31,7 +32,6 @@ from skywave.papers.li2009.setting import (
 from skywave.papers.sarwar2008 import downloads, live
 from skywave.papers.sarwar2008.access import PACKET_ERROR_RATE
 from skywave.papers.sarwar2008.published import TABLE_1
-from skywave.quantities import seconds
 from skywave.scenario import Bernoulli
 from skywave.simulate import run_many
 
@@ -172,7 +172,7 @@ def test_independent_errors_do_not_give_the_published_live_link() -> None:
     for seed in live.BEYOND_SEEDS:
         scenario = live.scenario(live.STANDARD, seed)
         assert scenario.bottleneck is not None
-        scenario.bottleneck = replace(
+        scenario.bottleneck = evolve(
             scenario.bottleneck, loss=Bernoulli(probability=PACKET_ERROR_RATE), trace=None
         )
         scenarios.append(scenario)
@@ -182,7 +182,7 @@ def test_independent_errors_do_not_give_the_published_live_link() -> None:
 
 
 def rtts_s(network: Network) -> list[float]:
-    return [2 * (seconds(network.delay) + 2 * seconds(access)) for access in network.access_delays]
+    return [2 * (network.delay + 2 * access).seconds for access in network.access_delays]
 
 
 COUNTS_THE_ONE_IN_TRANSMISSION = ("nor2011", "lien2009")

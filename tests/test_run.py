@@ -25,6 +25,7 @@ from skywave import (
     run,
     run_many,
 )
+from skywave.quantities import Duration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,7 @@ DCCP = next(path for path in EXAMPLES if path.stem == "dccp")
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
     mix = Scenario.from_file(MIX)
-    mix.duration = "20 s"
+    mix.duration = Duration("20 s")
     mix.probes = Probes(interval="1 s", windows=True, packets=True)
     return mix
 
@@ -90,7 +91,7 @@ def test_the_same_scenario_gives_the_same_results(scenario: Scenario, results: R
 
 def test_many_runs_are_the_single_runs_in_order(scenario: Scenario, results: Results) -> None:
     short = Scenario.from_text(scenario.to_json(), "json")
-    short.duration = "5 s"
+    short.duration = Duration("5 s")
     steps: list[tuple[int, int]] = []
     many = run_many([short, scenario, short], progress=lambda *step: steps.append(step))
     assert [one.summary["duration_s"] for one in many] == [5.0, 20.0, 5.0]
@@ -224,7 +225,7 @@ def test_two_links_do_not_share_a_capture(tmp_path: Path) -> None:
 
 def test_rates_of_a_tfrc_flow_and_the_price_of_its_feedback() -> None:
     """X, X_recv, p and R at each report; what goes back is counted on the links there."""
-    feedback = {"standard": None, "dynamic": DynamicFeedback()}
+    feedback = {"standard": Tfrc().feedback, "dynamic": DynamicFeedback()}
     reports = {}
     for name, schedule in feedback.items():
         scenario = Scenario.dumbbell(

@@ -20,6 +20,7 @@ from skywave.papers.sarwar2008 import (
     setting,
 )
 from skywave.papers.sarwar2008.downloads import Totals
+from skywave.quantities import Rate
 from skywave.scenario import Bernoulli
 
 if TYPE_CHECKING:
@@ -146,11 +147,11 @@ def test_the_access_loses_and_is_busy_as_often_as_it_says() -> None:
     assert model.load(7, 200) != model.load(8, 200)
     duration_s = 400_000.0
     steps = model.load(1, duration_s).steps
-    begins = [float(step.at.removesuffix(" us")) / 1e6 for step in steps]
+    begins = [step.at.seconds for step in steps]
     busy_s = sum(
         end - begin
         for step, begin, end in zip(steps, begins, [*begins[1:], duration_s], strict=True)
-        if step.rate == "250 kbps"
+        if step.rate == Rate("250 kbps")
     )
     assert busy_s / duration_s == pytest.approx(10 / 40, rel=0.05)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from skywave import Aggregate, Ftp, Hop, Tcp, VcpRouter, parking_lot, run
+from skywave.quantities import Duration
 
 
-def aggregate(name: str, flows: int, start: str | None = None) -> Aggregate:
+def aggregate(name: str, flows: int, start: str = "0 s") -> Aggregate:
     return Aggregate(name=name, flows=flows, transport=Tcp(), start=start, start_jitter="10 ms")
 
 
@@ -33,11 +34,11 @@ def test_links_and_flows_stand_in_their_order() -> None:
     assert [link["delay"] for link in document["links"]] == ["10 ms", "20 ms", "30 ms"]
     assert lot.links[0].queue == VcpRouter(packets=9)
     assert [(flow.name, flow.from_, flow.to, flow.start) for flow in lot.flows] == [
-        ("long1", "r1", "r4", None),
-        ("long2", "r1", "r4", None),
-        ("a1", "r1", "r2", None),
-        ("a2", "r1", "r2", None),
-        ("c1", "r3", "r4", "500 ms"),
+        ("long1", "r1", "r4", Duration("0 s")),
+        ("long2", "r1", "r4", Duration("0 s")),
+        ("a1", "r1", "r2", Duration("0 s")),
+        ("a2", "r1", "r2", Duration("0 s")),
+        ("c1", "r3", "r4", Duration("500 ms")),
     ]
     assert all(flow.source == Ftp() for flow in lot.flows)
 

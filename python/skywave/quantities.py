@@ -1,25 +1,43 @@
-"""Quantities as they are written: "5 Mbps", "10 s"."""
+"""Quantities with units: time, rate and size.
+
+Each is made of a text (``Rate("2 Mbps")``), prints as one, and computes::
+
+    >>> from skywave.quantities import Duration, Rate
+    >>> Rate("2 Mbps") * Duration("300 ms")
+    Bytes('75 kB')
+    >>> Duration("1 min") / Duration("300 ms")
+    200.0
+
+Values are whole nanoseconds, bits per second and bytes.
+"""
 
 from __future__ import annotations
 
-from skywave import _core
+from typing import TYPE_CHECKING
+
+from skywave._core import Bytes, Duration, Rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Bytes", "Duration", "Rate", "durations", "sizes"]
 
 
-def bits_per_second(rate: str) -> int:
-    """Read a rate, as "5 Mbps".
-
-    Raises:
-        ValueError: where it is none.
-
-    """
-    return _core.rate_bps(rate)
-
-
-def seconds(duration: str) -> float:
-    """Read a duration, as "10 s".
+def durations(values: Iterable[Duration | str]) -> tuple[Duration, ...]:
+    """Read several durations.
 
     Raises:
-        ValueError: where it is none.
+        ValueError: where one is none.
 
     """
-    return _core.duration_s(duration)
+    return tuple(Duration(value) for value in values)
+
+
+def sizes(values: Iterable[Bytes | str]) -> tuple[Bytes, ...]:
+    """Read several sizes.
+
+    Raises:
+        ValueError: where one is none.
+
+    """
+    return tuple(Bytes(value) for value in values)

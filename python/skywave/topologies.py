@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skywave.scenario import Ftp, Link, Probes, Scenario
+from skywave.scenario import Ftp, Link, Probes, Scenario, Unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from skywave.quantities import Duration, Rate
     from skywave.scenario import Queue, Source, Transport
 
 
@@ -25,30 +26,30 @@ class Aggregate:
     name: str
     flows: int
     transport: Transport
-    source: Source | None = None
-    start: str | None = None
-    start_jitter: str | None = None
-    stop: str | None = None
+    source: Source = Ftp()
+    start: Duration | str = "0 s"
+    start_jitter: Duration | str = "0 s"
+    stop: Duration | str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hop:
     """A link of a parking lot, with its one-way delay, and the flows that cross it alone."""
 
-    rate: str
-    delay: str
-    queue: Queue | None = None
+    rate: Rate | str
+    delay: Duration | str
+    queue: Queue = Unlimited()
     local: Aggregate | None = None
 
 
 def parking_lot(
     name: str,
     *,
-    duration: str,
+    duration: Duration | str,
     hops: Sequence[Hop],
     long: Aggregate | None = None,
-    seed: int | None = None,
-    probes: Probes | None = None,
+    seed: int = 0,
+    probes: Probes = Probes(),
 ) -> Scenario:
     """Return a row of links, with flows over all of them and flows over each.
 
@@ -70,7 +71,7 @@ def parking_lot(
     """
     if not hops:
         raise ValueError("a parking lot has at least one hop: give hops")
-    lot = Scenario(name=name, duration=duration, seed=seed, probes=probes or Probes())
+    lot = Scenario(name=name, duration=duration, seed=seed, probes=probes)
     nodes = [f"r{number}" for number in range(1, len(hops) + 2)]
     lot.nodes.extend(nodes)
     for from_, to, hop in zip(nodes, nodes[1:], hops, strict=False):
@@ -90,7 +91,7 @@ def _add(lot: Scenario, from_: str, to: str, aggregate: Aggregate | None) -> Non
             from_,
             to,
             aggregate.transport,
-            aggregate.source or Ftp(),
+            aggregate.source,
             start=aggregate.start,
             start_jitter=aggregate.start_jitter,
             stop=aggregate.stop,

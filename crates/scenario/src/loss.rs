@@ -12,6 +12,7 @@ use crate::check::check;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossSpec {
     /// The packets with these arrival ordinals at the link, counted from 1.
+    #[schemars(extend("x-class" = "PacketLoss"))]
     Packets(Vec<u64>),
     /// At random, each packet or bit for itself.
     Bernoulli(BernoulliSpec),

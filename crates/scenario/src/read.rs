@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use skywave_path::QueueSpec;
 
 use crate::{Backend, Registry};
 use crate::{Scenario, ScenarioError};
@@ -110,6 +111,23 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// Puts in what the queues' parameters leave out.
+    pub(crate) fn complete_queues<B: Backend>(
+        &mut self,
+        registry: &Registry<B>,
+    ) -> Result<(), ScenarioError> {
+        if let Some(dumbbell) = &mut self.dumbbell {
+            let back = dumbbell.back.as_mut();
+            let back = back.and_then(|back| back.queue.as_mut());
+            complete_both(&mut dumbbell.queue, back, "dumbbell", registry)?;
+        }
+        for (index, link) in self.links.iter_mut().enumerate() {
+            let back = link.back.as_mut().and_then(|back| back.queue.as_mut());
+            complete_both(&mut link.queue, back, &format!("links[{index}]"), registry)?;
+        }
+        Ok(())
+    }
+
     /// Puts in what the parameters of flows' controls leave out.
     fn complete_transports<B: Backend>(
         &mut self,
@@ -142,4 +160,19 @@ impl Scenario {
 
 fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Both queues of a link.
+fn complete_both<B: Backend>(
+    queue: &mut QueueSpec,
+    back: Option<&mut QueueSpec>,
+    field: &str,
+    registry: &Registry<B>,
+) -> Result<(), ScenarioError> {
+    let complete = |queue: &mut QueueSpec, field: String| match queue.complete(&registry.queues) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.within(&field).into()),
+    };
+    complete(queue, format!("{field}.queue"))?;
+    back.map_or(Ok(()), |back| complete(back, format!("{field}.back.queue")))
 }

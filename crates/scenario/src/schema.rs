@@ -134,7 +134,12 @@ fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(keys) => {
             if let Some(Value::String(text)) = keys.get_mut("description") {
-                let paragraphs = text.split("\n\n").map(|lines| lines.replace('\n', " "));
+                let paragraphs = text
+                    .split("\n\n")
+                    .map(|lines| match lines.starts_with("```") {
+                        true => lines.to_owned(),
+                        false => lines.replace('\n', " "),
+                    });
                 *text = paragraphs.collect::<Vec<_>>().join("\n\n");
             }
             if let Some(Value::Array(types)) = keys.get_mut("type") {

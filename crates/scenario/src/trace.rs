@@ -14,14 +14,16 @@ const MOST_STEPS: usize = 1_000_000;
 
 /// How a link's rate and delay change with time.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
-#[schemars(rename = "Trace")]
+#[schemars(rename = "Course")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TraceSpec {
     /// As listed, in order of time.
+    #[schemars(extend("x-class" = "Trace"))]
     Steps(Vec<TraceStep>),
     /// As in this file, beside the scenario's: lines of time, rate and delay, separated by commas
     /// (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or delay is as it was; a line
     /// that begins with `#` is a remark. Whoever reads the scenario from a file puts its steps here.
+    #[schemars(extend("x-class" = "TraceFile"))]
     File(String),
 }
 

@@ -41,6 +41,7 @@ def _help(context: typer.Context) -> None:
 
 app.command(name="run")(scenario.run)
 app.command(name="check")(scenario.check)
+app.command(name="schema")(scenario.schema)
 app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="matrix")(matrix.matrix)
 app.command(name="bench")(bench.bench)

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from skywave.cli.console import JsonOption, choose, finish, progress_bar, warn
-from skywave.quantities import seconds
+from skywave.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ def matrix(
     from skywave.matrix.controls import CONTROLS, LEFT_OUT  # noqa: PLC0415
     from skywave.matrix.networks import NETWORKS  # noqa: PLC0415
 
-    duration_s = None if duration is None else seconds(duration)
+    duration_s = None if duration is None else Duration(duration).seconds
     if duration_s is not None and duration_s < LEAST_S:
         raise typer.BadParameter(f"{duration} is too short: give at least {LEAST_S:g} s")
     with progress_bar() as show:

@@ -1,7 +1,8 @@
-"""``skywave run`` and ``skywave check``."""
+"""``skywave run``, ``skywave check`` and ``skywave schema``."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from skywave import simulate
+from skywave import _core, simulate
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.scenario import Scenario
 
@@ -99,6 +100,14 @@ def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
             f"{escape(str(scenario))}: a good scenario; with every default filled in:", style="bold"
         )
         console.print_json(data=document)
+
+
+def schema() -> None:
+    """Print the JSON Schema of scenario files, for editors and other programs.
+
+    docs/scenario.md says how an editor uses it.
+    """
+    print_json(json.loads(_core.scenario_schema()))
 
 
 def _print_summary(results: Results, out_dir: Path | None) -> None:

@@ -88,7 +88,7 @@ def _in_order(controls: Iterable[Control]) -> list[Control]:
 
     def place(control: Control) -> tuple[bool, int]:
         transport = control.transport
-        return (False, transport.ccid or 0) if isinstance(transport, Dccp) else (True, 0)
+        return (False, transport.ccid) if isinstance(transport, Dccp) else (True, 0)
 
     return sorted(controls, key=place)
 

@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from attrs import evolve
 
 from skywave import emodel
 from skywave.matrix.controls import CONTROLS, NEWRENO
@@ -98,7 +100,7 @@ def scenario(run: Run) -> Scenario:
             )
         case "beside":
             half = network.flows // 2
-            own = None if control.chain is None else CONTROLS_CLASS
+            own = 0 if control.chain is None else CONTROLS_CLASS
             _add_flows(description, network, control, "control", half, class_=own)
             _add_flows(description, network, NEWRENO, "tcp", half)
         case "voice":
@@ -140,9 +142,7 @@ def _network(run: Run, control: Control, network: Network) -> Scenario:
     return description
 
 
-def _attach(
-    description: Scenario, network: Network, name: str, host: int, jitter: str | None
-) -> None:
+def _attach(description: Scenario, network: Network, name: str, host: int, jitter: str) -> None:
     sender, receiver = f"s{name}", f"d{name}"
     delay = network.access_delays[host % len(network.access_delays)]
     description.nodes += [sender, receiver]
@@ -170,7 +170,7 @@ def _flow(control: Control, network: Network) -> tuple[Dccp | Tcp, Ftp]:
     """Return a flow that always has data, with full packets of the network's size."""
     if isinstance(control.transport, Tcp):
         segment = f"{network.packet_b - IP_B - TCP_B} B"
-        return replace(control.transport, segment=segment), Ftp()
+        return evolve(control.transport, segment=segment), Ftp()
     return control.transport, Ftp(datagram=f"{network.packet_b - IP_B - DCCP_B} B")
 
 
@@ -180,7 +180,7 @@ def _add_flows(
     control: Control,
     kind: Literal["control", "tcp"],
     number: int,
-    class_: int | None = None,
+    class_: int = 0,
 ) -> None:
     transport, source = _flow(control, network)
     for index, name in enumerate(flow_names(kind, number)):
@@ -202,14 +202,14 @@ def _add_call(description: Scenario, network: Network, call: Call, control: Cont
     Beside it, TCP flows begin one after the other.
     """
     over_dccp = control.kind == "dccp"
-    _attach(description, network, CALL, 0, jitter=None)
+    _attach(description, network, CALL, 0, jitter="0 s")
     description.add_flow(
         CALL,
         f"s{CALL}",
         f"d{CALL}",
         control.transport if over_dccp else Udp(),
         Voice(frame=f"{FRAME_B} B", interval=f"{FRAME_MS} ms", deadline=f"{DEADLINE_MS} ms"),
-        class_=CONTROLS_CLASS if over_dccp and control.chain is not None else None,
+        class_=CONTROLS_CLASS if over_dccp and control.chain is not None else 0,
     )
     transport, source = _flow(NEWRENO if over_dccp else control, network)
     for index, name in enumerate(flow_names("tcp", call.flows)):

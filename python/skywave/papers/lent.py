@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from skywave.quantities import bits_per_second
 from skywave.scenario import Back, Dccp, DropTail, Dumbbell, Loss, Queue, Red, Tcp, Trace, Web
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from skywave.quantities import Duration, Rate
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,11 @@ class Network:
 
     label: str
     conditions: str
-    rate: str
-    delay: str
+    rate: Rate
+    delay: Duration
     queue: DropTail | Red
-    access_rate: str
-    access_delays: tuple[str, ...]
+    access_rate: Rate
+    access_delays: tuple[Duration, ...]
     packet_b: int
     flows: int
     duration_s: float
@@ -85,7 +86,7 @@ class Network:
     @property
     def rate_bps(self) -> int:
         """The rate of the bottleneck, where no trace says otherwise."""
-        return bits_per_second(self.rate)
+        return self.rate.bps
 
     @property
     def buffer_packets(self) -> int:
@@ -103,10 +104,10 @@ class Network:
         """Return the mean rate of the bottleneck over a time."""
         rate, since, bits = self.rate_bps, from_s, 0.0
         for step in trace.steps if trace else ():
-            at_s = min(max(float(step.at.removesuffix(" us")) / 1e6, from_s), to_s)
+            at_s = min(max(step.at.seconds, from_s), to_s)
             bits += rate * (at_s - since)
             since = at_s
-            rate = rate if step.rate is None else bits_per_second(step.rate)
+            rate = rate if step.rate is None else step.rate.bps
         return (bits + rate * (to_s - since)) / (to_s - from_s)
 
 

@@ -2,65 +2,48 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from attrs import define
+
 from skywave import _core
-from skywave.scenario.flows import Flow, Probes
-from skywave.scenario.mirror import plain
-from skywave.scenario.networks import Dumbbell, Link
-from skywave.scenario.queues import DropTail
-from skywave.scenario.reading import read
-from skywave.scenario.sources import Ftp
+from skywave.scenario import parts
+from skywave.scenario.parts import DropTail, Dumbbell, Flow, Ftp, Probes, Unlimited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterable
 
-    from skywave.scenario.networks import Back, Loss, Trace
-    from skywave.scenario.queues import Queue
-    from skywave.scenario.sources import Source
-    from skywave.scenario.transports import Transport
+    from skywave.quantities import Duration, Rate
+    from skywave.scenario.parts import Back, Loss, Queue, Source, Trace, Transport
 
 
-@dataclass(kw_only=True)
-class Scenario:
+@define(kw_only=True)
+class Scenario(parts.Scenario):
     """An experiment: a network, the flows on it, what to measure, for how long.
 
-    ``bottleneck`` is the schema's ``dumbbell``; ``nodes`` and ``links`` come beside it.
+    ``bottleneck`` is the schema's ``dumbbell``; ``nodes`` and ``links`` come in addition to it.
     """
-
-    name: str
-    duration: str
-    description: str | None = None
-    seed: int | None = None
-    bottleneck: Dumbbell | None = None
-    nodes: list[str] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    flows: list[Flow] = field(default_factory=list)
-    probes: Probes = field(default_factory=Probes)
-    verify_wire: bool = False
 
     @classmethod
     def dumbbell(
         cls,
         name: str,
         *,
-        duration: str,
-        rate: str,
-        delay: str,
+        duration: Duration | str,
+        rate: Rate | str,
+        delay: Duration | str,
         pairs: int = 1,
-        queue: Queue | int | None = None,
+        queue: Queue | int = Unlimited(),
         loss: Loss | None = None,
         trace: Trace | None = None,
-        jitter: str | None = None,
+        jitter: Duration | str = "0 s",
         back: Back | None = None,
-        access_rate: str = "1 Gbps",
-        access_delays: tuple[str, ...] = ("1 ms",),
-        seed: int | None = None,
-        probes: Probes | None = None,
+        access_rate: Rate | str = "1 Gbps",
+        access_delays: Iterable[Duration | str] = ("1 ms",),
+        seed: int = 0,
+        probes: Probes = Probes(),
     ) -> Self:
         """Begin a scenario on the classic topology.
 
@@ -85,7 +68,7 @@ class Scenario:
             duration=duration,
             seed=seed,
             bottleneck=bottleneck,
-            probes=probes or Probes(),
+            probes=probes,
         )
 
     def add_flow(
@@ -94,12 +77,12 @@ class Scenario:
         from_: str,
         to: str,
         transport: Transport,
-        source: Source | None = None,
+        source: Source = Ftp(),
         *,
-        start: str | None = None,
-        start_jitter: str | None = None,
-        stop: str | None = None,
-        class_: int | None = None,
+        start: Duration | str = "0 s",
+        start_jitter: Duration | str = "0 s",
+        stop: Duration | str | None = None,
+        class_: int = 0,
     ) -> Self:
         """Add a flow and return the scenario; without a source it always has data."""
         self.flows.append(
@@ -108,7 +91,7 @@ class Scenario:
                 from_=from_,
                 to=to,
                 transport=transport,
-                source=source or Ftp(),
+                source=source,
                 start=start,
                 start_jitter=start_jitter,
                 stop=stop,
@@ -116,18 +99,6 @@ class Scenario:
             )
         )
         return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the form that the core reads, without what has its default."""
-        given = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
-        given["dumbbell"] = given.pop("bottleneck")
-        body = {name: plain(value) for name, value in given.items()}
-        required = ("name", "duration", "flows")
-        return {
-            name: value
-            for name, value in body.items()
-            if name in required or value not in (None, [], {}, False)
-        }
 
     def to_json(self) -> str:
         """Return the scenario as JSON."""
@@ -154,7 +125,7 @@ class Scenario:
 
         """
         beside = None if directory is None else str(directory)
-        return cls._from_dict(json.loads(_core.check_scenario(text, syntax, beside)))
+        return cls.from_dict(json.loads(_core.check_scenario(text, syntax, beside)))
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
@@ -174,20 +145,3 @@ class Scenario:
             raise _core.ScenarioError(f"{path} is not a text file: {error.reason}") from error
         syntax: Literal["toml", "json"] = "json" if path.suffix == ".json" else "toml"
         return cls.from_text(text, syntax, path.parent)
-
-    @classmethod
-    def _from_dict(cls, document: Mapping[str, Any]) -> Self:
-        given = dict(document)
-        given["bottleneck"] = given.pop("dumbbell", None)
-        readers: dict[str, Callable[[Any], Any]] = {
-            "bottleneck": lambda value: read(Dumbbell, value) if value else None,
-            "links": lambda values: [read(Link, value) for value in values],
-            "flows": lambda values: [read(Flow, value) for value in values],
-            "probes": lambda value: read(Probes, value),
-        }
-        return cls(
-            **{
-                name: readers[name](value) if name in readers else value
-                for name, value in given.items()
-            }
-        )

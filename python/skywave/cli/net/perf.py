@@ -13,11 +13,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from skywave import _core, quantities
+from skywave import _core
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.net import options
 from skywave.cli.net.live import live_rate
 from skywave.net import NetError
+from skywave.quantities import Duration, Rate
 
 SERVICE = "PERF"
 PORT = 5201
@@ -73,7 +74,7 @@ def perf(
 
     Between hosts, run `skywave perf --server` on one and `skywave perf HOST` on the other.
     """
-    duration_s = quantities.seconds(duration)
+    duration_s = Duration(duration).seconds
     chosen = [serve, loopback, server is not None]
     if sum(chosen) != 1:
         raise typer.BadParameter("give one of HOST, --server and --loopback")
@@ -84,7 +85,7 @@ def perf(
     else:
         assert server is not None  # noqa: S101  (one of three)
         target = options.place(server if server.count(":") == 1 else f"{server}:{PORT}")
-        rate_bps = None if rate is None else quantities.bits_per_second(rate)
+        rate_bps = None if rate is None else Rate(rate).bps
         with options.endpoint(options.ANY[target.version], 0, raw=raw) as endpoint:
             connection = endpoint.connect(
                 target.host, target.port, udp_port=udp_port, config=options.config(ccid, SERVICE)

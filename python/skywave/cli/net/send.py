@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skywave import quantities
 from skywave.cli.console import JsonOption, out, print_json
 from skywave.cli.net import options, report
 from skywave.cli.net.exchange import (
@@ -23,6 +22,7 @@ from skywave.cli.net.exchange import (
 )
 from skywave.cli.net.live import live_rate
 from skywave.net.load import datagram
+from skywave.quantities import Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def send(
     arrives whole only where nothing is lost.
     """
     target = options.place(peer)
-    duration_s = None if duration is None else quantities.seconds(duration)
+    duration_s = None if duration is None else Duration(duration).seconds
     gap_s = _gap(rate, interval_ms, size)
     with ExitStack() as stack:
         endpoint = stack.enter_context(options.endpoint(options.ANY[target.version], 0, raw=raw))
@@ -138,7 +138,7 @@ def _gap(rate: str | None, interval_ms: float | None, size: int | None) -> float
         return None
     if size is None:
         raise typer.BadParameter("--rate needs --size: the rate is one of data bytes")
-    return 8 * size / quantities.bits_per_second(rate)
+    return 8 * size / Rate(rate).bps
 
 
 def _open(file: str) -> BinaryIO:

@@ -5,8 +5,10 @@ H. Chen, O. W. W. Yang, Y. Hong, "Performance Analysis of VCP Controller on DCCP
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
+
+from attrs import evolve
 
 from skywave.papers.reproduction import Parameter
 from skywave.scenario import Dccp, Dumbbell, Ftp, Probes, Red, Scenario, Tcp, VcpRouter, Web
@@ -118,7 +120,7 @@ def transport_of(scheme: Scheme, unpublished: Unpublished, **changes: Any) -> Tc
     match scheme.transport:
         case "tcp":
             tcp = _tcp(unpublished)
-            return tcp if scheme.router == "red" else replace(tcp, control="vcp")
+            return tcp if scheme.router == "red" else evolve(tcp, control="vcp")
         case "dccp":
             ccid = 2 if scheme.router == "red" else 248
             given: dict[str, Any] = {"ccid": ccid, "profile": "ns2", "ecn": ccid == 248}

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow.compute as pc
+from attrs import evolve
 
 from skywave.fairness import jain
 from skywave.papers.stored import Table
@@ -152,11 +153,11 @@ def transport_of(router: Router) -> Tcp:
     """Return the TCP that goes with it: one window, marks or codes."""
     match router:
         case "vcp":
-            return replace(TCP, control="vcp", vcp=Vcp(rules="chen2010", paces=True))
+            return evolve(TCP, control="vcp", vcp=Vcp(rules="chen2010", paces=True))
         case "vcp-ns2":
-            return replace(TCP, control="vcp", vcp=Vcp(rules="xia2005"))
+            return evolve(TCP, control="vcp", vcp=Vcp(rules="xia2005"))
         case "codel" | "pie":
-            return replace(TCP, ecn=True)
+            return evolve(TCP, ecn=True)
 
 
 def scenario(point: Point, router: Router, seed: int = 1) -> Scenario:
@@ -180,7 +181,7 @@ def _empty(point: Point, router: Router, seed: int) -> Scenario:
 
 
 def _dumbbell(point: Point, router: Router, seed: int) -> Scenario:
-    network = replace(
+    network = evolve(
         _empty(point, router, seed),
         bottleneck=Dumbbell(
             pairs=1,
@@ -285,7 +286,7 @@ DEMAND = Demand()
 def demand_scenario(router: Router, seed: int = 1) -> Scenario:
     """Return the base case, with flows that join and leave."""
     base = Point("flows", flows=DEMAND.flows)
-    network = replace(
+    network = evolve(
         scenario(base, router, seed), name=f"demand-{router}", duration=f"{DEMAND.end_s:g} s"
     )
     for number in range(1, DEMAND.joining + 1):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from attrs import evolve
+
 from skywave.papers.lent import Network, of_dumbbell
 from skywave.papers.li2009.setting import PAPER_NETWORK, VCP, dumbbell
 from skywave.papers.vcp_scripts import WIRE_B
@@ -16,7 +18,7 @@ def _network() -> Network:
     assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
     assert isinstance(bottleneck.queue, VcpRouter)  # noqa: S101
     # The paper's routers all tell a load; controls that need none meet a buffer of the same size.
-    plain = replace(bottleneck, queue=DropTail(packets=bottleneck.queue.packets))
+    plain = evolve(bottleneck, queue=DropTail(packets=bottleneck.queue.packets))
     return of_dumbbell(
         plain,
         label="Li 2009",

@@ -5,8 +5,10 @@ X. Li, H. Yousefi'zadeh, "MPCP: Multi Packet Congestion-control Protocol", 2009.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
+
+from attrs import evolve
 
 from skywave.papers.reproduction import Parameter
 from skywave.papers.vcp_scripts import DATA_B, IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
@@ -94,8 +96,8 @@ def tcp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Tcp:
     """Return the scheme over TCP: ns-2's window and timers, SACK as in Linux."""
     vcp = vcp_of(scheme, choices)
     if scheme != VCP:
-        vcp = replace(vcp, chain=scheme.packets)
-    return replace(TCP, profile="ns2", control="vcp", vcp=vcp)
+        vcp = evolve(vcp, chain=scheme.packets)
+    return evolve(TCP, profile="ns2", control="vcp", vcp=vcp)
 
 
 def dccp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Dccp:
@@ -110,7 +112,7 @@ def router_of(
     return VcpRouter(
         packets=buffer_packets(rate_mbps, rtt_ms, flows),
         interval=f"{choices.interval_ms} ms",
-        chain=None if scheme == VCP else scheme.packets,
+        chain=scheme.packets,
     )
 
 
@@ -162,7 +164,7 @@ def lot(
             name=f"local{number}-",
             flows=reading.local,
             transport=tcp,
-            start=f"{JOINS_S * scale:g} s" if number == JOINING else None,
+            start=f"{JOINS_S * scale:g} s" if number == JOINING else "0 s",
             start_jitter=START_JITTER,
         )
 
@@ -193,7 +195,7 @@ def lot_by_intervals(scheme: Scheme, reading: Reading) -> Scenario:
     """Return the beginning of a parking lot's run, sampled every t_rho: what its routers see."""
     whole = lot(scheme, reading)
     shown = tuple(flow.name for flow in whole.flows if flow.name.startswith(("long-", "local0-")))
-    return replace(
+    return evolve(
         whole,
         name=f"li2009-loads-{scheme.name}-{reading.name}",
         duration=f"{LOOKED_AT_S} s",
@@ -283,7 +285,7 @@ def transfer(
     DCCP does not repeat what is lost: there a source that never ends sends until so much arrived.
     """
     name = f"li2009-loss{percent}-{carrier.name}-{seed}"
-    probes = Probes(interval="500 ms", links=(), packets=packets or None)
+    probes = Probes(interval="500 ms", links=(), packets=packets)
     scenario = _dumbbell(
         name,
         carrier.scheme,

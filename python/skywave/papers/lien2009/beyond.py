@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import evolve
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import TwoSlopeNorm
 
@@ -132,7 +133,7 @@ def scenario(case: Case, seed: int) -> Scenario:
     description = setting.scenario(setting.Conditions(case.tcp), seed)
     description.name = f"lien2009-beyond-{seed}"
     bottleneck, *access = description.links
-    description.links = [replace(bottleneck, queue=QUEUES[case.queue]), *access]
+    description.links = [evolve(bottleneck, queue=QUEUES[case.queue]), *access]
     description.probes = Probes(interval=f"{GAP_S} s", links=(setting.BOTTLENECK,))
     call, *tcps = description.flows
     if case.call is None:
@@ -147,7 +148,7 @@ def scenario(case: Case, seed: int) -> Scenario:
         deadline=f"{DEADLINE_S * 1e3:g} ms",
         adapt=Adapt(frames=ADAPTIVE_FRAMES) if chosen.adapts else None,
     )
-    description.flows = [replace(call, transport=chosen.transport, source=source), *tcps]
+    description.flows = [evolve(call, transport=chosen.transport, source=source), *tcps]
     return description
 
 

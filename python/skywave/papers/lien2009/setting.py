@@ -187,7 +187,7 @@ def _dccp(conditions: Conditions) -> Dccp:
         tfrc=Tfrc(
             rules=conditions.rules,
             segment_size=conditions.segment_size,
-            receiver_rtt="option" if conditions.tells_rtt else None,
+            receiver_rtt="option" if conditions.tells_rtt else "window-counter",
         ),
         send_queue=1000,
         short_seqnos=True,
@@ -206,7 +206,7 @@ def _tcp(conditions: Conditions) -> Tcp:
         min_rto="200 ms",
         initial_rto="3 s",
         limited_transmit=True,
-        send_jitter=JITTER if conditions.jitter else None,
+        send_jitter=JITTER if conditions.jitter else "0 s",
         **TCPS[conditions.tcp],
     )
 

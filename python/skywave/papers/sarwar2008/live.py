@@ -83,7 +83,7 @@ def scenario(
     tfrc = Tfrc(
         rules=download.rules,
         smoothing=download.smoothing,
-        feedback=dynamic if download.feedback == "dynamic" else None,
+        feedback=dynamic if download.feedback == "dynamic" else "window-counter",
         receiver_rtt="option",
     )
     return description.add_flow(

@@ -8,6 +8,7 @@ from skywave.papers.figures import COLOURS, Drawn, begin, style
 from skywave.papers.sarwar2008 import downloads
 from skywave.papers.sarwar2008.access import FITTED
 from skywave.papers.sarwar2008.live import BY_RTT_REF, DURATION_S, DYNAMIC, STANDARD
+from skywave.quantities import Rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,12 +64,10 @@ def _over_time(seed: int) -> tuple[Figure, Axes]:
     """Begin a figure over the time of a download, with the load by others in grey."""
     figure = begin(above_in=0.1)
     axes = figure.subplots()
-    begins = [
-        (float(step.at.split()[0]) / 1e6, step.rate) for step in FITTED.load(seed, DURATION_S).steps
-    ]
+    begins = [(step.at.seconds, step.rate) for step in FITTED.load(seed, DURATION_S).steps]
     ends = [at_s for at_s, _ in begins[1:]] + [float(DURATION_S)]
     for (at_s, rate), end_s in zip(begins, ends, strict=True):
-        if rate == f"{FITTED.left_kbps:g} kbps":
+        if rate == Rate(f"{FITTED.left_kbps:g} kbps"):
             axes.axvspan(at_s, end_s, color="0.88", linewidth=0)
     axes.set_xlim(0, DURATION_S)
     axes.set_xlabel("Time (s)")

@@ -81,7 +81,9 @@ def scenario(conditions: Conditions) -> Scenario:
     tfrc = Tfrc(
         rules=conditions.rules,
         smoothing=conditions.smoothing,
-        feedback=DynamicFeedback(rtt_ref="100 ms", window=conditions.window) if dynamic else None,
+        feedback=DynamicFeedback(rtt_ref="100 ms", window=conditions.window)
+        if dynamic
+        else "window-counter",
         receiver_rtt="option",
     )
     dccp = Dccp(ccid=3, ecn=False, short_seqnos=True, tfrc=tfrc)

@@ -1,0 +1,112 @@
+"""What all parts of a scenario have in common: how they are written for the core, and read back."""
+
+from __future__ import annotations
+
+import types
+import typing
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import attrs
+
+from skywave.quantities import Bytes, Duration, Rate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Reader = Callable[[Any], Any]
+
+QUANTITIES = (Bytes, Duration, Rate)
+
+
+class Part:
+    """A part of a scenario; ``TAG`` is its key where a value has several forms."""
+
+    TAG: ClassVar[str | None] = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the form that the core reads, without what has its default."""
+        kind: type = type(self)
+        body = {
+            key: plain(value)
+            for name, key, default in _fields(kind)
+            if (value := getattr(self, name)) is not None and value != default
+        }
+        return body if self.TAG is None else {self.TAG: body}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Self:
+        """Read what the core writes, which has been checked."""
+        kind: type = cls
+        readers = _readers(kind)
+        given = {}
+        for key, value in document.items():
+            name, read = readers[key]
+            given[name] = read(value)
+        return cls(**given)
+
+
+def plain(value: Any) -> Any:
+    """Return the form of a value that the core reads."""
+    if isinstance(value, Part):
+        return value.to_dict()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, QUANTITIES):
+        return str(value)
+    return value
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, str, Any], ...]:
+    """Return the name, the key and the default of each field."""
+    return tuple(
+        (item.name, item.metadata.get("key", item.name), _default(item))
+        for item in attrs.fields(kind)
+    )
+
+
+def _default(item: attrs.Attribute[Any]) -> Any:
+    factory = getattr(item.default, "factory", None)
+    return item.default if factory is None else factory()
+
+
+@cache
+def _readers(kind: type) -> dict[str, tuple[str, Reader]]:
+    """Return for each key the name of its field, and what reads its value."""
+    hints = typing.get_type_hints(kind)
+    return {key: (name, _reader(hints[name])) for name, key, _ in _fields(kind)}
+
+
+def _reader(hint: Any) -> Reader:
+    """Return what reads a value of this type."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (tuple, list):
+        read = _reader(arguments[0])
+        collect: Callable[[Any], Any] = origin
+        return lambda values: collect(read(value) for value in values)
+    if origin in (types.UnionType, typing.Union):
+        return _form([kind for kind in arguments if kind is not type(None)])
+    if isinstance(hint, type) and issubclass(hint, Part):
+        return hint.from_dict if hint.TAG is None else _form([hint])
+    # Texts of quantities are converted where the part is made.
+    return lambda value: value
+
+
+def _form(kinds: list[Any]) -> Reader:
+    """Return what reads a value that has one of these forms."""
+    parts = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Part)]
+    tagged = {part.TAG: part for part in parts if part.TAG is not None}
+    untagged = [part for part in parts if part.TAG is None]
+    if not parts:
+        return _reader(kinds[0]) if len(kinds) == 1 else lambda value: value
+
+    def read(value: Any) -> Any:
+        if isinstance(value, str):
+            return tagged[value]() if value in tagged else value
+        tag = next(iter(value), None)
+        if tag in tagged:
+            return tagged[tag].from_dict(value[tag])
+        return untagged[0].from_dict(value)
+
+    return read

@@ -1,0 +1,6 @@
+"""What writes files of this repository from the core's schema: ``make schema``."""
+
+from tools import document, json_schema, python_classes
+
+GENERATED = (json_schema, python_classes, document)
+"""Modules that each have the ``PATH`` of a file and the ``text`` that it must hold."""

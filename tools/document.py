@@ -1,0 +1,125 @@
+"""``docs/scenario.md``: every field of a scenario, its unit and its default."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tools.definitions import NOTHING, QUANTITIES, Field, Node, Part, Schema
+
+PATH = Path(__file__).parent.parent / "docs" / "scenario.md"
+HEAD = """# Scenario files
+
+A scenario describes an experiment: a network, the flows on it, and what to measure. It is a TOML or
+JSON file for `skywave run`, or is built in Python from classes of the same names
+(`skywave.scenario`). This page lists every field. `skywave check FILE` prints a scenario with its
+defaults, and `skywave schema` the JSON Schema behind this page.
+
+- A field without a default is required. *Absent* means that leaving it out has a meaning of its
+  own, which its description states.
+- A **quantity** is text with a unit: `"300 ms"`, `"2 Mbps"`, `"500 B"`. A number without a unit is
+  an error.
+- An unknown field is an error, and every error names its field.
+- An editor can complete and check TOML files if the first line of the file is
+  `#:schema PATH/scenario.schema.json` (Taplo, Even Better TOML) and `PATH` is this directory or a
+  copy of it.
+
+This page is generated from the code's documentation by `make schema`.
+"""
+FIRST = ("Scenario", "Dumbbell", "Link", "Back", "Flow", "Transport", "Tcp", "Dccp", "Source")
+"""The definitions that come first, in this order."""
+
+
+class Writer:
+    """Writes the page of a schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def page(self) -> str:
+        """Return the text of the page."""
+        names = [*self.schema.parts, *self.schema.unions, *self.schema.words]
+        rest = sorted(name for name in names if name not in FIRST)
+        sections = [self.quantities(), *(self.section(name) for name in (*FIRST, *rest))]
+        return HEAD + "\n" + "\n".join(sections)
+
+    def quantities(self) -> str:
+        """Return what the units of quantities are."""
+        rows = ["## Quantities", "", "| quantity | units | example |", "|---|---|---|"]
+        for name in QUANTITIES:
+            node = self.schema.definitions[name]
+            units = node["pattern"].rsplit("(", 1)[1].split(")")[0].split("|")
+            listed = ", ".join(f"`{unit}`" for unit in units)
+            rows.append(f'| {name} | {listed} | `"{node["examples"][0]}"` |')
+        return "\n".join([*rows, ""])
+
+    def section(self, name: str) -> str:
+        """Return the section of a definition."""
+        if name in self.schema.parts:
+            return self.part(self.schema.parts[name])
+        doc = self.schema.definitions[name].get("description", "")
+        rows = [f"## {name}", "", doc, "", "| value | meaning |", "|---|---|"]
+        if name in self.schema.words:
+            rows += [f'| `"{word}"` | {cell(text)} |' for word, text in self.schema.words[name]]
+            return "\n".join([*rows, ""])
+        for form in self.schema.unions[name]:
+            if form.part is None:
+                value = f'`"{form.word}"`'
+            else:
+                part = self.schema.parts[form.part]
+                key = part.tag or part.fields[0].key
+                value = f"`{{ {key} = .. }}`: {link(form.part)}"
+            rows.append(f"| {value} | {cell(form.doc)} |")
+        return "\n".join([*rows, ""])
+
+    def part(self, part: Part) -> str:
+        """Return the section of a class."""
+        rows = [f"## {part.name}", "", part.doc, ""]
+        if not part.fields:
+            return "\n".join([*rows, "No fields.", ""])
+        rows += ["| field | type | unit | default | meaning |", "|---|---|---|---|---|"]
+        for item in part.fields:
+            cells = [
+                f"`{item.key}`",
+                self.type_of(item.node),
+                item.unit or "",
+                default(item),
+                cell(item.doc),
+            ]
+            rows.append(f"| {' | '.join(cells)} |")
+        return "\n".join([*rows, ""])
+
+    def type_of(self, node: Node) -> str:
+        """Return how the type of a value is shown."""
+        if (name := self.schema.reference(node)) is not None:
+            return "[quantity](#quantities)" if name in QUANTITIES else link(name)
+        if node.get("type") == "array":
+            return f"list of {self.type_of(node['items'])}"
+        if "enum" in node:
+            return ", ".join(f"`{json.dumps(value)}`" for value in node["enum"])
+        names = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean"}
+        return names[node["type"]]
+
+
+def link(name: str) -> str:
+    """Return a link to a definition's section."""
+    return f"[{name}](#{name.lower()})"
+
+
+def default(item: Field) -> str:
+    """Return how a field's default is shown."""
+    if item.required:
+        return "*required*"
+    if item.default is NOTHING:
+        return "*absent*"
+    return f"`{json.dumps(item.default)}`".replace("|", "\\|")
+
+
+def cell(text: str) -> str:
+    """Return a text as a table's cell."""
+    return text.replace("\n\n", " ").replace("|", "\\|")
+
+
+def text() -> str:
+    """Return what the file must hold."""
+    return Writer(Schema()).page()

@@ -1,0 +1,224 @@
+"""``skywave/scenario/parts.py``: the scenario's classes, written from the core's schema."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from tools.definitions import NOTHING, QUANTITIES, Field, Node, Part, Schema
+
+PATH = Path(__file__).parent.parent / "python" / "skywave" / "scenario" / "parts.py"
+MUTABLE = ("Scenario",)
+"""Classes whose lists can be added to."""
+HEAD = '''"""The parts of a scenario, one class for each definition of its schema.
+
+Written by ``make schema`` from the core's types and their documentation: do not edit.
+
+A quantity is given as a text with its unit (``"300 ms"``, ``"2 Mbps"``, ``"500 B"``) or as an
+object of :mod:`skywave.quantities`; the attribute holds the object. An attribute that is None is
+left out of the scenario: its documentation says what then holds. Nothing is validated here: the
+core does that, and names the field that is wrong. ``from`` and ``class`` are keywords of Python, so
+they are ``from_`` and ``class_`` here.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, TypeAlias
+
+from attrs import Factory, converters, define, field, frozen
+
+from skywave.quantities import Bytes, Duration, Rate, durations, sizes
+from skywave.scenario.part import Part
+
+'''
+WIDTH = 90
+
+
+class Writer:
+    """Writes classes of a schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def module(self) -> str:
+        """Return the text of the module, as ruff formats it."""
+        blocks = [self.words(name) for name in self.schema.words]
+        blocks += self.classes()
+        blocks += [self.union(name) for name in self.schema.unions]
+        names = [*self.schema.words, *self.schema.parts, *self.schema.unions]
+        listed = "".join(f'"{name}", ' for name in sorted(names))
+        blocks.append(f"__all__ = [{listed}]")
+        text = HEAD + "\n\n".join(blocks) + "\n"
+        for argument in ("check --quiet --fix --select I,F401,RUF022", "format --quiet"):
+            command = [sys.executable, "-m", "ruff", *argument.split()]
+            command += ["--stdin-filename", str(PATH), "-"]
+            text = subprocess.run(
+                command, input=text, capture_output=True, text=True, check=True
+            ).stdout
+        return text
+
+    def classes(self) -> list[str]:
+        """Return all classes; those that are in defaults of others come before them."""
+        waiting = {name: self.part(part) for name, part in self.schema.parts.items()}
+        written: list[str] = []
+
+        def write(name: str) -> None:
+            text = waiting.pop(name)
+            for needed in [other for other in waiting if re.search(rf"\b{other}\(", text)]:
+                if needed in waiting:
+                    write(needed)
+            written.append(text)
+
+        while waiting:
+            write(next(iter(waiting)))
+        return written
+
+    def words(self, name: str) -> str:
+        """Return the alias of one word out of several."""
+        words = self.schema.words[name]
+        listed = ", ".join(f'"{word}"' for word, _ in words)
+        lines = [self.schema.definitions[name].get("description", "")]
+        lines += [f"- ``{word}``: {doc}" for word, doc in words]
+        return f"{name}: TypeAlias = Literal[{listed}]\n{docstring(lines, '')}"
+
+    def union(self, name: str) -> str:
+        """Return the alias of a value that has several forms."""
+        forms = self.schema.unions[name]
+        listed = [form.part or f'Literal["{form.word}"]' for form in forms]
+        doc = self.schema.definitions[name].get("description", "")
+        return f"{name}: TypeAlias = {' | '.join(listed)}\n{docstring([doc], '')}"
+
+    def part(self, part: Part) -> str:
+        """Return a class."""
+        is_mutable = part.name in MUTABLE
+        lines = [f"@{'define' if is_mutable else 'frozen'}(kw_only=True)"]
+        lines += [f"class {part.name}(Part):", docstring([part.doc], "    ")]
+        if part.tag is not None:
+            lines.append(f'    TAG: ClassVar[str] = "{part.tag}"')
+        for item in part.fields:
+            lines.append(f"    {item.name}: {self.annotation(item, is_mutable)}")
+            value = self.value(item, is_mutable)
+            if value is not None:
+                lines[-1] += f" = {value}"
+            if documentation := described(item):
+                lines.append(docstring([documentation], "    "))
+        return "\n".join(lines) + "\n"
+
+    def annotation(self, item: Field, is_mutable: bool) -> str:
+        """Return the type of a field."""
+        name = self.type_of(item.node, is_mutable)
+        is_optional = not item.required and item.default is NOTHING
+        return f"{name} | None" if is_optional else name
+
+    def type_of(self, node: Node, is_mutable: bool = False) -> str:
+        """Return the type of a value."""
+        if reference := self.schema.reference(node):
+            return reference
+        if node.get("type") == "array":
+            inner = self.type_of(node["items"])
+            return f"list[{inner}]" if is_mutable else f"tuple[{inner}, ...]"
+        names = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+        return names[node["type"]]
+
+    def value(self, item: Field, is_mutable: bool) -> str | None:
+        """Return what stands behind a field's equals sign; None where nothing does."""
+        options = []
+        default = None
+        if is_mutable and item.node.get("type") == "array":
+            return "Factory(list)"
+        if not item.required:
+            default = "None"
+            if item.default is not NOTHING:
+                default = self.literal(item.node, item.default)
+            options.append(f"default={default}")
+        if (converter := self.converter(item)) is not None:
+            options.append(f"converter={converter}")
+        if item.key != item.name:
+            options.append(f'metadata={{"key": "{item.key}"}}')
+        if options[:1] == [f"default={default}"] and len(options) == 1:
+            return default
+        return f"field({', '.join(options)})" if options else None
+
+    def converter(self, item: Field) -> str | None:
+        """Return what reads a quantity that is given as a text."""
+        name = self.schema.reference(item.node)
+        is_optional = not item.required and item.default is NOTHING
+        if name in QUANTITIES:
+            return f"converters.optional({name})" if is_optional else name
+        if item.node.get("type") == "array":
+            inner = self.schema.reference(item.node["items"])
+            return {"Duration": "durations", "Bytes": "sizes"}.get(inner or "")
+        return None
+
+    def literal(self, node: Node, value: Any) -> str:
+        """Return a value of the schema as Python writes it."""
+        name = self.schema.reference(node)
+        if name in QUANTITIES:
+            return f'{name}("{value}")'
+        if name in self.schema.parts:
+            return self.instance(self.schema.parts[name], value)
+        if name in self.schema.unions:
+            return self.variant(name, value)
+        if isinstance(value, list):
+            inner = [self.literal(node["items"], item) for item in value]
+            return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+        return repr(value) if not isinstance(value, str) else f'"{value}"'
+
+    def variant(self, union: str, value: Any) -> str:
+        """Return one of several forms as Python writes it."""
+        tag, body = (value, {}) if isinstance(value, str) else next(iter(value.items()))
+        for form in self.schema.unions[union]:
+            if form.word == tag:
+                return f'"{tag}"'
+            if form.part is not None and self.schema.parts[form.part].tag == tag:
+                return self.instance(self.schema.parts[form.part], body)
+        raise ValueError(f"{union} has no form {value}")
+
+    def instance(self, part: Part, body: Node) -> str:
+        """Return a part with what differs from its defaults."""
+        given = {
+            item.name: self.literal(item.node, body[item.key])
+            for item in part.fields
+            if item.key in body and body[item.key] != item.default
+        }
+        listed = ", ".join(f"{name}={value}" for name, value in given.items())
+        return f"{part.name}({listed})"
+
+
+def described(item: Field) -> str:
+    """Return a field's documentation, with the unit of a number where it does not say it."""
+    if item.unit is None or item.unit.split("/")[0] in item.doc:
+        return item.doc
+    return f"{item.doc} In {item.unit}."
+
+
+def docstring(paragraphs: list[str], indent: str) -> str:
+    """Return a docstring of these paragraphs."""
+    blocks = [block for text in paragraphs for block in text.split("\n\n") if block]
+    lines: list[str] = []
+    for block in blocks:
+        if block.startswith("```"):
+            inner = block.splitlines()[1:-1]
+            lines += ["::", "", *(f"    {line}" for line in inner), ""]
+        else:
+            following = "  " if block.startswith("- ") else ""
+            lines += textwrap.wrap(
+                block, WIDTH, subsequent_indent=following, break_on_hyphens=False
+            )
+            lines += [] if following else [""]
+    while lines and not lines[-1]:
+        lines.pop()
+    text = f"\n{indent}".join(lines)
+    text = "\n".join(line.rstrip() for line in text.splitlines())
+    quotes = 'r"""' if "\\" in text else '"""'
+    closing = f'\n{indent}"""' if "\n" in text else '"""'
+    return f"{indent}{quotes}{text}{closing}"
+
+
+def text() -> str:
+    """Return what the file must hold."""
+    return Writer(Schema()).module()
