@@ -21,7 +21,7 @@ from skywave.matrix.measures import MEASURES, VOICE, convergence_s, values
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.runs import LATE, Run, scenario
 from skywave.matrix.table import STORED, Row, rows, stored
-from skywave.quantities import Rate
+from skywave.quantities import Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,7 +118,7 @@ def test_a_link_that_tcp_fills() -> None:
     one = Run("alone", "tcp-newreno", "lien2009", seed=1, duration_s=60)
     described = scenario(one)
     starts = {flow.name: flow.start for flow in described.flows}
-    assert starts[LATE] == "40 s"
+    assert starts[LATE] == Duration("40 s")
     measured = values(one, run(described))
     assert set(measured) == {"utilisation", "jain", "queue", "loss", "convergence"}
     utilisation, jain, queue, loss = (

@@ -29,6 +29,7 @@ from skywave import (
     Red,
     Reno,
     Scenario,
+    ScenarioError,
     SubQueue,
     Tcp,
     Tfrc,
@@ -255,11 +256,41 @@ def test_check_prints_the_defaults_too() -> None:
     done = run_cli("check", example, "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert document == Scenario.from_file(example).normalised()
-    assert document["flows"][0]["transport"]["tcp"]["receive_window"] == 1000
+    tcp = document["scenario"]["flows"][0]["transport"]["tcp"]
+    # Of the type, of the profile and of the control.
+    assert (tcp["receive_window"], tcp["initial_rto"], tcp["recovery"]) == (1000, "1 s", "newreno")
+    assert document["routes"]["file"][0] == ["s1", "r1", "r2", "d1"]
+    assert document["warnings"] == []
     shown = run_cli("check", example)
     assert shown.returncode == 0
-    assert "receive_window" in shown.stdout
+    assert '"recovery": "newreno"' in shown.stdout
+    assert "file: s1 -> r1 -> r2 -> d1; back d1 -> r2 -> r1 -> s1" in shown.stdout
+
+
+def test_what_is_hardly_meant_is_said_and_runs(tmp_path: Path) -> None:
+    scenario = Scenario.dumbbell("late", duration="1 s", rate="1 Mbps", delay="1 ms")
+    scenario.add_flow("late", "s1", "d1", Tcp(), start="2 s")
+    path = tmp_path / "late.json"
+    path.write_text(scenario.to_json())
+    for command in ("check", "run"):
+        done = run_cli(command, path)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.startswith("warning: flows[0].start: 2 s is not before the end"), command
+    assert scenario.inspect().warnings[0].startswith("flows[0].start: ")
+
+
+def test_errors_of_syntax_name_the_file(tmp_path: Path) -> None:
+    for name, text, message in (
+        ("a.toml", "name = ", f"{tmp_path}/a.toml is not TOML: "),
+        ("a.json", "name = 1", f"{tmp_path}/a.json is not JSON: "),
+        ("a.yaml", "name: x", f"{tmp_path}/a.yaml is YAML: "),
+        ("b.json", '{ "name": 1 }', "name: invalid type: integer `1`, expected a string"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(ScenarioError) as error:
+            Scenario.from_file(tmp_path / name)
+        assert str(error.value).startswith(message)
+        assert len(str(error.value)) < 500
 
 
 def test_a_flow_needs_no_source_to_have_data() -> None:

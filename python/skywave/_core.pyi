@@ -129,6 +129,12 @@ class Bytes:
     @overload
     def __truediv__(self, other: Duration) -> Rate: ...
 
+def inspect_scenario(text: str) -> str:
+    """Return what is known of a scenario (JSON) before it runs, as JSON.
+
+    Its keys are ``scenario``, with every default, ``routes`` and ``warnings``.
+    """
+
 def scenario_schema() -> str:
     """Return the JSON Schema of scenarios, as JSON."""
 

@@ -33,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add_class::<run::Run>()?;
     module.add_function(wrap_pyfunction!(run::check_scenario, module)?)?;
+    module.add_function(wrap_pyfunction!(run::inspect_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(run::scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::run_many, module)?)?;

@@ -73,8 +73,19 @@ pub(crate) fn check_scenario(
         }
     };
     scenario
-        .and_then(|scenario| skywave_sim::check(&scenario, &registry).map(|()| scenario.to_json()))
+        .and_then(|scenario| skywave_sim::check(&scenario, &registry).map(|_| scenario.to_json()))
         .map_err(scenario_error)
+}
+
+/// What is known of a scenario (JSON) before it runs, as a JSON object: the scenario with every
+/// default, the routes of its flows, and warnings.
+#[pyfunction]
+pub(crate) fn inspect_scenario(text: &str) -> PyResult<String> {
+    let registry = Registry::default();
+    let checked = Scenario::from_json(text, &registry)
+        .and_then(|scenario| skywave_sim::check(&scenario, &registry))
+        .map_err(scenario_error)?;
+    serde_json::to_string(&checked).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 /// The JSON Schema of scenarios, as a JSON object.

@@ -44,6 +44,8 @@
 //! # Ok::<(), ParameterError>(())
 //! ```
 
+mod words;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -52,6 +54,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 pub use serde_json::Value;
+
+pub use words::in_plain_words;
 
 /// Why a member could not be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -229,7 +233,7 @@ fn typed<P: DeserializeOwned>(given: &Value) -> Result<P, ParameterError> {
     serde_path_to_error::deserialize(given).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { String::new() } else { path };
-        ParameterError::new(field, error.into_inner().to_string())
+        ParameterError::new(field, in_plain_words(&error.into_inner().to_string()))
     })
 }
 

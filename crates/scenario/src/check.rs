@@ -58,6 +58,36 @@ pub(crate) fn check_timer(timer: Option<Duration>, field: &str) -> Result<(), Sc
     })
 }
 
+/// A name that can be shown: it is not empty and has no control or formatting characters.
+pub(crate) fn check_name(name: &str, field: &str) -> Result<(), ScenarioError> {
+    check(!name.is_empty(), field, || "give it a name".to_owned())?;
+    // U+200B to U+200F, U+202A to U+202E and U+2060 to U+206F are invisible, or turn the direction
+    // of what follows.
+    let hidden = |c: &char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+    };
+    match name.chars().find(hidden) {
+        None => Ok(()),
+        Some(c) => {
+            let message = format!(
+                "it has the invisible character U+{:04X}: leave it out",
+                c as u32
+            );
+            Err(ScenarioError::new(field, message))
+        }
+    }
+}
+
+/// The longest delay of a link: no host waits that long for an answer.
+const LONGEST_DELAY: Duration = Duration::from_secs(24 * 3600);
+
+pub(crate) fn check_delay(delay: Duration, field: &str) -> Result<(), ScenarioError> {
+    check(delay <= LONGEST_DELAY, field, || {
+        format!("{delay}: at most {LONGEST_DELAY}")
+    })
+}
+
 /// A few names, enough to see what kind they are.
 pub(crate) fn list(names: &BTreeSet<String>) -> String {
     const SHOWN: usize = 8;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
-use crate::check::{check, check_rate};
+use crate::check::{check, check_delay, check_rate};
 use crate::link::load_traces;
 use crate::{BackSpec, LinkSpec, LossSpec, QueueSpec, ScenarioError, TraceSpec};
 use crate::{Backend, Registry};
@@ -106,6 +106,9 @@ impl Dumbbell {
         )?;
         self.bottleneck().validate_directions(field, registry)?;
         check_rate(self.access_rate, &format!("{field}.access_rate"))?;
+        for (index, &delay) in self.access_delays.iter().enumerate() {
+            check_delay(delay, &format!("{field}.access_delays[{index}]"))?;
+        }
         check(
             !self.access_delays.is_empty(),
             &format!("{field}.access_delays"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use skywave_path::CLASSES;
 use skywave_units::Duration;
 
-use crate::check::{check, check_ends};
+use crate::check::{check, check_ends, check_name, list};
 use crate::{Backend, Registry};
 use crate::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
 
@@ -37,6 +37,14 @@ pub struct FlowSpec {
     #[schemars(extend("x-unit" = "1"))]
     #[serde(default)]
     pub class: u8,
+    /// The nodes that its packets pass on their way from `from` to `to`, in order, without these two.
+    /// Absent: the route with the fewest links; among equals, the one whose links come first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Vec<String>>,
+    /// The nodes on the way back, in order. Absent: those of `route` in reverse order if it is given,
+    /// else the route with the fewest links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route_back: Option<Vec<String>>,
     /// The transport protocol and its parameters.
     pub transport: TransportSpec,
     /// The application.
@@ -68,10 +76,11 @@ impl FlowSpec {
         field: &str,
         nodes: &BTreeSet<String>,
     ) -> Result<(), ScenarioError> {
-        check(!self.name.is_empty(), &format!("{field}.name"), || {
-            "give the flow a name".to_owned()
-        })?;
+        check_name(&self.name, &format!("{field}.name"))?;
         check_ends(&self.from, &self.to, field, nodes)?;
+        check_route(self.route.as_deref(), &format!("{field}.route"), nodes)?;
+        let back = self.route_back.as_deref();
+        check_route(back, &format!("{field}.route_back"), nodes)?;
         if let Some(stop) = self.stop {
             let start = self.start + self.start_jitter;
             check(stop > start, &format!("{field}.stop"), || {
@@ -100,6 +109,28 @@ impl FlowSpec {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+/// Whether every node of a route is known.
+fn check_route(
+    route: Option<&[String]>,
+    field: &str,
+    nodes: &BTreeSet<String>,
+) -> Result<(), ScenarioError> {
+    for (index, node) in route.unwrap_or_default().iter().enumerate() {
+        check(nodes.contains(node), &format!("{field}[{index}]"), || {
+            format!("there is no node \"{node}\"; nodes are {}", list(nodes))
+        })?;
+    }
+    Ok(())
+}
+
+impl FlowSpec {
+    /// The nodes on the way back, where they are given.
+    pub fn route_back(&self) -> Option<Vec<String>> {
+        let reversed = || Some(self.route.as_ref()?.iter().rev().cloned().collect());
+        self.route_back.clone().or_else(reversed)
     }
 }
 

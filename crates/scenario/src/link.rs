@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
-use crate::check::{check_ends, check_rate};
+use crate::check::{check_delay, check_ends, check_rate};
 use crate::queue::check_queue;
 use crate::{Backend, Registry};
 use crate::{LossSpec, QueueSpec, ScenarioError, TraceSpec};
@@ -153,6 +153,7 @@ impl LinkSpec {
         registry: &Registry<B>,
     ) -> Result<(), ScenarioError> {
         check_rate(self.rate, &format!("{field}.rate"))?;
+        check_delay(self.delay, &format!("{field}.delay"))?;
         check_queue(&self.queue, &format!("{field}.queue"), registry)?;
         validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)?;
         match &self.back {
@@ -182,6 +183,9 @@ impl BackSpec {
     ) -> Result<(), ScenarioError> {
         if let Some(rate) = self.rate {
             check_rate(rate, &format!("{field}.rate"))?;
+        }
+        if let Some(delay) = self.delay {
+            check_delay(delay, &format!("{field}.delay"))?;
         }
         if let Some(queue) = &self.queue {
             check_queue(queue, &format!("{field}.queue"), registry)?;

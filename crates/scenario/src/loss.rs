@@ -85,6 +85,12 @@ impl LossSpec {
             Self::Bernoulli(spec) => {
                 check_probability(spec.probability, &format!("{field}.bernoulli.probability"))
             }
+            Self::GilbertElliott(spec) if spec.good_to_bad == 0.0 && spec.bad_to_good == 0.0 => {
+                let message =
+                    "the channel never changes: give a probability above 0, or use bernoulli";
+                let field = format!("{field}.gilbert-elliott.good_to_bad");
+                Err(ScenarioError::new(field, message))
+            }
             Self::GilbertElliott(spec) => [
                 ("good_to_bad", spec.good_to_bad),
                 ("bad_to_good", spec.bad_to_good),

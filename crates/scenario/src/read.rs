@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use skywave_path::QueueSpec;
+use skywave_registry::in_plain_words;
 
 use crate::{Backend, Registry};
 use crate::{Scenario, ScenarioError};
@@ -38,7 +39,7 @@ impl Scenario {
         directory: Option<&Path>,
     ) -> Result<Self, ScenarioError> {
         let document = toml::de::Deserializer::parse(text)
-            .map_err(|error| ScenarioError::new("", one_line(&error.to_string())))?;
+            .map_err(|error| ScenarioError::new("", in_plain_words(&error.to_string())))?;
         Self::read(document, registry, directory, |error: &toml::de::Error| {
             error.message().to_owned()
         })
@@ -100,7 +101,13 @@ impl Scenario {
         let mut scenario = Self::deserialize(tracked).map_err(|error| {
             let path = track.path().to_string();
             let field = if path == "." { String::new() } else { path };
-            ScenarioError::new(field, one_line(&message(&error)))
+            let message = message(&error);
+            let message = if field.is_empty() {
+                &message
+            } else {
+                without_position(&message)
+            };
+            ScenarioError::new(field, in_plain_words(message))
         })?;
         if let Some(directory) = directory {
             scenario.load_traces(directory)?;
@@ -158,8 +165,11 @@ impl Scenario {
     }
 }
 
-fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
+/// A message of serde's without the position in a JSON that nobody sees: the field says where it is.
+fn without_position(message: &str) -> &str {
+    message
+        .rfind(" at line ")
+        .map_or(message, |at| &message[..at])
 }
 
 /// Both queues of a link.

@@ -55,7 +55,13 @@ pub struct CbrSpec {
 impl SourceSpec {
     pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         match self {
-            Self::Ftp(ftp) => check_datagram(ftp.datagram.get(), &format!("{field}.ftp.datagram")),
+            Self::Ftp(ftp) => {
+                let is_empty = ftp.size.is_some_and(|size| size.get() == 0);
+                check(!is_empty, &format!("{field}.ftp.size"), || {
+                    "0 B: give a size above zero".to_owned()
+                })?;
+                check_datagram(ftp.datagram.get(), &format!("{field}.ftp.datagram"))
+            }
             Self::Cbr(cbr) => {
                 check_rate(cbr.rate, &format!("{field}.cbr.rate"))?;
                 check_datagram(cbr.datagram.get(), &format!("{field}.cbr.datagram"))?;

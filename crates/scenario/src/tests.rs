@@ -71,6 +71,76 @@ fn assert_errors(rows: &[Row]) {
     }
 }
 
+/// What is a slip of the hand more often than it is meant, or cannot be shown.
+#[test]
+fn nonsense_is_refused() {
+    assert_errors(&[
+        (
+            "name = \"file\"",
+            "name = \"fi\\u0000le\"",
+            "flows[0].name",
+            "it has the invisible character U+0000",
+        ),
+        (
+            "name = \"file\"",
+            "name = \"fi\\u202Ele\"",
+            "flows[0].name",
+            "it has the invisible character U+202E",
+        ),
+        (
+            "delay = \"10 ms\"",
+            "delay = \"100000 h\"",
+            "links[0].delay",
+            "360000000 s: at most 86400 s",
+        ),
+        (
+            "ftp = {}",
+            "ftp = { size = \"0 B\" }",
+            "flows[0].source.ftp.size",
+            "0 B: give a size above zero",
+        ),
+        (
+            "delay = \"10 ms\"",
+            "delay = \"10 ms\"\nloss = { gilbert-elliott = { good_to_bad = 0, bad_to_good = 0 } }",
+            "links[0].loss.gilbert-elliott.good_to_bad",
+            "the channel never changes",
+        ),
+        (
+            "start = \"1 s\"",
+            "route = [\"x\"]",
+            "flows[1].route[0]",
+            "there is no node \"x\"",
+        ),
+    ]);
+}
+
+#[test]
+fn parsers_errors_are_in_plain_words() {
+    assert_errors(&[
+        (
+            "packets = 20",
+            "packets = \"20\"",
+            "links[0].queue.drop-tail.packets",
+            "invalid type: string \"20\", expected a whole number",
+        ),
+        (
+            "probes = {",
+            "probes = 5 #",
+            "probes",
+            "invalid type: integer `5`, expected a table",
+        ),
+    ]);
+    let error = Scenario::from_json("[]", &Registry::default()).unwrap_err();
+    assert!(error.message.contains("expected a table"), "{error}");
+    assert!(!error.message.contains("struct"), "{error}");
+    let deep = format!("name = {}", "[".repeat(100_000));
+    let error = Scenario::from_toml(&deep, &Registry::default()).unwrap_err();
+    assert!(error.message.len() < 500, "{}", error.message.len());
+    let text = r#"{ "name": 1 }"#;
+    let error = Scenario::from_json(text, &Registry::default()).unwrap_err();
+    assert!(!error.message.contains("line"), "{error}");
+}
+
 #[test]
 fn errors_of_the_whole_name_their_field() {
     assert_errors(&[

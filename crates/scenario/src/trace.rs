@@ -12,6 +12,9 @@ use crate::check::check;
 /// Steps of one trace: beyond them a scenario no longer fits a message.
 const MOST_STEPS: usize = 1_000_000;
 
+/// A trace file of this many bytes has more steps than that.
+const MOST_BYTES: u64 = 100_000_000;
+
 /// How a link's rate and delay change with time.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Course")]
@@ -57,8 +60,18 @@ impl TraceSpec {
             return Ok(());
         };
         let wrong = |message| ScenarioError::new(format!("{field}.file"), message);
-        let text = std::fs::read_to_string(directory.join(&*name))
-            .map_err(|error| wrong(format!("{name} cannot be read: {error}")))?;
+        let unreadable = |error| wrong(format!("{name} cannot be read: {error}"));
+        let path = directory.join(&*name);
+        // A pipe would block, and a device may have no end.
+        let about = std::fs::metadata(&path).map_err(unreadable)?;
+        if !about.is_file() {
+            return Err(wrong(format!("{name} is not a file")));
+        }
+        if about.len() > MOST_BYTES {
+            let message = format!("{name} has {} B: at most {MOST_BYTES} B", about.len());
+            return Err(wrong(message));
+        }
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
         let steps = text
             .lines()
             .enumerate()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use skywave_units::Duration;
 
-use crate::check::{check, list};
+use crate::check::{check, check_name, list};
 use crate::{Backend, Registry};
 use crate::{Dumbbell, LinkSpec, Scenario, ScenarioError};
 
@@ -21,9 +21,7 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError`] with the first field that is wrong.
     pub fn validate<B: Backend>(&self, registry: &Registry<B>) -> Result<(), ScenarioError> {
-        check(!self.name.is_empty(), "name", || {
-            "give the scenario a name".to_owned()
-        })?;
+        check_name(&self.name, "name")?;
         check(
             !self.duration.is_zero() && self.duration <= LONGEST_RUN,
             "duration",
@@ -115,6 +113,7 @@ impl Scenario {
             nodes.extend(dumbbell.expand().0);
         }
         for (index, node) in self.nodes.iter().enumerate() {
+            check_name(node, &format!("nodes[{index}]"))?;
             check(
                 nodes.insert(node.clone()),
                 &format!("nodes[{index}]"),

@@ -109,6 +109,8 @@ impl Bench {
                     start_jitter: Duration::ZERO,
                     stop: None,
                     class: 0,
+                    route: None,
+                    route_back: None,
                     transport: TransportSpec::Tcp(TcpSpec {
                         profile: Profile::Ns2,
                         segment: SEGMENT,

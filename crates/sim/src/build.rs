@@ -5,7 +5,7 @@ use crate::backend::Registry;
 use crate::connect::pair;
 use crate::host::Host;
 use crate::ids::HostId;
-use crate::network::{Hop, Network};
+use crate::network::{Network, Way};
 use crate::packet::Route;
 use crate::transport::Transport;
 use skywave_scenario::{Scenario, ScenarioError};
@@ -19,6 +19,8 @@ pub(crate) struct Build {
     pub(crate) hosts: Vec<Host>,
     pub(crate) applications: Vec<Application>,
     pub(crate) routes: Vec<Route>,
+    /// Each flow's route there and back.
+    pub(crate) ways: Vec<[Way; 2]>,
     pub(crate) transports: Vec<Transport>,
 }
 
@@ -33,6 +35,7 @@ impl Build {
         let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
         let mut routes = Vec::with_capacity(2 * scenario.flows.len());
         let mut transports = Vec::with_capacity(scenario.flows.len());
+        let mut flow_ways = Vec::with_capacity(scenario.flows.len());
         for (index, flow) in scenario.flows.iter().enumerate() {
             let node = |network: &Network, name: &str, key: &str| {
                 network.node(name).ok_or_else(|| {
@@ -45,17 +48,22 @@ impl Build {
             let field = format!("flows[{index}]");
             let neighbour = scenario.flows[..index].last().zip(transports.last());
             let transport = Transport::beside(neighbour, flow, registry, &field)?;
-            for (from, to, has_tags) in [(from, to, transport.has_tags()), (to, from, false)] {
+            let (forward, back) = (flow.route.as_deref(), flow.route_back());
+            let ways = [
+                network.route(from, to, forward, &field)?,
+                network.route(to, from, back.as_deref(), &field)?,
+            ];
+            for (way, has_tags) in ways.into_iter().zip([transport.has_tags(), false]) {
                 routes.push(Route {
-                    hop: network.route(from, to, &field)?,
+                    hop: way.hop,
                     class: flow.class,
                     has_tags,
                 });
             }
-            let way = network.route(from, to, &field)?;
-            let routers = network.dialects(way, flow.class);
+            let routers = network.dialects(ways[0].hop, flow.class);
             transport.check_routers(routers, &field)?;
             hosts.extend(pair(flow, &transport, index, scenario.seed));
+            flow_ways.push(ways);
             transports.push(transport);
         }
         let applications = (0..)
@@ -67,6 +75,7 @@ impl Build {
             hosts,
             applications,
             routes,
+            ways: flow_ways,
             transports,
         })
     }
@@ -87,11 +96,7 @@ impl Build {
     pub(crate) fn usage(&self) -> Vec<Vec<bool>> {
         let mut usage = vec![vec![false; self.applications.len()]; self.network.links.len()];
         for (host, route) in (0..).map(HostId::new).zip(&self.routes) {
-            let hops = (route.hop..).map_while(|index| match self.network.hop(index) {
-                Hop::Link(link) => Some(link),
-                Hop::Host => None,
-            });
-            for link in hops {
+            for link in self.network.links_from(route.hop) {
                 usage[link as usize][host.flow().index()] = true;
             }
         }

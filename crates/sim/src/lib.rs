@@ -34,6 +34,7 @@ mod bench;
 mod bodies;
 mod build;
 mod capture;
+mod check;
 mod connect;
 mod datagrams;
 mod engine;
@@ -49,6 +50,7 @@ mod probes;
 mod random;
 mod record;
 mod report;
+mod routes;
 mod run;
 mod schedule;
 mod simulate;
@@ -64,6 +66,7 @@ mod wire_check;
 
 pub use backend::{Registry, Simulator, register_probe};
 pub use bench::{Bench, BenchCounts, IdleFlows};
+pub use check::{Checked, FlowRoutes, Warning, check};
 pub use error::RunError;
 pub use host::HostStats;
 pub use ids::{FlowId, HostId};
@@ -72,7 +75,7 @@ pub use packet::Frame;
 pub use probe::{Playout, Probe, ProbeSetup, RunEnd, Wants};
 pub use record::{Record, What};
 pub use report::{FlowSummary, LinkSummary, Results, Summary};
-pub use run::{RunOptions, check, run, run_many, run_observed};
+pub use run::{RunOptions, run, run_many, run_observed};
 pub use skywave_path::{
     CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueSpec, RedSpec, SubQueueSpec, WeightedSpec,
 };

@@ -1,6 +1,6 @@
 //! The network of a scenario: links, and the routes over them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use skywave_path::{
@@ -11,6 +11,7 @@ use skywave_units::Instant;
 use crate::backend::Registry;
 use crate::packet::{Frame, SimLink};
 use crate::random::stream;
+use crate::routes::{Fewest, Routes};
 use skywave_scenario::{
     Direction, ErrorUnit, LinkSpec, LossSpec, Scenario, ScenarioError, TraceSpec,
 };
@@ -43,11 +44,21 @@ pub(crate) struct Network {
     pub(crate) names: Vec<LinkName>,
     /// Node names; a node's address in captures follows from its index.
     pub(crate) nodes: Vec<String>,
+    /// Index of each node.
+    index: BTreeMap<String, u32>,
     hops: Vec<Hop>,
-    /// Start of the route between two nodes, where it has been asked for.
-    routes: BTreeMap<(u32, u32), u32>,
-    /// Outgoing links of each node.
-    outgoing: Vec<Vec<u32>>,
+    routes: Routes,
+    /// What has been asked for: the nodes in a row that a route names, the ends where it names none.
+    asked: BTreeMap<Vec<u32>, Way>,
+}
+
+/// A route through the network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// Where it starts in the table of hops.
+    pub(crate) hop: u32,
+    /// Whether it was chosen among several with as few links.
+    pub(crate) has_equal: bool,
 }
 
 impl Network {
@@ -57,41 +68,34 @@ impl Network {
     /// [`ScenarioError`] where a queue is not known after all.
     pub(crate) fn new(scenario: &Scenario, registry: &Registry) -> Result<Self, ScenarioError> {
         let (nodes, specs) = scenario.topology();
-        let index: BTreeMap<&str, u32> = nodes
-            .iter()
-            .zip(0..)
-            .map(|(node, index)| (node.as_str(), index))
-            .collect();
+        let index: BTreeMap<String, u32> = nodes.iter().cloned().zip(0..).collect();
         let mut links = Vec::new();
         let mut queues = Vec::new();
         let mut names = Vec::new();
-        let mut outgoing = vec![Vec::new(); nodes.len()];
         for direction in specs.iter().flat_map(LinkSpec::directions) {
             let (from, to) = (index[direction.from], index[direction.to]);
-            outgoing[from as usize].push(links.len() as u32);
             let queue = direction.queue.read(&registry.queues)?;
             links.push(link(&direction, &*queue, scenario.seed));
             queues.push(queue);
             let name = direction.name();
             names.push(LinkName { name, from, to });
         }
+        let ends = names.iter().map(|name| (name.from, name.to)).collect();
         Ok(Self {
             links,
             queues,
             names,
+            routes: Routes::new(nodes.len(), ends),
             nodes,
+            index,
             hops: Vec::new(),
-            routes: BTreeMap::new(),
-            outgoing,
+            asked: BTreeMap::new(),
         })
     }
 
     /// The index of a node.
     pub(crate) fn node(&self, name: &str) -> Option<u32> {
-        self.nodes
-            .iter()
-            .position(|node| node == name)
-            .map(|index| index as u32)
+        self.index.get(name).copied()
     }
 
     /// The hop at this place in the table.
@@ -99,62 +103,79 @@ impl Network {
         self.hops[index as usize]
     }
 
-    /// Where the route between two nodes starts in the table of hops: the fewest links, and among
-    /// equals those that come first in the scenario.
+    /// The route between two nodes: through the nodes of `through`, or where it is `None`, the
+    /// fewest links, and among equals those that come first in the scenario.
     ///
     /// # Errors
-    /// [`ScenarioError`] at `field` where there is no way.
-    pub(crate) fn route(&mut self, from: u32, to: u32, field: &str) -> Result<u32, ScenarioError> {
-        if let Some(&start) = self.routes.get(&(from, to)) {
-            return Ok(start);
+    /// [`ScenarioError`] at `field` where there is no such route.
+    pub(crate) fn route(
+        &mut self,
+        from: u32,
+        to: u32,
+        through: Option<&[String]>,
+        field: &str,
+    ) -> Result<Way, ScenarioError> {
+        let between = through.unwrap_or_default().iter();
+        let between: Vec<_> = between.filter_map(|name| self.node(name)).collect();
+        let nodes = [&[from], &between[..], &[to]].concat();
+        // Ends alone may also be named, if a link connects them: then it is the only fewest.
+        if let Some(&way) = self.asked.get(&nodes) {
+            return Ok(way);
         }
-        let links = self.fewest_links(from, to).ok_or_else(|| {
-            let (from, to) = (&self.nodes[from as usize], &self.nodes[to as usize]);
-            ScenarioError::new(
-                field,
-                format!("there is no route from \"{from}\" to \"{to}\""),
-            )
-        })?;
-        let start = self.hops.len() as u32;
+        let name = |node: u32| &self.nodes[node as usize];
+        let found = match through {
+            None => self.routes.fewest_links(from, to).ok_or_else(|| {
+                let (from, to) = (&self.nodes[from as usize], &self.nodes[to as usize]);
+                format!("there is no route from \"{from}\" to \"{to}\"")
+            }),
+            Some(_) => match self.routes.along(&nodes) {
+                Ok(links) => Ok(Fewest {
+                    links,
+                    has_equal: false,
+                }),
+                Err((from, to)) => {
+                    Err(format!("there is no link \"{}->{}\"", name(from), name(to)))
+                }
+            },
+        };
+        let found = found.map_err(|message| ScenarioError::new(field, message))?;
+        let way = Way {
+            hop: self.hops.len() as u32,
+            has_equal: found.has_equal,
+        };
         self.hops
-            .extend(links.into_iter().map(Hop::Link).chain([Hop::Host]));
-        self.routes.insert((from, to), start);
-        Ok(start)
+            .extend(found.links.into_iter().map(Hop::Link).chain([Hop::Host]));
+        self.asked.insert(nodes, way);
+        Ok(way)
+    }
+
+    /// Whether any queue on the route that starts here treats classes of traffic differently.
+    pub(crate) fn has_classes(&self, hop: u32) -> bool {
+        let mut links = self.links_from(hop);
+        links.any(|link| self.queues[link as usize].conduct().has_classes)
+    }
+
+    /// The links of the route that starts here.
+    pub(crate) fn links_from(&self, hop: u32) -> impl Iterator<Item = u32> {
+        self.hops[hop as usize..].iter().map_while(|hop| match hop {
+            Hop::Link(link) => Some(*link),
+            Hop::Host => None,
+        })
+    }
+
+    /// The nodes of the route that starts here, after the first.
+    pub(crate) fn nodes_from(&self, hop: u32) -> impl Iterator<Item = &str> {
+        self.links_from(hop).map(|link| {
+            let node = self.names[link as usize].to;
+            &*self.nodes[node as usize]
+        })
     }
 
     /// The dialects that routers on the route that starts here write on packets of this class.
     pub(crate) fn dialects(&self, start: u32, class: u8) -> impl Iterator<Item = Dialect> {
-        self.hops[start as usize..]
-            .iter()
-            .map_while(|hop| match hop {
-                Hop::Link(link) => Some(&self.queues[*link as usize]),
-                Hop::Host => None,
-            })
+        self.links_from(start)
+            .map(|link| &self.queues[link as usize])
             .filter_map(move |queue| queue.conduct_for(class).dialect)
-    }
-
-    /// Breadth-first search.
-    fn fewest_links(&self, from: u32, to: u32) -> Option<Vec<u32>> {
-        let mut came_by: Vec<Option<u32>> = vec![None; self.nodes.len()];
-        let mut frontier = VecDeque::from([from]);
-        while let Some(node) = frontier.pop_front() {
-            for &link in &self.outgoing[node as usize] {
-                let next = self.names[link as usize].to;
-                if next != from && came_by[next as usize].is_none() {
-                    came_by[next as usize] = Some(link);
-                    frontier.push_back(next);
-                }
-            }
-        }
-        let mut route = Vec::new();
-        let mut node = to;
-        while node != from {
-            let link = came_by[node as usize]?;
-            route.push(link);
-            node = self.names[link as usize].from;
-        }
-        route.reverse();
-        Some(route)
     }
 }
 
@@ -213,60 +234,5 @@ const fn error_rate(per: ErrorUnit, probability: f64) -> ErrorRate {
     match per {
         ErrorUnit::Packet => ErrorRate::Packet(probability),
         ErrorUnit::Bit => ErrorRate::Bit(probability),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn network(links: &[(&str, &str)]) -> Network {
-        let links: String = links
-            .iter()
-            .map(|(from, to)| {
-                format!(
-                    "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"1 Mbps\"\n\
-                     delay = \"1 ms\"\none_way = true\n"
-                )
-            })
-            .collect();
-        let text = format!(
-            "name = \"test\"\nduration = \"1 s\"\nnodes = [\"a\", \"b\", \"c\", \"d\"]\n{links}\
-             [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ tcp = {{}} }}\n\
-             source = {{ ftp = {{}} }}\n"
-        );
-        let registry = Registry::default();
-        let scenario = Scenario::from_toml(&text, &registry).unwrap();
-        Network::new(&scenario, &registry).unwrap()
-    }
-
-    fn route(network: &mut Network, from: &str, to: &str) -> Vec<String> {
-        let (from, to) = (network.node(from).unwrap(), network.node(to).unwrap());
-        let start = network.route(from, to, "flows[0]").unwrap();
-        (start..)
-            .map_while(|index| match network.hop(index) {
-                Hop::Link(link) => Some(network.names[link as usize].name.clone()),
-                Hop::Host => None,
-            })
-            .collect()
-    }
-
-    #[test]
-    fn takes_the_fewest_links_and_the_first_of_equals() {
-        let links = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("a", "d")];
-        let mut network = network(&links);
-        assert_eq!(route(&mut network, "a", "d"), ["a->d"]);
-        let mut network = self::network(&links[..4]);
-        assert_eq!(route(&mut network, "a", "d"), ["a->b", "b->d"]);
-    }
-
-    #[test]
-    fn no_way_names_the_field() {
-        let mut network = network(&[("a", "b")]);
-        let error = network.route(1, 0, "flows[3]").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "flows[3]: there is no route from \"b\" to \"a\""
-        );
     }
 }

@@ -29,21 +29,11 @@ pub struct RunOptions {
     pub verify_physics: bool,
 }
 
-/// Checks all that [`run`] checks before time begins: the scenario itself, and that every flow has a
-/// way there and back.
-///
-/// # Errors
-/// [`ScenarioError`] with the field that is wrong.
-pub fn check(scenario: &Scenario, registry: &Registry) -> Result<(), ScenarioError> {
-    scenario.validate(registry)?;
-    Build::new(scenario, registry)?.check_counters()
-}
-
 /// Runs a scenario to its end. `progress` is told the fraction done now and then and answers
 /// whether to go on.
 ///
 /// # Errors
-/// [`RunError`]; the scenario is checked first, as by [`check`].
+/// [`RunError`]; the scenario is checked first, as by [`check`](crate::check()).
 pub fn run(
     scenario: &Scenario,
     registry: &Registry,

@@ -77,6 +77,17 @@ impl Transport {
         }
     }
 
+    /// Puts what follows from the profile and the control in the place of what is absent.
+    pub(crate) fn complete(&self, spec: &mut TransportSpec) {
+        match (self, spec) {
+            (Self::Tcp(plan), TransportSpec::Tcp(spec)) => plan.complete(spec),
+            (Self::Dccp { config, mechanism }, TransportSpec::Dccp(spec)) => {
+                dccp::complete(spec, config, mechanism.row());
+            }
+            _ => {}
+        }
+    }
+
     /// Whether the sender gets along with the routers on its way that write codes of their own.
     pub(crate) fn check_routers(
         &self,
@@ -122,6 +133,11 @@ fn datagram_size(source: &SourceSpec) -> u64 {
         SourceSpec::Voice(voice) => voice.largest_datagram(),
         SourceSpec::Web(web) => web.datagram.get(),
     }
+}
+
+/// A window as a scenario gives it; absent where it is unbounded, or no whole number of packets.
+fn whole(packets: f64) -> Option<u32> {
+    (packets.fract() == 0.0 && packets <= f64::from(u32::MAX)).then_some(packets as u32)
 }
 
 /// `base` with what a scenario says of it.

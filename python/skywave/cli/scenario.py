@@ -11,13 +11,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from skywave import _core, simulate
-from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.scenario import Scenario
 
 if TYPE_CHECKING:
     from skywave.results import Results, Summary
 
 PHYSICS_VIOLATED = 1
+MOST_ROUTES = 100
+"""More are not printed for people."""
 
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="Scenario file, TOML or JSON (see examples/).")
@@ -53,6 +55,7 @@ def run(
     """Run a scenario and print what its flows and links did."""
     experiment = Scenario.from_file(scenario)
     captures = _captures(capture or [])
+    warn(experiment.inspect().warnings)
     with progress_bar() as show:
         results = simulate.run(
             experiment,
@@ -90,16 +93,27 @@ def _captures(given: list[str]) -> dict[str, str]:
 
 
 def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
-    """Check a scenario and print it with every default filled in; nothing is run."""
-    document = Scenario.from_file(scenario).normalised()
+    """Check a scenario; print it with every default, and the routes of its flows. Nothing is run.
+
+    Defaults that follow from a profile or a control are filled in too. Where several routes of a
+    flow have as few links, and where something is hardly meant, a warning says so.
+    """
+    found = Scenario.from_file(scenario).inspect()
     if as_json:
-        print_json(document)
+        print_json({"scenario": found.scenario, "routes": found.routes, "warnings": found.warnings})
+        return
+    console = out()
+    console.print(f"{escape(str(scenario))}: a good scenario, with every default:", style="bold")
+    # The console takes a second for each thousand lines.
+    print_json(found.scenario)
+    if len(found.routes) <= MOST_ROUTES:
+        console.print("Routes:", style="bold")
+        for flow, (forward, back) in found.routes.items():
+            ways = f"{' -> '.join(forward)}; back {' -> '.join(back)}"
+            console.print(f"  {flow}: {ways}", markup=False, highlight=False, soft_wrap=True)
     else:
-        console = out()
-        console.print(
-            f"{escape(str(scenario))}: a good scenario; with every default filled in:", style="bold"
-        )
-        console.print_json(data=document)
+        console.print(f"Routes of {len(found.routes):,} flows: see --json")
+    warn(found.warnings)
 
 
 def schema() -> None:

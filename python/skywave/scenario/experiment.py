@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from attrs import define
+from attrs import define, frozen
 
 from skywave import _core
 from skywave.scenario import parts
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
 
     from skywave.quantities import Duration, Rate
     from skywave.scenario.parts import Back, Loss, Queue, Source, Trace, Transport
+
+
+@frozen(kw_only=True)
+class Inspection:
+    """What is known of a scenario before it runs."""
+
+    scenario: dict[str, Any]
+    """The scenario with every default, those included that follow from a profile or a control."""
+    routes: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+    """The nodes that each flow's packets pass, to the receiver and back."""
+    warnings: tuple[str, ...]
+    """What is permitted, but hardly meant: ``field: message``."""
 
 
 @define(kw_only=True)
@@ -104,8 +117,27 @@ class Scenario(parts.Scenario):
         """Return the scenario as JSON."""
         return json.dumps(self.to_dict(), indent=2)
 
+    def inspect(self) -> Inspection:
+        """Check the scenario and return what is known of it before it runs.
+
+        Raises:
+            ScenarioError: with the field that is wrong.
+
+        """
+        found: dict[str, Any] = json.loads(_core.inspect_scenario(self.to_json()))
+        return Inspection(
+            scenario=found["scenario"],
+            routes={
+                flow["flow"]: (tuple(flow["forward"]), tuple(flow["back"]))
+                for flow in found["routes"]
+            },
+            warnings=tuple(f"{one['field']}: {one['message']}" for one in found["warnings"]),
+        )
+
     def normalised(self) -> dict[str, Any]:
-        """Return the scenario with every default filled in.
+        """Return the scenario with the defaults of all fields that have one.
+
+        What follows from a profile or a control is left out: :meth:`inspect` has that too.
 
         Raises:
             ScenarioError: with the field that is wrong.
@@ -139,9 +171,17 @@ class Scenario(parts.Scenario):
 
         """
         path = Path(path)
+        if path.suffix in (".yaml", ".yml"):
+            raise _core.ScenarioError(f"{path} is YAML: a scenario is a .toml or a .json file")
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise _core.ScenarioError(f"{path} is not a text file: {error.reason}") from error
         syntax: Literal["toml", "json"] = "json" if path.suffix == ".json" else "toml"
-        return cls.from_text(text, syntax, path.parent)
+        try:
+            return cls.from_text(text, syntax, path.parent)
+        except _core.ScenarioError as error:
+            # An error without a field is one of syntax, which needs the file's name.
+            if re.match(r"[\w\[\]]+(\.[\w\[\]-]+)*: ", str(error)):
+                raise
+            raise _core.ScenarioError(f"{path} is not {syntax.upper()}: {error}") from None

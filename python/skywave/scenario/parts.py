@@ -365,6 +365,15 @@ class Flow(Part):
     """The class of traffic of its packets, there and back: which of a link's weighted sub-queues
     serves them.
     """
+    route: tuple[str, ...] | None = None
+    """The nodes that its packets pass on their way from `from` to `to`, in order, without these
+    two. Absent: the route with the fewest links; among equals, the one whose links come
+    first.
+    """
+    route_back: tuple[str, ...] | None = None
+    """The nodes on the way back, in order. Absent: those of `route` in reverse order if it is
+    given, else the route with the fewest links.
+    """
     transport: Transport
     """The transport protocol and its parameters."""
     source: Source

@@ -27,6 +27,8 @@ pub struct Conduct {
     pub writes: Writes,
     /// The meaning of the codes it writes, if not RFC 3168's.
     pub dialect: Option<Dialect>,
+    /// Whether it treats classes of traffic differently.
+    pub has_classes: bool,
 }
 
 impl Conduct {
@@ -46,6 +48,7 @@ impl Conduct {
             drops_inside: false,
             writes: Writes::Nothing,
             dialect: None,
+            has_classes: false,
         }
     }
 
@@ -75,6 +78,7 @@ impl Conduct {
             dialect: first
                 .and_then(|part| part.dialect)
                 .filter(|dialect| parts.iter().all(|part| part.dialect == Some(*dialect))),
+            has_classes: !is_one,
         }
     }
 }

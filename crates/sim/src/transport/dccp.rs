@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use skywave_congestion::{GrowthLaw, tfrc};
 use skywave_transport::dccp;
+use skywave_transport::dccp::ccid::Row;
 use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_units::Duration;
 
-use super::rto_config;
+use super::{rto_config, whole};
 use skywave_scenario::{
     DccpSpec, FeedbackSpec, Growth, PerRoundTripSpec, Profile, ReceiverRttSpec, SmoothingSpec,
     TfrcRules, WindowSpec,
@@ -95,12 +96,46 @@ pub(super) fn config(
     }
 }
 
-fn tfrc_config(spec: &DccpSpec) -> tfrc::Config {
-    let given = spec.tfrc.clone().unwrap_or_default();
-    let rules = given.rules.unwrap_or(match spec.profile {
+/// Puts what follows from the profile in the place of what is absent. An absent ssthresh is
+/// unbounded; an absent initial window is RFC 3390's where that is no whole number of packets; an
+/// absent segment size is the mean.
+pub(super) fn complete(spec: &mut DccpSpec, config: &dccp::Config, row: &Row) {
+    spec.send_queue = u32::try_from(config.send_queue).ok();
+    spec.short_seqnos = Some(config.allow_short_seqnos);
+    if row.features.loss_event_rate {
+        let rules = tfrc_rules(spec);
+        let tfrc = spec.tfrc.get_or_insert_default();
+        tfrc.rules = Some(rules);
+        tfrc.oscillation_prevention.get_or_insert(true);
+        tfrc.smoothing.get_or_insert(SmoothingSpec::PerReport);
+        return;
+    }
+    let window = &config.ccid2;
+    spec.initial_cwnd = whole(window.initial_cwnd(config.mps));
+    spec.initial_ssthresh = whole(window.initial_ssthresh);
+    spec.growth = match window.growth {
+        GrowthLaw::Rfc4341 => Some(Growth::Rfc4341),
+        GrowthLaw::Ns2TcpLike => Some(Growth::Ns2TcpLike),
+        GrowthLaw::PerAck => Some(Growth::PerAck),
+        _ => spec.growth,
+    };
+    spec.immediate_acks = Some(window.immediate_acks);
+    spec.delayed_ack = Some(window.delayed_ack);
+    spec.initial_rto = Some(window.rto.initial);
+    spec.min_rto = Some(window.rto.min);
+}
+
+fn tfrc_rules(spec: &DccpSpec) -> TfrcRules {
+    let given = spec.tfrc.as_ref().and_then(|tfrc| tfrc.rules);
+    given.unwrap_or(match spec.profile {
         Profile::Rfc => TfrcRules::Rfc5348,
         Profile::Ns2 => TfrcRules::Ns2,
-    });
+    })
+}
+
+fn tfrc_config(spec: &DccpSpec) -> tfrc::Config {
+    let given = spec.tfrc.clone().unwrap_or_default();
+    let rules = tfrc_rules(spec);
     let mut config = match rules {
         TfrcRules::Rfc5348 => tfrc::Config::rfc5348(),
         TfrcRules::Rfc3448 => tfrc::Config::rfc3448(),

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use skywave_congestion::{AimdConfig, ControlContext, RtoConfig};
+use skywave_congestion::{AimdConfig, Clocking, ControlContext, RtoConfig};
 use skywave_registry::ParameterError;
 use skywave_transport::tcp::{
     self, LimitedTransmit, Ports, Receiver, RecoveryAlgorithm, Sender, TcpControlKind,
 };
 use skywave_units::Duration;
 
-use super::rto_config;
+use super::{rto_config, whole};
 use crate::backend::Registry;
 use skywave_scenario::{Profile, TcpRecovery, TcpSpec};
 
@@ -87,6 +87,30 @@ impl TcpPlan {
             },
             (Some(TcpRecovery::Sack), _) if is_ns2 => RecoveryAlgorithm::Sack1,
             (Some(TcpRecovery::Sack), _) => RecoveryAlgorithm::Sack,
+        }
+    }
+
+    /// Puts what follows from the profile and the control in the place of what is absent. An absent
+    /// ssthresh is unbounded; an absent tick is a timer without ticks.
+    pub(super) fn complete(&self, spec: &mut TcpSpec) {
+        let (context, rto) = (self.context(), self.sender_config().rto);
+        spec.recovery = match self.recovery() {
+            RecoveryAlgorithm::Tahoe => Some(TcpRecovery::Tahoe),
+            RecoveryAlgorithm::Reno { .. } => Some(TcpRecovery::Reno),
+            RecoveryAlgorithm::NewReno => Some(TcpRecovery::NewReno),
+            RecoveryAlgorithm::Sack | RecoveryAlgorithm::Sack1 => Some(TcpRecovery::Sack),
+            RecoveryAlgorithm::Vegas | RecoveryAlgorithm::Ns2Vegas { .. } => {
+                Some(TcpRecovery::Vegas)
+            }
+            _ => spec.recovery,
+        };
+        spec.initial_cwnd = whole(context.initial_cwnd);
+        spec.initial_ssthresh = whole(context.initial_ssthresh);
+        spec.initial_rto = Some(rto.initial);
+        spec.min_rto = Some(rto.min);
+        if let Clocking::Ticks(tick) = rto.clocking {
+            spec.tick = Some(tick);
+            spec.tick_phase = Some(rto.tick_phase);
         }
     }
 

@@ -1,0 +1,60 @@
+//! Parsers' messages for people.
+
+use std::borrow::Cow;
+
+/// The longest message: it may quote what was given.
+const MOST_CHARS: usize = 400;
+
+/// A parser's message on one line, in words that are not Rust's: "expected a whole number" instead of
+/// "expected u32".
+pub fn in_plain_words(message: &str) -> String {
+    let words = message.split_whitespace().map(|word| {
+        let kind = word.trim_end_matches(|c: char| c.is_ascii_punctuation());
+        let plain = match kind {
+            "u8" | "u16" | "u32" | "u64" => "a whole number",
+            "f64" => "a number",
+            "struct" | "map" => "a table",
+            "sequence" => "a list",
+            _ => return Cow::Borrowed(word),
+        };
+        Cow::Owned(format!("{plain}{}", &word[kind.len()..]))
+    });
+    let mut text = words.collect::<Vec<_>>().join(" ");
+    // "expected a table FlowSpec" names a type of ours.
+    if let Some(start) = text
+        .find("a table ")
+        .filter(|_| message.contains("struct "))
+    {
+        let name = start + "a table ".len();
+        let end = text[name..].find(' ').map_or(text.len(), |end| name + end);
+        text.replace_range(name - 1..end, "");
+    }
+    if let Some((end, _)) = text.char_indices().nth(MOST_CHARS) {
+        text.truncate(end);
+        text.push_str(" ..");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_have_plain_names() {
+        for (given, expected) in [
+            (
+                "invalid type: string \"x\", expected u32",
+                "invalid type: string \"x\", expected a whole number",
+            ),
+            (
+                "invalid length 0, expected struct Scenario with 9 elements",
+                "invalid length 0, expected a table with 9 elements",
+            ),
+            ("expected f64,\n  not this", "expected a number, not this"),
+        ] {
+            assert_eq!(in_plain_words(given), expected);
+        }
+        assert_eq!(in_plain_words(&"[".repeat(100_000)).len(), MOST_CHARS + 3);
+    }
+}

@@ -1,0 +1,122 @@
+//! Checking a scenario without running it.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use skywave_scenario::{Scenario, ScenarioError};
+
+use crate::backend::Registry;
+use crate::build::Build;
+use crate::network::Way;
+
+/// What is known of a scenario before it runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Checked {
+    /// The scenario with every default, those included that follow from a profile or a control.
+    pub scenario: Scenario,
+    /// The routes of each flow.
+    pub routes: Vec<FlowRoutes>,
+    /// What is permitted, but hardly meant.
+    pub warnings: Vec<Warning>,
+}
+
+/// The routes of a flow, as nodes in order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowRoutes {
+    /// The flow's name.
+    pub flow: String,
+    /// From the sender to the receiver.
+    pub forward: Vec<String>,
+    /// From the receiver to the sender.
+    pub back: Vec<String>,
+}
+
+/// Something in a scenario that is permitted, but hardly meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The path of the field.
+    pub field: String,
+    /// What about it, and what to do.
+    pub message: String,
+}
+
+/// Checks all that [`run`](crate::run) checks before time begins: the scenario itself, and that every
+/// flow has a route there and back.
+///
+/// # Errors
+/// [`ScenarioError`] with the field that is wrong.
+pub fn check(scenario: &Scenario, registry: &Registry) -> Result<Checked, ScenarioError> {
+    scenario.validate(registry)?;
+    let build = Build::new(scenario, registry)?;
+    build.check_counters()?;
+    let mut complete = scenario.clone();
+    for (flow, transport) in complete.flows.iter_mut().zip(&build.transports) {
+        transport.complete(&mut flow.transport);
+    }
+    Ok(Checked {
+        scenario: complete,
+        routes: routes(scenario, &build),
+        warnings: warnings(scenario, &build),
+    })
+}
+
+fn routes(scenario: &Scenario, build: &Build) -> Vec<FlowRoutes> {
+    let nodes = |start: &str, way: Way| {
+        let rest = build.network.nodes_from(way.hop);
+        [start].into_iter().chain(rest).map(str::to_owned).collect()
+    };
+    let flows = scenario.flows.iter().zip(&build.ways);
+    flows
+        .map(|(flow, &[forward, back])| FlowRoutes {
+            flow: flow.name.clone(),
+            forward: nodes(&flow.from, forward),
+            back: nodes(&flow.to, back),
+        })
+        .collect()
+}
+
+fn warnings(scenario: &Scenario, build: &Build) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |field: String, message: String| warnings.push(Warning { field, message });
+    let (nodes, links) = scenario.topology();
+    let ends = links.iter().flat_map(|link| [&link.from, &link.to]);
+    let linked: BTreeSet<_> = ends.collect();
+    for node in nodes.iter().filter(|node| !linked.contains(node)) {
+        warn("nodes".to_owned(), format!("\"{node}\" has no link"));
+    }
+    for (index, (flow, ways)) in scenario.flows.iter().zip(&build.ways).enumerate() {
+        if flow.start >= scenario.duration {
+            warn(
+                format!("flows[{index}].start"),
+                format!(
+                    "{} is not before the end of the run, {}: the flow sends nothing",
+                    flow.start, scenario.duration
+                ),
+            );
+        }
+        if flow.class > 0 && !ways.iter().any(|way| build.network.has_classes(way.hop)) {
+            warn(
+                format!("flows[{index}].class"),
+                "no queue on its routes treats classes differently: give one a weighted queue"
+                    .to_owned(),
+            );
+        }
+        for (way, start, key) in [
+            (ways[0], &flow.from, "route"),
+            (ways[1], &flow.to, "route_back"),
+        ] {
+            if way.has_equal {
+                let rest: Vec<_> = build.network.nodes_from(way.hop).collect();
+                let route = format!("{start} -> {}", rest.join(" -> "));
+                warn(
+                    format!("flows[{index}].{key}"),
+                    format!(
+                        "several routes have as few links; it takes the one whose links come first, \
+                         {route}: name the nodes to choose another"
+                    ),
+                );
+            }
+        }
+    }
+    warnings
+}

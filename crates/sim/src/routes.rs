@@ -1,0 +1,166 @@
+//! Routes over links: the fewest links between two nodes, or those that a flow names.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// Trees that are kept: one for each node at which many routes begin. They take memory for every node.
+const MOST_TREES: usize = 64;
+
+/// The directed links of a network, each with the nodes at its ends.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    ends: Vec<(u32, u32)>,
+    /// Outgoing links of each node, in the order of the scenario.
+    outgoing: Vec<Vec<u32>>,
+    trees: BTreeMap<u32, Tree>,
+}
+
+/// The routes with the fewest links from one node to all others.
+#[derive(Debug)]
+struct Tree {
+    /// The link by which each node is reached; none where it cannot be, and for the root.
+    came_by: Vec<Option<u32>>,
+    /// Whether there is another route with as few links.
+    has_equal: Vec<bool>,
+}
+
+/// A route with the fewest links.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fewest {
+    pub(crate) links: Vec<u32>,
+    /// Whether there is another route with as few links.
+    pub(crate) has_equal: bool,
+}
+
+impl Routes {
+    /// Links between `nodes` nodes, with the index of the node at either end.
+    pub(crate) fn new(nodes: usize, ends: Vec<(u32, u32)>) -> Self {
+        let mut outgoing = vec![Vec::new(); nodes];
+        for (link, &(from, _)) in (0..).zip(&ends) {
+            outgoing[from as usize].push(link);
+        }
+        Self {
+            ends,
+            outgoing,
+            trees: BTreeMap::new(),
+        }
+    }
+
+    /// The route with the fewest links; among equals, the one whose links come first in the scenario.
+    pub(crate) fn fewest_links(&mut self, from: u32, to: u32) -> Option<Fewest> {
+        // A host has one link, so that the routes of all hosts at a router share its tree.
+        if let &[only] = &self.outgoing[from as usize][..] {
+            let next = self.ends[only as usize].1;
+            let mut rest = self.by_tree(next, to)?;
+            rest.links.insert(0, only);
+            return Some(rest);
+        }
+        self.by_tree(from, to)
+    }
+
+    /// The links from node to node.
+    ///
+    /// # Errors
+    /// The first two nodes in a row that no link connects.
+    pub(crate) fn along(&self, nodes: &[u32]) -> Result<Vec<u32>, (u32, u32)> {
+        let pairs = nodes.windows(2).map(|pair| (pair[0], pair[1]));
+        pairs
+            .map(|(from, to)| {
+                let mut links = self.outgoing[from as usize].iter();
+                let link = links.find(|&&link| self.ends[link as usize].1 == to);
+                link.copied().ok_or((from, to))
+            })
+            .collect()
+    }
+
+    fn by_tree(&mut self, root: u32, to: u32) -> Option<Fewest> {
+        if !self.trees.contains_key(&root) {
+            if self.trees.len() >= MOST_TREES {
+                self.trees.clear();
+            }
+            let tree = self.tree(root);
+            self.trees.insert(root, tree);
+        }
+        let tree = &self.trees[&root];
+        let (mut links, mut has_equal, mut node) = (Vec::new(), false, to);
+        while node != root {
+            let link = tree.came_by[node as usize]?;
+            has_equal |= tree.has_equal[node as usize];
+            links.push(link);
+            node = self.ends[link as usize].0;
+        }
+        links.reverse();
+        Some(Fewest { links, has_equal })
+    }
+
+    /// Breadth-first search.
+    fn tree(&self, root: u32) -> Tree {
+        let nodes = self.outgoing.len();
+        let mut tree = Tree {
+            came_by: vec![None; nodes],
+            has_equal: vec![false; nodes],
+        };
+        let mut distance = vec![u32::MAX; nodes];
+        distance[root as usize] = 0;
+        let mut frontier = VecDeque::from([root]);
+        while let Some(node) = frontier.pop_front() {
+            for &link in &self.outgoing[node as usize] {
+                let next = self.ends[link as usize].1;
+                let further = distance[node as usize] + 1;
+                if distance[next as usize] == u32::MAX {
+                    distance[next as usize] = further;
+                    tree.came_by[next as usize] = Some(link);
+                    frontier.push_back(next);
+                } else if distance[next as usize] == further {
+                    tree.has_equal[next as usize] = true;
+                }
+            }
+        }
+        tree
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fewest(links: Vec<u32>, has_equal: bool) -> Option<Fewest> {
+        Some(Fewest { links, has_equal })
+    }
+
+    #[test]
+    fn takes_the_fewest_links_and_the_first_of_equals() {
+        // a is 0, b 1, c 2, d 3.
+        let ends = vec![(0, 1), (0, 2), (1, 3), (2, 3), (0, 3)];
+        let mut routes = Routes::new(4, ends.clone());
+        assert_eq!(routes.fewest_links(0, 3), fewest(vec![4], false));
+        let mut routes = Routes::new(4, ends[..4].to_vec());
+        assert_eq!(routes.fewest_links(0, 3), fewest(vec![0, 2], true));
+        assert_eq!(routes.fewest_links(0, 2), fewest(vec![1], false));
+        assert_eq!(routes.fewest_links(3, 0), None);
+    }
+
+    /// Behind two equal routes, all are two.
+    #[test]
+    fn equals_on_the_way_are_equals_at_the_end() {
+        let ends = vec![(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)];
+        let mut routes = Routes::new(5, ends);
+        assert_eq!(routes.fewest_links(0, 4), fewest(vec![0, 2, 4], true));
+    }
+
+    #[test]
+    fn a_host_shares_the_tree_of_its_router() {
+        let ends = vec![(0, 1), (1, 0), (1, 2), (2, 1), (3, 1), (1, 3)];
+        let mut routes = Routes::new(4, ends);
+        assert_eq!(routes.fewest_links(0, 2), fewest(vec![0, 2], false));
+        assert_eq!(routes.fewest_links(3, 2), fewest(vec![4, 2], false));
+        assert_eq!(routes.fewest_links(3, 1), fewest(vec![4], false));
+        assert_eq!(routes.trees.len(), 1);
+    }
+
+    #[test]
+    fn follows_the_nodes_that_are_named() {
+        let routes = Routes::new(4, vec![(0, 1), (1, 2), (2, 3)]);
+        assert_eq!(routes.along(&[0, 1, 2, 3]), Ok(vec![0, 1, 2]));
+        assert_eq!(routes.along(&[0, 2, 3]), Err((0, 2)));
+    }
+}
