@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from skywave import _core
 from tools.definitions import NOTHING, QUANTITIES, Field, Node, Part, Schema
 
 PATH = Path(__file__).parent.parent / "docs" / "scenario.md"
@@ -26,6 +27,13 @@ defaults, and `skywave schema` the JSON Schema behind this page.
 
 This page is generated from the code's documentation by `make schema`.
 """
+TABLES = """## Tables of results
+
+A run gives tables: Arrow record batches in Rust and Python, Parquet and CSV with
+`skywave run --out`. A name ends in its unit: `_s` is seconds, `_bps` bits per second, `_bytes`
+bytes, `_packets` packets. *Samples* are taken every `probes.interval`, of the `links` and `flows`
+that `probes` names. The `voice` and `transfers` tables are left out of runs without such flows.
+"""
 FIRST = ("Scenario", "Dumbbell", "Link", "Back", "Flow", "Transport", "Tcp", "Dccp", "Source")
 """The definitions that come first, in this order."""
 
@@ -41,7 +49,7 @@ class Writer:
         names = [*self.schema.parts, *self.schema.unions, *self.schema.words]
         rest = sorted(name for name in names if name not in FIRST)
         sections = [self.quantities(), *(self.section(name) for name in (*FIRST, *rest))]
-        return HEAD + "\n" + "\n".join(sections)
+        return HEAD + "\n" + "\n".join([*sections, self.tables()])
 
     def quantities(self) -> str:
         """Return what the units of quantities are."""
@@ -52,6 +60,19 @@ class Writer:
             listed = ", ".join(f"`{unit}`" for unit in units)
             rows.append(f'| {name} | {listed} | `"{node["examples"][0]}"` |')
         return "\n".join([*rows, ""])
+
+    def tables(self) -> str:
+        """Return the tables of results."""
+        rows = [TABLES]
+        for table in json.loads(_core.table_schemas()):
+            when = "In every run" if table["is_standard"] else "If asked for in `probes.tables`"
+            rows += [f"### {table['name']}", "", f"{table['doc']} {when}.", ""]
+            rows += ["| column | type | meaning |", "|---|---|---|"]
+            for column in table["columns"]:
+                kind = column["kind"] + (" or null" if column["nullable"] else "")
+                rows.append(f"| `{column['name']}` | {kind} | {cell(column['doc'])} |")
+            rows.append("")
+        return "\n".join(rows)
 
     def section(self, name: str) -> str:
         """Return the section of a definition."""

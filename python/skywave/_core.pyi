@@ -138,6 +138,9 @@ def inspect_scenario(text: str) -> str:
 def scenario_schema() -> str:
     """Return the JSON Schema of scenarios, as JSON."""
 
+def table_schemas() -> str:
+    """Return the tables that a scenario may ask for, with their columns, as JSON."""
+
 def check_scenario(
     text: str,
     format: str,  # noqa: A002

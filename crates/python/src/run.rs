@@ -88,6 +88,13 @@ pub(crate) fn inspect_scenario(text: &str) -> PyResult<String> {
     serde_json::to_string(&checked).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
+/// The tables that a scenario may ask for, with their columns, as a JSON array.
+#[pyfunction]
+pub(crate) fn table_schemas() -> PyResult<String> {
+    serde_json::to_string(&skywave_sim::tables(&Registry::default()))
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
 /// The JSON Schema of scenarios, as a JSON object.
 #[pyfunction]
 pub(crate) fn scenario_schema() -> String {

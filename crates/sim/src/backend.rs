@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use arrow_schema::{DataType, Field};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::OpenSet;
 use skywave_scenario::Backend;
 
 use crate::packet::Frame;
-use crate::probe::{Probe, ProbeFactory, ProbeSetup};
-use crate::probes;
+use crate::probe::{Probe, ProbeFactory, ProbeSetup, RunEnd};
+use crate::probes::{self, STANDARD};
+use crate::table::DOC;
 
 /// The simulator.
 #[derive(Clone, Copy, Debug)]
@@ -55,4 +57,76 @@ pub fn register_probe<P: Probe>(
 ) {
     let factory: Arc<ProbeFactory> = Arc::new(move |setup| Box::new(make(setup)));
     probes.register(name, doc, move |NoParameters {}| Ok(Arc::clone(&factory)));
+}
+
+/// A table that a scenario may ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TableSchema {
+    /// Its name.
+    pub name: String,
+    /// What it holds, in a sentence.
+    pub doc: &'static str,
+    /// Whether every run has it. The others have to be asked for.
+    pub is_standard: bool,
+    /// Its columns, in order.
+    pub columns: Vec<ColumnSchema>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnSchema {
+    /// Its name, which ends in the unit.
+    pub name: String,
+    /// The type of its values.
+    pub kind: &'static str,
+    /// Whether a value may be null.
+    pub nullable: bool,
+    /// What it holds, in a sentence.
+    pub doc: String,
+}
+
+/// The tables of all probes that are registered, in alphabetical order.
+///
+/// # Panics
+/// If the columns of a probe do not make a table.
+pub fn tables(registry: &Registry) -> Vec<TableSchema> {
+    let setup = Arc::new(ProbeSetup::of_no_run());
+    let end = RunEnd {
+        links: &[],
+        flows: &[],
+        journals: &[],
+    };
+    let probes = registry.probes.names().filter_map(|name| {
+        let make = registry.probe(name).ok()?;
+        Some((name, make(&setup)))
+    });
+    probes
+        .map(|(name, probe)| {
+            let table = probe.finish(&end).expect("a probe has columns");
+            TableSchema {
+                name: name.to_owned(),
+                doc: registry.probes.doc(name).unwrap_or_default(),
+                is_standard: STANDARD.contains(&name),
+                columns: table
+                    .schema()
+                    .fields()
+                    .iter()
+                    .map(|field| column(field))
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+fn column(field: &Field) -> ColumnSchema {
+    ColumnSchema {
+        name: field.name().clone(),
+        kind: match field.data_type() {
+            DataType::Float64 => "number",
+            DataType::UInt32 | DataType::UInt64 => "integer",
+            _ => "text",
+        },
+        nullable: field.is_nullable(),
+        doc: field.metadata().get(DOC).cloned().unwrap_or_default(),
+    }
 }

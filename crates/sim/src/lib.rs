@@ -64,7 +64,7 @@ mod voice;
 mod web;
 mod wire_check;
 
-pub use backend::{Registry, Simulator, register_probe};
+pub use backend::{ColumnSchema, Registry, Simulator, TableSchema, register_probe, tables};
 pub use bench::{Bench, BenchCounts, IdleFlows};
 pub use check::{Checked, FlowRoutes, Warning, check};
 pub use error::RunError;

@@ -44,13 +44,12 @@ use crate::traffic::Journal;
 ///     fn finish(
 ///         self: Box<Self>,
 ///         end: &RunEnd<'_>,
-///     ) -> Result<Option<arrow_array::RecordBatch>, arrow_schema::ArrowError> {
+///     ) -> Result<arrow_array::RecordBatch, arrow_schema::ArrowError> {
 ///         end.table(&self.0)
-///             .column("time_s", |row| row.0)
-///             .flow("flow", |row| row.1)
-///             .column("srtt_s", |row| row.2)
+///             .column("time_s", "When the sample was taken.", |row| row.0)
+///             .flow("flow", "The flow.", |row| row.1)
+///             .column("srtt_s", "The smoothed round-trip time of its sender.", |row| row.2)
 ///             .finish()
-///             .map(Some)
 ///     }
 /// }
 ///
@@ -70,11 +69,16 @@ pub trait Probe: Observer + Any + Send {
         }
     }
 
-    /// The table, when the run is over; `None` where the run has nothing of what it is about.
+    /// Whether a table without rows is left out of the results.
+    fn is_optional(&self) -> bool {
+        false
+    }
+
+    /// The table, when the run is over. Its columns are the same for every run.
     ///
     /// # Errors
-    /// [`ArrowError`] where columns do not make a table.
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError>;
+    /// [`ArrowError`] if the columns do not make a table.
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError>;
 }
 
 /// Which methods of [`Observer`] a probe is called by.
@@ -129,6 +133,17 @@ pub struct Playout {
 }
 
 impl ProbeSetup {
+    /// A run without links and flows: what a probe makes of it are its columns.
+    pub(crate) fn of_no_run() -> Self {
+        Self {
+            interval: Duration::from_secs(1),
+            sampled_links: Vec::new(),
+            sampled_flows: Vec::new(),
+            usage: Vec::new(),
+            playout: Vec::new(),
+        }
+    }
+
     /// The same run, of which nothing is sampled.
     pub(crate) fn of_nothing(&self) -> Self {
         Self {

@@ -108,7 +108,9 @@ impl ProbeSet {
         probes.sort_by_key(|placed| placed.position);
         let mut tables = Vec::with_capacity(probes.len());
         for (name, placed) in self.names.into_iter().zip(probes) {
-            if let Some(table) = placed.probe.finish(end)? {
+            let is_optional = placed.probe.is_optional();
+            let table = placed.probe.finish(end)?;
+            if table.num_rows() > 0 || !is_optional {
                 tables.push((name, table));
             }
         }

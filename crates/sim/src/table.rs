@@ -7,17 +7,20 @@ use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt32Array,
     UInt64Array,
 };
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, Field, Schema};
 use skywave_units::{Duration, Instant};
 
 use crate::ids::FlowId;
+
+/// The key of a column's documentation in the metadata of its Arrow field.
+pub(crate) const DOC: &str = "description";
 
 /// A table that is made of rows, column by column.
 pub struct Table<'a, R> {
     rows: &'a [R],
     links: &'a [String],
     flows: &'a [String],
-    columns: Vec<(&'static str, ArrayRef, bool)>,
+    columns: Vec<(Field, ArrayRef)>,
 }
 
 impl<'a, R> Table<'a, R> {
@@ -30,26 +33,32 @@ impl<'a, R> Table<'a, R> {
         }
     }
 
-    /// A column of values; it may hold nulls where the value is an [`Option`].
+    /// A column of values; it may hold nulls if the value is an [`Option`]. `doc` says in a sentence
+    /// what it holds, and for a sample what of; the name ends in the unit.
     #[must_use]
-    pub fn column<V: Value>(mut self, name: &'static str, value: impl Fn(&R) -> V) -> Self {
+    pub fn column<V: Value>(
+        mut self,
+        name: &'static str,
+        doc: &'static str,
+        value: impl Fn(&R) -> V,
+    ) -> Self {
         let array = V::array(self.rows.iter().map(value));
-        self.columns.push((name, array, V::NULLABLE));
+        self.push(name, doc, array, V::NULLABLE);
         self
     }
 
     /// A column of flows, by name.
     #[must_use]
-    pub fn flow(self, name: &'static str, flow: impl Fn(&R) -> FlowId) -> Self {
+    pub fn flow(self, name: &'static str, doc: &'static str, flow: impl Fn(&R) -> FlowId) -> Self {
         let flows = self.flows;
-        self.label(name, flows, |row| flow(row).get())
+        self.label(name, doc, flows, |row| flow(row).get())
     }
 
     /// A column of directed links, by name.
     #[must_use]
-    pub fn link(self, name: &'static str, link: impl Fn(&R) -> u32) -> Self {
+    pub fn link(self, name: &'static str, doc: &'static str, link: impl Fn(&R) -> u32) -> Self {
         let links = self.links;
-        self.label(name, links, link)
+        self.label(name, doc, links, link)
     }
 
     /// A column of words out of `labels`, each row's by its index, as an Arrow dictionary.
@@ -60,6 +69,7 @@ impl<'a, R> Table<'a, R> {
     pub fn label(
         mut self,
         name: &'static str,
+        doc: &'static str,
         labels: &[String],
         index: impl Fn(&R) -> u32,
     ) -> Self {
@@ -67,8 +77,14 @@ impl<'a, R> Table<'a, R> {
         let labels: ArrayRef = Arc::new(StringArray::from_iter_values(labels));
         let array = DictionaryArray::<Int32Type>::try_new(keys, labels)
             .expect("rows refer to labels that exist");
-        self.columns.push((name, Arc::new(array), false));
+        self.push(name, doc, Arc::new(array), false);
         self
+    }
+
+    fn push(&mut self, name: &str, doc: &str, array: ArrayRef, nullable: bool) {
+        let field = Field::new(name, array.data_type().clone(), nullable);
+        let field = field.with_metadata([(DOC, doc)]);
+        self.columns.push((field, array));
     }
 
     /// The table.
@@ -76,7 +92,8 @@ impl<'a, R> Table<'a, R> {
     /// # Errors
     /// [`ArrowError`] where there is no column.
     pub fn finish(self) -> Result<RecordBatch, ArrowError> {
-        RecordBatch::try_from_iter_with_nullable(self.columns)
+        let (fields, arrays): (Vec<_>, Vec<_>) = self.columns.into_iter().unzip();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
     }
 }
 

@@ -11,6 +11,7 @@ use arrow_schema::ArrowError;
 use skywave_sim::{
     Event, FlowId, HostView, Observer, PacketCount, PacketView, Probe, ProbeSetup, Registry,
     Results, RunEnd, RunOptions, Sample, Scenario, Wants, register_probe, run, run_observed,
+    tables,
 };
 use skywave_units::{Duration, Instant};
 
@@ -128,17 +129,16 @@ impl Observer for Own {
 }
 
 impl Probe for Own {
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         end.table(&self.rows)
-            .column("time_s", |row| row.at)
-            .link("link", |row| row.link)
-            .flow("flow", |row| row.flow)
-            .column("queue_packets", |row| row.queue)
-            .column("cwnd_max", |row| row.cwnd_max)
-            .column("srtt_s", |row| row.srtt)
-            .column("received", |row| row.received)
+            .column("time_s", "", |row| row.at)
+            .link("link", "", |row| row.link)
+            .flow("flow", "", |row| row.flow)
+            .column("queue_packets", "", |row| row.queue)
+            .column("cwnd_max", "", |row| row.cwnd_max)
+            .column("srtt_s", "", |row| row.srtt)
+            .column("received", "", |row| row.received)
             .finish()
-            .map(Some)
     }
 }
 
@@ -283,11 +283,10 @@ impl Probe for Called {
         self.wants
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         end.table(&self.calls)
-            .column("calls", |&calls| calls)
+            .column("calls", "", |&calls| calls)
             .finish()
-            .map(Some)
     }
 }
 
@@ -441,5 +440,31 @@ fn an_observer_of_ones_own_watches_a_run() {
         );
         assert!(watcher.lost > 0);
         assert!(watcher.delay_min.unwrap() >= Duration::from_millis(10));
+    }
+}
+
+/// Every column says what it holds, those of a run without any of it too.
+#[test]
+fn tables_are_known_before_a_run() {
+    let registry = Registry::default();
+    let known = tables(&registry);
+    assert_eq!(known.len(), registry.probes.names().count());
+    for table in &known {
+        assert!(!table.columns.is_empty());
+        for column in &table.columns {
+            assert!(column.doc.ends_with('.'), "{}: {column:?}", table.name);
+        }
+    }
+    let results = measured("packets = true", &registry);
+    for (name, batch) in &results.tables {
+        let table = known.iter().find(|table| table.name == *name).unwrap();
+        let names: Vec<_> = table.columns.iter().map(|column| &*column.name).collect();
+        let fields = batch.schema();
+        let found: Vec<_> = fields
+            .fields()
+            .iter()
+            .map(|field| field.name().as_str())
+            .collect();
+        assert_eq!(found, names, "{name}");
     }
 }

@@ -56,16 +56,15 @@ impl Probe for Drops {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         end.table(&self.rows)
-            .column("time_s", |row| row.at)
-            .link("link", |row| row.link)
-            .flow("flow", |row| row.flow)
-            .column("kind", |row| row.kind)
-            .column("seq", |row| row.seq)
-            .column("bytes", |row| row.bytes)
-            .column("reason", |row| row.reason)
+            .column("time_s", "When the packet was lost.", |row| row.at)
+            .link("link", "The directed link that lost it.", |row| row.link)
+            .flow("flow", "Its flow.", |row| row.flow)
+            .column("kind", "The type of the packet, such as `Data` or `ACK`.", |row| row.kind)
+            .column("seq", "Its sequence number: of a DCCP packet, or of the first byte of a TCP segment.", |row| row.seq)
+            .column("bytes", "Its size, headers included.", |row| row.bytes)
+            .column("reason", "Why: `full` (no room), `early` (a decision of the queue), `loss` (the loss model).", |row| row.reason)
             .finish()
-            .map(Some)
     }
 }

@@ -126,24 +126,23 @@ impl Probe for Flows {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         let seconds = self.setup.interval().as_secs_f64();
         end.table(&self.rows)
-            .column("time_s", |row| row.at)
-            .flow("flow", |row| row.flow)
-            .column("goodput_bps", |row| {
+            .column("time_s", "When the sample was taken: the end of its interval.", |row| row.at)
+            .flow("flow", "The flow.", |row| row.flow)
+            .column("goodput_bps", "Application data delivered in the interval, as a rate.", |row| {
                 row.delivered_bytes as f64 * 8.0 / seconds
             })
-            .column("delivered_packets", |row| row.delivered_packets)
-            .column("delivered_bytes", |row| row.delivered_bytes)
-            .column("delay_mean_s", |row| row.delay_mean)
-            .column("delay_min_s", |row| row.delay_min)
-            .column("delay_max_s", |row| row.delay_max)
-            .column("srtt_s", |row| row.srtt)
-            .column("cwnd_packets", |row| row.cwnd)
-            .column("ssthresh_packets", |row| finite(row.ssthresh))
-            .column("pipe_packets", |row| row.pipe)
+            .column("delivered_packets", "Packets with application data delivered in the interval.", |row| row.delivered_packets)
+            .column("delivered_bytes", "Application data delivered in the interval.", |row| row.delivered_bytes)
+            .column("delay_mean_s", "Mean one-way delay of the data packets that arrived in the interval, from sending to receipt; null if none did.", |row| row.delay_mean)
+            .column("delay_min_s", "The smallest of these delays.", |row| row.delay_min)
+            .column("delay_max_s", "The largest of these delays.", |row| row.delay_max)
+            .column("srtt_s", "The sender's smoothed round-trip time at the sample; null before the first measurement.", |row| row.srtt)
+            .column("cwnd_packets", "Congestion window at the sample; null for a sender without one.", |row| row.cwnd)
+            .column("ssthresh_packets", "Slow-start threshold at the sample; null if unbounded, or for a sender without one.", |row| finite(row.ssthresh))
+            .column("pipe_packets", "Data packets in flight at the sample, as the sender estimates them; null for a sender that does not.", |row| row.pipe)
             .finish()
-            .map(Some)
     }
 }

@@ -74,20 +74,47 @@ impl Probe for LinkFlows {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         let seconds = self.setup.interval().as_secs_f64();
         end.table(&self.rows)
-            .column("time_s", |row| row.at)
-            .link("link", |row| row.link)
-            .flow("flow", |row| row.flow)
-            .column("arrivals", |row| row.count.arrivals)
-            .column("drops", |row| row.count.drops)
-            .column("delivered", |row| row.count.delivered)
-            .column("delivered_bytes", |row| row.count.delivered_bytes)
-            .column("marks", |row| row.count.marks)
-            .column("throughput_bps", |row| row.count.throughput_bps(seconds))
+            .column(
+                "time_s",
+                "When the sample was taken: the end of its interval.",
+                |row| row.at,
+            )
+            .link("link", "The directed link.", |row| row.link)
+            .flow(
+                "flow",
+                "The flow, with its packets in both directions.",
+                |row| row.flow,
+            )
+            .column(
+                "arrivals",
+                "The flow's packets handed to the link in the interval.",
+                |row| row.count.arrivals,
+            )
+            .column(
+                "drops",
+                "Those that the link lost in the interval.",
+                |row| row.count.drops,
+            )
+            .column(
+                "delivered",
+                "Those that arrived at the far end in the interval.",
+                |row| row.count.delivered,
+            )
+            .column("delivered_bytes", "Their size, headers included.", |row| {
+                row.count.delivered_bytes
+            })
+            .column(
+                "marks",
+                "Those that the queue marked in the interval, or wrote a code into.",
+                |row| row.count.marks,
+            )
+            .column("throughput_bps", "`delivered_bytes` as a rate.", |row| {
+                row.count.throughput_bps(seconds)
+            })
             .finish()
-            .map(Some)
     }
 }
 

@@ -61,20 +61,19 @@ impl Probe for Links {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         let seconds = self.setup.interval().as_secs_f64();
         end.table(&self.rows)
-            .column("time_s", |row| row.at)
-            .link("link", |row| row.link)
-            .column("arrivals", |row| row.count.arrivals)
-            .column("drops", |row| row.count.drops)
-            .column("delivered", |row| row.count.delivered)
-            .column("delivered_bytes", |row| row.count.delivered_bytes)
-            .column("marks", |row| row.count.marks)
-            .column("throughput_bps", |row| row.count.throughput_bps(seconds))
-            .column("queue_packets", |row| row.queue_packets)
-            .column("queue_bytes", |row| row.queue_bytes)
+            .column("time_s", "When the sample was taken: the end of its interval.", |row| row.at)
+            .link("link", "The directed link.", |row| row.link)
+            .column("arrivals", "Packets handed to the link in the interval.", |row| row.count.arrivals)
+            .column("drops", "Packets that the link lost in the interval, by its queue or its loss model.", |row| row.count.drops)
+            .column("delivered", "Packets that arrived at the far end in the interval.", |row| row.count.delivered)
+            .column("delivered_bytes", "Their size, headers included.", |row| row.count.delivered_bytes)
+            .column("marks", "Packets that the queue marked in the interval, or wrote a code into.", |row| row.count.marks)
+            .column("throughput_bps", "`delivered_bytes` as a rate.", |row| row.count.throughput_bps(seconds))
+            .column("queue_packets", "Packets in the queue at the instant of the sample, without the one in transmission.", |row| row.queue_packets)
+            .column("queue_bytes", "Their size.", |row| row.queue_bytes)
             .finish()
-            .map(Some)
     }
 }

@@ -73,7 +73,7 @@ impl Probe for Packets {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         // Links first, then each flow's sender and receiver.
         let links = end.links().len() as u32;
         let hosts = end
@@ -86,16 +86,15 @@ impl Probe for Packets {
             Place::Host(host) => links + host.get(),
         };
         end.table(&self.rows)
-            .column("time_s", |row| row.at)
-            .column("event", |row| row.event)
-            .label("place", &places, place)
-            .flow("flow", |row| row.to.flow())
-            .column("kind", |row| row.kind)
-            .column("seq", |row| row.seq)
-            .column("ack", |row| row.ack)
-            .column("bytes", |row| row.bytes)
-            .column("ecn", |row| u32::from(row.ecn))
+            .column("time_s", "When it happened.", |row| row.at)
+            .column("event", "What happened: `send`, `enqueue`, `drop`, `arrive` (at the end of a link) or `receive`.", |row| row.event)
+            .label("place", "Where: a directed link, or the `sender` or `receiver` of a flow.", &places, place)
+            .flow("flow", "The flow of the packet.", |row| row.to.flow())
+            .column("kind", "The type of the packet, such as `Data` or `ACK`.", |row| row.kind)
+            .column("seq", "Its sequence number: of a DCCP packet, or of the first byte of a TCP segment.", |row| row.seq)
+            .column("ack", "Its acknowledgement number; null if it has none.", |row| row.ack)
+            .column("bytes", "Its size, headers included.", |row| row.bytes)
+            .column("ecn", "The two bits of its ECN field: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE.", |row| u32::from(row.ecn))
             .finish()
-            .map(Some)
     }
 }

@@ -45,13 +45,19 @@ impl Probe for Queues {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         end.table(&self.values.rows)
-            .column("time_s", |row| row.at)
-            .link("link", |row| row.source)
-            .label("name", &self.values.names, |row| row.name)
-            .column("value", |row| finite(row.value))
+            .column("time_s", "When the sample was taken.", |row| row.at)
+            .link("link", "The directed link.", |row| row.source)
+            .label(
+                "name",
+                "The value, as the discipline calls it, with its unit.",
+                &self.values.names,
+                |row| row.name,
+            )
+            .column("value", "What it was; null if infinite.", |row| {
+                finite(row.value)
+            })
             .finish()
-            .map(Some)
     }
 }

@@ -65,18 +65,17 @@ impl Probe for Rates {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         end.table(&self.rows)
-            .column("time_s", |row| row.at)
-            .flow("flow", |row| row.flow)
-            .column("rate_bps", |row| row.rate.rate.as_bps())
-            .column("allowed_rate_bps", |row| row.rate.allowed_rate.as_bps())
-            .column("receive_rate_bps", |row| row.rate.receive_rate.as_bps())
-            .column("loss_event_rate", |row| row.rate.loss_event_rate)
-            .column("rtt_s", |row| row.rtt)
-            .column("reports", |row| row.rate.reports)
-            .column("loss_events", |row| row.rate.loss_events)
+            .column("time_s", "When one of the values changed, or a report arrived.", |row| row.at)
+            .flow("flow", "The flow.", |row| row.flow)
+            .column("rate_bps", "Rate at which packets leave (X_inst where oscillation prevention is on, otherwise X; RFC 5348 section 4).", |row| row.rate.rate.as_bps())
+            .column("allowed_rate_bps", "The allowed rate X.", |row| row.rate.allowed_rate.as_bps())
+            .column("receive_rate_bps", "The receive rate of the last report, X_recv.", |row| row.rate.receive_rate.as_bps())
+            .column("loss_event_rate", "The loss event rate p of the last report, between 0 and 1.", |row| row.rate.loss_event_rate)
+            .column("rtt_s", "The sender's mean round-trip time R; null before the first measurement.", |row| row.rtt)
+            .column("reports", "Reports that the sender has processed since the start.", |row| row.rate.reports)
+            .column("loss_events", "Reports of a new loss event since the start.", |row| row.rate.loss_events)
             .finish()
-            .map(Some)
     }
 }

@@ -27,11 +27,15 @@ impl Transfers {
 impl Observer for Transfers {}
 
 impl Probe for Transfers {
+    fn is_optional(&self) -> bool {
+        true
+    }
+
     fn wants(&self) -> Wants {
         Wants::NOTHING
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         let mut rows: Vec<Row> = end
             .journals()
             .flat_map(|(flow, journal)| {
@@ -41,17 +45,25 @@ impl Probe for Transfers {
                     .map(move |&file| Row { flow, file })
             })
             .collect();
-        if rows.is_empty() {
-            return Ok(None);
-        }
         rows.sort_by_key(|row| row.file.start);
         end.table(&rows)
-            .flow("flow", |row| row.flow)
-            .column("start_s", |row| row.file.start)
-            .column("finish_s", |row| row.file.end.map(|(at, _)| at))
-            .column("bytes", |row| row.file.bytes)
-            .column("arrived_bytes", |row| row.file.end.map(|(_, bytes)| bytes))
+            .flow("flow", "The flow of web traffic.", |row| row.flow)
+            .column(
+                "start_s",
+                "When the connection of the file was opened.",
+                |row| row.file.start,
+            )
+            .column(
+                "finish_s",
+                "When the sender knew that all was received; null if the run ended before.",
+                |row| row.file.end.map(|(at, _)| at),
+            )
+            .column("bytes", "Length of the file.", |row| row.file.bytes)
+            .column(
+                "arrived_bytes",
+                "How much of it arrived; null if the run ended before.",
+                |row| row.file.end.map(|(_, bytes)| bytes),
+            )
             .finish()
-            .map(Some)
     }
 }

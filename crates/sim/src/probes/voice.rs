@@ -63,6 +63,10 @@ impl Observer for Voice {
 }
 
 impl Probe for Voice {
+    fn is_optional(&self) -> bool {
+        true
+    }
+
     fn wants(&self) -> Wants {
         Wants {
             packets: self.logs.iter().any(Option::is_some),
@@ -70,7 +74,7 @@ impl Probe for Voice {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         let mut rows = Vec::new();
         for (log, (flow, journal)) in self.logs.iter().zip(end.journals()) {
             let Some(log) = log else { continue };
@@ -84,23 +88,19 @@ impl Probe for Voice {
                 });
             }
         }
-        if rows.is_empty() {
-            return Ok(None);
-        }
         end.table(&rows)
-            .column("time_s", |row| row.at)
-            .flow("flow", |row| row.flow)
-            .column("frames", |row| row.made.frames)
-            .column("refused", |row| row.made.refused)
-            .column("sent", |row| row.count.sent)
-            .column("lost", |row| row.count.lost)
-            .column("late", |row| row.count.late)
-            .column("played", |row| row.count.played)
-            .column("mode_mean", |row| row.count.mode_mean())
-            .column("wait_mean_s", |row| row.count.wait_mean())
-            .column("delay_mean_s", |row| row.count.delay_mean())
+            .column("time_s", "The end of the interval in which the frames were made.", |row| row.at)
+            .flow("flow", "The call.", |row| row.flow)
+            .column("frames", "Frames that the codec made in the interval.", |row| row.made.frames)
+            .column("refused", "Of these, frames that the transport did not take.", |row| row.made.refused)
+            .column("sent", "Frames in datagrams that were sent; counted, as all that follows, in the interval in which they were made.", |row| row.count.sent)
+            .column("lost", "Frames that did not arrive.", |row| row.count.lost)
+            .column("late", "Frames that arrived after their deadline.", |row| row.count.late)
+            .column("played", "Frames that were played in time.", |row| row.count.played)
+            .column("mode_mean", "Mean of the codec's mode over the frames played, where 0 is the best; null if none was.", |row| row.count.mode_mean())
+            .column("wait_mean_s", "Mean time from making a frame to sending it; null if none was sent.", |row| row.count.wait_mean())
+            .column("delay_mean_s", "Mean time from making a frame to its arrival; null if none arrived.", |row| row.count.delay_mean())
             .finish()
-            .map(Some)
     }
 }
 

@@ -72,14 +72,21 @@ impl Probe for Windows {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         end.table(&self.rows)
-            .column("time_s", |row| row.at)
-            .flow("flow", |row| row.flow)
-            .column("cwnd_packets", |row| row.window.cwnd)
-            .column("ssthresh_packets", |row| finite(row.window.ssthresh))
-            .column("pipe_packets", |row| row.window.pipe)
+            .column("time_s", "When one of the values changed.", |row| row.at)
+            .flow("flow", "The flow.", |row| row.flow)
+            .column("cwnd_packets", "Congestion window.", |row| row.window.cwnd)
+            .column(
+                "ssthresh_packets",
+                "Slow-start threshold; null if unbounded.",
+                |row| finite(row.window.ssthresh),
+            )
+            .column(
+                "pipe_packets",
+                "Data packets in flight, as the sender estimates them.",
+                |row| row.window.pipe,
+            )
             .finish()
-            .map(Some)
     }
 }
