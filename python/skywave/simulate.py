@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave._files import replacing_file
 from skywave.results import Results
+from skywave.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from skywave.scenario import Scenario
 
 
 def run(
@@ -35,9 +35,15 @@ def run(
 
     Raises:
         ScenarioError: with the field that is wrong.
+        TypeError: where it is no scenario.
         OSError: where a capture cannot be written; what was there before stays.
 
     """
+    if not isinstance(scenario, Scenario):
+        raise TypeError(
+            f"expected a Scenario, not {type(scenario).__name__}: "
+            "Scenario.from_file(path) reads one from a file"
+        )
     with ExitStack() as files:
         # Half a capture is worse than none.
         partial = {

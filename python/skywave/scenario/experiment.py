@@ -113,6 +113,10 @@ class Scenario(parts.Scenario):
         )
         return self
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the form that the core reads, without what has its default."""
+        return {"flows": [], **super().to_dict()}
+
     def to_json(self) -> str:
         """Return the scenario as JSON."""
         return json.dumps(self.to_dict(), indent=2)

@@ -54,6 +54,8 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, QUANTITIES):
         return str(value)
+    if isinstance(value, type):
+        raise TypeError(f"{value.__name__} is a class: give one of it, as {value.__name__}()")
     return value
 
 
