@@ -196,6 +196,8 @@ impl Bench {
             }
         });
         prop_assert_eq!(wrong, None, "after {}", what);
+        let failure = self.control.failure();
+        prop_assert!(failure.is_none(), "{failure:?} after {what}");
         Ok(())
     }
 
