@@ -10,10 +10,23 @@ Describe an experiment with :class:`Scenario`, run it with :func:`run`, read Arr
 """
 
 from skywave._core import CaptureError, ScenarioError
+from skywave.control import (
+    Ack,
+    AckedPacket,
+    Context,
+    Control,
+    Loss,
+    Mark,
+    Pacing,
+    RoundTrip,
+    Sent,
+    Timeout,
+)
 from skywave.results import Results
 from skywave.scenario import (
     Adapt,
     AdaptiveRed,
+    Aimd,
     Back,
     Bernoulli,
     Cbr,
@@ -55,14 +68,19 @@ from skywave.simulate import run, run_many
 from skywave.topologies import Aggregate, Hop, parking_lot
 
 __all__ = [
+    "Ack",
+    "AckedPacket",
     "Adapt",
     "AdaptiveRed",
     "Aggregate",
+    "Aimd",
     "Back",
     "Bernoulli",
     "CaptureError",
     "Cbr",
     "CoDel",
+    "Context",
+    "Control",
     "Cubic",
     "Dccp",
     "DropTail",
@@ -75,6 +93,9 @@ __all__ = [
     "GilbertElliott",
     "Hop",
     "Link",
+    "Loss",
+    "Mark",
+    "Pacing",
     "PacketLoss",
     "PerRoundTrip",
     "Pie",
@@ -82,14 +103,17 @@ __all__ = [
     "Red",
     "Reno",
     "Results",
+    "RoundTrip",
     "Scenario",
     "ScenarioError",
+    "Sent",
     "Step",
     "SubQueue",
     "Talkspurts",
     "Tcp",
     "Tfrc",
     "Think",
+    "Timeout",
     "Trace",
     "Udp",
     "Vcp",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave._files import replacing_file
+from skywave.control import live
 from skywave.results import Results
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def run(
     Raises:
         ScenarioError: with the field that is wrong.
         OSError: where a capture cannot be written; what was there before stays.
+        Exception: what a control in Python raised, with a note that names the flow.
 
     """
     with ExitStack() as files:
@@ -50,6 +52,7 @@ def run(
                 progress=progress,
                 captures=partial,
                 verify_physics=verify_physics,
+                controls=live(scenario.controls()),
             )
         )
 
@@ -65,8 +68,12 @@ def run_many(
 
     Raises:
         ScenarioError: with the field that is wrong.
+        Exception: what a control in Python raised, with a note that names the scenario and the
+            flow; that of the first in order, once all have ended.
 
     """
+    scenarios = list(scenarios)
     # Without the indentation of `to_json`, which takes half of the time.
     texts = [json.dumps(scenario.to_dict()) for scenario in scenarios]
-    return [Results(run) for run in _core.run_many(texts, progress=progress)]
+    controls = live(control for scenario in scenarios for control in scenario.controls())
+    return [Results(run) for run in _core.run_many(texts, progress=progress, controls=controls)]

@@ -43,6 +43,7 @@ from skywave.scenario.sources import (
     Web,
 )
 from skywave.scenario.transports import (
+    Aimd,
     Cubic,
     Dccp,
     DynamicFeedback,
@@ -59,6 +60,7 @@ from skywave.scenario.transports import (
 __all__ = [
     "Adapt",
     "AdaptiveRed",
+    "Aimd",
     "Back",
     "Bernoulli",
     "Cbr",

@@ -6,6 +6,8 @@ import dataclasses
 from functools import cache
 from typing import Any, ClassVar
 
+from skywave.control import Control, named
+
 
 @cache
 def _fields(kind: type) -> tuple[tuple[str, str], ...]:
@@ -25,6 +27,15 @@ def plain(value: Any) -> Any:
     return value
 
 
+def with_control(body: dict[str, Any]) -> dict[str, Any]:
+    """Put a control in Python into the form that the core reads: a name, and a table under it."""
+    control = body.get("control")
+    if not isinstance(control, Control):
+        return body
+    name, parameters = named(control)
+    return {**body, "control": name, name: parameters}
+
+
 class Mirror:
     """A part of a scenario; ``TAG`` names its variant where the schema has several."""
 
@@ -38,4 +49,5 @@ class Mirror:
             for attribute, name in _fields(kind)
             if (value := getattr(self, attribute)) is not None
         }
+        body = with_control(body)
         return body if self.TAG is None else {self.TAG: body}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from skywave.control import imported
 from skywave.scenario.mirror import Mirror
 from skywave.scenario.networks import Back, Bernoulli, GilbertElliott, PacketLoss, Step, Trace
 from skywave.scenario.queues import (
@@ -19,6 +20,7 @@ from skywave.scenario.queues import (
 )
 from skywave.scenario.sources import Adapt, Cbr, FileSize, Ftp, Talkspurts, Think, Voice, Web
 from skywave.scenario.transports import (
+    Aimd,
     Cubic,
     Dccp,
     DynamicFeedback,
@@ -69,6 +71,7 @@ _PARTS: dict[str, type[Mirror]] = {
     "talkspurts": Talkspurts,
     "adapt": Adapt,
     "tfrc": Tfrc,
+    "aimd": Aimd,
     "reno": Reno,
     "cubic": Cubic,
     "vegas": Vegas,
@@ -80,6 +83,9 @@ _PARTS: dict[str, type[Mirror]] = {
 def read(mirror: type[PartT], document: Mapping[str, Any]) -> PartT:
     """Read a part from the core's normalised JSON."""
     values: dict[str, Any] = {}
+    document = dict(document)
+    if (name := document.get("control")) and ":" in name:
+        document["control"] = imported(name, document.pop(name, {}))
     for key, value in document.items():
         if key in ("transport", "source", "queue", "loss", "feedback") and isinstance(value, dict):
             ((tag, body),) = value.items()

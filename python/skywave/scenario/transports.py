@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from skywave.scenario.mirror import Mirror
+
+if TYPE_CHECKING:
+    from skywave.control import Control
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +36,18 @@ class Vcp(Mirror):
 @dataclass(frozen=True, kw_only=True)
 class Reno(Mirror):
     """The control ``reno`` (RFC 5681), which has no parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aimd(Mirror):
+    """Parameters of the control ``aimd``: AIMD(a, b), of which ``reno`` is AIMD(1, 1/2).
+
+    ``increase`` is a, in packets per round-trip time; ``decrease`` is b, the fraction of the window
+    that a loss takes away.
+    """
+
+    increase: float | None = None
+    decrease: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,14 +80,15 @@ class Tcp(Mirror):
 
     ``control`` says how large the window is, ``recovery`` how lost segments are found and sent
     again. Any two go together; the defaults are ``reno`` with ``newreno``, and ``vegas`` with
-    ``vegas``. ``reno``, ``cubic``, ``vegas`` and ``vcp`` have the parameters of the control of that
-    name. ``ecn`` is RFC 3168.
+    ``vegas``. ``aimd``, ``cubic``, ``vegas`` and ``vcp`` have the parameters of the control of that
+    name; one of your own is a :class:`skywave.Control`. ``ecn`` is RFC 3168.
     """
 
     TAG: ClassVar[str] = "tcp"
     profile: Literal["rfc", "ns2"] | None = None
-    control: Literal["reno", "cubic", "vegas", "vcp"] | None = None
+    control: str | Control | None = None
     reno: Reno | None = None
+    aimd: Aimd | None = None
     cubic: Cubic | None = None
     vegas: Vegas | None = None
     vcp: Vcp | None = None
@@ -135,14 +151,15 @@ class Dccp(Mirror):
     """DCCP's parameters; windows and the send queue are in packets.
 
     ``profile`` says whose rules fill the rest; ``tfrc`` has those of CCID 3 and 4, ``vcp`` those of
-    CCIDs 248 to 250. CCID 251 takes any ``control``, whose parameters ``reno``, ``cubic`` or
-    ``vegas`` has.
+    CCIDs 248 to 250. CCID 251 takes any ``control``, whose parameters ``aimd``, ``cubic`` or
+    ``vegas`` has; one of your own is a :class:`skywave.Control`.
     """
 
     TAG: ClassVar[str] = "dccp"
     ccid: int | None = None
-    control: Literal["reno", "cubic", "vegas"] | None = None
+    control: str | Control | None = None
     reno: Reno | None = None
+    aimd: Aimd | None = None
     cubic: Cubic | None = None
     vegas: Vegas | None = None
     profile: Literal["rfc", "ns2"] | None = None
