@@ -37,6 +37,7 @@ from skywave import (
     run,
     run_many,
 )
+from skywave.control import check
 from skywave.net import Config, Connection, Endpoint, Listener, ResetError
 
 if TYPE_CHECKING:
@@ -325,6 +326,28 @@ def test_an_answer_that_is_returned_is_not_lost() -> None:
 
     with pytest.raises(ValueError, match=r"Returns\.on_ack returned 3.0: return nothing"):
         run(scenario(Tcp(control=Returns(), segment="1460 B")))
+
+
+@pytest.mark.parametrize("control", [Reno(), Reno(factor=0.7)], ids=str)
+def test_a_control_is_held_to_the_contract(control: Control) -> None:
+    check(control)
+
+
+def test_the_example_keeps_the_contract() -> None:
+    check(example().Shy())
+
+
+def test_a_violation_is_told_with_the_calls_that_show_it() -> None:
+    class Grows(Reno):
+        def on_timeout(self, timeout: Timeout) -> None:
+            self.cwnd += 10
+
+    with pytest.raises(AssertionError, match="took cwnd from 4 to 14 packets") as raised:
+        check(Grows())
+    assert str(raised.value).endswith("the calls:\n  Timeout")
+    with pytest.raises(AssertionError, match="ZeroDivisionError: in on_loss after Loss") as raised:
+        check(Fails(method="on_loss"))
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
 
 
 FILE = """

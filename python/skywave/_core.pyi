@@ -93,6 +93,16 @@ def rate_bps(text: str) -> int:
 def duration_s(text: str) -> float:
     """Read a duration, as "10 s", in seconds."""
 
+def check_control(
+    name: str, parameters: str, controls: dict[str, type[Control]] | None, cases: int
+) -> None:
+    """Hold the control of this name and these parameters (JSON) to the contract of controls.
+
+    Raises:
+        AssertionError: what is violated, and the calls that show it.
+
+    """
+
 class Context:
     """What is known of a connection when it begins."""
 

@@ -45,6 +45,7 @@ from skywave._core import (
     RoundTrip,
     Sent,
     Timeout,
+    check_control,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ __all__ = [
     "RoundTrip",
     "Sent",
     "Timeout",
+    "check",
 ]
 
 
@@ -248,6 +250,21 @@ def imported(name: str, parameters: Mapping[str, Any]) -> Control:
     """
     kind, complete = find(name, json.dumps(parameters), None)
     return kind(**json.loads(complete))
+
+
+def check(control: Control, *, cases: int = 256) -> None:
+    """Hold controls like this one to their contract, as each built-in one is held.
+
+    ``cases`` random sequences of up to 200 calls are tried, the same ones each time.
+
+    Raises:
+        AssertionError: what is violated, and the shortest calls found that show it; its cause is
+            what the control raised, if it did.
+        ScenarioError: where the class lacks a method, or its parameters are wrong.
+
+    """
+    name, parameters = named(control)
+    check_control(name, json.dumps(parameters), live([control]), cases)
 
 
 def chosen(

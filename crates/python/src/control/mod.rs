@@ -2,11 +2,13 @@
 //!
 //! - `class` is a subclass of `skywave.Control` with its parameters: a kind of controls.
 //! - `object` is the control of one connection: it calls its Python object, and keeps its answers.
+//! - `contract` holds one to the contract of all controls.
 //! - `values` are what that object is told, `round_trip` adds it up for one that is called seldom.
 //!
 //! Where a name is looked up, and parameters are checked, is `skywave.control`.
 
 mod class;
+mod contract;
 mod object;
 mod round_trip;
 mod values;
@@ -23,6 +25,7 @@ use self::class::Class;
 
 /// Adds what controls in Python use to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(contract::check_control, module)?)?;
     values::register(module)
 }
 
