@@ -13,7 +13,7 @@ from tools.definitions import NOTHING, QUANTITIES, Field, Node, Part, Schema
 
 PATH = Path(__file__).parent.parent / "python" / "skywave" / "scenario" / "parts.py"
 MUTABLE = ("Scenario",)
-"""Classes whose lists can be added to."""
+"""Classes whose lists can be added to; a hand-written class with methods takes their place."""
 HEAD = '''"""The parts of a scenario, one class for each definition of its schema.
 
 Written by ``make schema`` from the core's types and their documentation: do not edit.
@@ -31,6 +31,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from attrs import Factory, converters, define, field, frozen
 
+from skywave.control import Control
 from skywave.quantities import Bytes, Duration, Rate, durations, sizes
 from skywave.scenario.part import Part
 
@@ -49,8 +50,7 @@ class Writer:
         blocks = [self.words(name) for name in self.schema.words]
         blocks += self.classes()
         blocks += [self.union(name) for name in self.schema.unions]
-        names = [*self.schema.words, *self.schema.parts, *self.schema.unions]
-        listed = "".join(f'"{name}", ' for name in sorted(names))
+        listed = "".join(f'"{name}", ' for name in sorted(self.schema.parts) if name not in MUTABLE)
         blocks.append(f"__all__ = [{listed}]")
         text = HEAD + "\n\n".join(blocks) + "\n"
         for argument in ("check --quiet --fix --select I,F401,RUF022", "format --quiet"):
@@ -121,6 +121,9 @@ class Writer:
         if node.get("type") == "array":
             inner = self.type_of(node["items"])
             return f"list[{inner}]" if is_mutable else f"tuple[{inner}, ...]"
+        if any("pattern" in form for form in node.get("anyOf", [])):
+            # A name out of a list, or a class in Python.
+            return "str | Control"
         names = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
         return names[node["type"]]
 

@@ -5,6 +5,7 @@ from typing import Self, TypedDict, overload
 
 import pyarrow as pa
 
+from skywave.control import Control
 from skywave.net.config import Config
 from skywave.net.stats import Closed, Stats
 
@@ -129,7 +130,7 @@ class Bytes:
     @overload
     def __truediv__(self, other: Duration) -> Rate: ...
 
-def inspect_scenario(text: str) -> str:
+def inspect_scenario(text: str, *, controls: dict[str, type[Control]] | None = None) -> str:
     """Return what is known of a scenario (JSON) before it runs, as JSON.
 
     Its keys are ``scenario``, with every default, ``routes`` and ``warnings``.
@@ -145,10 +146,13 @@ def check_scenario(
     text: str,
     format: str,  # noqa: A002
     directory: str | None = None,
+    *,
+    controls: dict[str, type[Control]] | None = None,
 ) -> str:
     """Validate a scenario, "toml" or "json", and return its normalised JSON.
 
-    Files that it names are read from ``directory``.
+    Files that it names are read from ``directory``. Controls in Python that it names are those in
+    ``controls``, or imported.
     """
 
 def run(
@@ -157,11 +161,15 @@ def run(
     progress: Callable[[float], None] | None = None,
     captures: dict[str, str] | None = None,
     verify_physics: bool = False,
+    controls: dict[str, type[Control]] | None = None,
 ) -> Run:
     """Run a scenario given as JSON."""
 
 def run_many(
-    scenarios: Sequence[str], *, progress: Callable[[int, int], None] | None = None
+    scenarios: Sequence[str],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    controls: dict[str, type[Control]] | None = None,
 ) -> list[Run]:
     """Run scenarios on all cores; the results are in order."""
 
@@ -181,6 +189,284 @@ def decode_capture(data: bytes) -> list[Frame]:
 
 def duration_s(text: str) -> float:
     """Read a duration, as "10 s", in seconds."""
+
+def check_control(
+    name: str, parameters: str, controls: dict[str, type[Control]] | None, cases: int
+) -> None:
+    """Hold the control of this name and these parameters (JSON) to the contract of controls.
+
+    Raises:
+        AssertionError: what is violated, and the calls that show it.
+
+    """
+
+class Context:
+    """What is known of a connection when it begins."""
+
+    def __init__(
+        self,
+        *,
+        packet_size: int = ...,
+        initial_cwnd: float = ...,
+        initial_ssthresh: float = ...,
+        ns2: bool = ...,
+    ) -> None: ...
+    @property
+    def packet_size(self) -> int:
+        """Bytes of application data in a full packet."""
+    @property
+    def initial_cwnd(self) -> float:
+        """The initial cwnd, and the upper bound of cwnd after an idle period, in packets."""
+    @property
+    def initial_ssthresh(self) -> float:
+        """The initial ssthresh, in packets; infinite for "arbitrarily high"."""
+    @property
+    def ns2(self) -> bool:
+        """Whether the connection emulates ns-2 where it deviates from the RFCs."""
+
+class Sent:
+    """A data packet that leaves."""
+
+    def __init__(
+        self,
+        *,
+        now_s: float = ...,
+        number: int = ...,
+        size: int = ...,
+        in_flight: int = ...,
+        application_limited: bool = ...,
+    ) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When, in seconds."""
+    @property
+    def number(self) -> int:
+        """Its number in sending order.
+
+        For DCCP the 48-bit sequence number, which wraps to zero. For TCP the stream offset of the
+        first byte, from 1; a retransmission has the same number.
+        """
+    @property
+    def size(self) -> int:
+        """Bytes of application data."""
+    @property
+    def in_flight(self) -> int:
+        """Data packets in flight, including this one."""
+    @property
+    def application_limited(self) -> bool:
+        """Whether the application has nothing more to send although cwnd has room."""
+
+class AckedPacket:
+    """A data packet acknowledged for the first time."""
+
+    def __init__(
+        self,
+        *,
+        number: int = ...,
+        sent_at_s: float = ...,
+        transmissions: int = ...,
+        ecn: int = ...,
+    ) -> None: ...
+    @property
+    def number(self) -> int:
+        """Its number, as in :class:`Sent`."""
+    @property
+    def sent_at_s(self) -> float:
+        """When it was sent, in seconds; for TCP, last sent."""
+    @property
+    def transmissions(self) -> int:
+        """How often it was sent; more than once only for TCP."""
+    @property
+    def ecn(self) -> int:
+        """The ECN field with which it arrived, as far as the protocol tells: 3 is CE."""
+
+class Ack:
+    """An acknowledgement."""
+
+    def __init__(
+        self,
+        *,
+        now_s: float = ...,
+        newly_acked: int = ...,
+        marked: int = ...,
+        in_flight: int = ...,
+        ack_ratio: int = ...,
+        rtt_s: float | None = ...,
+        delivery_rate_bps: int | None = ...,
+        delivery_limited: bool = ...,
+        application_limited: bool = ...,
+        ecn_echo: bool = ...,
+    ) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When it arrived, in seconds."""
+    @property
+    def newly_acked(self) -> int:
+        """Data packets acknowledged for the first time."""
+    @property
+    def marked(self) -> int:
+        """How many of them were marked (CE); over TCP see ``ecn_echo``."""
+    @property
+    def in_flight(self) -> int:
+        """Data packets in flight after it, as far as the sender knows."""
+    @property
+    def ack_ratio(self) -> int:
+        """The Ack Ratio asked of the receiver, in packets per acknowledgement; 1 for TCP."""
+    @property
+    def rtt_s(self) -> float | None:
+        """A sample of the round-trip time, in seconds, if it gives one."""
+    @property
+    def delivery_rate_bps(self) -> int | None:
+        """A sample of the delivery rate, in bit/s, if measured (``Control.delivery_rate``)."""
+    @property
+    def delivery_limited(self) -> bool:
+        """Whether the application limited that sample, so that the path may be faster."""
+    @property
+    def application_limited(self) -> bool:
+        """Whether cwnd was not full, because of the application or of the control's pacing."""
+    @property
+    def ecn_echo(self) -> bool:
+        """Whether it carried TCP's ECN-Echo; cwnd must not grow then (RFC 3168 section 6.1.2)."""
+
+class RoundTrip:
+    """What was acknowledged, marked and lost since the last report, about a round-trip time ago.
+
+    It ends with the acknowledgement of a packet sent after it began.
+    """
+
+    def __init__(
+        self,
+        *,
+        now_s: float = ...,
+        duration_s: float = ...,
+        newly_acked: int = ...,
+        acked_bytes: int = ...,
+        marked: int = ...,
+        lost: int = ...,
+        in_flight: int = ...,
+        rtt_samples: int = ...,
+        rtt_min_s: float | None = ...,
+        rtt_mean_s: float | None = ...,
+        delivery_rate_bps: int | None = ...,
+        delivery_limited: bool = ...,
+        application_limited: bool = ...,
+        ecn_echo: bool = ...,
+    ) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When its last acknowledgement arrived, in seconds."""
+    @property
+    def duration_s(self) -> float:
+        """How long it was, in seconds."""
+    @property
+    def newly_acked(self) -> int:
+        """Data packets acknowledged for the first time."""
+    @property
+    def acked_bytes(self) -> int:
+        """Bytes of application data delivered."""
+    @property
+    def marked(self) -> int:
+        """How many packets were marked (CE); over TCP see ``ecn_echo``."""
+    @property
+    def lost(self) -> int:
+        """How many packets are known to have been lost."""
+    @property
+    def in_flight(self) -> int:
+        """Data packets in flight at its end."""
+    @property
+    def rtt_samples(self) -> int:
+        """How many samples of the round-trip time there were."""
+    @property
+    def rtt_min_s(self) -> float | None:
+        """The least of them, in seconds."""
+    @property
+    def rtt_mean_s(self) -> float | None:
+        """Their mean, in seconds."""
+    @property
+    def delivery_rate_bps(self) -> int | None:
+        """The last sample of the delivery rate, in bit/s; it covers about a round-trip time."""
+    @property
+    def delivery_limited(self) -> bool:
+        """Whether the application limited that sample, so that the path may be faster."""
+    @property
+    def application_limited(self) -> bool:
+        """Whether cwnd was full at none of the acknowledgements."""
+    @property
+    def ecn_echo(self) -> bool:
+        """Whether any acknowledgement carried TCP's ECN-Echo."""
+
+class Loss:
+    """Packets were lost: one congestion event."""
+
+    def __init__(
+        self,
+        *,
+        now_s: float = ...,
+        in_flight: int = ...,
+        lost: int = ...,
+        is_repeated: bool = ...,
+    ) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When it was detected, in seconds."""
+    @property
+    def in_flight(self) -> int:
+        """Data packets outstanding at that time."""
+    @property
+    def lost(self) -> int:
+        """How many are known to be lost; 0 where the default ``on_mark`` passes on a mark."""
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a retransmission was lost too; only some of TCP's recoveries can tell."""
+
+class Mark:
+    """Packets were marked, and none was lost: one congestion event."""
+
+    def __init__(self, *, now_s: float = ..., in_flight: int = ..., marked: int = ...) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When it was detected, in seconds."""
+    @property
+    def in_flight(self) -> int:
+        """Data packets outstanding at that time."""
+    @property
+    def marked(self) -> int:
+        """How many are known to be marked."""
+
+class Timeout:
+    """The retransmission timer (TCP) or the timeout of the CCID has expired."""
+
+    def __init__(self, *, now_s: float = ..., in_flight: int = ...) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When, in seconds."""
+    @property
+    def in_flight(self) -> int:
+        """Data packets outstanding at that time."""
+
+class Pacing:
+    """How fast packets may leave: ``quantum`` packets together, ``interval_s`` seconds apart.
+
+    Raises:
+        ValueError: the interval is not from 0 to 3600 s, or the quantum is 0.
+
+    """
+
+    def __init__(self, interval_s: float, quantum: int = 1) -> None: ...
+    @staticmethod
+    def at_rate(packets_per_s: float, quantum: int = 1) -> Pacing:
+        """Return the pacing of a rate, at least a quantum in an hour.
+
+        Raises:
+            ValueError: the rate is not above 0.
+
+        """
+    @property
+    def interval_s(self) -> float:
+        """The time from one quantum to the next, in seconds."""
+    @property
+    def quantum(self) -> int:
+        """How many packets may leave together."""
 
 # From here on: what only a build with sockets has.
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave._files import replacing_file
+from skywave.control import live
 from skywave.results import Results
 from skywave.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
 
 
 def run(
@@ -37,6 +37,7 @@ def run(
         ScenarioError: with the field that is wrong.
         TypeError: where it is no scenario.
         OSError: where a capture cannot be written; what was there before stays.
+        Exception: what a control in Python raised, with a note that names the flow.
 
     """
     if not isinstance(scenario, Scenario):
@@ -56,6 +57,7 @@ def run(
                 progress=progress,
                 captures=partial,
                 verify_physics=verify_physics,
+                controls=live(scenario.controls()),
             )
         )
 
@@ -71,8 +73,12 @@ def run_many(
 
     Raises:
         ScenarioError: with the field that is wrong.
+        Exception: what a control in Python raised, with a note that names the scenario and the
+            flow; that of the first in order, once all have ended.
 
     """
+    scenarios = list(scenarios)
     # Without the indentation of `to_json`, which takes half of the time.
     texts = [json.dumps(scenario.to_dict()) for scenario in scenarios]
-    return [Results(run) for run in _core.run_many(texts, progress=progress)]
+    controls = live(control for scenario in scenarios for control in scenario.controls())
+    return [Results(run) for run in _core.run_many(texts, progress=progress, controls=controls)]

@@ -71,6 +71,9 @@ pub struct AimdConfig {
     pub growth: GrowthLaw,
     /// How the window shrinks.
     pub decrease: DecreaseLaw,
+    /// Packets by which the window grows in a round-trip time of congestion avoidance; 1 in every
+    /// standard. Above 0.
+    pub increase: f64,
     /// The fraction of the window left after a loss or a mark; 0.5 in every standard. In (0, 1).
     pub decrease_factor: f64,
     /// cwnd after a timeout; 1 in every standard.
@@ -88,6 +91,7 @@ impl AimdConfig {
             initial_ssthresh: f64::INFINITY,
             growth: GrowthLaw::PerAck,
             decrease: DecreaseLaw::Rfc5681,
+            increase: 1.0,
             decrease_factor: 0.5,
             cwnd_after_timeout: 1.0,
             grows_when_application_limited: false,
@@ -101,6 +105,7 @@ impl AimdConfig {
             initial_ssthresh: f64::from(window),
             growth: GrowthLaw::PerAck,
             decrease: DecreaseLaw::Ns2Tcp,
+            increase: 1.0,
             decrease_factor: 0.5,
             cwnd_after_timeout: 1.0,
             grows_when_application_limited: true,
@@ -114,6 +119,7 @@ impl AimdConfig {
             initial_ssthresh: f64::INFINITY,
             growth: GrowthLaw::Rfc4341,
             decrease: DecreaseLaw::Rfc4341,
+            increase: 1.0,
             decrease_factor: 0.5,
             cwnd_after_timeout: 1.0,
             grows_when_application_limited: false,
@@ -127,6 +133,7 @@ impl AimdConfig {
             initial_ssthresh: 65_535.0,
             growth: GrowthLaw::Ns2TcpLike,
             decrease: DecreaseLaw::Ns2TcpLike,
+            increase: 1.0,
             decrease_factor: 0.5,
             cwnd_after_timeout: 1.0,
             grows_when_application_limited: true,
@@ -145,10 +152,16 @@ pub const fn rfc3390_window(packet_size: u32) -> f64 {
     }
 }
 
-/// A Reno-family window.
+/// A Reno-family window. Of its configuration it keeps what it needs later: a connection is small.
 #[derive(Clone, Debug)]
 pub struct Aimd {
-    config: AimdConfig,
+    initial_cwnd: f64,
+    growth: GrowthLaw,
+    decrease: DecreaseLaw,
+    increase: f64,
+    decrease_factor: f64,
+    cwnd_after_timeout: f64,
+    grows_when_application_limited: bool,
     cwnd: f64,
     ssthresh: f64,
     /// Packets acknowledged that have not yet increased cwnd, for laws that count packets. In
@@ -162,17 +175,20 @@ pub struct Aimd {
 
 impl Aimd {
     /// Creates a window of initial size. Values of `config` out of range are clamped.
-    pub fn new(mut config: AimdConfig) -> Self {
+    pub fn new(config: AimdConfig) -> Self {
         let at_least = |value: f64, least: f64| if value >= least { value } else { least };
-        config.initial_cwnd = at_least(config.initial_cwnd, 1.0).min(f64::from(u32::MAX));
-        config.initial_ssthresh = at_least(config.initial_ssthresh, config.decrease.min_ssthresh());
-        config.cwnd_after_timeout =
-            at_least(config.cwnd_after_timeout, 1.0).min(f64::from(u32::MAX));
-        config.decrease_factor = at_least(config.decrease_factor, 0.01).min(0.99);
+        let most = f64::from(u32::MAX);
+        let initial_cwnd = at_least(config.initial_cwnd, 1.0).min(most);
         Self {
-            cwnd: config.initial_cwnd,
-            ssthresh: config.initial_ssthresh,
-            config,
+            initial_cwnd,
+            growth: config.growth,
+            decrease: config.decrease,
+            increase: at_least(config.increase, 0.0).min(most),
+            decrease_factor: at_least(config.decrease_factor, 0.01).min(0.99),
+            cwnd_after_timeout: at_least(config.cwnd_after_timeout, 1.0).min(most),
+            grows_when_application_limited: config.grows_when_application_limited,
+            cwnd: initial_cwnd,
+            ssthresh: at_least(config.initial_ssthresh, config.decrease.min_ssthresh()),
             credit: 0.0,
             marked: 0,
             timed_out: false,
@@ -183,12 +199,12 @@ impl Aimd {
         self.cwnd < self.ssthresh
     }
 
-    /// Grows by one packet per cwnd of packets acknowledged.
+    /// Grows by the increase per cwnd of packets acknowledged.
     fn avoid_congestion(&mut self, acked: f64) {
         self.credit += acked;
         while self.credit >= self.cwnd {
             self.credit -= self.cwnd;
-            self.cwnd += 1.0;
+            self.cwnd += self.increase;
         }
     }
 
@@ -196,7 +212,7 @@ impl Aimd {
         self.cwnd += if self.in_slow_start() {
             1.0
         } else {
-            self.cwnd.recip()
+            self.increase / self.cwnd
         };
     }
 
@@ -241,18 +257,18 @@ impl Aimd {
     }
 
     fn ssthresh_of(&self, half: f64) -> f64 {
-        let whole = if self.config.decrease == DecreaseLaw::Ns2Tcp {
+        let whole = if self.decrease == DecreaseLaw::Ns2Tcp {
             half.floor()
         } else {
             half
         };
-        whole.max(self.config.decrease.min_ssthresh())
+        whole.max(self.decrease.min_ssthresh())
     }
 
     /// Half of the quantity that the decrease law halves.
     fn half(&self, in_flight: u32) -> f64 {
-        let factor = self.config.decrease_factor;
-        match self.config.decrease {
+        let factor = self.decrease_factor;
+        match self.decrease {
             DecreaseLaw::Rfc5681 => f64::from(in_flight) * factor,
             DecreaseLaw::Ns2Tcp if f64::from(in_flight) >= self.cwnd.floor() => self.cwnd * factor,
             DecreaseLaw::Ns2Tcp => f64::from(in_flight) * factor,
@@ -274,14 +290,14 @@ impl Control for Aimd {
             return;
         }
         self.timed_out = false;
-        let is_limited = ack.application_limited && !self.config.grows_when_application_limited;
+        let is_limited = ack.application_limited && !self.grows_when_application_limited;
         if is_limited || ack.ecn_echo {
             return;
         }
         let acked = f64::from(ack.newly_acked);
         let unmarked = f64::from(ack.newly_acked.saturating_sub(marked));
         let ack_ratio = f64::from(ack.ack_ratio.max(1));
-        match self.config.growth {
+        match self.growth {
             GrowthLaw::PerAck => self.grow_by_ack(),
             GrowthLaw::PerPacket { limit } => self.grow_by_packets(acked, f64::from(limit)),
             GrowthLaw::Rfc4341 => self.grow_as_rfc4341(acked, unmarked, ack_ratio),
@@ -292,7 +308,7 @@ impl Control for Aimd {
     fn on_loss(&mut self, loss: &Loss) {
         let half = self.half(loss.in_flight);
         self.ssthresh = self.ssthresh_of(half);
-        self.cwnd = match self.config.decrease {
+        self.cwnd = match self.decrease {
             DecreaseLaw::Rfc5681 => self.ssthresh,
             DecreaseLaw::Ns2Tcp | DecreaseLaw::Rfc4341 | DecreaseLaw::Ns2TcpLike => half.max(1.0),
         };
@@ -300,24 +316,24 @@ impl Control for Aimd {
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
-        if !(self.timed_out && self.config.decrease == DecreaseLaw::Rfc5681) {
+        if !(self.timed_out && self.decrease == DecreaseLaw::Rfc5681) {
             // RFC 5681 section 3.1 asks for "no more than" half of FlightSize. During fast
             // recovery, a timeout finds FlightSize inflated by segments sent on duplicate
             // acknowledgements; cwnd is what the path has sustained.
             let borne = in_flight.min(self.cwnd.ceil() as u32);
-            let halved = match self.config.decrease {
+            let halved = match self.decrease {
                 DecreaseLaw::Rfc5681 => self.half(borne),
                 _ => self.half(in_flight),
             };
             self.ssthresh = self.ssthresh_of(halved);
         }
-        self.cwnd = self.config.cwnd_after_timeout;
+        self.cwnd = self.cwnd_after_timeout;
         self.credit = 0.0;
         self.timed_out = true;
     }
 
     fn on_restart(&mut self, _now: Instant) {
-        self.cwnd = self.cwnd.min(self.config.initial_cwnd);
+        self.cwnd = self.cwnd.min(self.initial_cwnd);
         self.credit = 0.0;
     }
 
@@ -326,7 +342,7 @@ impl Control for Aimd {
         self.ssthresh = self
             .ssthresh
             .min(self.cwnd)
-            .max(self.config.decrease.min_ssthresh());
+            .max(self.decrease.min_ssthresh());
         self.credit = 0.0;
     }
 

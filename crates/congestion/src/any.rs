@@ -4,7 +4,7 @@ use core::fmt;
 
 use skywave_units::Instant;
 
-use crate::{Ack, AckedPacket, Aimd, Control, Interests, Loss, Mark, Pacing, Sent};
+use crate::{Ack, AckedPacket, Aimd, Control, ControlFailure, Interests, Loss, Mark, Pacing, Sent};
 
 /// A control chosen at run time: built-in or user-defined.
 #[non_exhaustive]
@@ -113,5 +113,10 @@ impl Control for AnyControl {
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         each!(self, control => control.inner_values(record));
+    }
+
+    #[inline(always)]
+    fn failure(&self) -> Option<ControlFailure> {
+        each!(self, control => control.failure())
     }
 }

@@ -1,7 +1,8 @@
 //! This crate's controls, by name.
 
 use crate::{
-    Controls, CubicParameters, RenoParameters, VegasParameters, no_controls, register_control,
+    AimdParameters, Controls, CubicParameters, RenoParameters, VegasParameters, no_controls,
+    register_control,
 };
 
 /// The controls of this crate.
@@ -9,6 +10,7 @@ pub fn built_in_controls() -> Controls {
     let mut controls = no_controls();
     let set = &mut controls;
     register_control::<RenoParameters>(set, "reno", "Reno congestion control (RFC 5681).");
+    register_control::<AimdParameters>(set, "aimd", "AIMD(a, b): Reno with another a and b.");
     register_control::<CubicParameters>(set, "cubic", "CUBIC (RFC 9438).");
     register_control::<VegasParameters>(
         set,

@@ -17,11 +17,13 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use proptest::test_runner::TestCaseError;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
-use crate::{Ack, AckedPacket, AnyControl, Control, DeliveryRate, Loss, Mark, Sent};
+use crate::{
+    Ack, AckedPacket, AnyControl, Control, ControlFailure, DeliveryRate, Loss, Mark, Sent,
+};
 
 /// The lower bound of the limit that a loss, a mark or a timeout puts on any window: the least
 /// ssthresh (RFC 5681 section 3.1, equation 4).
@@ -121,43 +123,55 @@ pub fn calls() -> impl Strategy<Value = Vec<Call>> {
     proptest::collection::vec(call, 0..200)
 }
 
+/// How a control violates its contract.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// What is wrong, and after which call.
+    pub clause: String,
+    /// The calls that show it: no shorter or simpler ones were found.
+    pub calls: Vec<Call>,
+    /// [`Control::failure`] after these calls.
+    pub failure: Option<ControlFailure>,
+}
+
+/// Checks the contract over `cases` random sequences of calls, the same ones each time, for each of
+/// which `make` makes a control.
+///
+/// # Errors
+/// The first violation.
+pub fn check(make: impl Fn() -> AnyControl, cases: u32) -> Result<(), Violation> {
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let outcome = runner.run(&calls(), |calls| verify(make(), &calls));
+    outcome.map_err(|error| {
+        let (reason, calls) = match error {
+            TestError::Fail(reason, calls) => (reason, calls),
+            TestError::Abort(reason) => (reason, Vec::new()),
+        };
+        let mut bench = Bench::new(make());
+        let clause = match bench.verify(&calls) {
+            Err(TestCaseError::Fail(reason) | TestCaseError::Reject(reason)) => reason,
+            Ok(()) => reason,
+        };
+        Violation {
+            clause: clause.message().to_owned(),
+            calls,
+            failure: bench.control.failure(),
+        }
+    })
+}
+
 /// Makes the `calls` on `control` and checks the contract of [`Control`].
 ///
 /// # Errors
 /// The first call that violated it, and how.
 pub fn verify(control: AnyControl, calls: &[Call]) -> Result<(), TestCaseError> {
-    let mut bench = Bench {
-        control,
-        now: Instant::ZERO,
-        next: 0,
-        in_flight: VecDeque::new(),
-        delivered: 0,
-    };
-    bench.check("the beginning")?;
-    // An upper bound of what the last loss may have taken.
-    let mut before_loss = 0.0_f64;
-    for call in calls {
-        let before = bench.control.cwnd();
-        let in_flight = bench.in_flight.len() as f64;
-        bench.tell(call);
-        bench.check(&format!("{call:?}"))?;
-        let after = bench.control.cwnd();
-        let most = match call {
-            Call::Ack { .. } => f64::INFINITY,
-            Call::LimitCwnd(limit) => before.min(limit.max(1.0)),
-            Call::SpuriousLoss => before.max(before_loss),
-            _ => before.max(in_flight).max(LEAST_SSTHRESH),
-        };
-        prop_assert!(
-            after <= most,
-            "{call:?} took cwnd from {before} to {after} packets, more than {most}, with {in_flight} in \
-             flight"
-        );
-        if matches!(call, Call::Loss { .. }) {
-            before_loss = before;
-        }
-    }
-    Ok(())
+    Bench::new(control).verify(calls)
 }
 
 struct Bench {
@@ -173,6 +187,44 @@ struct Bench {
 const BYTES: u32 = 1000;
 
 impl Bench {
+    const fn new(control: AnyControl) -> Self {
+        Self {
+            control,
+            now: Instant::ZERO,
+            next: 0,
+            in_flight: VecDeque::new(),
+            delivered: 0,
+        }
+    }
+
+    fn verify(&mut self, calls: &[Call]) -> Result<(), TestCaseError> {
+        self.check("the beginning")?;
+        // An upper bound of what the last loss may have taken.
+        let mut before_loss = 0.0_f64;
+        for call in calls {
+            let before = self.control.cwnd();
+            let in_flight = self.in_flight.len() as f64;
+            self.tell(call);
+            self.check(&format!("{call:?}"))?;
+            let after = self.control.cwnd();
+            let most = match call {
+                Call::Ack { .. } => f64::INFINITY,
+                Call::LimitCwnd(limit) => before.min(limit.max(1.0)),
+                Call::SpuriousLoss => before.max(before_loss),
+                _ => before.max(in_flight).max(LEAST_SSTHRESH),
+            };
+            prop_assert!(
+                after <= most,
+                "{call:?} took cwnd from {before} to {after} packets, more than {most}, with {in_flight} \
+                 in flight"
+            );
+            if matches!(call, Call::Loss { .. }) {
+                before_loss = before;
+            }
+        }
+        Ok(())
+    }
+
     fn check(&self, what: &str) -> Result<(), TestCaseError> {
         let (cwnd, ssthresh) = (self.control.cwnd(), self.control.ssthresh());
         prop_assert!(cwnd.is_finite(), "cwnd is {cwnd} after {what}");
@@ -196,6 +248,10 @@ impl Bench {
             }
         });
         prop_assert_eq!(wrong, None, "after {}", what);
+        let failure = self.control.failure();
+        if let Some(failure) = failure {
+            return Err(TestCaseError::fail(format!("{failure} after {what}")));
+        }
         Ok(())
     }
 

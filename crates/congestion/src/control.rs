@@ -3,7 +3,7 @@
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
-use crate::{DeliveryRate, Pacing};
+use crate::{ControlFailure, DeliveryRate, Pacing};
 
 /// Data that a control needs beyond the summary of each acknowledgement. A transport keeps it only
 /// on request, because it costs memory per packet. It asks once, when a connection starts.
@@ -198,5 +198,11 @@ pub trait Control {
     /// (`"bandwidth_bps"`, `"alpha"`), so that they can be plotted over time.
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         let _ = record;
+    }
+
+    /// Why the control can no longer decide; `None` as long as it can. It must still satisfy the
+    /// contract afterwards. DCCP then resets the connection; a simulation ends.
+    fn failure(&self) -> Option<ControlFailure> {
+        None
     }
 }

@@ -11,19 +11,25 @@ use crate::{Aimd, AimdConfig, AnyControl, ControlContext, ControlKind};
 #[serde(deny_unknown_fields)]
 pub struct RenoParameters {}
 
-impl ControlKind for RenoParameters {
-    fn build(&self, context: &ControlContext) -> AnyControl {
+impl RenoParameters {
+    /// The window of a new connection.
+    pub(crate) fn config(context: &ControlContext) -> AimdConfig {
         let laws = if context.ns2 {
             // The initial ssthresh comes from the context.
             AimdConfig::ns2_tcp(0)
         } else {
             AimdConfig::rfc5681(context.packet_size)
         };
-        let config = AimdConfig {
+        AimdConfig {
             initial_cwnd: context.initial_cwnd,
             initial_ssthresh: context.initial_ssthresh,
             ..laws
-        };
-        Aimd::new(config).into()
+        }
+    }
+}
+
+impl ControlKind for RenoParameters {
+    fn build(&self, context: &ControlContext) -> AnyControl {
+        Aimd::new(Self::config(context)).into()
     }
 }

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use skywave_congestion::contract::{Call, calls, verify};
+use skywave_congestion::contract::{Call, calls, check, verify};
 use skywave_congestion::{
     Ack, AnyControl, Control, ControlContext, Loss, Pacing, built_in_controls,
 };
@@ -47,9 +47,10 @@ proptest! {
     }
 }
 
-/// Each variant breaks one rule.
+/// Each variant but the first breaks one rule.
 #[derive(Clone, Copy)]
 enum Wrong {
+    Nothing,
     GrowsWithoutAcks,
     IsNoNumber,
     IsZero,
@@ -68,7 +69,7 @@ impl Control for Breaks {
             Wrong::GrowsWithoutAcks => self.1 += 1.0,
             Wrong::IsNoNumber => self.1 = f64::NAN,
             Wrong::IsZero => self.1 = 0.0,
-            Wrong::StandsStill | Wrong::TellsInfinity | Wrong::IgnoresLimits => {}
+            Wrong::Nothing | Wrong::StandsStill | Wrong::TellsInfinity | Wrong::IgnoresLimits => {}
         }
     }
 
@@ -116,4 +117,18 @@ fn a_control_that_breaks_it_is_caught() {
         let error = error.unwrap_err().to_string();
         assert!(error.contains(complaint), "{error}");
     }
+}
+
+#[test]
+fn a_violation_is_shown_by_the_shortest_calls() {
+    let violation = check(|| AnyControl::new(Breaks(Wrong::IgnoresLimits, 4.0)), 256);
+    let violation = violation.unwrap_err();
+    assert!(
+        matches!(violation.calls[..], [Call::LimitCwnd(_)]),
+        "{violation:?}"
+    );
+    assert!(violation.clause.contains("took cwnd from 4 to 4 packets"));
+    assert_eq!(violation.failure, None);
+    let kept = check(|| AnyControl::new(Breaks(Wrong::Nothing, 4.0)), 256);
+    assert!(kept.is_ok(), "{kept:?}");
 }

@@ -221,10 +221,12 @@ impl Connection {
         let flow = self.flow();
         loop {
             let sent = flow.writable.notified();
-            if flow.is_flushed() {
+            let end = flow.end();
+            // What an abnormal end discards was not sent.
+            if flow.is_flushed() && matches!(end, None | Some(ConnectionError::Closed)) {
                 return Ok(());
             }
-            if let Some(end) = flow.end() {
+            if let Some(end) = end {
                 return Err(end);
             }
             sent.await;

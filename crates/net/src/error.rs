@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
+use skywave_congestion::ControlFailure;
 use skywave_transport::dccp::ConfigError;
 use skywave_wire::dccp::ResetCode;
 use thiserror::Error;
@@ -132,6 +133,9 @@ pub enum ConnectionError {
     /// This end aborted the connection.
     #[error("the connection was aborted by this end")]
     Aborted,
+    /// The congestion control could no longer decide, and this end reset the connection.
+    #[error("this end reset the connection, because its congestion control failed: {0}")]
+    ControlFailed(ControlFailure),
     /// The connection was closed normally.
     #[error("the connection is closed; open another one")]
     Closed,

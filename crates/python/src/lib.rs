@@ -4,6 +4,7 @@
 
 mod bench;
 mod capture;
+mod control;
 #[cfg(feature = "sockets")]
 mod net;
 mod quantity;
@@ -40,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run_many, module)?)?;
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)?;
+    control::register(module)?;
     module.add_class::<quantity::Duration>()?;
     module.add_class::<quantity::Rate>()?;
     module.add_class::<quantity::Bytes>()?;

@@ -15,6 +15,7 @@ use pyo3::types::PyDict;
 use skywave_sim::{Registry, Results, RunError, RunOptions, Scenario};
 
 use crate::ScenarioError;
+use crate::control::{Live, look_in_python, raised_by};
 
 /// The results of a run.
 #[pyclass(frozen, module = "skywave._core")]
@@ -52,16 +53,25 @@ impl Run {
     }
 }
 
+/// What scenarios name: all that is built in, and controls in Python, of which `controls` has some
+/// by name.
+fn registry(controls: Live<'_>) -> Registry {
+    let mut registry = Registry::default();
+    look_in_python(&mut registry.controls, controls);
+    registry
+}
+
 /// Reads a scenario ("toml" or "json"), checks it, and gives it back as JSON. Files that it names are
 /// read from `directory`.
 #[pyfunction]
-#[pyo3(signature = (text, format, directory=None))]
+#[pyo3(signature = (text, format, directory=None, *, controls=None))]
 pub(crate) fn check_scenario(
     text: &str,
     format: &str,
     directory: Option<std::path::PathBuf>,
+    controls: Live<'_>,
 ) -> PyResult<String> {
-    let registry = Registry::default();
+    let registry = registry(controls);
     let scenario = match (format, directory) {
         ("toml", None) => Scenario::from_toml(text, &registry),
         ("toml", Some(directory)) => Scenario::from_toml_beside(text, &registry, &directory),
@@ -80,8 +90,9 @@ pub(crate) fn check_scenario(
 /// What is known of a scenario (JSON) before it runs, as a JSON object: the scenario with every
 /// default, the routes of its flows, and warnings.
 #[pyfunction]
-pub(crate) fn inspect_scenario(text: &str) -> PyResult<String> {
-    let registry = Registry::default();
+#[pyo3(signature = (text, *, controls=None))]
+pub(crate) fn inspect_scenario(text: &str, controls: Live<'_>) -> PyResult<String> {
+    let registry = registry(controls);
     let checked = Scenario::from_json(text, &registry)
         .and_then(|scenario| skywave_sim::check(&scenario, &registry))
         .map_err(scenario_error)?;
@@ -103,15 +114,16 @@ pub(crate) fn scenario_schema() -> String {
 
 /// Runs a scenario (JSON).
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, verify_physics=false))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, verify_physics=false, controls=None))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &str,
     progress: Option<Py<PyAny>>,
     captures: Option<std::collections::BTreeMap<String, std::path::PathBuf>>,
     verify_physics: bool,
+    controls: Live<'_>,
 ) -> PyResult<Run> {
-    let registry = Registry::default();
+    let registry = registry(controls);
     let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
     let captures = captures
         .unwrap_or_default()
@@ -141,16 +153,21 @@ pub(crate) fn run(
 
 /// Runs scenarios (JSON) on all cores.
 #[pyfunction]
-#[pyo3(signature = (scenarios, *, progress=None))]
+#[pyo3(signature = (scenarios, *, progress=None, controls=None))]
 pub(crate) fn run_many(
     py: Python<'_>,
     scenarios: Vec<String>,
     progress: Option<Py<PyAny>>,
+    controls: Live<'_>,
 ) -> PyResult<Vec<Run>> {
-    let registry = Registry::default();
+    let registry = registry(controls);
     let scenarios = scenarios
         .iter()
-        .map(|text| Scenario::from_json(text, &registry).map_err(scenario_error))
+        .enumerate()
+        .map(|(index, text)| {
+            Scenario::from_json(text, &registry)
+                .map_err(|error| ScenarioError::new_err(format!("scenarios[{index}]: {error}")))
+        })
         .collect::<PyResult<Vec<_>>>()?;
     let watch = Watch::new(progress);
     let total = scenarios.len();
@@ -258,6 +275,14 @@ impl Watch {
         }
         outcome.map_err(|error| match error {
             RunError::Scenario(error) => scenario_error(error),
+            RunError::Control {
+                scenario,
+                flow,
+                failure,
+            } => {
+                let place = format!("in flow {flow:?} of scenario {scenario:?}");
+                raised_by(&failure, Some(place))
+            }
             RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
             RunError::UnknownLink { .. } => ScenarioError::new_err(error.to_string()),
             RunError::Capture { .. } => PyOSError::new_err(error.to_string()),

@@ -121,7 +121,16 @@ pub struct Found<T: ?Sized> {
 pub struct OpenSet<T: ?Sized> {
     kind: &'static str,
     members: BTreeMap<String, Member<T>>,
+    elsewhere: Option<Elsewhere<T>>,
 }
+
+/// Members that are not in a set, but found when their name is read.
+struct Elsewhere<T: ?Sized> {
+    is_name: fn(&str) -> bool,
+    read: Arc<Find<T>>,
+}
+
+type Find<T> = dyn Fn(&str, &Value) -> Result<Found<T>, ParameterError> + Send + Sync;
 
 type Read<T> = dyn Fn(&Value, &OpenSet<T>) -> Result<Found<T>, ParameterError> + Send + Sync;
 
@@ -138,7 +147,19 @@ impl<T: ?Sized> OpenSet<T> {
         Self {
             kind,
             members: BTreeMap::new(),
+            elsewhere: None,
         }
+    }
+
+    /// Lets `find` build the members whose names satisfy `is_name`, from a name and parameters. They
+    /// count as contained, but are not listed.
+    pub fn look_elsewhere(
+        &mut self,
+        is_name: fn(&str) -> bool,
+        find: impl Fn(&str, &Value) -> Result<Found<T>, ParameterError> + Send + Sync + 'static,
+    ) {
+        let read = Arc::new(find);
+        self.elsewhere = Some(Elsewhere { is_name, read });
     }
 
     /// Registers a member, replacing any of the same name. `doc` describes it in one sentence;
@@ -199,6 +220,9 @@ impl<T: ?Sized> OpenSet<T> {
     /// # Errors
     /// [`ParameterError`] if there is no such member, or if a parameter is wrong.
     pub fn read(&self, name: &str, parameters: &Value) -> Result<Found<T>, ParameterError> {
+        if let Some(elsewhere) = self.elsewhere(name) {
+            return (elsewhere.read)(name, parameters);
+        }
         let member = self.members.get(name).ok_or_else(|| {
             let known: Vec<_> = self.names().collect();
             let (kind, known) = (self.kind, known.join(", "));
@@ -209,7 +233,12 @@ impl<T: ?Sized> OpenSet<T> {
 
     /// Whether there is a member with this name.
     pub fn contains(&self, name: &str) -> bool {
-        self.members.contains_key(name)
+        self.members.contains_key(name) || self.elsewhere(name).is_some()
+    }
+
+    fn elsewhere(&self, name: &str) -> Option<&Elsewhere<T>> {
+        let elsewhere = self.elsewhere.as_ref();
+        elsewhere.filter(|elsewhere| !self.members.contains_key(name) && (elsewhere.is_name)(name))
     }
 
     /// The names of all members, in alphabetical order.
@@ -251,11 +280,21 @@ impl<T: ?Sized> Clone for Member<T> {
     }
 }
 
+impl<T: ?Sized> Clone for Elsewhere<T> {
+    fn clone(&self) -> Self {
+        Self {
+            is_name: self.is_name,
+            read: Arc::clone(&self.read),
+        }
+    }
+}
+
 impl<T: ?Sized> Clone for OpenSet<T> {
     fn clone(&self) -> Self {
         Self {
             kind: self.kind,
             members: self.members.clone(),
+            elsewhere: self.elsewhere.clone(),
         }
     }
 }
@@ -371,6 +410,27 @@ mod tests {
         assert_eq!(found.parameters["of"][0][1]["packets"], 7);
         let error = set.read("sum", &of(0)).unwrap_err();
         assert_eq!(error.field, "of[1].packets");
+    }
+
+    #[test]
+    fn a_member_may_be_found_elsewhere_when_its_name_is_read() {
+        let mut set = set();
+        set.look_elsewhere(
+            |name| name.contains(':'),
+            |name, parameters| {
+                ParameterError::unless(name != "a:wrong", "b", || "is wrong".to_owned())?;
+                Ok(Found {
+                    member: Arc::new(name.len() as u32),
+                    parameters: parameters.clone(),
+                })
+            },
+        );
+        assert!(set.contains("a:b") && !set.contains("ab"));
+        assert_eq!(set.names().collect::<Vec<_>>(), ["some"]);
+        let found = set.clone().read("a:b", &json!({ "c": 1 })).unwrap();
+        assert_eq!((*found.member, found.parameters), (3, json!({ "c": 1 })));
+        assert_eq!(set.read("a:wrong", &json!({})).unwrap_err().field, "b");
+        assert_eq!(*set.read("some", &json!({})).unwrap().member, 7);
     }
 
     #[test]

@@ -78,7 +78,15 @@ impl Scenario {
             &mut document,
             registry,
             directory,
-            |error: &serde_json::Error| error.to_string(),
+            |error: &serde_json::Error| {
+                let message = error.to_string();
+                // Where a field is wrong, its path says where; the position is in a text that a
+                // program wrote, as a rule.
+                match error.is_data() {
+                    true => without_position(&message).to_owned(),
+                    false => message,
+                }
+            },
         )?;
         document
             .end()
@@ -102,10 +110,12 @@ impl Scenario {
             let path = track.path().to_string();
             let field = if path == "." { String::new() } else { path };
             let message = message(&error);
-            let message = if field.is_empty() {
-                &message
-            } else {
-                without_position(&message)
+            let message = match without_position(&message) {
+                // What serde_json says of a number in the place of one of several forms.
+                "expected value" if !field.is_empty() => {
+                    "give one of its forms, as { name = { .. } }"
+                }
+                _ => &message,
             };
             ScenarioError::new(field, in_plain_words(message))
         })?;

@@ -8,8 +8,8 @@ use skywave_registry::OpenSet;
 
 use crate::{Backend, Registry, Scenario};
 
-/// How a file names a control that is written in Python: `module:Class`.
-const PYTHON_CLASS: &str = r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$";
+/// How a file names a control that is written in Python: `module:Class`, or one inside another.
+const PYTHON_CLASS: &str = r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$";
 
 impl<B: Backend> Registry<B> {
     /// The JSON Schema (draft 2020-12) of scenarios that name members of this registry.
@@ -118,6 +118,13 @@ fn add_parameters(schema: &mut Value, parameters: Map<String, Value>) {
         parameters["x-member"] = json!(name);
         schema["properties"][name.as_str()] = parameters;
     }
+    schema["patternProperties"] = json!({
+        PYTHON_CLASS: {
+            "description": "Parameters of a control in Python, by the names that its constructor \
+                            has for them.",
+            "type": "object",
+        },
+    });
     schema["additionalProperties"] = json!(false);
 }
 

@@ -706,4 +706,10 @@ fn the_schema_has_each_member_of_the_registry() {
             assert_eq!(definitions[transport]["properties"][name]["x-member"], name);
         }
     }
+    for transport in ["Tcp", "Dccp"] {
+        // A control in Python is named by its class, and its parameters stand under that name.
+        let pattern = &definitions[transport]["properties"]["control"]["anyOf"][1]["pattern"];
+        let tables = &definitions[transport]["patternProperties"];
+        assert_eq!(tables[pattern.as_str().unwrap()]["type"], "object");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod ends;
 
+use skywave_congestion::ControlFailure;
 use skywave_path::{Dropped, Packet};
 use skywave_transport::{Drain, Drained, End};
 use skywave_units::{Duration, Instant};
@@ -21,6 +22,10 @@ use crate::wire_check::{self, WireMismatch};
 
 /// How many events pass between two looks at the outside world: some hundreds a second.
 const EVENTS_PER_REPORT: u64 = 1 << 15;
+
+/// How many events, for each host, pass at least between two looks for controls that have failed: a
+/// look goes through all hosts, and shall cost nothing beside the events.
+const EVENTS_PER_HOST: u64 = 32;
 
 /// A simulation in progress.
 ///
@@ -53,6 +58,8 @@ struct Plane<O> {
 pub(crate) enum Stop {
     /// The one who watches the progress said so.
     Interrupted,
+    /// The control of a flow failed.
+    Control(FlowId, ControlFailure),
     /// A packet did not survive the wire.
     Wire(WireMismatch),
 }
@@ -121,13 +128,21 @@ impl<O: Observer> Simulator<O> {
         end: Instant,
         mut progress: impl FnMut(Instant) -> bool,
     ) -> Result<(), Stop> {
+        let events_per_look = EVENTS_PER_REPORT.max(self.hosts.len() as u64 * EVENTS_PER_HOST);
+        let mut next_look = events_per_look;
         while let Some((now, actor)) = self.plane.schedule.peek() {
             if now > end {
                 break;
             }
             self.events += 1;
-            if self.events.is_multiple_of(EVENTS_PER_REPORT) && !progress(now) {
-                return Err(Stop::Interrupted);
+            if self.events.is_multiple_of(EVENTS_PER_REPORT) {
+                if self.events >= next_look {
+                    self.check_controls()?;
+                    next_look = self.events + events_per_look;
+                }
+                if !progress(now) {
+                    return Err(Stop::Interrupted);
+                }
             }
             match actor {
                 Actor::Link(link) => {
@@ -143,8 +158,20 @@ impl<O: Observer> Simulator<O> {
         }
         match self.plane.mismatch.take() {
             Some(mismatch) => Err(Stop::Wire(mismatch)),
-            None => Ok(()),
+            None => self.check_controls(),
         }
+    }
+
+    /// Looks whether the control of any flow has failed.
+    #[cold]
+    fn check_controls(&self) -> Result<(), Stop> {
+        let hosts = (0..).map(FlowId::new).zip(self.hosts.chunks(2));
+        for (flow, ends) in hosts {
+            if let Some(failure) = ends.iter().find_map(Host::failure) {
+                return Err(Stop::Control(flow, failure));
+            }
+        }
+        Ok(())
     }
 
     /// Events so far.

@@ -1,5 +1,7 @@
 //! Why a run gives no results.
 
+use skywave_congestion::ControlFailure;
+
 use crate::wire_check::WireMismatch;
 use skywave_scenario::ScenarioError;
 
@@ -13,6 +15,16 @@ pub enum RunError {
     /// Whoever watched the progress asked for an end.
     #[error("the run was interrupted")]
     Interrupted,
+    /// A congestion control could no longer decide.
+    #[error("the congestion control of flow \"{flow}\" in \"{scenario}\" failed: {failure}")]
+    Control {
+        /// The scenario's name.
+        scenario: String,
+        /// The flow's name.
+        flow: String,
+        /// Why.
+        failure: ControlFailure,
+    },
     /// A packet was not the same after it had been on the wire (`verify_wire`).
     #[error(transparent)]
     Wire(#[from] WireMismatch),

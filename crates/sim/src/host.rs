@@ -1,6 +1,6 @@
 //! The ends of a flow: a transport endpoint each, or one after another.
 
-use skywave_congestion::Control;
+use skywave_congestion::{Control, ControlFailure};
 use skywave_transport::Driven;
 use skywave_transport::dccp::{Connection, RateStats, State};
 use skywave_transport::tcp::{Receiver, Sender};
@@ -53,6 +53,8 @@ pub struct HostStats {
 pub(crate) struct Successive {
     current: Option<Current>,
     past: HostStats,
+    /// Of the first connection whose control failed.
+    failure: Option<ControlFailure>,
 }
 
 struct Current {
@@ -153,6 +155,16 @@ impl Host {
         }
     }
 
+    /// Why its congestion control could no longer decide, where that is so.
+    pub(crate) fn failure(&self) -> Option<ControlFailure> {
+        match self {
+            Self::TcpSender(sender) => sender.get().control().failure(),
+            Self::Dccp(connection) => connection.get().control_failure(),
+            Self::TcpReceiver(_) | Self::Udp(_) => None,
+            Self::Successive(end) => end.failure(),
+        }
+    }
+
     /// Whether its connection is over.
     pub(crate) fn is_over(&self) -> bool {
         match self {
@@ -178,6 +190,7 @@ impl Successive {
     pub(crate) fn close(&mut self) {
         if let Some(connection) = self.current.take() {
             self.past = connection.host.stats().counts_after(&self.past).counts();
+            self.failure = self.failure.take().or(connection.host.failure());
         }
     }
 
@@ -209,6 +222,12 @@ impl Successive {
         self.current
             .as_ref()
             .is_some_and(|connection| connection.host.is_over())
+    }
+
+    fn failure(&self) -> Option<ControlFailure> {
+        let current = self.current.as_ref();
+        let failure = || current.and_then(|connection| connection.host.failure());
+        self.failure.clone().or_else(failure)
     }
 
     /// The counts of all connections, and the state of the one in progress.

@@ -45,6 +45,13 @@ pub(crate) fn simulate<O: Observer>(
     match outcome {
         Ok(()) => {}
         Err(Stop::Interrupted) => return Err(RunError::Interrupted),
+        Err(Stop::Control(flow, failure)) => {
+            return Err(RunError::Control {
+                scenario: scenario.name.clone(),
+                flow: scenario.flows[flow.index()].name.clone(),
+                failure,
+            });
+        }
         Err(Stop::Wire(mismatch)) => return Err(mismatch.into()),
     }
     let applications = simulator.applications().iter();

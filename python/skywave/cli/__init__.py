@@ -52,6 +52,9 @@ app.command(name="version")(version.version)
 
 def main() -> NoReturn:
     """Run the command line and end the process with its status."""
+    # Controls that a scenario names are imported from here, as by `python -m`.
+    if "" not in sys.path and not sys.flags.safe_path:
+        sys.path.insert(0, "")
     try:
         status = app(standalone_mode=False)
     except TyperException as error:
@@ -60,9 +63,12 @@ def main() -> NoReturn:
         _fail(str(error))
     except net.FAILURES as error:
         _fail(str(error), NETWORK_FAILED)
-    except ValueError as error:
-        _fail(str(error))
-    except OSError as error:
+    except (ValueError, OSError) as error:
+        # A control in Python has raised it, and whoever wrote that needs the traceback.
+        if hasattr(error, "__notes__"):
+            raise
+        if isinstance(error, ValueError):
+            _fail(str(error))
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
         status = INTERRUPTED

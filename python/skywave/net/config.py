@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skywave.control import Control
 
 UDP_PORT = 6511
 """The UDP port of DCCP's encapsulation (RFC 6773 section 3.8)."""
@@ -24,7 +30,7 @@ class Config:
     or 248, 249 and 250 (VCP, DPCP and TPCP; docs/vcp.md). From 248 on
     they are Skywave's own.
 
-    A listener accepts the others too, and prefers this one.
+    Both ends must give the same.
     """
 
     service_codes: tuple[str | int, ...] = (0,)
@@ -55,6 +61,14 @@ class Config:
 
     linger_s: float = 30.0
     """Seconds that ``close`` waits for queued datagrams to leave."""
+
+    control: str | Mapping[str, Mapping[str, object]] | Control | None = None
+    """The congestion control of what this end sends: a name (``"cubic"``, ``"module:Class"``), a
+    name with parameters (``{"cubic": {"beta": 0.8}}``), or a :class:`skywave.Control`.
+
+    It makes ``ccid`` 251. The peer must give 251 too, which only Skywave knows, with a control of
+    its own or none: neither end need know the other's.
+    """
 
 
 def service_code(text: str) -> str | int:

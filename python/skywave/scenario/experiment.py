@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from attrs import define, frozen
 
 from skywave import _core
+from skywave.control import Control, live
 from skywave.scenario import parts
 from skywave.scenario.parts import DropTail, Dumbbell, Flow, Ftp, Probes, Unlimited
 
@@ -128,7 +131,8 @@ class Scenario(parts.Scenario):
             ScenarioError: with the field that is wrong.
 
         """
-        found: dict[str, Any] = json.loads(_core.inspect_scenario(self.to_json()))
+        controls = live(self.controls())
+        found = json.loads(_core.inspect_scenario(self.to_json(), controls=controls))
         return Inspection(
             scenario=found["scenario"],
             routes={
@@ -147,8 +151,29 @@ class Scenario(parts.Scenario):
             ScenarioError: with the field that is wrong.
 
         """
-        document: dict[str, Any] = json.loads(_core.check_scenario(self.to_json(), "json"))
+        text = _core.check_scenario(self.to_json(), "json", controls=live(self.controls()))
+        document: dict[str, Any] = json.loads(text)
         return document
+
+    def controls(self) -> list[Control]:
+        """Return the controls in Python that flows have."""
+        given = (getattr(flow.transport, "control", None) for flow in self.flows)
+        return [control for control in given if isinstance(control, Control)]
+
+    def digest(self) -> str:
+        """Return a hash over all that decides what a run gives, in hexadecimal.
+
+        That is the scenario with every default filled in, the version of Skywave, and the source of
+        controls in Python (:meth:`Control.source_hash <skywave.Control.source_hash>`).
+
+        Raises:
+            ScenarioError: with the field that is wrong.
+            ValueError: where the source of a control cannot be found.
+
+        """
+        sources = [control.source_hash() for control in self.controls()]
+        identity = [self.normalised(), version("skywave"), sources]
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
     @classmethod
     def from_text(

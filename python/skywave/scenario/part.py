@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 
+from skywave.control import Control, imported, named
 from skywave.quantities import Bytes, Duration, Rate
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class Part:
             for name, key, default in _fields(kind)
             if (value := getattr(self, name)) is not None and value != default
         }
+        if isinstance(control := body.get("control"), Control):
+            name, parameters = named(control)
+            body |= {"control": name, name: parameters}
         return body if self.TAG is None else {self.TAG: body}
 
     @classmethod
@@ -39,7 +43,12 @@ class Part:
         """Read what the core writes, which has been checked."""
         kind: type = cls
         readers = _readers(kind)
-        given = {}
+        given: dict[str, Any] = {}
+        chosen = document.get("control")
+        if isinstance(chosen, str) and ":" in chosen:
+            # A class in Python, whose parameters stand under its name.
+            given["control"] = imported(chosen, document.get(chosen, {}))
+            document = {key: document[key] for key in document if key not in ("control", chosen)}
         for key, value in document.items():
             name, read = readers[key]
             given[name] = read(value)

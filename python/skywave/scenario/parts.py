@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from attrs import Factory, converters, define, field, frozen
 
+from skywave.control import Control
 from skywave.quantities import Bytes, Duration, Rate, durations, sizes
 from skywave.scenario.part import Part
 
@@ -387,7 +388,7 @@ class Tcp(Part):
     TAG: ClassVar[str] = "tcp"
     profile: Profile = "rfc"
     """Whose rules."""
-    control: str = "reno"
+    control: str | Control = "reno"
     """The congestion control, by its name in the registry: it runs with every recovery. Its
     parameters stand beside it under that name.
     """
@@ -427,6 +428,7 @@ class Tcp(Part):
     """Retransmission timeout before the first round-trip time sample."""
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
     """Smallest retransmission timeout."""
+    aimd: Aimd | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
@@ -443,7 +445,7 @@ class Dccp(Part):
     """Congestion control by its number in the registry: 2 (TCP-like), 3 (TFRC), 4 (TFRC for
     small packets), 251 (a control of the sender's choice), or another that is registered.
     """
-    control: str | None = None
+    control: str | Control | None = None
     """The control of CCID 251, by its name in the registry. Its parameters stand beside it under
     that name. Absent: `reno`.
     """
@@ -479,6 +481,7 @@ class Dccp(Part):
     """Timeout before the first round-trip time sample."""
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
     """Smallest timeout."""
+    aimd: Aimd | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
@@ -838,6 +841,23 @@ class SubQueue(Part):
 
 
 @frozen(kw_only=True)
+class Aimd(Part):
+    """Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
+    Comparison of Equation-Based and AIMD Congestion Control". All else, slow start and
+    timeouts included, is as in the control `reno`, which is AIMD(1, 1/2).
+    """
+
+    increase: float = 1.0
+    """a: packets by which the window grows in a round-trip time of congestion avoidance. Above
+    0, at most 10000.
+    """
+    decrease: float = 0.5
+    """b: the fraction of the window that a loss or a mark takes away, so that 1 - b remains.
+    From 0.01 to 0.99.
+    """
+
+
+@frozen(kw_only=True)
 class Cubic(Part):
     """Parameters of the control `cubic`."""
 
@@ -969,61 +989,42 @@ Source: TypeAlias = Ftp | Cbr | Voice | Web
 """An application."""
 
 __all__ = [
-    "Acts",
     "Adapt",
     "AdaptiveRed",
-    "AfterDecrease",
+    "Aimd",
     "Back",
     "Bernoulli",
     "Cbr",
     "CoDel",
-    "Course",
     "Cubic",
     "Dccp",
     "DropTail",
     "Dumbbell",
     "DynamicFeedback",
-    "ErrorUnit",
-    "Feedback",
     "FileSize",
     "Flow",
     "FqCoDel",
     "Ftp",
     "GilbertElliott",
-    "Growth",
     "Link",
-    "Loss",
-    "ObservationWindow",
-    "OnLoss",
     "PacketLoss",
     "PerRoundTrip",
     "Pie",
     "Probes",
-    "Profile",
-    "Queue",
-    "QueueAverage",
-    "ReceiverRtt",
     "Red",
     "Reno",
-    "Scenario",
-    "Smoothing",
-    "Source",
     "Step",
     "SubQueue",
     "Talkspurts",
     "Tcp",
-    "TcpRecovery",
     "Tfrc",
-    "TfrcRules",
     "Think",
     "Trace",
     "TraceFile",
-    "Transport",
     "Udp",
     "Unlimited",
     "Vcp",
     "VcpRouter",
-    "VcpRules",
     "Vegas",
     "Voice",
     "Web",

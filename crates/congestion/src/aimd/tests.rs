@@ -229,15 +229,16 @@ fn config() -> impl Strategy<Value = AimdConfig> {
     (
         growth,
         decrease,
-        [odd.clone(), odd.clone(), odd.clone(), odd],
+        [odd.clone(), odd.clone(), odd.clone(), odd.clone(), odd],
         any::<bool>(),
     )
         .prop_map(
-            |(growth, decrease, [cwnd, ssthresh, after, factor], grows)| AimdConfig {
+            |(growth, decrease, [cwnd, ssthresh, after, increase, factor], grows)| AimdConfig {
                 initial_cwnd: cwnd,
                 initial_ssthresh: ssthresh,
                 growth,
                 decrease,
+                increase,
                 decrease_factor: factor,
                 cwnd_after_timeout: after,
                 grows_when_application_limited: grows,
@@ -279,7 +280,8 @@ proptest! {
                     }
                     window.on_ack(&Ack { application_limited: limited, ..ack(newly, ratio) });
                     prop_assert!(window.cwnd() >= before.min(window.ssthresh()));
-                    prop_assert!(window.cwnd() <= before + f64::from(newly).max(1.0));
+                    let most = f64::from(newly).max(1.0) * window.increase.max(1.0);
+                    prop_assert!(window.cwnd() <= before + most);
                 }
                 Step::Congestion(flight) => {
                     window.on_loss(&loss(Instant::ZERO, flight));

@@ -288,7 +288,11 @@ impl Flow {
                         news.established = true;
                     }
                     Event::Closed { code, origin } => {
+                        let failure = connection.control_failure();
                         end.get_or_insert_with(|| match (origin, code) {
+                            (Origin::Local, ResetCode::ABORTED) if let Some(failure) = failure => {
+                                ConnectionError::ControlFailed(failure)
+                            }
                             // Linux answers with this code if nobody listens.
                             (Origin::Remote, ResetCode::NO_CONNECTION) if !*is_established => {
                                 ConnectionError::Refused

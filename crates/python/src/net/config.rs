@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use skywave_transport::dccp::{self, Ccid};
+use skywave_congestion::{ControlKind, built_in_controls};
+use skywave_transport::dccp::{self, Ccid, SendersChoice};
 use skywave_units::Duration;
 use skywave_wire::dccp::ServiceCode;
+
+use crate::control::{Live, look_in_python};
 
 /// A `skywave.net.Config`: attributes of the same names.
 #[derive(FromPyObject, IntoPyObject)]
@@ -21,6 +24,7 @@ pub(super) struct Config {
     data_checksum: bool,
     connect_timeout_s: f64,
     linger_s: f64,
+    control: Option<Py<PyAny>>,
 }
 
 /// A Service Code: a number, or up to four characters (RFC 5595).
@@ -47,7 +51,7 @@ impl Code {
 }
 
 /// The options that `config` gives, or the defaults where there is none.
-pub(super) fn read(config: Option<Config>) -> PyResult<Arc<dccp::Config>> {
+pub(super) fn read(py: Python<'_>, config: Option<Config>) -> PyResult<Arc<dccp::Config>> {
     let mut base = dccp::Config::default();
     for mechanism in skywave_mpcp::ccids() {
         base.ccids.enter_shared(mechanism);
@@ -55,11 +59,20 @@ pub(super) fn read(config: Option<Config>) -> PyResult<Arc<dccp::Config>> {
     let Some(config) = config else {
         return Ok(Arc::new(base));
     };
-    let first = Ccid(config.ccid);
+    let mut first = Ccid(config.ccid);
     if base.ccids.get(first).is_none() {
         let known: Vec<_> = base.ccids.numbers().map(|ccid| ccid.to_string()).collect();
         let message = format!("ccid is {first}; give one of {}", known.join(", "));
         return Err(PyValueError::new_err(message));
+    }
+    if let Some(control) = &config.control {
+        if ![Ccid::INITIAL, Ccid::SENDERS_CHOICE].contains(&first) {
+            let message = format!("ccid is {first}, which has a control of its own; leave it out");
+            return Err(PyValueError::new_err(message));
+        }
+        base.ccids
+            .enter(SendersChoice::new(chosen(control.bind(py))?));
+        first = Ccid::SENDERS_CHOICE;
     }
     let codes: PyResult<Vec<_>> = config.service_codes.iter().map(Code::read).collect();
     Ok(Arc::new(dccp::Config {
@@ -76,6 +89,18 @@ pub(super) fn read(config: Option<Config>) -> PyResult<Arc<dccp::Config>> {
         linger: seconds("linger_s", config.linger_s)?,
         ..base
     }))
+}
+
+/// The control that a configuration chooses: a name, a name with parameters, or an object.
+fn chosen(control: &Bound<'_, PyAny>) -> PyResult<Arc<dyn ControlKind>> {
+    let module = control.py().import("skywave.control")?;
+    let chosen = module.getattr("chosen")?.call1((control,))?;
+    let (name, parameters, live): (String, String, Live<'_>) = chosen.extract()?;
+    let mut controls = built_in_controls();
+    look_in_python(&mut controls, live);
+    let found = controls.read(&name, &parameters.parse().unwrap_or_default());
+    let found = found.map_err(|error| PyValueError::new_err(format!("control: {error}")))?;
+    Ok(found.member)
 }
 
 /// What `skywave.net.Config()` must be, to mean the same as no configuration.
@@ -108,6 +133,7 @@ pub(super) fn config_defaults() -> Config {
         data_checksum: send_data_checksum,
         connect_timeout_s: request_give_up.as_secs_f64(),
         linger_s: linger.as_secs_f64(),
+        control: None,
     }
 }
 

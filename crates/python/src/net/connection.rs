@@ -8,11 +8,11 @@ use skywave_net::ConnectionError;
 use skywave_wire::dccp::ResetCode;
 
 use super::error::{ended, sending};
-use super::{block_on, within};
+use super::{Handle, block_on, within};
 
 /// A DCCP connection: unreliable datagrams under congestion control.
 #[pyclass(module = "skywave.net", frozen)]
-pub(crate) struct Connection(pub(super) skywave_net::Connection);
+pub(crate) struct Connection(pub(super) Handle<skywave_net::Connection>);
 
 #[pymethods]
 impl Connection {
@@ -21,7 +21,7 @@ impl Connection {
     fn send(&self, py: Python<'_>, data: &[u8], timeout_s: Option<f64>) -> PyResult<()> {
         let data = Bytes::copy_from_slice(data);
         // Most of the time there is room, and no need to wait for anything.
-        match self.0.try_send(data.clone()) {
+        match py.detach(|| self.0.try_send(data.clone())) {
             Ok(()) => return Ok(()),
             Err(skywave_net::TrySendError::Failed(error)) => return Err(sending(error)),
             Err(_) => {}
@@ -32,7 +32,7 @@ impl Connection {
 
     /// As `send`, awaitable.
     fn send_async<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        let (connection, data) = (self.0.clone(), Bytes::copy_from_slice(data));
+        let (connection, data) = (self.0.shared(), Bytes::copy_from_slice(data));
         future_into_py(
             py,
             async move { connection.send(data).await.map_err(sending) },
@@ -46,7 +46,7 @@ impl Connection {
         py: Python<'py>,
         timeout_s: Option<f64>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let datagram = match self.0.try_recv() {
+        let datagram = match py.detach(|| self.0.try_recv()) {
             Some(datagram) => Some(datagram),
             None => {
                 let recv = async { self.0.recv().await.map_err(ended) };
@@ -58,7 +58,7 @@ impl Connection {
 
     /// As `recv`, awaitable.
     fn recv_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let connection = self.0.clone();
+        let connection = self.0.shared();
         future_into_py(py, async move {
             let datagram = connection.recv().await.map_err(ended)?;
             Ok(Python::attach(|py| {
@@ -83,19 +83,19 @@ impl Connection {
 
     /// As `close`, awaitable.
     fn close_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let connection = self.0.clone();
+        let connection = self.0.shared();
         future_into_py(py, async move { connection.close().await.map_err(ended) })
     }
 
     /// End the connection at once with a Reset; what waits to be sent is discarded.
-    fn abort(&self) {
-        self.0.abort();
+    fn abort(&self, py: Python<'_>) {
+        py.detach(|| self.0.abort());
     }
 
     /// The most bytes that one datagram can have (RFC 4340 section 14).
     #[getter]
-    fn max_datagram_size(&self) -> usize {
-        self.0.max_datagram_size()
+    fn max_datagram_size(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.0.max_datagram_size())
     }
 
     /// The peer's address and DCCP port.
@@ -111,13 +111,13 @@ impl Connection {
 
     /// The Service Code.
     #[getter]
-    fn service_code(&self) -> String {
-        self.0.service_code().to_string()
+    fn service_code(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.service_code()).to_string()
     }
 
     /// Counters and the state of congestion control.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.0.stats();
+        let stats = py.detach(|| self.0.stats());
         let counters = &stats.counters;
         let answer = PyDict::new(py);
         for (name, count) in [
@@ -155,15 +155,15 @@ impl Connection {
 
     /// The CCID of what this end sends, and of what it receives.
     #[getter]
-    fn ccids(&self) -> (u8, u8) {
-        let [sender, receiver] = self.0.ccids();
+    fn ccids(&self, py: Python<'_>) -> (u8, u8) {
+        let [sender, receiver] = py.detach(|| self.0.ccids());
         (sender.0, receiver.0)
     }
 
     /// How the connection ended: `None` while it has not.
     #[getter]
     fn closed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(end) = self.0.end() else {
+        let Some(end) = py.detach(|| self.0.end()) else {
             return Ok(None);
         };
         let code = match end {

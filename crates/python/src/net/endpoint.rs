@@ -10,7 +10,7 @@ use tokio::net::lookup_host;
 use super::config::{self, Config};
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
-use super::{block_on, within};
+use super::{Handle, block_on, within};
 
 /// One UDP or raw socket with the DCCP connections over it.
 #[pyclass(module = "skywave.net", frozen)]
@@ -62,10 +62,11 @@ impl Endpoint {
 
     /// Take connections on a DCCP port.
     #[pyo3(signature = (port, *, config=None))]
-    fn listen(&self, port: u16, config: Option<Config>) -> PyResult<Listener> {
+    fn listen(&self, py: Python<'_>, port: u16, config: Option<Config>) -> PyResult<Listener> {
         let _runtime = get_runtime().enter();
-        let listener = self.endpoint.listen(port, config::read(config)?);
-        Ok(Listener(std::sync::Arc::new(listener.map_err(listening)?)))
+        let listener = self.endpoint.listen(port, config::read(py, config)?);
+        let listener = std::sync::Arc::new(listener.map_err(listening)?);
+        Ok(Listener(Handle::new(listener)))
     }
 
     /// Connect to a DCCP port of a host.
@@ -78,12 +79,12 @@ impl Endpoint {
         udp_port: u16,
         config: Option<Config>,
     ) -> PyResult<Connection> {
-        let config = config::read(config)?;
+        let config = config::read(py, config)?;
         block_on(py, async {
             let address = resolve_host(host, udp_port).await?;
             let peer = Peer { address, port };
             let connection = self.endpoint.connect(peer, config).await;
-            Ok(Connection(connection.map_err(connecting)?))
+            Ok(Connection(Handle::new(connection.map_err(connecting)?)))
         })
     }
 
@@ -97,12 +98,12 @@ impl Endpoint {
         udp_port: u16,
         config: Option<Config>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let config = config::read(config)?;
+        let config = config::read(py, config)?;
         let endpoint = self.endpoint.clone();
         future_into_py(py, async move {
             let address = resolve_host(&host, udp_port).await?;
             let connection = endpoint.connect(Peer { address, port }, config).await;
-            Ok(Connection(connection.map_err(connecting)?))
+            Ok(Connection(Handle::new(connection.map_err(connecting)?)))
         })
     }
 
@@ -126,7 +127,7 @@ impl Endpoint {
 
 /// Takes connections on one DCCP port.
 #[pyclass(module = "skywave.net", frozen)]
-pub(crate) struct Listener(std::sync::Arc<skywave_net::Listener>);
+pub(crate) struct Listener(Handle<std::sync::Arc<skywave_net::Listener>>);
 
 #[pymethods]
 impl Listener {
@@ -139,17 +140,20 @@ impl Listener {
     /// The next connection whose handshake is complete.
     #[pyo3(signature = (timeout_s=None))]
     fn accept(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<Connection> {
-        let accept = async { self.0.accept().await.map(Connection).map_err(ended) };
+        let accept = async { accepted(&self.0).await };
         block_on(py, within(timeout_s, "connection", accept))
     }
 
     /// As `accept`, awaitable.
     fn accept_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let listener = std::sync::Arc::clone(&self.0);
-        future_into_py(py, async move {
-            listener.accept().await.map(Connection).map_err(ended)
-        })
+        let listener = self.0.shared();
+        future_into_py(py, async move { accepted(&listener).await })
     }
+}
+
+async fn accepted(listener: &skywave_net::Listener) -> PyResult<Connection> {
+    let connection = listener.accept().await.map_err(ended)?;
+    Ok(Connection(Handle::new(connection)))
 }
 
 async fn resolve(address: &str) -> PyResult<SocketAddr> {

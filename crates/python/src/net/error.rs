@@ -5,6 +5,8 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use skywave_net::{ConnectError, ConnectionError, ListenError, OpenError, SendError};
 
+use crate::control::raised_by;
+
 create_exception!(
     skywave._core,
     NetError,
@@ -95,6 +97,9 @@ pub(super) fn sending(error: SendError) -> PyErr {
 }
 
 pub(super) fn ended(error: ConnectionError) -> PyErr {
+    if let ConnectionError::ControlFailed(failure) = &error {
+        return raised_by(failure, None);
+    }
     let text = error.to_string();
     match error {
         ConnectionError::Refused | ConnectionError::TooBusy => RefusedError::new_err(text),

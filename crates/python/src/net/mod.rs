@@ -7,6 +7,7 @@ mod error;
 mod perf;
 
 use std::future::Future;
+use std::ops::Deref;
 use std::time::Duration;
 
 use pyo3::exceptions::PyTimeoutError;
@@ -27,6 +28,42 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(perf::perf_serve, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_send, module)?)?;
     error::register(module)
+}
+
+/// What Python holds of a connection. Its methods are called, and it is dropped, with the interpreter
+/// released: they lock the connection, and whoever has locked it may be calling a control in Python,
+/// for which it needs the interpreter.
+struct Handle<T: Send>(Option<T>);
+
+impl<T: Send> Handle<T> {
+    const fn new(held: T) -> Self {
+        Self(Some(held))
+    }
+}
+
+impl<T: Send + Clone> Handle<T> {
+    /// Another handle, for use without the interpreter.
+    fn shared(&self) -> T {
+        T::clone(self)
+    }
+}
+
+impl<T: Send> Deref for Handle<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0
+            .as_ref()
+            .expect("it holds something until it is dropped")
+    }
+}
+
+impl<T: Send> Drop for Handle<T> {
+    fn drop(&mut self) {
+        let held = self.0.take();
+        // A program that is about to end has no interpreter to release.
+        let _ended = Python::try_attach(|py| py.detach(|| drop(held)));
+    }
 }
 
 /// Waits for `future` with the interpreter released; signals are still heard.

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use skywave_congestion::ControlFailure;
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::OptionList;
 
@@ -88,6 +89,12 @@ pub trait HcSender: fmt::Debug {
     /// Passes the mechanism's internal values to `record`, each with a name that includes its unit.
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         let _ = record;
+    }
+
+    /// Why congestion control can no longer decide, after which the connection is reset; `None` as
+    /// long as it can.
+    fn failure(&self) -> Option<ControlFailure> {
+        None
     }
 
     /// The number of timeouts so far.

@@ -2,7 +2,9 @@
 
 mod on_ack;
 
-use skywave_congestion::{Aimd, AnyControl, Control, DeliverySampler, Pacer, RttEstimator, Sent};
+use skywave_congestion::{
+    Aimd, AnyControl, Control, ControlFailure, DeliverySampler, Pacer, RttEstimator, Sent,
+};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::SeqNo;
 
@@ -391,6 +393,11 @@ impl HcSender for Sender {
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         self.control.inner_values(record);
+    }
+
+    #[inline(always)]
+    fn failure(&self) -> Option<ControlFailure> {
+        self.control.failure()
     }
 
     fn timeouts(&self) -> u64 {

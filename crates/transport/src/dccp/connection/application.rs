@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use skywave_congestion::ControlFailure;
 use skywave_units::Instant;
 use skywave_wire::Payload;
 use skywave_wire::dccp::ServiceCode;
@@ -166,6 +167,11 @@ impl Connection {
     /// its unit.
     pub fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         self.sender.inner_values(record);
+    }
+
+    /// Why congestion control could no longer decide, which ended the connection.
+    pub fn control_failure(&self) -> Option<ControlFailure> {
+        self.sender.failure()
     }
 
     /// How many more datagrams fit the send queue.

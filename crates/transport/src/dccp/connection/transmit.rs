@@ -76,6 +76,10 @@ impl Connection {
         if !self.is_established() {
             return None;
         }
+        if self.sender.failure().is_some() {
+            self.give_up(now);
+            return self.next_packet(now);
+        }
         if self.state == State::PartOpen && self.outbox.ack {
             // Step 12 of section 8.5: an Ack completes the handshake; data follows it.
             return Some(self.acknowledge(now));

@@ -1,5 +1,6 @@
 //! The halves of the CCID in force, dispatched at run time.
 
+use skywave_congestion::ControlFailure;
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::OptionList;
 
@@ -129,6 +130,11 @@ impl HcSender for SenderHalf {
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         each!(self, sender => sender.inner_values(record));
+    }
+
+    #[inline(always)]
+    fn failure(&self) -> Option<ControlFailure> {
+        each!(self, sender => sender.failure())
     }
 
     fn timeouts(&self) -> u64 {

@@ -3,7 +3,8 @@
 use core::fmt;
 
 use skywave_congestion::{
-    Ack, AckedPacket, Aimd, AnyControl, Control, Interests, Loss, Mark, Pacing, Sent, Vegas,
+    Ack, AckedPacket, Aimd, AnyControl, Control, ControlFailure, Interests, Loss, Mark, Pacing,
+    Sent, Vegas,
 };
 use skywave_units::Instant;
 
@@ -140,5 +141,9 @@ impl Control for SenderControl {
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         each!(self, control => control.inner_values(record));
+    }
+
+    fn failure(&self) -> Option<ControlFailure> {
+        each!(self, control => control.failure())
     }
 }

@@ -1,0 +1,48 @@
+//! Why a control can no longer decide.
+
+use core::error::Error;
+use core::fmt;
+use std::sync::Arc;
+
+/// Why a control can no longer decide, such as an exception in a control that is not written in
+/// Rust. Cheap to clone; equal only to its clones.
+#[derive(Clone)]
+pub struct ControlFailure(Arc<dyn Error + Send + Sync>);
+
+impl ControlFailure {
+    /// Creates a failure for this reason.
+    pub fn new(reason: impl Error + Send + Sync + 'static) -> Self {
+        Self(Arc::new(reason))
+    }
+
+    /// The reason, if it is an `E`.
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
+
+impl PartialEq for ControlFailure {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for ControlFailure {}
+
+impl fmt::Debug for ControlFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for ControlFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for ControlFailure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}

@@ -1,0 +1,68 @@
+//! A class of controls in Python, with the parameters of its objects.
+
+use std::fmt;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyType};
+
+/// A class with parameters. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Class {
+    class: Arc<Py<PyType>>,
+    parameters: Arc<Py<PyDict>>,
+    /// The class's own name, for errors.
+    pub(super) name: Arc<str>,
+    pub(super) calls: Calls,
+}
+
+/// What a class of controls wants to be called for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calls {
+    /// Once in a round-trip time, and not for each acknowledgement.
+    pub(super) by_round_trip: bool,
+    pub(super) delivery_rate: bool,
+    pub(super) sent: bool,
+    pub(super) packets: bool,
+    pub(super) inner_values: bool,
+}
+
+impl Class {
+    /// Reads what the class says of itself. `base` is `skywave.Control`.
+    pub(super) fn new(
+        base: &Bound<'_, PyType>,
+        class: &Bound<'_, PyType>,
+        parameters: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let overrides = |method: &str| -> PyResult<bool> {
+            Ok(!class.getattr(method)?.is(&base.getattr(method)?))
+        };
+        let every: Bound<'_, PyString> = class.getattr("every")?.cast_into()?;
+        Ok(Self {
+            name: class.name()?.to_string_lossy().into(),
+            calls: Calls {
+                by_round_trip: every.to_string_lossy() == "round-trip",
+                delivery_rate: class.getattr("delivery_rate")?.is_truthy()?,
+                sent: overrides("on_sent")?,
+                packets: overrides("on_packet_acked")?,
+                inner_values: overrides("inner_values")?,
+            },
+            class: Arc::new(class.clone().unbind()),
+            parameters: Arc::new(parameters.clone().unbind()),
+        })
+    }
+
+    /// Makes an object of the class.
+    pub(super) fn make<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.class.bind(py).call((), Some(self.parameters.bind(py)))
+    }
+}
+
+impl fmt::Debug for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Class")
+            .field("name", &self.name)
+            .field("calls", &self.calls)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,48 @@
+//! The contract of congestion controls, over one in Python.
+
+use pyo3::exceptions::PyAssertionError;
+use pyo3::prelude::*;
+use skywave_congestion::contract::{Violation, check};
+use skywave_congestion::{ControlContext, no_controls};
+
+use super::{Live, look_in_python, raised_by};
+use crate::ScenarioError;
+
+/// Holds the control of this name to its contract, over random sequences of calls.
+///
+/// Raises an `AssertionError` with what is violated and the calls that show it. Its cause is what the
+/// control raised, if that is the violation.
+#[pyfunction]
+pub(super) fn check_control(
+    py: Python<'_>,
+    name: &str,
+    parameters: &str,
+    controls: Live<'_>,
+    cases: u32,
+) -> PyResult<()> {
+    let mut set = no_controls();
+    look_in_python(&mut set, controls);
+    let found = set.read(name, &parameters.parse().unwrap_or_default());
+    let kind = found.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let make = || kind.member.build(&NEW_CONNECTION);
+    let Err(violation) = py.detach(|| check(make, cases)) else {
+        return Ok(());
+    };
+    let Violation {
+        clause,
+        calls,
+        failure,
+    } = violation;
+    let listed: Vec<_> = calls.iter().map(|call| format!("  {call:?}")).collect();
+    let error = PyAssertionError::new_err(format!("{clause}; the calls:\n{}", listed.join("\n")));
+    error.set_cause(py, failure.map(|failure| raised_by(&failure, None)));
+    Err(error)
+}
+
+/// A connection that begins, with packets as large as those of the contract.
+const NEW_CONNECTION: ControlContext = ControlContext {
+    packet_size: 1000,
+    initial_cwnd: 4.0,
+    initial_ssthresh: f64::INFINITY,
+    ns2: false,
+};

@@ -1,0 +1,96 @@
+//! Congestion controls that are written in Python.
+//!
+//! - `class` is a subclass of `skywave.Control` with its parameters: a kind of controls.
+//! - `object` is the control of one connection: it calls its Python object, and keeps its answers.
+//! - `contract` holds one to the contract of all controls.
+//! - `values` are what that object is told, `round_trip` adds it up for one that is called seldom.
+//!
+//! Where a name is looked up, and parameters are checked, is `skywave.control`.
+
+mod class;
+mod contract;
+mod object;
+mod round_trip;
+mod values;
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+use skywave_congestion::{ControlFailure, ControlKind, Controls};
+use skywave_registry::{Found, ParameterError, Value};
+
+use self::class::Class;
+
+/// Adds what controls in Python use to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(contract::check_control, module)?)?;
+    values::register(module)
+}
+
+/// Classes by the names of their controls: they need not be importable.
+pub(crate) type Live<'py> = Option<Bound<'py, PyDict>>;
+
+/// Lets `controls` have those in Python too, as `module:Class`: the classes in `live`, and others
+/// by importing their modules.
+pub(crate) fn look_in_python(controls: &mut Controls, live: Live<'_>) {
+    let live = live.map(Bound::unbind);
+    controls.look_elsewhere(
+        |name| name.contains(':'),
+        move |name, parameters| {
+            Python::attach(|py| {
+                let live = live.as_ref().map(|live| live.bind(py));
+                find(py, name, parameters, live).map_err(|error| unusable(py, &error))
+            })
+        },
+    );
+}
+
+/// Asks `skywave.control` for a class, and for its parameters with all defaults.
+fn find(
+    py: Python<'_>,
+    name: &str,
+    parameters: &Value,
+    live: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Found<dyn ControlKind>> {
+    let module = py.import("skywave.control")?;
+    let base: Bound<'_, PyType> = module.getattr("Control")?.cast_into()?;
+    let given = (name, parameters.to_string(), live);
+    let (class, complete): (Bound<'_, PyType>, String) =
+        module.getattr("find")?.call1(given)?.extract()?;
+    let json = py.import("json")?;
+    let values: Bound<'_, PyDict> = json.call_method1("loads", (&complete,))?.cast_into()?;
+    Ok(Found {
+        member: Arc::new(Class::new(&base, &class, &values)?),
+        parameters: complete.parse().unwrap_or_default(),
+    })
+}
+
+/// What is wrong with a name or a parameter, by the exception that says so.
+fn unusable(py: Python<'_>, error: &PyErr) -> ParameterError {
+    let value = error.value(py);
+    let text = |name: &str| {
+        value
+            .getattr(name)
+            .and_then(|text| text.extract::<String>())
+    };
+    match (text("field"), text("message")) {
+        (Ok(field), Ok(message)) => ParameterError::new(field, message),
+        _ => ParameterError::new("", error.to_string()),
+    }
+}
+
+/// The exception with which a control failed, as it was raised. `place` is a note on where.
+pub(crate) fn raised_by(failure: &ControlFailure, place: Option<String>) -> PyErr {
+    let Some(error) = failure.downcast_ref::<PyErr>() else {
+        return PyRuntimeError::new_err(failure.to_string());
+    };
+    Python::attach(|py| {
+        if let Some(place) = place {
+            // It is for the reader; without it the exception is as true.
+            let _noted = error.value(py).call_method1("add_note", (place,));
+        }
+        error.clone_ref(py)
+    })
+}

@@ -1,0 +1,285 @@
+//! A control that is a Python object, of one connection.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use skywave_congestion::{
+    Ack, AckedPacket, AnyControl, Control, ControlContext, ControlFailure, ControlKind, Interests,
+    Loss, Mark, Pacing, Sent,
+};
+use skywave_units::Instant;
+
+use super::class::Class;
+use super::round_trip::Round;
+use super::values;
+
+/// A Python object that decides, with what it decided last: cwnd is read with every packet, and
+/// Python is called for what happens, not for that.
+pub(super) struct ObjectControl {
+    class: Class,
+    /// Absent if it could not be made.
+    object: Option<Py<PyAny>>,
+    answers: Answers,
+    round: Round,
+    failure: OnceLock<ControlFailure>,
+}
+
+/// The attributes in which a control has its decisions.
+#[derive(Clone, Copy)]
+struct Answers {
+    cwnd: f64,
+    ssthresh: f64,
+    pacing: Option<Pacing>,
+}
+
+impl ObjectControl {
+    /// Makes the object, and lets it begin.
+    pub(super) fn new(py: Python<'_>, class: Class, context: &ControlContext) -> Self {
+        let mut control = Self {
+            object: None,
+            answers: Answers {
+                cwnd: context.initial_cwnd,
+                ssthresh: context.initial_ssthresh,
+                pacing: None,
+            },
+            round: Round::default(),
+            failure: OnceLock::new(),
+            class,
+        };
+        let made = control.class.make(py).and_then(|object| {
+            object.setattr(intern!(py, "cwnd"), context.initial_cwnd)?;
+            object.setattr(intern!(py, "ssthresh"), context.initial_ssthresh)?;
+            Ok(object.unbind())
+        });
+        match made {
+            Ok(object) => control.object = Some(object),
+            Err(error) => control.fail(error),
+        }
+        control.call("on_start", || (values::Context::from(context),));
+        control
+    }
+
+    /// Calls a method, and reads what was decided.
+    ///
+    /// An exception, or an answer that is none, is the end: nothing is called any more.
+    fn call<A>(&mut self, method: &'static str, arguments: impl FnOnce() -> A)
+    where
+        A: for<'py> PyCallArgs<'py>,
+    {
+        let Some(object) = &self.object else { return };
+        if self.failure.get().is_some() {
+            return;
+        }
+        // There is nothing to decide for a program that is about to end.
+        let outcome = Python::try_attach(|py| {
+            let object = object.bind(py);
+            let returned = object.call_method1(PyString::intern(py, method), arguments())?;
+            if !returned.is_none() {
+                return Err(PyValueError::new_err(format!(
+                    "{}.{method} returned {}: return nothing, and set self.cwnd to decide",
+                    self.class.name,
+                    shown(&returned),
+                )));
+            }
+            self.read(object, method)
+        });
+        match outcome {
+            Some(Ok(answers)) => self.answers = answers,
+            Some(Err(error)) => self.fail(error),
+            None => {}
+        }
+    }
+
+    /// Reads and checks the attributes that `method` has left.
+    fn read(&self, object: &Bound<'_, PyAny>, method: &str) -> PyResult<Answers> {
+        let py = object.py();
+        let wrong = |attribute: &str, value: &Bound<'_, PyAny>, what: &str| {
+            PyValueError::new_err(format!(
+                "{}.{method} left {attribute} = {}: set self.{attribute} to {what}",
+                self.class.name,
+                shown(value),
+            ))
+        };
+        let value = object.getattr(intern!(py, "cwnd"))?;
+        let cwnd = value.extract::<f64>().ok();
+        let cwnd = cwnd.filter(|cwnd| *cwnd > 0.0 && *cwnd <= MOST_PACKETS);
+        let cwnd =
+            cwnd.ok_or_else(|| wrong("cwnd", &value, "packets, above 0 and at most 2**32"))?;
+        let value = object.getattr(intern!(py, "ssthresh"))?;
+        let ssthresh = value.extract::<f64>().ok().filter(|packets| *packets > 0.0);
+        let ssthresh = ssthresh.ok_or_else(|| wrong("ssthresh", &value, "packets, above 0"))?;
+        let value = object.getattr(intern!(py, "pacing"))?;
+        let pacing = if value.is_none() {
+            None
+        } else {
+            let pacing = value.cast::<values::Pacing>();
+            let pacing = pacing.map_err(|_| wrong("pacing", &value, "a skywave.Pacing or None"))?;
+            Some(pacing.get().into())
+        };
+        Ok(Answers {
+            cwnd,
+            ssthresh,
+            pacing,
+        })
+    }
+
+    fn fail(&self, error: PyErr) {
+        let _first = self.failure.set(ControlFailure::new(error));
+    }
+
+    fn read_inner_values(
+        &self,
+        object: &Bound<'_, PyAny>,
+        record: &mut dyn FnMut(&'static str, f64),
+    ) -> PyResult<()> {
+        let values = object.call_method0(intern!(object.py(), "inner_values"))?;
+        for item in values
+            .call_method0(intern!(object.py(), "items"))?
+            .try_iter()?
+        {
+            let item = item?;
+            let (name, value): (String, f64) = item.extract().map_err(|_| {
+                PyValueError::new_err(format!(
+                    "{}.inner_values has {}: give numbers by name, as in {{\"queueing_delay_s\": 0.01}}",
+                    self.class.name,
+                    shown(&item),
+                ))
+            })?;
+            let name = lasting(&name).ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "{}.inner_values has more than {MOST_NAMES} different names: use the same ones",
+                    self.class.name,
+                ))
+            })?;
+            record(name, value);
+        }
+        Ok(())
+    }
+}
+
+impl ControlKind for Class {
+    fn build(&self, context: &ControlContext) -> AnyControl {
+        Python::attach(|py| AnyControl::new(ObjectControl::new(py, self.clone(), context)))
+    }
+}
+
+impl Control for ObjectControl {
+    fn interests(&self) -> Interests {
+        Interests {
+            packets: self.class.calls.packets,
+            delivery_rate: self.class.calls.delivery_rate || self.class.calls.by_round_trip,
+        }
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        if self.class.calls.sent {
+            self.call("on_sent", || (values::Sent::from(sent),));
+        }
+    }
+
+    fn on_packet_acked(&mut self, packet: &AckedPacket) {
+        if self.class.calls.packets {
+            self.call("on_packet_acked", || (values::AckedPacket::from(packet),));
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        if !self.class.calls.by_round_trip {
+            self.call("on_ack", || (values::Ack::from(ack),));
+        } else if let Some(report) = self.round.on_ack(ack) {
+            self.call("on_round_trip", || (report,));
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.round.on_loss(loss);
+        self.call("on_loss", || (values::Loss::from(loss),));
+    }
+
+    fn on_mark(&mut self, mark: &Mark) {
+        self.call("on_mark", || (values::Mark::from(mark),));
+    }
+
+    fn on_timeout(&mut self, now: Instant, in_flight: u32) {
+        self.call("on_timeout", || (values::Timeout::at(now, in_flight),));
+    }
+
+    fn on_spurious_loss(&mut self, now: Instant) {
+        self.call("on_spurious_loss", || (now.as_secs_f64(),));
+    }
+
+    fn on_restart(&mut self, now: Instant) {
+        self.call("on_restart", || (now.as_secs_f64(),));
+    }
+
+    fn on_receiver_overload(&mut self, now: Instant, dropped: u32) {
+        self.call("on_receiver_overload", || (now.as_secs_f64(), dropped));
+    }
+
+    fn limit_cwnd(&mut self, limit: f64) {
+        self.call("limit_cwnd", || (limit,));
+        if self.failure.get().is_some() {
+            self.answers.cwnd = self.answers.cwnd.min(limit.max(1.0));
+        }
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.answers.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.answers.ssthresh
+    }
+
+    fn pacing(&self) -> Option<Pacing> {
+        self.answers.pacing
+    }
+
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        if !self.class.calls.inner_values || self.failure.get().is_some() {
+            return;
+        }
+        let Some(object) = &self.object else { return };
+        let read = Python::try_attach(|py| self.read_inner_values(object.bind(py), record));
+        if let Some(Err(error)) = read {
+            self.fail(error);
+        }
+    }
+
+    fn failure(&self) -> Option<ControlFailure> {
+        self.failure.get().cloned()
+    }
+}
+
+/// The most that a window can be, in packets.
+const MOST_PACKETS: f64 = (1_u64 << 32) as f64;
+
+/// How many different names of inner values there can be in a process: they are kept for good.
+const MOST_NAMES: usize = 1000;
+
+/// The same name, for good; `None` if there are too many.
+fn lasting(name: &str) -> Option<&'static str> {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return Some(known);
+    }
+    (names.len() < MOST_NAMES).then(|| {
+        let name = &*Box::leak(name.to_owned().into_boxed_str());
+        names.insert(name);
+        name
+    })
+}
+
+/// The value as Python writes it.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(
+        |_| value.get_type().to_string(),
+        |text: Bound<'_, PyString>| text.to_string_lossy().into_owned(),
+    )
+}

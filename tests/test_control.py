@@ -1,0 +1,593 @@
+"""A congestion control of one's own in Python: simulated, on a socket, and what errors say."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import pickle
+import subprocess
+import sys
+import traceback
+from dataclasses import dataclass
+from itertools import count
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import pytest
+
+from conftest import ROOT, run_process
+from skywave import (
+    Ack,
+    AckedPacket,
+    Aimd,
+    Context,
+    Control,
+    Dccp,
+    Loss,
+    Mark,
+    Pacing,
+    Probes,
+    RoundTrip,
+    Scenario,
+    ScenarioError,
+    Sent,
+    Tcp,
+    Timeout,
+    run,
+    run_many,
+)
+from skywave.control import check
+from skywave.net import Config, Connection, Endpoint, Listener, ResetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from skywave.scenario import Transport
+
+PORTS = count(5001)
+
+
+@dataclass
+class Reno(Control):
+    """RFC 5681 as the control ``reno`` has it."""
+
+    factor: float = 0.5
+    timed_out = False
+
+    def on_ack(self, ack: Ack) -> None:
+        self.timed_out = False
+        if not ack.application_limited and not ack.ecn_echo:
+            self.cwnd += 1.0 if self.cwnd < self.ssthresh else 1 / self.cwnd
+
+    def on_loss(self, loss: Loss) -> None:
+        self.ssthresh = max(loss.in_flight * self.factor, 2.0)
+        self.cwnd = self.ssthresh
+
+    def on_timeout(self, timeout: Timeout) -> None:
+        if not self.timed_out:
+            borne = min(timeout.in_flight, -int(-self.cwnd // 1))
+            self.ssthresh = max(borne * self.factor, 2.0)
+        self.cwnd = 1.0
+        self.timed_out = True
+
+    def on_restart(self, now_s: float) -> None:
+        self.cwnd = min(self.cwnd, 4.0)
+
+
+@dataclass
+class Fails(Reno):
+    """Raises or answers wrongly in one of its methods."""
+
+    method: str = ""
+    after: int = 0
+    answer: str = "raise"
+
+    def _fails(self, method: str) -> None:
+        if method != self.method:
+            return
+        self.after -= 1
+        if self.after < 0 and self.answer == "raise":
+            raise ZeroDivisionError(f"in {method}")
+        if self.after < 0:
+            exec(self.answer)  # noqa: S102  (an answer of a test below)
+
+    def on_start(self, context: Context) -> None:
+        self._fails("on_start")
+
+    def on_sent(self, sent: Sent) -> None:
+        self._fails("on_sent")
+
+    def on_packet_acked(self, packet: AckedPacket) -> None:
+        self._fails("on_packet_acked")
+
+    def on_ack(self, ack: Ack) -> None:
+        super().on_ack(ack)
+        self._fails("on_ack")
+
+    def on_loss(self, loss: Loss) -> None:
+        super().on_loss(loss)
+        self._fails("on_loss")
+
+    def inner_values(self) -> Mapping[str, float]:
+        self._fails("inner_values")
+        return {"cwnd_packets": self.cwnd}
+
+
+def scenario(*transports: Transport, duration: str = "10 s") -> Scenario:
+    made = Scenario.dumbbell(
+        "own", duration=duration, rate="4 Mbps", delay="20 ms", queue=20, pairs=len(transports)
+    )
+    for index, transport in enumerate(transports, 1):
+        made.add_flow(f"flow {index}", f"s{index}", f"d{index}", transport)
+    return made
+
+
+def example() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("own_control", ROOT / "examples/own_control.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["own_control"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_example_shares_a_link_over_tcp_and_ccid_251_and_carries_datagrams() -> None:
+    own = example()
+    goodput = own.simulated()
+    assert all(mbps > 1 for mbps in goodput.values()), goodput
+    assert sum(goodput.values()) > 3.5, goodput
+    assert own.on_a_socket(200) == 200
+
+
+def test_reno_in_python_sends_what_reno_sends() -> None:
+    here = run(scenario(Tcp(control=Reno())))
+    there = run(scenario(Tcp(control="reno")))
+    assert here.fingerprint == there.fingerprint
+    assert here.summary["flows"][0]["drops"] > 0
+
+
+def test_aimd_of_1_and_a_half_sends_what_reno_sends() -> None:
+    aimd = Aimd(increase=1.0, decrease=0.5)
+    for ours, reno in (
+        (Tcp(control="aimd", aimd=aimd), Tcp(control="reno")),
+        (Tcp(profile="ns2", control="aimd", aimd=aimd), Tcp(profile="ns2", control="reno")),
+        (Dccp(ccid=251, control="aimd", aimd=aimd), Dccp(ccid=251, control="reno")),
+    ):
+        assert run(scenario(ours)).fingerprint == run(scenario(reno)).fingerprint
+    gentle = Tcp(control="aimd", aimd=Aimd(increase=0.2, decrease=0.125))
+    assert run(scenario(gentle)).fingerprint != run(scenario(Tcp())).fingerprint
+
+
+def test_many_runs_give_what_one_run_gives() -> None:
+    each = [scenario(Tcp(control=Reno(factor))) for factor in (0.3, 0.5, 0.7)]
+    alone = [run(one).fingerprint for one in each]
+    assert len(set(alone)) == 3
+    assert [results.fingerprint for results in run_many(each)] == alone
+
+
+def test_what_it_is_told_is_what_the_run_measures() -> None:
+    seen: list[tuple[str, object]] = []
+
+    class Watches(Reno):
+        delivery_rate = True
+
+        def on_start(self, context: Context) -> None:
+            seen.append(("start", context))
+            assert (self.cwnd, self.ssthresh) == (context.initial_cwnd, context.initial_ssthresh)
+
+        def on_sent(self, sent: Sent) -> None:
+            seen.append(("sent", sent))
+
+        def on_packet_acked(self, packet: AckedPacket) -> None:
+            seen.append(("packet", packet))
+
+        def on_ack(self, ack: Ack) -> None:
+            seen.append(("ack", ack))
+            super().on_ack(ack)
+
+        def on_mark(self, mark: Mark) -> None:
+            seen.append(("mark", mark))
+            super().on_mark(mark)
+
+        def on_loss(self, loss: Loss) -> None:
+            seen.append(("loss", loss))
+            super().on_loss(loss)
+
+    results = run(scenario(Dccp(ccid=251, control=Watches())))
+    [flow] = results.summary["flows"]
+    kinds = [kind for kind, _ in seen]
+    acks = [ack for _, ack in seen if isinstance(ack, Ack)]
+    # Either end of a DCCP connection may send.
+    assert kinds.count("start") == 2
+    assert kinds.count("sent") == flow["packets_sent"]
+    assert kinds.count("packet") == sum(ack.newly_acked for ack in acks)
+    assert kinds.count("loss") > 0
+    rates = [ack.delivery_rate_bps for ack in acks if ack.delivery_rate_bps is not None]
+    assert max(rates) == pytest.approx(4e6, rel=0.1)
+    rtts = [ack.rtt_s for ack in acks if ack.rtt_s is not None]
+    assert min(rtts) == pytest.approx(0.046, abs=0.002)
+    times = [ack.now_s for ack in acks]
+    assert times == sorted(times)
+
+
+def test_once_in_a_round_trip_time_it_gets_a_report() -> None:
+    reports: list[RoundTrip] = []
+
+    class Seldom(Reno):
+        every: ClassVar[Literal["ack", "round-trip"]] = "round-trip"
+
+        def on_round_trip(self, report: RoundTrip) -> None:
+            reports.append(report)
+            if self.cwnd < self.ssthresh:
+                self.cwnd += report.newly_acked
+            else:
+                self.cwnd += 1
+
+    results = run(scenario(Tcp(control=Seldom())))
+    [flow] = results.summary["flows"]
+    acked = sum(report.acked_bytes for report in reports)
+    assert flow["bytes_sent"] * 0.95 < acked <= flow["bytes_sent"]
+    assert flow["goodput_bps"] > 3e6
+    assert sum(report.lost for report in reports) > 0
+    # Each covers about a round-trip time, of 46 ms and up to 40 ms in the queue.
+    middle = sorted(report.duration_s for report in reports)[len(reports) // 2]
+    assert 0.046 < middle < 0.1
+    assert len(reports) < 10 / 0.046
+    for report in reports:
+        if report.rtt_min_s is not None and report.rtt_mean_s is not None:
+            assert 0.045 < report.rtt_min_s <= report.rtt_mean_s + 1e-12
+        assert report.delivery_rate_bps is not None
+
+
+def test_pacing_and_inner_values_are_heeded() -> None:
+    class Paces(Reno):
+        def on_start(self, context: Context) -> None:
+            self.cwnd = 1000.0
+            self.pacing = Pacing.at_rate(100, quantum=2)
+
+        def on_ack(self, ack: Ack) -> None:
+            pass
+
+        def inner_values(self) -> Mapping[str, float]:
+            assert self.pacing is not None
+            return {"interval_s": self.pacing.interval_s}
+
+    made = scenario(Tcp(control=Paces(), receive_window=1000))
+    made.probes = Probes(tables=("controls",))
+    results = run(made)
+    assert results.summary["flows"][0]["packets_sent"] == pytest.approx(1000, abs=10)
+    rows = results.tables["controls"].to_pylist()
+    assert {(row["name"], row["value"]) for row in rows} == {("interval_s", 0.02)}
+
+
+@pytest.mark.parametrize("transport", ["tcp", "dccp"])
+@pytest.mark.parametrize("method", ["on_start", "on_sent", "on_ack", "on_loss", "inner_values"])
+def test_an_exception_ends_the_run_with_its_traceback(method: str, transport: str) -> None:
+    control = Fails(method=method)
+    made = scenario(
+        Tcp(control=control) if transport == "tcp" else Dccp(ccid=251, control=control),
+        duration="100000 s",
+    )
+    made.probes = Probes(interval="1000 s", tables=("controls",))
+    if method == "inner_values":
+        made.probes = Probes(interval="1 s", tables=("controls",), links=("r1->r2",))
+    with pytest.raises(ZeroDivisionError, match=f"in {method}") as raised:
+        run(made)
+    assert raised.value.__notes__ == ['in flow "flow 1" of scenario "own"']
+    frames = [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)]
+    assert frames[-2:] == [method, "_fails"]
+
+
+def test_an_exception_in_one_of_many_runs_names_it() -> None:
+    fails = scenario(Tcp(control=Fails(method="on_ack", after=100)))
+    fails.name = "the second"
+    with pytest.raises(ZeroDivisionError, match="on_ack") as raised:
+        run_many([scenario(Tcp(control=Reno())), fails, scenario(Tcp())])
+    assert raised.value.__notes__ == ['in flow "flow 1" of scenario "the second"']
+
+
+def test_an_interrupt_in_a_control_ends_the_run() -> None:
+    class Interrupted(Reno):
+        def on_loss(self, loss: Loss) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(scenario(Tcp(control=Interrupted())))
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        ("self.cwnd = float('nan')", "Fails.on_ack left cwnd = nan: set self.cwnd to packets"),
+        ("self.cwnd = float('inf')", "left cwnd = inf"),
+        ("self.cwnd = 0", "left cwnd = 0"),
+        ("self.cwnd = '4'", "left cwnd = '4'"),
+        ("self.ssthresh = -1.0", "left ssthresh = -1.0: set self.ssthresh to packets, above 0"),
+        ("self.ssthresh = float('nan')", "left ssthresh = nan"),
+        ("self.pacing = 0.1", r"left pacing = 0.1: set self.pacing to a skywave.Pacing or None"),
+        ("Pacing(-1.0)", "interval_s is -1: give seconds"),
+        ("Pacing(0.1, quantum=0)", "quantum is 0"),
+        ("Pacing.at_rate(0)", "packets_per_s is 0"),
+    ],
+)
+def test_an_answer_that_is_none_names_the_method(answer: str, complaint: str) -> None:
+    control = Fails(method="on_ack", answer=answer, after=10)
+    with pytest.raises(ValueError, match=complaint):
+        run(scenario(Tcp(control=control)))
+
+
+def test_an_answer_that_is_returned_is_not_lost() -> None:
+    class Returns(Reno):
+        def on_ack(self, ack: Ack) -> None:
+            return self.cwnd  # type: ignore[return-value]
+
+    with pytest.raises(ValueError, match=r"Returns\.on_ack returned 3.0: return nothing"):
+        run(scenario(Tcp(control=Returns(), segment="1460 B")))
+
+
+@pytest.mark.parametrize("control", [Reno(), Reno(factor=0.7)], ids=str)
+def test_a_control_is_held_to_the_contract(control: Control) -> None:
+    check(control)
+
+
+def test_the_example_keeps_the_contract() -> None:
+    check(example().Shy())
+
+
+def test_a_violation_is_told_with_the_calls_that_show_it() -> None:
+    class Grows(Reno):
+        def on_timeout(self, timeout: Timeout) -> None:
+            self.cwnd += 10
+
+    with pytest.raises(AssertionError, match="took cwnd from 4 to 14 packets") as raised:
+        check(Grows())
+    assert str(raised.value).endswith("the calls:\n  Timeout")
+    with pytest.raises(AssertionError, match="ZeroDivisionError: in on_loss after Loss") as raised:
+        check(Fails(method="on_loss"))
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+
+
+FILE = """
+name = "from a file"
+duration = "2 s"
+[dumbbell]
+pairs = 1
+rate = "4 Mbps"
+delay = "20 ms"
+access_rate = "1 Gbps"
+access_delays = ["1 ms"]
+[[flows]]
+name = "own"
+from = "s1"
+to = "d1"
+source = { ftp = {} }
+transport.tcp = { control = "CONTROL", "CONTROL" = { TABLE } }
+"""
+
+MODULE = '''
+"""Controls of a test."""
+
+from dataclasses import dataclass
+
+from skywave import Control, run
+
+
+@dataclass
+class Gentle(Control):
+    gain: float = 0.5
+
+    def on_ack(self, ack):
+        self.cwnd += self.gain * ack.newly_acked / self.cwnd
+
+    def on_loss(self, loss):
+        self.cwnd = max(self.cwnd / 2, 1)
+
+    def on_timeout(self, timeout):
+        self.cwnd = 1
+
+    def __post_init__(self):
+        if self.gain <= 0:
+            raise ValueError("gain is above 0")
+
+
+class Incomplete(Control):
+    def on_ack(self, ack):
+        pass
+
+
+class Stranger:
+    pass
+
+
+def other():
+    return 1
+'''
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    (tmp_path / "gentle_controls.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield importlib.import_module("gentle_controls")
+    del sys.modules["gentle_controls"]
+
+
+def text(control: str, table: str) -> str:
+    return FILE.replace("CONTROL", control).replace("TABLE", table)
+
+
+def test_a_file_names_a_class_with_parameters(module: ModuleType) -> None:
+    read = Scenario.from_text(text("gentle_controls:Gentle", "gain = 0.25"), "toml")
+    [flow] = read.flows
+    assert isinstance(flow.transport, Tcp)
+    assert flow.transport.control == module.Gentle(gain=0.25)
+    built = scenario(Tcp(control=module.Gentle(gain=0.25)))
+    form = built.to_dict()["flows"][0]["transport"]["tcp"]
+    name = "gentle_controls:Gentle"
+    assert form == {"control": name, name: {"gain": 0.25}}
+    assert built.normalised()["flows"][0]["transport"]["tcp"][name] == {"gain": 0.25}
+    again = Scenario.from_text(read.to_json(), "json")
+    assert run(again).fingerprint == run(read).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("control", "table", "complaint"),
+    [
+        ("nowhere.at_all:Gentle", "", 'tcp.control: "nowhere.at_all:Gentle" cannot be imported'),
+        ("gentle_controls:Absent", "", "tcp.control: .* has no class Absent"),
+        ("gentle_controls:Stranger", "", "tcp.control: .* is not a subclass of skywave.Control"),
+        ("gentle_controls:other", "", "tcp.control: .* is not a subclass of skywave.Control"),
+        ("gentle_controls:Incomplete", "", "tcp.control: Incomplete has no method on_loss"),
+        ("gentle_controls:Gentle", "gian = 1", "Gentle.gian: Gentle has no such parameter: use"),
+        ("gentle_controls:Gentle", "gain = -1", "ValueError: gain is above 0"),
+    ],
+)
+@pytest.mark.usefixtures("module")
+def test_a_name_that_is_wrong_is_one_line_with_its_field(
+    control: str, table: str, complaint: str
+) -> None:
+    with pytest.raises(ScenarioError, match=complaint) as raised:
+        Scenario.from_text(text(control, table), "toml")
+    assert str(raised.value).startswith("flows[0].transport.tcp.")
+    assert "\n" not in str(raised.value)
+
+
+def test_parameters_that_json_cannot_hold_are_named() -> None:
+    with pytest.raises(ValueError, match=r"Reno has <object object at .*>, which JSON cannot hold"):
+        scenario(Tcp(control=Reno(factor=object()))).to_dict()  # type: ignore[arg-type]
+
+
+def test_the_command_imports_from_where_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "gentle_controls.py").write_text(MODULE)
+    (tmp_path / "own.toml").write_text(text("gentle_controls:Gentle", "gain = 0.25"))
+    command = [sys.executable, "-c", "from skywave.cli import main; main()", "run", "own.toml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert run_process("check", tmp_path / "own.toml").returncode == 2
+
+
+def test_a_control_is_pickled_with_its_parameters(module: ModuleType) -> None:
+    copy = pickle.loads(pickle.dumps(module.Gentle(gain=0.75)))  # noqa: S301
+    assert type(copy) is module.Gentle
+    assert copy.parameters == {"gain": 0.75}
+
+
+def test_the_digest_follows_the_source_and_the_parameters(
+    module: ModuleType, tmp_path: Path
+) -> None:
+    def digest(gain: float = 0.5) -> str:
+        return scenario(Tcp(control=module.Gentle(gain=gain))).digest()
+
+    before = digest()
+    assert digest() == before
+    assert digest(gain=0.6) != before
+    path = tmp_path / "gentle_controls.py"
+    path.write_text(MODULE.replace("return 1", "return 1 \n"))
+    importlib.reload(module)
+    assert digest() == before
+    path.write_text(MODULE.replace("self.cwnd / 2", "self.cwnd / 3"))
+    importlib.reload(module)
+    assert digest() != before
+    assert scenario(Tcp()).digest() != scenario(Tcp(ecn=True)).digest()
+
+
+def test_a_class_that_was_typed_in_has_no_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed_in = ModuleType("typed_in")
+    monkeypatch.setitem(sys.modules, "typed_in", typed_in)
+    exec(MODULE, vars(typed_in))  # noqa: S102
+    made = scenario(Tcp(control=typed_in.Gentle()))
+    assert run(made).summary["flows"][0]["delivered_packets"] > 0
+    with pytest.raises(ValueError, match="the source of Gentle cannot be found"):
+        made.digest()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    opened = Endpoint.udp("127.0.0.1:0")
+    yield opened
+    opened.close()
+
+
+def connect(endpoint: Endpoint, client: Config, server: Config) -> tuple[Connection, Listener]:
+    listener = endpoint.listen(next(PORTS), config=server)
+    udp_port = int(endpoint.local_address.rpartition(":")[2])
+    connection = endpoint.connect("127.0.0.1", listener.port, udp_port=udp_port, config=client)
+    return connection, listener
+
+
+def converse(connection: Connection) -> None:
+    """Send a datagram and read all that comes."""
+    connection.send(b"data")
+    while connection.recv(timeout_s=10) is not None:
+        pass
+
+
+def test_both_ends_of_a_socket_have_controls_of_their_own(endpoint: Endpoint) -> None:
+    ours = Config(control=Reno())
+    theirs = Config(control={"cubic": {"beta": 0.8}})
+    client, listener = connect(endpoint, ours, theirs)
+    server = listener.accept(timeout_s=10)
+    for sender, receiver in ((client, server), (server, client)):
+        for _ in range(50):
+            sender.send(b"data")
+        for _ in range(50):
+            assert receiver.recv(timeout_s=10) == b"data"
+    assert client.ccids == (251, 251)
+    client.close(timeout_s=10)
+
+
+@pytest.mark.parametrize("method", ["on_start", "on_sent", "on_ack"])
+def test_an_exception_resets_the_connection_and_its_next_call_raises_it(
+    endpoint: Endpoint, method: str
+) -> None:
+    config = Config(control=Fails(method=method))
+    client, listener = connect(endpoint, config, Config(ccid=251))
+    # A server that never saw the end of the handshake has no connection to hand out.
+    server = None if method == "on_start" else listener.accept(timeout_s=10)
+    with pytest.raises(ZeroDivisionError, match=f"in {method}") as raised:
+        converse(client)
+    frames = [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)]
+    assert frames[-2:] == [method, "_fails"]
+    for call in (client.flush, client.close, client.recv, lambda: client.send(b"more")):
+        with pytest.raises(ZeroDivisionError):
+            call()
+    closed = client.closed
+    assert closed is not None
+    assert closed["name"] == "aborted"
+    if server is None:
+        return
+    with pytest.raises(ResetError, match="aborted"):
+        converse(server)
+
+
+@pytest.mark.parametrize(
+    ("config", "complaint"),
+    [
+        (Config(control="cubik"), "control: .* is not a known control: use aimd, cubic"),
+        (Config(control={"cubic": {"beta": 2.0}}), "control: beta"),
+        (Config(control=7), "control is 7: give a name"),  # type: ignore[arg-type]
+        (Config(ccid=3, control="reno"), "ccid is 3, which has a control of its own"),
+    ],
+)
+def test_a_configuration_that_is_wrong_says_so(
+    endpoint: Endpoint, config: Config, complaint: str
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        endpoint.listen(next(PORTS), config=config)
+
+
+def test_what_it_is_told_can_be_made_and_printed() -> None:
+    ack = Ack(newly_acked=2, rtt_s=0.5)
+    assert ack == Ack(newly_acked=2, rtt_s=0.5)
+    assert repr(Loss(lost=3)) == "Loss(now_s=0.0, in_flight=0, lost=3, is_repeated=False)"
+    assert repr(Pacing(0.5, 2)) == "Pacing(interval_s=0.5, quantum=2)"
+    with pytest.raises(AttributeError):
+        ack.newly_acked = 3  # type: ignore[misc]
+    control = Reno()
+    control.cwnd = control.ssthresh = 4.0
+    control.on_ack(ack)
+    assert control.cwnd == 4.25
+    assert json.dumps(control.parameters) == '{"factor": 0.5}'
