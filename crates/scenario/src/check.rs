@@ -1,4 +1,4 @@
-//! What every part of a scenario is checked with.
+//! Checks shared by all parts of a scenario.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,12 @@ use skywave_units::{Duration, Rate};
 
 use crate::ScenarioError;
 
-/// A datagram fits an IPv4 packet beside the longest headers: 65,535 bytes less 20 of IP and 1,020
-/// of DCCP, whose Data Offset counts up to 255 words (RFC 4340 section 5.1).
+/// The largest datagram in an IPv4 packet with the longest headers: 65,535 bytes minus 20 for IP
+/// and 1020 for DCCP, whose Data Offset counts up to 255 words (RFC 4340 section 5.1).
 const LARGEST_DATAGRAM: u64 = 65_535 - 20 - 255 * 4;
 
-/// Packets that may wait in a sender or leave it at once: all of them take memory at one instant.
+/// The most packets that may wait in a sender or leave at once. All of them are in memory at the
+/// same time.
 const MOST_PACKETS: u32 = 1_000_000;
 
 pub(crate) fn check(
@@ -37,7 +38,7 @@ pub(crate) fn check_datagram(bytes: u64, field: &str) -> Result<(), ScenarioErro
     })
 }
 
-/// Packets that are there at once.
+/// Checks a number of packets that exist at the same time.
 pub(crate) fn check_packets(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
     let packets = packets.unwrap_or(1);
     check((1..=MOST_PACKETS).contains(&packets), field, || {
@@ -45,7 +46,7 @@ pub(crate) fn check_packets(packets: Option<u32>, field: &str) -> Result<(), Sce
     })
 }
 
-/// A threshold, which may be as large as it likes.
+/// Checks a threshold, which has no upper bound.
 pub(crate) fn check_ssthresh(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
     check(packets != Some(0), field, || {
         "0 packets: use 1 or more".to_owned()
@@ -58,11 +59,12 @@ pub(crate) fn check_timer(timer: Option<Duration>, field: &str) -> Result<(), Sc
     })
 }
 
-/// A name that can be shown: it is not empty and has no control or formatting characters.
+/// Checks that a name can be displayed: it is not empty and has no control or formatting
+/// characters.
 pub(crate) fn check_name(name: &str, field: &str) -> Result<(), ScenarioError> {
     check(!name.is_empty(), field, || "give it a name".to_owned())?;
-    // U+200B to U+200F, U+202A to U+202E and U+2060 to U+206F are invisible, or turn the direction
-    // of what follows.
+    // U+200B to U+200F, U+202A to U+202E and U+2060 to U+206F are invisible or change the direction
+    // of the text that follows.
     let hidden = |c: &char| {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
@@ -79,7 +81,7 @@ pub(crate) fn check_name(name: &str, field: &str) -> Result<(), ScenarioError> {
     }
 }
 
-/// The longest delay of a link: no host waits that long for an answer.
+/// The longest delay of a link. No host waits that long for a reply.
 const LONGEST_DELAY: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) fn check_delay(delay: Duration, field: &str) -> Result<(), ScenarioError> {
@@ -88,7 +90,7 @@ pub(crate) fn check_delay(delay: Duration, field: &str) -> Result<(), ScenarioEr
     })
 }
 
-/// A few names, enough to see what kind they are.
+/// Lists the first few names.
 pub(crate) fn list(names: &BTreeSet<String>) -> String {
     const SHOWN: usize = 8;
     let mut text = names

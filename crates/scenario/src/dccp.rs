@@ -1,4 +1,4 @@
-//! DCCP's parameters.
+//! The parameters of DCCP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,63 +12,67 @@ use crate::named::at;
 use crate::{Backend, Registry};
 use crate::{Named, Profile, ScenarioError, TfrcSpec};
 
-/// DCCP's parameters. What is absent is taken from the profile.
+/// Parameters of DCCP. Defaults that are absent depend on `profile`.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Dccp")]
 #[serde(default)]
 pub struct DccpSpec {
-    /// Congestion control by its number in the registry: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small
-    /// packets), 251 (a control of the sender's choice), or another that is registered.
+    /// The congestion control, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), 251
+    /// (chosen by the sender in `control`), or another registered CCID.
     #[schemars(extend("x-unit" = "1"))]
     pub ccid: u8,
-    /// The control of CCID 251, by its name in the registry. Its parameters stand beside it under that
-    /// name. Absent: `reno`.
+    /// The control of CCID 251, by name. Its parameters, if any, are in a table of that name next
+    /// to this field. Absent: `reno`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
-    /// Parameters of the control, or of the CCID.
+    /// Parameters of the control or the CCID.
     #[serde(flatten)]
     #[schemars(skip)]
     pub parameters: Named,
-    /// Whose rules.
+    /// The rules that apply where the RFCs leave a choice or ns-2 departs from them.
     pub profile: Profile,
-    /// Initial congestion window, in packets.
+    /// The initial cwnd. Absent: RFC 3390's 2 to 4 packets, depending on the datagram size, for
+    /// profile `rfc`; 3 for `ns2`.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_cwnd: Option<u32>,
-    /// Initial slow-start threshold, in packets. Both profiles: unbounded.
+    /// The initial ssthresh. Absent: unbounded for profile `rfc`; 65,535 for `ns2`.
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
-    /// Window growth law.
+    /// How the window of CCID 2 grows. Absent: `rfc4341` for profile `rfc`; `ns2-tcplike` for
+    /// `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// Parameters of CCID 3 and 4.
+    /// Parameters of CCID 3 and 4. Absent: their defaults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tfrc: Option<TfrcSpec>,
-    /// Datagrams that may wait in the sender; more are refused. `rfc`: 64, `ns2`: 1000.
+    /// The number of datagrams that can wait in the sender; further ones are refused. Absent: 64
+    /// for profile `rfc`; 1000 for `ns2`.
     #[schemars(extend("x-unit" = "datagrams"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_queue: Option<u32>,
-    /// Whether 24-bit sequence numbers are used. `rfc`: no; `ns2`: yes, for that module's header
-    /// sizes.
+    /// Whether to use 24-bit sequence numbers. Absent: no for profile `rfc`; yes for `ns2`, to
+    /// match the header sizes of ns-2's module.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_seqnos: Option<bool>,
-    /// Whether ECN is used.
+    /// Whether to use ECN.
     pub ecn: bool,
-    /// Initial Ack Ratio.
+    /// The initial Ack Ratio (RFC 4340 section 11.3), at least 1.
     #[schemars(extend("x-unit" = "packets"))]
     pub ack_ratio: u16,
-    /// Whether the receiver acknowledges at once when packets are missing or marked (RFC 4340
-    /// section 11.3). `rfc`: yes, `ns2`: no.
+    /// Whether the receiver immediately acknowledges after missing or marked packets (RFC 4340
+    /// section 11.3). Absent: yes for profile `rfc`; no for `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub immediate_acks: Option<bool>,
-    /// Longest delay of an acknowledgement.
+    /// The longest delay of an acknowledgement (RFC 4340 section 11.3). Absent: 200 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
-    /// Timeout before the first round-trip time sample.
+    /// The timeout before the first round-trip time sample. Absent: 1 s for profile `rfc` (RFC
+    /// 6298); 3 s for `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Duration>,
-    /// Smallest timeout.
+    /// The minimum timeout. Absent: 200 ms for profile `rfc`; 1 s for `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Duration>,
 }
@@ -96,25 +100,25 @@ impl Default for DccpSpec {
     }
 }
 
-/// CCID 2's window growth laws.
+/// How the window of CCID 2 grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// RFC 4341 section 5: in slow start one packet for every two that are acknowledged.
+    /// RFC 4341 section 5: in slow start, one packet for every two acknowledged.
     #[serde(rename = "rfc4341")]
     Rfc4341,
-    /// ns-2's TCPlike agent: in slow start one packet for every packet that is acknowledged, up to
-    /// the Ack Ratio for each acknowledgement.
+    /// ns-2's TCPlike agent: in slow start, one packet for every packet acknowledged, at most the
+    /// Ack Ratio per acknowledgement.
     #[serde(rename = "ns2-tcplike")]
     Ns2TcpLike,
-    /// As TCP does (RFC 5681 section 3.1): by acknowledgements, however many packets one covers. In
-    /// slow start one packet for each, in congestion avoidance 1/cwnd packets. So growth is slower
-    /// by the Ack Ratio.
+    /// As in TCP (RFC 5681 section 3.1): for each acknowledgement, regardless of how many packets
+    /// it covers, one packet in slow start and 1/cwnd packets in congestion avoidance. Growth is
+    /// slower by a factor of the Ack Ratio.
     PerAck,
 }
 
 impl DccpSpec {
-    /// The CCID, with its parameters.
+    /// Returns the CCID with its parameters.
     pub fn mechanism<B: Backend>(
         &self,
         registry: &Registry<B>,
@@ -126,7 +130,7 @@ impl DccpSpec {
             .read(ccid, control, table, &registry.controls)
     }
 
-    /// Puts the CCID's parameters with all defaults in the place of those that were given.
+    /// Replaces the given parameters of the CCID by the complete set, including defaults.
     pub(crate) fn complete<B: Backend>(
         &mut self,
         registry: &Registry<B>,

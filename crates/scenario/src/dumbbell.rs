@@ -11,7 +11,7 @@ use crate::link::load_traces;
 use crate::{BackSpec, LinkSpec, LossSpec, QueueSpec, ScenarioError, TraceSpec};
 use crate::{Backend, Registry};
 
-/// Hosts of one dumbbell, a side.
+/// The most hosts per side.
 const MOST_PAIRS: u32 = 100_000;
 
 /// A dumbbell: hosts `s1`.. `sN` behind router `r1`, hosts `d1`.. `dN` behind router `r2`.
@@ -24,32 +24,36 @@ const MOST_PAIRS: u32 = 100_000;
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
-    /// Hosts on each side.
+    /// The number of hosts on each side, at most 100,000.
     #[schemars(extend("x-unit" = "pairs"))]
     pub pairs: u32,
-    /// Rate of the bottleneck.
+    /// The rate of the bottleneck.
     pub rate: Rate,
-    /// Propagation delay of the bottleneck.
+    /// The propagation delay of the bottleneck, at most 24 hours.
     pub delay: Duration,
-    /// Queue of the bottleneck, both ways.
+    /// The queue of the bottleneck in each direction.
     #[serde(default)]
     pub queue: QueueSpec,
-    /// Losses of the bottleneck, forward.
+    /// The losses of the bottleneck in the forward direction, other than by the queue. Absent:
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
-    /// How rate and delay of the bottleneck change, forward.
+    /// How rate and delay of the bottleneck change over time in the forward direction. Absent: they
+    /// do not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
-    /// At the bottleneck, forward, each packet takes up to so much longer.
+    /// Maximum random extra delay of each packet at the bottleneck in the forward direction,
+    /// uniformly distributed. Packets are not reordered.
     #[serde(default)]
     pub jitter: Duration,
-    /// The bottleneck's way back, where it differs.
+    /// Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
+    /// are those of the forward direction, and there are no losses, trace or jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back: Option<BackSpec>,
-    /// Rate of the access links; their queues are unlimited.
+    /// The rate of the access links. Their queues are unlimited.
     pub access_rate: Rate,
-    /// Propagation delays of the access links: of pair 1, pair 2 and so on, from the beginning
-    /// again where there are more pairs than delays. Both sides of a pair have the same.
+    /// The propagation delays of the access links of pairs 1, 2 and so on, the same on both sides,
+    /// at most 24 hours. If there are more pairs than delays, the list repeats.
     pub access_delays: Vec<Duration>,
 }
 
@@ -69,7 +73,7 @@ impl Dumbbell {
         }
     }
 
-    /// The nodes and links that it stands for.
+    /// Returns the nodes and links it stands for.
     pub(crate) fn expand(&self) -> (Vec<String>, Vec<LinkSpec>) {
         let mut nodes = vec!["r1".to_owned(), "r2".to_owned()];
         let mut links = vec![self.bottleneck()];

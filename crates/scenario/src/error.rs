@@ -6,10 +6,10 @@ use skywave_registry::ParameterError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", prefix(.field))]
 pub struct ScenarioError {
-    /// The path of the field (`flows[2].transport.dccp.ccid`); empty where the text as a whole is
-    /// not TOML or JSON.
+    /// The path of the field (`flows[2].transport.dccp.ccid`). Empty if the whole text is not TOML
+    /// or JSON.
     pub field: String,
-    /// What is wrong with it and what to do.
+    /// What is wrong and what to do.
     pub message: String,
 }
 
@@ -22,7 +22,7 @@ fn prefix(field: &str) -> String {
 }
 
 impl ScenarioError {
-    /// `message` says what is wrong with `field` and what to do.
+    /// Creates an error. `message` says what is wrong with `field` and what to do.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -32,7 +32,7 @@ impl ScenarioError {
 }
 
 impl From<ParameterError> for ScenarioError {
-    /// The field is to be that of the scenario.
+    /// The field must already be a path from the top of the scenario.
     fn from(error: ParameterError) -> Self {
         Self::new(error.field, error.message)
     }

@@ -1,4 +1,4 @@
-//! Flows of a scenario.
+//! The flows of a scenario.
 
 use std::collections::BTreeSet;
 
@@ -22,27 +22,28 @@ pub struct FlowSpec {
     pub from: String,
     /// The receiving node.
     pub to: String,
-    /// When the sender's application starts.
+    /// When the sending application starts.
     #[serde(default)]
     pub start: Duration,
-    /// It starts up to so much later, evenly distributed: runs with other seeds then differ, and
-    /// phase effects average out.
+    /// Maximum random delay of the start, uniformly distributed. It makes runs with different seeds
+    /// differ, so that phase effects average out.
     #[serde(default)]
     pub start_jitter: Duration,
-    /// When it stops; the end of the run where absent.
+    /// When the sending application stops. Absent: at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// The class of traffic of its packets, there and back: which of a link's weighted sub-queues
-    /// serves them.
+    /// The traffic class of the flow's packets in both directions, from 0 to 3. It selects the
+    /// sub-queue of weighted queues.
     #[schemars(extend("x-unit" = "1"))]
     #[serde(default)]
     pub class: u8,
-    /// The nodes that its packets pass on their way from `from` to `to`, in order, without these two.
-    /// Absent: the route with the fewest links; among equals, the one whose links come first.
+    /// The nodes between `from` and `to` on the forward path, in order, without `from` and `to`.
+    /// Absent: the route with the fewest links; among equals, the one whose links come first in the
+    /// scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,
-    /// The nodes on the way back, in order. Absent: those of `route` in reverse order if it is given,
-    /// else the route with the fewest links.
+    /// The nodes on the reverse path, in order, without the ends. Absent: `route` reversed if
+    /// given, otherwise the route with the fewest links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route_back: Option<Vec<String>>,
     /// The transport protocol and its parameters.
@@ -112,7 +113,7 @@ impl FlowSpec {
     }
 }
 
-/// Whether every node of a route is known.
+/// Checks that every node of a route exists.
 fn check_route(
     route: Option<&[String]>,
     field: &str,
@@ -127,7 +128,7 @@ fn check_route(
 }
 
 impl FlowSpec {
-    /// The nodes on the way back, where they are given.
+    /// Returns the nodes on the reverse path, if `route_back` or `route` is given.
     pub fn route_back(&self) -> Option<Vec<String>> {
         let reversed = || Some(self.route.as_ref()?.iter().rev().cloned().collect());
         self.route_back.clone().or_else(reversed)
@@ -135,7 +136,7 @@ impl FlowSpec {
 }
 
 impl TransportSpec {
-    /// Puts the parameters of its control with all defaults in the place of those that were given.
+    /// Replaces the given parameters of the control by the complete set, including defaults.
     pub(crate) fn complete<B: Backend>(
         &mut self,
         registry: &Registry<B>,

@@ -1,12 +1,13 @@
-//! Scenarios, and the registry of everything they may name.
+//! Scenarios, and the registry of everything a scenario can name.
 //!
-//! - A [`Scenario`] describes an experiment: a network, the flows on it, what to measure. TOML and
-//!   JSON files hold it, the Python classes produce it, a worker receives it. Quantities are texts
-//!   with a unit (`"300 ms"`). An unknown key is an error, and every error names its field.
-//! - A [`Registry`] holds the members of the open sets that a scenario names: queue disciplines,
+//! - A [`Scenario`] describes an experiment: a network, the flows on it, and what to measure. It is
+//!   read from TOML or JSON files, produced by the Python classes, and sent to workers. Quantities
+//!   are strings with a unit (`"300 ms"`). Unknown keys are errors, and every error names its
+//!   field.
+//! - A [`Registry`] holds the open sets a scenario selects from by name: queue disciplines,
 //!   congestion controls, CCIDs and probes.
-//! - A [`Backend`] runs scenarios. It decides what packets and probes are; this crate knows neither
-//!   a clock nor a socket.
+//! - A [`Backend`] runs scenarios and defines the packet and probe types. This crate uses neither
+//!   clocks nor sockets.
 
 mod check;
 mod dccp;

@@ -1,4 +1,4 @@
-//! Links of a scenario.
+//! The links of a scenario.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,71 +12,71 @@ use crate::queue::check_queue;
 use crate::{Backend, Registry};
 use crate::{LossSpec, QueueSpec, ScenarioError, TraceSpec};
 
-/// A link between two nodes; both directions unless `one_way`.
+/// A link between two nodes, in both directions unless `one_way`.
 ///
-/// A direction is named after its ends: `r1->r2`. Both have the rate, the delay and the queue that
-/// stand here, and the forward one the losses, the trace and the jitter; `back` says what is
-/// otherwise on the way back.
+/// A direction is named after its ends: `r1->r2`. Rate, delay and queue apply to both directions;
+/// losses, trace and jitter only to the forward direction. `back` overrides the reverse direction.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Link")]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     /// The node at which the forward direction starts.
     pub from: String,
-    /// The node at which it ends.
+    /// The node at which the forward direction ends.
     pub to: String,
-    /// Rate of each direction.
+    /// The rate of each direction.
     pub rate: Rate,
-    /// Propagation delay of each direction.
+    /// The propagation delay of each direction, at most 24 hours.
     pub delay: Duration,
-    /// Queue of each direction.
+    /// The queue of each direction.
     #[serde(default)]
     pub queue: QueueSpec,
-    /// Losses of the forward direction.
+    /// The losses of the forward direction, other than by the queue. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
-    /// How rate and delay of the forward direction change; until its first step they are those
-    /// above.
+    /// How rate and delay of the forward direction change over time. Before the first step, `rate`
+    /// and `delay` apply. Absent: they do not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
-    /// In the forward direction each packet takes up to so much longer, evenly distributed; none
-    /// overtakes another.
+    /// Maximum random extra delay of each packet in the forward direction, uniformly distributed.
+    /// Packets are not reordered.
     #[serde(default)]
     pub jitter: Duration,
-    /// The way back, where it differs.
+    /// Settings of the reverse direction that differ. Absent: rate, delay and queue are those of
+    /// the forward direction, and there are no losses, trace or jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back: Option<BackSpec>,
-    /// Whether there is no way back.
+    /// Whether the link has no reverse direction.
     #[serde(default)]
     pub one_way: bool,
 }
 
-/// The way back of a link: what is absent is as on the way forward, but losses, trace and jitter,
-/// which it has only where they stand here.
+/// The reverse direction of a link. Rate, delay and queue default to those of the forward
+/// direction; losses, trace and jitter do not.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Back")]
 #[serde(deny_unknown_fields, default)]
 pub struct BackSpec {
-    /// Rate.
+    /// The rate. Absent: as in the forward direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Propagation delay.
+    /// The propagation delay, at most 24 hours. Absent: as in the forward direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
-    /// Queue.
+    /// The queue. Absent: as in the forward direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueSpec>,
-    /// Losses.
+    /// The losses other than by the queue. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
-    /// How rate and delay change.
+    /// How rate and delay change over time. Absent: they do not change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
-    /// How much longer a packet may take.
+    /// Maximum random extra delay of each packet, uniformly distributed. Packets are not reordered.
     pub jitter: Duration,
 }
 
-/// One direction of a link, with what holds for it.
+/// One direction of a link, with the settings that apply to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Direction<'a> {
     /// The node at which it starts.
@@ -89,23 +89,23 @@ pub struct Direction<'a> {
     pub delay: Duration,
     /// Queue.
     pub queue: &'a QueueSpec,
-    /// Losses.
+    /// Losses other than by the queue.
     pub loss: Option<&'a LossSpec>,
-    /// How rate and delay change.
+    /// How rate and delay change over time.
     pub trace: Option<&'a TraceSpec>,
-    /// The longest additional delay of a packet.
+    /// Maximum random extra delay of each packet.
     pub jitter: Duration,
 }
 
 impl Direction<'_> {
-    /// `"r1->r2"`.
+    /// Returns the name, such as `"r1->r2"`.
     pub fn name(&self) -> String {
         format!("{}->{}", self.from, self.to)
     }
 }
 
 impl LinkSpec {
-    /// Its directions, the forward one first.
+    /// Returns the directions, forward first.
     pub fn directions(&self) -> impl Iterator<Item = Direction<'_>> {
         let forward = Direction {
             from: &self.from,
@@ -146,7 +146,7 @@ impl LinkSpec {
         self.validate_directions(field, registry)
     }
 
-    /// Checks everything but the ends.
+    /// Checks everything except the ends.
     pub(crate) fn validate_directions<B: Backend>(
         &self,
         field: &str,
@@ -194,7 +194,7 @@ impl BackSpec {
     }
 }
 
-/// What keeps a link from being the same all the time.
+/// Checks losses and trace.
 fn validate_disturbances(
     loss: Option<&LossSpec>,
     trace: Option<&TraceSpec>,

@@ -1,4 +1,4 @@
-//! Losses of a scenario's links.
+//! The losses of a scenario's links.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,55 +6,55 @@ use serde::{Deserialize, Serialize};
 use crate::ScenarioError;
 use crate::check::check;
 
-/// Losses that are not the queue's. They come before it: what is lost takes no bandwidth.
+/// Losses other than by the queue. They occur before the queue, so lost packets use no bandwidth.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Loss")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossSpec {
-    /// The packets with these arrival ordinals at the link, counted from 1.
+    /// The packets to lose, by order of arrival at the link, counted from 1.
     #[schemars(extend("x-class" = "PacketLoss"))]
     Packets(Vec<u64>),
-    /// At random, each packet or bit for itself.
+    /// Independent random losses of packets or bits.
     Bernoulli(BernoulliSpec),
-    /// At random, in bursts.
+    /// Random losses in bursts.
     GilbertElliott(GilbertElliottSpec),
 }
 
-/// Parameters of independent losses.
+/// Independent random losses.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Bernoulli")]
 #[serde(deny_unknown_fields)]
 pub struct BernoulliSpec {
-    /// Probability of an error, from 0 to 1.
+    /// The probability of an error, from 0 to 1.
     #[schemars(extend("x-unit" = "1"))]
     pub probability: f64,
-    /// What has it.
+    /// Whether errors hit packets or bits.
     #[serde(default)]
     pub per: ErrorUnit,
 }
 
-/// Parameters of a channel that is good or bad (Gilbert 1960, Elliott 1963). It begins good and may
-/// change before each packet.
+/// A channel that is either good or bad (Gilbert 1960, Elliott 1963). It starts good and may change
+/// before each packet.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "GilbertElliott")]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottSpec {
-    /// Probability that a good channel becomes bad.
+    /// The probability that a good channel becomes bad.
     #[schemars(extend("x-unit" = "1"))]
     pub good_to_bad: f64,
-    /// Probability that a bad channel becomes good: a bad spell has 1 / `bad_to_good` packets on
-    /// average.
+    /// The probability that a bad channel becomes good. The mean length of a bad period is 1 /
+    /// `bad_to_good` packets.
     #[schemars(extend("x-unit" = "1"))]
     pub bad_to_good: f64,
-    /// Probability of an error while the channel is good.
+    /// The probability of an error while the channel is good.
     #[schemars(extend("x-unit" = "1"))]
     #[serde(default)]
     pub in_good: f64,
-    /// Probability of an error while it is bad.
+    /// The probability of an error while the channel is bad.
     #[schemars(extend("x-unit" = "1"))]
     #[serde(default = "certain")]
     pub in_bad: f64,
-    /// What has these errors.
+    /// Whether errors hit packets or bits.
     #[serde(default)]
     pub per: ErrorUnit,
 }
@@ -63,14 +63,14 @@ const fn certain() -> f64 {
     1.0
 }
 
-/// What has an error.
+/// What an error hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorUnit {
-    /// A packet, whatever its size.
+    /// A packet, regardless of its size.
     #[default]
     Packet,
-    /// A bit; one wrong bit loses the packet.
+    /// A bit. A packet with at least one wrong bit is lost.
     Bit,
 }
 

@@ -1,4 +1,4 @@
-//! Parameters of members that a scenario chooses by name: each table stands under that name.
+//! Parameter tables of members that a scenario selects by name.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,28 @@ use skywave_registry::{ParameterError, Value};
 
 use crate::ScenarioError;
 
-/// Tables of parameters by the name of the member that they are for, beside the fields of whatever
-/// chooses the member: `tcp = { control = "cubic", cubic = { beta = 0.8 } }`.
+/// Parameter tables by the name of the member they apply to, next to the fields that select the
+/// member: `tcp = { control = "cubic", cubic = { beta = 0.8 } }`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Named(BTreeMap<String, Value>);
 
 impl Named {
-    /// No parameters at all.
+    /// Returns an empty set.
     pub const fn none() -> Self {
         Self(BTreeMap::new())
     }
 
-    /// These parameters for the member of this name.
+    /// Returns a set with these parameters for the member `name`.
     ///
     /// # Panics
-    /// Where serde cannot write `parameters` as a table.
+    /// If serde cannot serialize `parameters` as a table.
     pub fn of(name: &str, parameters: &impl Serialize) -> Self {
         let table = serde_json::to_value(parameters).expect("parameters are a table");
         Self(BTreeMap::from([(name.to_owned(), table)]))
     }
 
-    /// The parameters for `name`, none where there is no table.
+    /// Returns the parameters for `name`, or an empty table.
     pub(crate) fn table(&self, name: &str) -> Value {
         self.0
             .get(name)
@@ -36,16 +36,15 @@ impl Named {
             .unwrap_or_else(|| Value::Object(serde_json::Map::new()))
     }
 
-    /// Puts all parameters of `name`, those with their defaults included, in the place of those
-    /// that were given, if any were.
+    /// Replaces the parameters of `name`, if given, by the complete set including defaults.
     pub(crate) fn complete(&mut self, name: &str, parameters: Value) {
         if let Some(table) = self.0.get_mut(name) {
             *table = parameters;
         }
     }
 
-    /// Whether no table is for anything but `chosen`. `explain` says of another name what it is for,
-    /// where it means anything at all.
+    /// Checks that there is no table except for `chosen`. `explain` returns what another name
+    /// stands for, if it is known.
     pub(crate) fn check(
         &self,
         chosen: Option<&str>,
@@ -63,8 +62,8 @@ impl Named {
     }
 }
 
-/// A fault of a parameter of the member `name`, seen from the whole scenario. `field` is the field
-/// that the member was chosen by, `parameters` the place where its table stands.
+/// Converts an error in the parameters of a member to an error of the whole scenario. `field` is
+/// the field that selects the member, `parameters` the path of its table.
 pub(crate) fn at(error: ParameterError, field: &str, parameters: &str) -> ScenarioError {
     if error.field.is_empty() {
         ScenarioError::new(field, error.message)

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whose rules a protocol follows where the RFCs leave a choice or a simulator departs from them.
+/// The rules that apply where the RFCs leave a choice or ns-2 departs from them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// The RFCs' recommendations.
     #[default]
     Rfc,
-    /// ns-2.35, as shipped; the differences are listed in validation/ns2/README.md.
+    /// ns-2.35, as shipped. validation/ns2/README.md lists the differences.
     Ns2,
 }

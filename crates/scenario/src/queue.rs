@@ -1,11 +1,11 @@
-//! Queue disciplines of a scenario.
+//! The queue disciplines of a scenario.
 
 use skywave_path::QueueSpec;
 
 use crate::ScenarioError;
 use crate::{Backend, Registry};
 
-/// Whether the queue is known and its parameters are right.
+/// Checks that the queue discipline is registered and its parameters are valid.
 pub(crate) fn check_queue<B: Backend>(
     queue: &QueueSpec,
     field: &str,

@@ -1,4 +1,4 @@
-//! Reading and writing a scenario.
+//! Reading and writing scenarios.
 
 use std::path::Path;
 
@@ -10,10 +10,11 @@ use crate::{Backend, Registry};
 use crate::{Scenario, ScenarioError};
 
 impl Scenario {
-    /// Reads TOML. It names no files; [`from_toml_beside`](Self::from_toml_beside) reads those too.
+    /// Reads and validates a scenario in TOML that names no files. To read such files too, use
+    /// [`from_toml_beside`](Self::from_toml_beside).
     ///
     /// # Errors
-    /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
+    /// [`ScenarioError`] with the field that is wrong.
     pub fn from_toml<B: Backend>(
         text: &str,
         registry: &Registry<B>,
@@ -21,10 +22,11 @@ impl Scenario {
         Self::read_toml(text, registry, None)
     }
 
-    /// Reads TOML, and the files that it names, in `directory`.
+    /// Reads and validates a scenario in TOML, including the files it names, relative to
+    /// `directory`.
     ///
     /// # Errors
-    /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
+    /// [`ScenarioError`] with the field that is wrong.
     pub fn from_toml_beside<B: Backend>(
         text: &str,
         registry: &Registry<B>,
@@ -45,10 +47,11 @@ impl Scenario {
         })
     }
 
-    /// Reads JSON. It names no files; [`from_json_beside`](Self::from_json_beside) reads those too.
+    /// Reads and validates a scenario in JSON that names no files. To read such files too, use
+    /// [`from_json_beside`](Self::from_json_beside).
     ///
     /// # Errors
-    /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
+    /// [`ScenarioError`] with the field that is wrong.
     pub fn from_json<B: Backend>(
         text: &str,
         registry: &Registry<B>,
@@ -56,10 +59,11 @@ impl Scenario {
         Self::read_json(text, registry, None)
     }
 
-    /// Reads JSON, and the files that it names, in `directory`.
+    /// Reads and validates a scenario in JSON, including the files it names, relative to
+    /// `directory`.
     ///
     /// # Errors
-    /// [`ScenarioError`] with the field that is wrong; the scenario has been validated.
+    /// [`ScenarioError`] with the field that is wrong.
     pub fn from_json_beside<B: Backend>(
         text: &str,
         registry: &Registry<B>,
@@ -128,7 +132,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Puts in what the queues' parameters leave out.
+    /// Adds the defaults to the queues' parameters.
     pub(crate) fn complete_queues<B: Backend>(
         &mut self,
         registry: &Registry<B>,
@@ -145,7 +149,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Puts in what the parameters of flows' controls leave out.
+    /// Adds the defaults to the parameters of the flows' controls.
     fn complete_transports<B: Backend>(
         &mut self,
         registry: &Registry<B>,
@@ -157,8 +161,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Puts the steps of trace files in the place of their names, so that the scenario needs
-    /// nothing beside itself.
+    /// Replaces the names of trace files by their steps, so that the scenario is self-contained.
     fn load_traces(&mut self, directory: &Path) -> Result<(), ScenarioError> {
         if let Some(dumbbell) = &mut self.dumbbell {
             dumbbell.load_traces("dumbbell", directory)?;
@@ -169,20 +172,21 @@ impl Scenario {
         Ok(())
     }
 
-    /// The scenario as JSON.
+    /// Returns the scenario as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a scenario has only string keys")
     }
 }
 
-/// A message of serde's without the position in a JSON that nobody sees: the field says where it is.
+/// Strips the position in the JSON, which the user may never see, from one of serde's messages. The
+/// field locates the error.
 fn without_position(message: &str) -> &str {
     message
         .rfind(" at line ")
         .map_or(message, |at| &message[..at])
 }
 
-/// Both queues of a link.
+/// Adds the defaults to both queues of a link.
 fn complete_both<B: Backend>(
     queue: &mut QueueSpec,
     back: Option<&mut QueueSpec>,

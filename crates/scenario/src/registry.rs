@@ -1,4 +1,4 @@
-//! What the words of a scenario stand for.
+//! The members a scenario can name.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,32 +9,33 @@ use skywave_registry::{Found, OpenSet, ParameterError, Value};
 use skywave_transport::dccp::mechanism::CcidKinds;
 use skywave_transport::tcp::{AnyTransport, TcpControlKind, TcpControls, built_in_tcp_controls};
 
-/// What runs scenarios: a simulator, or an emulator on the real clock.
+/// What runs scenarios: a simulator, or an emulator in real time.
 pub trait Backend: Sized + 'static {
-    /// The packets that its queues hold.
+    /// The packets in its queues.
     type Packet: Packet + Send + 'static;
 
-    /// What a probe's registration makes: a factory, as a rule.
+    /// What the registration of a probe creates, usually a factory.
     type Probe: ?Sized;
 
-    /// Registers the probes that come with this backend.
+    /// Registers the backend's own probes.
     fn register_probes(probes: &mut OpenSet<Self::Probe>);
 }
 
-/// The open sets from which a scenario chooses by name.
+/// The open sets from which a scenario selects by name.
 ///
-/// [`Registry::default`] holds the built-in members. A user's own member is registered by the same
-/// functions, and a scenario then names it in the same way.
+/// [`Registry::default`] has the built-in members. Users register their own with the same
+/// functions, and scenarios name both in the same way.
 pub struct Registry<B: Backend> {
     /// Queue disciplines.
     pub queues: Queues<B::Packet>,
-    /// Congestion controls, for TCP and for DCCP's CCID 251.
+    /// Congestion controls for TCP and DCCP's CCID 251.
     pub controls: Controls,
-    /// Controls that need more of TCP than a window. Where a name is in both sets, TCP uses this one.
+    /// Congestion controls that need more of TCP than a window. For a name in both sets, TCP uses
+    /// this one.
     pub tcp_controls: TcpControls,
     /// DCCP's CCIDs.
     pub ccids: CcidKinds,
-    /// Probes, each under the name of its table.
+    /// Probes, by the name of their table.
     pub probes: OpenSet<B::Probe>,
 }
 
@@ -60,10 +61,10 @@ impl<B: Backend> Default for Registry<B> {
 }
 
 impl<B: Backend> Registry<B> {
-    /// The probe of this name.
+    /// Returns the probe `name`.
     ///
     /// # Errors
-    /// A message that lists the known probes, where there is none of this name.
+    /// A message listing the known probes, if `name` is not one of them.
     pub fn probe(&self, name: &str) -> Result<Arc<B::Probe>, String> {
         let no_parameters = Value::Object(serde_json::Map::new());
         match self.probes.read(name, &no_parameters) {
@@ -72,7 +73,7 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// The control of this name for TCP.
+    /// Returns TCP's control `name`.
     pub(crate) fn tcp_control(
         &self,
         name: &str,
@@ -97,7 +98,7 @@ impl<B: Backend> Registry<B> {
         })
     }
 
-    /// Whether there is a control of this name for TCP.
+    /// Returns whether TCP has a control `name`.
     pub(crate) fn has_tcp_control(&self, name: &str) -> bool {
         self.tcp_controls.contains(name) || self.controls.contains(name)
     }

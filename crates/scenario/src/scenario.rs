@@ -1,4 +1,4 @@
-//! A whole scenario.
+//! The top level of a scenario.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,64 +6,67 @@ use skywave_units::Duration;
 
 use crate::{Dumbbell, FlowSpec, LinkSpec};
 
-/// An experiment: a network, the flows on it, what to measure, for how long.
+/// An experiment: a network, the flows on it, what to measure, and for how long.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// A short name, for summaries and reports.
+    /// A short name, used in summaries and reports.
     pub name: String,
     /// What the experiment shows.
     #[serde(default)]
     pub description: String,
-    /// Simulated time.
+    /// The simulated time the run covers, at most 100 years.
     pub duration: Duration,
-    /// Seed of every random stream. Streams are named, so a flow that is added does not change the
-    /// draws of another.
+    /// The seed of all random streams. Each stream is named, so adding a flow does not change the
+    /// random numbers of the others.
     #[schemars(extend("x-unit" = "1"))]
     #[serde(default)]
     pub seed: u64,
-    /// Nodes, beside those of `dumbbell`.
+    /// The names of the nodes, in addition to those of `dumbbell`.
     #[serde(default)]
     pub nodes: Vec<String>,
-    /// Links, beside those of `dumbbell`.
+    /// The links, in addition to those of `dumbbell`.
     #[serde(default)]
     pub links: Vec<LinkSpec>,
-    /// Short for the classic topology of two routers.
+    /// Shorthand for the classic topology of two routers. Absent: the network consists of `nodes`
+    /// and `links`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dumbbell: Option<Dumbbell>,
-    /// The flows.
+    /// The flows; at least one.
     pub flows: Vec<FlowSpec>,
-    /// What is measured.
+    /// What to measure.
     #[serde(default)]
     pub probes: Probes,
-    /// Encodes and parses every packet on its way and compares it with the typed one.
+    /// Whether to encode and parse every packet and compare the result with the original. The run
+    /// fails at the first difference.
     #[serde(default)]
     pub verify_wire: bool,
 }
 
-/// What is measured.
+/// What to measure.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Probes {
-    /// Distance between samples of flows and links.
+    /// The interval between samples of flows and links.
     pub interval: Duration,
-    /// Links to sample, as `"r1->r2"`; all where empty.
+    /// The links to sample, as `"r1->r2"`. Empty: all.
     pub links: Vec<String>,
-    /// Flows to sample, at their ends and on links; all where empty.
+    /// The flows to sample, at their ends and on links. Empty: all.
     pub flows: Vec<String>,
-    /// cwnd, ssthresh and pipe at each change.
+    /// Whether to record cwnd, ssthresh and pipe at each change (table `windows`).
     pub windows: bool,
-    /// X, X_recv, p and R of a TFRC sender at each report and each change.
+    /// Whether to record X, X_recv, p and R of TFRC senders at each report and each change (table
+    /// `rates`).
     pub rates: bool,
-    /// Every packet at every link and endpoint: large.
+    /// Whether to record every packet at every link and endpoint (table `packets`). This table is
+    /// large.
     pub packets: bool,
-    /// Further tables, by the names of their probes in the [`Registry`](crate::Registry).
-    /// `windows`, `rates` and `packets` may also be named here.
+    /// Additional tables, by name. May include `windows`, `rates` and `packets`.
     pub tables: Vec<String>,
 }
 
 impl Probes {
-    /// The tables that are asked for, some of them perhaps more than once.
+    /// Returns the names of the requested tables, possibly with duplicates.
     pub fn asked_for(&self) -> impl Iterator<Item = &str> {
         let switches = [
             ("windows", self.windows),

@@ -8,14 +8,14 @@ use skywave_registry::OpenSet;
 
 use crate::{Backend, Registry, Scenario};
 
-/// How a file names a control that is written in Python: `module:Class`, or one inside another.
+/// The pattern of a control written in Python: `module:Class`, or a class inside another.
 const PYTHON_CLASS: &str = r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$";
 
 impl<B: Backend> Registry<B> {
-    /// The JSON Schema (draft 2020-12) of scenarios that name members of this registry.
+    /// Returns the JSON Schema (draft 2020-12) of scenarios that name members of this registry.
     ///
-    /// Descriptions are the documentation of the Rust types. Each quantity has a regular expression
-    /// for its units, and each number its unit as `x-unit` (`1` where it has no dimension). `x-member`
+    /// Descriptions are the documentation of the Rust types. Quantities have a regular expression
+    /// for their units, and numbers have their unit as `x-unit` (`1` if dimensionless). `x-member`
     /// is the name of a member of an open set.
     pub fn schema(&self) -> Value {
         let mut generator = SchemaSettings::draft2020_12().into_generator();
@@ -51,7 +51,8 @@ impl<B: Backend> Registry<B> {
         document
     }
 
-    /// A queue discipline: its name with its parameters, or the name alone where it needs none.
+    /// Returns the schema of a queue discipline: its name with its parameters, or only its name if
+    /// all parameters have defaults.
     fn queue_schema(&self, generator: &mut SchemaGenerator) -> Value {
         let none = Value::Object(Map::new());
         let names = self.queues.names();
@@ -78,14 +79,14 @@ impl<B: Backend> Registry<B> {
         })
     }
 
-    /// Parameters of the controls that TCP may have, by name.
+    /// Returns the parameters of TCP's controls, by name.
     fn tcp_parameters(&self, generator: &mut SchemaGenerator) -> Map<String, Value> {
         let mut all: Map<_, _> = members(&self.controls, generator).collect();
         all.extend(members(&self.tcp_controls, generator));
         all
     }
 
-    /// Parameters of CCIDs, and of the controls that a CCID may have, by the key in a file.
+    /// Returns the parameters of CCIDs and of the controls of CCIDs, by their key in a file.
     fn dccp_parameters(&self, generator: &mut SchemaGenerator) -> Map<String, Value> {
         let mut all: Map<_, _> = members(&self.controls, generator).collect();
         let ccids = self.ccids.schemas(generator);
@@ -94,7 +95,7 @@ impl<B: Backend> Registry<B> {
     }
 }
 
-/// Each member's name and the schema of its parameters.
+/// Returns each member's name and the schema of its parameters.
 fn members<'a, T: ?Sized>(
     set: &'a OpenSet<T>,
     generator: &'a mut SchemaGenerator,
@@ -105,13 +106,13 @@ fn members<'a, T: ?Sized>(
     })
 }
 
-/// The name of a control, or of a Python class that is one.
+/// Returns the schema of the name of a control or of a Python class that implements one.
 fn control_schema<N: AsRef<str>>(names: impl Iterator<Item = N>) -> Value {
     let names: Vec<_> = names.map(|name| name.as_ref().to_owned()).collect();
     json!({ "anyOf": [{ "enum": names }, { "pattern": PYTHON_CLASS }] })
 }
 
-/// Adds tables of parameters to what chooses members by name.
+/// Adds the parameter tables to a definition that selects members by name.
 fn add_parameters(schema: &mut Value, parameters: Map<String, Value>) {
     for (name, parameters) in parameters {
         let mut parameters = parameters;
@@ -128,15 +129,15 @@ fn add_parameters(schema: &mut Value, parameters: Map<String, Value>) {
     schema["additionalProperties"] = json!(false);
 }
 
-/// Sets the keys of `schema` that `keys` has.
+/// Sets the keys of `schema` to those of `keys`.
 fn patch(schema: &mut Value, keys: Value) {
     if let (Value::Object(schema), Value::Object(keys)) = (schema, keys) {
         schema.extend(keys);
     }
 }
 
-/// Joins the lines of descriptions, and says "absent" in one way: by leaving the key out. (TOML has
-/// no null.)
+/// Joins the lines of descriptions, and expresses "absent" only as a missing key. (TOML has no
+/// null.)
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(keys) => {

@@ -1,4 +1,4 @@
-//! Applications of a scenario.
+//! The applications of a scenario.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,25 +12,25 @@ use crate::{ScenarioError, VoiceSpec, WebSpec};
 #[schemars(rename = "Source")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SourceSpec {
-    /// Always has data: as much as the transport will take, or `size` in all.
+    /// A bulk transfer: always has data to send, until `size` bytes are sent if it is given.
     Ftp(FtpSpec),
     /// Datagrams of one size at a constant rate.
     Cbr(CbrSpec),
     /// A voice call.
     Voice(VoiceSpec),
-    /// Files, with time to think in between.
+    /// Web traffic: files separated by think times.
     Web(WebSpec),
 }
 
-/// Parameters of an FTP source.
+/// A bulk transfer.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Ftp")]
 #[serde(deny_unknown_fields)]
 pub struct FtpSpec {
-    /// The length of the file; without end where absent.
+    /// The length of the file. Absent: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
-    /// Datagram size, for transports that carry datagrams.
+    /// The size of each datagram. Not used by TCP.
     #[serde(default = "FtpSpec::default_datagram")]
     pub datagram: Bytes,
 }
@@ -41,14 +41,14 @@ impl FtpSpec {
     }
 }
 
-/// Parameters of a constant-bit-rate source.
+/// A constant-bit-rate source.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Cbr")]
 #[serde(deny_unknown_fields)]
 pub struct CbrSpec {
-    /// Rate of application data.
+    /// The rate of application data.
     pub rate: Rate,
-    /// Size of each datagram.
+    /// The size of each datagram.
     pub datagram: Bytes,
 }
 

@@ -1,4 +1,4 @@
-//! TCP's parameters.
+//! The parameters of TCP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,77 +11,81 @@ use crate::named::at;
 use crate::{Backend, Registry};
 use crate::{Named, Profile, ScenarioError};
 
-/// TCP's parameters. What is absent is taken from the profile.
+/// Parameters of TCP. Defaults that are absent depend on `profile`.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Tcp")]
 #[serde(default)]
 pub struct TcpSpec {
-    /// Whose rules.
+    /// The rules that apply where the RFCs leave a choice or ns-2 departs from them.
     pub profile: Profile,
-    /// The congestion control, by its name in the registry: it runs with every recovery. Its
-    /// parameters stand beside it under that name.
+    /// The congestion control, by name. Every control works with every recovery. Its parameters, if
+    /// any, are in a table of that name next to this field.
     pub control: String,
     /// Parameters of the control.
     #[serde(flatten)]
     #[schemars(skip)]
     pub parameters: Named,
-    /// ECN (RFC 3168). A control that uses the same bits in its own way does so whatever stands here.
+    /// Whether to use ECN (RFC 3168). Controls that use the ECN bits in their own way ignore this.
     pub ecn: bool,
-    /// How lost segments are found and sent again. Absent: the one that goes with the control, for most
-    /// NewReno.
+    /// How lost segments are detected and retransmitted. Absent: the recovery that belongs to the
+    /// control; `newreno` for most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<TcpRecovery>,
-    /// Data bytes of a full segment (SMSS).
+    /// The data bytes of a full segment (SMSS).
     pub segment: Bytes,
-    /// Initial window, in segments.
+    /// The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`, for profile
+    /// `rfc`; 2 for `ns2`.
     #[schemars(extend("x-unit" = "segments"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_cwnd: Option<u32>,
-    /// Initial slow-start threshold, in segments. Both profiles: unbounded.
+    /// The initial ssthresh. Absent: unbounded for profile `rfc`; `receive_window` for `ns2`.
     #[schemars(extend("x-unit" = "segments"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
-    /// The receiver's window, in segments.
+    /// The receiver's window, at most 1 GiB (RFC 7323 section 2.3).
     #[schemars(extend("x-unit" = "segments"))]
     pub receive_window: u32,
-    /// Delayed acknowledgements: how long the receiver waits for a second segment. Every segment
-    /// is acknowledged at once where absent.
+    /// How long the receiver delays the acknowledgement of a single segment to wait for a second
+    /// one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every segment is acknowledged at
+    /// once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
-    /// Limited transmit (RFC 3042).
+    /// Whether to use limited transmit (RFC 3042; ns-2's `singledup_` for profile `ns2`).
     pub limited_transmit: bool,
-    /// By up to so much, drawn at random, the sender comes late to what its window lets go, which
-    /// then leaves in one burst: ns-2's `overhead_`.
+    /// Maximum random delay before sending data the window permits (ns-2's `overhead_`). Afterwards
+    /// everything the window permits leaves in one burst.
     pub send_jitter: Duration,
-    /// Granularity of the retransmission timer.
+    /// The granularity of the retransmission timer. Absent: no ticks for profile `rfc`; 10 ms for
+    /// `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
-    /// How far into a tick the run begins, where there are ticks. ns-2 draws it at random for each
-    /// connection (`boot_time_`); profile `ns2` takes half a tick of ns-2.
+    /// The offset of the start of the run within a tick. Used only by profile `ns2`. Absent: 5 ms,
+    /// half a tick of ns-2, which draws it at random for each connection (`boot_time_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick_phase: Option<Duration>,
-    /// Retransmission timeout before the first round-trip time sample.
+    /// The RTO before the first round-trip time sample. Absent: 1 s for profile `rfc` (RFC 6298); 3
+    /// s for `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Duration>,
-    /// Smallest retransmission timeout.
+    /// The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Duration>,
 }
 
-/// TCP's loss recoveries.
+/// How TCP recovers from losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpRecovery {
-    /// Fast retransmit, and slow start from the lost segment on.
+    /// Fast retransmit, followed by slow start from the lost segment.
     Tahoe,
-    /// Fast recovery until new data are acknowledged: RFC 5681.
+    /// Fast recovery until new data is acknowledged (RFC 5681).
     Reno,
-    /// Fast recovery until all that was outstanding is acknowledged: RFC 6582.
+    /// Fast recovery until all data outstanding at its start is acknowledged (RFC 6582).
     #[serde(rename = "newreno")]
     NewReno,
-    /// Selective acknowledgements: RFC 6675, or ns-2's Sack1.
+    /// Selective acknowledgements: RFC 6675 for profile `rfc`, Sack1 for `ns2`.
     Sack,
-    /// Fast retransmit by a finely measured timeout: ns-2's Vegas.
+    /// Fast retransmit based on a fine-grained timeout, as in ns-2's Vegas.
     Vegas,
 }
 
@@ -109,7 +113,7 @@ impl Default for TcpSpec {
 }
 
 impl TcpSpec {
-    /// The control, with its parameters.
+    /// Returns the control with its parameters.
     pub fn control<B: Backend>(
         &self,
         registry: &Registry<B>,
@@ -117,7 +121,7 @@ impl TcpSpec {
         registry.tcp_control(&self.control, &self.parameters.table(&self.control))
     }
 
-    /// Puts the control's parameters with all defaults in the place of those that were given.
+    /// Replaces the given parameters of the control by the complete set, including defaults.
     pub(crate) fn complete<B: Backend>(
         &mut self,
         registry: &Registry<B>,

@@ -1,11 +1,11 @@
-//! Scenarios that are wrong, and what is said about them.
+//! Invalid scenarios and their error messages.
 
 use skywave_path::contract::Parcel;
 use skywave_registry::{OpenSet, Value};
 
 use crate::{Backend, Scenario};
 
-/// Runs nothing, and so has no probes.
+/// Runs nothing and has no probes.
 struct Nobody;
 
 impl Backend for Nobody {
@@ -55,8 +55,8 @@ fn a_good_scenario_reads_the_same_from_toml_and_json() {
     assert_eq!(scenario.to_json(), again.to_json());
 }
 
-/// Each row: what is replaced in the good scenario, by what, the field of the error and how its message
-/// begins.
+/// A row: the text to replace in the valid scenario, its replacement, the field of the error, and
+/// the start of its message.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
 #[track_caller]
@@ -71,7 +71,7 @@ fn assert_errors(rows: &[Row]) {
     }
 }
 
-/// What is a slip of the hand more often than it is meant, or cannot be shown.
+/// Values that are more likely slips than intended, or that cannot be displayed.
 #[test]
 fn nonsense_is_refused() {
     assert_errors(&[
@@ -662,7 +662,7 @@ fn what_is_not_toml_or_json_says_where() {
     assert_eq!(error.field, "name");
 }
 
-/// Every field of a definition, with the path to it.
+/// Returns every field of a definition with its path.
 fn fields(schema: &Value) -> impl Iterator<Item = (String, &Value)> {
     let definitions = schema["$defs"].as_object().unwrap();
     definitions.iter().flat_map(|(name, definition)| {

@@ -1,4 +1,4 @@
-//! TFRC's parameters.
+//! The parameters of TFRC.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,36 +7,37 @@ use skywave_units::{Bytes, Duration};
 use crate::ScenarioError;
 use crate::check::{check, check_datagram, check_timer};
 
-/// Reports in a round-trip time at most.
+/// The most reports per round-trip time.
 const MOST_REPORTS: u32 = 1_000;
 
-/// Parameters of CCID 3 and CCID 4. What is absent is taken from the rules.
+/// Parameters of CCID 3 and CCID 4. Defaults that are absent depend on `rules`.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Tfrc")]
 #[serde(deny_unknown_fields, default)]
 pub struct TfrcSpec {
-    /// Whose rules. Profile `rfc`: RFC 5348's, `ns2`: `ns2`.
+    /// The rules to follow. Absent: `rfc5348` for profile `rfc`; `ns2` for profile `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<TfrcRules>,
-    /// s, where each packet counts as one of this size whatever it carries. Where absent, s is the
-    /// mean size of what was sent (RFC 5348 section 4.1).
+    /// s: the size that every packet counts as, regardless of its content. Absent: s is the mean
+    /// size of the packets sent (RFC 5348 section 4.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_size: Option<Bytes>,
-    /// Whether packets leave more slowly while the round-trip time is above its mean (RFC 5348
-    /// section 4.5). Without, the mean follows each sample closely, as that section advises. Both
-    /// rules: yes.
+    /// Whether to send more slowly while the round-trip time is above its average (RFC 5348 section
+    /// 4.5). If not, the mean round-trip time follows each sample closely, as that section
+    /// recommends. Absent: yes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oscillation_prevention: Option<bool>,
-    /// What the weights of the past in means of the round-trip time hold for. Both rules: a report.
+    /// Whether averages of the round-trip time are weighted per report or per round-trip time.
+    /// Absent: `per-report`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smoothing: Option<SmoothingSpec>,
-    /// When the receiver reports.
+    /// When the receiver sends reports.
     pub feedback: FeedbackSpec,
-    /// How the receiver comes to know the round-trip time.
+    /// How the receiver learns the round-trip time.
     pub receiver_rtt: ReceiverRttSpec,
 }
 
-/// The document whose rules a sender and a receiver follow.
+/// The rules a sender and a receiver follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TfrcRules {
@@ -44,79 +45,79 @@ pub enum TfrcRules {
     Rfc5348,
     /// RFC 3448.
     Rfc3448,
-    /// RFC 3448 as ns-2.35's DCCP module has it: its mean loss interval counts those that have not been
-    /// seen yet as zero.
+    /// RFC 3448 as in ns-2.35's DCCP module: the mean loss interval counts intervals that have not
+    /// occurred yet as zero, and there is no history discounting.
     Ns2,
 }
 
-/// What the weights of the past hold for.
+/// What the weight q of the past in averages of the round-trip time applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Smoothing")]
 #[serde(rename_all = "kebab-case")]
 pub enum SmoothingSpec {
-    /// q for each report.
+    /// q at each report (RFC 5348 section 4.3).
     PerReport,
-    /// q^(1/N), where there are N reports in a round-trip time.
+    /// q^(1/N) at each report, with N reports per round-trip time.
     PerRoundTrip,
 }
 
-/// When a receiver reports, beside new losses, which are reported at once.
+/// When a receiver sends reports, in addition to those of new losses, which it sends immediately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Feedback")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FeedbackSpec {
-    /// Once in a round-trip time, as the window counter tells it (RFC 4342 section 10.3).
+    /// Once per round-trip time according to the window counter (RFC 4342 section 10.3).
     #[default]
     WindowCounter,
-    /// A number of times in each round-trip time (RFC 5348 section 6).
+    /// Several times per round-trip time (RFC 5348 section 6).
     PerRoundTrip(PerRoundTripSpec),
-    /// More often, the longer the round-trip time (Sarwar et al. 2008, equation 2).
+    /// More often on longer round-trip times (Sarwar et al. 2008, equation 2).
     Dynamic(DynamicSpec),
 }
 
-/// Several reports in a round-trip time, each of which covers a whole one.
+/// Several reports per round-trip time, each covering a whole one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "PerRoundTrip")]
 #[serde(deny_unknown_fields)]
 pub struct PerRoundTripSpec {
-    /// Their number.
+    /// The number of reports per round-trip time, from 1 to 1000.
     #[schemars(extend("x-unit" = "reports"))]
     pub reports: u32,
 }
 
-/// Dynamic feedback: N = min(max(round(RTT / rtt_ref), 1), RTT X_recv / s) reports in a round-trip
+/// Dynamic feedback: N = min(max(round(RTT / rtt_ref), 1), RTT X_recv / s) reports per round-trip
 /// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "DynamicFeedback")]
 #[serde(deny_unknown_fields, default)]
 pub struct DynamicSpec {
-    /// The round-trip time of a path that has one report in it; the authors have 100 ms.
+    /// The round-trip time at which N is 1; 100 ms in the paper.
     pub rtt_ref: Duration,
-    /// What X_recv is measured over.
+    /// The measurement window for X_recv.
     pub window: WindowSpec,
 }
 
-/// What X_recv is measured over.
+/// The measurement window for X_recv.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "ObservationWindow")]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowSpec {
-    /// RTT / N, from one report to the next, as the authors have it.
+    /// RTT / N, the time since the last report, as in the paper.
     #[default]
     Interval,
     /// A whole round-trip time (RFC 5348 section 6).
     RoundTrip,
 }
 
-/// How a receiver comes to know the round-trip time.
+/// How a receiver learns the round-trip time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "ReceiverRtt")]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiverRttSpec {
-    /// From the window counters of the packets that arrive (RFC 4342 section 8.1).
+    /// From the window counters of arriving packets (RFC 4342 section 8.1).
     #[default]
     WindowCounter,
-    /// The sender tells it in an option of each data packet (RFC 6323).
+    /// From an option that the sender adds to each data packet (RFC 6323).
     Option,
 }
 

@@ -1,4 +1,4 @@
-//! Traces: how a link's rate and delay change with time.
+//! Traces: how a link's rate and delay change over time.
 
 use std::path::Path;
 
@@ -9,44 +9,45 @@ use skywave_units::{Duration, ParseQuantityError, Rate};
 use crate::ScenarioError;
 use crate::check::check;
 
-/// Steps of one trace: beyond them a scenario no longer fits a message.
+/// The most steps of a trace. With more, a scenario no longer fits a message.
 const MOST_STEPS: usize = 1_000_000;
 
-/// A trace file of this many bytes has more steps than that.
+/// The size limit of trace files. A larger file has more steps than allowed.
 const MOST_BYTES: u64 = 100_000_000;
 
-/// How a link's rate and delay change with time.
+/// How a link's rate and delay change over time.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Course")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TraceSpec {
-    /// As listed, in order of time.
+    /// The steps, in order of time.
     #[schemars(extend("x-class" = "Trace"))]
     Steps(Vec<TraceStep>),
-    /// As in this file, beside the scenario's: lines of time, rate and delay, separated by commas
-    /// (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or delay is as it was; a line
-    /// that begins with `#` is a remark. Whoever reads the scenario from a file puts its steps here.
+    /// The steps in a file; its path is relative to the scenario file. Each line has time, rate and
+    /// delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or
+    /// delay stays unchanged. Lines that start with `#` are comments. Reading the scenario from a
+    /// file replaces this by the steps.
     #[schemars(extend("x-class" = "TraceFile"))]
     File(String),
 }
 
-/// From a time on, a link has this rate and this delay.
+/// A change of a link's rate or delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Step")]
 #[serde(deny_unknown_fields)]
 pub struct TraceStep {
-    /// When it begins.
+    /// The time of the change.
     pub at: Duration,
-    /// The rate from then on; as it was where absent. At 0 bps the link is out.
+    /// The new rate; the link is down at 0 bps. Absent: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// The propagation delay from then on; as it was where absent.
+    /// The new propagation delay. Absent: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
 }
 
 impl TraceSpec {
-    /// The steps; none of a file that has not been read.
+    /// Returns the steps, or an empty slice for a file that has not been read.
     pub fn steps(&self) -> &[TraceStep] {
         match self {
             Self::Steps(steps) => steps,
@@ -54,7 +55,7 @@ impl TraceSpec {
         }
     }
 
-    /// Puts a file's steps in the place of its name.
+    /// Replaces a file name by the steps in the file.
     pub(crate) fn load(&mut self, field: &str, directory: &Path) -> Result<(), ScenarioError> {
         let Self::File(name) = self else {
             return Ok(());
@@ -62,7 +63,7 @@ impl TraceSpec {
         let wrong = |message| ScenarioError::new(format!("{field}.file"), message);
         let unreadable = |error| wrong(format!("{name} cannot be read: {error}"));
         let path = directory.join(&*name);
-        // A pipe would block, and a device may have no end.
+        // A pipe would block, and a device may be endless.
         let about = std::fs::metadata(&path).map_err(unreadable)?;
         if !about.is_file() {
             return Err(wrong(format!("{name} is not a file")));

@@ -1,4 +1,4 @@
-//! What the types of a scenario cannot say about the whole of it.
+//! Checks of a whole scenario that its types do not enforce.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,14 @@ use crate::check::{check, check_name, list};
 use crate::{Backend, Registry};
 use crate::{Dumbbell, LinkSpec, Scenario, ScenarioError};
 
-/// The longest run: beyond it the clock of 64-bit nanoseconds has no room for timers.
+/// The longest run. Beyond it, the clock of 64-bit nanoseconds has no room for timers.
 const LONGEST_RUN: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// Rows of samples of one run: beyond them tables no longer fit a memory.
+/// The most sample rows per run. With more, the tables no longer fit in memory.
 const MOST_ROWS: u64 = 20_000_000;
 
 impl Scenario {
-    /// Checks what the types cannot say: that names are known, rates are not zero, queues hold
-    /// something.
+    /// Checks what the types do not enforce, such as known names, non-zero rates and valid queues.
     ///
     /// # Errors
     /// [`ScenarioError`] with the first field that is wrong.
@@ -81,7 +80,7 @@ impl Scenario {
         })
     }
 
-    /// The names of all directed links, those of the dumbbell included.
+    /// Returns the names of all directed links, including those of the dumbbell.
     fn all_links<B: Backend>(
         &self,
         nodes: &BTreeSet<String>,
@@ -106,7 +105,7 @@ impl Scenario {
         Ok(names)
     }
 
-    /// All nodes, those of the dumbbell included.
+    /// Returns all nodes, including those of the dumbbell.
     fn all_nodes(&self) -> Result<BTreeSet<String>, ScenarioError> {
         let mut nodes = BTreeSet::new();
         if let Some(dumbbell) = &self.dumbbell {
@@ -126,7 +125,7 @@ impl Scenario {
         Ok(nodes)
     }
 
-    /// All nodes and links, the dumbbell expanded.
+    /// Returns all nodes and links, with the dumbbell expanded.
     pub fn topology(&self) -> (Vec<String>, Vec<LinkSpec>) {
         let (mut nodes, mut links) = self
             .dumbbell

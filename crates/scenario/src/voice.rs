@@ -1,4 +1,4 @@
-//! Voice: a source that talks and a receiver that plays out.
+//! Voice: a source that talks and a receiver that plays the speech.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,56 +7,57 @@ use skywave_units::{Bytes, Duration};
 use crate::ScenarioError;
 use crate::check::{check, check_datagram, check_timer};
 
-/// Bytes of what a datagram says of its frames, in the place of RTP's header (RFC 3550 section 5.1).
+/// The bytes with which a datagram describes its frames, in place of RTP's header (RFC 3550 section
+/// 5.1).
 pub const STAMP: u64 = 12;
 
-/// Frames that one datagram may hold.
+/// The most frames per datagram.
 const MOST_FRAMES: u16 = 100;
 
-/// Parameters of a voice call, one way: a codec makes a frame of so many bytes every `interval`, and
-/// the receiver plays what arrives in time.
+/// A one-way voice call. A codec makes a frame of `frame` bytes every `interval`, and the receiver
+/// plays the frames that arrive in time.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Voice")]
 #[serde(deny_unknown_fields)]
 pub struct VoiceSpec {
-    /// Bytes of a coded frame.
+    /// The size of a coded frame.
     pub frame: Bytes,
-    /// How much speech a frame holds, and so how often there is one.
+    /// The duration of speech in a frame, and so the interval between frames.
     pub interval: Duration,
-    /// Frames in a datagram.
+    /// The number of frames per datagram, from 1 to 100.
     #[schemars(extend("x-unit" = "frames"))]
     #[serde(default = "one_frame")]
     pub frames: u16,
-    /// Bytes of each datagram before its frames: RTP's header. A datagram needs 12 bytes in all to
-    /// say what is in it.
+    /// The bytes of each datagram before its frames: RTP's header. A datagram needs at least 12
+    /// bytes in all to describe its content.
     #[serde(default = "rtp_header")]
     pub header: Bytes,
-    /// How long after it was made a frame is played; what comes later is lost (ITU-T G.114: one-way
-    /// delays above 400 ms are unacceptable for planning).
+    /// How long after it was made a frame is played. Frames that arrive later are lost (ITU-T
+    /// G.114: one-way delays above 400 ms are unacceptable for planning).
     #[serde(default = "g114_limit")]
     pub deadline: Duration,
-    /// Talk and pause in turn; talks without a pause where absent.
+    /// Alternating talkspurts and pauses. Absent: talks without pauses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub talkspurts: Option<TalkspurtSpec>,
-    /// Adapts to what the transport takes; sends as ever where absent.
+    /// How the source adapts to the transport. Absent: it does not adapt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapt: Option<AdaptSpec>,
 }
 
-/// Lengths of talkspurts and pauses, exponentially distributed.
+/// The lengths of talkspurts and pauses, exponentially distributed.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Talkspurts")]
 #[serde(deny_unknown_fields, default)]
 pub struct TalkspurtSpec {
-    /// Mean length of a talkspurt.
+    /// The mean length of a talkspurt.
     pub talk: Duration,
-    /// Mean length of a pause.
+    /// The mean length of a pause.
     pub pause: Duration,
 }
 
-/// ITU-T P.59 table 1, from memory: means over languages of talkspurts and pauses in conversational
-/// speech. A VoIP module of ns-2 (`VoipBidirectionalItuP59`) has the 1.004 s; for the 1.587 s no source
-/// has been found that agrees.
+/// ITU-T P.59 table 1, from memory: means over languages for conversational speech. A VoIP module
+/// of ns-2 (`VoipBidirectionalItuP59`) also uses 1.004 s; no source has been found that confirms
+/// 1.587 s.
 impl Default for TalkspurtSpec {
     fn default() -> Self {
         Self {
@@ -66,17 +67,20 @@ impl Default for TalkspurtSpec {
     }
 }
 
-/// How a source adapts: it hands the transport a datagram only when none waits there any more, and
-/// gathers frames until then. So the transport's rate decides how many frames share a datagram.
+/// How a source adapts: it collects frames while a datagram waits in the transport, and hands over
+/// the next one when none does. The transport's rate thus determines the number of frames per
+/// datagram.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Adapt")]
 #[serde(deny_unknown_fields)]
 pub struct AdaptSpec {
-    /// Frames that may share a datagram. When more have been gathered, the oldest is given up.
+    /// The most frames per datagram, up to 100. Beyond that the oldest collected frame is
+    /// discarded.
     #[schemars(extend("x-unit" = "frames"))]
     pub frames: u16,
-    /// Bytes of a frame in each lower mode of the codec, the best first. The source goes down one
-    /// when the transport makes it wait, and up again when it has not for a while.
+    /// The frame sizes of the codec's lower modes, in descending order. The source switches to the
+    /// next lower mode when the transport makes it wait, at most once per second, and back to the
+    /// next higher one after 5 s without waiting.
     #[serde(default)]
     pub modes: Vec<Bytes>,
 }
@@ -94,14 +98,14 @@ const fn g114_limit() -> Duration {
 }
 
 impl VoiceSpec {
-    /// Frames that may share a datagram.
+    /// Returns the most frames per datagram.
     pub fn most_frames(&self) -> u16 {
         self.adapt
             .as_ref()
             .map_or(self.frames, |adapt| adapt.frames)
     }
 
-    /// Bytes of the largest datagram.
+    /// Returns the size of the largest datagram, in bytes.
     pub fn largest_datagram(&self) -> u64 {
         self.header
             .get()

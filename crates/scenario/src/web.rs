@@ -7,13 +7,14 @@ use skywave_units::{Bytes, Duration};
 use crate::ScenarioError;
 use crate::check::{check, check_datagram, check_timer};
 
-/// By how much probabilities may add up to something else than one: what is lost in print.
+/// The tolerance for the sum of probabilities: rounding in print.
 const ROUNDING: f64 = 1e-6;
 
-/// Parameters of a web source: think times, and files in between, each over a connection of its own.
+/// Web traffic: files separated by think times, each file over its own connection.
 ///
-/// The laws are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM 1999), the defaults
-/// the parameters of Chen, Yang and Hong 2010, section 4, who do not say units: seconds and bytes.
+/// The distributions are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM 1999).
+/// The defaults are the parameters of Chen, Yang and Hong 2010, section 4, taken as seconds and
+/// bytes because the paper does not state units.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Web")]
 #[serde(deny_unknown_fields, default)]
@@ -22,33 +23,34 @@ pub struct WebSpec {
     pub think: Vec<ThinkSpec>,
     /// File lengths.
     pub size: FileSizeSpec,
-    /// Datagram size, for transports that carry datagrams.
+    /// The size of each datagram. Not used by TCP.
     pub datagram: Bytes,
 }
 
-/// One part of the mixture of think times: log-logistic.
+/// One component of the mixture of think times: log-logistic.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Think")]
 #[serde(deny_unknown_fields)]
 pub struct ThinkSpec {
-    /// p: the share of think times that are of this part. Shares add up to 1.
+    /// p: the fraction of think times from this component. The fractions of all components add up
+    /// to 1.
     #[schemars(extend("x-unit" = "1"))]
     pub probability: f64,
-    /// pi: the median of this part.
+    /// pi: the median of this component.
     pub median: Duration,
-    /// eta: how soon the tail ends; the mean is infinite up to 1.
+    /// eta: how quickly the tail decays. The mean is infinite for values up to 1.
     #[schemars(extend("x-unit" = "1"))]
     pub shape: f64,
 }
 
-/// Lengths of files: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole bytes.
+/// File lengths: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole bytes.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "FileSize")]
 #[serde(deny_unknown_fields, default)]
 pub struct FileSizeSpec {
     /// pi: the median.
     pub median: Bytes,
-    /// eta: how soon the tail ends; the mean is infinite up to 1.
+    /// eta: how quickly the tail decays. The mean is infinite for values up to 1.
     #[schemars(extend("x-unit" = "1"))]
     pub shape: f64,
 }

@@ -24,7 +24,7 @@ pub(crate) struct Application {
 
 #[derive(Debug)]
 enum Source {
-    /// A file: `remaining` bytes of it are still to be handed over, without end where `None`.
+    /// A file with `remaining` bytes not yet handed over; `None` if it is unlimited.
     File {
         remaining: Option<u64>,
         datagram: u32,
@@ -39,8 +39,8 @@ enum Source {
 }
 
 impl Application {
-    /// The application of the flow at `index`, before its start. It counts by the intervals of
-    /// probes.
+    /// Creates the application of the flow at `index`, before its start. Its counts use the probes'
+    /// intervals.
     pub(crate) fn new(scenario: &Scenario, index: usize, transport: &Transport) -> Self {
         let (flow, seed) = (&scenario.flows[index], scenario.seed);
         let mut start = start_of(flow, seed);
@@ -84,12 +84,12 @@ impl Application {
         }
     }
 
-    /// When it wants to act next.
+    /// Returns when it acts next.
     pub(crate) const fn next(&self) -> Option<Instant> {
         self.next
     }
 
-    /// What it has done.
+    /// Returns what it has done.
     pub(crate) fn journal(&self) -> Journal {
         let mut journal = Journal::default();
         match &self.source {
@@ -100,7 +100,7 @@ impl Application {
         journal
     }
 
-    /// The connection that is to be opened now, if it is time for the next file.
+    /// Opens and returns the next file's connection, if it is due.
     pub(crate) fn opens(&mut self, now: Instant) -> Option<Opened> {
         let is_over = self.stop.is_some_and(|stop| now >= stop);
         match &mut self.source {
@@ -109,7 +109,7 @@ impl Application {
         }
     }
 
-    /// Its connection is over; so many bytes of the file have arrived.
+    /// Handles the end of its connection, after `delivered` bytes of the file have arrived.
     pub(crate) fn transfer_ended(&mut self, now: Instant, delivered: u64) {
         let Source::Web(web) = &mut self.source else {
             return;
@@ -123,7 +123,7 @@ impl Application {
         };
     }
 
-    /// There is nothing to act on: its last connection is over, and it opens no more.
+    /// Stops acting: its last connection is over, and it opens no more.
     pub(crate) const fn rest(&mut self) {
         self.next = None;
     }
@@ -164,8 +164,8 @@ impl Application {
         self.schedule_next(now);
     }
 
-    /// Acts on a transport of datagrams. What does not fit its queue is lost, as in an application
-    /// that does not wait.
+    /// Acts on a datagram transport. Datagrams that do not fit into its queue are lost, as in an
+    /// application that does not wait.
     pub(crate) fn send<E: Datagrams>(&mut self, now: Instant, transport: &mut E) {
         if self.stops(now) {
             transport.close(now);
@@ -187,8 +187,8 @@ impl Application {
         self.schedule_next(now);
     }
 
-    /// Fills the queue of a transport of datagrams where it is a file that is being sent; answers
-    /// how many datagrams it took. At the end of a file of web traffic, closes.
+    /// Fills the queue of a datagram transport if a file is being sent, and returns how many
+    /// datagrams it accepted. Closes the connection at the end of a file of web traffic.
     pub(crate) fn refill<E: Datagrams>(&mut self, now: Instant, transport: &mut E) -> usize {
         match &mut self.source {
             Source::File {
@@ -212,7 +212,7 @@ impl Application {
         }
     }
 
-    /// Whether this is the end; then there is nothing more to do.
+    /// Returns whether the flow stops now; if so, nothing more is sent.
     fn stops(&mut self, now: Instant) -> bool {
         let stops = self.stop.is_some_and(|stop| now >= stop);
         if stops {
@@ -237,8 +237,8 @@ impl Application {
     }
 }
 
-/// Hands over full datagrams, and at the end the rest, until `remaining` bytes are gone or no more
-/// is taken; answers how many datagrams were.
+/// Hands over full datagrams and finally the remainder, until `remaining` is zero or the transport
+/// refuses one. Returns how many were accepted.
 fn fill<E: Datagrams>(transport: &mut E, datagram: u32, remaining: &mut u64) -> usize {
     let mut taken = 0;
     loop {

@@ -1,4 +1,4 @@
-//! The simulator as what runs scenarios: its packets and its probes.
+//! The simulator as a backend of scenarios: its packets and its probes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::table::DOC;
 #[derive(Clone, Copy, Debug)]
 pub struct Simulator;
 
-/// The open sets from which a simulated scenario chooses by name.
+/// The open sets from which a simulated scenario selects by name.
 pub type Registry = skywave_scenario::Registry<Simulator>;
 
 impl Backend for Simulator {
@@ -40,15 +40,15 @@ impl Backend for Simulator {
     }
 }
 
-/// A probe has no parameters.
+/// Probes have no parameters.
 #[derive(JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoParameters {}
 
 /// Adds a probe to [`Registry::probes`], or replaces the one of this name.
 ///
-/// `name` is also the name of its table, `doc` one sentence on what it measures; `make` makes one
-/// for each run.
+/// `name` is also the name of its table, and `doc` describes its measurements in one sentence.
+/// `make` creates a probe for each run.
 pub fn register_probe<P: Probe>(
     probes: &mut OpenSet<ProbeFactory>,
     name: &str,
@@ -59,14 +59,14 @@ pub fn register_probe<P: Probe>(
     probes.register(name, doc, move |NoParameters {}| Ok(Arc::clone(&factory)));
 }
 
-/// A table that a scenario may ask for.
+/// A table that a scenario may request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableSchema {
     /// Its name.
     pub name: String,
-    /// What it holds, in a sentence.
+    /// What it contains, in one sentence.
     pub doc: &'static str,
-    /// Whether every run has it. The others have to be asked for.
+    /// Whether every run has it. Others must be requested.
     pub is_standard: bool,
     /// Its columns, in order.
     pub columns: Vec<ColumnSchema>,
@@ -79,16 +79,16 @@ pub struct ColumnSchema {
     pub name: String,
     /// The type of its values.
     pub kind: &'static str,
-    /// Whether a value may be null.
+    /// Whether values may be null.
     pub nullable: bool,
-    /// What it holds, in a sentence.
+    /// What it contains, in one sentence.
     pub doc: String,
 }
 
-/// The tables of all probes that are registered, in alphabetical order.
+/// Returns the tables of all registered probes, in alphabetical order.
 ///
 /// # Panics
-/// If the columns of a probe do not make a table.
+/// If the columns of a probe do not form a table.
 pub fn tables(registry: &Registry) -> Vec<TableSchema> {
     let setup = Arc::new(ProbeSetup::of_no_run());
     let end = RunEnd {

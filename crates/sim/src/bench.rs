@@ -1,4 +1,4 @@
-//! The benchmark dumbbell: one piece of work that several simulators run side by side.
+//! The benchmark dumbbell: a workload for comparing simulators.
 
 use serde::Serialize;
 use skywave_path::{DropTailSpec, QueueSpec};
@@ -16,27 +16,27 @@ use skywave_scenario::{
     TransportSpec,
 };
 
-/// Hosts share this many access links on each side, and with them round-trip times.
+/// The number of access links on each side, and thus of round-trip times, that the hosts share.
 const SUBNETS: u32 = 10;
-/// Shortest and longest round-trip propagation time, in milliseconds.
+/// Minimum and maximum round-trip propagation time, in milliseconds.
 const RTT_MS: (f64, f64) = (60.0, 220.0);
 /// One-way propagation delay of the bottleneck.
 const BOTTLENECK_DELAY: Duration = Duration::from_millis(10);
-/// Data bytes of a segment: 1024 on the wire.
+/// Data bytes of a segment, which is 1024 bytes on the wire.
 const SEGMENT: Bytes = Bytes::new(984);
-/// Flows start at random times up to here, in seconds.
+/// Flows start at random times up to this, in seconds.
 const STAGGER_S: f64 = 0.1;
 
-/// The benchmark: N TCP NewReno flows without end over one drop-tail bottleneck, segments of 1024
-/// bytes on the wire, an acknowledgement for each, round-trip propagation times from 60 to 220 ms
-/// in ten steps.
+/// The benchmark: N unlimited TCP NewReno flows over one drop-tail bottleneck, with segments of
+/// 1024 bytes on the wire, an acknowledgement for each segment, and round-trip propagation times
+/// from 60 to 220 ms in ten steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bench {
-    /// TCP flows.
+    /// The number of TCP flows.
     pub flows: u32,
     /// Rate of the bottleneck.
     pub rate: Rate,
-    /// Packets that the bottleneck's buffer holds, the one in transmission included (ns-2's
+    /// Capacity of the bottleneck's buffer in packets, including the one in transmission (ns-2's
     /// `queue-limit`).
     pub buffer: u32,
     /// Simulated time.
@@ -45,18 +45,18 @@ pub struct Bench {
     pub access: Rate,
 }
 
-/// What a benchmark did; the time it took is measured by whoever runs it.
+/// The work done by a benchmark. The caller measures the time it took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BenchCounts {
-    /// Events handled.
+    /// Events processed.
     pub events: u64,
-    /// Packets that came to the bottleneck, forward.
+    /// Packets that arrived at the bottleneck in the forward direction.
     pub bottleneck_arrivals: u64,
     /// Packets lost there.
     pub bottleneck_drops: u64,
     /// Packets that left it.
     pub bottleneck_departures: u64,
-    /// Packets carried over links, acknowledgements included.
+    /// Packets carried over links, including acknowledgements.
     pub packet_hops: u64,
 }
 
@@ -72,7 +72,7 @@ const BOTTLENECK: u32 = 0;
 impl Observer for Counter {
     fn packet(&mut self, _now: Instant, event: Event, _packet: PacketView<'_>) {
         match event {
-            // Added rather than asked for: links take turns, and no branch on which can be predicted.
+            // Added rather than tested: links take turns, so a branch would be unpredictable.
             Event::Enqueue { link } => self.counts[0] += u64::from(link == BOTTLENECK),
             Event::Drop {
                 link: BOTTLENECK, ..
@@ -87,7 +87,7 @@ impl Observer for Counter {
 }
 
 impl Bench {
-    /// The scenario that the benchmark runs.
+    /// Returns the scenario of the benchmark.
     pub fn scenario(&self) -> Scenario {
         let access_delays = (0..SUBNETS)
             .map(|subnet| {
@@ -155,15 +155,15 @@ impl Bench {
         }
     }
 
-    /// Runs it on the calling thread. `progress` is told the fraction done now and then and
-    /// answers whether to go on.
+    /// Runs the benchmark on the calling thread. Calls `progress` regularly with the fraction done;
+    /// the run stops if it returns false.
     ///
     /// # Errors
-    /// [`ScenarioError`] where a parameter is out of range.
+    /// [`ScenarioError`] if a parameter is out of range.
     pub fn run(&self, mut progress: impl FnMut(f64) -> bool) -> Result<BenchCounts, ScenarioError> {
         let mut simulator = self.simulator(&self.scenario())?;
         let end = Instant::ZERO + self.duration;
-        // An interrupted run counts what it did.
+        // An interrupted run returns its counts so far.
         let _stopped = simulator.run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()));
         let events = simulator.events();
         let Counter {
@@ -179,11 +179,11 @@ impl Bench {
         })
     }
 
-    /// Builds all that a run of the benchmark starts with, the scenario too, and keeps it, so that
-    /// the caller can see what idle flows cost in memory.
+    /// Creates and keeps everything a run of the benchmark starts with, including the scenario, so
+    /// that the caller can measure the memory of idle flows.
     ///
     /// # Errors
-    /// [`ScenarioError`] where a parameter is out of range.
+    /// [`ScenarioError`] if a parameter is out of range.
     pub fn idle(&self) -> Result<IdleFlows, ScenarioError> {
         let scenario = self.scenario();
         let simulator = self.simulator(&scenario)?;

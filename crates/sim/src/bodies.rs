@@ -1,24 +1,24 @@
-//! Packets that wait for their frames to arrive.
+//! Storage of packets in flight.
 
 use std::mem;
 use std::ops::Index;
 
 use crate::packet::Body;
 
-/// The bodies of the packets on their way, each under a key.
+/// The bodies of packets in flight, by key.
 ///
-/// A body is put together in the slot where it stays. Through a container that is given values, it
-/// would be written to the stack in small pieces and read back at once in large ones, and a
-/// processor waits for that longer than for all else here.
+/// A body is constructed in its slot. A container that moves values in would write them to the
+/// stack in small pieces and immediately read them back in large ones; that stall would be the
+/// largest cost here.
 #[derive(Debug, Default)]
 pub(crate) struct Bodies {
     slots: Vec<Option<Body>>,
-    /// Keys of the slots that are empty, the one that was emptied last at the end.
+    /// The keys of empty slots, most recently emptied last.
     empty: Vec<u32>,
 }
 
 impl Bodies {
-    /// Keeps a body; its key is the one that became free last.
+    /// Stores a body and returns its key: the one that was freed last.
     #[inline(always)]
     pub(crate) fn insert(&mut self, body: Body) -> u32 {
         if self.empty.is_empty() {
@@ -26,7 +26,7 @@ impl Bodies {
         }
         let key = self.empty.pop().expect("there is a slot");
         let vacancy = self.slots[key as usize].replace(body);
-        // There is nothing in it to be dropped, which the compiler cannot see.
+        // The slot is empty, so nothing needs to be dropped; the compiler cannot know.
         mem::forget(vacancy);
         key
     }
@@ -38,10 +38,10 @@ impl Bodies {
         self.slots.push(None);
     }
 
-    /// Gives a body back; its key may be that of another from now on.
+    /// Removes and returns a body. Its key may be reused.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If there is none.
     #[inline(always)]
     pub(crate) fn remove(&mut self, key: usize) -> Body {
         let body = self.slots[key].take().expect("the body is there");

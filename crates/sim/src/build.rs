@@ -1,4 +1,4 @@
-//! What a scenario describes, ready to run.
+//! A scenario's network and flows, ready to run.
 
 use crate::application::Application;
 use crate::backend::Registry;
@@ -10,7 +10,7 @@ use crate::packet::Route;
 use crate::transport::Transport;
 use skywave_scenario::{Scenario, ScenarioError};
 
-/// Counts of a flow on a link that a run keeps where it samples all: about a gigabyte.
+/// The most counters of a flow on a link in a run that samples all of them: about a gigabyte.
 const MOST_COUNTERS: usize = 30_000_000;
 
 /// The network and the flows of a scenario, ready to run.
@@ -19,17 +19,17 @@ pub(crate) struct Build {
     pub(crate) hosts: Vec<Host>,
     pub(crate) applications: Vec<Application>,
     pub(crate) routes: Vec<Route>,
-    /// Each flow's route there and back.
+    /// Each flow's forward and reverse route.
     pub(crate) ways: Vec<[Way; 2]>,
     pub(crate) transports: Vec<Transport>,
 }
 
 impl Build {
-    /// Builds `scenario`, which has been validated.
+    /// Builds a validated `scenario`.
     ///
     /// # Errors
-    /// [`ScenarioError`] where a flow has no way there or back, or its transport cannot do with the
-    /// routers on it.
+    /// [`ScenarioError`] if a flow has no forward or reverse route, or its transport does not
+    /// support the routers on it.
     pub(crate) fn new(scenario: &Scenario, registry: &Registry) -> Result<Self, ScenarioError> {
         let mut network = Network::new(scenario, registry)?;
         let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
@@ -80,7 +80,7 @@ impl Build {
         })
     }
 
-    /// Whether there is room for a count of each flow on each link.
+    /// Checks that there is room for a counter of each flow on each link.
     pub(crate) fn check_counters(&self) -> Result<(), ScenarioError> {
         let (links, flows) = (self.network.links.len(), self.applications.len());
         if links.saturating_mul(flows) > MOST_COUNTERS {
@@ -92,7 +92,7 @@ impl Build {
         Ok(())
     }
 
-    /// Whether each flow's route, there or back, uses each link: `[link][flow]`.
+    /// Returns whether each flow's forward or reverse route uses each link: `[link][flow]`.
     pub(crate) fn usage(&self) -> Vec<Vec<bool>> {
         let mut usage = vec![vec![false; self.applications.len()]; self.network.links.len()];
         for (host, route) in (0..).map(HostId::new).zip(&self.routes) {

@@ -24,12 +24,12 @@ struct CaptureFile {
     name: String,
     writer: Writer<Box<dyn Write + Send>>,
     interface: InterfaceId,
-    /// The first thing that went wrong; nothing is written after that.
+    /// The first error; nothing is written after it.
     error: Option<String>,
 }
 
 impl Captures {
-    /// Opens the captures; `None` where none is asked for.
+    /// Opens the captures; `None` if none is requested.
     pub(crate) fn new(
         wanted: Vec<(String, Box<dyn Write + Send>)>,
         network: &Network,

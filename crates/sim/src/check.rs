@@ -1,4 +1,4 @@
-//! Checking a scenario without running it.
+//! Checks a scenario without running it.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::backend::Registry;
 use crate::build::Build;
 use crate::network::Way;
 
-/// What is known of a scenario before it runs.
+/// What is known about a scenario before it runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Checked {
-    /// The scenario with every default, those included that follow from a profile or a control.
+    /// The scenario with all defaults, including those that follow from a profile or a control.
     pub scenario: Scenario,
     /// The routes of each flow.
     pub routes: Vec<FlowRoutes>,
-    /// What is permitted, but hardly meant.
+    /// What is permitted but probably not intended.
     pub warnings: Vec<Warning>,
 }
 
@@ -31,17 +31,17 @@ pub struct FlowRoutes {
     pub back: Vec<String>,
 }
 
-/// Something in a scenario that is permitted, but hardly meant.
+/// Something in a scenario that is permitted but probably not intended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     /// The path of the field.
     pub field: String,
-    /// What about it, and what to do.
+    /// What is unusual, and what to do.
     pub message: String,
 }
 
-/// Checks all that [`run`](crate::run) checks before time begins: the scenario itself, and that every
-/// flow has a route there and back.
+/// Performs all checks of [`run`](crate::run) before the simulation: the scenario itself, and that
+/// every flow has a forward and a reverse route.
 ///
 /// # Errors
 /// [`ScenarioError`] with the field that is wrong.

@@ -1,4 +1,4 @@
-//! Connections as a scenario describes them: the two ends of a flow.
+//! Creates connections, the two ends of a flow, as a scenario describes them.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use crate::random::stream;
 use crate::transport::Transport;
 use skywave_scenario::{FlowSpec, SourceSpec};
 
-/// Port of every receiver.
+/// The port of every receiver.
 const RECEIVER_PORT: u16 = 5001;
 
-/// What the connections of a flow are made of that follow one another.
+/// Creates the successive connections of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub(crate) flow: FlowSpec,
     pub(crate) transport: Transport,
-    /// Index of the flow, and how many there are: no two have a port in common.
+    /// The flow's index and the number of flows, which keep the flows' ports distinct.
     pub(crate) index: usize,
     pub(crate) flows: usize,
     pub(crate) seed: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Opened {
 }
 
 impl Connector {
-    /// Both ends of the flow's next connection, the `number`th.
+    /// Returns both ends of the flow's connection `number`.
     pub(crate) fn open(&self, number: usize, now: Instant) -> Opened {
         let flow = &self.flow;
         let port = sender_port(self.index + number * self.flows);
@@ -46,7 +46,7 @@ impl Connector {
     }
 }
 
-/// When a flow begins.
+/// Returns when a flow starts.
 pub(crate) fn start_of(flow: &FlowSpec, seed: u64) -> Instant {
     let start = Instant::ZERO + flow.start;
     if flow.start_jitter.is_zero() {
@@ -56,7 +56,7 @@ pub(crate) fn start_of(flow: &FlowSpec, seed: u64) -> Instant {
     start + Duration::from_nanos(rng.random_range(0..=flow.start_jitter.as_nanos()))
 }
 
-/// The sender and the receiver of a flow.
+/// Returns the sender and the receiver of a flow.
 pub(crate) fn pair(flow: &FlowSpec, transport: &Transport, index: usize, seed: u64) -> [Host; 2] {
     if matches!(flow.source, SourceSpec::Web(_)) {
         let closed = || Host::Successive(Box::default());
@@ -71,7 +71,7 @@ pub(crate) fn pair(flow: &FlowSpec, transport: &Transport, index: usize, seed: u
     )
 }
 
-/// The two ends of a connection that begins at `start`; `label` names its random streams.
+/// Returns the two ends of a connection that starts at `start`. `label` names its random streams.
 fn connect(
     transport: &Transport,
     label: &str,
@@ -121,7 +121,7 @@ fn connect(
     }
 }
 
-/// Client ports are the dynamic range, one for each flow until they begin again.
+/// Returns a client port: one per flow from the dynamic range, reused when the range is exhausted.
 const fn sender_port(flow: usize) -> u16 {
     const FIRST: u16 = 49_152;
     FIRST + (flow % (u16::MAX - FIRST) as usize) as u16

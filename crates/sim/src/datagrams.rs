@@ -1,21 +1,21 @@
-//! Transports of datagrams, as applications see them.
+//! Datagram transports, as applications see them.
 
 use skywave_transport::{End, dccp, udp};
 use skywave_units::Instant;
 use skywave_wire::Payload;
 
-/// What an application does with a transport of datagrams.
+/// What an application does with a datagram transport.
 pub(crate) trait Datagrams: End {
-    /// Hands a datagram over to be sent; false where it is not taken.
+    /// Hands over a datagram to be sent; returns false if it is refused.
     fn send(&mut self, datagram: Payload) -> bool;
 
-    /// Datagrams that have been handed over and wait to be sent.
+    /// Returns the number of datagrams waiting to be sent.
     fn waiting(&self) -> usize;
 
-    /// Takes what has arrived.
+    /// Reads what has arrived.
     fn read(&mut self);
 
-    /// Sends no more.
+    /// Closes the sending side.
     fn close(&mut self, now: Instant);
 }
 

@@ -1,4 +1,4 @@
-//! The event loop; `ends` is what it does with hosts and applications.
+//! The event loop. `ends` handles hosts and applications.
 
 mod ends;
 
@@ -20,7 +20,7 @@ use crate::transport::Transport;
 use crate::view::{Event, HostView, PacketView, Sample};
 use crate::wire_check::{self, WireMismatch};
 
-/// How many events pass between two looks at the outside world: some hundreds a second.
+/// The number of events between calls of `progress`, which gives some hundreds of calls per second.
 const EVENTS_PER_REPORT: u64 = 1 << 15;
 
 /// How many events, for each host, pass at least between two looks for controls that have failed: a
@@ -29,7 +29,7 @@ const EVENTS_PER_HOST: u64 = 32;
 
 /// A simulation in progress.
 ///
-/// Hosts stand in the order of their [`HostId`]s.
+/// Hosts are in the order of their [`HostId`]s.
 pub(crate) struct Simulator<O> {
     hosts: Vec<Host>,
     applications: Vec<Application>,
@@ -38,14 +38,14 @@ pub(crate) struct Simulator<O> {
     events: u64,
 }
 
-/// All that lies between hosts. Apart from them, so that a host can be drained into it.
+/// Everything between hosts. Separate from them, so that a host can be drained into it.
 struct Plane<O> {
     network: Network,
-    /// Each host's way to its peer.
+    /// Each host's route to its peer.
     routes: Vec<Route>,
-    /// Each flow's transport, which says what routers read out of its packets.
+    /// Each flow's transport, which defines the tags that routers read.
     transports: Vec<Transport>,
-    /// Packets on their way.
+    /// Packets in flight.
     bodies: Bodies,
     schedule: Schedule,
     observer: O,
@@ -53,18 +53,18 @@ struct Plane<O> {
     mismatch: Option<WireMismatch>,
 }
 
-/// Why a run ended before its time.
+/// Why a run stopped early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The one who watches the progress said so.
+    /// The progress callback asked to stop.
     Interrupted,
     /// The control of a flow failed.
     Control(FlowId, ControlFailure),
-    /// A packet did not survive the wire.
+    /// A packet differed after encoding and parsing.
     Wire(WireMismatch),
 }
 
-/// What a simulation is made of.
+/// The parts of a simulation.
 pub(crate) struct Parts<O> {
     pub(crate) network: Network,
     pub(crate) hosts: Vec<Host>,
@@ -72,13 +72,13 @@ pub(crate) struct Parts<O> {
     pub(crate) routes: Vec<Route>,
     pub(crate) transports: Vec<Transport>,
     pub(crate) observer: O,
-    /// Distance between sampling times; none are taken where absent.
+    /// The interval between samples; `None` disables sampling.
     pub(crate) sample_interval: Option<Duration>,
     pub(crate) verify_wire: bool,
 }
 
 impl<O: Observer> Simulator<O> {
-    /// A simulation at time zero.
+    /// Creates a simulation at time zero.
     pub(crate) fn new(parts: Parts<O>) -> Self {
         let Parts {
             network,
@@ -121,8 +121,8 @@ impl<O: Observer> Simulator<O> {
         }
     }
 
-    /// Runs until `end`; events at `end` itself still happen. `progress` is told the time now and
-    /// then and answers whether to go on.
+    /// Runs until `end`, including events at `end`. Calls `progress` regularly with the current
+    /// time; the run stops if it returns false.
     pub(crate) fn run(
         &mut self,
         end: Instant,
@@ -174,22 +174,22 @@ impl<O: Observer> Simulator<O> {
         Ok(())
     }
 
-    /// Events so far.
+    /// Returns the number of events so far.
     pub(crate) const fn events(&self) -> u64 {
         self.events
     }
 
-    /// The hosts.
+    /// Returns the hosts.
     pub(crate) fn hosts(&self) -> &[Host] {
         &self.hosts
     }
 
-    /// The applications.
+    /// Returns the applications.
     pub(crate) fn applications(&self) -> &[Application] {
         &self.applications
     }
 
-    /// Ends the simulation and hands over the one who watched it.
+    /// Ends the simulation and returns its observer.
     pub(crate) fn into_observer(self) -> O {
         self.plane.observer
     }
@@ -220,11 +220,12 @@ impl<O: Observer> Simulator<O> {
             }
             Host::Dccp(_) | Host::Udp(_) => unreachable!("both hosts of a flow speak its protocol"),
         }
-        // Its application reads and writes nothing: there is nothing else to settle.
+        // Its application reads and writes nothing, so nothing else needs to be settled.
         plane.observer.settled(now, HostView::new(to, host));
     }
 
-    /// What is done by the clock, not by a packet. Kept apart from what every packet runs through.
+    /// Processes an event caused by time rather than by a packet. Separate from the path that every
+    /// packet takes.
     #[inline(never)]
     fn expire(&mut self, now: Instant, actor: Actor) {
         match actor {
@@ -269,8 +270,8 @@ impl<O: Observer> Simulator<O> {
         }
     }
 
-    /// After an input has been dealt with: the receiving application reads what has come, a
-    /// sending one that always has data fills the room that is free, and the observer looks on.
+    /// Completes an input: the receiving application reads what has arrived, a sending one that
+    /// always has data fills the free room, and the observer is notified.
     fn settle(&mut self, now: Instant, id: HostId) {
         let host = &mut self.hosts[id.index()];
         if matches!(host, Host::Dccp(_) | Host::Udp(_) | Host::Successive(_)) {
@@ -282,7 +283,8 @@ impl<O: Observer> Simulator<O> {
         self.plane.observer.settled(now, host);
     }
 
-    /// Where the sender's connection of several is over, forgets both ends of it.
+    /// Drops both ends of a connection of a flow with successive connections, if the sender's end
+    /// is over.
     fn end_transfer(&mut self, now: Instant, flow: FlowId) {
         let ends = &mut self.hosts[flow.ends()];
         let [Host::Successive(sender), Host::Successive(receiver)] = ends else {
@@ -313,7 +315,7 @@ impl<O: Observer> Simulator<O> {
 }
 
 impl<O: Observer> Plane<O> {
-    /// Sends what an end has to send and sets its timer.
+    /// Sends what an end has to send, and sets its timer.
     fn drain<E>(&mut self, now: Instant, host: HostId, mut drain: Drain<'_, E>) -> Drained<()>
     where
         E: End,
@@ -329,7 +331,7 @@ impl<O: Observer> Plane<O> {
         })
     }
 
-    /// Tells the observer what happens to a packet.
+    /// Notifies the observer of an event of a packet.
     #[inline(always)]
     fn tell(&mut self, now: Instant, event: Event, frame: &Frame) {
         let packet = PacketView::new(frame, &self.bodies);
@@ -357,7 +359,7 @@ impl<O: Observer> Plane<O> {
         self.enqueue(now, link, frame);
     }
 
-    /// What comes off the wire where `body` goes onto it.
+    /// Returns `body` after encoding and parsing.
     #[cold]
     #[inline(never)]
     fn verified(&mut self, body: Body, ecn: Ecn) -> Body {
@@ -367,8 +369,8 @@ impl<O: Observer> Plane<O> {
         })
     }
 
-    /// Lets a link do what is due. Takes the frame that has arrived at its end, if one has, and moves
-    /// it on; gives it back where it is at the end of its route.
+    /// Processes a link's event. Moves the frame that has arrived at its end, if any, to the next
+    /// link, or returns it if it is at the end of its route.
     fn serve_link(&mut self, now: Instant, index: u32) -> Option<Frame> {
         let link = &mut self.network.links[index as usize];
         let mut frame = if link.keeps() {
@@ -399,7 +401,8 @@ impl<O: Observer> Plane<O> {
         arrived
     }
 
-    /// A link whose queue keeps packets may also have begun a transmission, and dropped before it.
+    /// A link whose queue keeps packets may also have begun a transmission, and dropped packets
+    /// before it.
     #[inline(never)]
     fn serve_keeping_link(&mut self, now: Instant, index: u32) -> Option<Frame> {
         let arrived = self.take_arrived(now, index);
@@ -435,7 +438,7 @@ impl<O: Observer> Plane<O> {
         }
     }
 
-    /// Sees to the frames that a queue has dropped after it had taken them in.
+    /// Processes the frames that a queue has dropped after accepting them.
     #[inline(never)]
     fn drop_kept(&mut self, now: Instant, index: u32) {
         while let Some(Dropped { packet, reason }) = self.network.links[index as usize].dropped() {

@@ -1,18 +1,18 @@
-//! Why a run gives no results.
+//! Why a run has no results.
 
 use skywave_congestion::ControlFailure;
 
 use crate::wire_check::WireMismatch;
 use skywave_scenario::ScenarioError;
 
-/// Why there are no results.
+/// Why a run has no results.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// The scenario cannot be run.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// Whoever watched the progress asked for an end.
+    /// The progress callback asked to stop.
     #[error("the run was interrupted")]
     Interrupted,
     /// A congestion control could no longer decide.
@@ -25,7 +25,7 @@ pub enum RunError {
         /// Why.
         failure: ControlFailure,
     },
-    /// A packet was not the same after it had been on the wire (`verify_wire`).
+    /// A packet differed after encoding and parsing (`verify_wire`).
     #[error(transparent)]
     Wire(#[from] WireMismatch),
     /// A capture could not be written.
@@ -36,15 +36,15 @@ pub enum RunError {
         /// What went wrong.
         reason: String,
     },
-    /// There is no such link to capture.
+    /// There is no link with the name given for a capture.
     #[error("there is no link \"{link}\" to capture; links are {known}")]
     UnknownLink {
-        /// The name that was given.
+        /// The name given.
         link: String,
-        /// The names that there are.
+        /// The known names.
         known: String,
     },
-    /// A table could not be made.
+    /// A table could not be created.
     #[error("a table could not be made: {0}")]
     Table(#[from] arrow_schema::ArrowError),
 }

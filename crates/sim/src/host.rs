@@ -1,4 +1,4 @@
-//! The ends of a flow: a transport endpoint each, or one after another.
+//! The ends of a flow: a single transport endpoint each, or several in succession.
 
 use skywave_congestion::{Control, ControlFailure};
 use skywave_transport::Driven;
@@ -10,45 +10,45 @@ use skywave_units::Duration;
 use crate::ids::HostId;
 use crate::packet::Body;
 
-/// A transport endpoint. Boxed, so that an idle flow costs what it needs and no more.
+/// A transport endpoint. Boxed, so that an idle flow uses no more memory than it needs.
 pub(crate) enum Host {
     TcpSender(Box<Driven<Sender>>),
     TcpReceiver(Box<Driven<Receiver>>),
     Dccp(Box<Driven<Connection>>),
     Udp(Box<Driven<Socket>>),
-    /// One connection after another.
+    /// Successive connections.
     Successive(Box<Successive>),
 }
 
-/// What the simulator reads off an endpoint of whatever kind.
+/// What the simulator reads from an endpoint of any kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostStats {
-    /// Data packets sent, retransmissions included.
+    /// Data packets sent, including retransmissions.
     pub packets_sent: u64,
     /// Bytes of application data in them.
     pub bytes_sent: u64,
-    /// Data packets sent again.
+    /// Data packets retransmitted.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Data packets taken in, duplicates not counted.
+    /// Data packets received, excluding duplicates.
     pub delivered_packets: u64,
     /// Bytes of application data delivered (in order, for TCP).
     pub delivered_bytes: u64,
-    /// cwnd, in packets; zero where there is no window.
+    /// cwnd, in packets; zero if there is no window.
     pub cwnd: f64,
-    /// ssthresh, in packets; infinite before the first loss where the protocol says so.
+    /// ssthresh, in packets; infinite before the first loss if the protocol defines it so.
     pub ssthresh: f64,
-    /// Packets outstanding in the network, by the sender's estimate.
+    /// Packets in flight, as estimated by the sender.
     pub pipe: u32,
-    /// The smoothed round-trip time, once there is one.
+    /// The smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// Of a sender that has a rate rather than a window.
+    /// The state of a sender with a rate instead of a window.
     pub rate: Option<RateStats>,
 }
 
-/// An end of a flow whose connections follow one another. Holds a connection while there is one, and the counts of those before it: however many there
-/// have been, it takes the memory of one.
+/// An end of a flow with successive connections. It holds the current connection and the counts of
+/// past ones, so its memory does not depend on their number.
 #[derive(Default)]
 pub(crate) struct Successive {
     current: Option<Current>,
@@ -59,12 +59,12 @@ pub(crate) struct Successive {
 
 struct Current {
     host: Host,
-    /// The sender's port, which no other connection of the flow has for long.
+    /// The sender's port. It is not reused by the flow for a long time.
     port: u16,
 }
 
 impl HostStats {
-    /// These, with the counts of earlier connections added.
+    /// Returns these values with the counts of earlier connections added.
     pub(crate) const fn counts_after(self, past: &Self) -> Self {
         Self {
             packets_sent: self.packets_sent + past.packets_sent,
@@ -77,14 +77,14 @@ impl HostStats {
         }
     }
 
-    /// The counts alone.
+    /// Returns only the counts.
     pub(crate) fn counts(&self) -> Self {
         Self::default().counts_after(self)
     }
 }
 
 impl Host {
-    /// Counters and congestion state.
+    /// Returns counters and congestion state.
     pub(crate) fn stats(&self) -> HostStats {
         match self {
             Self::TcpSender(sender) => {
@@ -111,7 +111,7 @@ impl Host {
             }
             Self::Dccp(connection) => {
                 let stats = connection.get().stats();
-                // A rate has no window: its columns stay zero.
+                // A rate has no window, so the window's columns stay zero.
                 let window = stats.congestion.window().copied().unwrap_or_default();
                 HostStats {
                     packets_sent: stats.counters.data_packets_sent,
@@ -141,7 +141,7 @@ impl Host {
         }
     }
 
-    /// Tells `record` the inner values of the congestion control, where there is one.
+    /// Passes the inner values of the congestion control, if there is one, to `record`.
     pub(crate) fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         match self {
             Self::TcpSender(sender) => sender.get().control().inner_values(record),
@@ -165,7 +165,7 @@ impl Host {
         }
     }
 
-    /// Whether its connection is over.
+    /// Returns whether its connection is over.
     pub(crate) fn is_over(&self) -> bool {
         match self {
             Self::TcpSender(sender) => sender.get().is_over(),
@@ -180,13 +180,13 @@ impl Host {
 }
 
 impl Successive {
-    /// Begins the next connection.
+    /// Starts the next connection.
     pub(crate) fn open(&mut self, host: Host, port: u16) {
         self.close();
         self.current = Some(Current { host, port });
     }
 
-    /// Forgets the connection; its counts stay.
+    /// Drops the connection but keeps its counts.
     pub(crate) fn close(&mut self) {
         if let Some(connection) = self.current.take() {
             self.past = connection.host.stats().counts_after(&self.past).counts();
@@ -194,13 +194,13 @@ impl Successive {
         }
     }
 
-    /// This end of the connection in progress.
+    /// Returns this end of the current connection.
     pub(crate) fn current(&mut self) -> Option<&mut Host> {
         self.current.as_mut().map(|connection| &mut connection.host)
     }
 
-    /// The end that a packet for this host is for; none where it is a late one of an earlier
-    /// connection.
+    /// Returns the end to which a packet for this host belongs; `None` for a late packet of an
+    /// earlier connection.
     pub(crate) fn addressee(&mut self, to: HostId, body: &Body) -> Option<&mut Host> {
         let (source, destination) = body.ports();
         let port = if to.is_sender() { destination } else { source };
@@ -210,14 +210,14 @@ impl Successive {
             .map(|connection| &mut connection.host)
     }
 
-    /// Bytes that this end has received in the connection in progress.
+    /// Returns the bytes received by this end in the current connection.
     pub(crate) fn delivered_bytes(&self) -> u64 {
         self.current
             .as_ref()
             .map_or(0, |connection| connection.host.stats().delivered_bytes)
     }
 
-    /// Whether there is a connection, and it is over.
+    /// Returns whether there is a connection and it is over.
     pub(crate) fn is_over(&self) -> bool {
         self.current
             .as_ref()
@@ -230,7 +230,7 @@ impl Successive {
         self.failure.clone().or_else(failure)
     }
 
-    /// The counts of all connections, and the state of the one in progress.
+    /// Returns the counts of all connections and the state of the current one.
     pub(crate) fn stats(&self) -> HostStats {
         match &self.current {
             Some(connection) => connection.host.stats().counts_after(&self.past),

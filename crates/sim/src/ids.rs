@@ -1,4 +1,4 @@
-//! Numbers of flows and of their ends.
+//! Identifiers of flows and of their ends.
 
 use core::ops::Range;
 
@@ -6,36 +6,36 @@ use core::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(u32);
 
-/// An end of a flow. Hosts are numbered too: each flow's sender, then its receiver, flow by flow.
+/// An end of a flow. Hosts are numbered flow by flow, each flow's sender before its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(u32);
 
 impl FlowId {
-    /// The flow at this index.
+    /// Returns the flow with this index.
     #[inline(always)]
     pub const fn new(index: u32) -> Self {
         Self(index)
     }
 
-    /// The flow's index.
+    /// Returns the flow's index.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The end that sends data.
+    /// Returns the end that sends data.
     #[inline(always)]
     pub const fn sender(self) -> HostId {
         HostId(2 * self.0)
     }
 
-    /// The end that receives data.
+    /// Returns the end that receives data.
     #[inline(always)]
     pub const fn receiver(self) -> HostId {
         HostId(2 * self.0 + 1)
     }
 
-    /// Where both ends stand in a table of hosts, the sender first.
+    /// Returns the indices of both ends in a table of hosts, sender first.
     pub(crate) const fn ends(self) -> Range<usize> {
         let first = self.sender().index();
         first..first + 2
@@ -47,31 +47,31 @@ impl FlowId {
 }
 
 impl HostId {
-    /// The host at this index.
+    /// Returns the host with this index.
     #[inline(always)]
     pub const fn new(index: u32) -> Self {
         Self(index)
     }
 
-    /// The host's index.
+    /// Returns the host's index.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The flow that it is an end of.
+    /// Returns the flow it is an end of.
     #[inline(always)]
     pub const fn flow(self) -> FlowId {
         FlowId(self.0 / 2)
     }
 
-    /// The other end of its flow.
+    /// Returns the other end of its flow.
     #[inline(always)]
     pub const fn peer(self) -> Self {
         Self(self.0 ^ 1)
     }
 
-    /// Whether it is its flow's sender.
+    /// Returns whether it is its flow's sender.
     #[inline(always)]
     pub const fn is_sender(self) -> bool {
         self.0.is_multiple_of(2)

@@ -1,13 +1,14 @@
 //! The packet-level simulator: protocols and paths on a virtual clock.
 //!
-//! - [`Scenario`] describes an experiment; [`run`] runs it and gives [`Results`] as Arrow tables.
-//!   A [`Registry`] says what its words stand for; both come from `skywave_scenario`. A run is `build`, `simulate` and `report`.
-//! - `engine` is the event loop, over `schedule` (the event heap), `network` (links and routes),
-//!   `host` (the ends of flows; `connect` makes them) and `application` (what they send; `talker`
-//!   sends voice, `web` files).
-//! - An [`Observer`] watches a run and is shown it by the types of `view`: `totals` counts for the
-//!   summary, each of the `probes` makes a table, `record` writes the run down for [`physics`], which
-//!   judges it, and `capture` writes pcapng.
+//! - [`Scenario`] describes an experiment; [`run`] runs it and returns [`Results`] as Arrow tables.
+//!   A [`Registry`] holds what a scenario can name; both are from `skywave_scenario`. A run
+//!   consists of `build`, `simulate` and `report`.
+//! - `engine` is the event loop. It uses `schedule` (the event queue), `network` (links and
+//!   routes), `host` (the ends of flows, created by `connect`) and `application` (traffic sources,
+//!   including `talker` for voice and `web` for files).
+//! - An [`Observer`] watches a run through the types of `view`: `totals` counts for the summary,
+//!   each of the `probes` makes a table, `record` keeps the record that [`physics`] verifies, and
+//!   `capture` writes pcapng.
 //! - [`Bench`] is the benchmark.
 //!
 //! ```

@@ -25,47 +25,47 @@ pub(crate) enum Hop {
     Host,
 }
 
-/// One direction of a link, for whoever looks at a run from outside.
+/// One direction of a link, as named outside a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinkName {
-    /// `"r1->r2"`.
+    /// Such as `"r1->r2"`.
     pub(crate) name: String,
-    /// Index of the node at the sending end.
+    /// The index of the node at the sending end.
     pub(crate) from: u32,
-    /// Index of the node at the receiving end.
+    /// The index of the node at the receiving end.
     pub(crate) to: u32,
 }
 
-/// Links, and routes as runs of hops in one flat table.
+/// Links, and routes as sequences of hops in one flat table.
 pub(crate) struct Network {
     pub(crate) links: Vec<SimLink>,
-    /// What their queues are.
+    /// The disciplines of their queues.
     queues: Vec<Arc<dyn QueueKind<Frame>>>,
     pub(crate) names: Vec<LinkName>,
-    /// Node names; a node's address in captures follows from its index.
+    /// Node names. A node's address in captures follows from its index.
     pub(crate) nodes: Vec<String>,
-    /// Index of each node.
+    /// The index of each node.
     index: BTreeMap<String, u32>,
     hops: Vec<Hop>,
     routes: Routes,
-    /// What has been asked for: the nodes in a row that a route names, the ends where it names none.
+    /// The routes requested so far, by the nodes they name, or by their ends if they name none.
     asked: BTreeMap<Vec<u32>, Way>,
 }
 
 /// A route through the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
-    /// Where it starts in the table of hops.
+    /// The index of its first hop in the table of hops.
     pub(crate) hop: u32,
-    /// Whether it was chosen among several with as few links.
+    /// Whether another route has as few links.
     pub(crate) has_equal: bool,
 }
 
 impl Network {
-    /// The network of `scenario`, which has been validated.
+    /// Creates the network of a validated `scenario`.
     ///
     /// # Errors
-    /// [`ScenarioError`] where a queue is not known after all.
+    /// [`ScenarioError`] if a queue is unknown after all.
     pub(crate) fn new(scenario: &Scenario, registry: &Registry) -> Result<Self, ScenarioError> {
         let (nodes, specs) = scenario.topology();
         let index: BTreeMap<String, u32> = nodes.iter().cloned().zip(0..).collect();
@@ -93,21 +93,22 @@ impl Network {
         })
     }
 
-    /// The index of a node.
+    /// Returns the index of a node.
     pub(crate) fn node(&self, name: &str) -> Option<u32> {
         self.index.get(name).copied()
     }
 
-    /// The hop at this place in the table.
+    /// Returns the hop with this index in the table.
     pub(crate) fn hop(&self, index: u32) -> Hop {
         self.hops[index as usize]
     }
 
-    /// The route between two nodes: through the nodes of `through`, or where it is `None`, the
-    /// fewest links, and among equals those that come first in the scenario.
+    /// Returns the route between two nodes: through the nodes of `through`, or if that is `None`,
+    /// the route with the fewest links; among equals, the one whose links come first in the
+    /// scenario.
     ///
     /// # Errors
-    /// [`ScenarioError`] at `field` where there is no such route.
+    /// [`ScenarioError`] at `field` if there is no such route.
     pub(crate) fn route(
         &mut self,
         from: u32,
@@ -118,7 +119,8 @@ impl Network {
         let between = through.unwrap_or_default().iter();
         let between: Vec<_> = between.filter_map(|name| self.node(name)).collect();
         let nodes = [&[from], &between[..], &[to]].concat();
-        // Ends alone may also be named, if a link connects them: then it is the only fewest.
+        // An explicit route without intermediate nodes has the same key. If a link connects the
+        // ends, it is also the only route with the fewest links.
         if let Some(&way) = self.asked.get(&nodes) {
             return Ok(way);
         }
@@ -149,13 +151,13 @@ impl Network {
         Ok(way)
     }
 
-    /// Whether any queue on the route that starts here treats classes of traffic differently.
+    /// Returns whether any queue on the route that starts here distinguishes traffic classes.
     pub(crate) fn has_classes(&self, hop: u32) -> bool {
         let mut links = self.links_from(hop);
         links.any(|link| self.queues[link as usize].conduct().has_classes)
     }
 
-    /// The links of the route that starts here.
+    /// Returns the links of the route that starts here.
     pub(crate) fn links_from(&self, hop: u32) -> impl Iterator<Item = u32> {
         self.hops[hop as usize..].iter().map_while(|hop| match hop {
             Hop::Link(link) => Some(*link),
@@ -163,7 +165,7 @@ impl Network {
         })
     }
 
-    /// The nodes of the route that starts here, after the first.
+    /// Returns the nodes of the route that starts here, except the first.
     pub(crate) fn nodes_from(&self, hop: u32) -> impl Iterator<Item = &str> {
         self.links_from(hop).map(|link| {
             let node = self.names[link as usize].to;
@@ -171,7 +173,8 @@ impl Network {
         })
     }
 
-    /// The dialects that routers on the route that starts here write on packets of this class.
+    /// Returns the dialects that routers on the route that starts here write into packets of this
+    /// class.
     pub(crate) fn dialects(&self, start: u32, class: u8) -> impl Iterator<Item = Dialect> {
         self.links_from(start)
             .map(|link| &self.queues[link as usize])
@@ -179,7 +182,7 @@ impl Network {
     }
 }
 
-/// One direction of a link; what is random on it has a stream of its own.
+/// Creates one direction of a link, with random streams of its own.
 fn link(direction: &Direction<'_>, queue: &dyn QueueKind<Frame>, seed: u64) -> SimLink {
     let name = direction.name();
     let named = |name: &str| stream(seed, name);
@@ -215,7 +218,7 @@ fn link(direction: &Direction<'_>, queue: &dyn QueueKind<Frame>, seed: u64) -> S
     })
 }
 
-/// The steps of a trace, each with its rate and its delay.
+/// Returns the steps of a trace with their rate and delay.
 fn steps(direction: &Direction<'_>) -> Vec<Step> {
     let (mut rate, mut delay) = (direction.rate, direction.delay);
     let steps = direction.trace.map_or(&[][..], TraceSpec::steps);

@@ -1,4 +1,4 @@
-//! Packets in the simulator: a small frame that travels, a body that stays where it is.
+//! Packets in the simulator: a small frame that moves, and a body that stays in place.
 
 use core::num::NonZeroU64;
 
@@ -8,28 +8,28 @@ use skywave_wire::{Ecn, Payload, dccp, tcp, udp};
 
 use crate::ids::HostId;
 
-/// Bytes of the IPv4 header that the simulator puts before every packet.
+/// Bytes of the IPv4 header that the simulator adds to every packet.
 pub(crate) const IP_HEADER: u32 = 20;
 
-/// What links and queues of the simulator move: a [`Packet`] and, for others, no more.
-// Small, copied from hop to hop. Its body waits among the `Bodies`. Two machine words, so that a copy
-// is two registers: fields of their own would be written narrow and read wide, and a processor waits
-// for that.
+/// What the simulator's links and queues move. Outside this crate it is only a [`Packet`].
+// Small, because it is copied at every hop; its body stays in `Bodies`. It is two machine words so
+// that a copy takes two registers: separate fields would be written narrow and read wide, which
+// stalls the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Low half: key of the [`Body`]. High half: where on its route it is.
+    /// Low half: key of the [`Body`]. High half: position on its route.
     cursor: u64,
-    /// Low half: the host that it is addressed to. Then 24 bits of size, three of its
-    /// [tag](Packet::tag), one for [`MARKED`], two of class, two of ECN. A packet has a size; zero is left for the
-    /// empty slots of rings.
+    /// Low half: the destination host. Then 24 bits of size, three of its [tag](Packet::tag), one
+    /// for [`MARKED`], two of class, two of ECN. Never zero, because the size is not; zero marks
+    /// the empty slots of rings.
     label: NonZeroU64,
 }
 
-/// Set where the ECN field was changed on the link that the frame is on.
+/// Set if the link the frame is on has changed its ECN field.
 const MARKED: u64 = 1 << 59;
 
 impl Frame {
-    /// A frame of `size` bytes for this host, at the beginning of its route.
+    /// Creates a frame of `size` bytes for this host, at the start of its route.
     pub(crate) const fn new(body: u32, route: Route, to: HostId, size: u32, ecn: Ecn) -> Self {
         let Route { hop, class, .. } = route;
         let label = to.get() as u64
@@ -42,7 +42,7 @@ impl Frame {
         }
     }
 
-    /// The frame of a packet with this [tag](Packet::tag).
+    /// Returns the frame with this [tag](Packet::tag).
     pub(crate) const fn tagged(self, tag: u8) -> Self {
         Self {
             cursor: self.cursor,
@@ -50,17 +50,17 @@ impl Frame {
         }
     }
 
-    /// Key of the [`Body`].
+    /// Returns the key of the [`Body`].
     pub(crate) const fn body(self) -> usize {
         self.cursor as u32 as usize
     }
 
-    /// Where on its route it is.
+    /// Returns its position on its route.
     pub(crate) const fn hop(self) -> u32 {
         (self.cursor >> 32) as u32
     }
 
-    /// The same frame, one hop on.
+    /// Returns the frame one hop further.
     pub(crate) const fn moved_on(self) -> Self {
         Self {
             cursor: self.cursor + (1 << 32),
@@ -68,30 +68,30 @@ impl Frame {
         }
     }
 
-    /// Whether it came out of the link that it is on with another ECN field than it had gone in with.
+    /// Returns whether the link it is on has changed its ECN field.
     pub(crate) const fn was_marked(self) -> bool {
         self.label.get() & MARKED != 0
     }
 
-    /// The host that it is addressed to.
+    /// Returns the destination host.
     pub(crate) const fn to(self) -> HostId {
         HostId::new(self.label.get() as u32)
     }
 }
 
-/// A label, which is never zero.
+/// Converts to a label, which is never zero.
 const fn label_of(label: u64) -> NonZeroU64 {
     NonZeroU64::new(label).expect("a packet has a size")
 }
 
-/// The way of a host's packets.
+/// The route of a host's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
-    /// Index of the first hop in the network's hops.
+    /// The index of the first hop in the network's table of hops.
     pub(crate) hop: u32,
-    /// The class of traffic, below [`skywave_path::CLASSES`].
+    /// The traffic class, below [`skywave_path::CLASSES`].
     pub(crate) class: u8,
-    /// Whether routers read anything out of its packets: see [`Transport::tag`].
+    /// Whether routers read tags of its packets; see [`Transport::tag`].
     ///
     /// [`Transport::tag`]: crate::transport::Transport::tag
     pub(crate) has_tags: bool,
@@ -130,11 +130,10 @@ impl Packet for Frame {
 /// A link of the simulator.
 pub(crate) type SimLink = Link<Frame>;
 
-/// A transport packet, typed: what a frame stands for, from the moment it is sent until it is
-/// received or dropped.
+/// A typed transport packet: what a frame stands for from sending until it is received or dropped.
 ///
-/// Thousands are on their way at a time, and what they take decides whether a cache holds them
-/// until they arrive. So only a bare segment is kept in place.
+/// Thousands are in flight at a time, and their size decides whether they stay in a cache until
+/// they arrive. Therefore only bare segments are stored inline.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     Bare(BareSegment),
@@ -143,8 +142,8 @@ pub(crate) enum Body {
     Udp(Box<udp::Datagram>),
 }
 
-/// A TCP segment without options and with data that have no values: nearly every one, and a
-/// quarter of the size of [`tcp::Segment`].
+/// A TCP segment without options whose data has no content. Nearly all segments are bare, and they
+/// take a quarter of the size of [`tcp::Segment`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BareSegment {
     source_port: u16,
@@ -158,7 +157,7 @@ pub(crate) struct BareSegment {
 }
 
 impl BareSegment {
-    /// What a header extension may have changed.
+    /// Returns the header fields that a header extension may have changed.
     pub(crate) const fn header(&self) -> Header {
         Header {
             seq: self.seq,
@@ -218,7 +217,7 @@ impl From<udp::Datagram> for Body {
 }
 
 impl Body {
-    /// Bytes of the packet, transport header and data.
+    /// Returns the size in bytes: transport header and data.
     #[inline(always)]
     pub(crate) fn size(&self) -> u32 {
         let header = match self {
@@ -230,7 +229,7 @@ impl Body {
         header as u32 + self.data()
     }
 
-    /// Bytes of application data.
+    /// Returns the bytes of application data.
     pub(crate) fn data(&self) -> u32 {
         match self {
             Self::Bare(bare) => bare.data,
@@ -240,7 +239,7 @@ impl Body {
         }
     }
 
-    /// What kind of packet, for tables.
+    /// Returns the type of packet, for tables.
     pub(crate) fn kind(&self) -> &'static str {
         let flags = match self {
             Self::Bare(bare) => bare.flags,
@@ -259,7 +258,7 @@ impl Body {
         }
     }
 
-    /// The datagram that it carries, where it is of a protocol that has such.
+    /// Returns the datagram it carries, if the protocol has datagrams.
     pub(crate) fn datagram(&self) -> Option<&Payload> {
         match self {
             Self::Dccp(packet) => Some(&packet.payload),
@@ -268,7 +267,7 @@ impl Body {
         }
     }
 
-    /// Source and destination port.
+    /// Returns the source and destination port.
     pub(crate) fn ports(&self) -> (u16, u16) {
         match self {
             Self::Bare(bare) => (bare.source_port, bare.destination_port),
@@ -278,7 +277,7 @@ impl Body {
         }
     }
 
-    /// Sequence number as it stands in the header; zero where it has none.
+    /// Returns the sequence number in the header, or zero if there is none.
     pub(crate) fn seq(&self) -> u64 {
         match self {
             Self::Bare(bare) => u64::from(bare.seq),
@@ -288,7 +287,7 @@ impl Body {
         }
     }
 
-    /// Acknowledgement number as it stands in the header.
+    /// Returns the acknowledgement number in the header.
     pub(crate) fn ack(&self) -> Option<u64> {
         let (flags, ack) = match self {
             Self::Bare(bare) => (bare.flags, bare.ack),
@@ -300,7 +299,7 @@ impl Body {
     }
 }
 
-/// Equal when the packets are, however they are kept.
+/// Packets are equal regardless of how they are stored.
 impl PartialEq for Body {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -360,7 +359,7 @@ mod tests {
         );
     }
 
-    /// A million packets in flight are common; a size that grows is felt in every cache.
+    /// A million packets in flight is common, and a larger size affects every cache.
     #[test]
     fn packets_on_their_way_are_small() {
         assert!(size_of::<Frame>() <= 16);

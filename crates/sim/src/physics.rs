@@ -1,17 +1,17 @@
-//! An independent judge of a run.
+//! An independent verifier of a run.
 //!
-//! It knows the scenario's links, what their queues declare that they do and the run's record, shares
-//! no code with the engine, the links or the queues, and checks what must hold in any network:
+//! It uses only the scenario's links, the declared conduct of their queues, and the run's record.
+//! It shares no code with the engine, the links or the queues. It checks what holds in any network:
 //!
-//! - packets are conserved: sent once, on one link at a time, received or dropped once, by the
-//!   host at the other end of their flow; none is left standing at a node, or on a link beyond
-//!   its time;
-//! - links are FIFO where their queue is;
-//! - packets leave a link neither faster nor slower than its rate and its delay say, which a trace
-//!   and jitter may change;
-//! - a queue never holds more than its limit, and drops only when it is full, or early where its
-//!   discipline does that (of sub-queues only the sum is known);
-//! - only routers touch the ECN field, and only as their discipline declares.
+//! - Packets are conserved: each is sent once, is on one link at a time, and is either dropped once
+//!   or received once, by the host at the other end of its flow. None is left at a node, or on a
+//!   link longer than possible.
+//! - Links are FIFO if their queue is.
+//! - Packets leave a link neither faster nor slower than its rate and delay permit, including
+//!   changes by a trace and jitter.
+//! - A queue never holds more than its limit. It drops packets only when it is full, or early if
+//!   its discipline does so. (For sub-queues only the sum is known.)
+//! - Only routers change the ECN field, and only as their discipline declares.
 
 mod link;
 mod timing;
@@ -28,7 +28,7 @@ use crate::ids::HostId;
 use crate::record::{Record, What};
 use skywave_scenario::Scenario;
 
-/// Violations that are written out; a broken run would give millions.
+/// The most violations listed. A broken run may have millions.
 const MOST_VIOLATIONS: usize = 20;
 
 /// Where a packet is.
@@ -45,7 +45,7 @@ struct Traveller {
     receiver: HostId,
 }
 
-/// Checks the record of a run of `scenario`; the answer is empty where all is well.
+/// Checks the record of a run of `scenario` and returns the violations; empty if there are none.
 pub fn verify(scenario: &Scenario, registry: &Registry, records: &[Record]) -> Vec<String> {
     let links = match links(scenario, registry) {
         Ok(links) => links,
@@ -108,7 +108,7 @@ impl Judge {
         }
     }
 
-    /// What must hold when time is up: packets are on links, and none there is overdue.
+    /// Checks the end of the run: remaining packets are on links, and none is overdue.
     fn check_end(&mut self, end: Instant) {
         for (packet, traveller) in &self.travellers {
             if let Place::Node(node) = &traveller.place {
@@ -145,8 +145,8 @@ impl Judge {
         Ok(())
     }
 
-    /// The traveller of a record, which must be at `place` and be as it was, but for a mark where
-    /// one `may_be_marked`.
+    /// Returns the traveller of a record. It must be at `place` and unchanged, except for changes
+    /// of the ECN field that `writes` permits.
     fn traveller(
         &mut self,
         record: &Record,
@@ -174,7 +174,7 @@ impl Judge {
         Ok(traveller)
     }
 
-    /// The node at the sending end of a link.
+    /// Returns the node at the sending end of a link.
     fn entrance(&self, link: u32) -> Place {
         Place::Node(self.links[link as usize].from.clone())
     }

@@ -1,4 +1,4 @@
-//! The event schedule: one entry for each actor, not one for each packet.
+//! The event schedule, with one entry per actor rather than per packet.
 
 use std::hint::select_unpredictable;
 
@@ -6,10 +6,10 @@ use skywave_units::Instant;
 
 use crate::ids::{FlowId, HostId};
 
-/// From here on an entrant has no event: 292 years, beyond what a run may last.
+/// Times from here on mean no event: 292 years, longer than any run.
 const NEVER: u64 = 1 << 63;
 
-/// Who has events, at most one at a time.
+/// What has events, at most one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Actor {
     /// A link: its next arrival.
@@ -24,10 +24,10 @@ pub(crate) enum Actor {
 
 /// Pending events.
 ///
-/// Events at the same instant happen in the order in which they were scheduled.
+/// Events at the same instant occur in the order in which they were scheduled.
 ///
-/// There are two tournaments, because there are two kinds of actors: a few whose events come and
-/// go with every packet, and many that are rarely touched.
+/// There are two tournaments for two kinds of actors: a few whose events change with every packet,
+/// and many that rarely change.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     links: Tournament,
@@ -39,7 +39,7 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule without events for so many actors of each kind, and for a sampling clock.
+    /// Creates a schedule without events for these numbers of actors and a sampling clock.
     pub(crate) fn new(links: u32, hosts: u32, applications: u32) -> Self {
         Self {
             links: Tournament::new(links as usize),
@@ -50,7 +50,8 @@ impl Schedule {
         }
     }
 
-    /// The next event: when, and whose. It stays until its actor is set anew or cancelled.
+    /// Returns the time and the actor of the next event, which remains until the actor is set or
+    /// cancelled.
     #[inline(always)]
     pub(crate) fn peek(&self) -> Option<(Instant, Actor)> {
         let (link, timer) = (self.links.first, self.timers.first);
@@ -62,7 +63,7 @@ impl Schedule {
         Some((Instant::from_nanos(timer.at), actor))
     }
 
-    /// Whose the next event is, where no link is due before every timer.
+    /// Returns the actor of the next event if no link's event is before every timer.
     #[cold]
     fn first_timer(&self) -> Option<Actor> {
         let (link, timer) = (self.links.first, self.timers.first);
@@ -76,7 +77,7 @@ impl Schedule {
         Some(self.actor_of(timer.entrant as u32))
     }
 
-    /// Sets the actor's event to `at`, whatever it was before.
+    /// Sets the actor's event to `at`, replacing any earlier one.
     pub(crate) fn set(&mut self, actor: Actor, at: Instant) {
         let order = self.sequence;
         self.sequence += 1;
@@ -84,9 +85,9 @@ impl Schedule {
         tournament.replay(entrant, at.as_nanos().min(NEVER - 1), order);
     }
 
-    /// Makes sure that the actor is woken at `at` or earlier. An earlier event is left standing:
-    /// timers mostly move away from the present, and an early wake-up that finds nothing due costs
-    /// less than moving the entry each time.
+    /// Ensures that the actor is woken at `at` or earlier. An earlier event is kept: timers mostly
+    /// move into the future, and an early wake-up that finds nothing due costs less than moving the
+    /// entry each time.
     pub(crate) fn wake_by(&mut self, actor: Actor, at: Instant) {
         let (tournament, entrant) = self.tournament(actor);
         if at.as_nanos() < tournament.due(entrant) {
@@ -94,7 +95,7 @@ impl Schedule {
         }
     }
 
-    /// Takes the actor's event away.
+    /// Removes the actor's event.
     pub(crate) fn cancel(&mut self, actor: Actor) {
         let (tournament, entrant) = self.tournament(actor);
         tournament.replay(entrant, NEVER + entrant as u64, 0);
@@ -121,35 +122,37 @@ impl Schedule {
     }
 }
 
-/// A tournament tree: entrants are its leaves, and each inner node holds the earlier of its two
-/// children. A change replays the matches on the way from a leaf to the root, which is a fixed
-/// number of comparisons that need no branch prediction.
+/// A tournament tree: entrants are the leaves, and each inner node holds the earlier of its two
+/// children. A change replays the matches from a leaf to the root, with a fixed number of
+/// comparisons that need no branch prediction.
 #[derive(Debug)]
 struct Tournament {
-    /// The winner of all.
+    /// The overall winner.
     first: Due,
-    /// Matches between a leaf and the root: there are two to the power of this many leaves.
+    /// The number of matches from a leaf to the root. The number of leaves is two to this power.
     rounds: u32,
-    /// All of its [`Tables`], one after the other, behind one pointer.
+    /// All of its [`Tables`], in sequence, behind one pointer.
     tables: Box<[u64]>,
 }
 
-/// An entrant and the time of its event, in nanoseconds. Without an event it is at a time of its
-/// own from [`NEVER`] on: so that only events at the same instant are equal.
+/// An entrant and the time of its event, in nanoseconds. Without an event it has a unique time from
+/// [`NEVER`] on, so that only events at the same instant compare equal.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     at: u64,
     entrant: u64,
 }
 
-/// Node 1 is the root, node `n` has children `2 n` and `2 n + 1`, the second half are the leaves.
+/// Node 1 is the root, node `n` has children `2 n` and `2 n + 1`, and the second half are the
+/// leaves.
 struct Tables<'a> {
-    /// When the event of each node's winner is.
+    /// The time of each node's winner.
     times: &'a mut [u64],
-    /// The winner of each node. Apart from its time, since a processor finds a word of eight bytes
-    /// in a table by itself.
+    /// The winner of each node. Separate from its time, because a processor can address an
+    /// eight-byte table entry directly.
     winners: &'a mut [u64],
-    /// When each entrant was scheduled, which decides between events at the same instant.
+    /// The order in which entrants were scheduled, which decides between events at the same
+    /// instant.
     orders: &'a mut [u64],
 }
 
@@ -170,18 +173,18 @@ impl Tournament {
         tournament
     }
 
-    /// When the entrant's event is.
+    /// Returns the time of the entrant's event.
     #[inline(always)]
     fn due(&self, entrant: usize) -> u64 {
         self.tables[(1 << self.rounds) + entrant]
     }
 
-    /// When the entrant was scheduled.
+    /// Returns when the entrant was scheduled.
     fn order(&self, entrant: u64) -> u64 {
         self.tables[Tables::orders_at(1 << self.rounds) + entrant as usize]
     }
 
-    /// Gives the entrant a new event and plays its matches again.
+    /// Sets the entrant's event and replays its matches.
     fn replay(&mut self, entrant: usize, at: u64, order: u64) {
         let tables = &mut *self.tables;
         let due = Due {
@@ -227,9 +230,9 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// The winner of all, after the matches from the leaf of `best` on. For a number of leaves that the
-/// compiler knows: it needs neither branches nor bounds, which is a quarter of the time that a busy
-/// simulation takes.
+/// Returns the overall winner after replaying the matches from the leaf of `best`. The number of
+/// leaves is known at compile time, so no branches or bounds checks are needed; that saves a
+/// quarter of a busy simulation's time.
 #[inline(always)]
 fn play<const LEAVES: usize>(tables: &mut [u64], mut best: Due, order: u64) -> Due {
     let Tables {
@@ -255,8 +258,8 @@ fn play<const LEAVES: usize>(tables: &mut [u64], mut best: Due, order: u64) -> D
     best
 }
 
-/// The matches from `node` on, with events at the same instant. On its own, so that the usual match
-/// is decided by one comparison.
+/// Replays the matches from `node` with events at the same instant. Separate, so that the usual
+/// match is a single comparison.
 #[cold]
 #[inline(never)]
 fn play_on(tables: &mut [u64], leaves: usize, mut node: usize, mut best: Due) -> Due {
@@ -332,7 +335,7 @@ mod tests {
         ]
     }
 
-    /// Numbers of links for every size of tournament that is played its own way.
+    /// Numbers of links for every size of tournament that has its own code.
     fn operations() -> impl Strategy<Value = (u32, Vec<(Actor, u64, u8)>)> {
         prop::sample::select(vec![3, 30, 60, 100, 200, 300]).prop_flat_map(|links| {
             let operation = (actors(links), 0u64..50, 0u8..4);
@@ -341,7 +344,7 @@ mod tests {
     }
 
     proptest! {
-        /// The trees against a sorted map of (time, order of scheduling).
+        /// The trees agree with a sorted map of (time, order of scheduling).
         #[test]
         fn agrees_with_a_sorted_map((links, operations) in operations()) {
             let mut schedule = Schedule::new(links, 20, 6);

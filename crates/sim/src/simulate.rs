@@ -1,4 +1,4 @@
-//! Lets time pass in what has been built, and takes down what that leaves.
+//! Simulates a built scenario, and collects the final state.
 
 use skywave_units::Instant;
 
@@ -12,18 +12,18 @@ use crate::record::Fingerprint;
 use crate::traffic::Journal;
 use skywave_scenario::Scenario;
 
-/// What a simulation leaves.
+/// The final state of a simulation.
 pub(crate) struct Ended<O> {
     pub(crate) events: u64,
-    /// Of every host, in the order of their numbers.
+    /// The counters of every host, in the order of their numbers.
     pub(crate) stats: Vec<HostStats>,
-    /// Of every flow.
+    /// The journal of every flow.
     pub(crate) journals: Vec<Journal>,
     pub(crate) fingerprint: u64,
     pub(crate) observer: O,
 }
 
-/// Lets time pass until the scenario's end, while `observer` watches.
+/// Simulates until the scenario's end while `observer` watches.
 pub(crate) fn simulate<O: Observer>(
     scenario: &Scenario,
     build: Build,

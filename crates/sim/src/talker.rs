@@ -1,4 +1,4 @@
-//! A voice source: frames of speech, gathered into datagrams.
+//! A voice source: frames of speech, collected into datagrams.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,9 +9,9 @@ use crate::traffic::Made;
 use crate::voice::Stamp;
 use skywave_scenario::{TalkspurtSpec, VoiceSpec};
 
-/// How long a source stays in a mode of its codec, at least, before it goes down another.
+/// The minimum time a source stays in a mode of its codec before it switches to the next lower one.
 const DOWN_AFTER: Duration = Duration::from_secs(1);
-/// How long the transport must have taken everything at once before it goes up one.
+/// The time without waiting for the transport after which it switches to the next higher one.
 const UP_AFTER: Duration = Duration::from_secs(5);
 
 /// The talking end of a voice call.
@@ -19,27 +19,27 @@ const UP_AFTER: Duration = Duration::from_secs(5);
 pub(crate) struct Talker {
     interval: Duration,
     header: u32,
-    /// Frames that make a datagram, and that may share one.
+    /// The number of frames that completes a datagram, and the most frames per datagram.
     frames: u16,
     most_frames: u16,
-    /// Sends a datagram only when none waits in the transport.
+    /// Whether to send a datagram only if none waits in the transport.
     waits: bool,
-    /// Bytes of a frame in each mode, the best first.
+    /// The size of a frame in each mode, in descending order.
     modes: Vec<u32>,
     mode: u16,
-    /// When the mode last changed, or the transport last made it wait.
+    /// When the mode last changed, and when the transport last made it wait.
     mode_since: Instant,
     busy_at: Instant,
-    /// Frames that have been made and not handed over, and when the first of them was made.
+    /// The number of frames not handed over yet, and when the first of them was made.
     gathered: u16,
     first: Instant,
     spurts: Option<Spurts>,
-    /// Distance of the intervals of `counts`.
+    /// The length of the intervals of `counts`.
     probe_interval: Duration,
     pub(crate) counts: Vec<Made>,
 }
 
-/// Talk and pause in turn.
+/// Alternating talkspurts and pauses.
 #[derive(Debug)]
 struct Spurts {
     talk: Duration,
@@ -50,7 +50,7 @@ struct Spurts {
 }
 
 impl Talker {
-    /// A source that begins to talk at `start`. Frames are counted by intervals of `probe_interval`
+    /// Creates a source that starts to talk at `start`. Frames are counted per `probe_interval`
     /// from time zero.
     pub(crate) fn new(
         spec: &VoiceSpec,
@@ -81,12 +81,12 @@ impl Talker {
         }
     }
 
-    /// Distance of its ticks.
+    /// Returns the interval between its ticks.
     pub(crate) const fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// A tick: a frame is made unless there is a pause, and a datagram sent when there are enough.
+    /// Processes a tick: makes a frame unless in a pause, and sends a datagram if there are enough.
     pub(crate) fn tick<E: Datagrams>(&mut self, now: Instant, transport: &mut E) {
         let talks = self.spurts.as_mut().is_none_or(|spurts| spurts.talk(now));
         if talks {
@@ -114,7 +114,7 @@ impl Talker {
     }
 
     fn make_frame(&mut self, now: Instant) {
-        // What is left of an earlier talkspurt has no part in this one.
+        // Frames left over from an earlier talkspurt do not join this one.
         if self.first + self.interval * u64::from(self.gathered) < now {
             self.refuse(self.gathered);
             self.gathered = 0;
@@ -132,7 +132,7 @@ impl Talker {
         self.count(now).frames += 1;
     }
 
-    /// The frames of a datagram are of one mode.
+    /// Chooses the mode of a datagram. All its frames have the same mode.
     fn choose_mode(&mut self, now: Instant) {
         let lowest = self.modes.len() as u16 - 1;
         let waited = self.busy_at > self.mode_since;
@@ -149,7 +149,7 @@ impl Talker {
         }
     }
 
-    /// The first of the gathered frames are given up.
+    /// Counts the first of the collected frames as refused.
     fn refuse(&mut self, frames: u16) {
         for frame in 0..frames {
             let made = self.first + self.interval * u64::from(frame);
@@ -180,7 +180,7 @@ impl Spurts {
         spurts
     }
 
-    /// Whether there is talk at `now`.
+    /// Returns whether there is talk at `now`.
     fn talk(&mut self, now: Instant) -> bool {
         while self.until <= now {
             self.is_talking = !self.is_talking;
@@ -195,7 +195,7 @@ impl Spurts {
         self.is_talking
     }
 
-    /// Exponentially distributed; at least a nanosecond, so that time goes on.
+    /// Draws an exponentially distributed time of at least one nanosecond, so that time advances.
     fn draw(&mut self, mean: Duration) -> Duration {
         let uniform: f64 = self.rng.random();
         let drawn = Duration::from_secs_f64(-mean.as_secs_f64() * (1.0 - uniform).ln());

@@ -1,4 +1,4 @@
-//! What applications have done, by their own account.
+//! What applications have done, as they count it.
 
 use skywave_units::Instant;
 
@@ -7,7 +7,7 @@ use skywave_units::Instant;
 pub struct Journal {
     /// The files of web traffic, in order.
     pub transfers: Vec<Transfer>,
-    /// The frames of a voice call, by the interval between two samples in which they were made.
+    /// The frames of a voice call, by the sampling interval in which they were made.
     pub speech: Vec<Made>,
 }
 
@@ -18,15 +18,15 @@ pub struct Transfer {
     pub start: Instant,
     /// Its length.
     pub bytes: u64,
-    /// When the connection was over, and how much of the file had arrived.
+    /// When the connection ended, and how much of the file had arrived; `None` while it is open.
     pub end: Option<(Instant, u64)>,
 }
 
-/// Frames of a voice call that were made in one interval.
+/// Frames of a voice call made in one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Made {
-    /// How many.
+    /// Their number.
     pub frames: u64,
-    /// Those that the transport did not take.
+    /// Those that the transport refused.
     pub refused: u64,
 }

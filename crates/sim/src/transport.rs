@@ -1,4 +1,4 @@
-//! The transport of a flow with its control, as its description and the registry have it.
+//! The transport of a flow with its control, from its description and the registry.
 
 mod dccp;
 mod tcp;
@@ -17,7 +17,7 @@ use crate::backend::Registry;
 use crate::packet::Body;
 use skywave_scenario::{FlowSpec, ScenarioError, SourceSpec, TransportSpec, UdpSpec};
 
-/// What the connections of a flow are made of.
+/// What the connections of a flow are created from.
 #[derive(Clone, Debug)]
 pub(crate) enum Transport {
     Tcp(Arc<TcpPlan>),
@@ -29,10 +29,10 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// The transport of the flow at `field`.
+    /// Creates the transport of the flow at `field`.
     ///
     /// # Errors
-    /// [`ScenarioError`] where its control or a parameter of that is not known.
+    /// [`ScenarioError`] if its control, or a parameter of it, is unknown.
     fn new(flow: &FlowSpec, registry: &Registry, field: &str) -> Result<Self, ScenarioError> {
         let (key, made) = match &flow.transport {
             TransportSpec::Tcp(spec) => {
@@ -55,8 +55,8 @@ impl Transport {
         made.map_err(|error| error.within(&format!("{field}.transport.{key}")).into())
     }
 
-    /// The transport of the flow at `field`, shared with `neighbour` where both are described alike:
-    /// thousands of flows are then little more than one.
+    /// Creates the transport of the flow at `field`, shared with `neighbour` if both have the same
+    /// description. Thousands of flows then take little more memory than one.
     ///
     /// # Errors
     /// As [`Transport::new`].
@@ -77,7 +77,7 @@ impl Transport {
         }
     }
 
-    /// Puts what follows from the profile and the control in the place of what is absent.
+    /// Sets absent parameters to the values that follow from the profile and the control.
     pub(crate) fn complete(&self, spec: &mut TransportSpec) {
         match (self, spec) {
             (Self::Tcp(plan), TransportSpec::Tcp(spec)) => plan.complete(spec),
@@ -88,7 +88,7 @@ impl Transport {
         }
     }
 
-    /// Whether the sender gets along with the routers on its way that write codes of their own.
+    /// Checks that the sender supports the routers on its route that write their own codes.
     pub(crate) fn check_routers(
         &self,
         routers: impl Iterator<Item = Dialect>,
@@ -105,7 +105,7 @@ impl Transport {
         verdict.map_err(|message| ScenarioError::new(format!("{field}.transport.{key}"), message))
     }
 
-    /// Whether routers read anything out of the sender's packets.
+    /// Returns whether routers read tags of the sender's packets.
     pub(crate) fn has_tags(&self) -> bool {
         match self {
             Self::Tcp(plan) => plan.control.has_tags(),
@@ -114,7 +114,7 @@ impl Transport {
         }
     }
 
-    /// What routers read out of a packet of the sender's.
+    /// Returns the tag that routers read from one of the sender's packets.
     #[cold]
     pub(crate) fn tag(&self, body: &Body) -> u8 {
         match (self, body) {
@@ -135,12 +135,12 @@ fn datagram_size(source: &SourceSpec) -> u64 {
     }
 }
 
-/// A window as a scenario gives it; absent where it is unbounded, or no whole number of packets.
+/// Returns a window as in a scenario; `None` if it is unbounded or not a whole number of packets.
 fn whole(packets: f64) -> Option<u32> {
     (packets.fract() == 0.0 && packets <= f64::from(u32::MAX)).then_some(packets as u32)
 }
 
-/// `base` with what a scenario says of it.
+/// Returns `base` with the values set in a scenario.
 fn rto_config(
     base: RtoConfig,
     tick: Option<Duration>,

@@ -1,26 +1,26 @@
-//! What a datagram of voice says of the frames in it.
+//! How a voice datagram describes its frames.
 
 use bytes::Bytes;
 use skywave_units::Instant;
 use skywave_wire::Payload;
 
-/// What a datagram of voice tells its receiver: RTP's sequence number and timestamp in a form that a
-/// simulation can read without knowing the codec. Integers are big-endian.
+/// The description of frames in a voice datagram: RTP's sequence number and timestamp in a form
+/// that a simulation can read without knowing the codec. Integers are big-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// When its first frame was made; the others follow at the codec's interval.
+    /// When its first frame was made. The others follow at the codec's interval.
     pub(crate) made: Instant,
-    /// How many there are.
+    /// The number of frames.
     pub(crate) frames: u16,
-    /// The codec's mode, from 0 for the best.
+    /// The codec's mode; 0 is the best.
     pub(crate) mode: u16,
 }
 
 impl Stamp {
-    /// Bytes that it takes.
+    /// Its size in bytes.
     pub(crate) const SIZE: u64 = skywave_scenario::STAMP;
 
-    /// A datagram of `size` bytes that begins with the stamp.
+    /// Returns a datagram of `size` bytes that starts with the stamp.
     pub(crate) fn datagram(self, size: u32) -> Payload {
         let mut bytes = vec![0; (size as usize).max(Self::SIZE as usize)];
         bytes[..8].copy_from_slice(&self.made.as_nanos().to_be_bytes());
@@ -29,7 +29,7 @@ impl Stamp {
         Payload::from(Bytes::from(bytes))
     }
 
-    /// The stamp of a datagram, where there is one.
+    /// Returns the stamp of a datagram, if it has one.
     pub(crate) fn read(datagram: &Payload) -> Option<Self> {
         let Payload::Bytes(bytes) = datagram else {
             return None;

@@ -1,8 +1,8 @@
-//! A web source: it thinks, sends a file over a connection of its own, and thinks again.
+//! A web source: it thinks, sends a file over its own connection, and thinks again.
 //!
-//! A file is one connection, with the handshake, the slow start and the round-trip time estimate of
-//! a new one; it ends with the connection, when the sender knows that the receiver knows of the
-//! end (TCP: the FIN is acknowledged; DCCP: the Close is answered). Then the next think time begins.
+//! Each file uses a new connection with its own handshake, slow start and round-trip time estimate.
+//! It ends with the connection, when the sender knows that the receiver knows of the end (TCP: the
+//! FIN is acknowledged; DCCP: the Close is answered). Then the next think time begins.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,8 +13,8 @@ use crate::random::stream;
 use crate::traffic::Transfer;
 use skywave_scenario::{ThinkSpec, WebSpec};
 
-/// The longest think time that is drawn, and the largest file. Both laws have tails without end;
-/// beyond these, clocks and sequence numbers have no room (ten years, a pebibyte).
+/// The longest think time drawn and the largest file. Both distributions have unbounded tails;
+/// beyond these limits (ten years, one pebibyte) clocks and sequence numbers would overflow.
 const LONGEST_THINK: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 const LARGEST_FILE: f64 = (1_u64 << 50) as f64;
 
@@ -24,13 +24,13 @@ pub(crate) struct WebSource {
     spec: WebSpec,
     rng: Xoshiro256PlusPlus,
     connector: Connector,
-    /// Bytes of the file in progress that have not been handed over yet.
+    /// Bytes of the current file not handed over yet.
     pub(crate) remaining: u64,
     pub(crate) transfers: Vec<Transfer>,
 }
 
 impl WebSource {
-    /// A source that has not begun to think.
+    /// Creates a source before its first think time.
     pub(crate) fn new(spec: &WebSpec, connector: Connector) -> Self {
         let rng = stream(connector.seed, &format!("{}/web", connector.flow.name));
         Self {
@@ -47,12 +47,12 @@ impl WebSource {
         draw_think(&self.spec.think, &mut self.rng)
     }
 
-    /// Bytes of a full datagram.
+    /// Returns the size of a full datagram, in bytes.
     pub(crate) const fn datagram(&self) -> u32 {
         self.spec.datagram.get() as u32
     }
 
-    /// Whether a file is being sent.
+    /// Returns whether a file is being sent.
     pub(crate) fn is_sending(&self) -> bool {
         self.transfers.last().is_some_and(|file| file.end.is_none())
     }
@@ -71,7 +71,7 @@ impl WebSource {
         self.connector.open(self.transfers.len(), now)
     }
 
-    /// The connection is over; so many bytes have arrived.
+    /// Handles the end of the connection, after `delivered` bytes have arrived.
     pub(crate) fn ended(&mut self, now: Instant, delivered: u64) {
         self.remaining = 0;
         if let Some(file) = self.transfers.last_mut() {
@@ -80,7 +80,7 @@ impl WebSource {
     }
 }
 
-/// Draws from the mixture: a part by its probability, then a time of that part.
+/// Draws from the mixture: a component by its probability, then a time from it.
 fn draw_think(parts: &[ThinkSpec], rng: &mut Xoshiro256PlusPlus) -> Duration {
     let mut left: f64 = rng.random();
     let (last, others) = parts.split_last().expect("a checked mixture has parts");
@@ -97,7 +97,7 @@ fn draw_think(parts: &[ThinkSpec], rng: &mut Xoshiro256PlusPlus) -> Duration {
 
 /// Draws from `P{X > x} = 1 / (1 + (x / median)^shape)` by inversion.
 fn log_logistic(median: f64, shape: f64, rng: &mut Xoshiro256PlusPlus) -> f64 {
-    // In (0, 1]: one stands for the smallest value, zero.
+    // In (0, 1]; one yields the smallest value, zero.
     let exceeded = 1.0 - rng.random::<f64>();
     median * ((1.0 - exceeded) / exceeded).powf(shape.recip())
 }
@@ -106,7 +106,7 @@ fn log_logistic(median: f64, shape: f64, rng: &mut Xoshiro256PlusPlus) -> f64 {
 mod tests {
     use super::*;
 
-    /// The greatest distance between the empirical distribution of `values` and `exceeded`.
+    /// Returns the greatest distance between the empirical distribution of `values` and `exceeded`.
     fn kolmogorov_smirnov(mut values: Vec<f64>, exceeded: impl Fn(f64) -> f64) -> f64 {
         values.sort_by(f64::total_cmp);
         let count = values.len() as f64;
@@ -120,7 +120,8 @@ mod tests {
             })
     }
 
-    /// Above this, draws of the law itself come with a probability of 1 % (asymptotically).
+    /// The critical distance, which draws from the distribution itself exceed with a probability of
+    /// 1 % (asymptotically).
     fn critical(count: usize) -> f64 {
         1.628 / (count as f64).sqrt()
     }
@@ -140,7 +141,7 @@ mod tests {
         };
         let distance = kolmogorov_smirnov(thinks.clone(), think);
         assert!(distance < critical(DRAWS), "{distance}");
-        // The test can fail: other shares of the two parts are another law.
+        // The test can fail: other fractions of the two components are another distribution.
         let other = |t| 0.47 * tail(t, 1.0, 1.243_437) + 0.53 * tail(t, 0.024_503_2, 3.252_665);
         assert!(kolmogorov_smirnov(thinks, other) > critical(DRAWS));
 

@@ -1,4 +1,4 @@
-//! Holding the simulator's typed packets against the wire.
+//! Checks the simulator's typed packets against the wire format.
 
 use std::net::Ipv4Addr;
 
@@ -8,20 +8,20 @@ use skywave_wire::{AddressPair, Checksum, Ecn, dccp, tcp, udp};
 
 use crate::packet::{Body, IP_HEADER};
 
-/// The largest checksum offset that a header extension may write: what three bits tell.
+/// The largest checksum offset a header extension may write: it has three bits.
 const MOST_OFFSET: u8 = 7;
 
-/// A packet that was not the same after it had been encoded and parsed.
+/// A packet that differed after encoding and parsing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a packet does not survive the wire: {reason}; it was {packet}")]
 pub struct WireMismatch {
-    /// The packet before.
+    /// The original packet.
     pub packet: String,
     /// What went wrong.
     pub reason: String,
 }
 
-/// A packet with its IP header, as bytes. `from` and `to` number the nodes.
+/// Encodes a packet with its IP header. `from` and `to` are indices of nodes.
 pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes, WireMismatch> {
     let addresses = AddressPair::V4 {
         source: address(from),
@@ -61,15 +61,15 @@ pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes,
     Ok(bytes.into())
 }
 
-/// The address of a node: 10.0.0.0 and its index, from 1.
+/// Returns the address of a node: 10.0.0.1 plus its index.
 fn address(node: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 1).to_bits() + node)
 }
 
-/// Encodes a packet, parses it and answers with what came out.
+/// Encodes and parses a packet, and returns the result.
 ///
 /// # Errors
-/// [`WireMismatch`] where that is not the same packet, or where links count another size.
+/// [`WireMismatch`] if the result differs, or if its size is not the one that links use.
 pub(crate) fn round_trip(body: &Body, ecn: Ecn) -> Result<Body, WireMismatch> {
     let mismatch = |reason: String| WireMismatch {
         packet: format!("{body:?}"),
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_a_header_cannot_hold_is_a_mismatch() {
-        // CCVal has four bits; an IPv4 packet has 65,535 bytes.
+        // CCVal has four bits; an IPv4 packet has at most 65,535 bytes.
         for body in [datagram(16), segment(65_500)] {
             let mismatch = round_trip(&body, Ecn::NotEct).unwrap_err();
             assert!(mismatch.to_string().contains("does not survive the wire"));

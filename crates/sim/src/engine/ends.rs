@@ -1,4 +1,5 @@
-//! What is done with the ends of flows: packets and time handed in, applications let write and read.
+//! Handles the ends of flows: passes packets and time to hosts, and lets applications read and
+//! write.
 
 use skywave_transport::Driven;
 use skywave_units::Instant;
@@ -13,9 +14,9 @@ use crate::observe::Observer;
 use crate::packet::Body;
 
 impl<O: Observer> Plane<O> {
-    /// Hands a packet that is not a bare segment, or is for one of several connections, to its host.
-    /// Apart, so that nothing of it is in the way of bare segments: without options, most of what an
-    /// endpoint does with a segment falls away.
+    /// Passes a packet to its host if it is not a bare segment, or is for one of several
+    /// connections. Separate, so that the path of bare segments is specialized: without options,
+    /// most of an endpoint's processing of a segment is optimized away.
     #[inline(never)]
     pub(super) fn receive_apart(
         &mut self,
@@ -53,7 +54,7 @@ impl<O: Observer> Plane<O> {
         }
     }
 
-    /// Lets a host's timers expire.
+    /// Processes the expired timers of a host.
     pub(super) fn expire(&mut self, now: Instant, id: HostId, host: &mut Host) {
         match host {
             Host::TcpSender(sender) => sender.expire(now, |drain| self.drain(now, id, drain)),
@@ -68,7 +69,7 @@ impl<O: Observer> Plane<O> {
         }
     }
 
-    /// Lets a sending application do what it is time for.
+    /// Lets a sending application act.
     pub(super) fn act(
         &mut self,
         now: Instant,
@@ -97,7 +98,7 @@ impl<O: Observer> Plane<O> {
         }
     }
 
-    /// Lets the application of a transport of datagrams read and write until it has nothing to do.
+    /// Lets the application of a datagram transport read and write until it has nothing to do.
     #[inline(never)]
     pub(super) fn serve(
         &mut self,

@@ -1,4 +1,4 @@
-//! What the judge knows of a link, and holds it to.
+//! The verifier's model of a link.
 
 use std::collections::VecDeque;
 
@@ -17,11 +17,11 @@ pub(super) struct Judged {
     pub(super) to: String,
     timing: Timing,
     lossy: bool,
-    /// What its queue declares that it does.
+    /// The declared conduct of its queue.
     conduct: Conduct,
-    /// Frames inside, in the order in which they entered.
+    /// Frames inside, in order of arrival at the link.
     inside: VecDeque<Inside>,
-    /// End of the transmission of the last frame that has arrived.
+    /// The end of transmission of the last frame that has left the link.
     sent_until: Instant,
     last_arrival: Instant,
     occupancy: Occupancy,
@@ -33,26 +33,26 @@ struct Inside {
     entered: Instant,
 }
 
-/// What waits, as far as it can be known when something happens.
+/// The queue's content, as far as it is known when something happens.
 enum Occupancy {
-    /// First in, first out, and nothing is dropped inside: transmissions can be replayed.
+    /// The queue is FIFO and drops nothing inside, so transmissions can be replayed.
     Replayed {
-        /// Frames whose transmission had not begun when last looked at.
+        /// Frames whose transmission had not begun at the last update.
         waiting: VecDeque<u32>,
         bytes: u64,
-        /// End of the last transmission that has begun.
+        /// The end of the last transmission that has begun.
         busy_until: Instant,
     },
-    /// Which frame leaves is known only when it arrives, so the limit is judged in the end.
+    /// Which frame leaves is known only when it arrives, so the limit is checked at the end.
     Hindsight {
-        /// When frames began and ceased to wait: packets and bytes more or less.
+        /// When frames started and stopped waiting: changes in packets and bytes.
         changes: Vec<(Instant, i64, i64)>,
-        /// Frames that found the queue full, and their sizes.
+        /// Frames refused because the queue was full, and their sizes.
         refused: Vec<(Instant, u32)>,
     },
 }
 
-/// The directed links of a scenario, in the order in which records number them.
+/// Returns the directed links of a scenario, in the order of their indices in records.
 pub(super) fn links(
     scenario: &Scenario,
     registry: &Registry,
@@ -95,12 +95,13 @@ impl Judged {
         }
     }
 
-    /// What its queue may write into the ECN field.
+    /// Returns what its queue may write into the ECN field.
     pub(super) const fn writes(&self) -> Writes {
         self.conduct.writes
     }
 
-    /// Lets transmissions begin that must have begun by `now`, so that what is replayed is the queue.
+    /// Starts the transmissions that must have begun by `now`, to bring the replayed queue up to
+    /// date.
     fn advance(&mut self, now: Instant) {
         loop {
             let Occupancy::Replayed {
@@ -118,7 +119,7 @@ impl Judged {
                 return;
             };
             *bytes -= u64::from(size);
-            // A frame at the head of a link that is out waits in no queue.
+            // A frame at the head of a link that is down does not wait in the queue.
             (_, *busy_until) = self.timing.transmission(*busy_until, size);
         }
     }
@@ -164,7 +165,7 @@ impl Judged {
         format!("{} takes more than it holds", self.name)
     }
 
-    /// A frame does not come in.
+    /// Processes a frame that is refused.
     pub(super) fn refuse(&mut self, record: &Record, reason: DropReason) -> Result<(), String> {
         self.advance(record.at);
         match reason {
@@ -198,7 +199,7 @@ impl Judged {
         format!("{} drops it although it has room", self.name)
     }
 
-    /// A frame that is inside is dropped.
+    /// Processes the drop of a frame that is inside.
     pub(super) fn lose(&mut self, record: &Record, reason: DropReason) -> Result<(), String> {
         if !self.conduct.drops_inside || reason == DropReason::Loss {
             return Err(format!("{} drops what it has taken in", self.name));
@@ -216,15 +217,15 @@ impl Judged {
         Ok(())
     }
 
-    /// When a frame of `size` bytes may arrive that `entered` then, if it is the next to be sent: a
-    /// link does not idle while something waits.
+    /// Returns when a frame of `size` bytes that arrived at `entered` may leave the link if it is
+    /// sent next. A link does not idle while something waits.
     fn limits(&self, entered: Instant, size: u32) -> Limits {
         let free = self.sent_until.max(entered);
         let (begun, _) = self.timing.transmission(free, size);
         self.timing.limits(begun, size, self.last_arrival)
     }
 
-    /// A frame that is inside after the end of time, although it should have arrived.
+    /// Returns a frame that is still inside at `end` although it should have left.
     pub(super) fn overdue(&self, end: Instant) -> Option<u64> {
         let first = self.inside.front()?;
         let size = if self.conduct.fifo {
@@ -272,17 +273,17 @@ impl Judged {
         Ok(())
     }
 
-    /// Judges in the end what could not be judged before: when the queue held more than its limit,
-    /// and when it refused a frame although it had room.
+    /// Checks at the end what could not be checked before: whether the queue exceeded its limit,
+    /// and whether it refused a frame although it had room.
     pub(super) fn hindsight(&mut self) -> Vec<(Instant, String)> {
         let Occupancy::Hindsight { changes, refused } = &mut self.occupancy else {
             return Vec::new();
         };
         let (mut changes, refused) = (std::mem::take(changes), std::mem::take(refused));
-        // Frames that are still on their way when time is up may have begun their transmission from
-        // here on.
+        // The transmissions of frames still inside at the end of the run may have begun after this
+        // time.
         changes.retain(|&(at, ..)| at < self.sent_until);
-        // At one instant what leaves does so first.
+        // At the same instant, departures come first.
         changes.sort_unstable();
         let mut complaints = Vec::new();
         let (mut packets, mut bytes) = (0_i64, 0_i64);
@@ -292,7 +293,7 @@ impl Judged {
             let now = rest.partition_point(|&(then, ..)| then == at);
             let (changes_now, later) = rest.split_at(now);
             rest = later;
-            // What was there at most at this instant: all that came, and nothing gone.
+            // The maximum at this instant: all arrivals, no departures.
             let most = changes_now
                 .iter()
                 .filter(|change| change.1 > 0)

@@ -1,11 +1,11 @@
-//! Good records, and each way to spoil one.
+//! Valid records, and every way to make them invalid.
 
 use skywave_units::Duration;
 
 use super::*;
 use crate::{FlowId, Registry};
 
-/// One link: 1000 B take 1 ms, propagation 10 ms, one packet may wait.
+/// One link: 1000 B take 1 ms, propagation takes 10 ms, and one packet may wait.
 fn scenario() -> Scenario {
     with_queue("drop-tail = { packets = 1 }")
 }
@@ -74,7 +74,7 @@ fn good() -> Vec<Record> {
     ]
 }
 
-/// The verdict on the good record after a change.
+/// Returns the violations after a change to the valid record.
 fn verdict(change: impl FnOnce(&mut Vec<Record>)) -> String {
     let mut records = good();
     change(&mut records);
@@ -161,15 +161,15 @@ const EARLY: What = What::Dropped {
     reason: DropReason::Early,
 };
 
-/// As `verdict`, with another queue.
+/// Like `verdict`, with another queue.
 fn verdict_on(queue: &str, change: impl FnOnce(&mut Vec<Record>)) -> String {
     let mut records = good();
     change(&mut records);
     verify(&with_queue(queue), &Registry::default(), &records).join("\n")
 }
 
-/// The third packet is taken in instead of being dropped, and the second, which waits, is dropped
-/// when the link asks for it; the third goes in its place.
+/// The third packet is accepted instead of dropped. The second, which waits, is dropped when the
+/// link requests it, and the third is sent instead.
 fn drops_the_head(records: &mut Vec<Record>) {
     records[5].what = ENQUEUED;
     records.insert(6, record(1, 1, EARLY));
@@ -185,7 +185,7 @@ fn marked(records: &mut [Record]) {
     }
 }
 
-/// Marked although it was sent as not ECN-capable.
+/// A mark on a packet that was not ECN-capable.
 fn unmarkable(records: &mut [Record]) {
     (records[6].ecn, records[7].ecn) = (Ecn::Ce, Ecn::Ce);
 }
@@ -196,8 +196,8 @@ fn swapped(records: &mut [Record]) {
     }
 }
 
-/// A test for each discipline: with this queue, after this change, the verdict is empty or has
-/// these words.
+/// Defines tests per discipline: with this queue and after this change, there are no violations or
+/// they contain this text.
 macro_rules! verdicts {
     ($($test:ident: [$($queue:literal, $change:expr, $complaint:literal;)*])*) => {
         $(#[test]
@@ -241,7 +241,8 @@ verdicts! {
     ]
 }
 
-/// A frame that is on its way when time is up has left the queue, whoever was to see it arrive.
+/// A frame in transmission at the end of the run has left the queue, even though no arrival is
+/// recorded.
 #[test]
 fn does_not_count_as_waiting_what_may_have_begun() {
     let mut scenario = with_queue("codel = { packets = 1 }");
@@ -256,7 +257,7 @@ fn does_not_count_as_waiting_what_may_have_begun() {
     ]);
     let violations = verify(&scenario, &Registry::default(), &records);
     assert_eq!(violations, Vec::<String>::new());
-    // Before the last transmission that is known of, it is known what waited.
+    // Before the last known transmission, the content of the queue is known.
     records[4].at = Instant::ZERO;
     records[5].at = Instant::ZERO;
     let violations = verify(&scenario, &Registry::default(), &records).join("\n");

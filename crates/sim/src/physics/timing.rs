@@ -1,4 +1,4 @@
-//! When a link may let a frame out, by the rate and the delay that it has at the time.
+//! When a frame may leave a link, given the link's current rate and delay.
 
 use skywave_units::{Duration, Instant, Rate};
 
@@ -6,19 +6,19 @@ use skywave_scenario::{Direction, TraceSpec};
 
 /// A link's rate and delay.
 pub(super) struct Timing {
-    /// From when on it has which, in order of time; the first from time zero.
+    /// Rate and delay from each time on, in order of time, starting at zero.
     conditions: Vec<(Instant, Rate, Duration)>,
-    /// How much longer a frame may take.
+    /// The maximum extra delay of a frame.
     jitter: Duration,
 }
 
 /// When a frame may arrive.
 pub(super) struct Limits {
-    /// Not before: the arrival of the one ahead of it, and its own transmission.
+    /// Not before the arrival of the previous frame plus its own transmission time.
     pub(super) by_rate: Instant,
-    /// Not before: the beginning of its transmission, that, and the delay.
+    /// Not before the start of its transmission plus transmission time and delay.
     pub(super) by_delay: Instant,
-    /// Not after.
+    /// Not after this.
     pub(super) latest: Instant,
 }
 
@@ -37,7 +37,7 @@ impl Timing {
         }
     }
 
-    /// The rate and the delay at this time.
+    /// Returns the rate and the delay at this time.
     fn at(&self, time: Instant) -> (Rate, Duration) {
         let passed = self
             .conditions
@@ -46,8 +46,8 @@ impl Timing {
         (rate, delay)
     }
 
-    /// When the transmission of a frame of `size` bytes begins and ends for which the link is free
-    /// at `free`: at once, unless it is out.
+    /// Returns the start and end of the transmission of a frame of `size` bytes if the link is free
+    /// at `free`. It starts immediately unless the link is down.
     pub(super) fn transmission(&self, free: Instant, size: u32) -> (Instant, Instant) {
         let begins = if self.at(free).0.as_bps() > 0 {
             free
@@ -59,16 +59,16 @@ impl Timing {
             later.map_or(Instant::MAX, |&(since, ..)| since)
         };
         let rate = u128::from(self.at(begins).0.as_bps()).max(1);
-        // Rounded to the nearest nanosecond, as time is counted.
+        // Rounded to the nearest nanosecond, as in the link.
         let nanos = (u128::from(size) * 8 * 1_000_000_000 + rate / 2) / rate;
         (begins, begins + Duration::from_nanos(nanos as u64))
     }
 
-    /// When a frame may arrive whose transmission began at `begun`, behind one that arrived at
-    /// `ahead`.
+    /// Returns when a frame may arrive whose transmission began at `begun`, if the previous one
+    /// arrived at `ahead`.
     pub(super) fn limits(&self, begun: Instant, size: u32, ahead: Instant) -> Limits {
         let (rate, delay) = self.at(begun);
-        // Nanoseconds to put it on the link, rounded down.
+        // The transmission time in nanoseconds, rounded down.
         let nanos = u128::from(size) * 8 * 1_000_000_000 / u128::from(rate.as_bps()).max(1);
         let serialisation = Duration::from_nanos(nanos as u64);
         let by_rate = ahead + serialisation;
@@ -76,7 +76,7 @@ impl Timing {
         Limits {
             by_rate,
             by_delay,
-            // One nanosecond more, for what serialisation rounds away.
+            // One nanosecond for the rounding of the transmission time.
             latest: by_rate.max(by_delay + self.jitter) + Duration::from_nanos(1),
         }
     }
@@ -90,7 +90,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// 1000 B take 1 ms; out from 10 to 20 ms, and then half as fast and far nearer.
+    /// 1000 B take 1 ms. The link is down from 10 to 20 ms, and afterwards has half the rate and a
+    /// much shorter delay.
     fn timing() -> Timing {
         let [fast, slow] = [8, 4].map(|mbps| Rate::from_bps(mbps * 1_000_000));
         Timing {
@@ -115,7 +116,7 @@ mod tests {
         let limits = timing().limits(ms(9), 1000, ms(0));
         assert_eq!((limits.by_delay, limits.by_rate), (ms(110), ms(1)));
         assert_eq!(limits.latest, ms(113) + Duration::from_nanos(1));
-        // It may not overtake the one ahead, which is under way for longer.
+        // It may not overtake the previous frame, which takes longer.
         let limits = timing().limits(ms(20), 1000, ms(113));
         assert_eq!((limits.by_delay, limits.by_rate), (ms(27), ms(115)));
         assert_eq!(limits.latest, ms(115) + Duration::from_nanos(1));

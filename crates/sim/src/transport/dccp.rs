@@ -15,21 +15,22 @@ use skywave_scenario::{
     TfrcRules, WindowSpec,
 };
 
-/// Datagrams that wait to be sent. Shorter than a socket's: an application that always has data would
-/// fill it, and measure the delay of its own queue.
+/// The number of datagrams waiting to be sent. Less than a socket's, because an application that
+/// always has data would fill it and measure the delay of its own queue.
 const SEND_QUEUE: usize = 64;
 
-/// Datagrams that wait to be read, which applications here do at once.
+/// The number of datagrams waiting to be read. Applications here read immediately.
 const RECEIVE_QUEUE: usize = 256;
 
-/// How long a connection that is closed goes on sending.
+/// How long a closed connection continues to send.
 const LINGER: Duration = Duration::from_secs(60);
 
-/// ns-2's module has no timer in PARTOPEN; the shortest that no run here sees expire.
+/// ns-2's module has no timer in PARTOPEN. This is the shortest value that does not expire in any
+/// run here.
 const NS2_PARTOPEN_RETRY: Duration = Duration::from_secs(3);
 
-/// ns-2's module checks no Sequence Window. This one is wide enough never to be renegotiated, which
-/// would cost acknowledgements of its own.
+/// ns-2's module does not check the Sequence Window. This one is wide enough never to be
+/// renegotiated, which would cost additional acknowledgements.
 const NS2_SEQUENCE_WINDOW: u64 = 10_000;
 
 pub(super) fn config(
@@ -96,9 +97,8 @@ pub(super) fn config(
     }
 }
 
-/// Puts what follows from the profile in the place of what is absent. An absent ssthresh is
-/// unbounded; an absent initial window is RFC 3390's where that is no whole number of packets; an
-/// absent segment size is the mean.
+/// Sets absent parameters to the values that follow from the profile. If still absent, ssthresh is
+/// unbounded, and the segment size is the mean.
 pub(super) fn complete(spec: &mut DccpSpec, config: &dccp::Config, row: &Row) {
     spec.send_queue = u32::try_from(config.send_queue).ok();
     spec.short_seqnos = Some(config.allow_short_seqnos);

@@ -13,14 +13,14 @@ use super::{rto_config, whole};
 use crate::backend::Registry;
 use skywave_scenario::{Profile, TcpRecovery, TcpSpec};
 
-/// ns-2 draws at random where in a tick each connection begins; half a tick is as good a draw as
-/// any, and keeps runs alike.
+/// ns-2 draws the position in a tick at which each connection starts at random. Half a tick is as
+/// good as any draw, and makes runs reproducible.
 const NS2_TICK_PHASE: Duration = Duration::from_millis(5);
 
-/// ns-2's Sack1 sink (`maxSackBlocks_`).
+/// The SACK blocks of ns-2's Sack1 sink (`maxSackBlocks_`).
 const NS2_SACK_BLOCKS: u8 = 3;
 
-/// TCP as a flow has it.
+/// The TCP of a flow.
 #[derive(Debug)]
 pub(crate) struct TcpPlan {
     spec: TcpSpec,
@@ -35,13 +35,13 @@ impl TcpPlan {
         })
     }
 
-    /// The sending end of a connection; what is random in it is drawn from `seed`.
+    /// Creates the sending end of a connection, with random numbers from `seed`.
     pub(crate) fn sender(&self, ports: Ports, seed: u64) -> Sender {
         let control = self.control.build(&self.context());
         Sender::new(self.sender_config(), control, ports, seed)
     }
 
-    /// The receiving end of a connection; what is random in it is drawn from `seed`.
+    /// Creates the receiving end of a connection, with random numbers from `seed`.
     pub(crate) fn receiver(&self, ports: Ports, seed: u64) -> Receiver {
         let receiver = Receiver::new(self.receiver_config(), ports, seed);
         match self.control.receiver() {
@@ -50,7 +50,7 @@ impl TcpPlan {
         }
     }
 
-    /// What the control begins with.
+    /// Returns the context in which the control is created.
     fn context(&self) -> ControlContext {
         let spec = &self.spec;
         let segment = spec.segment.get() as u32;
@@ -68,7 +68,7 @@ impl TcpPlan {
         }
     }
 
-    /// What is chosen, or goes with the control, as the profile has it.
+    /// Returns the recovery selected, or the control's own, in the variant of the profile.
     fn recovery(&self) -> RecoveryAlgorithm {
         let is_ns2 = self.spec.profile == Profile::Ns2;
         let ns2_vegas = RecoveryAlgorithm::Ns2Vegas {
@@ -90,8 +90,8 @@ impl TcpPlan {
         }
     }
 
-    /// Puts what follows from the profile and the control in the place of what is absent. An absent
-    /// ssthresh is unbounded; an absent tick is a timer without ticks.
+    /// Sets absent parameters to the values that follow from the profile and the control. If still
+    /// absent, ssthresh is unbounded, and the timer has no ticks.
     pub(super) fn complete(&self, spec: &mut TcpSpec) {
         let (context, rto) = (self.context(), self.sender_config().rto);
         spec.recovery = match self.recovery() {
@@ -166,8 +166,8 @@ impl TcpPlan {
         }
     }
 
-    /// ns-2's SYN is a bare header, and its windows have no limit; here a window of 64 KiB or more
-    /// needs the window scale option, and the SYN grows by it.
+    /// ns-2's SYN has no options, and its windows have no limit. Here a window of 64 KiB or more
+    /// needs the window scale option, which enlarges the SYN.
     fn has_syn_options(&self) -> bool {
         self.spec.profile == Profile::Rfc || self.window_bytes() > u32::from(u16::MAX)
     }
