@@ -20,71 +20,69 @@ from skywave.quantities import Bytes, Duration, Rate, durations, sizes
 from skywave.scenario.part import Part
 
 ErrorUnit: TypeAlias = Literal["packet", "bit"]
-"""What has an error.
+"""What an error hits.
 
-- ``packet``: A packet, whatever its size.
-- ``bit``: A bit; one wrong bit loses the packet.
+- ``packet``: A packet, regardless of its size.
+- ``bit``: A bit. A packet with at least one wrong bit is lost.
 """
 
 Profile: TypeAlias = Literal["rfc", "ns2"]
-"""Whose rules a protocol follows where the RFCs leave a choice or a simulator departs from
-them.
+"""The rules that apply where the RFCs leave a choice or ns-2 departs from them.
 
 - ``rfc``: The RFCs' recommendations.
-- ``ns2``: ns-2.35, as shipped; the differences are listed in validation/ns2/README.md.
+- ``ns2``: ns-2.35, as shipped. validation/ns2/README.md lists the differences.
 """
 
 TcpRecovery: TypeAlias = Literal["tahoe", "reno", "newreno", "sack", "vegas"]
-"""TCP's loss recoveries.
+"""How TCP recovers from losses.
 
-- ``tahoe``: Fast retransmit, and slow start from the lost segment on.
-- ``reno``: Fast recovery until new data are acknowledged: RFC 5681.
-- ``newreno``: Fast recovery until all that was outstanding is acknowledged: RFC 6582.
-- ``sack``: Selective acknowledgements: RFC 6675, or ns-2's Sack1.
-- ``vegas``: Fast retransmit by a finely measured timeout: ns-2's Vegas.
+- ``tahoe``: Fast retransmit, followed by slow start from the lost segment.
+- ``reno``: Fast recovery until new data is acknowledged (RFC 5681).
+- ``newreno``: Fast recovery until all data outstanding at its start is acknowledged (RFC
+  6582).
+- ``sack``: Selective acknowledgements: RFC 6675 for profile `rfc`, Sack1 for `ns2`.
+- ``vegas``: Fast retransmit based on a fine-grained timeout, as in ns-2's Vegas.
 """
 
 Growth: TypeAlias = Literal["rfc4341", "ns2-tcplike", "per-ack"]
-"""CCID 2's window growth laws.
+"""How the window of CCID 2 grows.
 
-- ``rfc4341``: RFC 4341 section 5: in slow start one packet for every two that are
-  acknowledged.
-- ``ns2-tcplike``: ns-2's TCPlike agent: in slow start one packet for every packet that is
-  acknowledged, up to the Ack Ratio for each acknowledgement.
-- ``per-ack``: As TCP does (RFC 5681 section 3.1): by acknowledgements, however many
-  packets one covers. In slow start one packet for each, in congestion avoidance 1/cwnd
-  packets. So growth is slower by the Ack Ratio.
+- ``rfc4341``: RFC 4341 section 5: in slow start, one packet for every two acknowledged.
+- ``ns2-tcplike``: ns-2's TCPlike agent: in slow start, one packet for every packet
+  acknowledged, at most the Ack Ratio per acknowledgement.
+- ``per-ack``: As in TCP (RFC 5681 section 3.1): for each acknowledgement, regardless of
+  how many packets it covers, one packet in slow start and 1/cwnd packets in congestion
+  avoidance. Growth is slower by a factor of the Ack Ratio.
 """
 
 TfrcRules: TypeAlias = Literal["rfc5348", "rfc3448", "ns2"]
-"""The document whose rules a sender and a receiver follow.
+"""The rules a sender and a receiver follow.
 
 - ``rfc5348``: RFC 5348.
 - ``rfc3448``: RFC 3448.
-- ``ns2``: RFC 3448 as ns-2.35's DCCP module has it: its mean loss interval counts those
-  that have not been seen yet as zero.
+- ``ns2``: RFC 3448 as in ns-2.35's DCCP module: the mean loss interval counts intervals
+  that have not occurred yet as zero, and there is no history discounting.
 """
 
 Smoothing: TypeAlias = Literal["per-report", "per-round-trip"]
-"""What the weights of the past hold for.
+"""What the weight q of the past in averages of the round-trip time applies to.
 
-- ``per-report``: q for each report.
-- ``per-round-trip``: q^(1/N), where there are N reports in a round-trip time.
+- ``per-report``: q at each report (RFC 5348 section 4.3).
+- ``per-round-trip``: q^(1/N) at each report, with N reports per round-trip time.
 """
 
 ObservationWindow: TypeAlias = Literal["interval", "round-trip"]
-"""What X_recv is measured over.
+"""The measurement window for X_recv.
 
-- ``interval``: RTT / N, from one report to the next, as the authors have it.
+- ``interval``: RTT / N, the time since the last report, as in the paper.
 - ``round-trip``: A whole round-trip time (RFC 5348 section 6).
 """
 
 ReceiverRtt: TypeAlias = Literal["window-counter", "option"]
-"""How a receiver comes to know the round-trip time.
+"""How a receiver learns the round-trip time.
 
-- ``window-counter``: From the window counters of the packets that arrive (RFC 4342
-  section 8.1).
-- ``option``: The sender tells it in an option of each data packet (RFC 6323).
+- ``window-counter``: From the window counters of arriving packets (RFC 4342 section 8.1).
+- ``option``: From an option that the sender adds to each data packet (RFC 6323).
 """
 
 QueueAverage: TypeAlias = Literal["samples", "means"]
@@ -130,52 +128,58 @@ OnLoss: TypeAlias = Literal["halves", "decreases"]
 
 @frozen(kw_only=True)
 class Probes(Part):
-    """What is measured."""
+    """What to measure."""
 
     interval: Duration = field(default=Duration("1 s"), converter=Duration)
-    """Distance between samples of flows and links."""
+    """The interval between samples of flows and links."""
     links: tuple[str, ...] = ()
-    """Links to sample, as `"r1->r2"`; all where empty."""
+    """The links to sample, as `"r1->r2"`. Empty: all."""
     flows: tuple[str, ...] = ()
-    """Flows to sample, at their ends and on links; all where empty."""
+    """The flows to sample, at their ends and on links. Empty: all."""
     windows: bool = False
-    """cwnd, ssthresh and pipe at each change."""
+    """Whether to record cwnd, ssthresh and pipe at each change (table `windows`)."""
     rates: bool = False
-    """X, X_recv, p and R of a TFRC sender at each report and each change."""
-    packets: bool = False
-    """Every packet at every link and endpoint: large."""
-    tables: tuple[str, ...] = ()
-    """Further tables, by the names of their probes in the [`Registry`](crate::Registry).
-    `windows`, `rates` and `packets` may also be named here.
+    """Whether to record X, X_recv, p and R of TFRC senders at each report and each change (table
+    `rates`).
     """
+    packets: bool = False
+    """Whether to record every packet at every link and endpoint (table `packets`). This table is
+    large.
+    """
+    tables: tuple[str, ...] = ()
+    """Additional tables, by name. May include `windows`, `rates` and `packets`."""
 
 
 @define(kw_only=True)
 class Scenario(Part):
-    """An experiment: a network, the flows on it, what to measure, for how long."""
+    """An experiment: a network, the flows on it, what to measure, and for how long."""
 
     name: str
-    """A short name, for summaries and reports."""
+    """A short name, used in summaries and reports."""
     description: str = ""
     """What the experiment shows."""
     duration: Duration = field(converter=Duration)
-    """Simulated time."""
+    """The simulated time the run covers, at most 100 years."""
     seed: int = 0
-    """Seed of every random stream. Streams are named, so a flow that is added does not change
-    the draws of another.
+    """The seed of all random streams. Each stream is named, so adding a flow does not change the
+    random numbers of the others.
     """
     nodes: list[str] = Factory(list)
-    """Nodes, beside those of `dumbbell`."""
+    """The names of the nodes, in addition to those of `dumbbell`."""
     links: list[Link] = Factory(list)
-    """Links, beside those of `dumbbell`."""
+    """The links, in addition to those of `dumbbell`."""
     bottleneck: Dumbbell | None = field(default=None, metadata={"key": "dumbbell"})
-    """Short for the classic topology of two routers."""
+    """Shorthand for the classic topology of two routers. Absent: the network consists of `nodes`
+    and `links`.
+    """
     flows: list[Flow] = Factory(list)
-    """The flows."""
+    """The flows; at least one."""
     probes: Probes = Probes()
-    """What is measured."""
+    """What to measure."""
     verify_wire: bool = False
-    """Encodes and parses every packet on its way and compares it with the typed one."""
+    """Whether to encode and parse every packet and compare the result with the original. The run
+    fails at the first difference.
+    """
 
 
 @frozen(kw_only=True)
@@ -187,91 +191,93 @@ class Unlimited(Part):
 
 @frozen(kw_only=True)
 class Link(Part):
-    """A link between two nodes; both directions unless `one_way`.
+    """A link between two nodes, in both directions unless `one_way`.
 
-    A direction is named after its ends: `r1->r2`. Both have the rate, the delay and the queue
-    that stand here, and the forward one the losses, the trace and the jitter; `back` says
-    what is otherwise on the way back.
+    A direction is named after its ends: `r1->r2`. Rate, delay and queue apply to both
+    directions; losses, trace and jitter only to the forward direction. `back` overrides the
+    reverse direction.
     """
 
     from_: str = field(metadata={"key": "from"})
     """The node at which the forward direction starts."""
     to: str
-    """The node at which it ends."""
+    """The node at which the forward direction ends."""
     rate: Rate = field(converter=Rate)
-    """Rate of each direction."""
+    """The rate of each direction."""
     delay: Duration = field(converter=Duration)
-    """Propagation delay of each direction."""
+    """The propagation delay of each direction, at most 24 hours."""
     queue: Queue = Unlimited()
-    """Queue of each direction."""
+    """The queue of each direction."""
     loss: Loss | None = None
-    """Losses of the forward direction."""
+    """The losses of the forward direction, other than by the queue. Absent: none."""
     trace: Course | None = None
-    """How rate and delay of the forward direction change; until its first step they are those
-    above.
+    """How rate and delay of the forward direction change over time. Before the first step,
+    `rate` and `delay` apply. Absent: they do not change.
     """
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """In the forward direction each packet takes up to so much longer, evenly distributed; none
-    overtakes another.
+    """Maximum random extra delay of each packet in the forward direction, uniformly distributed.
+    Packets are not reordered.
     """
     back: Back | None = None
-    """The way back, where it differs."""
+    """Settings of the reverse direction that differ. Absent: rate, delay and queue are those of
+    the forward direction, and there are no losses, trace or jitter.
+    """
     one_way: bool = False
-    """Whether there is no way back."""
+    """Whether the link has no reverse direction."""
 
 
 @frozen(kw_only=True)
 class PacketLoss(Part):
-    """The packets with these arrival ordinals at the link, counted from 1."""
+    """The packets to lose, by order of arrival at the link, counted from 1."""
 
     packets: tuple[int, ...]
 
 
 @frozen(kw_only=True)
 class Bernoulli(Part):
-    """Parameters of independent losses."""
+    """Independent random losses."""
 
     TAG: ClassVar[str] = "bernoulli"
     probability: float
-    """Probability of an error, from 0 to 1."""
+    """The probability of an error, from 0 to 1."""
     per: ErrorUnit = "packet"
-    """What has it."""
+    """Whether errors hit packets or bits."""
 
 
 @frozen(kw_only=True)
 class GilbertElliott(Part):
-    """Parameters of a channel that is good or bad (Gilbert 1960, Elliott 1963). It begins good
-    and may change before each packet.
+    """A channel that is either good or bad (Gilbert 1960, Elliott 1963). It starts good and may
+    change before each packet.
     """
 
     TAG: ClassVar[str] = "gilbert-elliott"
     good_to_bad: float
-    """Probability that a good channel becomes bad."""
+    """The probability that a good channel becomes bad."""
     bad_to_good: float
-    """Probability that a bad channel becomes good: a bad spell has 1 / `bad_to_good` packets on
-    average.
+    """The probability that a bad channel becomes good. The mean length of a bad period is 1 /
+    `bad_to_good` packets.
     """
     in_good: float = 0.0
-    """Probability of an error while the channel is good."""
+    """The probability of an error while the channel is good."""
     in_bad: float = 1.0
-    """Probability of an error while it is bad."""
+    """The probability of an error while the channel is bad."""
     per: ErrorUnit = "packet"
-    """What has these errors."""
+    """Whether errors hit packets or bits."""
 
 
 @frozen(kw_only=True)
 class Trace(Part):
-    """As listed, in order of time."""
+    """The steps, in order of time."""
 
     steps: tuple[Step, ...]
 
 
 @frozen(kw_only=True)
 class TraceFile(Part):
-    """As in this file, beside the scenario's: lines of time, rate and delay, separated by commas
-    (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or delay is as it was; a line
-    that begins with `#` is a remark. Whoever reads the scenario from a file puts its steps
-    here.
+    """The steps in a file; its path is relative to the scenario file. Each line has time, rate
+    and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
+    or delay stays unchanged. Lines that start with `#` are comments. Reading the scenario
+    from a file replaces this by the steps.
     """
 
     file: str
@@ -279,34 +285,36 @@ class TraceFile(Part):
 
 @frozen(kw_only=True)
 class Step(Part):
-    """From a time on, a link has this rate and this delay."""
+    """A change of a link's rate or delay."""
 
     at: Duration = field(converter=Duration)
-    """When it begins."""
+    """The time of the change."""
     rate: Rate | None = field(default=None, converter=converters.optional(Rate))
-    """The rate from then on; as it was where absent. At 0 bps the link is out."""
+    """The new rate; the link is down at 0 bps. Absent: unchanged."""
     delay: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The propagation delay from then on; as it was where absent."""
+    """The new propagation delay. Absent: unchanged."""
 
 
 @frozen(kw_only=True)
 class Back(Part):
-    """The way back of a link: what is absent is as on the way forward, but losses, trace and
-    jitter, which it has only where they stand here.
+    """The reverse direction of a link. Rate, delay and queue default to those of the forward
+    direction; losses, trace and jitter do not.
     """
 
     rate: Rate | None = field(default=None, converter=converters.optional(Rate))
-    """Rate."""
+    """The rate. Absent: as in the forward direction."""
     delay: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """Propagation delay."""
+    """The propagation delay, at most 24 hours. Absent: as in the forward direction."""
     queue: Queue | None = None
-    """Queue."""
+    """The queue. Absent: as in the forward direction."""
     loss: Loss | None = None
-    """Losses."""
+    """The losses other than by the queue. Absent: none."""
     trace: Course | None = None
-    """How rate and delay change."""
+    """How rate and delay change over time. Absent: they do not change."""
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """How much longer a packet may take."""
+    """Maximum random extra delay of each packet, uniformly distributed. Packets are not
+    reordered.
+    """
 
 
 @frozen(kw_only=True)
@@ -321,26 +329,34 @@ class Dumbbell(Part):
     """
 
     pairs: int
-    """Hosts on each side. In pairs."""
+    """The number of hosts on each side, at most 100,000. In pairs."""
     rate: Rate = field(converter=Rate)
-    """Rate of the bottleneck."""
+    """The rate of the bottleneck."""
     delay: Duration = field(converter=Duration)
-    """Propagation delay of the bottleneck."""
+    """The propagation delay of the bottleneck, at most 24 hours."""
     queue: Queue = Unlimited()
-    """Queue of the bottleneck, both ways."""
+    """The queue of the bottleneck in each direction."""
     loss: Loss | None = None
-    """Losses of the bottleneck, forward."""
+    """The losses of the bottleneck in the forward direction, other than by the queue. Absent:
+    none.
+    """
     trace: Course | None = None
-    """How rate and delay of the bottleneck change, forward."""
+    """How rate and delay of the bottleneck change over time in the forward direction. Absent:
+    they do not change.
+    """
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """At the bottleneck, forward, each packet takes up to so much longer."""
+    """Maximum random extra delay of each packet at the bottleneck in the forward direction,
+    uniformly distributed. Packets are not reordered.
+    """
     back: Back | None = None
-    """The bottleneck's way back, where it differs."""
+    """Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
+    are those of the forward direction, and there are no losses, trace or jitter.
+    """
     access_rate: Rate = field(converter=Rate)
-    """Rate of the access links; their queues are unlimited."""
+    """The rate of the access links. Their queues are unlimited."""
     access_delays: tuple[Duration, ...] = field(converter=durations)
-    """Propagation delays of the access links: of pair 1, pair 2 and so on, from the beginning
-    again where there are more pairs than delays. Both sides of a pair have the same.
+    """The propagation delays of the access links of pairs 1, 2 and so on, the same on both
+    sides, at most 24 hours. If there are more pairs than delays, the list repeats.
     """
 
 
@@ -355,25 +371,25 @@ class Flow(Part):
     to: str
     """The receiving node."""
     start: Duration = field(default=Duration("0 s"), converter=Duration)
-    """When the sender's application starts."""
+    """When the sending application starts."""
     start_jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """It starts up to so much later, evenly distributed: runs with other seeds then differ, and
-    phase effects average out.
+    """Maximum random delay of the start, uniformly distributed. It makes runs with different
+    seeds differ, so that phase effects average out.
     """
     stop: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """When it stops; the end of the run where absent."""
+    """When the sending application stops. Absent: at the end of the run."""
     class_: int = field(default=0, metadata={"key": "class"})
-    """The class of traffic of its packets, there and back: which of a link's weighted sub-queues
-    serves them.
+    """The traffic class of the flow's packets in both directions, from 0 to 3. It selects the
+    sub-queue of weighted queues.
     """
     route: tuple[str, ...] | None = None
-    """The nodes that its packets pass on their way from `from` to `to`, in order, without these
-    two. Absent: the route with the fewest links; among equals, the one whose links come
-    first.
+    """The nodes between `from` and `to` on the forward path, in order, without `from` and `to`.
+    Absent: the route with the fewest links; among equals, the one whose links come first in
+    the scenario.
     """
     route_back: tuple[str, ...] | None = None
-    """The nodes on the way back, in order. Absent: those of `route` in reverse order if it is
-    given, else the route with the fewest links.
+    """The nodes on the reverse path, in order, without the ends. Absent: `route` reversed if
+    given, otherwise the route with the fewest links.
     """
     transport: Transport
     """The transport protocol and its parameters."""
@@ -383,51 +399,60 @@ class Flow(Part):
 
 @frozen(kw_only=True)
 class Tcp(Part):
-    """TCP's parameters. What is absent is taken from the profile."""
+    """Parameters of TCP. Defaults that are absent depend on `profile`."""
 
     TAG: ClassVar[str] = "tcp"
     profile: Profile = "rfc"
-    """Whose rules."""
+    """The rules that apply where the RFCs leave a choice or ns-2 departs from them."""
     control: str | Control = "reno"
-    """The congestion control, by its name in the registry: it runs with every recovery. Its
-    parameters stand beside it under that name.
+    """The congestion control, by name. Every control works with every recovery. Its parameters,
+    if any, are in a table of that name next to this field.
     """
     ecn: bool = False
-    """ECN (RFC 3168). A control that uses the same bits in its own way does so whatever stands
-    here.
+    """Whether to use ECN (RFC 3168). Controls that use the ECN bits in their own way ignore
+    this.
     """
     recovery: TcpRecovery | None = None
-    """How lost segments are found and sent again. Absent: the one that goes with the control,
-    for most NewReno.
+    """How lost segments are detected and retransmitted. Absent: the recovery that belongs to the
+    control; `newreno` for most.
     """
     segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """Data bytes of a full segment (SMSS)."""
+    """The data bytes of a full segment (SMSS)."""
     initial_cwnd: int | None = None
-    """Initial window, in segments."""
+    """The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`, for profile
+    `rfc`; 2 for `ns2`.
+    """
     initial_ssthresh: int | None = None
-    """Initial slow-start threshold, in segments. Both profiles: unbounded."""
+    """The initial ssthresh. Absent: unbounded for profile `rfc`; `receive_window` for `ns2`. In
+    segments.
+    """
     receive_window: int = 1000
-    """The receiver's window, in segments."""
+    """The receiver's window, at most 1 GiB (RFC 7323 section 2.3). In segments."""
     delayed_ack: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """Delayed acknowledgements: how long the receiver waits for a second segment. Every segment
-    is acknowledged at once where absent.
+    """How long the receiver delays the acknowledgement of a single segment to wait for a second
+    one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every segment is acknowledged at
+    once.
     """
     limited_transmit: bool = True
-    """Limited transmit (RFC 3042)."""
+    """Whether to use limited transmit (RFC 3042; ns-2's `singledup_` for profile `ns2`)."""
     send_jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """By up to so much, drawn at random, the sender comes late to what its window lets go, which
-    then leaves in one burst: ns-2's `overhead_`.
+    """Maximum random delay before sending data the window permits (ns-2's `overhead_`).
+    Afterwards everything the window permits leaves in one burst.
     """
     tick: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """Granularity of the retransmission timer."""
+    """The granularity of the retransmission timer. Absent: no ticks for profile `rfc`; 10 ms for
+    `ns2`.
+    """
     tick_phase: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """How far into a tick the run begins, where there are ticks. ns-2 draws it at random for
-    each connection (`boot_time_`); profile `ns2` takes half a tick of ns-2.
+    """The offset of the start of the run within a tick. Used only by profile `ns2`. Absent: 5
+    ms, half a tick of ns-2, which draws it at random for each connection (`boot_time_`).
     """
     initial_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """Retransmission timeout before the first round-trip time sample."""
+    """The RTO before the first round-trip time sample. Absent: 1 s for profile `rfc` (RFC 6298);
+    3 s for `ns2`.
+    """
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """Smallest retransmission timeout."""
+    """The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `ns2`."""
     aimd: Aimd | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
@@ -438,49 +463,55 @@ class Tcp(Part):
 
 @frozen(kw_only=True)
 class Dccp(Part):
-    """DCCP's parameters. What is absent is taken from the profile."""
+    """Parameters of DCCP. Defaults that are absent depend on `profile`."""
 
     TAG: ClassVar[str] = "dccp"
     ccid: int = 2
-    """Congestion control by its number in the registry: 2 (TCP-like), 3 (TFRC), 4 (TFRC for
-    small packets), 251 (a control of the sender's choice), or another that is registered.
+    """The congestion control, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), 251
+    (chosen by the sender in `control`), or another registered CCID.
     """
     control: str | Control | None = None
-    """The control of CCID 251, by its name in the registry. Its parameters stand beside it under
-    that name. Absent: `reno`.
+    """The control of CCID 251, by name. Its parameters, if any, are in a table of that name next
+    to this field. Absent: `reno`.
     """
     profile: Profile = "rfc"
-    """Whose rules."""
+    """The rules that apply where the RFCs leave a choice or ns-2 departs from them."""
     initial_cwnd: int | None = None
-    """Initial congestion window, in packets."""
+    """The initial cwnd. Absent: RFC 3390's 2 to 4 packets, depending on the datagram size, for
+    profile `rfc`; 3 for `ns2`.
+    """
     initial_ssthresh: int | None = None
-    """Initial slow-start threshold, in packets. Both profiles: unbounded."""
+    """The initial ssthresh. Absent: unbounded for profile `rfc`; 65,535 for `ns2`. In packets."""
     growth: Growth | None = None
-    """Window growth law."""
+    """How the window of CCID 2 grows. Absent: `rfc4341` for profile `rfc`; `ns2-tcplike` for
+    `ns2`.
+    """
     tfrc: Tfrc | None = None
-    """Parameters of CCID 3 and 4."""
+    """Parameters of CCID 3 and 4. Absent: their defaults."""
     send_queue: int | None = None
-    """Datagrams that may wait in the sender; more are refused. `rfc`: 64, `ns2`: 1000. In
-    datagrams.
+    """The number of datagrams that can wait in the sender; further ones are refused. Absent: 64
+    for profile `rfc`; 1000 for `ns2`.
     """
     short_seqnos: bool | None = None
-    """Whether 24-bit sequence numbers are used. `rfc`: no; `ns2`: yes, for that module's header
-    sizes.
+    """Whether to use 24-bit sequence numbers. Absent: no for profile `rfc`; yes for `ns2`, to
+    match the header sizes of ns-2's module.
     """
     ecn: bool = True
-    """Whether ECN is used."""
+    """Whether to use ECN."""
     ack_ratio: int = 2
-    """Initial Ack Ratio. In packets."""
+    """The initial Ack Ratio (RFC 4340 section 11.3), at least 1. In packets."""
     immediate_acks: bool | None = None
-    """Whether the receiver acknowledges at once when packets are missing or marked (RFC 4340
-    section 11.3). `rfc`: yes, `ns2`: no.
+    """Whether the receiver immediately acknowledges after missing or marked packets (RFC 4340
+    section 11.3). Absent: yes for profile `rfc`; no for `ns2`.
     """
     delayed_ack: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """Longest delay of an acknowledgement."""
+    """The longest delay of an acknowledgement (RFC 4340 section 11.3). Absent: 200 ms."""
     initial_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """Timeout before the first round-trip time sample."""
+    """The timeout before the first round-trip time sample. Absent: 1 s for profile `rfc` (RFC
+    6298); 3 s for `ns2`.
+    """
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """Smallest timeout."""
+    """The minimum timeout. Absent: 200 ms for profile `rfc`; 1 s for `ns2`."""
     aimd: Aimd | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
@@ -490,49 +521,49 @@ class Dccp(Part):
 
 @frozen(kw_only=True)
 class Tfrc(Part):
-    """Parameters of CCID 3 and CCID 4. What is absent is taken from the rules."""
+    """Parameters of CCID 3 and CCID 4. Defaults that are absent depend on `rules`."""
 
     rules: TfrcRules | None = None
-    """Whose rules. Profile `rfc`: RFC 5348's, `ns2`: `ns2`."""
+    """The rules to follow. Absent: `rfc5348` for profile `rfc`; `ns2` for profile `ns2`."""
     segment_size: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """s, where each packet counts as one of this size whatever it carries. Where absent, s is
-    the mean size of what was sent (RFC 5348 section 4.1).
+    """s: the size that every packet counts as, regardless of its content. Absent: s is the mean
+    size of the packets sent (RFC 5348 section 4.1).
     """
     oscillation_prevention: bool | None = None
-    """Whether packets leave more slowly while the round-trip time is above its mean (RFC 5348
-    section 4.5). Without, the mean follows each sample closely, as that section advises. Both
-    rules: yes.
+    """Whether to send more slowly while the round-trip time is above its average (RFC 5348
+    section 4.5). If not, the mean round-trip time follows each sample closely, as that
+    section recommends. Absent: yes.
     """
     smoothing: Smoothing | None = None
-    """What the weights of the past in means of the round-trip time hold for. Both rules: a
-    report.
+    """Whether averages of the round-trip time are weighted per report or per round-trip time.
+    Absent: `per-report`.
     """
     feedback: Feedback = "window-counter"
-    """When the receiver reports."""
+    """When the receiver sends reports."""
     receiver_rtt: ReceiverRtt = "window-counter"
-    """How the receiver comes to know the round-trip time."""
+    """How the receiver learns the round-trip time."""
 
 
 @frozen(kw_only=True)
 class PerRoundTrip(Part):
-    """Several reports in a round-trip time, each of which covers a whole one."""
+    """Several reports per round-trip time, each covering a whole one."""
 
     TAG: ClassVar[str] = "per-round-trip"
     reports: int
-    """Their number. In reports."""
+    """The number of reports per round-trip time, from 1 to 1000."""
 
 
 @frozen(kw_only=True)
 class DynamicFeedback(Part):
-    """Dynamic feedback: N = min(max(round(RTT / rtt_ref), 1), RTT X_recv / s) reports in a
+    """Dynamic feedback: N = min(max(round(RTT / rtt_ref), 1), RTT X_recv / s) reports per
     round-trip time.
     """
 
     TAG: ClassVar[str] = "dynamic"
     rtt_ref: Duration = field(default=Duration("100 ms"), converter=Duration)
-    """The round-trip time of a path that has one report in it; the authors have 100 ms."""
+    """The round-trip time at which N is 1; 100 ms in the paper."""
     window: ObservationWindow = "interval"
-    """What X_recv is measured over."""
+    """The measurement window for X_recv."""
 
 
 @frozen(kw_only=True)
@@ -544,112 +575,114 @@ class Udp(Part):
 
 @frozen(kw_only=True)
 class Ftp(Part):
-    """Parameters of an FTP source."""
+    """A bulk transfer."""
 
     TAG: ClassVar[str] = "ftp"
     size: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """The length of the file; without end where absent."""
+    """The length of the file. Absent: unlimited."""
     datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """Datagram size, for transports that carry datagrams."""
+    """The size of each datagram. Not used by TCP."""
 
 
 @frozen(kw_only=True)
 class Cbr(Part):
-    """Parameters of a constant-bit-rate source."""
+    """A constant-bit-rate source."""
 
     TAG: ClassVar[str] = "cbr"
     rate: Rate = field(converter=Rate)
-    """Rate of application data."""
+    """The rate of application data."""
     datagram: Bytes = field(converter=Bytes)
-    """Size of each datagram."""
+    """The size of each datagram."""
 
 
 @frozen(kw_only=True)
 class Voice(Part):
-    """Parameters of a voice call, one way: a codec makes a frame of so many bytes every
-    `interval`, and the receiver plays what arrives in time.
+    """A one-way voice call. A codec makes a frame of `frame` bytes every `interval`, and the
+    receiver plays the frames that arrive in time.
     """
 
     TAG: ClassVar[str] = "voice"
     frame: Bytes = field(converter=Bytes)
-    """Bytes of a coded frame."""
+    """The size of a coded frame."""
     interval: Duration = field(converter=Duration)
-    """How much speech a frame holds, and so how often there is one."""
+    """The duration of speech in a frame, and so the interval between frames."""
     frames: int = 1
-    """Frames in a datagram. In frames."""
+    """The number of frames per datagram, from 1 to 100."""
     header: Bytes = field(default=Bytes("12 B"), converter=Bytes)
-    """Bytes of each datagram before its frames: RTP's header. A datagram needs 12 bytes in all
-    to say what is in it.
+    """The bytes of each datagram before its frames: RTP's header. A datagram needs at least 12
+    bytes in all to describe its content.
     """
     deadline: Duration = field(default=Duration("400 ms"), converter=Duration)
-    """How long after it was made a frame is played; what comes later is lost (ITU-T G.114:
-    one-way delays above 400 ms are unacceptable for planning).
+    """How long after it was made a frame is played. Frames that arrive later are lost (ITU-T
+    G.114: one-way delays above 400 ms are unacceptable for planning).
     """
     talkspurts: Talkspurts | None = None
-    """Talk and pause in turn; talks without a pause where absent."""
+    """Alternating talkspurts and pauses. Absent: talks without pauses."""
     adapt: Adapt | None = None
-    """Adapts to what the transport takes; sends as ever where absent."""
+    """How the source adapts to the transport. Absent: it does not adapt."""
 
 
 @frozen(kw_only=True)
 class Talkspurts(Part):
-    """Lengths of talkspurts and pauses, exponentially distributed."""
+    """The lengths of talkspurts and pauses, exponentially distributed."""
 
     talk: Duration = field(default=Duration("1.004 s"), converter=Duration)
-    """Mean length of a talkspurt."""
+    """The mean length of a talkspurt."""
     pause: Duration = field(default=Duration("1.587 s"), converter=Duration)
-    """Mean length of a pause."""
+    """The mean length of a pause."""
 
 
 @frozen(kw_only=True)
 class Adapt(Part):
-    """How a source adapts: it hands the transport a datagram only when none waits there any
-    more, and gathers frames until then. So the transport's rate decides how many frames share
-    a datagram.
+    """How a source adapts: it collects frames while a datagram waits in the transport, and hands
+    over the next one when none does. The transport's rate thus determines the number of
+    frames per datagram.
     """
 
     frames: int
-    """Frames that may share a datagram. When more have been gathered, the oldest is given up. In
-    frames.
+    """The most frames per datagram, up to 100. Beyond that the oldest collected frame is
+    discarded.
     """
     modes: tuple[Bytes, ...] = field(default=(), converter=sizes)
-    """Bytes of a frame in each lower mode of the codec, the best first. The source goes down one
-    when the transport makes it wait, and up again when it has not for a while.
+    """The frame sizes of the codec's lower modes, in descending order. The source switches to
+    the next lower mode when the transport makes it wait, at most once per second, and back to
+    the next higher one after 5 s without waiting.
     """
 
 
 @frozen(kw_only=True)
 class Think(Part):
-    """One part of the mixture of think times: log-logistic."""
+    """One component of the mixture of think times: log-logistic."""
 
     probability: float
-    """p: the share of think times that are of this part. Shares add up to 1."""
+    """p: the fraction of think times from this component. The fractions of all components add up
+    to 1.
+    """
     median: Duration = field(converter=Duration)
-    """pi: the median of this part."""
+    """pi: the median of this component."""
     shape: float
-    """eta: how soon the tail ends; the mean is infinite up to 1."""
+    """eta: how quickly the tail decays. The mean is infinite for values up to 1."""
 
 
 @frozen(kw_only=True)
 class FileSize(Part):
-    """Lengths of files: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole
+    """File lengths: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole
     bytes.
     """
 
     median: Bytes = field(default=Bytes("2.19 kB"), converter=Bytes)
     """pi: the median."""
     shape: float = 1.15066
-    """eta: how soon the tail ends; the mean is infinite up to 1."""
+    """eta: how quickly the tail decays. The mean is infinite for values up to 1."""
 
 
 @frozen(kw_only=True)
 class Web(Part):
-    """Parameters of a web source: think times, and files in between, each over a connection of
-    its own.
+    """Web traffic: files separated by think times, each file over its own connection.
 
-    The laws are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM 1999), the
-    defaults the parameters of Chen, Yang and Hong 2010, section 4, who do not say units:
-    seconds and bytes.
+    The distributions are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM
+    1999). The defaults are the parameters of Chen, Yang and Hong 2010, section 4, taken as
+    seconds and bytes because the paper does not state units.
     """
 
     TAG: ClassVar[str] = "web"
@@ -661,7 +694,7 @@ class Web(Part):
     size: FileSize = FileSize()
     """File lengths."""
     datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """Datagram size, for transports that carry datagrams."""
+    """The size of each datagram. Not used by TCP."""
 
 
 @frozen(kw_only=True)
@@ -974,16 +1007,20 @@ Queue: TypeAlias = (
 """A queue discipline: `{ name = { parameters } }`, or its name alone."""
 
 Loss: TypeAlias = PacketLoss | Bernoulli | GilbertElliott
-"""Losses that are not the queue's. They come before it: what is lost takes no bandwidth."""
+"""Losses other than by the queue. They occur before the queue, so lost packets use no
+bandwidth.
+"""
 
 Course: TypeAlias = Trace | TraceFile
-"""How a link's rate and delay change with time."""
+"""How a link's rate and delay change over time."""
 
 Transport: TypeAlias = Tcp | Dccp | Udp
 """A transport protocol."""
 
 Feedback: TypeAlias = Literal["window-counter"] | PerRoundTrip | DynamicFeedback
-"""When a receiver reports, beside new losses, which are reported at once."""
+"""When a receiver sends reports, in addition to those of new losses, which it sends
+immediately.
+"""
 
 Source: TypeAlias = Ftp | Cbr | Voice | Web
 """An application."""
