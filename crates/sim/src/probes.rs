@@ -1,7 +1,7 @@
 //! The probes of a run: the set of them, their notification, and their tables. Each built-in probe
 //! has its own file.
 //!
-//! To add one, write a module here and register it in [`Registry::default`](crate::Registry).
+//! To add one, write a module here and register it in `register_probes` (`backend.rs`).
 
 pub(crate) mod controls;
 pub(crate) mod drops;
