@@ -12,7 +12,7 @@ use crate::named::at;
 use crate::{Backend, Registry};
 use crate::{Named, Profile, ScenarioError, TfrcSpec};
 
-/// Parameters of DCCP. Defaults that are absent depend on `profile`.
+/// Parameters of DCCP. The meaning of absent parameters depends on `profile`.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Dccp")]
 #[serde(default)]
@@ -56,7 +56,7 @@ pub struct DccpSpec {
     /// match the header sizes of ns-2's module.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_seqnos: Option<bool>,
-    /// Whether to use ECN.
+    /// Whether to use ECN. Required by CCIDs that write their own codes into the ECN field.
     pub ecn: bool,
     /// The initial Ack Ratio (RFC 4340 section 11.3), at least 1.
     #[schemars(extend("x-unit" = "packets"))]

@@ -11,7 +11,7 @@ use crate::named::at;
 use crate::{Backend, Registry};
 use crate::{Named, Profile, ScenarioError};
 
-/// Parameters of TCP. Defaults that are absent depend on `profile`.
+/// Parameters of TCP. The meaning of absent parameters depends on `profile`.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Tcp")]
 #[serde(default)]

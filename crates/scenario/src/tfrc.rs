@@ -10,7 +10,7 @@ use crate::check::{check, check_datagram, check_timer};
 /// The most reports per round-trip time.
 const MOST_REPORTS: u32 = 1_000;
 
-/// Parameters of CCID 3 and CCID 4. Defaults that are absent depend on `rules`.
+/// Parameters of CCID 3 and CCID 4. They override those of `rules`.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Tfrc")]
 #[serde(deny_unknown_fields, default)]

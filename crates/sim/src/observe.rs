@@ -4,24 +4,24 @@ use skywave_units::Instant;
 
 use crate::view::{Event, HostView, PacketView, Sample};
 
-/// Watches a run. Observers see; they never change what happens.
+/// Watches a run. Observers never influence it.
 ///
-/// Every method does nothing unless it is overridden, and a run that nobody watches (`()`)
-/// compiles to a run without observation. A pair of observers is one, and so is an [`Option`].
-/// [`run_observed`](crate::run_observed) runs a scenario with an observer of one's own; one that
+/// Every method does nothing by default, and a run with the observer `()` compiles to a run without
+/// observation. A pair of observers is an observer, and so is an [`Option`].
+/// [`run_observed`](crate::run_observed) runs a scenario with a custom observer. An observer that
 /// makes a table is a [`Probe`](crate::Probe).
 pub trait Observer {
-    /// Something happens to a packet.
+    /// Called when something happens to a packet.
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
         let _ = (now, event, packet);
     }
 
-    /// A host has dealt with an input and sent what it had to send.
+    /// Called when a host has processed an input and sent what it had to send.
     fn settled(&mut self, now: Instant, host: HostView<'_>) {
         let _ = (now, host);
     }
 
-    /// A sampling time: each multiple of the scenario's `probes.interval`.
+    /// Called at each sampling time, a multiple of the scenario's `probes.interval`.
     fn sample(&mut self, now: Instant, sample: Sample<'_>) {
         let _ = (now, sample);
     }

@@ -1,4 +1,4 @@
-//! What a probe is: a table of a run, its columns and how they are sampled, in one place.
+//! Probes: a table of a run, its columns and how they are sampled, in one place.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -12,13 +12,12 @@ use crate::observe::Observer;
 use crate::table::Table;
 use crate::traffic::Journal;
 
-/// Measures a run and makes a table of it.
+/// Measures a run and makes a table of the results.
 ///
-/// A probe keeps rows while it [observes](Observer) the run and gives them a
+/// A probe collects rows while it [observes](Observer) the run, and turns them into a
 /// [`Table`](RunEnd::table) at the end, column by column. It is registered under the table's name
-/// with [`register_probe`](crate::register_probe), and a scenario asks for it in
-/// `probes.tables`. The tables that come with every run are made in the same way: see
-/// `crates/sim/src/probes`.
+/// with [`register_probe`](crate::register_probe), and scenarios request it in `probes.tables`. The
+/// tables of every run are made in the same way; see `crates/sim/src/probes`.
 ///
 /// ```
 /// use skywave_sim::{FlowId, Observer, Probe, Registry, RunEnd, Sample, Wants, register_probe};
@@ -57,10 +56,10 @@ use crate::traffic::Journal;
 /// register_probe(&mut registry.probes, "round_trips", "Round-trip times.", |_setup| RoundTrips::default());
 /// ```
 pub trait Probe: Observer + Any + Send {
-    /// What it is to be told of; all where this is not overridden. Asked once, before the run.
+    /// Returns which notifications the probe wants; by default all. Called once, before the run.
     ///
-    /// What is not wanted costs nothing: a probe that is not told of packets does not slow down a
-    /// run's way with each of them.
+    /// Unwanted notifications cost nothing: a probe that does not want packets does not slow down
+    /// their processing.
     fn wants(&self) -> Wants {
         Wants {
             packets: true,
@@ -69,19 +68,19 @@ pub trait Probe: Observer + Any + Send {
         }
     }
 
-    /// Whether a table without rows is left out of the results.
+    /// Returns whether a table without rows is omitted from the results.
     fn is_optional(&self) -> bool {
         false
     }
 
-    /// The table, when the run is over. Its columns are the same for every run.
+    /// Returns the table after the run. The columns must be the same for every run.
     ///
     /// # Errors
-    /// [`ArrowError`] if the columns do not make a table.
+    /// [`ArrowError`] if the columns do not form a table.
     fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError>;
 }
 
-/// Which methods of [`Observer`] a probe is called by.
+/// Which methods of [`Observer`] are called on a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// [`Observer::packet`].
@@ -107,33 +106,33 @@ impl Wants {
     };
 }
 
-/// Makes a probe for a run.
+/// Creates a probe for a run.
 pub(crate) type ProbeFactory = dyn Fn(&Arc<ProbeSetup>) -> Box<dyn Probe> + Send + Sync;
 
-/// What a probe may know of a run before it begins.
+/// What a probe can know about a run before it starts.
 #[derive(Clone, Debug)]
 pub struct ProbeSetup {
     pub(crate) interval: Duration,
     /// Whether each directed link, and each flow, is sampled.
     pub(crate) sampled_links: Vec<bool>,
     pub(crate) sampled_flows: Vec<bool>,
-    /// Whether a flow's packets, there or back, use a link: `[link][flow]`.
+    /// Whether a flow's packets use a link in either direction: `[link][flow]`.
     pub(crate) usage: Vec<Vec<bool>>,
-    /// How each flow that is a voice call is played out.
+    /// The playout of each flow that is a voice call.
     pub(crate) playout: Vec<Option<Playout>>,
 }
 
 /// How the receiver of a voice call plays frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Playout {
-    /// How much speech a frame holds.
+    /// The duration of speech in a frame.
     pub frame: Duration,
-    /// How long after it was made a frame is played; what comes later is lost.
+    /// How long after it was made a frame is played. Frames that arrive later are lost.
     pub deadline: Duration,
 }
 
 impl ProbeSetup {
-    /// A run without links and flows: what a probe makes of it are its columns.
+    /// A run without links and flows, used to obtain a probe's columns.
     pub(crate) fn of_no_run() -> Self {
         Self {
             interval: Duration::from_secs(1),
@@ -144,7 +143,7 @@ impl ProbeSetup {
         }
     }
 
-    /// The same run, of which nothing is sampled.
+    /// The same run without samples.
     pub(crate) fn of_nothing(&self) -> Self {
         Self {
             sampled_links: vec![false; self.links()],
@@ -155,43 +154,43 @@ impl ProbeSetup {
         }
     }
 
-    /// The time between two samples.
+    /// Returns the interval between samples.
     pub const fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// How many directed links there are.
+    /// Returns the number of directed links.
     pub const fn links(&self) -> usize {
         self.sampled_links.len()
     }
 
-    /// How many flows there are.
+    /// Returns the number of flows.
     pub const fn flows(&self) -> usize {
         self.sampled_flows.len()
     }
 
-    /// Whether the scenario asks for samples of this link.
+    /// Returns whether the scenario samples this link.
     pub fn samples_link(&self, link: u32) -> bool {
         self.sampled_links[link as usize]
     }
 
-    /// Whether the scenario asks for samples of this flow.
+    /// Returns whether the scenario samples this flow.
     pub fn samples_flow(&self, flow: FlowId) -> bool {
         self.sampled_flows[flow.index()]
     }
 
-    /// The flows of which the scenario asks for samples, in order.
+    /// Returns the sampled flows, in order.
     pub fn sampled_flows(&self) -> impl Iterator<Item = FlowId> {
         let flows = (0..).map(FlowId::new).zip(&self.sampled_flows);
         flows.filter_map(|(flow, &sampled)| sampled.then_some(flow))
     }
 
-    /// Whether packets of this flow, there or back, use this link.
+    /// Returns whether packets of this flow use this link in either direction.
     pub fn uses(&self, flow: FlowId, link: u32) -> bool {
         self.usage[link as usize][flow.index()]
     }
 
-    /// How this flow is played out, where it is a voice call.
+    /// Returns the playout of this flow, if it is a voice call.
     pub fn playout(&self, flow: FlowId) -> Option<Playout> {
         self.playout[flow.index()]
     }
@@ -206,22 +205,22 @@ pub struct RunEnd<'a> {
 }
 
 impl<'a> RunEnd<'a> {
-    /// The names of directed links (`"r1->r2"`), by index.
+    /// Returns the names of directed links (`"r1->r2"`), by index.
     pub const fn links(&self) -> &'a [String] {
         self.links
     }
 
-    /// The names of flows, by index.
+    /// Returns the names of flows, by index.
     pub const fn flows(&self) -> &'a [String] {
         self.flows
     }
 
-    /// What each flow's application has done.
+    /// Returns what each flow's application has done.
     pub fn journals(&self) -> impl Iterator<Item = (FlowId, &'a Journal)> {
         (0..).map(FlowId::new).zip(self.journals)
     }
 
-    /// Begins a table of these rows.
+    /// Starts a table of these rows.
     pub const fn table<'t, R>(&self, rows: &'t [R]) -> Table<'t, R>
     where
         'a: 't,

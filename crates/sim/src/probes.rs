@@ -1,7 +1,7 @@
-//! The probes of a run: which there are, how they are told, and the tables that they make. A file
-//! each for those that come with this crate.
+//! The probes of a run: the set of them, their notification, and their tables. Each built-in probe
+//! has its own file.
 //!
-//! To add one, write a module here and register it in [`Registry::default`](crate::Registry).
+//! To add one, write a module here and register it in `register_probes` (`backend.rs`).
 
 pub(crate) mod controls;
 pub(crate) mod drops;
@@ -30,7 +30,7 @@ use crate::observe::Observer;
 use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::view::{Event, HostView, PacketView, Sample};
 
-/// The probes of every run, in the order of their tables. Those that a scenario asks for follow.
+/// The probes of every run, in the order of their tables. Requested probes follow.
 pub(crate) const STANDARD: [&str; 6] = [
     "flows",
     "links",
@@ -42,10 +42,10 @@ pub(crate) const STANDARD: [&str; 6] = [
 
 /// The probes of a run.
 ///
-/// Those that every run tells of each packet have a place of their own, where they are called
-/// without a detour through a virtual table. They are made and asked for as all others are. Where
-/// `flows` or `link_flows` is another's, one that samples nothing stands in its place, so that nobody
-/// need ask for each packet who is there.
+/// The built-in probes that process every packet in every run have their own fields, so that they
+/// are called without dynamic dispatch. They are created and requested like all others. If `flows`
+/// or `link_flows` is replaced by a custom probe, its field holds a built-in probe that samples
+/// nothing, so that no check is needed for each packet.
 pub(crate) struct ProbeSet {
     /// The names of the tables, in order.
     names: Vec<String>,
@@ -57,7 +57,7 @@ pub(crate) struct ProbeSet {
     wants: Wants,
 }
 
-/// A probe, what it wants, and where its name stands; nowhere where it stands in for another.
+/// A probe, what it wants, and the position of its name; `None` if it is only a stand-in.
 struct Placed<P> {
     probe: P,
     wants: Wants,
@@ -65,7 +65,7 @@ struct Placed<P> {
 }
 
 impl ProbeSet {
-    /// These probes, each with the name of its table.
+    /// Creates a set of these probes, each with the name of its table.
     pub(crate) fn new(probes: Vec<(String, Box<dyn Probe>)>, setup: &ProbeSetup) -> Self {
         let (mut flows, mut link_flows, mut drops) = (None, None, None);
         let mut wants = Wants::NOTHING;
@@ -99,7 +99,7 @@ impl ProbeSet {
         }
     }
 
-    /// The tables, by name.
+    /// Returns the tables by name.
     pub(crate) fn finish(self, end: &RunEnd<'_>) -> Result<Vec<(String, RecordBatch)>, ArrowError> {
         let mut probes: Vec<Placed<Box<dyn Probe>>> = self.others;
         probes.extend([self.flows.boxed(), self.link_flows.boxed()]);
@@ -133,7 +133,8 @@ impl ProbeSet {
 }
 
 impl Placed<Box<dyn Probe>> {
-    /// Moves to the place of its type, if this is it and it is free; gives itself back otherwise.
+    /// Moves the probe into `place` if it is of this type and `place` is free; otherwise returns
+    /// it.
     fn settle_in<P: Probe>(self, place: &mut Option<Placed<P>>) -> Option<Self> {
         let probe: &dyn Any = &*self.probe;
         if place.is_some() || !probe.is::<P>() {
@@ -202,7 +203,7 @@ mod tests {
     use super::*;
     use crate::{Registry, RunOptions, Scenario, register_probe, run};
 
-    /// Those that have a place of their own make the same tables as where they have none.
+    /// Probes make the same tables in their own fields as elsewhere.
     #[test]
     fn a_place_of_its_own_changes_nothing() {
         let mut registry = Registry::default();

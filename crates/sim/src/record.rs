@@ -1,4 +1,4 @@
-//! A run written down, for those who check it and for those who compare runs.
+//! The record of a run, for verification and for comparing runs.
 
 use core::hash::Hasher;
 
@@ -11,22 +11,22 @@ use crate::ids::HostId;
 use crate::observe::Observer;
 use crate::view::{Event, PacketView};
 
-/// One line of a run's record: what happened to which packet, where and when.
+/// An entry of a run's record: what happened to which packet, where and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When.
+    /// When it happened.
     pub at: Instant,
-    /// The packet: the ordinal of its sending, from 0.
+    /// The packet, numbered in order of sending from 0.
     pub packet: u64,
-    /// What.
+    /// What happened.
     pub what: What,
-    /// Bytes on the link.
+    /// Size on the link, in bytes.
     pub size: u32,
     /// The ECN field.
     pub ecn: Ecn,
 }
 
-/// What happens to a packet, and where: hosts, and indices of directed links.
+/// What happens to a packet, and at which host or directed link (by index).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Its sender sends it.
@@ -34,7 +34,7 @@ pub enum What {
         /// The sender.
         host: HostId,
     },
-    /// A link takes it in.
+    /// A link accepts it.
     Enqueued {
         /// The link.
         link: u32,
@@ -79,9 +79,8 @@ impl Record {
         }
     }
 
-    /// Writes the record as bytes, the same on every machine. Straight to where they stay: what is
-    /// put together elsewhere, in small pieces, and read back at once in large ones keeps a processor
-    /// waiting.
+    /// Writes the record as bytes, identical on every machine. Written in place, because small
+    /// writes that are read back at once in large pieces would stall the processor.
     #[inline(always)]
     fn write_to(self, bytes: &mut [u8; 26]) {
         let (code, place) = match self.what {
@@ -115,12 +114,12 @@ impl Record {
 #[derive(Clone, Debug, Default)]
 struct Numbering {
     sent: u64,
-    /// The number of each packet on its way, by its slot.
+    /// The number of each packet in flight, by its slot.
     numbers: Vec<u64>,
 }
 
 impl Numbering {
-    // What happens is known where it is told: most of this falls away there.
+    // Inlined, because callers know the event at compile time and most of this is optimized away.
     #[inline(always)]
     fn record(&mut self, at: Instant, event: Event, packet: PacketView<'_>) -> Record {
         let key = packet.slot();
@@ -152,19 +151,20 @@ impl Observer for Recorder {
     }
 }
 
-/// The fingerprint of a run: a hash over when each packet is sent, with its header, and when and how
-/// it is received or dropped, so that any change of behaviour shows. What links do with a packet in
-/// between shows in when it comes out of them.
+/// The fingerprint of a run: a hash of when each packet is sent, with its header, and when and how
+/// it is received or dropped. Any change of behaviour changes it. What links do in between shows in
+/// when packets leave them.
 #[derive(Clone)]
 pub(crate) struct Fingerprint {
     hash: XxHash3_64,
-    /// What is still to be hashed, up to `len`: record by record, a hash takes several times as long.
+    /// Bytes not hashed yet, up to `len`. Hashing each record separately takes several times as
+    /// long.
     pending: Box<[u8; HASHED_AT_ONCE]>,
     len: usize,
     numbering: Numbering,
 }
 
-/// Bytes that are hashed at a time: they stay in the nearest cache.
+/// The number of bytes hashed at a time. They stay in the L1 cache.
 const HASHED_AT_ONCE: usize = 4096;
 
 impl Default for Fingerprint {
@@ -185,7 +185,7 @@ impl Fingerprint {
         hash.finish()
     }
 
-    /// Room for the next bytes, all of which the caller writes.
+    /// Returns room for the next bytes. The caller must write all of them.
     #[inline(always)]
     fn room<const N: usize>(&mut self) -> &mut [u8; N] {
         if self.len + N > HASHED_AT_ONCE {

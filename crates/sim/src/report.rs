@@ -1,4 +1,4 @@
-//! What comes out of a run: totals and tables.
+//! The results of a run: totals and tables.
 
 use arrow_array::RecordBatch;
 use serde::Serialize;
@@ -16,18 +16,18 @@ use crate::totals::Totals;
 use crate::view::PacketCount;
 use skywave_scenario::{FlowSpec, Scenario, TransportSpec};
 
-/// What came of a run. The same scenario gives the same results to the last bit.
+/// The results of a run. The same scenario gives bit-identical results.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// Totals.
     pub summary: Summary,
-    /// Tables by name: `flows`, `links`, `link_flows`, `drops`; `voice` where there are voice calls,
-    /// `transfers` where there is web traffic; `windows`, `rates`, `packets` and those of other
-    /// probes where the scenario asks for them.
+    /// Tables by name: `flows`, `links`, `link_flows` and `drops`; `voice` if there are voice
+    /// calls; `transfers` if there is web traffic; `windows`, `rates`, `packets` and those of other
+    /// probes if the scenario requests them.
     pub tables: Vec<(String, RecordBatch)>,
-    /// A hash over everything that happened to every packet.
+    /// A hash of everything that happened to every packet.
     pub fingerprint: u64,
-    /// What the physics verifier found; empty where all is well or it was not asked.
+    /// The violations found by the physics verifier; empty if there are none or it did not run.
     pub violations: Vec<String>,
 }
 
@@ -36,38 +36,38 @@ pub struct Results {
 pub struct Summary {
     /// The scenario's name.
     pub name: String,
-    /// Its seed.
+    /// The scenario's seed.
     pub seed: u64,
     /// Simulated time.
     pub duration_s: f64,
-    /// Events that the simulator handled.
+    /// Events processed by the simulator.
     pub events: u64,
-    /// One entry for each flow.
+    /// One entry per flow.
     pub flows: Vec<FlowSummary>,
-    /// One entry for each directed link.
+    /// One entry per directed link.
     pub links: Vec<LinkSummary>,
 }
 
 /// The totals of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowSummary {
-    /// Its name.
+    /// The flow's name.
     pub name: String,
     /// `"tcp"`, `"dccp"` or `"udp"`.
     pub transport: &'static str,
-    /// Data packets that the sender sent, retransmissions included.
+    /// Data packets sent by the sender, including retransmissions.
     pub packets_sent: u64,
     /// Application bytes in them.
     pub bytes_sent: u64,
-    /// Data packets that the receiver took in, duplicates not counted.
+    /// Data packets received, excluding duplicates.
     pub delivered_packets: u64,
-    /// Application bytes that the receiver got (in order, for TCP).
+    /// Application bytes delivered (in order, for TCP).
     pub delivered_bytes: u64,
-    /// Delivered bytes over the run's duration, from time zero.
+    /// Delivered bytes divided by the run's duration, from time zero.
     pub goodput_bps: f64,
     /// Packets lost on links, in both directions.
     pub drops: u64,
-    /// Data packets that the sender sent again.
+    /// Data packets retransmitted by the sender.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -76,32 +76,32 @@ pub struct FlowSummary {
 /// The totals of a directed link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkSummary {
-    /// `"r1->r2"`.
+    /// Such as `"r1->r2"`.
     pub name: String,
-    /// Its rate, on average over the run.
+    /// The link's mean rate over the run.
     pub rate_bps: u64,
-    /// Packets that came to it.
+    /// Packets that arrived at the link.
     pub arrivals: u64,
-    /// Packets that it lost.
+    /// Packets lost by the link.
     pub drops: u64,
     /// Packets that reached the far end.
     pub delivered: u64,
-    /// Those of them that its queue had marked.
+    /// Those marked by the link's queue.
     pub marks: u64,
-    /// Bytes in them.
+    /// Bytes in the delivered packets.
     pub delivered_bytes: u64,
-    /// Their share of what the link could have carried.
+    /// These bytes as a fraction of what the link could have carried.
     pub utilisation: f64,
     /// The longest queue at a sampling time.
     pub queue_max_packets: u64,
 }
 
-/// What a report needs to know of a scenario's network when that is gone: it is taken before the
-/// simulation.
+/// What a report needs to know about a scenario's network. Collected before the simulation, which
+/// consumes the network.
 pub(crate) struct Reporter {
     pub(crate) links: Vec<String>,
     pub(crate) flows: Vec<String>,
-    /// Each link's rate, on average over the run.
+    /// Each link's mean rate over the run.
     rates: Vec<u64>,
 }
 
@@ -121,7 +121,7 @@ impl Reporter {
         }
     }
 
-    /// The results, but for what a judge may say of them.
+    /// Returns the results, without violations.
     pub(crate) fn report<O>(
         self,
         scenario: &Scenario,

@@ -1,8 +1,8 @@
-//! Routes over links: the fewest links between two nodes, or those that a flow names.
+//! Routes over links: the fewest links between two nodes, or the nodes that a flow names.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Trees that are kept: one for each node at which many routes begin. They take memory for every node.
+/// The most trees kept, one per node at which many routes start. Each takes memory for every node.
 const MOST_TREES: usize = 64;
 
 /// The directed links of a network, each with the nodes at its ends.
@@ -17,9 +17,9 @@ pub(crate) struct Routes {
 /// The routes with the fewest links from one node to all others.
 #[derive(Debug)]
 struct Tree {
-    /// The link by which each node is reached; none where it cannot be, and for the root.
+    /// The link by which each node is reached; `None` if it is unreachable, and for the root.
     came_by: Vec<Option<u32>>,
-    /// Whether there is another route with as few links.
+    /// Whether another route has as few links.
     has_equal: Vec<bool>,
 }
 
@@ -27,12 +27,12 @@ struct Tree {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fewest {
     pub(crate) links: Vec<u32>,
-    /// Whether there is another route with as few links.
+    /// Whether another route has as few links.
     pub(crate) has_equal: bool,
 }
 
 impl Routes {
-    /// Links between `nodes` nodes, with the index of the node at either end.
+    /// Creates links between `nodes` nodes, with the indices of the nodes at their ends.
     pub(crate) fn new(nodes: usize, ends: Vec<(u32, u32)>) -> Self {
         let mut outgoing = vec![Vec::new(); nodes];
         for (link, &(from, _)) in (0..).zip(&ends) {
@@ -45,9 +45,10 @@ impl Routes {
         }
     }
 
-    /// The route with the fewest links; among equals, the one whose links come first in the scenario.
+    /// Returns the route with the fewest links; among equals, the one whose links come first in the
+    /// scenario.
     pub(crate) fn fewest_links(&mut self, from: u32, to: u32) -> Option<Fewest> {
-        // A host has one link, so that the routes of all hosts at a router share its tree.
+        // A host has one link, so the routes of all hosts at a router share the router's tree.
         if let &[only] = &self.outgoing[from as usize][..] {
             let next = self.ends[only as usize].1;
             let mut rest = self.by_tree(next, to)?;
@@ -57,10 +58,10 @@ impl Routes {
         self.by_tree(from, to)
     }
 
-    /// The links from node to node.
+    /// Returns the links along these nodes.
     ///
     /// # Errors
-    /// The first two nodes in a row that no link connects.
+    /// The first two consecutive nodes without a link.
     pub(crate) fn along(&self, nodes: &[u32]) -> Result<Vec<u32>, (u32, u32)> {
         let pairs = nodes.windows(2).map(|pair| (pair[0], pair[1]));
         pairs
@@ -92,7 +93,7 @@ impl Routes {
         Some(Fewest { links, has_equal })
     }
 
-    /// Breadth-first search.
+    /// Builds the tree by breadth-first search.
     fn tree(&self, root: u32) -> Tree {
         let nodes = self.outgoing.len();
         let mut tree = Tree {
@@ -139,7 +140,7 @@ mod tests {
         assert_eq!(routes.fewest_links(3, 0), None);
     }
 
-    /// Behind two equal routes, all are two.
+    /// Every route that continues two equal routes has an equal.
     #[test]
     fn equals_on_the_way_are_equals_at_the_end() {
         let ends = vec![(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)];

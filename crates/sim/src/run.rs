@@ -1,4 +1,4 @@
-//! Running scenarios, one or many: what is described is built, simulated and reported on.
+//! Running one or many scenarios: build, simulate, report.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -20,20 +20,20 @@ use crate::simulate::simulate;
 use crate::totals::Totals;
 use skywave_scenario::{FlowSpec, Scenario, ScenarioError, SourceSpec};
 
-/// What is done beside running.
+/// What to do besides running.
 #[derive(Default)]
 pub struct RunOptions {
-    /// Links to capture, as `"r1->r2"`, and where their pcapng goes.
+    /// The links to capture, as `"r1->r2"`, and where to write their pcapng.
     pub captures: Vec<(String, Box<dyn Write + Send>)>,
-    /// Whether the record of the run is kept and judged by [`physics::verify`].
+    /// Whether to keep the record of the run and check it with [`physics::verify`].
     pub verify_physics: bool,
 }
 
-/// Runs a scenario to its end. `progress` is told the fraction done now and then and answers
-/// whether to go on.
+/// Runs a scenario to its end. Calls `progress` regularly with the fraction done; if it returns
+/// false, the run ends with [`RunError::Interrupted`].
 ///
 /// # Errors
-/// [`RunError`]; the scenario is checked first, as by [`check`](crate::check()).
+/// [`RunError`]. The scenario is checked first, as by [`check`](crate::check()).
 pub fn run(
     scenario: &Scenario,
     registry: &Registry,
@@ -43,9 +43,9 @@ pub fn run(
     run_observed(scenario, registry, options, &mut (), progress)
 }
 
-/// As [`run`], while `observer` watches.
+/// Runs a scenario like [`run`] while `observer` watches.
 ///
-/// The simulator is compiled for the type of the observer: what that does not override costs
+/// The simulator is compiled for the observer's type, so methods that it does not override cost
 /// nothing.
 ///
 /// # Errors
@@ -65,7 +65,7 @@ pub fn run_observed<O: Observer + ?Sized>(
     let probes = probes(scenario, registry, &build, &reporter)?;
     let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
     let recorder = options.verify_physics.then(Recorder::default);
-    // A run that nobody writes down is compiled for itself.
+    // A run without record and captures has its own compiled code.
     if recorder.is_none() && captures.is_none() {
         let observer = Totals::new(links, flows, (probes, observer));
         let ended = simulate(scenario, build, observer, progress)?;
@@ -85,7 +85,7 @@ pub fn run_observed<O: Observer + ?Sized>(
     Ok(results)
 }
 
-/// The probes of every run, and those that the scenario asks for.
+/// Creates the probes of every run and those the scenario requests.
 fn probes(
     scenario: &Scenario,
     registry: &Registry,
@@ -119,15 +119,16 @@ fn probes(
     Ok(ProbeSet::new(probes, &setup))
 }
 
-/// Which of these have been named; all where none has.
+/// Returns which names are in `named`; all if it is empty.
 fn sampled(named: &[String], all: &[String]) -> Vec<bool> {
     all.iter()
         .map(|name| named.is_empty() || named.contains(name))
         .collect()
 }
 
-/// Runs many scenarios on all cores; the results are in the order of the scenarios. `finished` is
-/// called after each one with how many are done; `go_on` is asked now and then.
+/// Runs many scenarios on all cores, and returns the results in the order of the scenarios. Calls
+/// `finished` after each with the number done, and `go_on` regularly; once that returns false, runs
+/// end with [`RunError::Interrupted`].
 ///
 /// # Errors
 /// The first [`RunError`], in the order of the scenarios.

@@ -15,7 +15,7 @@ use crate::ids::FlowId;
 /// The key of a column's documentation in the metadata of its Arrow field.
 pub(crate) const DOC: &str = "description";
 
-/// A table that is made of rows, column by column.
+/// A table made from rows, column by column.
 pub struct Table<'a, R> {
     rows: &'a [R],
     links: &'a [String],
@@ -33,8 +33,9 @@ impl<'a, R> Table<'a, R> {
         }
     }
 
-    /// A column of values; it may hold nulls if the value is an [`Option`]. `doc` says in a sentence
-    /// what it holds, and for a sample what of; the name ends in the unit.
+    /// Adds a column of values, which may be null if the type is an [`Option`]. The name ends in
+    /// the unit. `doc` describes the content in one sentence; for a sample it says what was
+    /// sampled.
     #[must_use]
     pub fn column<V: Value>(
         mut self,
@@ -47,24 +48,24 @@ impl<'a, R> Table<'a, R> {
         self
     }
 
-    /// A column of flows, by name.
+    /// Adds a column of flows, by name.
     #[must_use]
     pub fn flow(self, name: &'static str, doc: &'static str, flow: impl Fn(&R) -> FlowId) -> Self {
         let flows = self.flows;
         self.label(name, doc, flows, |row| flow(row).get())
     }
 
-    /// A column of directed links, by name.
+    /// Adds a column of directed links, by name.
     #[must_use]
     pub fn link(self, name: &'static str, doc: &'static str, link: impl Fn(&R) -> u32) -> Self {
         let links = self.links;
         self.label(name, doc, links, link)
     }
 
-    /// A column of words out of `labels`, each row's by its index, as an Arrow dictionary.
+    /// Adds a column of words from `labels`, by each row's index, as an Arrow dictionary.
     ///
     /// # Panics
-    /// Where there is no label of a row's index.
+    /// If a row's index has no label.
     #[must_use]
     pub fn label(
         mut self,
@@ -87,22 +88,22 @@ impl<'a, R> Table<'a, R> {
         self.columns.push((field, array));
     }
 
-    /// The table.
+    /// Returns the table.
     ///
     /// # Errors
-    /// [`ArrowError`] where there is no column.
+    /// [`ArrowError`] if there is no column.
     pub fn finish(self) -> Result<RecordBatch, ArrowError> {
         let (fields, arrays): (Vec<_>, Vec<_>) = self.columns.into_iter().unzip();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
     }
 }
 
-/// A value that makes a column of a [`Table`].
+/// A type of values in a column of a [`Table`].
 pub trait Value: Sized {
-    /// Whether it may be absent.
+    /// Whether values may be absent.
     const NULLABLE: bool;
 
-    /// The column of these values.
+    /// Returns a column of these values.
     fn array(values: impl Iterator<Item = Self>) -> ArrayRef;
 }
 
@@ -128,7 +129,7 @@ macro_rules! numbers {
 
 numbers!(f64 => Float64Array, u64 => UInt64Array, u32 => UInt32Array);
 
-/// Times are written in seconds.
+/// Times are in seconds.
 macro_rules! times {
     ($($time:ty),+) => {$(
         impl Value for $time {
@@ -151,7 +152,7 @@ macro_rules! times {
 
 times!(Instant, Duration);
 
-/// A few words that recur, as an Arrow dictionary.
+/// Recurring words, as an Arrow dictionary.
 impl Value for &'static str {
     const NULLABLE: bool = false;
 
@@ -160,7 +161,7 @@ impl Value for &'static str {
     }
 }
 
-/// Null where the value is infinite.
+/// Returns `None` if the value is infinite.
 pub(crate) fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|value| value.is_finite())
 }

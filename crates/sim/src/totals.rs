@@ -1,23 +1,23 @@
-//! What a whole run adds up to.
+//! The totals of a run.
 
 use skywave_units::Instant;
 
 use crate::observe::Observer;
 use crate::view::{Event, HostView, PacketCount, PacketView, Sample};
 
-/// Counts packets for the summary, and shows the counts to the observer within.
+/// Counts packets for the summary, and passes the counts to the inner observer.
 pub(crate) struct Totals<O> {
-    /// Packets of each link.
+    /// The packets of each link.
     pub(crate) links: Vec<PacketCount>,
     /// The longest queue of each link at a sampling time, in packets.
     pub(crate) queue_max: Vec<u64>,
-    /// Packets of each flow that were lost on links, in both directions.
+    /// The packets of each flow lost on links, in both directions.
     pub(crate) flow_drops: Vec<u64>,
     pub(crate) observer: O,
 }
 
 impl<O> Totals<O> {
-    /// Zeros for so many links and flows.
+    /// Creates zero totals for these numbers of links and flows.
     pub(crate) fn new(links: usize, flows: usize, observer: O) -> Self {
         Self {
             links: vec![PacketCount::default(); links],

@@ -1,4 +1,4 @@
-//! What a run shows: packets, hosts and links, as those see them who watch.
+//! What observers see of a run: packets, hosts and links.
 
 use std::ops::Sub;
 
@@ -10,16 +10,16 @@ use crate::host::{Host, HostStats};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Body, Frame, SimLink};
 
-/// What happens to a packet. From `Send` to `Receive` or `Drop`, each packet takes part in an
-/// `Enqueue` and an `Arrive` for every link of its route; a queue may drop it between the two.
+/// What happens to a packet. Between `Send` and `Receive` or `Drop`, each packet has an `Enqueue`
+/// and an `Arrive` for every link of its route; a queue may drop it between the two.
 ///
-/// Links are directed and numbered: both directions of each link, in the order of the scenario,
+/// Links are directed and numbered: both directions of each link in the order of the scenario,
 /// those of a dumbbell first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Its sender has sent it.
     Send,
-    /// A link has taken it in.
+    /// A link has accepted it.
     Enqueue {
         /// The link.
         link: u32,
@@ -30,7 +30,7 @@ pub enum Event {
         link: u32,
         /// Why.
         reason: DropReason,
-        /// Whether the link had taken it in before.
+        /// Whether the link had accepted it before.
         entered: bool,
     },
     /// It has reached the far end of a link.
@@ -38,12 +38,12 @@ pub enum Event {
         /// The link.
         link: u32,
     },
-    /// The host that it is addressed to has it, but has not looked at it yet.
+    /// It has reached its destination host, which has not processed it yet.
     Receive,
 }
 
 impl Event {
-    /// The link on which it happens, if it happens on one.
+    /// Returns the link on which it happens, if any.
     #[inline(always)]
     pub const fn link(self) -> Option<u32> {
         match self {
@@ -53,7 +53,7 @@ impl Event {
     }
 }
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Copy)]
 pub struct PacketView<'a> {
     frame: &'a Frame,
@@ -66,75 +66,75 @@ impl<'a> PacketView<'a> {
         Self { frame, bodies }
     }
 
-    /// The flow that it belongs to.
+    /// Returns the flow it belongs to.
     #[inline(always)]
     pub const fn flow(self) -> FlowId {
         self.frame.to().flow()
     }
 
-    /// The host that has sent it.
+    /// Returns the host that sent it.
     #[inline(always)]
     pub const fn from(self) -> HostId {
         self.frame.to().peer()
     }
 
-    /// The host that it is addressed to.
+    /// Returns its destination host.
     #[inline(always)]
     pub const fn to(self) -> HostId {
         self.frame.to()
     }
 
-    /// Whether it goes from its flow's sender to the receiver.
+    /// Returns whether it goes from its flow's sender to the receiver.
     #[inline(always)]
     pub const fn is_forward(self) -> bool {
         !self.frame.to().is_sender()
     }
 
-    /// Bytes on the link, the IP header included.
+    /// Returns its size on the link in bytes, including the IP header.
     #[inline(always)]
     pub fn size(self) -> u32 {
         self.frame.size()
     }
 
-    /// The ECN field of its IP header.
+    /// Returns the ECN field of its IP header.
     #[inline(always)]
     pub fn ecn(self) -> Ecn {
         self.frame.ecn()
     }
 
-    /// Whether the link that it is on has changed its ECN field.
+    /// Returns whether the link it is on has changed its ECN field.
     #[inline(always)]
     pub const fn was_marked(self) -> bool {
         self.frame.was_marked()
     }
 
-    /// Bytes of application data.
+    /// Returns the bytes of application data.
     pub fn data(self) -> u32 {
         self.body().data()
     }
 
-    /// What kind of packet it is, in a word or two: `"TCP data"`, `"DCCP-Ack"`.
+    /// Returns its type in one or two words: `"TCP data"`, `"DCCP-Ack"`.
     pub fn kind(self) -> &'static str {
         self.body().kind()
     }
 
-    /// The sequence number as it stands in the header; zero where there is none (UDP).
+    /// Returns the sequence number in the header, or zero if there is none (UDP).
     pub fn seq(self) -> u64 {
         self.body().seq()
     }
 
-    /// The acknowledgement number as it stands in the header, where there is one.
+    /// Returns the acknowledgement number in the header, if there is one.
     pub fn ack(self) -> Option<u64> {
         self.body().ack()
     }
 
-    /// The datagram that it carries, where its protocol has such (DCCP, UDP).
+    /// Returns the datagram it carries, if its protocol has datagrams (DCCP, UDP).
     pub fn datagram(self) -> Option<&'a Payload> {
         self.body().datagram()
     }
 
-    /// A number that no other packet has while this one is on its way. Numbers are small and are
-    /// used again, so that they can index a table.
+    /// Returns a number that is unique among the packets in flight. Numbers are small and reused,
+    /// so they can index a table.
     #[inline(always)]
     pub const fn slot(self) -> usize {
         self.frame.body()
@@ -159,25 +159,25 @@ impl<'a> HostView<'a> {
         Self { id, host }
     }
 
-    /// Which host it is.
+    /// Returns its identifier.
     #[inline(always)]
     pub const fn id(self) -> HostId {
         self.id
     }
 
-    /// Its counters, and the state of its congestion control.
+    /// Returns its counters and the state of its congestion control.
     pub fn stats(self) -> HostStats {
         self.host.stats()
     }
 
-    /// Tells `record` the inner values of its sender's congestion control, each with its name; see
+    /// Passes the named inner values of its sender's congestion control to `record`; see
     /// [`Control::inner_values`](skywave_congestion::Control::inner_values).
     pub fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         self.host.inner_values(record);
     }
 }
 
-/// A directed link, brought up to the time of the sample.
+/// A directed link at the time of the sample.
 #[derive(Clone, Copy)]
 pub struct LinkView<'a> {
     index: u32,
@@ -186,27 +186,27 @@ pub struct LinkView<'a> {
 }
 
 impl LinkView<'_> {
-    /// Which link it is.
+    /// Returns its index.
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// Its packets from the beginning of the run on.
+    /// Returns the counts of its packets since the start of the run.
     pub const fn count(self) -> PacketCount {
         self.count
     }
 
-    /// Packets that wait in its queue; the one in transmission does not.
+    /// Returns the number of packets in its queue, without the one in transmission.
     pub fn queued_packets(self) -> u64 {
         self.link.queued_packets() as u64
     }
 
-    /// Bytes that wait in its queue.
+    /// Returns the number of bytes in its queue.
     pub fn queued_bytes(self) -> u64 {
         self.link.queued_bytes()
     }
 
-    /// Tells `record` the inner values of its queue, each with its name; see
+    /// Passes the named inner values of its queue to `record`; see
     /// [`Link::inner_values`](skywave_path::Link::inner_values).
     pub fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         self.link.inner_values(record);
@@ -218,7 +218,7 @@ impl LinkView<'_> {
 pub struct Sample<'a> {
     links: &'a [SimLink],
     hosts: &'a [Host],
-    /// Of each link; empty where nobody counts.
+    /// The counts of each link; empty if nothing counts them.
     counts: &'a [PacketCount],
 }
 
@@ -231,20 +231,20 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// The same, with a count of each link's packets.
+    /// Returns the same sample with the counts of each link's packets.
     pub(crate) const fn with_counts(self, counts: &'a [PacketCount]) -> Self {
         Self { counts, ..self }
     }
 
-    /// All directed links, in order.
+    /// Returns all directed links, in order.
     pub fn links(self) -> impl Iterator<Item = LinkView<'a>> {
         (0..self.links.len() as u32).map(move |index| self.link(index))
     }
 
-    /// A directed link.
+    /// Returns a directed link.
     ///
     /// # Panics
-    /// Where there is none of this index.
+    /// If there is no link with this index.
     pub fn link(self, index: u32) -> LinkView<'a> {
         let count = self.counts.get(index as usize);
         LinkView {
@@ -254,39 +254,40 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// All hosts, in order.
+    /// Returns all hosts, in order.
     pub fn hosts(self) -> impl Iterator<Item = HostView<'a>> {
         let hosts = (0..).map(HostId::new).zip(self.hosts);
         hosts.map(|(id, host)| HostView::new(id, host))
     }
 
-    /// A host.
+    /// Returns a host.
     ///
     /// # Panics
-    /// Where there is none of this number.
+    /// If there is no host with this number.
     pub fn host(self, id: HostId) -> HostView<'a> {
         HostView::new(id, &self.hosts[id.index()])
     }
 }
 
-/// Packets counted on a link: all, or those of one flow.
+/// Counts of packets on a link: all of them, or those of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketCount {
-    /// Packets that came to the link.
+    /// Packets that arrived at the link.
     pub arrivals: u64,
-    /// Those that it lost.
+    /// Packets lost by the link.
     pub drops: u64,
-    /// Those that reached the far end.
+    /// Packets that reached the far end.
     pub delivered: u64,
-    /// Bytes in them.
+    /// Bytes in the delivered packets.
     pub delivered_bytes: u64,
-    /// Of those delivered, the ones that came out with another ECN field than they had gone in with.
+    /// Delivered packets whose ECN field changed on the link.
     pub marks: u64,
 }
 
 impl PacketCount {
-    /// Counts what happens to a packet on the link.
-    // What happens is known where it is told: all but its own arm falls away there.
+    /// Counts an event of a packet on the link.
+    // Inlined, because callers know the event at compile time and all other arms are optimized
+    // away.
     #[inline(always)]
     pub fn add(&mut self, event: Event, packet: PacketView<'_>) {
         match event {
@@ -304,13 +305,13 @@ impl PacketCount {
         }
     }
 
-    /// Bits per second delivered, if these are the packets of so many seconds.
+    /// Returns the rate in bits per second, if these packets were delivered within `seconds`.
     pub fn throughput_bps(&self, seconds: f64) -> f64 {
         self.delivered_bytes as f64 * 8.0 / seconds
     }
 }
 
-/// What came between an earlier count and this one.
+/// Returns the counts since an earlier count.
 impl Sub for PacketCount {
     type Output = Self;
 

@@ -1,4 +1,4 @@
-//! `controls`: the inner values of each sender's congestion control, at each sampling time.
+//! `controls`: the inner values of each sender's congestion control at each sampling time.
 
 use std::sync::Arc;
 

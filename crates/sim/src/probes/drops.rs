@@ -1,4 +1,4 @@
-//! `drops`: every packet that a link has lost.
+//! `drops`: every packet lost by a link.
 
 use std::sync::Arc;
 

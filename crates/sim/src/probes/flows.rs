@@ -1,4 +1,4 @@
-//! `flows`: each flow over each interval, and its sender at the end of it.
+//! `flows`: each flow over each interval, and its sender at the end of the interval.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::view::{Event, PacketView, Sample};
 
 pub(crate) struct Flows {
     setup: Arc<ProbeSetup>,
-    /// Each flow in the interval in progress.
+    /// Each flow in the current interval.
     current: Vec<Interval>,
-    /// When each packet on its way was sent, by its slot.
+    /// When each packet in flight was sent, by its slot.
     sent_at: Vec<Instant>,
     rows: Vec<Row>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Interval {
-    /// One-way delays of data packets.
+    /// The number of one-way delays of data packets.
     delays: u64,
     delay_sum: Duration,
     delay_min: Option<Duration>,

@@ -1,10 +1,10 @@
-//! What a control or a queue discipline tells of its inside, value by value.
+//! The inner values that controls and queue disciplines report.
 
 use skywave_units::Instant;
 
-/// Inner values over time, each of one of many `S` (flows, links) and with a name.
+/// Named inner values over time of many `S` (flows, links).
 pub(super) struct InnerValues<S> {
-    /// The names that have come up. A control or a queue has a handful.
+    /// The names seen so far. A control or a queue has only a few.
     pub(super) names: Vec<String>,
     pub(super) rows: Vec<Row<S>>,
 }
@@ -12,7 +12,7 @@ pub(super) struct InnerValues<S> {
 pub(super) struct Row<S> {
     pub(super) at: Instant,
     pub(super) source: S,
-    /// The place of its name in `names`.
+    /// The index of its name in `names`.
     pub(super) name: u32,
     pub(super) value: f64,
 }

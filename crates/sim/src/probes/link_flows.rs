@@ -1,4 +1,5 @@
-//! `link_flows`: each flow on each link that its packets use, there or back, over each interval.
+//! `link_flows`: each flow over each interval, on each link that its packets use in either
+//! direction.
 
 use std::mem;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ impl Observer for LinkFlows {
         for link in links.filter(|&link| self.setup.samples_link(link)) {
             for flow in self.setup.sampled_flows() {
                 let count = self.counts.take(link, flow);
-                // A flow that does not use the link has no rows there.
+                // A flow that does not use the link has no rows for it.
                 if self.setup.uses(flow, link) {
                     self.rows.push(Row {
                         at: now,
@@ -120,19 +121,19 @@ impl Probe for LinkFlows {
 
 /// The packets of each sampled flow on each sampled link.
 ///
-/// A row for each link and a column for each flow that is sampled. The other links share a first row,
-/// which nobody reads: packets of all links take turns, so that nobody could predict a branch on
-/// which are sampled. Of flows, mostly few are sampled, or all.
+/// There is a row for each sampled link and a column for each sampled flow. The other links share a
+/// first row that is never read: packets of all links take turns, so a branch on whether a link is
+/// sampled would be unpredictable. Of the flows, usually either few or all are sampled.
 #[derive(Clone, Debug)]
 struct FlowCounts {
     counts: Vec<PacketCount>,
-    /// Where the row of each link begins.
+    /// The start of each link's row.
     rows: Vec<usize>,
     columns: Vec<Option<u32>>,
 }
 
 impl FlowCounts {
-    /// Zeros for the links and flows that are sampled.
+    /// Creates zero counts for the sampled links and flows.
     fn new(links: &[bool], flows: &[bool]) -> Self {
         let (mut width, mut height) = (0, 0);
         let columns = flows
@@ -157,14 +158,14 @@ impl FlowCounts {
         }
     }
 
-    /// The count of a flow on a link, where the flow is sampled.
+    /// Returns the count of a flow on a link, if the flow is sampled.
     #[inline(always)]
     fn of(&mut self, link: u32, flow: FlowId) -> Option<&mut PacketCount> {
         let column = self.columns[flow.index()]?;
         Some(&mut self.counts[self.rows[link as usize] + column as usize])
     }
 
-    /// Takes the count of a flow on a link, which begins anew.
+    /// Takes and resets the count of a flow on a link.
     fn take(&mut self, link: u32, flow: FlowId) -> PacketCount {
         self.of(link, flow).map(mem::take).unwrap_or_default()
     }

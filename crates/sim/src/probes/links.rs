@@ -1,4 +1,4 @@
-//! `links`: each link over each interval, and its queue at the end of it.
+//! `links`: each link over each interval, and its queue at the end of the interval.
 
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ struct Row {
     at: Instant,
     event: &'static str,
     place: Place,
-    /// The host that the packet is for.
+    /// The destination host of the packet.
     to: HostId,
     kind: &'static str,
     seq: u64,

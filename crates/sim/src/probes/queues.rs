@@ -1,4 +1,4 @@
-//! `queues`: the inner values of each link's queue discipline, at each sampling time.
+//! `queues`: the inner values of each link's queue discipline at each sampling time.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `rates`: X, X_recv, p and R of each sender that has a rate, at each report and each change.
+//! `rates`: X, X_recv, p and R of each rate-based sender, at each report and each change.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::view::HostView;
 
 pub(crate) struct Rates {
-    /// How each flow's rate stood when last written down, and R.
+    /// The last recorded state of each flow's rate, and R.
     last: Vec<Option<(RateStats, Option<Duration>)>>,
     rows: Vec<Row>,
 }

@@ -1,4 +1,4 @@
-//! `transfers`: every file of web traffic, in the order in which they were begun.
+//! `transfers`: every file of web traffic, in the order of their start.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::observe::Observer;
 use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::traffic::Transfer;
 
-/// There is nothing to sample: applications say at the end what they have done.
+/// Samples nothing: at the end applications report what they have done.
 pub(crate) struct Transfers;
 
 struct Row {

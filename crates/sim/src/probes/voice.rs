@@ -1,5 +1,5 @@
-//! `voice`: what became of the frames of each voice call, by the interval in which they were made.
-//! Each is in time, late or lost.
+//! `voice`: the fate of the frames of each voice call, by the interval in which they were made.
+//! Each frame is in time, late or lost.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl Probe for Voice {
         let mut rows = Vec::new();
         for (log, (flow, journal)) in self.logs.iter().zip(end.journals()) {
             let Some(log) = log else { continue };
-            // What is sent has been made.
+            // Whatever was sent was made.
             for (index, &made) in journal.speech.iter().enumerate() {
                 rows.push(Row {
                     at: Instant::ZERO + self.interval * (index as u64 + 1),
@@ -104,7 +104,7 @@ impl Probe for Voice {
     }
 }
 
-/// Frames on their way, counted by the time at which they were made.
+/// The fate of frames, by the interval in which they were made.
 #[derive(Clone, Debug)]
 struct VoiceLog {
     playout: Playout,
@@ -112,37 +112,37 @@ struct VoiceLog {
     counts: Vec<VoiceCount>,
 }
 
-/// What became of the frames made in one interval.
+/// The fate of the frames made in one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct VoiceCount {
-    /// Those that left the sender.
+    /// Frames sent.
     sent: u64,
-    /// Those that links lost.
+    /// Frames lost by links.
     lost: u64,
-    /// Those that arrived after their deadline.
+    /// Frames that arrived after their deadline.
     late: u64,
-    /// Those that arrived in time.
+    /// Frames that arrived in time.
     played: u64,
-    /// The modes of those in time, summed up.
+    /// The sum of the modes of frames in time.
     modes: u64,
-    /// From making to sending, of those that were sent.
+    /// The total time from making to sending, over frames sent.
     waits: Duration,
-    /// From making to arrival, of those that arrived.
+    /// The total time from making to arrival, over frames that arrived.
     delays: Duration,
 }
 
 impl VoiceCount {
-    /// Mean mode of the frames that were played.
+    /// Returns the mean mode of the frames played.
     fn mode_mean(&self) -> Option<f64> {
         (self.played > 0).then(|| self.modes as f64 / self.played as f64)
     }
 
-    /// Mean time that frames waited in their sender.
+    /// Returns the mean time frames waited in their sender.
     fn wait_mean(&self) -> Option<Duration> {
         (self.sent > 0).then(|| self.waits / self.sent)
     }
 
-    /// Mean time from making to arrival.
+    /// Returns the mean time from making to arrival.
     fn delay_mean(&self) -> Option<Duration> {
         let arrived = self.played + self.late;
         (arrived > 0).then(|| self.delays / arrived)
@@ -150,7 +150,7 @@ impl VoiceCount {
 }
 
 impl VoiceLog {
-    /// A log of a call. Frames are counted by intervals of `probe_interval`.
+    /// Creates a log of a call. Frames are counted per `probe_interval`.
     const fn new(playout: Playout, probe_interval: Duration) -> Self {
         Self {
             playout,
@@ -159,7 +159,7 @@ impl VoiceLog {
         }
     }
 
-    /// A datagram has left its sender.
+    /// Records that a datagram was sent.
     fn sent(&mut self, now: Instant, datagram: &Payload) {
         self.each_frame(datagram, |count, made, _| {
             count.sent += 1;
@@ -167,12 +167,12 @@ impl VoiceLog {
         });
     }
 
-    /// A link has lost a datagram.
+    /// Records that a link lost a datagram.
     fn lost(&mut self, datagram: &Payload) {
         self.each_frame(datagram, |count, _, _| count.lost += 1);
     }
 
-    /// A datagram has arrived.
+    /// Records that a datagram arrived.
     fn arrived(&mut self, now: Instant, datagram: &Payload) {
         let deadline = self.playout.deadline;
         self.each_frame(datagram, |count, made, mode| {
@@ -187,7 +187,7 @@ impl VoiceLog {
         });
     }
 
-    /// The count of the interval in which each frame was made.
+    /// Calls `add` for each frame with the counts of the interval in which it was made.
     fn each_frame(
         &mut self,
         datagram: &Payload,

@@ -13,7 +13,7 @@ use crate::table::finite;
 use crate::view::HostView;
 
 pub(crate) struct Windows {
-    /// Each flow's, when last written down.
+    /// The last recorded window of each flow.
     last: Vec<Option<Window>>,
     rows: Vec<Row>,
 }
