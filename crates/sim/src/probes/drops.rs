@@ -61,7 +61,7 @@ impl Probe for Drops {
             .column("time_s", "When the packet was lost.", |row| row.at)
             .link("link", "The directed link that lost it.", |row| row.link)
             .flow("flow", "Its flow.", |row| row.flow)
-            .column("kind", "The type of the packet, such as `Data` or `ACK`.", |row| row.kind)
+            .column("kind", "The type of the packet, such as `TCP data`, `TCP ACK` or `DCCP-Data`.", |row| row.kind)
             .column("seq", "Its sequence number: of a DCCP packet, or of the first byte of a TCP segment.", |row| row.seq)
             .column("bytes", "Its size, headers included.", |row| row.bytes)
             .column("reason", "Why: `full` (no room), `early` (a decision of the queue), `loss` (the loss model).", |row| row.reason)

@@ -90,7 +90,7 @@ impl Probe for Packets {
             .column("event", "What happened: `send`, `enqueue`, `drop`, `arrive` (at the end of a link) or `receive`.", |row| row.event)
             .label("place", "Where: a directed link, or the `sender` or `receiver` of a flow.", &places, place)
             .flow("flow", "The flow of the packet.", |row| row.to.flow())
-            .column("kind", "The type of the packet, such as `Data` or `ACK`.", |row| row.kind)
+            .column("kind", "The type of the packet, such as `TCP data`, `TCP ACK` or `DCCP-Data`.", |row| row.kind)
             .column("seq", "Its sequence number: of a DCCP packet, or of the first byte of a TCP segment.", |row| row.seq)
             .column("ack", "Its acknowledgement number; null if it has none.", |row| row.ack)
             .column("bytes", "Its size, headers included.", |row| row.bytes)
