@@ -8,6 +8,8 @@ import json
 import pickle
 import subprocess
 import sys
+import threading
+import time
 import traceback
 from dataclasses import dataclass
 from itertools import count
@@ -124,12 +126,12 @@ def scenario(*transports: Transport, duration: str = "10 s") -> Scenario:
     return made
 
 
-def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("own_control", ROOT / "examples/own_control.py")
+def example(name: str = "own_control") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["own_control"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -140,6 +142,18 @@ def test_the_example_shares_a_link_over_tcp_and_ccid_251_and_carries_datagrams()
     assert all(mbps > 1 for mbps in goodput.values()), goodput
     assert sum(goodput.values()) > 3.5, goodput
     assert own.on_a_socket(200) == 200
+
+
+def test_the_overhead_is_measured_on_runs_that_send_the_same() -> None:
+    rows = example("control_overhead").overhead("2 s", repetitions=1)
+    calls = {(transport, called): count for transport, called, count, _python_ns, _rust_ns in rows}
+    for transport in ("TCP", "CCID 251"):
+        often, seldom = (
+            calls[transport, how]
+            for how in ("for each acknowledgement", "once in a round-trip time")
+        )
+        assert often > 10 * seldom > 0
+    assert all(min(python_ns, rust_ns) > 0 for *_names, python_ns, rust_ns in rows)
 
 
 def test_reno_in_python_sends_what_reno_sends() -> None:
@@ -469,6 +483,19 @@ def test_the_command_imports_from_where_it_is_called(tmp_path: Path) -> None:
     assert run_process("check", tmp_path / "own.toml").returncode == 2
 
 
+def test_the_command_shows_the_traceback_of_a_control(tmp_path: Path) -> None:
+    fails = MODULE.replace("self.cwnd = 1", "pass").replace("self.cwnd / 2", "float('nan')")
+    (tmp_path / "failing_controls.py").write_text(
+        fails.replace("def on_ack(self, ack):", "def on_ack(self, ack):\n        int('no')", 1)
+    )
+    (tmp_path / "own.toml").write_text(text("failing_controls:Gentle", "gain = 0.25"))
+    command = [sys.executable, "-m", "skywave", "run", "own.toml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "in on_ack\n    int('no')" in done.stderr
+    assert done.stderr.endswith('in flow "own" of scenario "from a file"\n')
+
+
 def test_a_control_is_pickled_with_its_parameters(module: ModuleType) -> None:
     copy = pickle.loads(pickle.dumps(module.Gentle(gain=0.75)))  # noqa: S301
     assert type(copy) is module.Gentle
@@ -516,6 +543,34 @@ def connect(endpoint: Endpoint, client: Config, server: Config) -> tuple[Connect
     udp_port = int(endpoint.local_address.rpartition(":")[2])
     connection = endpoint.connect("127.0.0.1", listener.port, udp_port=udp_port, config=client)
     return connection, listener
+
+
+def test_a_program_may_look_at_a_connection_while_its_control_is_called(
+    endpoint: Endpoint,
+) -> None:
+    class Slow(Reno):
+        """Lets other threads have the interpreter in the middle of a call."""
+
+        def on_sent(self, sent: Sent) -> None:
+            time.sleep(0)
+
+    client, listener = connect(endpoint, Config(control=Slow()), Config(ccid=251))
+    server = listener.accept(timeout_s=10)
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            assert client.stats()["queued"] >= 0
+            assert client.closed is None
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    for _ in range(100):
+        client.send(b"data")
+    for _ in range(100):
+        assert server.recv(timeout_s=10) == b"data"
+    over.set()
+    looker.join()
 
 
 def converse(connection: Connection) -> None:

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pyo3::call::PyCallArgs;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -39,7 +39,7 @@ struct Answers {
 
 impl ObjectControl {
     /// Makes the object, and lets it begin.
-    pub(super) fn new(py: Python<'_>, class: Class, context: &ControlContext) -> Self {
+    fn new(class: Class, context: &ControlContext) -> Self {
         let mut control = Self {
             object: None,
             answers: Answers {
@@ -51,14 +51,16 @@ impl ObjectControl {
             failure: OnceLock::new(),
             class,
         };
-        let made = control.class.make(py).and_then(|object| {
+        let made = Python::try_attach(|py| {
+            let object = control.class.make(py)?;
             object.setattr(intern!(py, "cwnd"), context.initial_cwnd)?;
             object.setattr(intern!(py, "ssthresh"), context.initial_ssthresh)?;
             Ok(object.unbind())
         });
         match made {
-            Ok(object) => control.object = Some(object),
-            Err(error) => control.fail(error),
+            Some(Ok(object)) => control.object = Some(object),
+            Some(Err(error)) => control.fail(error),
+            None => control.fail(PyRuntimeError::new_err("the interpreter is about to end")),
         }
         control.call("on_start", || (values::Context::from(context),));
         control
@@ -164,7 +166,7 @@ impl ObjectControl {
 
 impl ControlKind for Class {
     fn build(&self, context: &ControlContext) -> AnyControl {
-        Python::attach(|py| AnyControl::new(ObjectControl::new(py, self.clone(), context)))
+        AnyControl::new(ObjectControl::new(self.clone(), context))
     }
 }
 
