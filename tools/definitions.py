@@ -124,7 +124,14 @@ class Schema:
                 form["x-class"],
                 None,
                 form.get("description", ""),
-                (Field(key, key, {"description": form.get("description", ""), **value}, required=True),),
+                (
+                    Field(
+                        key,
+                        key,
+                        {"description": form.get("description", ""), **value},
+                        required=True,
+                    ),
+                ),
             )
             for key, value, form in self._variants(node)
             if "x-class" in form

@@ -231,6 +231,7 @@ class PacketLoss(Part):
     """The packets to lose, by order of arrival at the link, counted from 1."""
 
     packets: tuple[int, ...]
+    """The packets to lose, by order of arrival at the link, counted from 1."""
 
 
 @frozen(kw_only=True)
@@ -270,6 +271,7 @@ class Trace(Part):
     """The steps, in order of time."""
 
     steps: tuple[Step, ...]
+    """The steps, in order of time."""
 
 
 @frozen(kw_only=True)
@@ -281,6 +283,11 @@ class TraceFile(Part):
     """
 
     file: str
+    """The steps in a file; its path is relative to the scenario file. Each line has time, rate
+    and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
+    or delay stays unchanged. Lines that start with `#` are comments. Reading the scenario
+    from a file replaces this by the steps.
+    """
 
 
 @frozen(kw_only=True)
@@ -399,7 +406,7 @@ class Flow(Part):
 
 @frozen(kw_only=True)
 class Tcp(Part):
-    """Parameters of TCP. Defaults that are absent depend on `profile`."""
+    """Parameters of TCP. The meaning of absent parameters depends on `profile`."""
 
     TAG: ClassVar[str] = "tcp"
     profile: Profile = "rfc"
@@ -463,7 +470,7 @@ class Tcp(Part):
 
 @frozen(kw_only=True)
 class Dccp(Part):
-    """Parameters of DCCP. Defaults that are absent depend on `profile`."""
+    """Parameters of DCCP. The meaning of absent parameters depends on `profile`."""
 
     TAG: ClassVar[str] = "dccp"
     ccid: int = 2
@@ -497,7 +504,7 @@ class Dccp(Part):
     match the header sizes of ns-2's module.
     """
     ecn: bool = True
-    """Whether to use ECN."""
+    """Whether to use ECN. Required by CCIDs that write their own codes into the ECN field."""
     ack_ratio: int = 2
     """The initial Ack Ratio (RFC 4340 section 11.3), at least 1. In packets."""
     immediate_acks: bool | None = None
@@ -521,7 +528,7 @@ class Dccp(Part):
 
 @frozen(kw_only=True)
 class Tfrc(Part):
-    """Parameters of CCID 3 and CCID 4. Defaults that are absent depend on `rules`."""
+    """Parameters of CCID 3 and CCID 4. They override those of `rules`."""
 
     rules: TfrcRules | None = None
     """The rules to follow. Absent: `rfc5348` for profile `rfc`; `ns2` for profile `ns2`."""
