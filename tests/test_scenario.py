@@ -285,6 +285,7 @@ def test_errors_of_syntax_name_the_file(tmp_path: Path) -> None:
         ("a.json", "name = 1", f"{tmp_path}/a.json is not JSON: "),
         ("a.yaml", "name: x", f"{tmp_path}/a.yaml is YAML: "),
         ("b.json", '{ "name": 1 }', "name: invalid type: integer `1`, expected a string"),
+        ("c.toml", 'name = "x"', "missing field `duration`"),
     ):
         (tmp_path / name).write_text(text)
         with pytest.raises(ScenarioError) as error:

@@ -29,6 +29,10 @@ pub fn in_plain_words(message: &str) -> String {
         let end = text[name..].find(' ').map_or(text.len(), |end| name + end);
         text.replace_range(name - 1..end, "");
     }
+    // JSON has no other number for NaN and infinity, and TOML no null.
+    if text == "invalid type: null, expected a number" {
+        text = "give a finite number".to_owned();
+    }
     if let Some((end, _)) = text.char_indices().nth(MOST_CHARS) {
         text.truncate(end);
         text.push_str(" ..");
@@ -51,6 +55,7 @@ mod tests {
                 "invalid length 0, expected struct Scenario with 9 elements",
                 "invalid length 0, expected a table with 9 elements",
             ),
+            ("invalid type: null, expected f64", "give a finite number"),
             ("expected f64,\n  not this", "expected a number, not this"),
         ] {
             assert_eq!(in_plain_words(given), expected);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use skywave_path::QueueSpec;
 use skywave_registry::in_plain_words;
 
@@ -41,7 +42,7 @@ impl Scenario {
         directory: Option<&Path>,
     ) -> Result<Self, ScenarioError> {
         let document = toml::de::Deserializer::parse(text)
-            .map_err(|error| ScenarioError::new("", in_plain_words(&error.to_string())))?;
+            .map_err(|error| malformed("TOML", &error.to_string()))?;
         Self::read(document, registry, directory, |error: &toml::de::Error| {
             error.message().to_owned()
         })
@@ -77,25 +78,17 @@ impl Scenario {
         registry: &Registry<B>,
         directory: Option<&Path>,
     ) -> Result<Self, ScenarioError> {
+        // Syntax comes first, so that what follows is wrong for what it says, and its field tells
+        // where; a position would be one in a text that a program wrote, as a rule.
+        serde_json::from_str::<IgnoredAny>(text)
+            .map_err(|error| malformed("JSON", &error.to_string()))?;
         let mut document = serde_json::Deserializer::from_str(text);
-        let scenario = Self::read(
+        Self::read(
             &mut document,
             registry,
             directory,
-            |error: &serde_json::Error| {
-                let message = error.to_string();
-                // Where a field is wrong, its path says where; the position is in a text that a
-                // program wrote, as a rule.
-                match error.is_data() {
-                    true => without_position(&message).to_owned(),
-                    false => message,
-                }
-            },
-        )?;
-        document
-            .end()
-            .map_err(|error| ScenarioError::new("", error.to_string()))?;
-        Ok(scenario)
+            |error: &serde_json::Error| without_position(&error.to_string()).to_owned(),
+        )
     }
 
     fn read<'de, D, B>(
@@ -114,12 +107,10 @@ impl Scenario {
             let path = track.path().to_string();
             let field = if path == "." { String::new() } else { path };
             let message = message(&error);
-            let message = match without_position(&message) {
+            let message = match &*message {
                 // What serde_json says of a number in the place of one of several forms.
-                "expected value" if !field.is_empty() => {
-                    "give one of its forms, as { name = { .. } }"
-                }
-                _ => &message,
+                "expected value" => "give one of its forms, as { name = { .. } }",
+                other => other,
             };
             ScenarioError::new(field, in_plain_words(message))
         })?;
@@ -176,6 +167,11 @@ impl Scenario {
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a scenario has only string keys")
     }
+}
+
+/// The error of a text that is not in the language it should be in.
+fn malformed(language: &str, message: &str) -> ScenarioError {
+    ScenarioError::new("", format!("not {language}: {}", in_plain_words(message)))
 }
 
 /// Strips the position in the JSON, which the user may never see, from one of serde's messages. The

@@ -136,6 +136,12 @@ fn parsers_errors_are_in_plain_words() {
     let deep = format!("name = {}", "[".repeat(100_000));
     let error = Scenario::from_toml(&deep, &Registry::default()).unwrap_err();
     assert!(error.message.len() < 500, "{}", error.message.len());
+    let text = r#"{ "name": "x", "dumbbell": { "loss": 0.01 } }"#;
+    let error = Scenario::from_json(text, &Registry::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "dumbbell.loss: give one of its forms, as { name = { .. } }"
+    );
     let text = r#"{ "name": 1 }"#;
     let error = Scenario::from_json(text, &Registry::default()).unwrap_err();
     assert!(!error.message.contains("line"), "{error}");
@@ -657,9 +663,15 @@ fn errors_of_chosen_members_name_their_field() {
 #[test]
 fn what_is_not_toml_or_json_says_where() {
     let error = Scenario::from_toml("name = ", &Registry::default()).unwrap_err();
-    assert!(error.to_string().contains("line 1"), "{error}");
+    assert!(error.message.starts_with("not TOML: "), "{error}");
+    assert!(error.message.contains("line 1"), "{error}");
     let error = Scenario::from_json("{\"name\": 1} x", &Registry::default()).unwrap_err();
-    assert_eq!(error.field, "name");
+    assert!(
+        error
+            .message
+            .starts_with("not JSON: trailing characters at line 1"),
+        "{error}"
+    );
 }
 
 /// Returns every field of a definition with its path.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -210,7 +209,7 @@ class Scenario(parts.Scenario):
         try:
             return cls.from_text(text, syntax, path.parent)
         except _core.ScenarioError as error:
-            # An error without a field is one of syntax, which needs the file's name.
-            if re.match(r"[\w\[\]]+(\.[\w\[\]-]+)*: ", str(error)):
+            # An error of syntax names no field: it needs the file's name.
+            if not str(error).startswith("not "):
                 raise
-            raise _core.ScenarioError(f"{path} is not {syntax.upper()}: {error}") from None
+            raise _core.ScenarioError(f"{path} is {error}") from None
