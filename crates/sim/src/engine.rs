@@ -36,6 +36,8 @@ pub(crate) struct Simulator<O> {
     plane: Plane<O>,
     sample_interval: Option<Duration>,
     events: u64,
+    /// The number of events at which failed controls are next looked for.
+    next_look: u64,
 }
 
 /// Everything between hosts. Separate from them, so that a host can be drained into it.
@@ -118,6 +120,7 @@ impl<O: Observer> Simulator<O> {
             plane,
             sample_interval: parts.sample_interval,
             events: 0,
+            next_look: 0,
         }
     }
 
@@ -128,21 +131,13 @@ impl<O: Observer> Simulator<O> {
         end: Instant,
         mut progress: impl FnMut(Instant) -> bool,
     ) -> Result<(), Stop> {
-        let events_per_look = EVENTS_PER_REPORT.max(self.hosts.len() as u64 * EVENTS_PER_HOST);
-        let mut next_look = events_per_look;
         while let Some((now, actor)) = self.plane.schedule.peek() {
             if now > end {
                 break;
             }
             self.events += 1;
             if self.events.is_multiple_of(EVENTS_PER_REPORT) {
-                if self.events >= next_look {
-                    self.check_controls()?;
-                    next_look = self.events + events_per_look;
-                }
-                if !progress(now) {
-                    return Err(Stop::Interrupted);
-                }
+                self.look_outside(now, &mut progress)?;
             }
             match actor {
                 Actor::Link(link) => {
@@ -162,8 +157,28 @@ impl<O: Observer> Simulator<O> {
         }
     }
 
-    /// Looks whether the control of any flow has failed.
+    /// Reports progress and, now and then, looks for controls that have failed. Out of line: what it
+    /// needs would take registers from the loop of events.
     #[cold]
+    #[inline(never)]
+    fn look_outside(
+        &mut self,
+        now: Instant,
+        progress: &mut impl FnMut(Instant) -> bool,
+    ) -> Result<(), Stop> {
+        if self.events >= self.next_look {
+            self.check_controls()?;
+            let between = EVENTS_PER_REPORT.max(self.hosts.len() as u64 * EVENTS_PER_HOST);
+            self.next_look = self.events + between;
+        }
+        if progress(now) {
+            Ok(())
+        } else {
+            Err(Stop::Interrupted)
+        }
+    }
+
+    /// Looks whether the control of any flow has failed.
     fn check_controls(&self) -> Result<(), Stop> {
         let hosts = (0..).map(FlowId::new).zip(self.hosts.chunks(2));
         for (flow, ends) in hosts {
