@@ -150,16 +150,22 @@ class Control:
         Called for each packet of an acknowledgement before ``on_ack``, where a class has it.
         """
 
+    # A subclass defines these; the core refuses a class without those that it calls. They raise for
+    # whoever calls them directly, as in a test of a control, where doing nothing would hide it.
+
     def on_ack(self, ack: Ack) -> None:
-        """Act on an acknowledgement; called where ``every`` is ``"ack"``."""
+        """Act on an acknowledgement; called where ``every`` is ``"ack"``, and required there."""
         raise NotImplementedError(f"{type(self).__name__}.on_ack is missing")
 
     def on_round_trip(self, report: RoundTrip) -> None:
-        """Act on all acknowledgements of a round-trip time; where ``every`` is ``"round-trip"``."""
+        """Act on all acknowledgements of a round-trip time.
+
+        Called where ``every`` is ``"round-trip"``, and required there.
+        """
         raise NotImplementedError(f"{type(self).__name__}.on_round_trip is missing")
 
     def on_loss(self, loss: Loss) -> None:
-        """Act on lost packets; called at most once in a window of data."""
+        """Act on lost packets; called at most once in a window of data. Required."""
         raise NotImplementedError(f"{type(self).__name__}.on_loss is missing")
 
     def on_mark(self, mark: Mark) -> None:
@@ -170,7 +176,7 @@ class Control:
         self.on_loss(Loss(now_s=mark.now_s, in_flight=mark.in_flight, lost=0))
 
     def on_timeout(self, timeout: Timeout) -> None:
-        """Act on an expired retransmission timer (TCP) or timeout of the CCID."""
+        """Act on an expired retransmission timer (TCP) or timeout of the CCID. Required."""
         raise NotImplementedError(f"{type(self).__name__}.on_timeout is missing")
 
     def on_spurious_loss(self, now_s: float) -> None:

@@ -13,8 +13,9 @@ pub fn in_plain_words(message: &str) -> String {
         let plain = match kind {
             "u8" | "u16" | "u32" | "u64" => "a whole number",
             "f64" => "a number",
-            "struct" | "map" => "a table",
-            "sequence" => "a list",
+            "struct" => "a table",
+            "map" => "table",
+            "sequence" => "list",
             _ => return Cow::Borrowed(word),
         };
         Cow::Owned(format!("{plain}{}", &word[kind.len()..]))
@@ -54,6 +55,14 @@ mod tests {
             (
                 "invalid length 0, expected struct Scenario with 9 elements",
                 "invalid length 0, expected a table with 9 elements",
+            ),
+            (
+                "invalid type: integer `1`, expected a sequence",
+                "invalid type: integer `1`, expected a list",
+            ),
+            (
+                "invalid type: map, expected a map",
+                "invalid type: table, expected a table",
             ),
             ("invalid type: null, expected f64", "give a finite number"),
             ("expected f64,\n  not this", "expected a number, not this"),
