@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,12 +47,16 @@ class Field:
 
 @dataclass(frozen=True)
 class Part:
-    """A class of the scenario; ``tag`` is its key where it is one of several forms."""
+    """A class of the scenario; ``tag`` is its key where it is one of several forms.
+
+    ``base`` is the class whose definition it shares, under another tag.
+    """
 
     name: str
     tag: str | None
     doc: str
     fields: tuple[Field, ...]
+    base: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,8 @@ class Schema:
                 tag, doc = self._tags.get(name, (None, ""))
                 found[name] = self._part(name, tag, node, doc)
         for name, (definition, tag, doc) in self._shared.items():
-            found[name] = self._part(name, tag, self.definitions[definition], doc)
+            part = self._part(name, tag, self.definitions[definition], doc)
+            found[name] = replace(part, base=definition if definition in found else None)
         return found
 
     def reference(self, node: Node) -> str | None:

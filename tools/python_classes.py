@@ -96,10 +96,10 @@ class Writer:
         """Return a class."""
         is_mutable = part.name in MUTABLE
         lines = [f"@{'define' if is_mutable else 'frozen'}(kw_only=True)"]
-        lines += [f"class {part.name}(Part):", docstring([part.doc], "    ")]
+        lines += [f"class {part.name}({part.base or 'Part'}):", docstring([part.doc], "    ")]
         if part.tag is not None:
             lines.append(f'    TAG: ClassVar[str] = "{part.tag}"')
-        for item in part.fields:
+        for item in () if part.base else part.fields:
             lines.append(f"    {item.name}: {self.annotation(item, is_mutable)}")
             value = self.value(item, is_mutable)
             if value is not None:

@@ -957,7 +957,7 @@ class Vcp(Part):
 
 
 @frozen(kw_only=True)
-class AdaptiveRed(Part):
+class AdaptiveRed(Red):
     """RED that adapts its drop probability to keep the average queue near a target (Floyd,
     Gummadi and Shenker 2001).
 
@@ -966,46 +966,6 @@ class AdaptiveRed(Part):
     """
 
     TAG: ClassVar[str] = "adaptive-red"
-    packets: int | None = None
-    """Capacity in packets; give this or `bytes`."""
-    bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """Capacity in bytes."""
-    min_threshold: float | None = None
-    """The average queue above which packets are dropped. Default: half of what the link sends in
-    `target_delay`, at least 5.
-    """
-    max_threshold: float | None = None
-    """The average queue above which all packets are dropped, or increasingly many if `gentle`.
-    Default: three times the minimum.
-    """
-    target_delay: Duration = field(default=Duration("5 ms"), converter=Duration)
-    """The delay from which default thresholds are derived."""
-    max_p: float = 0.1
-    """The drop probability at the maximum threshold (ns-2's `1/linterm_`); the initial value for
-    adaptive RED.
-    """
-    weight: float | None = None
-    """The weight of the average. Give this or `time_constant`, or neither for a time constant of
-    ten round-trip times (ns-2's `q_weight_` of -1).
-    """
-    time_constant: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The time constant of the average."""
-    mean_packet: Bytes = field(default=Bytes("500 B"), converter=Bytes)
-    """The mean packet size."""
-    gentle: bool = True
-    """Whether the drop probability rises from `max_p` to 1 between the maximum threshold and
-    twice that threshold, instead of jumping.
-    """
-    wait: bool = True
-    """Whether a drop is followed by a minimum number of packets without one."""
-    queue_in_bytes: bool = False
-    """Whether the queue is measured in bytes."""
-    drop_by_bytes: bool = False
-    """Whether larger packets are more likely to be dropped."""
-    ecn: bool = False
-    """Whether randomly chosen packets are marked instead of dropped, if they can be marked."""
-    mark_p: float = 0.1
-    """The drop probability above which packets are dropped even if they could be marked."""
 
 
 Queue: TypeAlias = (
