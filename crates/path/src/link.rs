@@ -3,9 +3,7 @@
 use skywave_units::{Duration, Instant, Rate};
 
 use crate::ring::Ring;
-use crate::{
-    Admission, AnyQueue, DropReason, Dropped, HandsOn, Keeps, LossModel, Packet, Variation,
-};
+use crate::{Admission, AnyQueue, DropReason, Dropped, Keeps, LossModel, Packet, Variation};
 
 /// A simplex link with its queue at the sending end.
 ///
@@ -90,16 +88,25 @@ impl<P: Packet> Link<P> {
                 reason: DropReason::Loss,
             });
         }
+        let AnyQueue::DropTail(queue) = &mut self.queue else {
+            return self.enqueue_managed(now, packet);
+        };
+        let packet = queue.enqueue(now, self.wire.free_at, packet)?;
+        Ok(self.wire.hand_on(now, packet))
+    }
+
+    /// [`Link::enqueue`] for queues other than drop-tail. Out of line: most links have no managed
+    /// queue, and a choice among all kinds would cost each of their packets more than its queue.
+    #[inline(never)]
+    fn enqueue_managed(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
         let wire = &mut self.wire;
-        let was_empty = wire.in_flight.is_empty();
         let packet = match &mut self.queue {
             AnyQueue::DropTail(queue) => queue.enqueue(now, wire.free_at, packet)?,
             AnyQueue::Red(queue) => queue.enqueue(now, wire.free_at, packet)?,
-            AnyQueue::Admission(queue) => hand_on(queue, now, wire.free_at, packet)?,
+            AnyQueue::Admission(queue) => queue.enqueue(now, wire.free_at, packet)?,
             AnyQueue::Keeps(queue) => return wire.enqueue_kept(&mut **queue, now, packet),
         };
-        wire.send(wire.free_at.max(now), packet);
-        Ok(was_empty)
+        Ok(wire.hand_on(now, packet))
     }
 
     /// Returns a packet that has arrived at the far end by `now`.
@@ -194,19 +201,16 @@ impl<P: Packet> Link<P> {
     }
 }
 
-/// Calls through a trait object; kept out of line so that other paths stay short.
-#[inline(never)]
-fn hand_on<P: Packet>(
-    queue: &mut HandsOn<Box<dyn Admission + Send>>,
-    now: Instant,
-    free: Instant,
-    packet: P,
-) -> Result<P, Dropped<P>> {
-    queue.enqueue(now, free, packet)
-}
-
 impl<P: Packet> Wire<P> {
-    #[inline(never)]
+    /// Sends a packet when the link becomes free. Returns true if it is the only one in flight, so
+    /// that the next arrival is its own.
+    #[inline(always)]
+    fn hand_on(&mut self, now: Instant, packet: P) -> bool {
+        let was_empty = self.in_flight.is_empty();
+        self.send(self.free_at.max(now), packet);
+        was_empty
+    }
+
     fn enqueue_kept(
         &mut self,
         queue: &mut dyn Keeps<P>,
