@@ -30,7 +30,8 @@ use crate::observe::Observer;
 use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::view::{Event, HostView, PacketView, Sample};
 
-/// The probes of every run, in the order of their tables. Requested probes follow.
+/// The probes of every run, as far as they are registered, in the order of their tables. Requested
+/// probes follow.
 pub(crate) const STANDARD: [&str; 6] = [
     "flows",
     "links",

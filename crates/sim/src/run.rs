@@ -108,7 +108,10 @@ fn probes(
         playout: scenario.flows.iter().map(playout).collect(),
     });
     let mut probes: Vec<(String, Box<dyn Probe>)> = Vec::new();
-    for name in STANDARD.into_iter().chain(spec.asked_for()) {
+    let standard = STANDARD
+        .into_iter()
+        .filter(|name| registry.probes.contains(name));
+    for name in standard.chain(spec.asked_for()) {
         if probes.iter().all(|(known, _)| known != name) {
             let make = registry
                 .probe(name)
