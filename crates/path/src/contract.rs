@@ -15,7 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::Ecn;
 
-use crate::{CLASSES, Conduct, DropReason, Dropped, Head, Link, LossModel, Packet, QueueKind};
+use crate::{CLASSES, Conduct, DropReason, Dropped, Head, Link, Packet, QueueKind};
 
 /// At this rate, a packet of 1000 bytes takes a millisecond.
 const RATE: Rate = Rate::from_bps(8_000_000);
@@ -154,7 +154,7 @@ fn drive_link(
     number: &mut usize,
 ) -> Result<(), String> {
     let head = Head::new("contract", RATE, DELAY, &random);
-    let mut link = Link::new(kind.build(&head), RATE, DELAY, LossModel::None);
+    let mut link = Link::new(kind.build(&head), RATE, DELAY);
     let mut now = Instant::ZERO;
     // Whether the test can predict which packet is sent when.
     let is_known = account.conduct.fifo && !account.conduct.drops_inside;

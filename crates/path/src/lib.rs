@@ -14,16 +14,24 @@ mod loss;
 mod packet;
 mod queue;
 mod ring;
+mod trace;
 mod variation;
 
 pub use link::Link;
-pub use loss::{ErrorRate, LossModel, LossProcess, RandomLoss};
+pub use loss::{
+    BernoulliSpec, CheckedLoss, ErrorUnit, GilbertElliottSpec, Loss, LossChoice, LossKind,
+    LossSpec, Losses, PacketLossSpec, loss_probability, register_built_in_losses,
+};
 pub use packet::{CLASSES, Packet};
 pub use queue::{
     AdaptiveRed, Admission, AnyQueue, Arrival, Backlog, Checked, CoDel, CoDelConfig, CoDelSpec,
     Conduct, Dialect, DropReason, DropTail, DropTailSpec, Dropped, FqCoDel, FqCoDelConfig,
-    FqCoDelSpec, HandsOn, Head, Keeps, Kept, Limit, Line, Pie, PieConfig, PieSpec,
-    QUEUE_DEFINITION, QueueKind, QueueSpec, Queues, Red, RedConfig, RedSpec, RedThresholds,
-    RedWeight, Room, SubQueueSpec, Verdict, Weighted, WeightedSpec, Writes, register_built_in,
+    FqCoDelSpec, HandsOn, Head, Keeps, Kept, Limit, Line, Pie, PieConfig, PieSpec, QueueChoice,
+    QueueKind, QueueSpec, Queues, Red, RedConfig, RedSpec, RedThresholds, RedWeight, Room,
+    SubQueueSpec, Verdict, Weighted, WeightedSpec, Writes, register_built_in_queues,
 };
-pub use variation::{Step, Variation};
+pub use trace::{
+    CheckedTrace, Condition, ListedSteps, OutagesSpec, Steps, Trace, TraceChoice, TraceKind,
+    TraceSelection, TraceStep, Traces, register_built_in_traces,
+};
+pub use variation::Variation;

@@ -3,7 +3,7 @@
 use skywave_units::{Duration, Instant, Rate};
 
 use crate::ring::Ring;
-use crate::{Admission, AnyQueue, DropReason, Dropped, Keeps, LossModel, Packet, Variation};
+use crate::{Admission, AnyQueue, DropReason, Dropped, Keeps, Loss, Packet, Variation};
 
 /// A simplex link with its queue at the sending end.
 ///
@@ -19,7 +19,7 @@ use crate::{Admission, AnyQueue, DropReason, Dropped, Keeps, LossModel, Packet, 
 pub struct Link<P> {
     queue: AnyQueue<P>,
     /// `None` if nothing is lost, which is the common case and costs only a comparison.
-    loss: Option<Box<LossModel>>,
+    loss: Option<Box<dyn Loss + Send>>,
     wire: Wire<P>,
 }
 
@@ -46,15 +46,10 @@ struct Wire<P> {
 
 impl<P: Packet> Link<P> {
     /// Creates an idle link.
-    pub fn new(
-        queue: impl Into<AnyQueue<P>>,
-        rate: Rate,
-        delay: Duration,
-        loss: LossModel,
-    ) -> Self {
+    pub fn new(queue: impl Into<AnyQueue<P>>, rate: Rate, delay: Duration) -> Self {
         Self {
             queue: queue.into(),
-            loss: (loss != LossModel::None).then(|| Box::new(loss)),
+            loss: None,
             wire: Wire {
                 rate,
                 delay,
@@ -65,6 +60,12 @@ impl<P: Packet> Link<P> {
                 asks: false,
             },
         }
+    }
+
+    /// Makes the link lose packets.
+    pub fn losing(mut self, loss: Box<dyn Loss + Send>) -> Self {
+        self.loss = Some(loss);
+        self
     }
 
     /// Makes the link's rate and delay vary.
@@ -81,7 +82,7 @@ impl<P: Packet> Link<P> {
     #[inline(always)]
     pub fn enqueue(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
         if let Some(loss) = &mut self.loss
-            && loss.takes_next(packet.size())
+            && loss.loses_next(packet.size())
         {
             return Err(Dropped {
                 packet,
@@ -271,9 +272,12 @@ impl<P: Packet> Wire<P> {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
     use super::*;
     use crate::contract::Parcel;
-    use crate::{CoDel, CoDelConfig, DropTail, Limit};
+    use crate::{CoDel, CoDelConfig, DropTail, Limit, LossKind, PacketLossSpec};
 
     fn ms(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -282,12 +286,7 @@ mod tests {
     /// 1000 bytes take 10 ms; propagation 100 ms.
     fn link(limit: u32) -> Link<Parcel> {
         let queue = DropTail::new(Limit::Packets(limit));
-        Link::new(
-            queue,
-            Rate::from_bps(800_000),
-            Duration::from_millis(100),
-            LossModel::None,
-        )
+        Link::new(queue, Rate::from_bps(800_000), Duration::from_millis(100))
     }
 
     #[test]
@@ -338,7 +337,7 @@ mod tests {
         let queue = AnyQueue::keeps(CoDel::new(Limit::Unlimited, CoDelConfig::default()));
         let rate = Rate::from_bps(800_000);
         let delay = Duration::from_millis(100);
-        let mut link = Link::new(queue, rate, delay, LossModel::None);
+        let mut link = Link::new(queue, rate, delay);
         for id in 1..=30 {
             assert_eq!(link.enqueue(ms(0), Parcel::new(id, 1000)), Ok(true));
         }
@@ -358,13 +357,10 @@ mod tests {
     #[test]
     fn lost_packets_use_no_bandwidth() {
         let queue = DropTail::new(Limit::Unlimited);
-        let loss = LossModel::named(vec![1]);
-        let mut link = Link::new(
-            queue,
-            Rate::from_bps(800_000),
-            Duration::from_millis(100),
-            loss,
-        );
+        let random = Xoshiro256PlusPlus::seed_from_u64(0);
+        let loss = PacketLossSpec(vec![1]).build(random);
+        let mut link =
+            Link::new(queue, Rate::from_bps(800_000), Duration::from_millis(100)).losing(loss);
         let lost = link.enqueue(ms(0), Parcel::new(1, 1000)).unwrap_err();
         assert_eq!(lost.reason, DropReason::Loss);
         assert_eq!(link.enqueue(ms(0), Parcel::new(2, 1000)), Ok(true));

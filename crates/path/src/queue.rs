@@ -9,7 +9,7 @@
 //! A discipline is one file plus one call. The file contains the discipline, its parameters (serde,
 //! with defaults), and a [`QueueKind`] made of checked parameters, which declares what its queues
 //! may do ([`Conduct`]) and builds them. The call is
-//! [`OpenSet::register`](skywave_registry::OpenSet::register), with which [`register_built_in`]
+//! [`OpenSet::register`](skywave_registry::OpenSet::register), with which [`register_built_in_queues`]
 //! registers this crate's disciplines too.
 //!
 //! There are two kinds:
@@ -37,8 +37,8 @@
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //! use skywave_path::{
-//!     Admission, AnyQueue, Arrival, Conduct, DropReason, Head, Limit, Line, Link, LossModel,
-//!     QueueKind, QueueSpec, Queues, Verdict, register_built_in,
+//!     Admission, AnyQueue, Arrival, Conduct, DropReason, Head, Limit, Line, Link,
+//!     QueueKind, QueueSpec, Queues, Verdict, register_built_in_queues,
 //! };
 //! use skywave_path::contract::{self, Parcel};
 //! use skywave_registry::ParameterError;
@@ -98,7 +98,7 @@
 //! }
 //!
 //! let mut queues: Queues<Parcel> = Queues::new("queue discipline");
-//! register_built_in(&mut queues);
+//! register_built_in_queues(&mut queues);
 //! queues.register("lottery", "Drops at random.", |lottery: Lottery| {
 //!     let is_share = (0.0..=1.0).contains(&lottery.free);
 //!     ParameterError::unless(is_share, "free", || "between 0 and 1".to_owned())?;
@@ -112,7 +112,7 @@
 //! let (rate, delay) = (Rate::from_bps(8_000_000), Duration::from_millis(10));
 //! let stream = |_name: &str| rand::SeedableRng::seed_from_u64(1);
 //! let queue = lottery.build(&Head::new("a->b", rate, delay, &stream));
-//! let mut link = Link::new(queue, rate, delay, LossModel::None);
+//! let mut link = Link::new(queue, rate, delay);
 //! let taken = (0..20).filter(|&id| link.enqueue(Instant::ZERO, Parcel::new(id, 1000)).is_ok());
 //! assert!((6..=11).contains(&taken.count()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -134,25 +134,23 @@ mod parameters;
 mod pie;
 mod red;
 mod red_spec;
-mod spec;
 mod weighted;
 
 pub use admission::{Admission, Arrival, HandsOn, Kept, Line, Verdict};
 pub use any::AnyQueue;
 pub use backlog::Backlog;
-pub use built_in::register_built_in;
+pub use built_in::register_built_in_queues;
 pub use codel::{CoDel, CoDelConfig, CoDelSpec};
 pub use conduct::{Conduct, Dialect, Writes};
 pub use drop_tail::DropTail;
 pub use drop_tail_spec::DropTailSpec;
 pub use fq_codel::{FqCoDel, FqCoDelConfig, FqCoDelSpec};
 pub use keeps::Keeps;
-pub use kind::{Checked, Head, QueueKind, Queues};
+pub use kind::{Checked, Head, QueueChoice, QueueKind, QueueSpec, Queues};
 pub use limit::{Limit, Room};
 pub use pie::{Pie, PieConfig, PieSpec};
 pub use red::{AdaptiveRed, Red, RedConfig, RedThresholds, RedWeight};
 pub use red_spec::RedSpec;
-pub use spec::{QUEUE_DEFINITION, QueueSpec};
 pub use weighted::{SubQueueSpec, Weighted, WeightedSpec};
 
 use skywave_wire::Ecn;

@@ -1,49 +1,58 @@
 //! Links whose rate and delay vary.
 
-use rand::RngExt;
+use std::fmt;
+use std::iter::Peekable;
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant, Rate};
 
-/// A change of a link's rate and delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// When it takes effect.
-    pub at: Instant,
-    /// Bits per second. With rate zero the link is down, and transmissions wait for the next step.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Duration,
-}
+use crate::{Condition, ListedSteps, Trace};
 
 /// How a link's rate and delay vary: along a trace, at random, or both.
 ///
 /// A packet gets the rate and delay at the start of its transmission. The link stays a FIFO and
 /// never exceeds its rate: if the delay falls, packets that would overtake earlier ones arrive
 /// after them, spaced by their transmission times.
-#[derive(Clone, Debug)]
 pub struct Variation {
-    current: (Rate, Duration),
-    steps: Vec<Step>,
-    /// The number of `steps` that have taken effect.
-    begun: usize,
+    trace: Trace,
+    current: Condition,
+    /// The conditions that have not taken effect.
+    later: Peekable<Conditions>,
     /// The maximum of a uniformly distributed extra delay per packet.
     jitter: Duration,
     rng: Option<Xoshiro256PlusPlus>,
     last_arrival: Instant,
 }
 
+type Conditions = Box<dyn Iterator<Item = Condition> + Send>;
+
 impl Variation {
-    /// A link with this rate and delay until the first of `steps`, which need not be sorted.
-    pub fn trace(rate: Rate, delay: Duration, mut steps: Vec<Step>) -> Self {
-        steps.sort_by_key(|step| step.at);
+    /// A link that follows `trace`.
+    pub fn new(trace: Trace) -> Self {
+        let conditions: Conditions = Box::new(trace.conditions());
+        let mut later = conditions.peekable();
+        let current = later.next().expect("a trace starts with a condition");
         Self {
-            current: (rate, delay),
-            steps,
-            begun: 0,
+            trace,
+            current,
+            later,
             jitter: Duration::ZERO,
             rng: None,
             last_arrival: Instant::ZERO,
         }
+    }
+
+    /// A link of constant rate and delay.
+    pub fn none(rate: Rate, delay: Duration) -> Self {
+        let random = Xoshiro256PlusPlus::seed_from_u64(0);
+        Self::new(Trace::new(
+            Arc::new(ListedSteps::new(&[])),
+            rate,
+            delay,
+            random,
+        ))
     }
 
     /// Adds a uniformly distributed delay of up to `most` to each packet; each packet draws once
@@ -59,11 +68,11 @@ impl Variation {
     pub fn mean_rate(&self, end: Instant) -> Rate {
         // A century at a terabit per second, in bits times nanoseconds, fits 128 bits.
         let mut total = 0;
-        let (mut since, mut rate) = (Instant::ZERO, self.current.0);
-        for step in &self.steps {
-            let until = step.at.min(end);
-            total += u128::from(rate.as_bps()) * u128::from((until - since).as_nanos());
-            (since, rate) = (until, step.rate);
+        let (mut since, mut rate) = (Instant::ZERO, Rate::default());
+        let begun = self.trace.conditions().take_while(|next| next.since < end);
+        for condition in begun {
+            total += u128::from(rate.as_bps()) * u128::from((condition.since - since).as_nanos());
+            (since, rate) = (condition.since, condition.rate);
         }
         total += u128::from(rate.as_bps()) * u128::from((end - since).as_nanos());
         Rate::from_bps((total / u128::from(end.as_nanos().max(1))) as u64)
@@ -73,14 +82,15 @@ impl Variation {
     /// to the end of the transmission, and from there to arrival.
     pub(crate) fn next(&mut self, start: Instant, size: u32) -> (Duration, Duration) {
         let mut begins = start;
-        while let Some(step) = self.steps.get(self.begun)
-            && (step.at <= begins || self.current.0 == Rate::default())
+        let is_down = |now: &Condition| now.rate == Rate::default();
+        while let Some(next) = self
+            .later
+            .next_if(|next| next.since <= begins || is_down(&self.current))
         {
-            begins = begins.max(step.at);
-            self.current = (step.rate, step.delay);
-            self.begun += 1;
+            begins = begins.max(next.since);
+            self.current = next;
         }
-        let (rate, delay) = self.current;
+        let Condition { rate, delay, .. } = self.current;
         let serialisation = rate.transmission_time(u64::from(size));
         let ends = begins + serialisation;
         let jitter = match &mut self.rng {
@@ -93,24 +103,42 @@ impl Variation {
     }
 }
 
+impl fmt::Debug for Variation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Variation")
+            .field("current", &self.current)
+            .field("jitter", &self.jitter)
+            .finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use rand::SeedableRng;
-
     use super::*;
     use crate::contract::Parcel;
-    use crate::{DropTail, Limit, Link, LossModel};
+    use crate::{DropTail, Limit, Link, TraceStep};
 
     fn ms(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    fn step(at_ms: u64, kbps: u64, delay_ms: u64) -> Step {
-        Step {
-            at: ms(at_ms),
-            rate: Rate::from_bps(kbps * 1000),
-            delay: Duration::from_millis(delay_ms),
+    fn step(at_ms: u64, kbps: u64, delay_ms: u64) -> TraceStep {
+        TraceStep {
+            at: Duration::from_millis(at_ms),
+            rate: Some(Rate::from_bps(kbps * 1000)),
+            delay: Some(Duration::from_millis(delay_ms)),
         }
+    }
+
+    /// A link that follows these steps.
+    fn trace(steps: &[TraceStep]) -> Variation {
+        let random = Xoshiro256PlusPlus::seed_from_u64(0);
+        Variation::new(Trace::new(
+            Arc::new(ListedSteps::new(steps)),
+            RATE,
+            DELAY,
+            random,
+        ))
     }
 
     /// 1000 bytes take 10 ms; propagation 100 ms.
@@ -120,7 +148,7 @@ mod tests {
     /// Arrival times of packets of 1000 bytes sent at these times, in ms.
     fn arrivals(variation: Variation, at_ms: &[u64]) -> Vec<Instant> {
         let queue = DropTail::new(Limit::Unlimited);
-        let mut link = Link::new(queue, RATE, DELAY, LossModel::None).varying(variation);
+        let mut link = Link::new(queue, RATE, DELAY).varying(variation);
         for (&at, id) in at_ms.iter().zip(0..) {
             assert!(link.enqueue(ms(at), Parcel::new(id, 1000)).is_ok());
         }
@@ -134,25 +162,21 @@ mod tests {
 
     #[test]
     fn a_packet_has_the_rate_and_delay_of_its_beginning() {
-        let trace = Variation::trace(RATE, DELAY, vec![step(15, 400, 150)]);
+        let trace = trace(&[step(15, 400, 150)]);
         // The second begins at 10 ms and ends after the step; the third begins at 20 ms.
         assert_eq!(arrivals(trace, &[0, 0, 0]), [ms(110), ms(120), ms(190)]);
     }
 
     #[test]
     fn nobody_overtakes_where_the_delay_falls() {
-        let trace = Variation::trace(RATE, DELAY, vec![step(10, 800, 20)]);
+        let trace = trace(&[step(10, 800, 20)]);
         // On their own, the second and third would arrive at 40 and 50 ms.
         assert_eq!(arrivals(trace, &[0, 10, 10]), [ms(110), ms(120), ms(130)]);
     }
 
     #[test]
     fn a_link_that_is_out_waits_for_its_next_step() {
-        let trace = Variation::trace(
-            RATE,
-            DELAY,
-            vec![step(5, 0, 100), step(40, 0, 100), step(50, 800, 100)],
-        );
+        let trace = trace(&[step(5, 0, 100), step(40, 0, 100), step(50, 800, 100)]);
         assert_eq!(arrivals(trace, &[0, 0, 55]), [ms(110), ms(160), ms(170)]);
     }
 
@@ -160,7 +184,7 @@ mod tests {
     fn jitter_delays_and_keeps_the_order() {
         let jitter = Duration::from_millis(50);
         let rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        let variation = Variation::trace(RATE, DELAY, Vec::new()).with_jitter(jitter, rng);
+        let variation = Variation::none(RATE, DELAY).with_jitter(jitter, rng);
         let sent: Vec<u64> = (0..1000).map(|packet| 30 * packet).collect();
         let arrivals = arrivals(variation, &sent);
         let extra: Vec<f64> = arrivals
@@ -178,7 +202,7 @@ mod tests {
 
     #[test]
     fn the_mean_rate_weighs_by_time() {
-        let trace = Variation::trace(RATE, DELAY, vec![step(100, 0, 1), step(150, 400, 1)]);
+        let trace = trace(&[step(100, 0, 1), step(150, 400, 1)]);
         assert_eq!(trace.mean_rate(ms(50)), RATE);
         assert_eq!(trace.mean_rate(ms(200)), Rate::from_bps(500_000));
     }

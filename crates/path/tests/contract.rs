@@ -7,8 +7,8 @@ use std::sync::Arc;
 use skywave_path::contract::{self, Parcel, Tally};
 use skywave_path::{
     Admission, AnyQueue, Arrival, Backlog, Conduct, DropReason, Dropped, Head, Keeps, Kept, Limit,
-    Line, Link, LossModel, Packet, QueueKind, QueueSpec, Queues, Room, Verdict, Writes,
-    register_built_in,
+    Line, Link, Packet, QueueKind, QueueSpec, Queues, Room, Verdict, Writes,
+    register_built_in_queues,
 };
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::Ecn;
@@ -126,7 +126,7 @@ impl<P: Packet + Send + 'static> QueueKind<P> for StackKind {
 /// This crate's disciplines and the user-defined ones, whose only parameter is a number of packets.
 fn queues() -> Queues<Parcel> {
     let mut queues = Queues::new("queue discipline");
-    register_built_in(&mut queues);
+    register_built_in_queues(&mut queues);
     queues.register("halves", "A stranger.", |packets| {
         Ok(Arc::new(HalvesKind(packets)))
     });
@@ -392,7 +392,7 @@ fn link(spec: &str) -> Link<Parcel> {
     let (rate, delay) = (Rate::from_bps(8_000_000), Duration::from_millis(10));
     let head = Head::new("a->b", rate, delay, &stream);
     let queue = spec.read(&queues()).unwrap().build(&head);
-    Link::new(queue, rate, delay, LossModel::None)
+    Link::new(queue, rate, delay)
 }
 
 /// The behaviour of a link under steady overload, and the queue's internal values at the end, read

@@ -44,6 +44,7 @@
 //! # Ok::<(), ParameterError>(())
 //! ```
 
+mod selection;
 mod words;
 
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 pub use serde_json::Value;
 
+pub use selection::{Choice, DefaultChoice, Selection};
 pub use words::in_plain_words;
 
 /// Why a member could not be built.

@@ -1,13 +1,11 @@
 //! The classic topology: senders, a router, the bottleneck, a router, receivers.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::{Duration, Rate};
 
 use crate::check::{check, check_delay, check_rate};
-use crate::link::load_traces;
+use crate::link::Selections;
 use crate::{BackSpec, LinkSpec, LossSpec, QueueSpec, ScenarioError, TraceSpec};
 use crate::{Backend, Registry};
 
@@ -120,11 +118,12 @@ impl Dumbbell {
         )
     }
 
-    pub(crate) fn load_traces(
-        &mut self,
-        field: &str,
-        directory: &Path,
-    ) -> Result<(), ScenarioError> {
-        load_traces(&mut self.trace, &mut self.back, field, directory)
+    pub(crate) const fn selections(&mut self) -> Selections<'_> {
+        Selections {
+            queue: &mut self.queue,
+            loss: self.loss.as_mut(),
+            trace: self.trace.as_mut(),
+            back: self.back.as_mut(),
+        }
     }
 }

@@ -4,8 +4,8 @@
 //!   read from TOML or JSON files, produced by the Python classes, and sent to workers. Quantities
 //!   are strings with a unit (`"300 ms"`). Unknown keys are errors, and every error names its
 //!   field.
-//! - A [`Registry`] holds the open sets a scenario selects from by name: queue disciplines,
-//!   congestion controls, CCIDs and probes.
+//! - A [`Registry`] holds the open sets a scenario selects from by name: queue disciplines, loss
+//!   models, kinds of traces, congestion controls, CCIDs and probes.
 //! - A [`Backend`] runs scenarios and defines the packet and probe types. This crate uses neither
 //!   clocks nor sockets.
 
@@ -15,13 +15,10 @@ mod dumbbell;
 mod error;
 mod flow;
 mod link;
-mod loss;
 mod named;
 mod profile;
-mod queue;
 mod read;
 mod registry;
-
 mod scenario;
 mod schema;
 mod source;
@@ -39,18 +36,19 @@ pub use dumbbell::Dumbbell;
 pub use error::ScenarioError;
 pub use flow::{FlowSpec, TransportSpec, UdpSpec};
 pub use link::{BackSpec, Direction, LinkSpec};
-pub use loss::{BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec};
 pub use named::Named;
 pub use profile::Profile;
 pub use registry::{Backend, Registry};
 pub use scenario::{Probes, Scenario};
-pub use skywave_path::QueueSpec;
+pub use skywave_path::{
+    BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec, PacketLossSpec, QueueSpec, TraceStep,
+};
 pub use source::{CbrSpec, FtpSpec, SourceSpec};
 pub use tcp::{TcpRecovery, TcpSpec};
 pub use tfrc::{
     DynamicSpec, FeedbackSpec, PerRoundTripSpec, ReceiverRttSpec, SmoothingSpec, TfrcRules,
     TfrcSpec, WindowSpec,
 };
-pub use trace::{TraceSpec, TraceStep};
+pub use trace::TraceSpec;
 pub use voice::{AdaptSpec, STAMP, TalkspurtSpec, VoiceSpec};
 pub use web::{FileSizeSpec, ThinkSpec, WebSpec};

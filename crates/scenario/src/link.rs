@@ -5,12 +5,11 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
 use skywave_units::{Duration, Rate};
 
 use crate::check::{check_delay, check_ends, check_rate};
-use crate::queue::check_queue;
-use crate::{Backend, Registry};
-use crate::{LossSpec, QueueSpec, ScenarioError, TraceSpec};
+use crate::{Backend, LossSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
 
 /// A link between two nodes, in both directions unless `one_way`.
 ///
@@ -154,73 +153,88 @@ impl LinkSpec {
     ) -> Result<(), ScenarioError> {
         check_rate(self.rate, &format!("{field}.rate"))?;
         check_delay(self.delay, &format!("{field}.delay"))?;
-        check_queue(&self.queue, &format!("{field}.queue"), registry)?;
-        validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)?;
+        let selected = self.clone().selections().complete(registry);
+        selected.map_err(|error| error.within(field))?;
         match &self.back {
             Some(_) if self.one_way => Err(ScenarioError::new(
                 format!("{field}.back"),
                 "a link with one_way has no way back: leave one of the two out",
             )),
-            Some(back) => back.validate(&format!("{field}.back"), registry),
+            Some(back) => back.validate(&format!("{field}.back")),
             None => Ok(()),
         }
     }
 
-    pub(crate) fn load_traces(
-        &mut self,
-        field: &str,
-        directory: &Path,
-    ) -> Result<(), ScenarioError> {
-        load_traces(&mut self.trace, &mut self.back, field, directory)
+    pub(crate) const fn selections(&mut self) -> Selections<'_> {
+        Selections {
+            queue: &mut self.queue,
+            loss: self.loss.as_mut(),
+            trace: self.trace.as_mut(),
+            back: self.back.as_mut(),
+        }
     }
 }
 
 impl BackSpec {
-    fn validate<B: Backend>(
-        &self,
-        field: &str,
-        registry: &Registry<B>,
-    ) -> Result<(), ScenarioError> {
+    fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         if let Some(rate) = self.rate {
             check_rate(rate, &format!("{field}.rate"))?;
         }
-        if let Some(delay) = self.delay {
-            check_delay(delay, &format!("{field}.delay"))?;
+        match self.delay {
+            Some(delay) => check_delay(delay, &format!("{field}.delay")),
+            None => Ok(()),
         }
-        if let Some(queue) = &self.queue {
-            check_queue(queue, &format!("{field}.queue"), registry)?;
-        }
-        validate_disturbances(self.loss.as_ref(), self.trace.as_ref(), field)
     }
 }
 
-/// Checks losses and trace.
-fn validate_disturbances(
-    loss: Option<&LossSpec>,
-    trace: Option<&TraceSpec>,
-    field: &str,
-) -> Result<(), ScenarioError> {
+/// What a link selects from the registry in both directions.
+pub(crate) struct Selections<'a> {
+    pub(crate) queue: &'a mut QueueSpec,
+    pub(crate) loss: Option<&'a mut LossSpec>,
+    pub(crate) trace: Option<&'a mut TraceSpec>,
+    pub(crate) back: Option<&'a mut BackSpec>,
+}
+
+impl Selections<'_> {
+    /// Replaces the names of trace files by their steps.
+    pub(crate) fn load_traces(self, directory: &Path) -> Result<(), ParameterError> {
+        let back = self.back.and_then(|back| back.trace.as_mut());
+        for (field, trace) in [("trace", self.trace), ("back.trace", back)] {
+            if let Some(trace) = trace {
+                trace.load(directory).map_err(|error| error.within(field))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills in the defaults of omitted parameters.
+    pub(crate) fn complete<B: Backend>(self, registry: &Registry<B>) -> Result<(), ParameterError> {
+        complete_all(Some(self.queue), self.loss, self.trace, registry)?;
+        let Some(back) = self.back else {
+            return Ok(());
+        };
+        let (queue, loss, trace) = (back.queue.as_mut(), back.loss.as_mut(), back.trace.as_mut());
+        complete_all(queue, loss, trace, registry).map_err(|error| error.within("back"))
+    }
+}
+
+fn complete_all<B: Backend>(
+    queue: Option<&mut QueueSpec>,
+    loss: Option<&mut LossSpec>,
+    trace: Option<&mut TraceSpec>,
+    registry: &Registry<B>,
+) -> Result<(), ParameterError> {
+    if let Some(queue) = queue {
+        let read = queue.complete(&registry.queues);
+        read.map_err(|error| error.within("queue"))?;
+    }
     if let Some(loss) = loss {
-        loss.validate(&format!("{field}.loss"))?;
+        let read = loss.complete(&registry.losses);
+        read.map_err(|error| error.within("loss"))?;
     }
-    match trace {
-        Some(trace) => trace.validate(&format!("{field}.trace")),
-        None => Ok(()),
-    }
-}
-
-/// Reads the trace files of both directions.
-pub(crate) fn load_traces(
-    trace: &mut Option<TraceSpec>,
-    back: &mut Option<BackSpec>,
-    field: &str,
-    directory: &Path,
-) -> Result<(), ScenarioError> {
     if let Some(trace) = trace {
-        trace.load(&format!("{field}.trace"), directory)?;
+        let read = trace.complete(&registry.traces);
+        read.map_err(|error| error.within("trace"))?;
     }
-    match back.as_mut().and_then(|back| back.trace.as_mut()) {
-        Some(trace) => trace.load(&format!("{field}.back.trace"), directory),
-        None => Ok(()),
-    }
+    Ok(())
 }

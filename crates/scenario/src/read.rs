@@ -4,11 +4,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use skywave_path::QueueSpec;
 use skywave_registry::in_plain_words;
 
-use crate::{Backend, Registry};
-use crate::{Scenario, ScenarioError};
+use crate::link::Selections;
+use crate::{Backend, Registry, Scenario, ScenarioError};
 
 impl Scenario {
     /// Reads and validates a scenario in TOML that names no files. To read such files too, use
@@ -117,25 +116,29 @@ impl Scenario {
         if let Some(directory) = directory {
             scenario.load_traces(directory)?;
         }
-        scenario.complete_queues(registry)?;
+        scenario.complete_links(registry)?;
         scenario.complete_transports(registry)?;
         scenario.validate(registry)?;
         Ok(scenario)
     }
 
-    /// Adds the defaults to the queues' parameters.
-    pub(crate) fn complete_queues<B: Backend>(
+    /// Returns what each link selects from the registry, with the link's field.
+    fn selections(&mut self) -> impl Iterator<Item = (String, Selections<'_>)> {
+        let dumbbell = self.dumbbell.as_mut();
+        let bottleneck = dumbbell.map(|dumbbell| ("dumbbell".to_owned(), dumbbell.selections()));
+        let links = self.links.iter_mut().enumerate();
+        let links = links.map(|(index, link)| (format!("links[{index}]"), link.selections()));
+        bottleneck.into_iter().chain(links)
+    }
+
+    /// Adds the defaults to the parameters of queues, losses and traces.
+    pub(crate) fn complete_links<B: Backend>(
         &mut self,
         registry: &Registry<B>,
     ) -> Result<(), ScenarioError> {
-        if let Some(dumbbell) = &mut self.dumbbell {
-            let back = dumbbell.back.as_mut();
-            let back = back.and_then(|back| back.queue.as_mut());
-            complete_both(&mut dumbbell.queue, back, "dumbbell", registry)?;
-        }
-        for (index, link) in self.links.iter_mut().enumerate() {
-            let back = link.back.as_mut().and_then(|back| back.queue.as_mut());
-            complete_both(&mut link.queue, back, &format!("links[{index}]"), registry)?;
+        for (field, selections) in self.selections() {
+            let completed = selections.complete(registry);
+            completed.map_err(|error| error.within(&field))?;
         }
         Ok(())
     }
@@ -154,11 +157,9 @@ impl Scenario {
 
     /// Replaces the names of trace files by their steps, so that the scenario is self-contained.
     fn load_traces(&mut self, directory: &Path) -> Result<(), ScenarioError> {
-        if let Some(dumbbell) = &mut self.dumbbell {
-            dumbbell.load_traces("dumbbell", directory)?;
-        }
-        for (index, link) in self.links.iter_mut().enumerate() {
-            link.load_traces(&format!("links[{index}]"), directory)?;
+        for (field, selections) in self.selections() {
+            let loaded = selections.load_traces(directory);
+            loaded.map_err(|error| error.within(&field))?;
         }
         Ok(())
     }
@@ -180,19 +181,4 @@ fn without_position(message: &str) -> &str {
     message
         .rfind(" at line ")
         .map_or(message, |at| &message[..at])
-}
-
-/// Adds the defaults to both queues of a link.
-fn complete_both<B: Backend>(
-    queue: &mut QueueSpec,
-    back: Option<&mut QueueSpec>,
-    field: &str,
-    registry: &Registry<B>,
-) -> Result<(), ScenarioError> {
-    let complete = |queue: &mut QueueSpec, field: String| match queue.complete(&registry.queues) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.within(&field).into()),
-    };
-    complete(queue, format!("{field}.queue"))?;
-    back.map_or(Ok(()), |back| complete(back, format!("{field}.back.queue")))
 }

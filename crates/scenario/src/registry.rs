@@ -4,8 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use skywave_congestion::{Controls, built_in_controls};
-use skywave_path::{Packet, Queues};
-use skywave_registry::{Found, OpenSet, ParameterError, Value};
+use skywave_path::{
+    LossChoice, Losses, Packet, QueueChoice, Queues, TraceChoice, Traces, register_built_in_losses,
+    register_built_in_queues, register_built_in_traces,
+};
+use skywave_registry::{Choice, Found, OpenSet, ParameterError, Value};
 use skywave_transport::dccp::mechanism::CcidKinds;
 use skywave_transport::tcp::{AnyTransport, TcpControlKind, TcpControls, built_in_tcp_controls};
 
@@ -28,6 +31,10 @@ pub trait Backend: Sized + 'static {
 pub struct Registry<B: Backend> {
     /// Queue disciplines.
     pub queues: Queues<B::Packet>,
+    /// Loss models.
+    pub losses: Losses,
+    /// Kinds of traces, along which the rate and delay of links vary.
+    pub traces: Traces,
     /// Congestion controls for TCP and DCCP's CCID 251.
     pub controls: Controls,
     /// Congestion controls that need more of TCP than a window. For a name in both sets, TCP uses
@@ -41,10 +48,16 @@ pub struct Registry<B: Backend> {
 
 impl<B: Backend> Default for Registry<B> {
     fn default() -> Self {
-        let mut queues = Queues::new("queue discipline");
-        skywave_path::register_built_in(&mut queues);
+        let mut queues = Queues::new(QueueChoice::KIND);
+        register_built_in_queues(&mut queues);
+        let mut losses = Losses::new(LossChoice::KIND);
+        register_built_in_losses(&mut losses);
+        let mut traces = Traces::new(TraceChoice::KIND);
+        register_built_in_traces(&mut traces);
         let mut registry = Self {
             queues,
+            losses,
+            traces,
             controls: built_in_controls(),
             tcp_controls: built_in_tcp_controls(),
             ccids: CcidKinds::built_in(),
@@ -108,6 +121,8 @@ impl<B: Backend> Clone for Registry<B> {
     fn clone(&self) -> Self {
         Self {
             queues: self.queues.clone(),
+            losses: self.losses.clone(),
+            traces: self.traces.clone(),
             controls: self.controls.clone(),
             tcp_controls: self.tcp_controls.clone(),
             ccids: self.ccids.clone(),
@@ -120,6 +135,8 @@ impl<B: Backend> fmt::Debug for Registry<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registry")
             .field("queues", &self.queues)
+            .field("losses", &self.losses)
+            .field("traces", &self.traces)
             .field("controls", &self.controls)
             .field("tcp_controls", &self.tcp_controls)
             .field("ccids", &self.ccids)

@@ -3,8 +3,8 @@
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
-use skywave_path::QUEUE_DEFINITION;
-use skywave_registry::OpenSet;
+use skywave_path::{LossChoice, QueueChoice, TraceChoice};
+use skywave_registry::{Choice, OpenSet};
 
 use crate::{Backend, Registry, Scenario};
 
@@ -20,11 +20,20 @@ impl<B: Backend> Registry<B> {
     pub fn schema(&self) -> Value {
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         let root = generator.subschema_for::<Scenario>();
-        let queues = self.queue_schema(&mut generator);
+        let queues = forms(&self.queues, &mut generator);
+        let losses = forms(&self.losses, &mut generator);
+        let traces = forms(&self.traces, &mut generator);
         let tcp = self.tcp_parameters(&mut generator);
         let dccp = self.dccp_parameters(&mut generator);
         let mut definitions = generator.take_definitions(true);
-        definitions.insert(QUEUE_DEFINITION.to_owned(), queues);
+        let queue = "A queue discipline: `{ name = { parameters } }`, or its name alone.";
+        definitions[QueueChoice::DEFINITION] = json!({ "description": queue, "oneOf": queues });
+        let loss = "Losses other than by the queue. They occur before the queue, so lost packets \
+                    use no bandwidth.";
+        definitions[LossChoice::DEFINITION] = json!({ "description": loss, "oneOf": losses });
+        if let Value::Array(given) = &mut definitions[TraceChoice::DEFINITION]["oneOf"] {
+            given.extend(traces);
+        }
 
         let controls = control_schema(tcp.keys());
         add_parameters(&mut definitions["Tcp"], tcp);
@@ -51,34 +60,6 @@ impl<B: Backend> Registry<B> {
         document
     }
 
-    /// Returns the schema of a queue discipline: its name with its parameters, or only its name if
-    /// all parameters have defaults.
-    fn queue_schema(&self, generator: &mut SchemaGenerator) -> Value {
-        let none = Value::Object(Map::new());
-        let names = self.queues.names();
-        let alone: Vec<_> = names
-            .filter(|name| self.queues.read(name, &none).is_ok())
-            .collect();
-        let mut forms = vec![json!({
-            "description": "A discipline with the defaults of all parameters.",
-            "type": "string",
-            "enum": alone,
-        })];
-        for (name, parameters) in members(&self.queues, generator) {
-            forms.push(json!({
-                "description": self.queues.doc(&name),
-                "type": "object",
-                "properties": { name.as_str(): parameters },
-                "required": [name],
-                "additionalProperties": false,
-            }));
-        }
-        json!({
-            "description": "A queue discipline: `{ name = { parameters } }`, or its name alone.",
-            "oneOf": forms,
-        })
-    }
-
     /// Returns the parameters of TCP's controls, by name.
     fn tcp_parameters(&self, generator: &mut SchemaGenerator) -> Map<String, Value> {
         let mut all: Map<_, _> = members(&self.controls, generator).collect();
@@ -93,6 +74,41 @@ impl<B: Backend> Registry<B> {
         all.extend(ccids.map(|(key, schema)| (key.to_owned(), schema.to_value())));
         all
     }
+}
+
+/// Returns the forms of a selection from `set`: its name with parameters, or only its name if all
+/// parameters have defaults.
+fn forms<T: ?Sized>(set: &OpenSet<T>, generator: &mut SchemaGenerator) -> Vec<Value> {
+    let none = Value::Object(Map::new());
+    let names = set.names();
+    let alone: Vec<_> = names.filter(|name| set.read(name, &none).is_ok()).collect();
+    let mut forms = Vec::new();
+    if !alone.is_empty() {
+        forms.push(json!({
+            "description": "Its name alone selects the defaults of all parameters.",
+            "type": "string",
+            "enum": alone,
+        }));
+    }
+    for (name, parameters) in members(set, generator) {
+        let mut parameters = parameters;
+        let class = match &mut parameters {
+            Value::Object(keys) => keys.shift_remove("x-class"),
+            _ => None,
+        };
+        let mut form = json!({
+            "description": set.doc(&name),
+            "type": "object",
+            "properties": { name.as_str(): parameters },
+            "required": [name],
+            "additionalProperties": false,
+        });
+        if let Some(class) = class {
+            form["x-class"] = class;
+        }
+        forms.push(form);
+    }
+    forms
 }
 
 /// Returns each member's name and the schema of its parameters.

@@ -136,12 +136,20 @@ fn parsers_errors_are_in_plain_words() {
     let deep = format!("name = {}", "[".repeat(100_000));
     let error = Scenario::from_toml(&deep, &Registry::default()).unwrap_err();
     assert!(error.message.len() < 500, "{}", error.message.len());
-    let text = r#"{ "name": "x", "dumbbell": { "loss": 0.01 } }"#;
-    let error = Scenario::from_json(text, &Registry::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "dumbbell.loss: give one of its forms, as { name = { .. } }"
-    );
+    for (text, expected) in [
+        (
+            r#"{ "dumbbell": { "loss": 0.01 } }"#,
+            "dumbbell.loss: invalid type: floating point `0.01`, expected the name of a loss \
+             model, or one with its parameters",
+        ),
+        (
+            r#"{ "flows": [{ "transport": 0.01 }] }"#,
+            "flows[0].transport: give one of its forms, as { name = { .. } }",
+        ),
+    ] {
+        let error = Scenario::from_json(text, &Registry::default()).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
     let text = r#"{ "name": 1 }"#;
     let error = Scenario::from_json(text, &Registry::default()).unwrap_err();
     assert!(!error.message.contains("line"), "{error}");
@@ -280,7 +288,7 @@ fn errors_of_adaptive_red_name_their_field() {
         QUEUE,
         "queue = { adaptive-red = { packets = 9, max_p = 1.5 } }",
         "links[0].queue.adaptive-red.max_p",
-        "1.5 is no probability",
+        "1.5 is not a probability",
     )]);
 }
 
@@ -381,7 +389,7 @@ fn errors_of_queues_name_their_field() {
             QUEUE,
             "queue = { blue = {} }",
             "links[0].queue",
-            "unknown variant `blue`",
+            "\"blue\" is not a known queue discipline: use adaptive-red",
         ),
     ]);
 }

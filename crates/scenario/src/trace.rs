@@ -1,13 +1,16 @@
 //! Traces: how a link's rate and delay change over time.
 
+use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use skywave_units::{Duration, ParseQuantityError, Rate};
-
-use crate::ScenarioError;
-use crate::check::check;
+use serde::de::{self, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use skywave_path::{CheckedTrace, ListedSteps, TraceSelection, TraceStep, Traces};
+use skywave_registry::ParameterError;
+use skywave_units::ParseQuantityError;
 
 /// The most steps of a trace. With more, a scenario no longer fits a message.
 const MOST_STEPS: usize = 1_000_000;
@@ -16,9 +19,8 @@ const MOST_STEPS: usize = 1_000_000;
 const MOST_BYTES: u64 = 100_000_000;
 
 /// How a link's rate and delay change over time.
-#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
-#[schemars(rename = "Course")]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(rename = "Course", rename_all = "kebab-case")]
 pub enum TraceSpec {
     /// The steps, in order of time.
     #[schemars(extend("x-class" = "Trace"))]
@@ -29,38 +31,96 @@ pub enum TraceSpec {
     /// file replaces this by the steps.
     #[schemars(extend("x-class" = "TraceFile"))]
     File(String),
+    /// Steps that a registered kind of trace generates.
+    #[schemars(skip)]
+    Generated(TraceSelection),
 }
 
-/// A change of a link's rate or delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-#[schemars(rename = "Step")]
-#[serde(deny_unknown_fields)]
-pub struct TraceStep {
-    /// The time of the change.
-    pub at: Duration,
-    /// The new rate; the link is down at 0 bps. Absent: unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
-    /// The new propagation delay. Absent: unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Duration>,
+impl Serialize for TraceSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = match self {
+            Self::Generated(selection) => return selection.serialize(serializer),
+            Self::Steps(_) | Self::File(_) => serializer.serialize_map(Some(1))?,
+        };
+        match self {
+            Self::Steps(steps) => map.serialize_entry("steps", steps)?,
+            Self::File(name) => map.serialize_entry("file", name)?,
+            Self::Generated(_) => {}
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for TraceSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TraceVisitor)
+    }
+}
+
+struct TraceVisitor;
+
+impl<'de> Visitor<'de> for TraceVisitor {
+    type Value = TraceSpec;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("steps, a file of steps, or a kind of trace with its parameters")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<TraceSpec, E> {
+        Ok(TraceSpec::Generated(TraceSelection::named(name)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TraceSpec, A::Error> {
+        let wrong = || de::Error::custom("give one of steps, file and the kinds of traces");
+        let spec = match map.next_key::<String>()?.ok_or_else(wrong)? {
+            key if key == "steps" => TraceSpec::Steps(map.next_value()?),
+            key if key == "file" => TraceSpec::File(map.next_value()?),
+            name => TraceSpec::Generated(TraceSelection::from_entry(name, &mut map)?),
+        };
+        match map.next_key::<String>()? {
+            None => Ok(spec),
+            Some(_) => Err(wrong()),
+        }
+    }
 }
 
 impl TraceSpec {
-    /// Returns the steps, or an empty slice for a file that has not been read.
-    pub fn steps(&self) -> &[TraceStep] {
+    /// Fills in the defaults of omitted parameters.
+    ///
+    /// # Errors
+    /// As for [`TraceSpec::read`].
+    pub(crate) fn complete(&mut self, traces: &Traces) -> CheckedTrace {
         match self {
-            Self::Steps(steps) => steps,
-            Self::File(_) => &[],
+            Self::Generated(selection) => selection.complete(traces),
+            Self::Steps(_) | Self::File(_) => self.read(traces),
+        }
+    }
+
+    /// Returns the kind of trace it selects.
+    ///
+    /// # Errors
+    /// [`ParameterError`] if the kind is unknown, a parameter is wrong, steps are not in order of
+    /// time, or a file has not been read.
+    pub fn read(&self, traces: &Traces) -> CheckedTrace {
+        match self {
+            Self::Generated(selection) => selection.read(traces),
+            Self::Steps(steps) => {
+                check_steps(steps)?;
+                Ok(Arc::new(ListedSteps::new(steps)))
+            }
+            Self::File(_) => Err(ParameterError::new(
+                "file",
+                "the file has not been read: read the scenario from a file too, or list the steps",
+            )),
         }
     }
 
     /// Replaces a file name by the steps in the file.
-    pub(crate) fn load(&mut self, field: &str, directory: &Path) -> Result<(), ScenarioError> {
+    pub(crate) fn load(&mut self, directory: &Path) -> Result<(), ParameterError> {
         let Self::File(name) = self else {
             return Ok(());
         };
-        let wrong = |message| ScenarioError::new(format!("{field}.file"), message);
+        let wrong = |message| ParameterError::new("file", message);
         let unreadable = |error| wrong(format!("{name} cannot be read: {error}"));
         let path = directory.join(&*name);
         // A pipe would block, and a device may be endless.
@@ -85,27 +145,20 @@ impl TraceSpec {
         *self = Self::Steps(steps);
         Ok(())
     }
+}
 
-    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
-        let Self::Steps(steps) = self else {
-            let message = "the file has not been read: read the scenario from a file too, or list \
-                           the steps";
-            return Err(ScenarioError::new(
-                format!("{field}.file"),
-                message.to_owned(),
-            ));
-        };
-        check(steps.len() <= MOST_STEPS, &format!("{field}.steps"), || {
-            format!("{} steps: at most {MOST_STEPS}", steps.len())
-        })?;
-        for (index, pair) in steps.windows(2).enumerate() {
-            let field = format!("{field}.steps[{}].at", index + 1);
-            check(pair[1].at > pair[0].at, &field, || {
-                format!("{} is not after {}", pair[1].at, pair[0].at)
-            })?;
+fn check_steps(steps: &[TraceStep]) -> Result<(), ParameterError> {
+    ParameterError::unless(steps.len() <= MOST_STEPS, "steps", || {
+        format!("{} steps: at most {MOST_STEPS}", steps.len())
+    })?;
+    for (index, pair) in steps.windows(2).enumerate() {
+        if pair[1].at <= pair[0].at {
+            let field = format!("steps[{}].at", index + 1);
+            let message = format!("{} is not after {}", pair[1].at, pair[0].at);
+            return Err(ParameterError::new(field, message));
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn step(line: &str) -> Result<TraceStep, String> {

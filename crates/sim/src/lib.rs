@@ -78,14 +78,16 @@ pub use record::{Record, What};
 pub use report::{FlowSummary, LinkSummary, Results, Summary};
 pub use run::{RunOptions, run, run_many, run_observed};
 pub use skywave_path::{
-    CoDelSpec, DropTailSpec, FqCoDelSpec, PieSpec, QueueSpec, RedSpec, SubQueueSpec, WeightedSpec,
+    CoDelSpec, DropTailSpec, FqCoDelSpec, Loss, LossKind, OutagesSpec, PieSpec, QueueSpec, RedSpec,
+    Steps, SubQueueSpec, TraceKind, TraceSelection, WeightedSpec,
 };
 pub use skywave_scenario::{
     AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell, DynamicSpec, ErrorUnit,
     FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec, Growth, LinkSpec, LossSpec,
-    Named, PerRoundTripSpec, Probes, Profile, ReceiverRttSpec, Scenario, ScenarioError,
-    SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, ThinkSpec,
-    TraceSpec, TraceStep, TransportSpec, UdpSpec, VoiceSpec, WebSpec, WindowSpec,
+    Named, PacketLossSpec, PerRoundTripSpec, Probes, Profile, ReceiverRttSpec, Scenario,
+    ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery, TcpSpec, TfrcRules,
+    TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec, VoiceSpec, WebSpec,
+    WindowSpec,
 };
 pub use table::{Table, Value};
 pub use traffic::{Journal, Made, Transfer};

@@ -3,18 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use skywave_path::{
-    Dialect, ErrorRate, Head, Link, LossModel, LossProcess, QueueKind, Step, Variation,
-};
-use skywave_units::Instant;
+use skywave_path::{Dialect, Head, Link, QueueKind, Trace, Variation};
 
 use crate::backend::Registry;
 use crate::packet::{Frame, SimLink};
 use crate::random::stream;
 use crate::routes::{Fewest, Routes};
-use skywave_scenario::{
-    Direction, ErrorUnit, LinkSpec, LossSpec, Scenario, ScenarioError, TraceSpec,
-};
+use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError};
 
 /// Where a frame goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +60,7 @@ impl Network {
     /// Creates the network of a validated `scenario`.
     ///
     /// # Errors
-    /// [`ScenarioError`] if a queue is unknown after all.
+    /// [`ScenarioError`] if a queue, a loss model or a kind of trace is unknown after all.
     pub(crate) fn new(scenario: &Scenario, registry: &Registry) -> Result<Self, ScenarioError> {
         let (nodes, specs) = scenario.topology();
         let index: BTreeMap<String, u32> = nodes.iter().cloned().zip(0..).collect();
@@ -75,7 +70,7 @@ impl Network {
         for direction in specs.iter().flat_map(LinkSpec::directions) {
             let (from, to) = (index[direction.from], index[direction.to]);
             let queue = direction.queue.read(&registry.queues)?;
-            links.push(link(&direction, &*queue, scenario.seed));
+            links.push(link(&direction, &*queue, registry, scenario.seed)?);
             queues.push(queue);
             let name = direction.name();
             names.push(LinkName { name, from, to });
@@ -183,59 +178,47 @@ impl Network {
 }
 
 /// Creates one direction of a link, with random streams of its own.
-fn link(direction: &Direction<'_>, queue: &dyn QueueKind<Frame>, seed: u64) -> SimLink {
+fn link(
+    direction: &Direction<'_>,
+    queue: &dyn QueueKind<Frame>,
+    registry: &Registry,
+    seed: u64,
+) -> Result<SimLink, ScenarioError> {
     let name = direction.name();
     let named = |name: &str| stream(seed, name);
-    let stream = |what: &str| named(&format!("{name}/{what}"));
     let queue = queue.build(&Head::new(&name, direction.rate, direction.delay, &named));
-    let loss = match direction.loss {
-        Some(LossSpec::Packets(ordinals)) => LossModel::named(ordinals.clone()),
-        Some(LossSpec::Bernoulli(spec)) => {
-            let errors = error_rate(spec.per, spec.probability);
-            LossModel::random(LossProcess::Bernoulli(errors), stream("loss"))
-        }
-        Some(LossSpec::GilbertElliott(spec)) => {
-            let process = LossProcess::GilbertElliott {
-                good_to_bad: spec.good_to_bad,
-                bad_to_good: spec.bad_to_good,
-                good: error_rate(spec.per, spec.in_good),
-                bad: error_rate(spec.per, spec.in_bad),
-            };
-            LossModel::random(process, stream("loss"))
-        }
-        None => LossModel::None,
-    };
-    let link = Link::new(queue, direction.rate, direction.delay, loss);
-    if direction.trace.is_none() && direction.jitter.is_zero() {
-        return link;
+    let mut link = Link::new(queue, direction.rate, direction.delay);
+    if let Some(loss) = direction.loss {
+        let loss = loss.read(&registry.losses)?;
+        link = link.losing(loss.build(named(&format!("{name}/loss"))));
     }
-    let steps = steps(direction);
-    let variation = Variation::trace(direction.rate, direction.delay, steps);
-    link.varying(if direction.jitter.is_zero() {
+    let trace = trace(direction, registry, seed)?;
+    if trace.is_none() && direction.jitter.is_zero() {
+        return Ok(link);
+    }
+    let constant = || Variation::none(direction.rate, direction.delay);
+    let variation = trace.map_or_else(constant, Variation::new);
+    Ok(link.varying(if direction.jitter.is_zero() {
         variation
     } else {
-        variation.with_jitter(direction.jitter, stream("jitter"))
-    })
+        variation.with_jitter(direction.jitter, named(&format!("{name}/jitter")))
+    }))
 }
 
-/// Returns the steps of a trace with their rate and delay.
-fn steps(direction: &Direction<'_>) -> Vec<Step> {
-    let (mut rate, mut delay) = (direction.rate, direction.delay);
-    let steps = direction.trace.map_or(&[][..], TraceSpec::steps);
-    steps
-        .iter()
-        .map(|step| {
-            rate = step.rate.unwrap_or(rate);
-            delay = step.delay.unwrap_or(delay);
-            let at = Instant::ZERO + step.at;
-            Step { at, rate, delay }
-        })
-        .collect()
-}
-
-const fn error_rate(per: ErrorUnit, probability: f64) -> ErrorRate {
-    match per {
-        ErrorUnit::Packet => ErrorRate::Packet(probability),
-        ErrorUnit::Bit => ErrorRate::Bit(probability),
-    }
+/// Returns the trace of one direction of a link.
+///
+/// # Errors
+/// [`ScenarioError`] if the kind of trace is unknown after all.
+pub(crate) fn trace(
+    direction: &Direction<'_>,
+    registry: &Registry,
+    seed: u64,
+) -> Result<Option<Trace>, ScenarioError> {
+    let Some(trace) = direction.trace else {
+        return Ok(None);
+    };
+    let kind = trace.read(&registry.traces)?;
+    let random = stream(seed, &format!("{}/trace", direction.name()));
+    let trace = Trace::new(kind, direction.rate, direction.delay, random);
+    Ok(Some(trace))
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use libtest_mimic::{Arguments, Trial};
-use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
+use skywave_sim::{Registry, Results, RunOptions, Scenario, check, run};
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
@@ -46,6 +46,13 @@ fn survives_the_wire(name: &str) {
     let typed = results(&scenario);
     scenario.verify_wire = true;
     assert_eq!(typed.fingerprint, results(&scenario).fingerprint);
+}
+
+/// What `check` fills in changes nothing.
+fn runs_as_what_check_makes_of_it(name: &str) {
+    let given = example(name);
+    let complete = check(&given, &Registry::default()).unwrap().scenario;
+    assert_eq!(results(&given).fingerprint, results(&complete).fingerprint);
 }
 
 fn gives_the_same_results_every_time(name: &str) {
@@ -113,8 +120,12 @@ fn trial(name: String, test: impl FnOnce() + Send + 'static) -> Trial {
 
 fn main() {
     type OfExample = fn(&str);
-    let tests: [(&str, OfExample); 4] = [
+    let tests: [(&str, OfExample); 5] = [
         ("obeys_physics", obeys_physics),
+        (
+            "runs_as_what_check_makes_of_it",
+            runs_as_what_check_makes_of_it,
+        ),
         ("survives_the_wire", survives_the_wire),
         (
             "gives_the_same_results_every_time",

@@ -2,7 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
+use std::sync::Arc;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
+use skywave_sim::{
+    Loss, LossKind, Registry, Results, RunOptions, Scenario, Steps, TraceKind, TraceStep, run,
+};
+use skywave_units::{Duration, Rate};
 
 /// A TCP and a UDP flow over one link with these properties.
 fn scenario(link: &str) -> String {
@@ -52,28 +61,143 @@ fn judged(text: &str) -> Results {
     results
 }
 
+fn obeys_physics(link: &str) -> Results {
+    let results = judged(&scenario(link));
+    let flows = &results.summary.flows;
+    assert!(flows.iter().all(|flow| flow.delivered_bytes > 0), "{link}");
+    results
+}
+
 #[test]
-fn every_kind_obeys_physics() {
+fn links_that_vary_obey_physics() {
     for link in [
-        "loss = { bernoulli = { probability = 0.05 } }",
-        "loss = { bernoulli = { probability = 1e-5, per = \"bit\" } }",
-        "loss = { gilbert-elliott = { good_to_bad = 0.01, bad_to_good = 0.3 } }",
         "jitter = \"30 ms\"",
         "trace = { steps = [{ at = \"5 s\", delay = \"1 ms\" }, { at = \"9 s\", rate = \"100 kbps\", delay = \"80 ms\" }] }",
         "trace = { steps = [{ at = \"5 s\", rate = \"0 bps\" }, { at = \"6 s\", rate = \"0 bps\" }, { at = \"7 s\", rate = \"2 Mbps\" }] }",
         "trace = { steps = [{ at = \"15 s\", rate = \"0 bps\" }] }",
         "back = { rate = \"20 kbps\", delay = \"5 ms\", jitter = \"1 ms\", queue = { drop-tail = { packets = 3 } } }",
-        "jitter = \"30 ms\"\ntrace = { steps = [{ at = \"5 s\", rate = \"300 kbps\", delay = \"5 ms\" }] }\nback = { loss = { bernoulli = { probability = 0.1 } } }",
+        "jitter = \"30 ms\"\ntrace = { steps = [{ at = \"5 s\", rate = \"300 kbps\", delay = \"5 ms\" }] }",
     ] {
-        let results = judged(&scenario(link));
-        assert!(
-            results
-                .summary
-                .flows
-                .iter()
-                .all(|flow| flow.delivered_bytes > 0)
-        );
+        obeys_physics(link);
     }
+}
+
+#[test]
+fn bernoulli_losses_obey_physics() {
+    obeys_physics("loss = { bernoulli = { probability = 0.05 } }");
+    obeys_physics("loss = { bernoulli = { probability = 1e-5, per = \"bit\" } }");
+    obeys_physics("back = { loss = { bernoulli = { probability = 0.1 } } }");
+}
+
+#[test]
+fn gilbert_elliott_losses_obey_physics() {
+    obeys_physics("loss = { gilbert-elliott = { good_to_bad = 0.01, bad_to_good = 0.3 } }");
+}
+
+/// An outage of half a second on average every two seconds.
+#[test]
+fn outages_obey_physics_and_are_no_capacity() {
+    let results = obeys_physics("trace = { outages = { up = \"2 s\", down = \"0.5 s\" } }");
+    let again = obeys_physics("trace = { outages = { up = \"2 s\", down = \"0.5 s\" } }");
+    assert_eq!(results.fingerprint, again.fingerprint);
+    // 20 s and 1 Mbps: 2.5 MB. With a queue of 20 packets, TCP uses what there is.
+    let delivered: u64 = results
+        .summary
+        .flows
+        .iter()
+        .map(|flow| flow.delivered_bytes)
+        .sum();
+    assert!((1_000_000..2_300_000).contains(&delivered), "{delivered}");
+    let utilisation = results.summary.links[0].utilisation;
+    assert!((0.6..=1.0).contains(&utilisation), "{utilisation}");
+}
+
+/// Loses every packet whose number is a multiple of `n`.
+#[derive(JsonSchema, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EveryNth {
+    n: u64,
+}
+
+impl LossKind for EveryNth {
+    fn build(&self, _: Xoshiro256PlusPlus) -> Box<dyn Loss + Send> {
+        Box::new(Counted {
+            n: self.n,
+            passed: 0,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Counted {
+    n: u64,
+    passed: u64,
+}
+
+impl Loss for Counted {
+    fn loses_next(&mut self, _size: u32) -> bool {
+        self.passed += 1;
+        self.passed.is_multiple_of(self.n)
+    }
+}
+
+/// Doubles the rate for a second, every other second, for ever.
+#[derive(JsonSchema, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tides {}
+
+impl TraceKind for Tides {
+    fn steps(&self, rate: Rate, _: Duration, _: Xoshiro256PlusPlus) -> Steps {
+        Box::new((1..).map(move |second: u64| TraceStep {
+            at: Duration::from_secs(second),
+            rate: Some(Rate::from_bps(rate.as_bps() * (1 + second % 2))),
+            delay: None,
+        }))
+    }
+}
+
+/// A loss model and a kind of trace from outside, registered as the built-in ones are.
+#[test]
+fn losses_and_traces_of_ones_own_run_as_those_that_are_built_in_do() {
+    let mut registry = Registry::default();
+    registry
+        .losses
+        .register("every-nth", "Every nth packet.", |every: EveryNth| {
+            ParameterError::unless(every.n > 0, "n", || "0: use 1 or more".to_owned())?;
+            Ok(Arc::new(every))
+        });
+    registry
+        .traces
+        .register("tides", "Twice the rate in turns.", |tides: Tides| {
+            Ok(Arc::new(tides))
+        });
+    let of =
+        |link: &str| Scenario::from_toml(&scenario(link).replace("80 kbps", "2 Mbps"), &registry);
+    let run = |link: &str| {
+        let options = RunOptions {
+            verify_physics: true,
+            ..RunOptions::default()
+        };
+        let results = run(&of(link).unwrap(), &registry, options, |_| true).unwrap();
+        assert_eq!(results.violations, Vec::<String>::new(), "{link}");
+        results.summary.links[0].clone()
+    };
+    let (whole, lossy, tides) = (
+        run(""),
+        run("loss = { every-nth = { n = 4 } }"),
+        run("trace = \"tides\""),
+    );
+    let offered = lossy.delivered + lossy.drops;
+    assert!(lossy.drops > offered / 4, "{lossy:?}");
+    let ratio = tides.delivered as f64 / whole.delivered as f64;
+    assert!((ratio - 1.5).abs() < 0.05, "{ratio}");
+    let error = of("loss = { every-nth = { n = 0 } }").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "links[0].loss.every-nth.n: 0: use 1 or more"
+    );
+    let error = of("trace = { tides = { height = 1 } }").unwrap_err();
+    assert_eq!(error.field, "links[0].trace.tides.height");
 }
 
 /// Half of 1 Mbps, a link that is out for half of the time, and no link at all: what UDP gets.
@@ -147,11 +271,11 @@ fn errors_name_their_field() {
     for (link, error) in [
         (
             "loss = { bernoulli = { probability = 1.5 } }",
-            "links[0].loss.bernoulli.probability: 1.5 is no probability",
+            "links[0].loss.bernoulli.probability: 1.5 is not a probability",
         ),
         (
             "loss = { gilbert-elliott = { good_to_bad = 0.1, bad_to_good = -1.0 } }",
-            "links[0].loss.gilbert-elliott.bad_to_good: -1 is no",
+            "links[0].loss.gilbert-elliott.bad_to_good: -1 is not",
         ),
         (
             "loss = { bernoulli = { probability = 0.1, per = \"byte\" } }",

@@ -19,13 +19,6 @@ from skywave.control import Control
 from skywave.quantities import Bytes, Duration, Rate, durations, sizes
 from skywave.scenario.part import Part
 
-ErrorUnit: TypeAlias = Literal["packet", "bit"]
-"""What an error hits.
-
-- ``packet``: A packet, regardless of its size.
-- ``bit``: A bit. A packet with at least one wrong bit is lost.
-"""
-
 Profile: TypeAlias = Literal["rfc", "ns2"]
 """The rules that apply where the RFCs leave a choice or ns-2 departs from them.
 
@@ -91,6 +84,13 @@ QueueAverage: TypeAlias = Literal["samples", "means"]
 - ``samples``: Exponential average of samples with weight 1/8 (Chen, Yang and Hong 2010).
 - ``means``: Exponential average of interval means with weight 1/4 (the VCP authors' code
   for ns-2).
+"""
+
+ErrorUnit: TypeAlias = Literal["packet", "bit"]
+"""What an error hits.
+
+- ``packet``: A packet, regardless of its size.
+- ``bit``: A bit. A packet with at least one wrong bit is lost.
 """
 
 VcpRules: TypeAlias = Literal["chen2010", "xia2005"]
@@ -231,39 +231,10 @@ class PacketLoss(Part):
     """The packets to lose, by order of arrival at the link, counted from 1."""
 
     packets: tuple[int, ...]
-    """The packets to lose, by order of arrival at the link, counted from 1."""
-
-
-@frozen(kw_only=True)
-class Bernoulli(Part):
-    """Independent random losses."""
-
-    TAG: ClassVar[str] = "bernoulli"
-    probability: float
-    """The probability of an error, from 0 to 1."""
-    per: ErrorUnit = "packet"
-    """Whether errors hit packets or bits."""
-
-
-@frozen(kw_only=True)
-class GilbertElliott(Part):
-    """A channel that is either good or bad (Gilbert 1960, Elliott 1963). It starts good and may
-    change before each packet.
+    """The packets to lose, by order of arrival at the link, counted from 1. Order and
+    repetitions do not matter; every packet that arrives at the link counts, including
+    handshakes.
     """
-
-    TAG: ClassVar[str] = "gilbert-elliott"
-    good_to_bad: float
-    """The probability that a good channel becomes bad."""
-    bad_to_good: float
-    """The probability that a bad channel becomes good. The mean length of a bad period is 1 /
-    `bad_to_good` packets.
-    """
-    in_good: float = 0.0
-    """The probability of an error while the channel is good."""
-    in_bad: float = 1.0
-    """The probability of an error while the channel is bad."""
-    per: ErrorUnit = "packet"
-    """Whether errors hit packets or bits."""
 
 
 @frozen(kw_only=True)
@@ -881,6 +852,51 @@ class SubQueue(Part):
 
 
 @frozen(kw_only=True)
+class Bernoulli(Part):
+    """Independent random losses."""
+
+    TAG: ClassVar[str] = "bernoulli"
+    probability: float
+    """The probability of an error, from 0 to 1."""
+    per: ErrorUnit = "packet"
+    """Whether errors hit packets or bits."""
+
+
+@frozen(kw_only=True)
+class GilbertElliott(Part):
+    """A channel that is either good or bad (Gilbert 1960, Elliott 1963). It starts good and may
+    change before each packet.
+    """
+
+    TAG: ClassVar[str] = "gilbert-elliott"
+    good_to_bad: float
+    """The probability that a good channel becomes bad."""
+    bad_to_good: float
+    """The probability that a bad channel becomes good. The mean length of a bad period is 1 /
+    `bad_to_good` packets.
+    """
+    in_good: float = 0.0
+    """The probability of an error while the channel is good."""
+    in_bad: float = 1.0
+    """The probability of an error while the channel is bad."""
+    per: ErrorUnit = "packet"
+    """Whether errors hit packets or bits."""
+
+
+@frozen(kw_only=True)
+class Outages(Part):
+    """The link fails at random and comes back. Times between failures and lengths of outages are
+    exponentially distributed. The link starts up.
+    """
+
+    TAG: ClassVar[str] = "outages"
+    up: Duration = field(converter=Duration)
+    """The mean time from the end of an outage to the next one, at least 1 ms."""
+    down: Duration = field(converter=Duration)
+    """The mean length of an outage, at least 1 ms. Packets wait in the queue meanwhile."""
+
+
+@frozen(kw_only=True)
 class Aimd(Part):
     """Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
     Comparison of Equation-Based and AIMD Congestion Control". All else, slow start and
@@ -973,12 +989,12 @@ Queue: TypeAlias = (
 )
 """A queue discipline: `{ name = { parameters } }`, or its name alone."""
 
-Loss: TypeAlias = PacketLoss | Bernoulli | GilbertElliott
+Loss: TypeAlias = Bernoulli | GilbertElliott | PacketLoss
 """Losses other than by the queue. They occur before the queue, so lost packets use no
 bandwidth.
 """
 
-Course: TypeAlias = Trace | TraceFile
+Course: TypeAlias = Trace | TraceFile | Outages
 """How a link's rate and delay change over time."""
 
 Transport: TypeAlias = Tcp | Dccp | Udp
@@ -1011,6 +1027,7 @@ __all__ = [
     "Ftp",
     "GilbertElliott",
     "Link",
+    "Outages",
     "PacketLoss",
     "PerRoundTrip",
     "Pie",

@@ -5,8 +5,8 @@ use crate::Packet;
 
 /// Registers this crate's disciplines, with the function that users call to register theirs.
 #[rustfmt::skip]
-pub fn register_built_in<P: Packet + Send + 'static>(queues: &mut Queues<P>) {
-    queues.register(super::spec::UNLIMITED, "FIFO without a limit.", super::drop_tail_spec::UnlimitedSpec::kind);
+pub fn register_built_in_queues<P: Packet + Send + 'static>(queues: &mut Queues<P>) {
+    queues.register(super::kind::UNLIMITED, "FIFO without a limit.", super::drop_tail_spec::UnlimitedSpec::kind);
     queues.register("drop-tail", "FIFO that drops arriving packets when full.", super::DropTailSpec::kind);
     queues.register("red", "Drops or marks at random, depending on the average queue.", super::RedSpec::kind);
     queues.register("adaptive-red", "RED that adapts its drop probability to keep the average queue near a target (Floyd, Gummadi and Shenker 2001).", super::RedSpec::adaptive_kind);

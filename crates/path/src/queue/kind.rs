@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_registry::{OpenSet, ParameterError};
+use skywave_registry::{Choice, DefaultChoice, OpenSet, ParameterError, Selection};
 use skywave_units::{Duration, Rate};
 
 use super::{AnyQueue, Conduct};
@@ -26,6 +26,25 @@ pub trait QueueKind<P>: Send + Sync {
 
 /// The known disciplines.
 pub type Queues<P> = OpenSet<dyn QueueKind<P>>;
+
+/// Selects a discipline.
+#[derive(Clone, Copy, Debug)]
+pub enum QueueChoice {}
+
+impl Choice for QueueChoice {
+    const KIND: &'static str = "queue discipline";
+    const DEFINITION: &'static str = "Queue";
+}
+
+/// The name of the unlimited queue, which is a link's default.
+pub(super) const UNLIMITED: &str = "unlimited";
+
+impl DefaultChoice for QueueChoice {
+    const DEFAULT: &'static str = UNLIMITED;
+}
+
+/// A discipline as written in a file: `"unlimited"` or `{ red = { packets = 50 } }`.
+pub type QueueSpec = Selection<QueueChoice>;
 
 /// The checked parameters of a discipline.
 pub type Checked<P> = Result<Arc<dyn QueueKind<P>>, ParameterError>;

@@ -108,7 +108,7 @@ impl RedSpec {
         for (key, probability) in [("max_p", self.max_p), ("mark_p", self.mark_p)] {
             let is_probability = probability > 0.0 && probability <= 1.0;
             ParameterError::unless(is_probability, key, || {
-                format!("{probability} is no probability: above 0 and up to 1")
+                format!("{probability} is not a probability: above 0 and up to 1")
             })?;
         }
         Ok(RedConfig {

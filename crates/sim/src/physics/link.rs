@@ -7,6 +7,7 @@ use skywave_units::Instant;
 
 use super::timing::{Limits, Timing};
 use crate::backend::Registry;
+use crate::network::trace;
 use crate::record::Record;
 use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError};
 
@@ -62,13 +63,15 @@ pub(super) fn links(
     directions
         .map(|direction| {
             let queue = direction.queue.read(&registry.queues)?;
-            Ok(Judged::new(&direction, queue.conduct()))
+            let trace = trace(&direction, registry, scenario.seed)?;
+            let timing = Timing::new(&direction, trace.as_ref(), scenario.duration);
+            Ok(Judged::new(&direction, queue.conduct(), timing))
         })
         .collect()
 }
 
 impl Judged {
-    fn new(direction: &Direction<'_>, conduct: Conduct) -> Self {
+    fn new(direction: &Direction<'_>, conduct: Conduct, timing: Timing) -> Self {
         let occupancy = if conduct.fifo && !conduct.drops_inside {
             Occupancy::Replayed {
                 waiting: VecDeque::new(),
@@ -85,7 +88,7 @@ impl Judged {
             name: direction.name(),
             from: direction.from.to_owned(),
             to: direction.to.to_owned(),
-            timing: Timing::new(direction),
+            timing,
             lossy: direction.loss.is_some(),
             conduct,
             inside: VecDeque::new(),

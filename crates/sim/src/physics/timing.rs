@@ -2,7 +2,8 @@
 
 use skywave_units::{Duration, Instant, Rate};
 
-use skywave_scenario::{Direction, TraceSpec};
+use skywave_path::Trace;
+use skywave_scenario::Direction;
 
 /// A link's rate and delay.
 pub(super) struct Timing {
@@ -23,14 +24,22 @@ pub(super) struct Limits {
 }
 
 impl Timing {
-    pub(super) fn new(direction: &Direction<'_>) -> Self {
-        let mut conditions = vec![(Instant::ZERO, direction.rate, direction.delay)];
-        let (mut rate, mut delay) = (direction.rate, direction.delay);
-        for step in direction.trace.map_or(&[][..], TraceSpec::steps) {
-            rate = step.rate.unwrap_or(rate);
-            delay = step.delay.unwrap_or(delay);
-            conditions.push((Instant::ZERO + step.at, rate, delay));
-        }
+    /// The timing of a link in a run of this `duration`. A trace may have infinitely many steps;
+    /// those after the end of the run do not matter.
+    pub(super) fn new(
+        direction: &Direction<'_>,
+        trace: Option<&Trace>,
+        duration: Duration,
+    ) -> Self {
+        let end = Instant::ZERO + duration;
+        let conditions = match trace {
+            None => vec![(Instant::ZERO, direction.rate, direction.delay)],
+            Some(trace) => trace
+                .conditions()
+                .take_while(|condition| condition.since <= end)
+                .map(|condition| (condition.since, condition.rate, condition.delay))
+                .collect(),
+        };
         Self {
             conditions,
             jitter: direction.jitter,
