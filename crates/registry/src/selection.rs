@@ -34,8 +34,9 @@ pub trait DefaultChoice: Choice {
 /// The name and the parameters are only checked when the selection is [read](Selection::read).
 pub struct Selection<C> {
     name: String,
-    /// Normally an object; not checked before it is read.
-    parameters: Value,
+    /// Normally an object; not checked before it is read. Shared by clones: thousands of flows may
+    /// have the same.
+    parameters: Arc<Value>,
     choice: PhantomData<fn() -> C>,
 }
 
@@ -61,10 +62,10 @@ impl<C> Selection<C> {
         Self::with_value(name.into(), Value::Object(serde_json::Map::new()))
     }
 
-    const fn with_value(name: String, parameters: Value) -> Self {
+    fn with_value(name: String, parameters: Value) -> Self {
         Self {
             name,
-            parameters,
+            parameters: Arc::new(parameters),
             choice: PhantomData,
         }
     }
@@ -88,7 +89,7 @@ impl<C> Selection<C> {
 
     /// Its parameters. Omitted ones are missing unless the selection was
     /// [completed](Selection::complete).
-    pub const fn parameters(&self) -> &Value {
+    pub fn parameters(&self) -> &Value {
         &self.parameters
     }
 
@@ -114,14 +115,20 @@ impl<C> Selection<C> {
                 error
             }
         })?;
-        self.parameters = found.parameters;
+        if *self.parameters != found.parameters {
+            self.parameters = Arc::new(found.parameters);
+        }
         Ok(found.member)
     }
 }
 
 impl<C> Clone for Selection<C> {
     fn clone(&self) -> Self {
-        Self::with_value(self.name.clone(), self.parameters.clone())
+        Self {
+            name: self.name.clone(),
+            parameters: Arc::clone(&self.parameters),
+            choice: PhantomData,
+        }
     }
 }
 
@@ -160,7 +167,7 @@ impl<C> Serialize for Selection<C> {
             return serializer.serialize_str(&self.name);
         }
         let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(&self.name, &self.parameters)?;
+        map.serialize_entry(&self.name, &*self.parameters)?;
         map.end()
     }
 }

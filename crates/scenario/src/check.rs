@@ -6,10 +6,6 @@ use skywave_units::{Duration, Rate};
 
 use crate::ScenarioError;
 
-/// The largest datagram in an IPv4 packet with the longest headers: 65,535 bytes minus 20 for IP
-/// and 1020 for DCCP, whose Data Offset counts up to 255 words (RFC 4340 section 5.1).
-const LARGEST_DATAGRAM: u64 = 65_535 - 20 - 255 * 4;
-
 /// The most packets that may wait in a sender or leave at once. All of them are in memory at the
 /// same time.
 const MOST_PACKETS: u32 = 1_000_000;
@@ -33,9 +29,7 @@ pub(crate) fn check_rate(rate: Rate, field: &str) -> Result<(), ScenarioError> {
 }
 
 pub(crate) fn check_datagram(bytes: u64, field: &str) -> Result<(), ScenarioError> {
-    check((1..=LARGEST_DATAGRAM).contains(&bytes), field, || {
-        format!("{bytes} B do not fit a packet: between 1 B and {LARGEST_DATAGRAM} B")
-    })
+    Ok(skywave_traffic::check_datagram(bytes, field)?)
 }
 
 /// Checks a number of packets that exist at the same time.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_path::CLASSES;
+use skywave_traffic::Carrier;
 use skywave_units::Duration;
 
 use crate::check::{check, check_ends, check_name, list};
@@ -72,10 +73,11 @@ pub enum TransportSpec {
 pub struct UdpSpec {}
 
 impl FlowSpec {
-    pub(crate) fn validate(
+    pub(crate) fn validate<B: Backend>(
         &self,
         field: &str,
         nodes: &BTreeSet<String>,
+        registry: &Registry<B>,
     ) -> Result<(), ScenarioError> {
         check_name(&self.name, &format!("{field}.name"))?;
         check_ends(&self.from, &self.to, field, nodes)?;
@@ -94,22 +96,11 @@ impl FlowSpec {
             || format!("{}: between 0 and {}", self.class, CLASSES - 1),
         )?;
         self.transport.validate(&format!("{field}.transport"))?;
-        self.source.validate(&format!("{field}.source"))?;
-        match (&self.transport, &self.source) {
-            (TransportSpec::Udp(_), SourceSpec::Ftp(_)) => Err(ScenarioError::new(
-                format!("{field}.source"),
-                "a file over udp would be sent all at once: use cbr or voice",
-            )),
-            (TransportSpec::Udp(_), SourceSpec::Web(_)) => Err(ScenarioError::new(
-                format!("{field}.source"),
-                "web traffic needs connections: use tcp or dccp",
-            )),
-            (TransportSpec::Tcp(_), SourceSpec::Voice(_)) => Err(ScenarioError::new(
-                format!("{field}.source"),
-                "voice needs datagrams: use udp or dccp",
-            )),
-            _ => Ok(()),
-        }
+        let field = format!("{field}.source");
+        let source = self.source.read(&registry.sources);
+        let source = source.map_err(|error| error.within(&field))?;
+        let verdict = source.check_carrier(self.transport.carrier());
+        verdict.map_err(|message| ScenarioError::new(field, message))
     }
 }
 
@@ -128,6 +119,18 @@ fn check_route(
 }
 
 impl FlowSpec {
+    /// Adds the defaults to the parameters of the control and the source.
+    pub(crate) fn complete<B: Backend>(
+        &mut self,
+        registry: &Registry<B>,
+        field: &str,
+    ) -> Result<(), ScenarioError> {
+        let source = self.source.complete(&registry.sources);
+        source.map_err(|error| error.within(&format!("{field}.source")))?;
+        self.transport
+            .complete(registry, &format!("{field}.transport"))
+    }
+
     /// Returns the nodes on the reverse path, if `route_back` or `route` is given.
     pub fn route_back(&self) -> Option<Vec<String>> {
         let reversed = || Some(self.route.as_ref()?.iter().rev().cloned().collect());
@@ -136,8 +139,17 @@ impl FlowSpec {
 }
 
 impl TransportSpec {
+    /// Returns what the transport carries.
+    pub const fn carrier(&self) -> Carrier {
+        match self {
+            Self::Tcp(_) => Carrier::Stream,
+            Self::Dccp(_) => Carrier::Datagrams,
+            Self::Udp(UdpSpec {}) => Carrier::BareDatagrams,
+        }
+    }
+
     /// Replaces the given parameters of the control by the complete set, including defaults.
-    pub(crate) fn complete<B: Backend>(
+    fn complete<B: Backend>(
         &mut self,
         registry: &Registry<B>,
         field: &str,

@@ -5,7 +5,7 @@
 //!   are strings with a unit (`"300 ms"`). Unknown keys are errors, and every error names its
 //!   field.
 //! - A [`Registry`] holds the open sets a scenario selects from by name: queue disciplines, loss
-//!   models, kinds of traces, congestion controls, CCIDs and probes.
+//!   models, kinds of traces, sources, congestion controls, CCIDs and probes.
 //! - A [`Backend`] runs scenarios and defines the packet and probe types. This crate uses neither
 //!   clocks nor sockets.
 
@@ -21,15 +21,12 @@ mod read;
 mod registry;
 mod scenario;
 mod schema;
-mod source;
 mod tcp;
 #[cfg(test)]
 mod tests;
 mod tfrc;
 mod trace;
 mod validate;
-mod voice;
-mod web;
 
 pub use dccp::{DccpSpec, Growth};
 pub use dumbbell::Dumbbell;
@@ -43,12 +40,13 @@ pub use scenario::{Probes, Scenario};
 pub use skywave_path::{
     BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec, PacketLossSpec, QueueSpec, TraceStep,
 };
-pub use source::{CbrSpec, FtpSpec, SourceSpec};
+pub use skywave_traffic::{
+    AdaptSpec, CbrSpec, FileSizeSpec, FtpSpec, SourceSpec, TalkspurtSpec, ThinkSpec, VoiceSpec,
+    WebSpec,
+};
 pub use tcp::{TcpRecovery, TcpSpec};
 pub use tfrc::{
     DynamicSpec, FeedbackSpec, PerRoundTripSpec, ReceiverRttSpec, SmoothingSpec, TfrcRules,
     TfrcSpec, WindowSpec,
 };
 pub use trace::TraceSpec;
-pub use voice::{AdaptSpec, STAMP, TalkspurtSpec, VoiceSpec};
-pub use web::{FileSizeSpec, ThinkSpec, WebSpec};

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use skywave_registry::in_plain_words;
 
 use crate::link::Selections;
-use crate::{Backend, Registry, Scenario, ScenarioError};
+use crate::{Backend, Registry, Scenario, ScenarioError, SourceSpec};
 
 impl Scenario {
     /// Reads and validates a scenario in TOML that names no files. To read such files too, use
@@ -117,7 +117,7 @@ impl Scenario {
             scenario.load_traces(directory)?;
         }
         scenario.complete_links(registry)?;
-        scenario.complete_transports(registry)?;
+        scenario.complete_flows(registry)?;
         scenario.validate(registry)?;
         Ok(scenario)
     }
@@ -143,14 +143,18 @@ impl Scenario {
         Ok(())
     }
 
-    /// Adds the defaults to the parameters of the flows' controls.
-    fn complete_transports<B: Backend>(
-        &mut self,
-        registry: &Registry<B>,
-    ) -> Result<(), ScenarioError> {
+    /// Adds the defaults to the parameters of the flows' controls and sources.
+    fn complete_flows<B: Backend>(&mut self, registry: &Registry<B>) -> Result<(), ScenarioError> {
+        let mut before: Option<SourceSpec> = None;
         for (index, flow) in self.flows.iter_mut().enumerate() {
-            let field = format!("flows[{index}].transport");
-            flow.transport.complete(registry, &field)?;
+            flow.complete(registry, &format!("flows[{index}]"))?;
+            // Equal neighbours share their parameters.
+            if let Some(source) = &before
+                && *source == flow.source
+            {
+                flow.source = source.clone();
+            }
+            before = Some(flow.source.clone());
         }
         Ok(())
     }

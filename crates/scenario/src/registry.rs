@@ -9,6 +9,7 @@ use skywave_path::{
     register_built_in_queues, register_built_in_traces,
 };
 use skywave_registry::{Choice, Found, OpenSet, ParameterError, Value};
+use skywave_traffic::{SourceChoice, Sources, register_built_in_sources};
 use skywave_transport::dccp::mechanism::CcidKinds;
 use skywave_transport::tcp::{AnyTransport, TcpControlKind, TcpControls, built_in_tcp_controls};
 
@@ -35,6 +36,8 @@ pub struct Registry<B: Backend> {
     pub losses: Losses,
     /// Kinds of traces, along which the rate and delay of links vary.
     pub traces: Traces,
+    /// The applications of flows.
+    pub sources: Sources,
     /// Congestion controls for TCP and DCCP's CCID 251.
     pub controls: Controls,
     /// Congestion controls that need more of TCP than a window. For a name in both sets, TCP uses
@@ -54,10 +57,13 @@ impl<B: Backend> Default for Registry<B> {
         register_built_in_losses(&mut losses);
         let mut traces = Traces::new(TraceChoice::KIND);
         register_built_in_traces(&mut traces);
+        let mut sources = Sources::new(SourceChoice::KIND);
+        register_built_in_sources(&mut sources);
         let mut registry = Self {
             queues,
             losses,
             traces,
+            sources,
             controls: built_in_controls(),
             tcp_controls: built_in_tcp_controls(),
             ccids: CcidKinds::built_in(),
@@ -123,6 +129,7 @@ impl<B: Backend> Clone for Registry<B> {
             queues: self.queues.clone(),
             losses: self.losses.clone(),
             traces: self.traces.clone(),
+            sources: self.sources.clone(),
             controls: self.controls.clone(),
             tcp_controls: self.tcp_controls.clone(),
             ccids: self.ccids.clone(),
@@ -137,6 +144,7 @@ impl<B: Backend> fmt::Debug for Registry<B> {
             .field("queues", &self.queues)
             .field("losses", &self.losses)
             .field("traces", &self.traces)
+            .field("sources", &self.sources)
             .field("controls", &self.controls)
             .field("tcp_controls", &self.tcp_controls)
             .field("ccids", &self.ccids)

@@ -5,6 +5,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use skywave_path::{LossChoice, QueueChoice, TraceChoice};
 use skywave_registry::{Choice, OpenSet};
+use skywave_traffic::SourceChoice;
 
 use crate::{Backend, Registry, Scenario};
 
@@ -23,6 +24,7 @@ impl<B: Backend> Registry<B> {
         let queues = forms(&self.queues, &mut generator);
         let losses = forms(&self.losses, &mut generator);
         let traces = forms(&self.traces, &mut generator);
+        let sources = forms(&self.sources, &mut generator);
         let tcp = self.tcp_parameters(&mut generator);
         let dccp = self.dccp_parameters(&mut generator);
         let mut definitions = generator.take_definitions(true);
@@ -31,6 +33,8 @@ impl<B: Backend> Registry<B> {
         let loss = "Losses other than by the queue. They occur before the queue, so lost packets \
                     use no bandwidth.";
         definitions[LossChoice::DEFINITION] = json!({ "description": loss, "oneOf": losses });
+        let source = json!({ "description": "An application.", "oneOf": sources });
+        definitions[SourceChoice::DEFINITION] = source;
         if let Value::Array(given) = &mut definitions[TraceChoice::DEFINITION]["oneOf"] {
             given.extend(traces);
         }

@@ -565,7 +565,7 @@ fn errors_of_sources_name_their_field() {
             "source = { ftp = {} }",
             "source = { web = { think = [{ probability = 1, median = \"1 s\", shape = nan }] } }",
             "flows[0].source.web.think[0].shape",
-            "NaN: give a number above zero",
+            "NaN: give a finite number",
         ),
         (
             "source = { ftp = {} }",
@@ -589,7 +589,7 @@ fn errors_of_sources_name_their_field() {
             "source = { ftp = {} }",
             "source = { webb = {} }",
             "flows[0].source",
-            "unknown variant `webb`",
+            "\"webb\" is not a known source: use cbr, ftp, voice, web",
         ),
         (
             "tcp = {} }\n    source = { ftp = {} }",

@@ -37,7 +37,7 @@ impl Scenario {
         let mut names = BTreeSet::new();
         for (index, flow) in self.flows.iter().enumerate() {
             let field = format!("flows[{index}]");
-            flow.validate(&field, &nodes)?;
+            flow.validate(&field, &nodes, registry)?;
             check(
                 names.insert(flow.name.as_str()),
                 &format!("{field}.name"),

@@ -98,6 +98,11 @@ impl Bench {
             })
             .collect();
         let mut starts = stream(1, "starts");
+        let file = FtpSpec {
+            size: None,
+            datagram: SEGMENT,
+        };
+        let source = SourceSpec::new("ftp", &file);
         let flows = (0..self.flows)
             .map(|flow| {
                 let subnet = flow % SUBNETS + 1;
@@ -117,10 +122,7 @@ impl Bench {
                         receive_window: 1000,
                         ..TcpSpec::default()
                     }),
-                    source: SourceSpec::Ftp(FtpSpec {
-                        size: None,
-                        datagram: SEGMENT,
-                    }),
+                    source: source.clone(),
                 }
             })
             .collect();

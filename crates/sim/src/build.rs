@@ -1,5 +1,7 @@
 //! A scenario's network and flows, ready to run.
 
+use std::sync::Arc;
+
 use crate::application::Application;
 use crate::backend::Registry;
 use crate::connect::pair;
@@ -9,6 +11,7 @@ use crate::network::{Network, Way};
 use crate::packet::Route;
 use crate::transport::Transport;
 use skywave_scenario::{Scenario, ScenarioError};
+use skywave_traffic::SourceKind;
 
 /// The most counters of a flow on a link in a run that samples all of them: about a gigabyte.
 const MOST_COUNTERS: usize = 30_000_000;
@@ -17,6 +20,7 @@ const MOST_COUNTERS: usize = 30_000_000;
 pub(crate) struct Build {
     pub(crate) network: Network,
     pub(crate) hosts: Vec<Host>,
+    pub(crate) sources: Vec<Arc<dyn SourceKind>>,
     pub(crate) applications: Vec<Application>,
     pub(crate) routes: Vec<Route>,
     /// Each flow's forward and reverse route.
@@ -35,8 +39,9 @@ impl Build {
         let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
         let mut routes = Vec::with_capacity(2 * scenario.flows.len());
         let mut transports = Vec::with_capacity(scenario.flows.len());
+        let sources = sources(scenario, registry)?;
         let mut flow_ways = Vec::with_capacity(scenario.flows.len());
-        for (index, flow) in scenario.flows.iter().enumerate() {
+        for (index, (flow, source)) in scenario.flows.iter().zip(&sources).enumerate() {
             let node = |network: &Network, name: &str, key: &str| {
                 network.node(name).ok_or_else(|| {
                     let field = format!("flows[{index}].{key}");
@@ -46,8 +51,10 @@ impl Build {
             let from = node(&network, &flow.from, "from")?;
             let to = node(&network, &flow.to, "to")?;
             let field = format!("flows[{index}]");
-            let neighbour = scenario.flows[..index].last().zip(transports.last());
-            let transport = Transport::beside(neighbour, flow, registry, &field)?;
+            let transport = match transports.last() {
+                Some(shared) if is_alike(scenario, &sources, index) => Transport::clone(shared),
+                _ => Transport::new(flow, source.datagram(), registry, &field)?,
+            };
             let (forward, back) = (flow.route.as_deref(), flow.route_back());
             let ways = [
                 network.route(from, to, forward, &field)?,
@@ -62,17 +69,20 @@ impl Build {
             }
             let routers = network.dialects(ways[0].hop, flow.class);
             transport.check_routers(routers, &field)?;
-            hosts.extend(pair(flow, &transport, index, scenario.seed));
+            hosts.extend(pair(flow, &**source, &transport, index, scenario.seed));
             flow_ways.push(ways);
             transports.push(transport);
         }
         let applications = (0..)
-            .zip(&transports)
-            .map(|(index, transport)| Application::new(scenario, index, transport))
+            .zip(sources.iter().zip(&transports))
+            .map(|(index, (source, transport))| {
+                Application::new(scenario, index, &**source, transport)
+            })
             .collect();
         Ok(Self {
             network,
             hosts,
+            sources,
             applications,
             routes,
             ways: flow_ways,
@@ -102,4 +112,35 @@ impl Build {
         }
         usage
     }
+}
+
+/// Returns the flows' sources. Neighbours with the same description share one.
+fn sources(
+    scenario: &Scenario,
+    registry: &Registry,
+) -> Result<Vec<Arc<dyn SourceKind>>, ScenarioError> {
+    let mut sources: Vec<Arc<dyn SourceKind>> = Vec::with_capacity(scenario.flows.len());
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let before = scenario.flows[..index].last().zip(sources.last());
+        let shared = before.filter(|(other, _)| other.source == flow.source);
+        let source = match shared {
+            Some((_, source)) => Arc::clone(source),
+            None => {
+                let read = flow.source.read(&registry.sources);
+                read.map_err(|error| error.within(&format!("flows[{index}].source")))?
+            }
+        };
+        sources.push(source);
+    }
+    Ok(sources)
+}
+
+/// Returns whether the transports of the flow at `index` and the one before have the same
+/// description. Thousands of flows that share one take little more memory than one flow.
+fn is_alike(scenario: &Scenario, sources: &[Arc<dyn SourceKind>], index: usize) -> bool {
+    let ([.., before, flow], [.., other, source]) = (&scenario.flows[..=index], &sources[..=index])
+    else {
+        return false;
+    };
+    before.transport == flow.transport && other.datagram() == source.datagram()
 }

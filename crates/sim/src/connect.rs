@@ -13,7 +13,8 @@ use twox_hash::XxHash3_64;
 use crate::host::Host;
 use crate::random::stream;
 use crate::transport::Transport;
-use skywave_scenario::{FlowSpec, SourceSpec};
+use skywave_scenario::FlowSpec;
+use skywave_traffic::SourceKind;
 
 /// The port of every receiver.
 const RECEIVER_PORT: u16 = 5001;
@@ -57,8 +58,14 @@ pub(crate) fn start_of(flow: &FlowSpec, seed: u64) -> Instant {
 }
 
 /// Returns the sender and the receiver of a flow.
-pub(crate) fn pair(flow: &FlowSpec, transport: &Transport, index: usize, seed: u64) -> [Host; 2] {
-    if matches!(flow.source, SourceSpec::Web(_)) {
+pub(crate) fn pair(
+    flow: &FlowSpec,
+    source: &dyn SourceKind,
+    transport: &Transport,
+    index: usize,
+    seed: u64,
+) -> [Host; 2] {
+    if source.opens_connections() {
         let closed = || Host::Successive(Box::default());
         return [closed(), closed()];
     }

@@ -1,55 +1,22 @@
-//! Datagram transports, as applications see them.
+//! Datagram transports, as the ends of flows.
 
+use skywave_traffic::Outlet;
 use skywave_transport::{End, dccp, udp};
-use skywave_units::Instant;
-use skywave_wire::Payload;
 
-/// What an application does with a datagram transport.
-pub(crate) trait Datagrams: End {
-    /// Hands over a datagram to be sent; returns false if it is refused.
-    fn send(&mut self, datagram: Payload) -> bool;
-
-    /// Returns the number of datagrams waiting to be sent.
-    fn waiting(&self) -> usize;
-
+/// A datagram transport whose receiving end is read as datagrams arrive.
+pub(crate) trait Datagrams: End + Outlet {
     /// Reads what has arrived.
     fn read(&mut self);
-
-    /// Closes the sending side.
-    fn close(&mut self, now: Instant);
 }
 
 impl Datagrams for dccp::Connection {
-    fn send(&mut self, datagram: Payload) -> bool {
-        self.send(datagram).is_ok()
-    }
-
-    fn waiting(&self) -> usize {
-        self.stats().queued
-    }
-
     fn read(&mut self) {
         while self.recv().is_some() {}
-    }
-
-    fn close(&mut self, now: Instant) {
-        self.close(now);
     }
 }
 
 impl Datagrams for udp::Socket {
-    fn send(&mut self, datagram: Payload) -> bool {
-        self.send(datagram);
-        true
-    }
-
-    fn waiting(&self) -> usize {
-        0
-    }
-
     fn read(&mut self) {
         while self.recv().is_some() {}
     }
-
-    fn close(&mut self, _now: Instant) {}
 }

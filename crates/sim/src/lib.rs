@@ -56,13 +56,9 @@ mod run;
 mod schedule;
 mod simulate;
 mod table;
-mod talker;
 mod totals;
-mod traffic;
 mod transport;
 mod view;
-mod voice;
-mod web;
 mod wire_check;
 
 pub use backend::{ColumnSchema, Registry, Simulator, TableSchema, register_probe, tables};
@@ -73,7 +69,7 @@ pub use host::HostStats;
 pub use ids::{FlowId, HostId};
 pub use observe::Observer;
 pub use packet::Frame;
-pub use probe::{Playout, Probe, ProbeSetup, RunEnd, Wants};
+pub use probe::{Probe, ProbeSetup, RunEnd, Wants};
 pub use record::{Record, What};
 pub use report::{FlowSummary, LinkSummary, Results, Summary};
 pub use run::{RunOptions, run, run_many, run_observed};
@@ -89,7 +85,9 @@ pub use skywave_scenario::{
     TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec, VoiceSpec, WebSpec,
     WindowSpec,
 };
+pub use skywave_traffic::{
+    Carrier, Journal, Made, Outlet, Playout, Setup, Source, SourceKind, Sources, Transfer,
+};
 pub use table::{Table, Value};
-pub use traffic::{Journal, Made, Transfer};
 pub use view::{Event, HostView, LinkView, PacketCount, PacketView, Sample};
 pub use wire_check::WireMismatch;

@@ -10,7 +10,7 @@ use skywave_units::Duration;
 use crate::ids::FlowId;
 use crate::observe::Observer;
 use crate::table::Table;
-use crate::traffic::Journal;
+use skywave_traffic::{Journal, Playout};
 
 /// Measures a run and makes a table of the results.
 ///
@@ -120,15 +120,6 @@ pub struct ProbeSetup {
     pub(crate) usage: Vec<Vec<bool>>,
     /// The playout of each flow that is a voice call.
     pub(crate) playout: Vec<Option<Playout>>,
-}
-
-/// How the receiver of a voice call plays frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Playout {
-    /// The duration of speech in a frame.
-    pub frame: Duration,
-    /// How long after it was made a frame is played. Frames that arrive later are lost.
-    pub deadline: Duration,
 }
 
 impl ProbeSetup {

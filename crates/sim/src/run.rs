@@ -12,13 +12,13 @@ use crate::capture::Captures;
 use crate::error::RunError;
 use crate::observe::Observer;
 use crate::physics;
-use crate::probe::{Playout, Probe, ProbeSetup};
+use crate::probe::{Probe, ProbeSetup};
 use crate::probes::{ProbeSet, STANDARD};
 use crate::record::Recorder;
 use crate::report::{Reporter, Results};
 use crate::simulate::simulate;
 use crate::totals::Totals;
-use skywave_scenario::{FlowSpec, Scenario, ScenarioError, SourceSpec};
+use skywave_scenario::{Scenario, ScenarioError};
 
 /// What to do besides running.
 #[derive(Default)]
@@ -93,19 +93,16 @@ fn probes(
     names: &Reporter,
 ) -> Result<ProbeSet, ScenarioError> {
     let spec = &scenario.probes;
-    let playout = |flow: &FlowSpec| match &flow.source {
-        SourceSpec::Voice(voice) => Some(Playout {
-            frame: voice.interval,
-            deadline: voice.deadline,
-        }),
-        SourceSpec::Ftp(_) | SourceSpec::Cbr(_) | SourceSpec::Web(_) => None,
-    };
     let setup = Arc::new(ProbeSetup {
         interval: spec.interval,
         sampled_links: sampled(&spec.links, &names.links),
         sampled_flows: sampled(&spec.flows, &names.flows),
         usage: build.usage(),
-        playout: scenario.flows.iter().map(playout).collect(),
+        playout: build
+            .sources
+            .iter()
+            .map(|source| source.playout())
+            .collect(),
     });
     let mut probes: Vec<(String, Box<dyn Probe>)> = Vec::new();
     let standard = STANDARD

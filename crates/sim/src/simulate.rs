@@ -9,8 +9,8 @@ use crate::error::RunError;
 use crate::host::{Host, HostStats};
 use crate::observe::Observer;
 use crate::record::Fingerprint;
-use crate::traffic::Journal;
 use skywave_scenario::Scenario;
+use skywave_traffic::Journal;
 
 /// The final state of a simulation.
 pub(crate) struct Ended<O> {

@@ -15,7 +15,7 @@ use skywave_units::Duration;
 pub(crate) use self::tcp::TcpPlan;
 use crate::backend::Registry;
 use crate::packet::Body;
-use skywave_scenario::{FlowSpec, ScenarioError, SourceSpec, TransportSpec, UdpSpec};
+use skywave_scenario::{FlowSpec, ScenarioError, TransportSpec, UdpSpec};
 
 /// What the connections of a flow are created from.
 #[derive(Clone, Debug)]
@@ -29,11 +29,16 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// Creates the transport of the flow at `field`.
+    /// Creates the transport of the flow at `field`, whose datagrams have up to `datagram` bytes.
     ///
     /// # Errors
     /// [`ScenarioError`] if its control, or a parameter of it, is unknown.
-    fn new(flow: &FlowSpec, registry: &Registry, field: &str) -> Result<Self, ScenarioError> {
+    pub(crate) fn new(
+        flow: &FlowSpec,
+        datagram: u64,
+        registry: &Registry,
+        field: &str,
+    ) -> Result<Self, ScenarioError> {
         let (key, made) = match &flow.transport {
             TransportSpec::Tcp(spec) => {
                 let plan = TcpPlan::new(spec, registry);
@@ -41,11 +46,7 @@ impl Transport {
             }
             TransportSpec::Dccp(spec) => {
                 let made = spec.mechanism(registry).map(|found| Self::Dccp {
-                    config: Arc::new(dccp::config(
-                        spec,
-                        &found.member,
-                        datagram_size(&flow.source),
-                    )),
+                    config: Arc::new(dccp::config(spec, &found.member, datagram)),
                     mechanism: found.member,
                 });
                 ("dccp", made)
@@ -53,28 +54,6 @@ impl Transport {
             TransportSpec::Udp(UdpSpec {}) => return Ok(Self::Udp),
         };
         made.map_err(|error| error.within(&format!("{field}.transport.{key}")).into())
-    }
-
-    /// Creates the transport of the flow at `field`, shared with `neighbour` if both have the same
-    /// description. Thousands of flows then take little more memory than one.
-    ///
-    /// # Errors
-    /// As [`Transport::new`].
-    pub(crate) fn beside(
-        neighbour: Option<(&FlowSpec, &Self)>,
-        flow: &FlowSpec,
-        registry: &Registry,
-        field: &str,
-    ) -> Result<Self, ScenarioError> {
-        match neighbour {
-            Some((other, shared))
-                if other.transport == flow.transport
-                    && datagram_size(&other.source) == datagram_size(&flow.source) =>
-            {
-                Ok(shared.clone())
-            }
-            _ => Self::new(flow, registry, field),
-        }
     }
 
     /// Sets absent parameters to the values that follow from the profile and the control.
@@ -123,15 +102,6 @@ impl Transport {
             (Self::Dccp { mechanism, .. }, Body::Dccp(packet)) => mechanism.tag(packet),
             _ => 0,
         }
-    }
-}
-
-fn datagram_size(source: &SourceSpec) -> u64 {
-    match source {
-        SourceSpec::Ftp(ftp) => ftp.datagram.get(),
-        SourceSpec::Cbr(cbr) => cbr.datagram.get(),
-        SourceSpec::Voice(voice) => voice.largest_datagram(),
-        SourceSpec::Web(web) => web.datagram.get(),
     }
 }
 

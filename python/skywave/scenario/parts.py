@@ -552,130 +552,6 @@ class Udp(Part):
 
 
 @frozen(kw_only=True)
-class Ftp(Part):
-    """A bulk transfer."""
-
-    TAG: ClassVar[str] = "ftp"
-    size: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """The length of the file. Absent: unlimited."""
-    datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """The size of each datagram. Not used by TCP."""
-
-
-@frozen(kw_only=True)
-class Cbr(Part):
-    """A constant-bit-rate source."""
-
-    TAG: ClassVar[str] = "cbr"
-    rate: Rate = field(converter=Rate)
-    """The rate of application data."""
-    datagram: Bytes = field(converter=Bytes)
-    """The size of each datagram."""
-
-
-@frozen(kw_only=True)
-class Voice(Part):
-    """A one-way voice call. A codec makes a frame of `frame` bytes every `interval`, and the
-    receiver plays the frames that arrive in time.
-    """
-
-    TAG: ClassVar[str] = "voice"
-    frame: Bytes = field(converter=Bytes)
-    """The size of a coded frame."""
-    interval: Duration = field(converter=Duration)
-    """The duration of speech in a frame, and so the interval between frames."""
-    frames: int = 1
-    """The number of frames per datagram, from 1 to 100."""
-    header: Bytes = field(default=Bytes("12 B"), converter=Bytes)
-    """The bytes of each datagram before its frames: RTP's header. A datagram needs at least 12
-    bytes in all to describe its content.
-    """
-    deadline: Duration = field(default=Duration("400 ms"), converter=Duration)
-    """How long after it was made a frame is played. Frames that arrive later are lost (ITU-T
-    G.114: one-way delays above 400 ms are unacceptable for planning).
-    """
-    talkspurts: Talkspurts | None = None
-    """Alternating talkspurts and pauses. Absent: talks without pauses."""
-    adapt: Adapt | None = None
-    """How the source adapts to the transport. Absent: it does not adapt."""
-
-
-@frozen(kw_only=True)
-class Talkspurts(Part):
-    """The lengths of talkspurts and pauses, exponentially distributed."""
-
-    talk: Duration = field(default=Duration("1.004 s"), converter=Duration)
-    """The mean length of a talkspurt."""
-    pause: Duration = field(default=Duration("1.587 s"), converter=Duration)
-    """The mean length of a pause."""
-
-
-@frozen(kw_only=True)
-class Adapt(Part):
-    """How a source adapts: it collects frames while a datagram waits in the transport, and hands
-    over the next one when none does. The transport's rate thus determines the number of
-    frames per datagram.
-    """
-
-    frames: int
-    """The most frames per datagram, up to 100. Beyond that the oldest collected frame is
-    discarded.
-    """
-    modes: tuple[Bytes, ...] = field(default=(), converter=sizes)
-    """The frame sizes of the codec's lower modes, in descending order. The source switches to
-    the next lower mode when the transport makes it wait, at most once per second, and back to
-    the next higher one after 5 s without waiting.
-    """
-
-
-@frozen(kw_only=True)
-class Think(Part):
-    """One component of the mixture of think times: log-logistic."""
-
-    probability: float
-    """p: the fraction of think times from this component. The fractions of all components add up
-    to 1.
-    """
-    median: Duration = field(converter=Duration)
-    """pi: the median of this component."""
-    shape: float
-    """eta: how quickly the tail decays. The mean is infinite for values up to 1."""
-
-
-@frozen(kw_only=True)
-class FileSize(Part):
-    """File lengths: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole
-    bytes.
-    """
-
-    median: Bytes = field(default=Bytes("2.19 kB"), converter=Bytes)
-    """pi: the median."""
-    shape: float = 1.15066
-    """eta: how quickly the tail decays. The mean is infinite for values up to 1."""
-
-
-@frozen(kw_only=True)
-class Web(Part):
-    """Web traffic: files separated by think times, each file over its own connection.
-
-    The distributions are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM
-    1999). The defaults are the parameters of Chen, Yang and Hong 2010, section 4, taken as
-    seconds and bytes because the paper does not state units.
-    """
-
-    TAG: ClassVar[str] = "web"
-    think: tuple[Think, ...] = (
-        Think(probability=0.4953916, median=Duration("1 s"), shape=1.243437),
-        Think(probability=0.5046084, median=Duration("24503.2 us"), shape=3.252665),
-    )
-    """Think times: a mixture, `P{T > t} = sum of p / (1 + (t / pi)^eta)`."""
-    size: FileSize = FileSize()
-    """File lengths."""
-    datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """The size of each datagram. Not used by TCP."""
-
-
-@frozen(kw_only=True)
 class Red(Part):
     """Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are
     in packets, of size `mean_packet` if the queue is measured in bytes.
@@ -897,6 +773,130 @@ class Outages(Part):
 
 
 @frozen(kw_only=True)
+class Cbr(Part):
+    """A constant-bit-rate source."""
+
+    TAG: ClassVar[str] = "cbr"
+    rate: Rate = field(converter=Rate)
+    """The rate of application data."""
+    datagram: Bytes = field(converter=Bytes)
+    """The size of each datagram."""
+
+
+@frozen(kw_only=True)
+class Ftp(Part):
+    """A bulk transfer."""
+
+    TAG: ClassVar[str] = "ftp"
+    size: Bytes | None = field(default=None, converter=converters.optional(Bytes))
+    """The length of the file. Absent: unlimited."""
+    datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
+    """The size of each datagram. Not used by TCP."""
+
+
+@frozen(kw_only=True)
+class Voice(Part):
+    """A one-way voice call. A codec makes a frame of `frame` bytes every `interval`, and the
+    receiver plays the frames that arrive in time.
+    """
+
+    TAG: ClassVar[str] = "voice"
+    frame: Bytes = field(converter=Bytes)
+    """The size of a coded frame."""
+    interval: Duration = field(converter=Duration)
+    """The duration of speech in a frame, and so the interval between frames."""
+    frames: int = 1
+    """The number of frames per datagram, from 1 to 100."""
+    header: Bytes = field(default=Bytes("12 B"), converter=Bytes)
+    """The bytes of each datagram before its frames: RTP's header. A datagram needs at least 12
+    bytes in all to describe its content.
+    """
+    deadline: Duration = field(default=Duration("400 ms"), converter=Duration)
+    """How long after it was made a frame is played. Frames that arrive later are lost (ITU-T
+    G.114: one-way delays above 400 ms are unacceptable for planning).
+    """
+    talkspurts: Talkspurts | None = None
+    """Alternating talkspurts and pauses. Absent: talks without pauses."""
+    adapt: Adapt | None = None
+    """How the source adapts to the transport. Absent: it does not adapt."""
+
+
+@frozen(kw_only=True)
+class Talkspurts(Part):
+    """The lengths of talkspurts and pauses, exponentially distributed."""
+
+    talk: Duration = field(default=Duration("1.004 s"), converter=Duration)
+    """The mean length of a talkspurt."""
+    pause: Duration = field(default=Duration("1.587 s"), converter=Duration)
+    """The mean length of a pause."""
+
+
+@frozen(kw_only=True)
+class Adapt(Part):
+    """How a source adapts: it collects frames while a datagram waits in the transport, and hands
+    over the next one when none does. The transport's rate thus determines the number of
+    frames per datagram.
+    """
+
+    frames: int
+    """The most frames per datagram, up to 100. Beyond that the oldest collected frame is
+    discarded.
+    """
+    modes: tuple[Bytes, ...] = field(default=(), converter=sizes)
+    """The frame sizes of the codec's lower modes, in descending order. The source switches to
+    the next lower mode when the transport makes it wait, at most once per second, and back to
+    the next higher one after 5 s without waiting.
+    """
+
+
+@frozen(kw_only=True)
+class Think(Part):
+    """One component of the mixture of think times: log-logistic."""
+
+    probability: float
+    """p: the fraction of think times from this component. The fractions of all components add up
+    to 1.
+    """
+    median: Duration = field(converter=Duration)
+    """pi: the median of this component."""
+    shape: float
+    """eta: how quickly the tail decays. The mean is infinite for values up to 1."""
+
+
+@frozen(kw_only=True)
+class FileSize(Part):
+    """File lengths: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole
+    bytes.
+    """
+
+    median: Bytes = field(default=Bytes("2.19 kB"), converter=Bytes)
+    """pi: the median."""
+    shape: float = 1.15066
+    """eta: how quickly the tail decays. The mean is infinite for values up to 1."""
+
+
+@frozen(kw_only=True)
+class Web(Part):
+    """Web traffic: files separated by think times, each file over its own connection.
+
+    The distributions are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM
+    1999). The defaults are the parameters of Chen, Yang and Hong 2010, section 4, taken as
+    seconds and bytes because the paper does not state units.
+    """
+
+    TAG: ClassVar[str] = "web"
+    think: tuple[Think, ...] = (
+        Think(probability=0.4953916, median=Duration("1 s"), shape=1.243437),
+        Think(probability=0.5046084, median=Duration("24503.2 us"), shape=3.252665),
+    )
+    """Think times: a mixture, `P{T > t} = sum of p / (1 + (t / pi)^eta)`."""
+    size: FileSize = FileSize()
+    """File lengths."""
+    datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
+    """The size of each datagram. Not used by TCP."""
+
+
+@frozen(kw_only=True)
 class Aimd(Part):
     """Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
     Comparison of Equation-Based and AIMD Congestion Control". All else, slow start and
@@ -1005,7 +1005,7 @@ Feedback: TypeAlias = Literal["window-counter"] | PerRoundTrip | DynamicFeedback
 immediately.
 """
 
-Source: TypeAlias = Ftp | Cbr | Voice | Web
+Source: TypeAlias = Cbr | Ftp | Voice | Web
 """An application."""
 
 __all__ = [

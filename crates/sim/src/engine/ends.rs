@@ -2,6 +2,9 @@
 //! write.
 
 use skywave_transport::Driven;
+use skywave_transport::dccp::Connection;
+use skywave_transport::tcp::Sender;
+use skywave_transport::udp::Socket;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
@@ -79,15 +82,15 @@ impl<O: Observer> Plane<O> {
     ) {
         match host {
             Host::TcpSender(sender) => {
-                let write = |sender: &mut _| application.write(now, sender);
+                let write = |sender: &mut Sender| application.act(now, sender);
                 sender.apply(now, write, |drain| self.drain(now, id, drain));
             }
             Host::Dccp(connection) => {
-                let send = |connection: &mut _| application.send(now, connection);
+                let send = |connection: &mut Connection| application.act(now, connection);
                 connection.apply(now, send, |drain| self.drain(now, id, drain));
             }
             Host::Udp(socket) => {
-                let send = |socket: &mut _| application.send(now, socket);
+                let send = |socket: &mut Socket| application.act(now, socket);
                 socket.apply(now, send, |drain| self.drain(now, id, drain));
             }
             Host::Successive(end) => match end.current() {

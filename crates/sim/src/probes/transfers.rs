@@ -8,7 +8,7 @@ use arrow_schema::ArrowError;
 use crate::ids::FlowId;
 use crate::observe::Observer;
 use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
-use crate::traffic::Transfer;
+use skywave_traffic::Transfer;
 
 /// Samples nothing: at the end applications report what they have done.
 pub(crate) struct Transfers;

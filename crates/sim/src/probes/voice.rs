@@ -10,10 +10,9 @@ use skywave_wire::Payload;
 
 use crate::ids::FlowId;
 use crate::observe::Observer;
-use crate::probe::{Playout, Probe, ProbeSetup, RunEnd, Wants};
-use crate::traffic::Made;
+use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::view::{Event, PacketView};
-use crate::voice::Stamp;
+use skywave_traffic::{Made, Playout, Stamp};
 
 pub(crate) struct Voice {
     interval: Duration,

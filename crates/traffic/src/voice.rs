@@ -1,15 +1,19 @@
 //! Voice: a source that talks and a receiver that plays the speech.
 
+mod stamp;
+mod talker;
+
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration};
 
-use crate::ScenarioError;
-use crate::check::{check, check_datagram, check_timer};
-
-/// The bytes with which a datagram describes its frames, in place of RTP's header (RFC 3550 section
-/// 5.1).
-pub const STAMP: u64 = 12;
+pub use self::stamp::Stamp;
+use self::talker::Talker;
+use crate::check::{check_above_zero, check_datagram};
+use crate::{Carrier, CheckedSource, Playout, Setup, Source, SourceKind};
 
 /// The most frames per datagram.
 const MOST_FRAMES: u16 = 100;
@@ -90,7 +94,7 @@ const fn one_frame() -> u16 {
 }
 
 const fn rtp_header() -> Bytes {
-    Bytes::new(STAMP)
+    Bytes::new(Stamp::SIZE)
 }
 
 const fn g114_limit() -> Duration {
@@ -99,62 +103,88 @@ const fn g114_limit() -> Duration {
 
 impl VoiceSpec {
     /// Returns the most frames per datagram.
-    pub fn most_frames(&self) -> u16 {
+    fn most_frames(&self) -> u16 {
         self.adapt
             .as_ref()
             .map_or(self.frames, |adapt| adapt.frames)
     }
 
     /// Returns the size of the largest datagram, in bytes.
-    pub fn largest_datagram(&self) -> u64 {
+    fn largest_datagram(&self) -> u64 {
         self.header
             .get()
             .saturating_add(self.frame.get().saturating_mul(self.most_frames().into()))
     }
 
-    pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
-        check_timer(Some(self.interval), &format!("{field}.interval"))?;
-        check_frames(self.frames, &format!("{field}.frames"))?;
-        check_datagram(self.largest_datagram(), &format!("{field}.frame"))?;
-        let smallest = |frame: &Bytes| {
-            let datagram = self.header.get() + frame.get() * u64::from(self.frames);
-            (frame.get() > 0 && datagram >= STAMP)
-                .then_some(())
-                .ok_or(format!(
-                    "a datagram of {datagram} B: at least one byte a frame and {} B in all",
-                    STAMP
-                ))
-        };
-        smallest(&self.frame)
-            .map_err(|message| ScenarioError::new(format!("{field}.frame"), message))?;
+    pub(crate) fn kind(self) -> CheckedSource {
+        check_above_zero(self.interval, "interval")?;
+        check_frames(self.frames, "frames")?;
+        check_datagram(self.largest_datagram(), "frame")?;
+        self.check_smallest(self.frame, "frame")?;
         if let Some(spurts) = &self.talkspurts {
-            check_timer(Some(spurts.talk), &format!("{field}.talkspurts.talk"))?;
+            check_above_zero(spurts.talk, "talkspurts.talk")?;
         }
-        let Some(adapt) = &self.adapt else {
-            return Ok(());
-        };
-        let field = format!("{field}.adapt");
-        check_frames(adapt.frames, &format!("{field}.frames"))?;
-        check(
-            adapt.frames >= self.frames,
-            &format!("{field}.frames"),
-            || format!("{} frames are fewer than {}", adapt.frames, self.frames),
-        )?;
+        if let Some(adapt) = &self.adapt {
+            self.check_adaptation(adapt)
+                .map_err(|error| error.within("adapt"))?;
+        }
+        Ok(Arc::new(self))
+    }
+
+    /// Checks that a datagram with frames of this size describes them.
+    fn check_smallest(&self, frame: Bytes, field: &str) -> Result<(), ParameterError> {
+        let datagram = self.header.get() + frame.get() * u64::from(self.frames);
+        let describes = frame.get() > 0 && datagram >= Stamp::SIZE;
+        ParameterError::unless(describes, field, || {
+            let least = Stamp::SIZE;
+            format!("a datagram of {datagram} B: at least one byte a frame and {least} B in all")
+        })
+    }
+
+    fn check_adaptation(&self, adapt: &AdaptSpec) -> Result<(), ParameterError> {
+        check_frames(adapt.frames, "frames")?;
+        ParameterError::unless(adapt.frames >= self.frames, "frames", || {
+            format!("{} frames are fewer than {}", adapt.frames, self.frames)
+        })?;
         let mut above = self.frame;
-        for (index, mode) in adapt.modes.iter().enumerate() {
-            let field = format!("{field}.modes[{index}]");
-            check(*mode < above, &field, || {
+        for (index, &mode) in adapt.modes.iter().enumerate() {
+            let field = format!("modes[{index}]");
+            ParameterError::unless(mode < above, &field, || {
                 format!("{mode} is not below {above}, the mode ahead of it")
             })?;
-            smallest(mode).map_err(|message| ScenarioError::new(field, message))?;
-            above = *mode;
+            self.check_smallest(mode, &field)?;
+            above = mode;
         }
         Ok(())
     }
 }
 
-fn check_frames(frames: u16, field: &str) -> Result<(), ScenarioError> {
-    check((1..=MOST_FRAMES).contains(&frames), field, || {
+fn check_frames(frames: u16, field: &str) -> Result<(), ParameterError> {
+    ParameterError::unless((1..=MOST_FRAMES).contains(&frames), field, || {
         format!("{frames} frames: between 1 and {MOST_FRAMES}")
     })
+}
+
+impl SourceKind for VoiceSpec {
+    fn datagram(&self) -> u64 {
+        self.largest_datagram()
+    }
+
+    fn check_carrier(&self, carrier: Carrier) -> Result<(), &'static str> {
+        match carrier {
+            Carrier::Datagrams | Carrier::BareDatagrams => Ok(()),
+            Carrier::Stream => Err("voice needs datagrams: use udp or dccp"),
+        }
+    }
+
+    fn playout(&self) -> Option<Playout> {
+        Some(Playout {
+            frame: self.interval,
+            deadline: self.deadline,
+        })
+    }
+
+    fn build(&self, setup: &Setup<'_>) -> Box<dyn Source> {
+        Box::new(Talker::new(self, setup))
+    }
 }

@@ -4,10 +4,8 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant};
 
-use crate::datagrams::Datagrams;
-use crate::traffic::Made;
-use crate::voice::Stamp;
-use skywave_scenario::{TalkspurtSpec, VoiceSpec};
+use super::{Stamp, TalkspurtSpec, VoiceSpec};
+use crate::{Journal, Made, Outlet, Setup, Source};
 
 /// The minimum time a source stays in a mode of its codec before it switches to the next lower one.
 const DOWN_AFTER: Duration = Duration::from_secs(1);
@@ -16,7 +14,8 @@ const UP_AFTER: Duration = Duration::from_secs(5);
 
 /// The talking end of a voice call.
 #[derive(Debug)]
-pub(crate) struct Talker {
+pub(super) struct Talker {
+    start: Instant,
     interval: Duration,
     header: u32,
     /// The number of frames that completes a datagram, and the most frames per datagram.
@@ -36,7 +35,7 @@ pub(crate) struct Talker {
     spurts: Option<Spurts>,
     /// The length of the intervals of `counts`.
     probe_interval: Duration,
-    pub(crate) counts: Vec<Made>,
+    counts: Vec<Made>,
 }
 
 /// Alternating talkspurts and pauses.
@@ -50,17 +49,17 @@ struct Spurts {
 }
 
 impl Talker {
-    /// Creates a source that starts to talk at `start`. Frames are counted per `probe_interval`
-    /// from time zero.
-    pub(crate) fn new(
-        spec: &VoiceSpec,
-        start: Instant,
-        probe_interval: Duration,
-        rng: Xoshiro256PlusPlus,
-    ) -> Self {
+    /// Creates a source that starts to talk when the flow starts.
+    pub(super) fn new(spec: &VoiceSpec, setup: &Setup<'_>) -> Self {
+        let start = setup.start;
         let lower = spec.adapt.iter().flat_map(|adapt| &adapt.modes);
         let modes = std::iter::once(&spec.frame).chain(lower);
+        let spurts = spec
+            .talkspurts
+            .as_ref()
+            .map(|spec| Spurts::new(spec, start, setup.random("talkspurts")));
         Self {
+            start,
             interval: spec.interval,
             header: spec.header.get() as u32,
             frames: spec.frames,
@@ -72,22 +71,14 @@ impl Talker {
             busy_at: start,
             gathered: 0,
             first: start,
-            spurts: spec
-                .talkspurts
-                .as_ref()
-                .map(|spec| Spurts::new(spec, start, rng)),
-            probe_interval,
+            spurts,
+            probe_interval: setup.interval,
             counts: Vec::new(),
         }
     }
 
-    /// Returns the interval between its ticks.
-    pub(crate) const fn interval(&self) -> Duration {
-        self.interval
-    }
-
-    /// Processes a tick: makes a frame unless in a pause, and sends a datagram if there are enough.
-    pub(crate) fn tick<E: Datagrams>(&mut self, now: Instant, transport: &mut E) {
+    /// Makes a frame unless in a pause, and sends a datagram if there are enough.
+    fn tick(&mut self, now: Instant, outlet: &mut dyn Outlet) {
         let talks = self.spurts.as_mut().is_none_or(|spurts| spurts.talk(now));
         if talks {
             self.make_frame(now);
@@ -96,7 +87,7 @@ impl Talker {
         if self.gathered == 0 || !is_complete {
             return;
         }
-        if self.waits && transport.waiting() > 0 {
+        if self.waits && outlet.waiting() > 0 {
             self.busy_at = now;
             return;
         }
@@ -107,7 +98,7 @@ impl Talker {
             mode: self.mode,
         };
         let size = self.header + bytes * u32::from(self.gathered);
-        if !transport.send(stamp.datagram(size)) {
+        if !outlet.send(stamp.datagram(size)) {
             self.refuse(self.gathered);
         }
         self.gathered = 0;
@@ -163,6 +154,24 @@ impl Talker {
             self.counts.resize(index + 1, Made::default());
         }
         &mut self.counts[index]
+    }
+}
+
+impl Source for Talker {
+    fn begins(&self) -> Instant {
+        self.start
+    }
+
+    fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant> {
+        self.tick(now, outlet);
+        Some(now + self.interval)
+    }
+
+    fn journal(&self) -> Journal {
+        Journal {
+            speech: self.counts.clone(),
+            ..Journal::default()
+        }
     }
 }
 

@@ -7,21 +7,21 @@ use skywave_wire::Payload;
 /// The description of frames in a voice datagram: RTP's sequence number and timestamp in a form
 /// that a simulation can read without knowing the codec. Integers are big-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     /// When its first frame was made. The others follow at the codec's interval.
-    pub(crate) made: Instant,
+    pub made: Instant,
     /// The number of frames.
-    pub(crate) frames: u16,
+    pub frames: u16,
     /// The codec's mode; 0 is the best.
-    pub(crate) mode: u16,
+    pub mode: u16,
 }
 
 impl Stamp {
-    /// Its size in bytes.
-    pub(crate) const SIZE: u64 = skywave_scenario::STAMP;
+    /// Its size in bytes. It takes the place of RTP's header (RFC 3550 section 5.1).
+    pub const SIZE: u64 = 12;
 
     /// Returns a datagram of `size` bytes that starts with the stamp.
-    pub(crate) fn datagram(self, size: u32) -> Payload {
+    pub fn datagram(self, size: u32) -> Payload {
         let mut bytes = vec![0; (size as usize).max(Self::SIZE as usize)];
         bytes[..8].copy_from_slice(&self.made.as_nanos().to_be_bytes());
         bytes[8..10].copy_from_slice(&self.frames.to_be_bytes());
@@ -30,7 +30,7 @@ impl Stamp {
     }
 
     /// Returns the stamp of a datagram, if it has one.
-    pub(crate) fn read(datagram: &Payload) -> Option<Self> {
+    pub fn read(datagram: &Payload) -> Option<Self> {
         let Payload::Bytes(bytes) = datagram else {
             return None;
         };

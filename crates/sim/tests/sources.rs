@@ -1,0 +1,130 @@
+//! A source from outside, registered as the built-in ones are.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skywave_registry::ParameterError;
+use skywave_sim::{
+    Carrier, Outlet, Registry, RunOptions, Scenario, Setup, Source, SourceKind, Summary, run,
+};
+use skywave_units::{Duration, Instant};
+use skywave_wire::Payload;
+
+/// Bursts of datagrams of 500 bytes, once a second.
+#[derive(JsonSchema, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bursts {
+    datagrams: u32,
+    /// Whether only a byte stream will do.
+    #[serde(default)]
+    streams: bool,
+}
+
+impl SourceKind for Bursts {
+    fn datagram(&self) -> u64 {
+        500
+    }
+
+    fn check_carrier(&self, carrier: Carrier) -> Result<(), &'static str> {
+        if self.streams && carrier != Carrier::Stream {
+            return Err("bursts need a byte stream: use tcp");
+        }
+        Ok(())
+    }
+
+    fn build(&self, setup: &Setup<'_>) -> Box<dyn Source> {
+        Box::new(Bursting {
+            start: setup.start,
+            datagrams: self.datagrams,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Bursting {
+    start: Instant,
+    datagrams: u32,
+}
+
+impl Source for Bursting {
+    fn begins(&self) -> Instant {
+        self.start
+    }
+
+    fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant> {
+        for _ in 0..self.datagrams {
+            assert!(outlet.send(Payload::Synthetic(500)));
+        }
+        Some(now + Duration::from_secs(1))
+    }
+}
+
+fn registry() -> Registry {
+    let mut registry = Registry::default();
+    let sources = &mut registry.sources;
+    sources.register("bursts", "Bursts.", |bursts: Bursts| {
+        ParameterError::unless(bursts.datagrams > 0, "datagrams", || {
+            "0: use 1 or more".to_owned()
+        })?;
+        Ok(Arc::new(bursts))
+    });
+    registry
+}
+
+/// A flow from the start of a second until the middle of another.
+fn scenario(transport: &str, source: &str) -> Result<Scenario, String> {
+    let text = format!(
+        r#"
+        name = "bursts"
+        duration = "10 s"
+        nodes = ["a", "b"]
+        links = [{{ from = "a", to = "b", rate = "10 Mbps", delay = "5 ms" }}]
+
+        [[flows]]
+        name = "flow"
+        from = "a"
+        to = "b"
+        start = "1 s"
+        stop = "5.5 s"
+        transport = {{ {transport} = {{}} }}
+        source = {{ bursts = {source} }}
+        "#
+    );
+    Scenario::from_toml(&text, &registry()).map_err(|error| error.to_string())
+}
+
+fn summary(transport: &str) -> Summary {
+    let scenario = scenario(transport, "{ datagrams = 3 }").unwrap();
+    let options = RunOptions {
+        verify_physics: true,
+        ..RunOptions::default()
+    };
+    let results = run(&scenario, &registry(), options, |_| true).unwrap();
+    assert_eq!(results.violations, Vec::<String>::new());
+    results.summary
+}
+
+/// Five bursts of three datagrams.
+#[test]
+fn a_source_of_ones_own_sends_over_every_transport() {
+    for transport in ["tcp", "dccp", "udp"] {
+        let delivered = summary(transport).flows[0].delivered_bytes;
+        assert_eq!(delivered, 5 * 3 * 500, "{transport}");
+    }
+}
+
+#[test]
+fn errors_name_the_parameter_or_the_transport() {
+    let error = |transport, source| scenario(transport, source).unwrap_err();
+    assert_eq!(
+        error("tcp", "{ datagrams = 0 }"),
+        "flows[0].source.bursts.datagrams: 0: use 1 or more"
+    );
+    assert_eq!(
+        error("udp", "{ datagrams = 1, streams = true }"),
+        "flows[0].source: bursts need a byte stream: use tcp"
+    );
+}

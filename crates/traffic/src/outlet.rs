@@ -1,0 +1,80 @@
+//! The sending end of a transport, as a source sees it.
+
+use skywave_transport::{dccp, tcp, udp};
+use skywave_units::Instant;
+use skywave_wire::Payload;
+
+/// The sending end of a transport.
+pub trait Outlet {
+    /// Hands over a datagram; a byte stream takes its bytes. Returns false if it is refused because
+    /// the queue is full, and then it is lost unless the source sends it again.
+    fn send(&mut self, datagram: Payload) -> bool;
+
+    /// Hands over this many bytes at once if the transport is a byte stream, endlessly many for
+    /// `None`. After [`Outlet::close`], they are discarded. Returns false if the transport carries
+    /// datagrams; then nothing has happened.
+    fn write(&mut self, bytes: Option<u64>) -> bool;
+
+    /// Returns the number of datagrams waiting to be sent.
+    fn waiting(&self) -> usize;
+
+    /// Closes the sending side.
+    fn close(&mut self, now: Instant);
+}
+
+impl Outlet for tcp::Sender {
+    fn send(&mut self, datagram: Payload) -> bool {
+        self.write(datagram.len() as u64).is_ok()
+    }
+
+    fn write(&mut self, bytes: Option<u64>) -> bool {
+        let _after_close = match bytes {
+            Some(bytes) => self.write(bytes),
+            None => self.write_unlimited(),
+        };
+        true
+    }
+
+    fn waiting(&self) -> usize {
+        0
+    }
+
+    fn close(&mut self, _now: Instant) {
+        self.close();
+    }
+}
+
+impl Outlet for dccp::Connection {
+    fn send(&mut self, datagram: Payload) -> bool {
+        self.send(datagram).is_ok()
+    }
+
+    fn write(&mut self, _bytes: Option<u64>) -> bool {
+        false
+    }
+
+    fn waiting(&self) -> usize {
+        self.stats().queued
+    }
+
+    fn close(&mut self, now: Instant) {
+        self.close(now);
+    }
+}
+
+impl Outlet for udp::Socket {
+    fn send(&mut self, datagram: Payload) -> bool {
+        self.send(datagram);
+        true
+    }
+
+    fn write(&mut self, _bytes: Option<u64>) -> bool {
+        false
+    }
+
+    fn waiting(&self) -> usize {
+        0
+    }
+
+    fn close(&mut self, _now: Instant) {}
+}

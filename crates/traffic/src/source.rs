@@ -1,0 +1,163 @@
+//! Sources, and the set of their kinds.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
+use skywave_units::{Duration, Instant};
+
+use crate::{CbrSpec, FtpSpec, Journal, Outlet, VoiceSpec, WebSpec};
+
+/// The sending application of a flow.
+pub trait Source: fmt::Debug + Send {
+    /// Returns when it first acts.
+    fn begins(&self) -> Instant;
+
+    /// Acts at the time it has asked for, and returns when it acts next; `None` if it has no plans.
+    fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant>;
+
+    /// Hands over more datagrams if it has any waiting. Called when the transport may accept more,
+    /// until it returns zero. Returns how many datagrams were accepted.
+    fn refill(&mut self, now: Instant, outlet: &mut dyn Outlet) -> usize {
+        let _ = (now, outlet);
+        0
+    }
+
+    /// Stops for good. The transport is closed, and [`Source::act`] is not called again.
+    fn stop(&mut self) {}
+
+    /// Returns whether to open a connection at `now`, the time it has asked for, before it acts.
+    /// Called only if its kind [opens connections](SourceKind::opens_connections).
+    fn opens(&mut self, now: Instant) -> bool {
+        let _ = now;
+        false
+    }
+
+    /// Handles the end of its connection, through which `delivered` bytes have arrived, and returns
+    /// when it acts next.
+    fn ended(&mut self, now: Instant, delivered: u64) -> Option<Instant> {
+        let _ = (now, delivered);
+        None
+    }
+
+    /// Returns what it has done.
+    fn journal(&self) -> Journal {
+        Journal::default()
+    }
+}
+
+/// A source with its parameters, as stored in [`Sources`].
+pub trait SourceKind: Send + Sync {
+    /// Returns the size of its largest datagram, in bytes.
+    fn datagram(&self) -> u64;
+
+    /// Checks that it works over this transport. By default it works over all.
+    ///
+    /// # Errors
+    /// A message that says why it does not, and what to do.
+    fn check_carrier(&self, carrier: Carrier) -> Result<(), &'static str> {
+        let _ = carrier;
+        Ok(())
+    }
+
+    /// Whether each of its files has its own connection.
+    fn opens_connections(&self) -> bool {
+        false
+    }
+
+    /// How the receiver plays its datagrams; `None` unless it is a voice call.
+    fn playout(&self) -> Option<Playout> {
+        None
+    }
+
+    /// Builds the source of a flow.
+    fn build(&self, setup: &Setup<'_>) -> Box<dyn Source>;
+}
+
+/// What a transport carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// A byte stream, with congestion control: TCP.
+    Stream,
+    /// Datagrams in connections, with congestion control: DCCP.
+    Datagrams,
+    /// Datagrams without connections or congestion control: UDP.
+    BareDatagrams,
+}
+
+/// How the receiver of a voice call plays its frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Playout {
+    /// The duration of speech in a frame.
+    pub frame: Duration,
+    /// How long after it was made a frame is played.
+    pub deadline: Duration,
+}
+
+/// What a source is told of its flow.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// When the flow starts.
+    pub start: Instant,
+    /// The interval over which its [`Journal`] counts, from time zero.
+    pub interval: Duration,
+    stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
+}
+
+impl<'a> Setup<'a> {
+    /// A flow that starts at `start` and counts over each `interval`. `stream` returns the flow's
+    /// random stream for a purpose, always the same one.
+    pub fn new(
+        start: Instant,
+        interval: Duration,
+        stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
+    ) -> Self {
+        Self {
+            start,
+            interval,
+            stream,
+        }
+    }
+
+    /// Returns the flow's random stream for this purpose, from its start.
+    pub fn random(&self, purpose: &str) -> Xoshiro256PlusPlus {
+        (self.stream)(purpose)
+    }
+}
+
+impl fmt::Debug for Setup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup")
+            .field("start", &self.start)
+            .field("interval", &self.interval)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The known kinds of sources.
+pub type Sources = OpenSet<dyn SourceKind>;
+
+/// Selects a kind of source.
+#[derive(Clone, Copy, Debug)]
+pub enum SourceChoice {}
+
+impl Choice for SourceChoice {
+    const KIND: &'static str = "source";
+    const DEFINITION: &'static str = "Source";
+}
+
+/// A source as written in a file: `{ cbr = { rate = "64 kbps", datagram = "160 B" } }`.
+pub type SourceSpec = Selection<SourceChoice>;
+
+/// The checked parameters of a source.
+pub type CheckedSource = Result<Arc<dyn SourceKind>, ParameterError>;
+
+/// Registers this crate's sources, with the function that users call to register theirs.
+#[rustfmt::skip]
+pub fn register_built_in_sources(sources: &mut Sources) {
+    sources.register("ftp", "A bulk transfer: always has data to send, until `size` bytes are sent if it is given.", FtpSpec::kind);
+    sources.register("cbr", "Datagrams of one size at a constant rate.", CbrSpec::kind);
+    sources.register("voice", "A voice call.", VoiceSpec::kind);
+    sources.register("web", "Web traffic: files separated by think times.", WebSpec::kind);
+}
