@@ -1,4 +1,4 @@
-"""What this paper lends to the matrix: a fat link of long delay."""
+"""The paper's contribution to the matrix: a fast link with a long delay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _network() -> Network:
     bottleneck = dumbbell(VCP, network).bottleneck
     assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
     assert isinstance(bottleneck.queue, VcpRouter)  # noqa: S101
-    # The paper's routers all tell a load; controls that need none meet a buffer of the same size.
+    # All routers of the paper signal load. Other controls get a plain queue of the same size.
     plain = evolve(bottleneck, queue=DropTail(packets=bottleneck.queue.packets))
     return of_dumbbell(
         plain,
