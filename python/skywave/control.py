@@ -244,7 +244,7 @@ def find(
         complete = kind(**given).parameters
     except Exception as error:
         raise UnusableControlError(
-            f"{kind.__name__} cannot be made: {type(error).__name__}: {_line(error)}"
+            f"{kind.__name__} cannot be created: {type(error).__name__}: {_line(error)}"
         ) from error
     return kind, _json(kind, complete)
 
@@ -333,7 +333,7 @@ def _imported(name: str) -> type[Control]:
         )
         why = "there is no such module" if missing else f"{type(error).__name__}: {_line(error)}"
         raise UnusableControlError(
-            f'"{name}" cannot be imported: {why}; modules are looked for in the current directory '
+            f'"{name}" cannot be imported: {why}; modules are searched in the current directory '
             "and on PYTHONPATH"
         ) from error
     for part in path.split("."):

@@ -58,8 +58,8 @@ IPSTAR = Emulation(
     source=(
         "Sarwar et al. 2008: mean round-trip time about 1200 ms (598 ms each way and 1 ms at each "
         "end), packet error rate 0.24 to 0.42 % (their middle; packets of 1000 B), 1 Mbps in their "
-        "simulation. Assumed: 256 kbps on the way up and a queue of 50 packets, which are "
-        "not published; delays of the shared access, which vary with its load, are not in it."
+        "simulation. Assumed, since not published: an uplink of 256 kbps, a queue of 50 packets. "
+        "The delays of the shared access, which vary with its load, are not modelled."
     ),
 )
 """The geostationary satellite link IPSTAR, as published."""

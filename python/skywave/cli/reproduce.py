@@ -119,7 +119,7 @@ def _show(console: Console, judgement: Judgement) -> None:
         console.print(f"[yellow]{', '.join(ids)}:[/] {escape(why)}", highlight=False)
     if judgement.comparisons:
         console.print(
-            f"Beside ns-2 ({judgement.ns2.remark}): {judgement.close} of "
+            f"Compared with ns-2 ({judgement.ns2.remark}): {judgement.close} of "
             f"{len(judgement.comparisons)} quantities within their limits."
         )
 

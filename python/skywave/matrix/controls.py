@@ -56,13 +56,15 @@ NEWRENO = _tcp("tcp-newreno", "TCP NewReno", "RFC 5681 and RFC 6582", recovery="
 """The control that competes with each other control, to see whether they share."""
 
 _OURS = (
-    _dccp(2, f"initial ssthresh of {_NS2_SSTHRESH} packets, ns-2's and the papers'", _NS2_SSTHRESH),
+    _dccp(
+        2, f"initial ssthresh of {_NS2_SSTHRESH} packets, as in ns-2 and the papers", _NS2_SSTHRESH
+    ),
     _dccp(3, "TFRC, RFC 5348"),
-    _dccp(4, "TFRC for small packets: at most one each 10 ms"),
+    _dccp(4, "TFRC for small packets: at most one every 10 ms"),
     *map(_over_dccp, _SCHEMES),
     NEWRENO,
     _tcp("tcp-sack", "TCP SACK", "the window of NewReno, RFC 6675", recovery="sack"),
-    _tcp("tcp-vegas", "TCP Vegas", "answers delay", control="vegas"),
+    _tcp("tcp-vegas", "TCP Vegas", "reacts to delay", control="vegas"),
     _tcp("tcp-cubic", "TCP CUBIC", "RFC 9438, with SACK", control="cubic", recovery="sack"),
     *map(_over_tcp, _SCHEMES),
 )

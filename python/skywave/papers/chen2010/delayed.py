@@ -54,7 +54,9 @@ def solve_delayed(
 
     """
     if delay_s < 0 or duration_s <= 0:
-        raise ValueError(f"a delay of {delay_s} s over {duration_s} s: give times above zero")
+        raise ValueError(
+            f"a delay of {delay_s} s over {duration_s} s: give a positive duration, delay >= 0"
+        )
     step_s = delay_s or duration_s
     pieces: list[Callable[[ArrayLike], Floats]] = []
     value = past

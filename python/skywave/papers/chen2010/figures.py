@@ -141,8 +141,8 @@ def _stability() -> Figure:
     flows = np.unique(np.geomspace(1, 1000, 30).astype(np.int64))
     levels = [Model().h, STABLE_UP_TO_H, 1.0, np.pi / 2, 2.0, 4.0, 8.0]
     for axes, added_s, title in (
-        (panels[0], 0.0, "load R' old"),
-        (panels[1], T_RHO_S, "load R' + t_rho old"),
+        (panels[0], 0.0, "load is R' old"),
+        (panels[1], T_RHO_S, "load is R' + t_rho old"),
     ):
         critical = np.minimum(stability_map(rtts_s, flows, added_s), 16.0)
         shades = axes.pcolormesh(

@@ -1,4 +1,4 @@
-"""The paper's contribution to the matrix: a fast link with a long delay."""
+"""The paper's contribution to the matrix: a long-delay link with a deep buffer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _network() -> Network:
     return of_dumbbell(
         plain,
         label="Li 2009",
-        conditions="a fat long-delay link: 4 Mbps, RTT 500 ms, drop-tail of 240 packets (the "
+        conditions="a long-delay link: 4 Mbps, RTT 500 ms, drop-tail of 240 packets (the "
         "bandwidth-delay product), 10 flows",
         packet_b=WIRE_B,
         flows=network.flows,
