@@ -87,7 +87,7 @@ def test_a_delayed_equation_with_a_known_solution() -> None:
     assert solution([at]) == pytest.approx(
         [1 - at + (at - 1) ** 2 / 2 - (at - 2) ** 3 / 6], abs=1e-8
     )
-    with pytest.raises(ValueError, match="give times above zero"):
+    with pytest.raises(ValueError, match="give a positive duration"):
         solve_delayed(lambda x, _: x, 1.0, -1.0, 1.0)
 
 

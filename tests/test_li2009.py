@@ -99,7 +99,7 @@ def test_verdicts_on_the_parking_lot_tell_of_other_seeds(li2009: Reproduced) -> 
 def test_ns2_has_no_part_in_it(li2009: Reproduced) -> None:
     assert li2009.document["comparison"] == []
     page = li2009.page
-    assert "Beside ns-2" not in page
+    assert "Comparison with ns-2" not in page
     assert "has neither VCP nor MPCP" in page
 
 

@@ -101,5 +101,5 @@ def test_a_trace_file_stands_beside_the_scenario(tmp_path: Path) -> None:
 
 def test_who_does_not_talk_has_no_table_of_voice() -> None:
     scenario = Scenario.dumbbell("quiet", duration="1 s", rate="1 Mbps", delay="1 ms")
-    with pytest.raises(KeyError, match="nobody talks"):
+    with pytest.raises(KeyError, match="no voice flow"):
         _ = run(scenario.add_flow("call", "s1", "d1", Tcp())).voice

@@ -216,4 +216,4 @@ def test_perf_over_loopback() -> None:
             each["stolen"] = share
         caption = str(loopback_table(report, 1200).caption)
         assert "us with both ends on one thread" in caption
-        assert ("the host gave 5 % of the processors" in caption) is is_told
+        assert ("other guests of the host used 5 % of the processors" in caption) is is_told

@@ -104,7 +104,7 @@ def test_without_any_paper_it_is_said_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installed, "GROUP", "skywave.no-papers")
-    with pytest.raises(UnknownPaperError, match="install skywave anew"):
+    with pytest.raises(UnknownPaperError, match="reinstall skywave"):
         reproduce_all(tmp_path / "all")
     assert list(tmp_path.iterdir()) == []
     assert_bad_input(run_cli("reproduce", "nor2011"), "nor2011", "make setup")
@@ -128,11 +128,11 @@ WRECKS: list[tuple[str, dict[str, str], list[str]]] = [
     ("gone2024", {}, ["cannot be imported", "ModuleNotFoundError", "uninstall"]),
     ("raises2024", {"raises2024": "1 / 0"}, ["cannot be imported", "ZeroDivisionError"]),
     ("lacks2024", {"lacks2024": ""}, ["cannot be imported", "PAPER"]),
-    ("title2024", {"title2024": "PAPER = 'A title'"}, ["is no paper, but str"]),
+    ("title2024", {"title2024": "PAPER = 'A title'"}, ["is not a paper but str"]),
     ("new2024", another("new2024", protocol=PROTOCOL + 1), [f"protocol {PROTOCOL + 1}", "install"]),
     ("other2024", {"other2024": another("o2024")["o2024"]}, ["has the key o2024", "entry point"]),
     ("bare2024", another("bare2024", package="'json'"), ["json lacks templates/paper.html.j2"]),
-    ("Up..2024", {"Up": ""}, ["cannot name a directory", "small letters"]),
+    ("Up..2024", {"Up": ""}, ["cannot name a directory", "lower-case letters"]),
 ]
 
 
@@ -311,8 +311,8 @@ def test_stored_tables_and_golden_answers_are_made_anew(
     assert storing.main(["golden", "stores2024"]) == 0
     assert (stores / "golden.txt").read_text() == "asked"
     printed = capsys.readouterr().err
-    assert "stores2024/halves: storing anew" in printed
-    assert "stores2024: storing anew" in printed
+    assert "stores2024/halves: regenerating" in printed
+    assert "stores2024: regenerating" in printed
     assert "error: wreck2024 of wreck 2.5" in printed
 
 
@@ -391,5 +391,5 @@ def test_the_matrix_has_what_papers_lend(install: Install, tmp_path: Path) -> No
         ("ccid2", "CCID 2"),
         ("ccid2-wide", "CCID 2, wide"),
     ]
-    assert done.stderr.startswith("warning: taken2024 of taken2024 2.5 lends the matrix")
+    assert done.stderr.startswith("warning: taken2024 of taken2024 2.5 defines controls")
     assert done.stderr.count("\n") == 1

@@ -219,7 +219,7 @@ def test_a_run_that_fails_keeps_the_capture_that_was_there(tmp_path: Path) -> No
 def test_two_links_do_not_share_a_capture(tmp_path: Path) -> None:
     file = tmp_path / "capture.pcapng"
     both = ["--capture", f"r1->r2={file}", "--capture", f"r2->r1={file}"]
-    assert_bad_input(run_cli("run", DCCP, *both), "one file to a link")
+    assert_bad_input(run_cli("run", DCCP, *both), "each link one file")
     assert not file.exists()
 
 

@@ -23,7 +23,7 @@ SAYS = "this build of Skywave has no sockets: "
 def of_sockets() -> str:
     """The names that the core's stub declares for builds with sockets only."""
     stub = (ROOT / "python" / "skywave" / "_core.pyi").read_text()
-    _, _, part = stub.partition("# From here on: what only a build with sockets has.")
+    _, _, part = stub.partition("# What follows exists only in a build with sockets.")
     names = re.findall(r"^(?:class|def) (\w+)", part, flags=re.MULTILINE)
     assert {"Endpoint", "NetError", "perf_loopback"} < set(names)
     return ",".join(names)

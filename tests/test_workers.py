@@ -171,7 +171,7 @@ def test_an_interrupt_ends_all_workers(
 
 
 def test_seeds_of_a_paper_that_has_its_own(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="nor2011 has the seeds of its experiments"):
+    with pytest.raises(ValueError, match="nor2011 has a fixed number of seeds"):
         papers.reproduce("nor2011", seeds=3)
     assert_bad_input(
         run_cli("reproduce", "nor2011", "--seeds", 3, "--out", tmp_path / "n"), "nor2011", "seeds"

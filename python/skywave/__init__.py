@@ -1,6 +1,6 @@
 """Skywave: a user-space DCCP transport and a congestion-control laboratory.
 
-Describe an experiment with :class:`Scenario`, run it with :func:`run`, read Arrow tables::
+Describe an experiment with :class:`Scenario`, run it with :func:`run`, and read Arrow tables::
 
     from skywave import Dccp, Scenario, run
 
@@ -53,7 +53,7 @@ __all__ += parts.__all__
 
 
 def __getattr__(name: str) -> str:
-    """Look up ``__version__`` when it is asked for: that is slow beside the rest."""
+    """Return ``__version__``, which is read on first use because that is slow."""
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415
 

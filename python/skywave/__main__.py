@@ -1,4 +1,4 @@
-"""``python -m skywave`` is the command ``skywave``."""
+"""Runs the command ``skywave`` as ``python -m skywave``."""
 
 from skywave.cli import main
 

@@ -1,7 +1,7 @@
-"""The process that ``skywave bench`` measures: a program, to be run by its path.
+"""The process that ``skywave bench`` measures; run by its path.
 
-It loads the core alone. The rest of the package takes a tenth of a second to start, which is none
-of the simulator's.
+It loads only the core: importing the rest of the package takes a tenth of a second, which must not
+count as the simulator's time.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import time
 
 
 def main(core: str, kind: str, work: str) -> None:
-    """Run one piece of work with the core at this path; print its counts, or what is wrong.
+    """Run one piece of work with the core at path ``core``; print its counts or its error as JSON.
 
-    A "dumbbell" is given as JSON, a "scenario" by the path of its JSON.
+    ``work`` is JSON for the kind "dumbbell", and the path of a JSON file for "scenario".
     """
     spec = importlib.util.spec_from_file_location("skywave._core", core)
     if spec is None or spec.loader is None:
@@ -25,7 +25,7 @@ def main(core: str, kind: str, work: str) -> None:
     start_s = time.process_time()
     try:
         if kind == "scenario":
-            with open(work, encoding="utf-8") as file:  # noqa: PTH123  (pathlib takes time to load)
+            with open(work, encoding="utf-8") as file:  # noqa: PTH123  (pathlib is slow to import)
                 text = file.read()
             module.run(text)
             counts = {}

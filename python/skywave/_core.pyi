@@ -1,4 +1,4 @@
-"""The Rust core: the scenario's schema, the simulator, the codecs and DCCP on real sockets."""
+"""The Rust core: scenario schema, simulator, packet decoder, and DCCP on real sockets."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Self, TypedDict, overload
@@ -10,10 +10,10 @@ from skywave.net.config import Config
 from skywave.net.stats import Closed, Stats
 
 class ScenarioError(ValueError):
-    """A scenario is wrong; the text is one line, ``field: reason``."""
+    """A scenario is wrong. The message is one line, ``field: reason``."""
 
 class CaptureError(ValueError):
-    """A capture file is cut short or corrupted; the text holds the byte offset."""
+    """A capture file is truncated or corrupt. The message contains the byte offset."""
 
 class Frame(TypedDict):
     """One decoded frame of a capture."""
@@ -24,31 +24,31 @@ class Frame(TypedDict):
     bytes: int
 
 class Run:
-    """What one run measured."""
+    """The results of one run."""
 
     @property
     def summary(self) -> str:
         """Totals, as JSON."""
     @property
     def tables(self) -> dict[str, pa.RecordBatch]:
-        """One record batch a probe kind."""
+        """One record batch per table."""
     @property
     def fingerprint(self) -> str:
-        """Hash of the event stream, 16 hexadecimal digits."""
+        """Hash of the event stream, as 16 hexadecimal digits."""
     @property
     def violations(self) -> list[str]:
-        """What the physics verifier found; empty where it was not asked."""
+        """What the physics verifier found; empty if it did not run."""
 
 class Duration:
-    """A length of time, in whole nanoseconds: ``Duration("300 ms")``."""
+    """A length of time in whole nanoseconds, e.g. ``Duration("300 ms")``."""
 
     def __new__(cls, value: str | Duration) -> Self: ...
     @staticmethod
     def from_seconds(seconds: float) -> Duration:
-        """Make a duration of so many seconds."""
+        """Return a duration of ``seconds`` seconds."""
     @property
     def seconds(self) -> float:
-        """Seconds."""
+        """The duration in seconds."""
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
     def __lt__(self, other: Duration) -> bool: ...
@@ -70,15 +70,15 @@ class Duration:
     def __truediv__(self, other: Duration) -> float: ...
 
 class Rate:
-    """A rate, in whole bits per second: ``Rate("2 Mbps")``."""
+    """A rate in whole bits per second, e.g. ``Rate("2 Mbps")``."""
 
     def __new__(cls, value: str | Rate) -> Self: ...
     @staticmethod
     def from_bps(bits_per_second: float) -> Rate:
-        """Make a rate of so many bits per second."""
+        """Return a rate of ``bits_per_second``."""
     @property
     def bps(self) -> int:
-        """Bits per second."""
+        """The rate in bits per second."""
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
     def __lt__(self, other: Rate) -> bool: ...
@@ -100,12 +100,12 @@ class Rate:
     def __truediv__(self, other: Rate) -> float: ...
 
 class Bytes:
-    """A size, in whole bytes: ``Bytes("500 B")``."""
+    """A size in whole bytes, e.g. ``Bytes("500 B")``."""
 
     def __new__(cls, value: str | Bytes) -> Self: ...
     @staticmethod
     def from_count(count: float) -> Bytes:
-        """Make a size of so many bytes."""
+        """Return a size of ``count`` bytes."""
     @property
     def count(self) -> int:
         """The number of bytes."""
@@ -131,16 +131,16 @@ class Bytes:
     def __truediv__(self, other: Duration) -> Rate: ...
 
 def inspect_scenario(text: str, *, controls: dict[str, type[Control]] | None = None) -> str:
-    """Return what is known of a scenario (JSON) before it runs, as JSON.
+    """Check a scenario (JSON) without running it and return what follows from it, as JSON.
 
-    Its keys are ``scenario``, with every default, ``routes`` and ``warnings``.
+    The keys are ``scenario`` (with all defaults), ``routes`` and ``warnings``.
     """
 
 def scenario_schema() -> str:
     """Return the JSON Schema of scenarios, as JSON."""
 
 def table_schemas() -> str:
-    """Return the tables that a scenario may ask for, with their columns, as JSON."""
+    """Return the tables that a scenario can ask for, with their columns, as JSON."""
 
 def check_scenario(
     text: str,
@@ -149,10 +149,10 @@ def check_scenario(
     *,
     controls: dict[str, type[Control]] | None = None,
 ) -> str:
-    """Validate a scenario, "toml" or "json", and return its normalised JSON.
+    """Validate a scenario in format "toml" or "json" and return it normalised, as JSON.
 
-    Files that it names are read from ``directory``. Controls in Python that it names are those in
-    ``controls``, or imported.
+    Files that it names are read from ``directory``. Python controls that it names are taken from
+    ``controls`` or imported.
     """
 
 def run(
@@ -163,7 +163,7 @@ def run(
     verify_physics: bool = False,
     controls: dict[str, type[Control]] | None = None,
 ) -> Run:
-    """Run a scenario given as JSON."""
+    """Run a scenario (JSON)."""
 
 def run_many(
     scenarios: Sequence[str],
@@ -171,7 +171,7 @@ def run_many(
     progress: Callable[[int, int], None] | None = None,
     controls: dict[str, type[Control]] | None = None,
 ) -> list[Run]:
-    """Run scenarios on all cores; the results are in order."""
+    """Run scenarios (JSON) on all cores; the results are in the same order."""
 
 def bench(
     *,
@@ -182,26 +182,26 @@ def bench(
     access: str,
     progress: Callable[[float], None] | None = None,
 ) -> str:
-    """Run the benchmark dumbbell on one core and return its counts and plain numbers, as JSON."""
+    """Run the benchmark dumbbell on one core; return its counts and its parameters, as JSON."""
 
 def decode_capture(data: bytes) -> list[Frame]:
     """Decode the frames of a pcapng file."""
 
 def duration_s(text: str) -> float:
-    """Read a duration, as "10 s", in seconds."""
+    """Parse a duration, e.g. "10 s", and return seconds."""
 
 def check_control(
     name: str, parameters: str, controls: dict[str, type[Control]] | None, cases: int
 ) -> None:
-    """Hold the control of this name and these parameters (JSON) to the contract of controls.
+    """Check that the control of this name and these parameters (JSON) keeps the controls' contract.
 
     Raises:
-        AssertionError: what is violated, and the calls that show it.
+        AssertionError: If it does not. The message has the violation and the calls that show it.
 
     """
 
 class Context:
-    """What is known of a connection when it begins."""
+    """What a control knows about its connection at the start."""
 
     def __init__(
         self,
@@ -222,10 +222,10 @@ class Context:
         """The initial ssthresh, in packets; infinite for "arbitrarily high"."""
     @property
     def ns2(self) -> bool:
-        """Whether the connection emulates ns-2 where it deviates from the RFCs."""
+        """Whether the connection emulates ns-2 where that deviates from the RFCs."""
 
 class Sent:
-    """A data packet that leaves."""
+    """A data packet that is being sent."""
 
     def __init__(
         self,
@@ -238,13 +238,13 @@ class Sent:
     ) -> None: ...
     @property
     def now_s(self) -> float:
-        """When, in seconds."""
+        """The time, in seconds."""
     @property
     def number(self) -> int:
-        """Its number in sending order.
+        """The packet's number in sending order.
 
-        For DCCP the 48-bit sequence number, which wraps to zero. For TCP the stream offset of the
-        first byte, from 1; a retransmission has the same number.
+        For DCCP, the 48-bit sequence number, which wraps to zero. For TCP, the stream offset of the
+        first byte, starting at 1; a retransmission has the same number.
         """
     @property
     def size(self) -> int:
@@ -254,7 +254,7 @@ class Sent:
         """Data packets in flight, including this one."""
     @property
     def application_limited(self) -> bool:
-        """Whether the application has nothing more to send although cwnd has room."""
+        """Whether the application has no more data although cwnd has room."""
 
 class AckedPacket:
     """A data packet acknowledged for the first time."""
@@ -269,16 +269,16 @@ class AckedPacket:
     ) -> None: ...
     @property
     def number(self) -> int:
-        """Its number, as in :class:`Sent`."""
+        """The packet's number, as in :class:`Sent`."""
     @property
     def sent_at_s(self) -> float:
-        """When it was sent, in seconds; for TCP, last sent."""
+        """When the packet was sent, in seconds; for TCP, when it was last sent."""
     @property
     def transmissions(self) -> int:
-        """How often it was sent; more than once only for TCP."""
+        """How often the packet was sent; can exceed 1 only for TCP."""
     @property
     def ecn(self) -> int:
-        """The ECN field with which it arrived, as far as the protocol tells: 3 is CE."""
+        """The ECN field on arrival, as far as the protocol reports it; 3 is CE."""
 
 class Ack:
     """An acknowledgement."""
@@ -299,39 +299,39 @@ class Ack:
     ) -> None: ...
     @property
     def now_s(self) -> float:
-        """When it arrived, in seconds."""
+        """When the acknowledgement arrived, in seconds."""
     @property
     def newly_acked(self) -> int:
         """Data packets acknowledged for the first time."""
     @property
     def marked(self) -> int:
-        """How many of them were marked (CE); over TCP see ``ecn_echo``."""
+        """How many of them were marked (CE); for TCP see ``ecn_echo``."""
     @property
     def in_flight(self) -> int:
-        """Data packets in flight after it, as far as the sender knows."""
+        """Data packets in flight afterwards, as far as the sender knows."""
     @property
     def ack_ratio(self) -> int:
-        """The Ack Ratio asked of the receiver, in packets per acknowledgement; 1 for TCP."""
+        """The Ack Ratio requested from the receiver, in packets per acknowledgement; 1 for TCP."""
     @property
     def rtt_s(self) -> float | None:
-        """A sample of the round-trip time, in seconds, if it gives one."""
+        """A sample of the round-trip time, in seconds, if there is one."""
     @property
     def delivery_rate_bps(self) -> int | None:
         """A sample of the delivery rate, in bit/s, if measured (``Control.delivery_rate``)."""
     @property
     def delivery_limited(self) -> bool:
-        """Whether the application limited that sample, so that the path may be faster."""
+        """Whether the application limited that sample: the path may be faster."""
     @property
     def application_limited(self) -> bool:
-        """Whether cwnd was not full, because of the application or of the control's pacing."""
+        """Whether cwnd was not full, because of the application or the control's pacing."""
     @property
     def ecn_echo(self) -> bool:
-        """Whether it carried TCP's ECN-Echo; cwnd must not grow then (RFC 3168 section 6.1.2)."""
+        """Whether it carried TCP's ECN-Echo; if so, cwnd must not grow (RFC 3168 section 6.1.2)."""
 
 class RoundTrip:
-    """What was acknowledged, marked and lost since the last report, about a round-trip time ago.
+    """What was acknowledged, marked and lost in about one round-trip time.
 
-    It ends with the acknowledgement of a packet sent after it began.
+    A round ends with the acknowledgement of a packet sent after the round began.
     """
 
     def __init__(
@@ -354,10 +354,10 @@ class RoundTrip:
     ) -> None: ...
     @property
     def now_s(self) -> float:
-        """When its last acknowledgement arrived, in seconds."""
+        """When the round's last acknowledgement arrived, in seconds."""
     @property
     def duration_s(self) -> float:
-        """How long it was, in seconds."""
+        """The length of the round, in seconds."""
     @property
     def newly_acked(self) -> int:
         """Data packets acknowledged for the first time."""
@@ -366,37 +366,37 @@ class RoundTrip:
         """Bytes of application data delivered."""
     @property
     def marked(self) -> int:
-        """How many packets were marked (CE); over TCP see ``ecn_echo``."""
+        """How many packets were marked (CE); for TCP see ``ecn_echo``."""
     @property
     def lost(self) -> int:
-        """How many packets are known to have been lost."""
+        """How many packets were detected as lost."""
     @property
     def in_flight(self) -> int:
-        """Data packets in flight at its end."""
+        """Data packets in flight at the end of the round."""
     @property
     def rtt_samples(self) -> int:
-        """How many samples of the round-trip time there were."""
+        """The number of round-trip time samples."""
     @property
     def rtt_min_s(self) -> float | None:
-        """The least of them, in seconds."""
+        """The smallest sample, in seconds."""
     @property
     def rtt_mean_s(self) -> float | None:
-        """Their mean, in seconds."""
+        """The mean of the samples, in seconds."""
     @property
     def delivery_rate_bps(self) -> int | None:
         """The last sample of the delivery rate, in bit/s; it covers about a round-trip time."""
     @property
     def delivery_limited(self) -> bool:
-        """Whether the application limited that sample, so that the path may be faster."""
+        """Whether the application limited that sample: the path may be faster."""
     @property
     def application_limited(self) -> bool:
-        """Whether cwnd was full at none of the acknowledgements."""
+        """Whether cwnd was not full at any of the acknowledgements."""
     @property
     def ecn_echo(self) -> bool:
         """Whether any acknowledgement carried TCP's ECN-Echo."""
 
 class Loss:
-    """Packets were lost: one congestion event."""
+    """Loss of packets: one congestion event."""
 
     def __init__(
         self,
@@ -408,57 +408,57 @@ class Loss:
     ) -> None: ...
     @property
     def now_s(self) -> float:
-        """When it was detected, in seconds."""
+        """When the loss was detected, in seconds."""
     @property
     def in_flight(self) -> int:
         """Data packets outstanding at that time."""
     @property
     def lost(self) -> int:
-        """How many are known to be lost; 0 where the default ``on_mark`` passes on a mark."""
+        """How many packets are known to be lost; 0 if ``on_mark`` calls ``on_loss`` by default."""
     @property
     def is_repeated(self) -> bool:
-        """Whether a retransmission was lost too; only some of TCP's recoveries can tell."""
+        """Whether a retransmission was lost too; only some recoveries of TCP can tell."""
 
 class Mark:
-    """Packets were marked, and none was lost: one congestion event."""
+    """Marked packets, none of them lost: one congestion event."""
 
     def __init__(self, *, now_s: float = ..., in_flight: int = ..., marked: int = ...) -> None: ...
     @property
     def now_s(self) -> float:
-        """When it was detected, in seconds."""
+        """When the marks were detected, in seconds."""
     @property
     def in_flight(self) -> int:
         """Data packets outstanding at that time."""
     @property
     def marked(self) -> int:
-        """How many are known to be marked."""
+        """How many packets are known to be marked."""
 
 class Timeout:
-    """The retransmission timer (TCP) or the timeout of the CCID has expired."""
+    """The retransmission timer (TCP) or the timeout of the CCID expired."""
 
     def __init__(self, *, now_s: float = ..., in_flight: int = ...) -> None: ...
     @property
     def now_s(self) -> float:
-        """When, in seconds."""
+        """The time, in seconds."""
     @property
     def in_flight(self) -> int:
         """Data packets outstanding at that time."""
 
 class Pacing:
-    """How fast packets may leave: ``quantum`` packets together, ``interval_s`` seconds apart.
+    """How fast packets may leave: ``quantum`` packets at a time, ``interval_s`` seconds apart.
 
     Raises:
-        ValueError: the interval is not from 0 to 3600 s, or the quantum is 0.
+        ValueError: If the interval is not within 0 to 3600 s, or the quantum is 0.
 
     """
 
     def __init__(self, interval_s: float, quantum: int = 1) -> None: ...
     @staticmethod
     def at_rate(packets_per_s: float, quantum: int = 1) -> Pacing:
-        """Return the pacing of a rate, at least a quantum in an hour.
+        """Return pacing at a rate, with an interval of at most an hour.
 
         Raises:
-            ValueError: the rate is not above 0.
+            ValueError: If the rate is not above 0.
 
         """
     @property
@@ -468,80 +468,80 @@ class Pacing:
     def quantum(self) -> int:
         """How many packets may leave together."""
 
-# From here on: what only a build with sockets has.
+# What follows exists only in a build with sockets.
 
 class NetError(OSError):
-    """Something failed on the network; the text says what to do."""
+    """Something failed on the network. The message says what to do."""
 
 class RefusedError(NetError):
-    """Nobody listens on the peer's DCCP port, or the server is too busy."""
+    """Nothing listens on the peer's DCCP port, or the server is too busy."""
 
 class BadServiceCodeError(NetError):
     """The peer's port does not offer the service."""
 
 class ConnectTimeoutError(NetError):
-    """The peer does not answer."""
+    """The peer did not answer."""
 
 class ResetError(NetError):
-    """The connection was ended by a Reset other than a normal close."""
+    """The connection was ended by a Reset other than that of a normal close."""
 
 class DatagramTooLargeError(NetError):
-    """The datagram is larger than the path takes."""
+    """The datagram is larger than the path allows."""
 
 class NoPermissionError(NetError):
-    """Raw sockets need a privilege that this process does not have."""
+    """Raw sockets need a privilege that this process lacks."""
 
 class Connection:
     """A DCCP connection: unreliable datagrams under congestion control.
 
-    It can be used from several threads. When nobody holds it any more it is closed.
+    It can be used from several threads. It is closed when the last reference to it is dropped.
     """
 
     def send(self, data: bytes, timeout_s: float | None = None) -> None:
-        """Queue a datagram, once there is room for it.
+        """Queue a datagram, waiting for room if necessary.
 
-        It leaves when congestion control allows, and may be lost on its way.
+        It leaves when congestion control allows, and may be lost on the way.
 
         Raises:
-            DatagramTooLargeError: see ``max_datagram_size``.
-            NetError: the connection is over.
-            TimeoutError: no room within ``timeout_s`` seconds.
+            DatagramTooLargeError: If it is larger than ``max_datagram_size``.
+            NetError: If the connection has ended.
+            TimeoutError: If there is no room within ``timeout_s`` seconds.
 
         """
 
     def send_async(self, data: bytes) -> Awaitable[None]:
-        """Return ``send`` as an awaitable."""
+        """Do the same as ``send``, as an awaitable."""
 
     def recv(self, timeout_s: float | None = None) -> bytes | None:
-        """Return the next datagram, or ``None`` once the connection has been closed.
+        """Return the next datagram, or ``None`` if the connection has been closed.
 
         Raises:
-            NetError: the connection ended in another way.
-            TimeoutError: no datagram within ``timeout_s`` seconds.
+            NetError: If the connection ended in another way.
+            TimeoutError: If no datagram arrives within ``timeout_s`` seconds.
 
         """
 
     def recv_async(self) -> Awaitable[bytes | None]:
-        """Return ``recv`` as an awaitable."""
+        """Do the same as ``recv``, as an awaitable."""
 
     def flush(self, timeout_s: float | None = None) -> None:
-        """Wait until everything queued has left."""
+        """Wait until all queued datagrams have left."""
 
     def close(self, timeout_s: float | None = None) -> None:
-        """Send what waits, close, and wait until the peer has agreed."""
+        """Send queued datagrams, close the connection, and wait until the peer confirms."""
 
     def close_async(self) -> Awaitable[None]:
-        """Return ``close`` as an awaitable."""
+        """Do the same as ``close``, as an awaitable."""
 
     def abort(self) -> None:
-        """End the connection at once with a Reset; what waits to be sent is discarded."""
+        """End the connection at once with a Reset. Queued datagrams are discarded."""
 
     def stats(self) -> Stats:
         """Return counters and the state of congestion control."""
 
     @property
     def max_datagram_size(self) -> int:
-        """The most bytes that one datagram can have (RFC 4340 section 14)."""
+        """The largest size of a datagram, in bytes (RFC 4340 section 14)."""
 
     @property
     def peer(self) -> str:
@@ -549,18 +549,18 @@ class Connection:
 
     @property
     def service_code(self) -> str:
-        """The Service Code, as "SC:VOIP" or "SC=42"."""
+        """The Service Code, e.g. "SC:VOIP" or "SC=42"."""
 
     @property
     def ccids(self) -> tuple[int, int]:
-        """The CCID of what this end sends, and of what it receives."""
+        """The CCIDs of what this end sends and of what it receives."""
 
     @property
     def closed(self) -> Closed | None:
-        """How the connection ended; ``None`` while it has not."""
+        """How the connection ended; ``None`` while it is open."""
 
 class Listener:
-    """Takes connections on one DCCP port."""
+    """Accepts connections on one DCCP port."""
 
     @property
     def port(self) -> int:
@@ -570,27 +570,27 @@ class Listener:
         """Wait for the next connection whose handshake is complete.
 
         Raises:
-            TimeoutError: none within ``timeout_s`` seconds.
-            NetError: the endpoint has been closed.
+            TimeoutError: If there is none within ``timeout_s`` seconds.
+            NetError: If the endpoint has been closed.
 
         """
 
     def accept_async(self) -> Awaitable[Connection]:
-        """Return ``accept`` as an awaitable."""
+        """Do the same as ``accept``, as an awaitable."""
 
 class Endpoint:
-    """One UDP or raw socket with the DCCP connections over it."""
+    """A UDP or raw socket and the DCCP connections on it."""
 
     @staticmethod
     def udp(address: str = "0.0.0.0:6511") -> Endpoint:
-        """Open a UDP socket for DCCP over UDP (RFC 6773); it needs no privilege."""
+        """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges."""
 
     @staticmethod
     def raw(address: str = "0.0.0.0") -> Endpoint:
         """Open a raw socket for IP protocol 33.
 
         Raises:
-            NoPermissionError: it needs CAP_NET_RAW.
+            NoPermissionError: If the process lacks CAP_NET_RAW.
 
         """
 
@@ -599,34 +599,34 @@ class Endpoint:
         """The address of the socket."""
 
     def listen(self, port: int, *, config: Config | None = None) -> Listener:
-        """Take connections on DCCP port ``port``."""
+        """Accept connections on DCCP port ``port``."""
 
     def connect(
         self, host: str, port: int, *, udp_port: int = 6511, config: Config | None = None
     ) -> Connection:
-        """Connect to DCCP port ``port`` of a host, by name or address.
+        """Connect to DCCP port ``port`` of a host, given by name or address.
 
         Raises:
-            RefusedError: nobody listens there.
-            BadServiceCodeError: the port does not offer the service.
-            ConnectTimeoutError: no answer within the configuration's time.
-            NetError: anything else.
+            RefusedError: If nothing listens there.
+            BadServiceCodeError: If the port does not offer the service.
+            ConnectTimeoutError: If there is no answer within the configured time.
+            NetError: If anything else fails.
 
         """
 
     def connect_async(
         self, host: str, port: int, *, udp_port: int = 6511, config: Config | None = None
     ) -> Awaitable[Connection]:
-        """Return ``connect`` as an awaitable."""
+        """Do the same as ``connect``, as an awaitable."""
 
     def close(self) -> None:
-        """Close all connections, wait for their ends, and close the socket."""
+        """Close all connections, wait until they have ended, and close the socket."""
 
     def close_async(self) -> Awaitable[None]:
-        """Return ``close`` as an awaitable."""
+        """Do the same as ``close``, as an awaitable."""
 
 def config_defaults() -> dict[str, object]:
-    """What a connection without a configuration has, by the names of ``Config``."""
+    """Return the default configuration of a connection, by the names of ``Config``."""
 
 def perf_loopback(
     *,
@@ -636,10 +636,10 @@ def perf_loopback(
     idle: int,
     progress: Callable[[str, float], None] | None = None,
 ) -> str:
-    """Measure DCCP over loopback beside plain UDP, and quinn where built in; return JSON."""
+    """Measure DCCP over loopback, beside plain UDP and, if built in, quinn; return JSON."""
 
 def perf_serve(connection: Connection) -> str:
-    """Count what a measuring client sends, and tell it; return the counts as JSON."""
+    """Count what a measuring client sends, and report it to the client; return it as JSON."""
 
 def perf_send(
     connection: Connection,
@@ -649,4 +649,4 @@ def perf_send(
     rate_bps: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> str:
-    """Send a load to a measuring server and return what came of it, as JSON."""
+    """Send a load to a measuring server and return the outcome, as JSON."""

@@ -1,4 +1,4 @@
-"""Output files and directories that are there whole, or not at all."""
+"""Output files and directories that appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replacing_file(file: str | Path) -> Iterator[Path]:
-    """Give a path to write to, and move what is there to ``file`` at the end.
+    """Yield a path to write to; at the end, move what was written to ``file``.
 
-    Where the block is left by an exception (an interrupt too), ``file`` is as it was. A device or
-    a pipe is written to as it is.
+    If the block raises (or is interrupted), ``file`` is unchanged. A device or a pipe is written to
+    directly.
     """
     file = Path(file)
     if file.exists() and not file.is_file():
@@ -38,10 +38,10 @@ def replacing_file(file: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing(directory: str | Path) -> Iterator[Path]:
-    """Give an empty directory to write into, and move what it holds into ``directory`` at the end.
+    """Yield an empty directory to write into; at the end, move its contents into ``directory``.
 
-    Files of the same name are replaced and others stay. Where the block is left by an exception
-    (an interrupt too), ``directory`` is as it was.
+    Files of the same name are replaced, others kept. If the block raises (or is interrupted),
+    ``directory`` is unchanged.
     """
     directory = Path(directory)
     directory.parent.mkdir(parents=True, exist_ok=True)

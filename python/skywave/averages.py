@@ -18,10 +18,9 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Average:
-    """A mean over seeds, and half the width of its confidence interval (Student's t, 95 %).
+    """A mean over seeds, and its margin: half of its 95 % confidence interval (Student's t).
 
-    Of a single run there is no interval: the margin is NaN. Where one of the values is NaN, so are
-    both.
+    The margin of a single run is NaN. If any value is NaN, so are mean and margin.
     """
 
     mean: float
@@ -29,27 +28,27 @@ class Average:
 
     @property
     def text(self) -> str:
-        """The mean and the margin, as they are printed."""
+        """Mean and margin as text."""
         return f"{number(self.mean, 3)} ± {number(self.margin, 2)}"
 
 
 def average(values: Sequence[float]) -> Average:
-    """Return the mean of independent runs with its confidence interval."""
+    """Return the mean of independent runs and the margin of its confidence interval."""
     if len(values) == 1:
         return Average(float(values[0]), float("nan"))
     if all(value == values[0] for value in values):
-        # Exactly: the mean of equal numbers may be off by a rounding.
+        # Return it exactly: the mean of equal numbers may have a rounding error.
         return Average(float(values[0]), 0.0)
-    # scipy.stats would take a second to import.
+    # Not from scipy.stats, which takes a second to import.
     quantile = stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)
     error = np.std(values, ddof=1) / np.sqrt(len(values))
     return Average(float(np.mean(values)), float(quantile * error))
 
 
 def welch(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the p of Welch's t test: how often means of runs alike are at least so far apart.
+    """Return the two-sided p-value of Welch's t-test for equal means.
 
-    It is two-sided, and the variances need not be equal. There are two runs of each at least.
+    The variances may differ. Each sample needs at least two runs.
     """
     squares = [np.var(values, ddof=1) / len(values) for values in (one, other)]
     apart = abs(float(np.mean(one)) - float(np.mean(other)))

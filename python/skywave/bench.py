@@ -1,8 +1,9 @@
-"""How fast the simulator is, with ns-2 beside it.
+"""Speed and memory of the simulator, and of ns-2 for comparison.
 
-The work is one dumbbell: TCP NewReno flows, FTP, 1024 bytes on the wire, 40-byte acknowledgements,
-drop-tail, round trips of 60 to 220 ms in ten steps. Both simulators are measured alike: a process
-of their own, its CPU seconds (user and system) and its peak resident memory, start-up included.
+The work is a dumbbell of TCP NewReno flows with FTP sources, 1024 bytes on the wire, 40-byte
+acknowledgements, drop-tail queues, and round-trip times of 60 to 220 ms in ten steps. Each
+simulator runs in a process of its own. Its CPU seconds (user and system) and peak resident memory
+include start-up.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Work:
-    """One dumbbell to run; rates and the duration have units, the buffer is in packets."""
+    """A dumbbell to run. Rates and duration are text with units; the buffer is in packets."""
 
     flows: int
     rate: str
@@ -38,11 +39,11 @@ STANDARD = (
 """The three rows of ``make bench``."""
 
 ROUNDS = 5
-"""How often a standard row is run beside ns-2: what else a machine does shows in a single run."""
+"""Runs of each standard row beside ns-2. A single run would show what else the machine does."""
 
 
 class Row(TypedDict):
-    """One row: the core's counts, and what the processes used."""
+    """The result of one row: the core's counts, and what the processes used."""
 
     work: dict[str, Any]
     counts: dict[str, Any]
@@ -51,18 +52,18 @@ class Row(TypedDict):
     ns2: dict[str, Any] | None
     ratios: dict[str, float] | None
     rounds: list[float]
-    """CPU of ns-2 over our simulation's in each round, the least first; the row is the median."""
+    """CPU time of ns-2 over that of our simulation, by round, ascending. The row is the median."""
 
 
 class BenchError(Exception):
-    """The work could not be run; the text is one line."""
+    """The work could not be run. The message is one line."""
 
 
 def measure(work: Work, *, beside_ns2: bool = False) -> Row:
-    """Run the work in a process of its own, and in ns-2 right after if asked.
+    """Run the work in a process of its own, and then in ns-2 if ``beside_ns2``.
 
     Raises:
-        BenchError: where the work is wrong, or ns-2 fails.
+        BenchError: If the work is invalid or ns-2 fails.
 
     """
     answer, output = run_process("dumbbell", json.dumps(asdict(work)))
@@ -91,7 +92,7 @@ def run_process(kind: str, work: str) -> tuple[dict[str, Any], ns2.Measured]:
     """Run a piece of work in a process of its own; return its counts, and what the process used.
 
     Raises:
-        BenchError: where the work is wrong, or the process fails.
+        BenchError: If the work is invalid or the process fails.
 
     """
     program = Path(__file__).with_name("_bench_process.py")
@@ -106,7 +107,7 @@ def run_process(kind: str, work: str) -> tuple[dict[str, Any], ns2.Measured]:
 
 
 def _measure_ns2(work: Work, counts: dict[str, Any]) -> dict[str, Any]:
-    """Run the same work in ns-2, which knows other units: it gets the core's plain numbers."""
+    """Run the same work in ns-2, with the core's plain numbers instead of quantities with units."""
     command = ns2.command(
         "dumbbell.tcl",
         n=work.flows,
@@ -128,7 +129,7 @@ def _measure_ns2(work: Work, counts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ratios(row: Row) -> dict[str, float]:
-    """Return how much faster and leaner we are than ns-2, and how far the counts are apart."""
+    """Return the ratios of CPU time and memory to ns-2's, and the difference in arrivals."""
     theirs = row["ns2"]
     assert theirs is not None  # noqa: S101  (only called beside ns-2)
     arrivals = theirs["bottleneck_arrivals"]
@@ -143,7 +144,7 @@ def _ratios(row: Row) -> dict[str, float]:
 
 
 def measure_standard(progress: Callable[[int, int], None]) -> list[Row]:
-    """Run the standard rows: several rounds in turn with ns-2, where it can be run, once else."""
+    """Run the standard rows: several rounds alternating with ns-2, or once without it."""
     try:
         ns2.find()
         rounds = ROUNDS

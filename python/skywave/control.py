@@ -1,7 +1,8 @@
-"""A congestion control of one's own, in Python.
+"""Congestion controls of your own, in Python.
 
-A control is a subclass of :class:`Control`: how much may be in flight, and how fast it may leave.
-It runs with every recovery of TCP, with DCCP's CCID 251, and on sockets (:mod:`skywave.net`)::
+A control is a subclass of :class:`Control`. It decides how much may be in flight and how fast it
+may leave. It runs over TCP with any recovery, over DCCP as CCID 251, and on sockets
+(:mod:`skywave.net`)::
 
     from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ It runs with every recovery of TCP, with DCCP's CCID 251, and on sockets (:mod:`
 
     transport = Tcp(control=Gentle(gain=0.25))
 
-docs/control.md tells the rest: the contract, the two rates of calling, what a call costs.
+docs/control.md has the full contract, the two calling rates, and what a call costs.
 """
 
 from __future__ import annotations
@@ -67,32 +68,33 @@ __all__ = [
 
 
 class Control:
-    """A congestion control: a subclass decides by setting ``cwnd``, ``ssthresh`` and ``pacing``.
+    """A congestion control. A subclass decides by setting ``cwnd``, ``ssthresh`` and ``pacing``.
 
-    Each connection has an object of its own, made with the same arguments as the one that was given
-    to a transport. These are the control's parameters: JSON must be able to hold them, and the
-    constructor takes them by name, as that of a dataclass does.
+    Each connection gets an object of its own, created with the arguments of the object that was
+    given to the transport. These arguments are the control's parameters: JSON must be able to hold
+    them, and the constructor must take them by name, as that of a dataclass does.
 
-    The three attributes are read after each call of a method. Windows are in packets (full-size
-    segments for TCP), finite and above zero; they need not be integers. Only ``on_ack``,
-    ``on_round_trip`` and ``on_packet_acked`` may raise cwnd, except that ``on_spurious_loss`` may
-    give back at most what the last loss took. After any other call cwnd is at most the larger of
-    its previous value, the packets in flight, and 2. Calls come in any order, at times that never
-    decrease. :func:`check` tests that.
+    The three attributes are read after each method call. Windows are in packets (full-size segments
+    for TCP), finite and above zero, and need not be integers. Only ``on_ack``, ``on_round_trip``
+    and ``on_packet_acked`` may raise cwnd, except that ``on_spurious_loss`` may restore at most
+    what the last loss took. After any other call cwnd is at most the largest of its previous value,
+    the packets in flight, and 2. Calls come in any order, at times that never decrease.
+    :func:`check` tests this contract.
 
-    An exception in a method ends the run, which raises it; on a socket it resets the connection,
-    whose next call raises it.
+    An exception in a method ends the run, and ``run`` raises it. On a socket it resets the
+    connection, and the next call on the connection raises it.
     """
 
     every: ClassVar[Literal["ack", "round-trip"]] = "ack"
-    """How often it is called: for every acknowledgement (``on_ack``), or once in a round-trip time
-    (``on_round_trip``), which costs much less. Losses, marks and timeouts are told at once."""
+    """How often the control is called: ``"ack"`` calls ``on_ack`` for every acknowledgement,
+    ``"round-trip"`` calls ``on_round_trip`` once per round-trip time, which costs much less. Either
+    way, losses, marks and timeouts are reported at once."""
 
     delivery_rate: ClassVar[bool] = False
-    """Whether the delivery rate is measured for ``on_ack``; for ``on_round_trip`` it always is."""
+    """Whether to measure the delivery rate for ``on_ack``. ``on_round_trip`` always has it."""
 
     cwnd: float
-    """Congestion window, in packets; at first that of the connection's settings."""
+    """Congestion window, in packets; initially that of the connection's settings."""
 
     ssthresh: float = math.inf
     """Slow-start threshold, in packets; infinite if unset. Only the control acts on it."""
@@ -103,7 +105,7 @@ class Control:
     _parameters: dict[str, object]
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
-        """Keep the arguments: they are the parameters."""
+        """Create the control and record its arguments as its parameters."""
         control = super().__new__(cls)
         bound = _signature(cls).bind(*args, **kwargs)
         bound.apply_defaults()
@@ -115,22 +117,22 @@ class Control:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """The arguments with which it was made, and the defaults of the others."""
+        """The arguments that the control was created with, including defaults."""
         return dict(self._parameters)
 
     @classmethod
     def control_name(cls) -> str:
-        """Return the name by which a scenario has it: ``module:Class``."""
+        """Return the control's name in scenarios: ``module:Class``."""
         return f"{cls.__module__}:{cls.__qualname__}"
 
     def source_hash(self) -> str:
-        """Return a hash over the source of its class, its name and its parameters, in hexadecimal.
+        """Return a hash of the class's source, its name and the parameters, in hexadecimal.
 
-        The source is that of the class and of those that it inherits from, other than
-        :class:`Control`. What their methods call elsewhere is not part of it.
+        The source is that of the class and of its base classes other than :class:`Control`. Code
+        elsewhere that their methods call is not included.
 
         Raises:
-            ValueError: where the source cannot be found, as of a class that was typed in.
+            ValueError: If the source cannot be found, e.g. of a class defined interactively.
 
         """
         sources = [_source(base) for base in _bases(type(self))]
@@ -139,72 +141,72 @@ class Control:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def on_start(self, context: Context) -> None:
-        """Begin; ``cwnd`` and ``ssthresh`` have their initial values already."""
+        """Start the connection. ``cwnd`` and ``ssthresh`` already have their initial values."""
 
     def on_sent(self, sent: Sent) -> None:
-        """Take note that a data packet leaves. Not called where a class does not have it."""
+        """Handle the sending of a data packet. Called only if a class defines it."""
 
     def on_packet_acked(self, packet: AckedPacket) -> None:
-        """Take note of a packet acknowledged for the first time.
+        """Handle a packet acknowledged for the first time. Called only if a class defines it.
 
-        Called for each packet of an acknowledgement before ``on_ack``, where a class has it.
+        The calls for the packets of an acknowledgement precede ``on_ack``.
         """
 
-    # A subclass defines these; the core refuses a class without those that it calls. They raise for
-    # whoever calls them directly, as in a test of a control, where doing nothing would hide it.
+    # Subclasses define these. The core rejects a class that lacks one it would call. They raise for
+    # direct callers, such as a control's own tests, from which doing nothing would hide the gap.
 
     def on_ack(self, ack: Ack) -> None:
-        """Act on an acknowledgement; called where ``every`` is ``"ack"``, and required there."""
+        """Handle an acknowledgement. Required, and called, if ``every`` is ``"ack"``."""
         raise NotImplementedError(f"{type(self).__name__}.on_ack is missing")
 
     def on_round_trip(self, report: RoundTrip) -> None:
-        """Act on all acknowledgements of a round-trip time.
+        """Handle all acknowledgements of a round-trip time.
 
-        Called where ``every`` is ``"round-trip"``, and required there.
+        Required, and called, if ``every`` is ``"round-trip"``.
         """
         raise NotImplementedError(f"{type(self).__name__}.on_round_trip is missing")
 
     def on_loss(self, loss: Loss) -> None:
-        """Act on lost packets; called at most once in a window of data. Required."""
+        """Handle lost packets. Required. Called at most once per window of data."""
         raise NotImplementedError(f"{type(self).__name__}.on_loss is missing")
 
     def on_mark(self, mark: Mark) -> None:
-        """Act on marked packets when none was lost; called at most once in a window of data.
+        """Handle marked packets, none of which was lost. Called at most once per window of data.
 
-        By default like a loss (RFC 3168 section 5) of no packet.
+        By default, calls ``on_loss`` with no packet lost (RFC 3168 section 5).
         """
         self.on_loss(Loss(now_s=mark.now_s, in_flight=mark.in_flight, lost=0))
 
     def on_timeout(self, timeout: Timeout) -> None:
-        """Act on an expired retransmission timer (TCP) or timeout of the CCID. Required."""
+        """Handle an expired retransmission timer (TCP) or timeout of the CCID. Required."""
         raise NotImplementedError(f"{type(self).__name__}.on_timeout is missing")
 
     def on_spurious_loss(self, now_s: float) -> None:
-        """Learn that the last loss was none: all its packets have arrived. TCP cannot tell."""
+        """Handle the finding that all packets of the last loss arrived. Never called over TCP."""
 
     def on_restart(self, now_s: float) -> None:
-        """Learn that the sender restarts after it was idle (RFC 5681 section 4.1)."""
+        """Handle a restart of the sender after an idle period (RFC 5681 section 4.1)."""
 
     def on_receiver_overload(self, now_s: float, dropped: int) -> None:
-        """Learn that the receiving host cannot keep up, regardless of the network.
+        """Handle overload of the receiving host, which is independent of the network.
 
         Leave slow start, and reduce cwnd by the packets ``dropped`` there (RFC 4341 section 5.2).
         """
 
     def limit_cwnd(self, limit: float) -> None:
-        """Lower cwnd to at most ``limit`` packets, or 1 if that is less, and not ssthresh."""
+        """Lower cwnd to at most ``max(limit, 1)`` packets. ssthresh does not change."""
         self.cwnd = min(self.cwnd, max(limit, 1.0))
 
     def inner_values(self) -> Mapping[str, float]:
-        """Return what shall be plotted over time, by names that include units ("queueing_delay_s").
+        """Return values to record over time, by name with unit, e.g. ``queueing_delay_s``.
 
-        The table ``controls`` has them.
+        They appear in the table ``controls``.
         """
         return {}
 
 
 class UnusableControlError(ValueError):
-    """A named control cannot be had; ``field`` is the parameter at fault, if any."""
+    """A named control cannot be used; ``field`` is the parameter at fault, if any."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -215,12 +217,12 @@ class UnusableControlError(ValueError):
 def find(
     name: str, parameters: str, live: Mapping[str, type[Control]] | None
 ) -> tuple[type[Control], str]:
-    """Return the class of this name, and its parameters (JSON) with all defaults.
+    """Return the class called ``name``, and its parameters with all defaults, as JSON.
 
-    The core calls it. A class is one of ``live``, or imported.
+    Called by the core. The class comes from ``live`` or is imported.
 
     Raises:
-        UnusableControlError: where there is none, or its parameters are wrong.
+        UnusableControlError: If there is no such class or its parameters are wrong.
 
     """
     kind = live[name] if live and name in live else _imported(name)
@@ -242,16 +244,16 @@ def find(
         complete = kind(**given).parameters
     except Exception as error:
         raise UnusableControlError(
-            f"{kind.__name__} cannot be made: {type(error).__name__}: {_line(error)}"
+            f"{kind.__name__} cannot be created: {type(error).__name__}: {_line(error)}"
         ) from error
     return kind, _json(kind, complete)
 
 
 def imported(name: str, parameters: Mapping[str, Any]) -> Control:
-    """Return a control by the name and the parameters that a scenario gives.
+    """Return a control by the name and parameters that a scenario gives.
 
     Raises:
-        UnusableControlError: where there is none, or its parameters are wrong.
+        UnusableControlError: If there is no such class or its parameters are wrong.
 
     """
     kind, complete = find(name, json.dumps(parameters), None)
@@ -259,14 +261,14 @@ def imported(name: str, parameters: Mapping[str, Any]) -> Control:
 
 
 def check(control: Control, *, cases: int = 256) -> None:
-    """Hold controls like this one to their contract, as each built-in one is held.
+    """Check that controls like this one keep their contract, as the tests do for the built-in ones.
 
-    ``cases`` random sequences of up to 200 calls are tried, the same ones each time.
+    Tries ``cases`` random sequences of up to 200 calls, the same ones each time.
 
     Raises:
-        AssertionError: what is violated, and the shortest calls found that show it; its cause is
-            what the control raised, if it did.
-        ScenarioError: where the class lacks a method, or its parameters are wrong.
+        AssertionError: If the contract is violated. The message has the violation and the shortest
+            sequence of calls found that shows it; the cause is the control's exception, if any.
+        ScenarioError: If the class lacks a method or its parameters are wrong.
 
     """
     name, parameters = named(control)
@@ -279,7 +281,7 @@ def chosen(
     """Return the name, the parameters (JSON) and the class of a socket's control.
 
     Raises:
-        ValueError: where it is none of these.
+        ValueError: If ``control`` has none of the three forms.
 
     """
     if isinstance(control, Control):
@@ -296,16 +298,16 @@ def chosen(
 
 
 def named(control: Control) -> tuple[str, dict[str, object]]:
-    """Return the name and the parameters by which a scenario has a control."""
+    """Return the name and the parameters that stand for a control in a scenario."""
     _json(type(control), control.parameters)
     return control.control_name(), control.parameters
 
 
 def live(controls: Iterable[Control]) -> dict[str, type[Control]]:
-    """Return the classes of controls by the names of these.
+    """Return the classes of controls by name.
 
     Raises:
-        ValueError: where two classes have one name.
+        ValueError: If two classes have the same name.
 
     """
     classes: dict[str, type[Control]] = {}
@@ -317,7 +319,7 @@ def live(controls: Iterable[Control]) -> dict[str, type[Control]]:
 
 
 def _make(kind: type[Control], parameters: dict[str, object]) -> Control:
-    """Make a control again, as pickle does."""
+    """Create a control from its parameters; pickle calls this."""
     return kind(**parameters)
 
 
@@ -331,7 +333,7 @@ def _imported(name: str) -> type[Control]:
         )
         why = "there is no such module" if missing else f"{type(error).__name__}: {_line(error)}"
         raise UnusableControlError(
-            f'"{name}" cannot be imported: {why}; modules are looked for in the current directory '
+            f'"{name}" cannot be imported: {why}; modules are searched in the current directory '
             "and on PYTHONPATH"
         ) from error
     for part in path.split("."):
@@ -344,10 +346,10 @@ def _imported(name: str) -> type[Control]:
 
 
 def _signature(kind: type[Control]) -> inspect.Signature:
-    """Return the signature of a class's constructor: its parameters.
+    """Return the signature of a class's constructor, which defines its parameters.
 
     Raises:
-        TypeError: where they cannot be given by name.
+        TypeError: If a parameter cannot be given by name.
 
     """
     if kind.__init__ is object.__init__:
@@ -363,7 +365,7 @@ def _signature(kind: type[Control]) -> inspect.Signature:
 
 
 def _bases(kind: type[Control]) -> list[type]:
-    """Return the class and those that it inherits from, other than `Control` and its own."""
+    """Return the class and its base classes, other than `Control` and its bases."""
     return [base for base in kind.__mro__ if base not in Control.__mro__]
 
 
@@ -381,7 +383,7 @@ def _json(kind: type[Control], parameters: dict[str, object]) -> str:
     """Return parameters as JSON.
 
     Raises:
-        UnusableControlError: with the one that JSON cannot hold.
+        UnusableControlError: If JSON cannot hold one of them; ``field`` is its name.
 
     """
     for name, value in parameters.items():

@@ -1,7 +1,7 @@
-"""How good a call is: the E-model of ITU-T G.107, from what a :class:`~skywave.Voice` flow counted.
+"""Call quality by the E-model of ITU-T G.107, from the results of a :class:`~skywave.Voice` flow.
 
-Only what a network changes is computed: delay, and loss with the codec. Everything else has G.107's
-default, and echo is cancelled, so that ``R = 93.2 - Id - Ie_eff``.
+Computes only what a network affects: delay, and loss with the codec. All other parameters have
+their defaults in G.107, and echo is cancelled, so that ``R = 93.2 - Id - Ie_eff``.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from skywave.results import Results
 
 R_DEFAULT = 93.2
-"""R of a call without delay and loss, all parameters at their defaults (G.107 table 2)."""
+"""R of a call without delay and loss, with all parameters at their defaults (G.107 table 2)."""
 USABLE_R = 70.0
-"""Below it "many users are dissatisfied" (G.109 table 1)."""
+"""R below which "many users are dissatisfied" (G.109 table 1)."""
 
 
 @dataclass(frozen=True)
 class Codec:
-    """What a codec does to speech (G.113 Appendix I).
+    """The effect of a codec on speech (G.113 Appendix I).
 
-    ``impairment`` is Ie, that of the codec itself; ``robustness`` is Bpl, how well it hides losses
-    in percent. Those of G.729A, G.723.1 and G.711 with concealment give the impairments at 0 and
-    2 % of loss that ICAO's working paper ACP WG-I/3 WP-306 prints (table B-1). The text of G.113
-    itself has not been seen.
+    ``impairment`` is Ie, the impairment by the codec itself. ``robustness`` is Bpl, in percent: how
+    well the codec hides losses. The values of G.729A, G.723.1 and G.711 with concealment give the
+    impairments at 0 and 2 % of loss that ICAO's working paper ACP WG-I/3 WP-306 prints (table B-1).
+    They were not checked against the text of G.113.
     """
 
     name: str
@@ -43,7 +43,7 @@ G723_1 = Codec("G.723.1 at 6.3 kbit/s", 15, 16.1)
 
 @dataclass(frozen=True)
 class Quality:
-    """Speech quality over a period; ``loss_percent`` counts all that was not played."""
+    """Speech quality over a period. ``loss_percent`` counts everything that was not played."""
 
     start_s: float
     end_s: float
@@ -58,12 +58,12 @@ class Quality:
 
     @property
     def usable(self) -> bool:
-        """Whether most users are satisfied."""
+        """Whether R is at least ``USABLE_R``."""
         return self.r >= USABLE_R
 
 
 def delay_impairment(delay_s: float) -> float:
-    """Return Idd, by how much a delay from mouth to ear lowers R (G.107 section 7.4)."""
+    """Return Idd, the reduction of R by a mouth-to-ear delay (G.107 section 7.4)."""
     delay_ms = 1e3 * delay_s
     if delay_ms <= 100:
         return 0.0
@@ -73,9 +73,9 @@ def delay_impairment(delay_s: float) -> float:
 
 
 def loss_impairment(codec: Codec, loss_percent: float, burst_ratio: float = 1.0) -> float:
-    """Return Ie,eff, by how much a codec and its losses lower R (G.107 section 7.5).
+    """Return Ie,eff, the reduction of R by a codec and its losses (G.107 section 7.5).
 
-    ``burst_ratio`` is the mean length of bursts of losses over that of random losses.
+    ``burst_ratio`` is the mean length of loss bursts over that of random losses.
     """
     if loss_percent <= 0:
         return codec.impairment
@@ -84,13 +84,13 @@ def loss_impairment(codec: Codec, loss_percent: float, burst_ratio: float = 1.0)
 
 
 def rating(codec: Codec, delay_s: float, loss_percent: float, burst_ratio: float = 1.0) -> float:
-    """Return R, the transmission rating factor, 0 to 93.2."""
+    """Return the transmission rating factor R, 0 to 93.2."""
     r = R_DEFAULT - delay_impairment(delay_s) - loss_impairment(codec, loss_percent, burst_ratio)
     return max(r, 0.0)
 
 
 def mean_opinion_score(r: float) -> float:
-    """Return the MOS of a rating (G.107 annex B)."""
+    """Return the MOS that corresponds to a rating (G.107 annex B)."""
     if r <= 0:
         return 1.0
     if r >= 100:
@@ -107,14 +107,15 @@ def quality(
     packet_s: float,
     period_s: float = 10.0,
 ) -> list[Quality]:
-    """Rate a voice flow, period by period.
+    """Rate a voice flow by periods of ``period_s`` seconds.
 
-    Frames count by when they were made. Speech is played ``playout_s`` (the flow's deadline) after
-    its frame was made, and a frame was ``packet_s`` long before that, so their sum is the delay.
-    What was not played is lost, wherever it was lost. A period in which nobody talked is left out.
+    A frame counts in the period in which the codec made it. It is played ``playout_s`` (the flow's
+    deadline) later and contains the ``packet_s`` seconds of speech before, so the delay is their
+    sum. Frames that were not played count as lost, whatever the cause. Periods without speech are
+    left out.
 
     Raises:
-        KeyError: where nobody talks in the run.
+        KeyError: If the flow is not a voice flow, or the run has none.
 
     """
     table = results.voice

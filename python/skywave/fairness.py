@@ -1,4 +1,4 @@
-"""How evenly flows share what they have."""
+"""Fairness of shares."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def jain(rates: ArrayLike) -> float:
-    """Return Jain's index: 1 for equal rates, 1/n where one of n has everything.
+    """Return Jain's index: 1 for equal rates, 1/n if one of n flows has everything.
 
-    NaN where nobody has anything.
+    NaN if all rates are zero.
     """
     shares = np.asarray(rates, dtype=np.float64)
     if not shares.any():

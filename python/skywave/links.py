@@ -1,4 +1,4 @@
-"""Links by name: what is known of a real one, as an emulation."""
+"""Emulations of real links, by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skywave.scenario import Back, Bernoulli, DropTail, Link, Loss, Scenario
 
 @dataclass(frozen=True)
 class Emulation:
-    """A real link's published figures, put into a link of ours. It is not that link.
+    """A link with the published figures of a real one, which it only approximates.
 
     ``source`` says where each figure comes from, and which are assumed.
     """
@@ -23,7 +23,7 @@ class Emulation:
     source: str
 
     def link(self, from_: str, to: str) -> Link:
-        """Return the emulation as a link; its forward direction is the way down."""
+        """Return a link with these figures; its forward direction is the downlink."""
         return Link(
             from_=from_,
             to=to,
@@ -35,7 +35,7 @@ class Emulation:
         )
 
     def dumbbell(self, name: str, *, duration: str, pairs: int = 1) -> Scenario:
-        """Begin a scenario with the emulation as bottleneck ``r1->r2``, the way down."""
+        """Return a dumbbell scenario with the downlink as its bottleneck ``r1->r2``."""
         return Scenario.dumbbell(
             name,
             duration=duration,
@@ -58,9 +58,9 @@ IPSTAR = Emulation(
     source=(
         "Sarwar et al. 2008: mean round-trip time about 1200 ms (598 ms each way and 1 ms at each "
         "end), packet error rate 0.24 to 0.42 % (their middle; packets of 1000 B), 1 Mbps in their "
-        "simulation. Assumed: 256 kbps on the way up and a queue of 50 packets, which are "
-        "not published; delays of the shared access, which vary with its load, are not in it."
+        "simulation. Assumed, since not published: an uplink of 256 kbps, a queue of 50 packets. "
+        "The delays of the shared access, which vary with its load, are not modelled."
     ),
 )
-"""A geostationary satellite link, IPSTAR, as published: an emulation."""
+"""The geostationary satellite link IPSTAR, as published."""
 EMULATIONS = {emulation.name: emulation for emulation in (IPSTAR,)}

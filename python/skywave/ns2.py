@@ -1,4 +1,4 @@
-"""Running ns-2 beside us, where it is installed and this is a checkout of the repository."""
+"""Runs ns-2 for comparison. It must be installed, and this a checkout of the repository."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SCRIPTS = Path(__file__).parents[2] / "validation" / "ns2" / "scripts"
-"""The scripts; they are part of the repository, not of the installed package."""
+"""The scripts. They are part of the repository, not of the installed package."""
 
 
 class Ns2Error(Exception):
-    """ns-2 is not there, or did not do what was asked; the text is one line."""
+    """ns-2 is missing or failed. The message is one line."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a program printed and used."""
+    """The output of a program and the resources it used."""
 
     stdout: str
     cpu_s: float
@@ -31,22 +31,22 @@ def find() -> Path:
     """Return the path of ``ns``.
 
     Raises:
-        Ns2Error: where it is not installed, or the scripts are not there.
+        Ns2Error: If ns-2 is not installed or the scripts are missing.
 
     """
     program = shutil.which("ns")
     if program is None:
         raise Ns2Error("ns-2 is not installed (Debian: apt-get install ns2)")
     if not SCRIPTS.is_dir():
-        raise Ns2Error("the ns-2 scripts are not there: they come with the repository")
+        raise Ns2Error("the ns-2 scripts are missing: use a checkout of the repository")
     return Path(program)
 
 
 def command(script: str, **parameters: object) -> list[str]:
-    """Return the command line of one of our scripts with ``name=value`` parameters.
+    """Return the command line that runs a script with ``name=value`` parameters.
 
     Raises:
-        Ns2Error: where ns-2 is missing.
+        Ns2Error: If ns-2 is missing.
 
     """
     arguments = [f"{name}={value}" for name, value in parameters.items()]
@@ -54,10 +54,10 @@ def command(script: str, **parameters: object) -> list[str]:
 
 
 def run(command: list[str]) -> str:
-    """Run a program and return what it prints. An interrupt from the terminal ends it too.
+    """Run a program and return its output. An interrupt from the terminal also ends the program.
 
     Raises:
-        Ns2Error: where the program fails.
+        Ns2Error: If the program fails.
 
     """
     done = subprocess.run(
@@ -80,14 +80,14 @@ _, status, usage = os.wait4(pid, 0)
 answer = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 os.write(int(sys.argv[1]), " ".join(map(str, answer)).encode())
 """
-"""Starts a program from a small process: a child's ``ru_maxrss`` begins at its parent's size."""
+"""Starts a program from a small process, since a child's ``ru_maxrss`` starts at its parent's."""
 
 
 def run_measured(command: list[str]) -> Measured:
-    """Run a program and measure it: CPU seconds of user and system, peak resident memory.
+    """Run a program and measure its CPU seconds (user and system) and peak resident memory.
 
     Raises:
-        Ns2Error: where the program fails.
+        Ns2Error: If the program fails.
 
     """
     reader, writer = os.pipe()

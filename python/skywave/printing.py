@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers as text for readers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 
 def number(value: float | None, digits: int = 4, most_decimals: int | None = None) -> str:
-    """Print a value with so many significant digits and no exponent; a dash where there is none.
+    """Return a value with ``digits`` significant digits and no exponent, or "-" if it has none.
 
-    Digits before the point are all there, and zeros at the end of a fraction are not. There are at
-    most ``most_decimals`` digits after the point, where that is given.
+    Digits before the decimal point are never rounded away, and trailing zeros after it are dropped.
+    ``most_decimals`` limits the digits after it.
     """
     if value is None or math.isnan(value):
         return "-"
@@ -22,15 +22,15 @@ def number(value: float | None, digits: int = 4, most_decimals: int | None = Non
 
 
 def at_least(value: float, decimals: int = 0) -> str:
-    """Print a lower limit: rounded down, so that "or more" stays true."""
+    """Return a lower limit as text, rounded down so that "or more" stays true."""
     return _rounded(value, decimals, ROUND_FLOOR)
 
 
 def at_most(value: float, decimals: int = 0) -> str:
-    """Print an upper limit: rounded up, so that "at most" stays true."""
+    """Return an upper limit as text, rounded up so that "at most" stays true."""
     return _rounded(value, decimals, ROUND_CEILING)
 
 
 def _rounded(value: float, decimals: int, how: str) -> str:
-    # Of the number as it is written: 0.29 is not the least bit less.
+    # Round the number as printed: 0.29 must not become 0.28 because of its binary representation.
     return str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-decimals), rounding=how))

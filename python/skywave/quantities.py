@@ -1,6 +1,6 @@
 """Quantities with units: time, rate and size.
 
-Each is made of a text (``Rate("2 Mbps")``), prints as one, and computes::
+They are created from text (``Rate("2 Mbps")``), print as text, and support arithmetic::
 
     >>> from skywave.quantities import Duration, Rate
     >>> Rate("2 Mbps") * Duration("300 ms")
@@ -24,20 +24,20 @@ __all__ = ["Bytes", "Duration", "Rate", "durations", "sizes"]
 
 
 def durations(values: Iterable[Duration | str]) -> tuple[Duration, ...]:
-    """Read several durations.
+    """Parse several durations.
 
     Raises:
-        ValueError: where one is none.
+        ValueError: If one of them is not a duration.
 
     """
     return tuple(Duration(value) for value in values)
 
 
 def sizes(values: Iterable[Bytes | str]) -> tuple[Bytes, ...]:
-    """Read several sizes.
+    """Parse several sizes.
 
     Raises:
-        ValueError: where one is none.
+        ValueError: If one of them is not a size.
 
     """
     return tuple(Bytes(value) for value in values)

@@ -1,4 +1,4 @@
-"""What a run measured, as Arrow tables."""
+"""The results of a run, as Arrow tables."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Summary(TypedDict):
 
 
 class Results:
-    """The tables of one run and its totals.
+    """The tables and totals of one run.
 
-    Times are in seconds of simulated time; a sample at ``time_s`` covers the probe interval that
-    ends there. ``tables`` holds all tables by name; those of probes that were off are not there.
+    Times are seconds of simulated time. A sample at ``time_s`` covers the probe interval that ends
+    then. ``tables`` holds the tables by name, without those of probes that were off.
     """
 
     def __init__(self, run: _core.Run) -> None:
-        """Wrap what the core returned."""
+        """Create results from what the core returned."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         self.tables: dict[str, pa.Table] = {
@@ -104,53 +104,54 @@ class Results:
 
     @property
     def windows(self) -> pa.Table:
-        """cwnd, ssthresh and pipe at each change (with ``Probes(windows=True)``)."""
+        """cwnd, ssthresh and pipe at each change (requires ``Probes(windows=True)``)."""
         return self._probed("windows")
 
     @property
     def rates(self) -> pa.Table:
-        """X, X_recv, p and R of TFRC senders (with ``Probes(rates=True)``).
+        """X, X_recv, p and R of TFRC senders (requires ``Probes(rates=True)``).
 
-        One row for each report and each change: ``rate_bps`` is X_inst, what leaves at the instant,
-        ``allowed_rate_bps`` is X, ``receive_rate_bps`` is X_recv as reported. Feedback on the way
-        back is what ``link_flows`` counts of the flow on the links there.
+        One row per report and per change. ``rate_bps`` is X_inst, the instantaneous sending rate;
+        ``allowed_rate_bps`` is X; ``receive_rate_bps`` is X_recv as reported. For the traffic of
+        feedback packets, see the flow in ``link_flows`` on the links of the reverse path.
         """
         return self._probed("rates")
 
     @property
     def voice(self) -> pa.Table:
-        """What became of the frames of each voice call, by the interval in which they were made.
+        """The fate of the frames of each voice call, by the interval in which they were made.
 
-        Of ``frames`` that the codec made, the transport ``refused`` some (no room, or given up
-        while it made the source wait) and some were ``sent``; of these, links ``lost`` some, some
-        arrived too ``late`` and the rest was ``played``. What is in none of these columns was on
-        its way when the run ended. ``wait_mean_s`` is the time in the sender, ``delay_mean_s`` that
-        until arrival, both from when a frame was made; ``mode_mean`` is the codec's mode, 0 for the
-        best.
+        Of the ``frames`` that the codec made, the transport ``refused`` some (no room, or dropped
+        while it made the source wait) and ``sent`` others. Of these, links ``lost`` some, some
+        arrived too ``late``, and the rest was ``played``. Frames in none of these columns were in
+        transit when the run ended. ``wait_mean_s`` is the time in the sender and ``delay_mean_s``
+        the time until arrival, both since the frame was made. ``mode_mean`` is the codec's mode;
+        0 is the best.
         """
         if "voice" not in self.tables:
-            raise KeyError("voice: nobody talks; give a flow a Voice source")
+            raise KeyError("voice: no voice flow; give a flow a Voice source")
         return self.tables["voice"]
 
     @property
     def transfers(self) -> pa.Table:
-        """Every file of web traffic, in the order in which they were begun.
+        """Every file of web traffic, in the order in which the transfers began.
 
-        The connection was opened at ``start_s``; it was over at ``finish_s``, by what the sender
-        knew, and ``arrived_bytes`` of ``bytes`` had arrived: both null where the run ended before.
+        The connection opened at ``start_s``. At ``finish_s`` the transfer was complete as far as
+        the sender knew, and ``arrived_bytes`` of ``bytes`` had arrived. Both are null if the run
+        ended before.
         """
         if "transfers" not in self.tables:
-            raise KeyError("transfers: nobody browses; give a flow a Web source")
+            raise KeyError("transfers: no web traffic; give a flow a Web source")
         return self.tables["transfers"]
 
     @property
     def drops(self) -> pa.Table:
-        """Every packet that was dropped."""
+        """Every dropped packet."""
         return self.tables["drops"]
 
     @property
     def packets(self) -> pa.Table:
-        """Every packet everywhere (with ``Probes(packets=True)``)."""
+        """Every packet at every link (requires ``Probes(packets=True)``)."""
         return self._probed("packets")
 
     def _probed(self, name: str) -> pa.Table:
@@ -159,11 +160,11 @@ class Results:
         return self.tables[name]
 
     def to_pandas(self) -> dict[str, pd.DataFrame]:
-        """Return the tables as pandas data frames (needs the extra ``skywave[pandas]``)."""
+        """Return the tables as pandas data frames (requires the extra ``skywave[pandas]``)."""
         return {name: table.to_pandas() for name, table in self.tables.items()}
 
     def to_polars(self) -> dict[str, pl.DataFrame]:
-        """Return the tables as polars data frames (needs the extra ``skywave[polars]``)."""
+        """Return the tables as polars data frames (requires the extra ``skywave[polars]``)."""
         import polars as pl  # noqa: PLC0415  (an extra)
 
         frames = {}
@@ -177,7 +178,7 @@ class Results:
         """Write each table as Parquet and CSV, and ``summary.json``; return the directory.
 
         Raises:
-            OSError: where the directory cannot be written; what was there before stays.
+            OSError: If the directory cannot be written. Its previous contents stay.
 
         """
         with replacing(directory) as partial:
@@ -188,7 +189,7 @@ class Results:
         return Path(directory)
 
     def write_tables(self, directory: Path, prefix: str = "") -> None:
-        """Write each table that holds something as Parquet and CSV into a directory."""
+        """Write each table that is not empty as Parquet and CSV into a directory."""
         import pyarrow.csv  # noqa: PLC0415
         import pyarrow.parquet  # noqa: PLC0415
 

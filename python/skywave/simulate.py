@@ -1,4 +1,4 @@
-"""Running scenarios."""
+"""Runs scenarios."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def run(
     captures: Mapping[str, str] | None = None,
     verify_physics: bool = False,
 ) -> Results:
-    """Run a scenario; the same scenario and seed give the same results to the last bit.
+    """Run a scenario. The same scenario and seed give bit-identical results.
 
     Args:
-        scenario: what to run.
-        progress: told the fraction done, 0 to 1, every 32,768 events. An exception that
-            it raises stops the run.
+        scenario: The scenario.
+        progress: Called with the fraction done, 0 to 1, every 32,768 events. An exception that it
+            raises stops the run.
         captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
-        verify_physics: replay the run's record through the physics verifier; what it finds is in
-            ``Results.violations``.
+        verify_physics: Whether to replay the run's record through the physics verifier, which lists
+            what it finds in ``Results.violations``.
 
     Raises:
-        ScenarioError: with the field that is wrong.
-        TypeError: where it is no scenario.
-        OSError: where a capture cannot be written; what was there before stays.
-        Exception: what a control in Python raised, with a note that names the flow.
+        ScenarioError: If the scenario is wrong; the message names the field.
+        TypeError: If ``scenario`` is not a scenario.
+        OSError: If a capture cannot be written; an existing file is unchanged.
+        Exception: Whatever a control in Python raised, with a note that names the flow.
 
     """
     if not isinstance(scenario, Scenario):
@@ -46,7 +46,7 @@ def run(
             "Scenario.from_file(path) reads one from a file"
         )
     with ExitStack() as files:
-        # Half a capture is worse than none.
+        # No partial capture stays behind.
         partial = {
             link: str(files.enter_context(replacing_file(file)))
             for link, file in (captures or {}).items()
@@ -68,17 +68,17 @@ def run_many(
     """Run scenarios on all cores and return their results in the same order.
 
     Args:
-        scenarios: what to run.
-        progress: told how many runs are done, and how many there are.
+        scenarios: The scenarios.
+        progress: Called with the number of finished runs and the number of all runs.
 
     Raises:
-        ScenarioError: with the field that is wrong.
-        Exception: what a control in Python raised, with a note that names the scenario and the
-            flow; that of the first in order, once all have ended.
+        ScenarioError: If a scenario is wrong; the message names the field.
+        Exception: Whatever a control in Python raised, with a note that names the scenario and the
+            flow. The other runs end first; if several fail, the first in order is raised.
 
     """
     scenarios = list(scenarios)
-    # Without the indentation of `to_json`, which takes half of the time.
+    # `to_json` would indent, which takes half of the time.
     texts = [json.dumps(scenario.to_dict()) for scenario in scenarios]
     controls = live(control for scenario in scenarios for control in scenario.controls())
     return [Results(run) for run in _core.run_many(texts, progress=progress, controls=controls)]

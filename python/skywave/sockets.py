@@ -1,8 +1,8 @@
-"""What a build of Skywave without sockets says; the laboratory needs none."""
+"""The error of a build of Skywave without sockets."""
 
 
 class NoSocketsError(ImportError):
-    """Sockets are not in this build of Skywave; the text says how to get one that has them."""
+    """Sockets are missing from this build of Skywave. The message says how to get one that has."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Topologies beyond the dumbbell, as builders of scenarios."""
+"""Topologies other than the dumbbell, as functions that return scenarios."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregate:
-    """So many flows of one kind, from one place to another.
+    """A number of identical flows from one node to another.
 
-    They are called by ``name`` and a number from 1 on: ``"local1-"`` gives ``local1-1``..
-    All begin at ``start``, each up to ``start_jitter`` later, which the seed decides; without a
-    source they always have data.
+    Flows are named ``name`` plus a number from 1: ``"local1-"`` gives ``local1-1`` and so on. Each
+    starts at ``start`` plus up to ``start_jitter``, drawn from the seed. By default they always
+    have data to send.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Aggregate:
 
 @dataclass(frozen=True, kw_only=True)
 class Hop:
-    """A link of a parking lot, with its one-way delay, and the flows that cross it alone."""
+    """A link of a parking lot, with its one-way delay, and the flows that use only this link."""
 
     rate: Rate | str
     delay: Duration | str
@@ -51,9 +51,9 @@ def parking_lot(
     seed: int = 0,
     probes: Probes = Probes(),
 ) -> Scenario:
-    """Return a row of links, with flows over all of them and flows over each.
+    """Return a chain of links, with flows over all of them and flows over each.
 
-    For two links with ten flows each, and thirty over both::
+    Two links with ten flows each, and thirty flows over both::
 
         local = (Aggregate(name=f"local{n}-", flows=10, transport=Tcp()) for n in (1, 2))
         parking_lot(
@@ -63,14 +63,14 @@ def parking_lot(
             long=Aggregate(name="long-", flows=30, transport=Tcp()),
         )
 
-    The links are ``r1->r2``, ``r2->r3`` and so on, both ways alike.
+    The links are ``r1->r2``, ``r2->r3`` and so on, the same in both directions.
 
     Raises:
-        ValueError: where there is no hop.
+        ValueError: If ``hops`` is empty.
 
     """
     if not hops:
-        raise ValueError("a parking lot has at least one hop: give hops")
+        raise ValueError("a parking lot needs at least one hop: give hops")
     lot = Scenario(name=name, duration=duration, seed=seed, probes=probes)
     nodes = [f"r{number}" for number in range(1, len(hops) + 2)]
     lot.nodes.extend(nodes)

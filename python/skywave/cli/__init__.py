@@ -1,8 +1,8 @@
 """The command ``skywave``.
 
-Results go to stdout, as tables or, with ``--json``, as one JSON document; progress and errors go to
-stderr. What goes wrong is one line, ``error: ...``, and an exit status: 2 for the input, 1 for the
-network. An interrupt is 130.
+Results go to stdout, as tables or, with ``--json``, as one JSON document. Progress, warnings and
+errors go to stderr. An error is one line, ``error: ...``. The exit status is 2 if the input is
+wrong, 1 if the network fails and 130 after an interrupt.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="skywave",
-    help="DCCP on real networks, and a congestion-control laboratory: run network experiments, "
+    help="DCCP on real networks, and a congestion-control laboratory: run network experiments and "
     "reproduce papers.",
     invoke_without_command=True,
     add_completion=False,
@@ -52,7 +52,7 @@ app.command(name="version")(version.version)
 
 def main() -> NoReturn:
     """Run the command line and end the process with its status."""
-    # Controls that a scenario names are imported from here, as by `python -m`.
+    # As `python -m` does: import controls that a scenario names from the current directory.
     if "" not in sys.path and not sys.flags.safe_path:
         sys.path.insert(0, "")
     try:
@@ -64,7 +64,7 @@ def main() -> NoReturn:
     except net.FAILURES as error:
         _fail(str(error), NETWORK_FAILED)
     except (ValueError, OSError) as error:
-        # A control in Python has raised it, and whoever wrote that needs the traceback.
+        # A control in Python raised it, and its author needs the traceback.
         if hasattr(error, "__notes__"):
             raise
         if isinstance(error, ValueError):

@@ -27,7 +27,7 @@ def bench(
         typer.Option(metavar="N", min=1, max=MOST, help="Long-lived TCP NewReno flows."),
     ] = None,
     rate: Annotated[
-        str | None, typer.Option(metavar="R", help='Rate of the bottleneck, as "45 Mbps".')
+        str | None, typer.Option(metavar="R", help='Rate of the bottleneck, e.g. "45 Mbps".')
     ] = None,
     buffer: Annotated[
         int | None,
@@ -35,38 +35,39 @@ def bench(
             metavar="P",
             min=2,
             max=MOST,
-            help="Bottleneck buffer in packets, the one in transmission included.",
+            help="Bottleneck buffer in packets, including the one in transmission.",
         ),
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="S", help='Simulated time, as "120 s".')
+        str | None, typer.Option(metavar="S", help='Simulated time, e.g. "120 s".')
     ] = None,
     access: Annotated[
-        str, typer.Option(metavar="R", help='Rate of the access links, as "100 Mbps".')
+        str, typer.Option(metavar="R", help='Rate of the access links, e.g. "100 Mbps".')
     ] = "100 Mbps",
     beside_ns2: Annotated[
-        bool, typer.Option("--ns2", help="Run the same work in ns-2 too and print the ratios.")
+        bool, typer.Option("--ns2", help="Also run the same work in ns-2 and print the ratios.")
     ] = False,
     standard: Annotated[
         bool,
         typer.Option(
             "--standard",
-            help="Run the three standard rows and what papers have timed, beside ns-2 where it is.",
+            help="Run the three standard rows and the runs that papers time, beside ns-2 if "
+            "installed.",
         ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure the simulator on one core: a dumbbell of TCP flows over one drop-tail bottleneck.
+    """Measure the simulator on one core, with TCP flows over a drop-tail dumbbell.
 
-    CPU seconds (user and system) and peak memory are those of a whole process, start-up included:
-    Python's is some 0.03 s, so the simulation alone is shown as well.
+    CPU seconds (user and system) and peak memory are those of a whole process, including start-up.
+    Starting Python takes about 0.03 s, so the CPU time of the simulation alone is shown too.
     """
     given = (flows, rate, buffer, duration)
     timed: list[tuple[Paper[Any], list[Speed]]] = []
     with progress_bar() as show:
         if standard:
             if any(value is not None for value in given):
-                raise typer.BadParameter(f"--standard stands alone: leave out {_NEEDED}")
+                raise typer.BadParameter(f"--standard excludes other options: leave out {_NEEDED}")
             rows = measure_standard(lambda done, total: show("bench", done / total))
             timed = _measure_papers(show)
         else:
@@ -87,8 +88,8 @@ def bench(
 def _measure_papers(
     show: Callable[[str, float], None],
 ) -> list[tuple[Paper[Any], list[Speed]]]:
-    """Measure what papers have timed."""
-    # What draws papers takes a second to load.
+    """Measure the runs that papers time."""
+    # Loading the code that draws papers takes a second.
     from skywave.papers import installed, speed  # noqa: PLC0415
 
     def measured(paper: Paper[Any]) -> list[Speed]:
@@ -123,9 +124,9 @@ def _table(rows: list[Row]) -> Table:
             "ns-2 peak memory (MB)",
             "CPU of ns-2 / ours, whole processes",
             "CPU of ns-2 / our simulation alone",
-            "the same, least and greatest round",
+            "the same, lowest and highest round",
             "memory of ns-2 / ours",
-            "arrivals, difference to ns-2 (%)",
+            "arrivals, difference from ns-2 (%)",
         ]
     for position, name in enumerate(names):
         table.add_row(name, *(line[position] for line in lines))

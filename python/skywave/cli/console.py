@@ -1,4 +1,4 @@
-"""What the commands print with."""
+"""Output shared by the commands: tables, JSON, warnings and progress."""
 
 from __future__ import annotations
 
@@ -19,31 +19,36 @@ if TYPE_CHECKING:
 WIDTH_OF_A_PIPE = 120
 
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document in place of tables.")
+    bool, typer.Option("--json", help="Print one JSON document instead of tables.")
 ]
 
 
 def out() -> Console:
-    """Return the console of results; a file or a pipe has room for whole tables."""
+    """Return the console for results, 120 columns wide if stdout is a file or a pipe."""
     console = Console()
     return console if console.is_terminal else Console(width=WIDTH_OF_A_PIPE)
 
 
 def print_json(document: Any, *, line: bool = False) -> None:
-    """Print a document on stdout, on one line if it is one of many."""
+    """Print a document on stdout, on a single line if ``line``."""
     sys.stdout.write(json.dumps(document, indent=None if line else 2) + "\n")
     sys.stdout.flush()
 
 
 def choose(given: str, known: Collection[str], what: str) -> str:
-    """Return a key that is given, where it is one of those that are known."""
+    """Return ``given`` if it is one of the ``known`` keys.
+
+    Raises:
+        typer.BadParameter: If it is not. ``what`` names the kind of key in the message.
+
+    """
     if given not in known:
-        raise typer.BadParameter(f"{given} is not a known {what}; known are {', '.join(known)}")
+        raise typer.BadParameter(f"{given} is not a known {what}: use {', '.join(known)}")
     return given
 
 
 def warn(messages: Iterable[str]) -> None:
-    """Tell on stderr, a line each, of what was left out while the rest went on."""
+    """Print warnings on stderr, one line each."""
     for message in messages:
         sys.stderr.write(f"warning: {' '.join(message.split())}\n")
 
@@ -51,7 +56,7 @@ def warn(messages: Iterable[str]) -> None:
 def finish(
     document: Mapping[str, Any], report: Path, *, as_json: bool, show: Callable[[Console], None]
 ) -> None:
-    """Print what a command found, and where its report is: one JSON document, or what is shown."""
+    """Print a command's results and the path of its report, as JSON or as ``show`` prints them."""
     if as_json:
         print_json({**document, "report": str(report)})
         return
@@ -62,9 +67,9 @@ def finish(
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
-    """Show a bar on stderr; the function takes the name of the stage and the fraction done.
+    """Show a progress bar on stderr, or nothing if stderr is not a terminal.
 
-    Where stderr is no terminal, nothing is shown.
+    Yields a function that takes the name of a stage and the fraction of it that is done.
     """
     console = Console(stderr=True)
     bar = Progress(

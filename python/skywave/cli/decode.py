@@ -18,7 +18,7 @@ def decode(
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Print the frames of a capture, one line each: time in s, protocol, bytes, contents."""
+    """Print the frames of a capture, one per line: time, protocol, size and contents."""
     frames = _core.decode_capture(capture.read_bytes())
     if as_json:
         print_json({"file": str(capture), "frames": frames})

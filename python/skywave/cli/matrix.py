@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skywave.matrix.report import Matrix
 
 LEAST_S = 20.0
-"""Of a run: in a shorter one there is nothing to measure in its parts."""
+"""The shortest run. The measures need parts of a run that a shorter one does not have."""
 
 
 def matrix(
@@ -29,7 +29,7 @@ def matrix(
         typer.Option(
             "--control",
             metavar="CONTROL",
-            help="Only this control, as tcp-vcp; can be given again. All if not given.",
+            help="Run only this control, e.g. tcp-vcp; repeatable. Default: all.",
         ),
     ] = None,
     networks: Annotated[
@@ -37,7 +37,7 @@ def matrix(
         typer.Option(
             "--network",
             metavar="NETWORK",
-            help="Only this paper's network, by its key; can be given again. All if not given.",
+            help="Run only this paper's network, by the paper's key; repeatable. Default: all.",
         ),
     ] = None,
     seeds: Annotated[
@@ -45,28 +45,28 @@ def matrix(
         typer.Option(
             min=1,
             max=1000,
-            help="Runs of each kind, each with its own seed; as many as the stored matrix has, "
-            "if not given.",
+            help="Number of runs of each kind, each with its own seed. Default: as many as the "
+            "stored matrix.",
         ),
     ] = None,
     duration: Annotated[
         str | None,
         typer.Option(
-            help='Of each run, as "60 s"; if not given, that of each network (120 or 300 s).'
+            help='Duration of each run, e.g. "60 s". Default: that of the network (120 or 300 s).'
         ),
     ] = None,
     out_dir: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where page, tables and heat maps go.")
+        Path, typer.Option("--out", metavar="DIR", help="Directory for page, tables and heat maps.")
     ] = Path("out/matrix"),
     as_json: JsonOption = False,
 ) -> None:
-    """Run every control on every paper's network, and write a page that compares them.
+    """Run every control on every paper's network and write a page that compares them.
 
-    Measured are utilisation, fairness, queue, loss, the time that a late flow takes to its fair
-    share, the share beside TCP and the quality of calls: means over seeds, with confidence
-    intervals.
+    Measures utilisation, fairness, queue, loss, the time in which a late flow reaches its fair
+    share, the share beside TCP, and the quality of calls. Values are means over seeds with
+    confidence intervals.
     """
-    from skywave import matrix as of_papers  # noqa: PLC0415  (brings matplotlib)
+    from skywave import matrix as of_papers  # noqa: PLC0415  (loads matplotlib)
     from skywave.matrix.controls import CONTROLS, LEFT_OUT  # noqa: PLC0415
     from skywave.matrix.networks import NETWORKS  # noqa: PLC0415
 

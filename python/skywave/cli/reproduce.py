@@ -24,28 +24,28 @@ def reproduce(
     paper: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PAPER]", help="Which paper; --list says which there are.", show_default=False
+            metavar="[PAPER]", help="Key of a paper; --list shows all keys.", show_default=False
         ),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="All papers, with one front page for their reports.")
+        bool, typer.Option("--all", help="Reproduce all papers, with a front page.")
     ] = False,
     listed: Annotated[
-        bool, typer.Option("--list", help="Say which papers there are, and run nothing.")
+        bool, typer.Option("--list", help="List the papers without running any.")
     ] = False,
     out_dir: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Where the report, figures and series go; out/PAPER or out/all if not given.",
+            help="Directory for report, figures and series. Default: out/PAPER or out/all.",
         ),
     ] = None,
     live_ns2: Annotated[
         bool,
         typer.Option(
             "--live-ns2/--stored-ns2",
-            help="Run ns-2 too where it is installed, or use its stored answers.",
+            help="Run ns-2 too if installed, or use its stored results.",
         ),
     ] = True,
     seeds: Annotated[
@@ -53,13 +53,13 @@ def reproduce(
         typer.Option(
             min=papers.LEAST_SEEDS,
             max=1000,
-            help="Over how many seeds averages are, of papers that leave it open; if not given, "
-            "the report's own number, or with --all a smaller one.",
+            help="Number of seeds for averages, for papers that let you choose it. Default: the "
+            "report's own number, or a smaller one with --all.",
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Reproduce a paper, or all: run experiments, judge published values, write a report."""
+    """Reproduce a paper, or all: run experiments, judge published values and write a report."""
     if (paper is not None) + every + listed != 1:
         raise typer.BadParameter(f"name one paper, or give --all or --list; {installed.known()}")
     if listed:
@@ -119,13 +119,13 @@ def _show(console: Console, judgement: Judgement) -> None:
         console.print(f"[yellow]{', '.join(ids)}:[/] {escape(why)}", highlight=False)
     if judgement.comparisons:
         console.print(
-            f"Beside ns-2 ({judgement.ns2.remark}): {judgement.close} of "
-            f"{len(judgement.comparisons)} quantities within their limit."
+            f"Compared with ns-2 ({judgement.ns2.remark}): {judgement.close} of "
+            f"{len(judgement.comparisons)} quantities within their limits."
         )
 
 
 def _all(directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -> None:
-    from skywave.papers.front import reproduce_all  # noqa: PLC0415  (brings Arrow and Jinja)
+    from skywave.papers.front import reproduce_all  # noqa: PLC0415  (loads Arrow and Jinja)
 
     with progress_bar() as show:
         front = reproduce_all(
@@ -160,7 +160,7 @@ def _front_table(front: Front) -> Table:
     table = Table()
     table.add_column("paper", no_wrap=True)
     table.add_column("title")
-    for column in ("values", "match", "do not", "within ns-2's limit"):
+    for column in ("values", "match", "mismatch", "within ns-2's limit"):
         table.add_column(column, justify="right")
     for paper in front.papers:
         values, matches = len(paper.cells), paper.matches

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PHYSICS_VIOLATED = 1
 MOST_ROUTES = 100
-"""More are not printed for people."""
+"""The most routes that are printed in text form."""
 
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="Scenario file, TOML or JSON (see examples/).")
@@ -38,21 +38,21 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="LINK=FILE",
-            help='Write the packets of a link as pcapng for Wireshark, as "r1->r2=out.pcapng". '
-            "Can be given again for another link.",
+            help='Write the packets of a link as pcapng for Wireshark, e.g. "r1->r2=out.pcapng"; '
+            "repeatable.",
         ),
     ] = None,
     verify_physics: Annotated[
         bool,
         typer.Option(
             "--verify-physics",
-            help="Check the run afterwards: no packet lost from the books, reordered or faster "
-            "than its link. Exit status 1 if one was.",
+            help="After the run, verify that no packet vanished, was reordered or travelled faster "
+            "than its link allows. Exit status 1 on a violation.",
         ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a scenario and print what its flows and links did."""
+    """Run a scenario and print totals of its flows and links."""
     experiment = Scenario.from_file(scenario)
     captures = _captures(capture or [])
     warn(experiment.inspect().warnings)
@@ -87,24 +87,24 @@ def _captures(given: list[str]) -> dict[str, str]:
         if not (link and separator and file):
             raise typer.BadParameter(f'"{text}" is not LINK=FILE: write it as "r1->r2=out.pcapng"')
         if link in captures or file in captures.values():
-            raise typer.BadParameter(f'"{text}": one link to a file, and one file to a link')
+            raise typer.BadParameter(f'"{text}": give each link one file, and each file one link')
         captures[link] = file
     return captures
 
 
 def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
-    """Check a scenario; print it with every default, and the routes of its flows. Nothing is run.
+    """Check a scenario without running it, and print it with all defaults and routes.
 
-    Defaults that follow from a profile or a control are filled in too. Where several routes of a
-    flow have as few links, and where something is hardly meant, a warning says so.
+    The defaults include those that follow from a profile or a control. A warning points out flows
+    that have several routes of the same length, and settings that are probably mistakes.
     """
     found = Scenario.from_file(scenario).inspect()
     if as_json:
         print_json({"scenario": found.scenario, "routes": found.routes, "warnings": found.warnings})
         return
     console = out()
-    console.print(f"{escape(str(scenario))}: a good scenario, with every default:", style="bold")
-    # The console takes a second for each thousand lines.
+    console.print(f"{escape(str(scenario))}: valid. With all defaults:", style="bold")
+    # Not through rich, which takes a second per thousand lines.
     print_json(found.scenario)
     if len(found.routes) <= MOST_ROUTES:
         console.print("Routes:", style="bold")
@@ -119,7 +119,7 @@ def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors and other programs.
 
-    docs/scenario.md says how an editor uses it.
+    docs/scenario.md describes how an editor uses it.
     """
     print_json(json.loads(_core.scenario_schema()))
 

@@ -1,8 +1,8 @@
-"""Every control on every paper's network, beside each other.
+"""Every control on every paper's network, for comparison.
 
-The way through: ``controls`` and ``networks`` are the rows and columns, ``runs`` puts one on the
-other, ``measures`` says what is measured, ``table`` has means over seeds, ``panels`` and
-``figures`` show them, and ``report`` writes the page.
+``controls`` and ``networks`` are the rows and columns. ``runs`` builds the scenarios of a cell,
+``measures`` measures them, ``table`` computes means over seeds, ``panels`` and ``figures`` present
+them, and ``report`` writes the page.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 SEEDS = 5
 """Runs of each kind, by default."""
 BATCH = 20
-"""Runs at a time: the samples of all would take gigabytes."""
+"""Runs held in memory at a time: the samples of all would take gigabytes."""
 
 
 def plan(
     controls: Sequence[str], networks: Sequence[str], seeds: int, duration_s: float | None
 ) -> Iterator[Run]:
-    """Return every run of these cells; without a duration each network has its own."""
+    """Yield every run of these cells. Without ``duration_s``, each network has its own duration."""
     for key in networks:
         network = NETWORKS[key]
         for control in controls:
@@ -51,11 +51,12 @@ def run(
     """Run the matrix, or a part of it.
 
     Args:
-        controls: keys of ``CONTROLS``.
-        networks: keys of ``NETWORKS``.
-        seeds: runs of each kind, with seeds from 1 on.
-        duration_s: of each run; else each network's own, and that of its call.
-        progress: told the network, how many of its runs are done, and how many there are.
+        controls: Keys of ``CONTROLS``.
+        networks: Keys of ``NETWORKS``.
+        seeds: The number of runs of each kind; seeds start at 1.
+        duration_s: The duration of each run. Default: that of the network or of its call.
+        progress: Called with the network, the number of its finished runs, and that of all its
+            runs.
 
     """
     measured: dict[Run, measures.Values] = {}

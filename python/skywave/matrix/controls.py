@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 _SCHEMES = {1: "VCP", 2: "DPCP", 3: "TPCP"}
-"""MPCP(n), by n."""
+"""Names of MPCP(n), by n."""
 _CCID_OF_VCP = 248
 _NS2_SSTHRESH = 20
 """ns-2's initial ssthresh, in packets."""
 
 
 def _dccp(ccid: int, note: str, initial_ssthresh: int | None = None) -> Control:
-    # The routers of these do not mark.
+    # The routers of these controls do not mark.
     transport = Dccp(ccid=ccid, ecn=False, initial_ssthresh=initial_ssthresh)
     return Control(f"ccid{ccid}", f"CCID {ccid}", transport, note)
 
@@ -53,30 +53,32 @@ def _over_tcp(chain: int) -> Control:
 
 
 NEWRENO = _tcp("tcp-newreno", "TCP NewReno", "RFC 5681 and RFC 6582", recovery="newreno")
-"""What each control is put beside to see whether it shares."""
+"""The control that competes with each other control, to see whether they share."""
 
 _OURS = (
-    _dccp(2, f"initial ssthresh of {_NS2_SSTHRESH} packets, ns-2's and the papers'", _NS2_SSTHRESH),
+    _dccp(
+        2, f"initial ssthresh of {_NS2_SSTHRESH} packets, as in ns-2 and the papers", _NS2_SSTHRESH
+    ),
     _dccp(3, "TFRC, RFC 5348"),
-    _dccp(4, "TFRC for small packets: at most one each 10 ms"),
+    _dccp(4, "TFRC for small packets: at most one every 10 ms"),
     *map(_over_dccp, _SCHEMES),
     NEWRENO,
     _tcp("tcp-sack", "TCP SACK", "the window of NewReno, RFC 6675", recovery="sack"),
-    _tcp("tcp-vegas", "TCP Vegas", "answers delay", control="vegas"),
+    _tcp("tcp-vegas", "TCP Vegas", "reacts to delay", control="vegas"),
     _tcp("tcp-cubic", "TCP CUBIC", "RFC 9438, with SACK", control="cubic", recovery="sack"),
     *map(_over_tcp, _SCHEMES),
 )
 
 
 def _gathered() -> tuple[list[Control], dict[str, BrokenPaperError]]:
-    """Return all controls, and why those of some papers are not among them."""
+    """Return all controls, and by paper why its controls are left out."""
     found, clashes = {control.key: control for control in _OURS}, {}
     for paper in PAPERS:
         own = {control.key: control for control in paper.controls}
         if taken := ", ".join(own.keys() & found.keys()):
             clashes[paper.key] = BrokenPaperError(
-                f"{paper.key} of {distribution(paper.key)} lends the matrix controls that there "
-                f"are already ({taken}): they need other keys"
+                f"{paper.key} of {distribution(paper.key)} defines controls for the matrix whose "
+                f"keys are taken ({taken}): rename them"
             )
         else:
             found |= own
@@ -84,7 +86,7 @@ def _gathered() -> tuple[list[Control], dict[str, BrokenPaperError]]:
 
 
 def _in_order(controls: Iterable[Control]) -> list[Control]:
-    """Return those of DCCP by their CCID, then those of TCP; else as they are given."""
+    """Return DCCP's controls by CCID, then TCP's, both otherwise in the given order."""
 
     def place(control: Control) -> tuple[bool, int]:
         transport = control.transport
@@ -96,8 +98,8 @@ def _in_order(controls: Iterable[Control]) -> list[Control]:
 _FOUND, _CLASHES = _gathered()
 
 CONTROLS = {control.key: control for control in _in_order(_FOUND)}
-"""All controls by their key, in the order in which they are shown: what a paper proposes follows
-the control of which it is a variant."""
+"""All controls by key, in display order: a control that a paper proposes follows the control of
+which it is a variant."""
 
 LEFT_OUT = BROKEN | _CLASHES
-"""Why papers are not in the matrix with all that they lend, by their key."""
+"""Why papers, by key, are missing from the matrix, at least in part."""

@@ -1,4 +1,4 @@
-"""One heat map for each measure."""
+"""Heat maps, one per measure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 WIDTH_IN, ROW_IN, HEAD_IN = 6.5, 0.36, 0.62
 LABELS_IN = 1.75
-"""Room for the names of controls."""
+"""Space for the names of controls."""
 
 
 def draw(panels: Iterable[Panel]) -> list[Drawn]:
-    """Draw every panel."""
+    """Draw all panels."""
     with style():
         return [
             Drawn.of(
@@ -51,7 +51,7 @@ def _heat_map(panel: Panel) -> Figure:
             goodness[row, column] = 1 - abs(cell.mean - best) / abs(worst - best)
             write_in_cell(axes, row - 0.16, column, cell.text, fontsize=8)
             write_in_cell(axes, row + 0.26, column, cell.margin_text, fontsize=5.5)
-    # Paler than the colour map, so that black numbers are read on all of it.
+    # Transparent, so that black numbers are legible on every colour.
     heat_map(
         axes,
         goodness,

@@ -1,4 +1,4 @@
-"""What is measured of a run, and how."""
+"""The measures of the matrix: definitions and computation."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FAIR_PERCENT = 80
-"""Of an equal share: from there on a late flow counts as having its share."""
+"""Share of an equal part of the total rate above which a late flow counts as having its share."""
 HOLD_S = 10.0
-"""For so long at least."""
+"""The time for which it must keep that share, at least."""
 
 
 @dataclass(frozen=True)
 class Measure:
     """A quantity of a cell.
 
-    ``scale`` are the values that a heat map shows as worst and as best; colours go by the distance
-    from the best.
+    ``scale`` is the pair of values that a heat map shows as worst and best. Colours show the
+    distance from the best.
     """
 
     key: str
@@ -62,51 +62,51 @@ MEASURES = {
             "utilisation",
             "Utilisation",
             "%",
-            "What leaves over the bottleneck, of what it could carry.",
+            "Throughput of the bottleneck relative to its capacity.",
             (50, 100),
         ),
         Measure(
             "jain",
             "Jain's index",
             "",
-            "Among the control's flows: 1 where all have the same rate, 1/n where one of n has "
-            "everything. (Round-trip times differ in Chen 2010 only.)",
+            "Over the control's flows: 1 if all have the same rate, 1/n if one of n has "
+            "everything. (Round-trip times differ only in Chen 2010.)",
             (0.5, 1),
         ),
         Measure(
             "queue",
             "Mean queue",
             "ms",
-            "How long the bottleneck takes at its full rate for what waits before it.",
+            "How long the bottleneck needs at its full rate to send what is queued.",
             (300, 0),
         ),
         Measure(
             "loss",
             "Loss",
             "%",
-            "Packets of the control's flows that the bottleneck loses, to its queue or to errors, "
-            "of those that arrive there.",
+            "Share of the packets of the control's flows arriving at the bottleneck that are lost "
+            "there, to the queue or to errors.",
             (10, 0),
         ),
         Measure(
             "convergence",
             "Time to fair share",
             "s",
-            f"How long after its beginning a late flow has its share: from then on it has at least "
-            f"{FAIR_PERCENT} % of what an equal part of all flows' rate would be, over the next "
-            f"{HOLD_S:g} s and over all the rest of the run. A value with > is a lower bound: with "
-            "some seeds (their number follows in parentheses) it did not happen before the run's "
-            "end, and the mean counts these as if it had happened then.",
+            f"How long a late flow takes to reach its share: the time from its start until it has "
+            f"at least {FAIR_PERCENT} % of an equal part of all flows' rate, both over the next "
+            f"{HOLD_S:g} s and over the rest of the run. A value with > is a lower bound: with "
+            "some seeds (their number is in parentheses) this did not happen before the end of "
+            "the run, and the mean counts them as if it had happened then.",
             (60, 0),
         ),
         Measure(
             "share",
             "Share beside TCP",
             "%",
-            "What the control's flows have of all that they and as many flows of TCP NewReno "
-            "have; 50 is an equal share. Controls that need routers of their own have a sub-queue "
-            "of their own there, of the same weight as TCP's, in which coexistence is safe: 50 is "
-            "what the weights guarantee each side, and less is what the control leaves to TCP.",
+            "The share of the control's flows when they compete with the same number of TCP "
+            "NewReno flows; 50 is an equal share. Controls that need routers of their own have a "
+            "separate sub-queue there, with the same weight as TCP's, so coexistence is safe: the "
+            "weights guarantee 50 to each side, and less is what the control leaves to TCP.",
             (0, 50),
         ),
         *(
@@ -114,27 +114,27 @@ MEASURES = {
                 f"voice{beside}",
                 f"R of a call beside {beside} TCP flow{'s' if beside > 1 else ''}",
                 "",
-                "The E-model's rating of a one-way call, 70 and more being usable, while so many "
-                f"TCP flows send. It is a {CODEC.name} call ({FRAME_MS} ms in a packet, played "
-                f"{DEADLINE_MS} ms after it was made). Over DCCP the call has the control and the "
-                "TCP flows are NewReno; a control of TCP is that of the flows, and the call is "
-                "over UDP. With routers for a load factor the DCCP call has its sub-queue, and the "
-                "UDP call shares the queue of the TCP flows.",
+                "The E-model's rating R of a one-way call while this number of TCP flows sends; "
+                f"70 and more is usable. It is a {CODEC.name} call ({FRAME_MS} ms per packet, "
+                f"played {DEADLINE_MS} ms after it was made). In rows of DCCP controls the call "
+                "uses the control and the TCP flows are NewReno. In rows of TCP controls the flows "
+                "use the control and the call runs over UDP. With load-factor routers, a DCCP call "
+                "has its own sub-queue, and a UDP call shares the queue of the TCP flows.",
                 (0, 90),
             )
             for beside in range(1, max((call.flows for call in CALLS.values()), default=0) + 1)
         ),
     )
 }
-"""All measures by their key, in the order in which they are shown."""
+"""All measures by key, in display order."""
 VOICE = tuple(key for key in MEASURES if key.startswith("voice"))
 
 Values = dict[str, float | None]
-"""Values by measure; None where what is measured did not happen before the end of the run."""
+"""Values by measure; None if the event did not happen before the end of the run."""
 
 
 def values(run: Run, results: Results) -> Values:
-    """Measure a run."""
+    """Return the measures of a run."""
     match run.kind:
         case "alone":
             return _alone(run, results)
@@ -145,7 +145,7 @@ def values(run: Run, results: Results) -> Values:
 
 
 def observed_s(run: Run) -> float:
-    """For how long one could have seen a late flow with its fair share."""
+    """Return how long after its start the late flow can be observed, in seconds."""
     return run.duration_s - run.late_s
 
 
@@ -172,10 +172,10 @@ def _alone(run: Run, results: Results) -> Values:
 
 
 def convergence_s(rates: Floats, late: NDArray[np.bool_]) -> float | None:
-    """Return from when on the last flow has its fair share, counted from its beginning.
+    """Return how long after its start the last flow reaches its fair share, in seconds.
 
-    ``rates`` has a row for each flow and a column for each sample, of which those of ``late`` are
-    after the beginning of the last flow. None where it never has.
+    ``rates`` has a row per flow and a column per sample; ``late`` selects the samples after the
+    start of the last flow. None if it never reaches its share.
     """
     own, all_flows = rates[-1, late], rates[:, late].sum(axis=0)
     hold = round(HOLD_S * 1e3 / SAMPLE_MS)
@@ -209,7 +209,7 @@ def _voice(results: Results, gap_s: int) -> Values:
         packet_s=FRAME_MS / 1e3,
         period_s=gap_s,
     )
-    # In the first period nobody else sends.
+    # Only the call sends in the first period.
     beside = {round(quality.start_s / gap_s): quality.r for quality in periods}
     return {key: beside[number] for number, key in enumerate(VOICE, start=1) if number in beside}
 
@@ -219,7 +219,7 @@ def _within(time_s: Floats, from_s: float, to_s: float) -> NDArray[np.bool_]:
 
 
 def _by_flow(results: Results, column: str, names: list[str]) -> Floats:
-    """Return a column of the bottleneck's samples with a row for each of these flows."""
+    """Return a column of the bottleneck's samples, with one row per flow in ``names``."""
     table = results.flows_at(BOTTLENECK)
     flows = table["flow"].combine_chunks()
     order = {name: row for row, name in enumerate(flows.dictionary.to_pylist())}

@@ -1,4 +1,4 @@
-"""The panels in which the matrix is shown: one for each measure, controls by networks."""
+"""The panels that present the matrix: controls by networks, one panel per measure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Panel:
-    """Rows and columns by their key, with their labels; what was not run is in neither.
+    """A table of cells. ``rows`` and ``columns`` map the keys of what was run to labels.
 
-    ``scale`` are the values that are shown as worst and as best.
+    ``scale`` is the pair of values shown as worst and best.
     """
 
     key: str
@@ -32,7 +32,7 @@ class Panel:
 
 
 def panels(rows: Sequence[Row]) -> list[Panel]:
-    """Return every panel of which something was measured."""
+    """Return the panels of all measures that have values."""
     found = []
     for key, measure in MEASURES.items():
         cells = {(row.control, row.network): row for row in rows if row.measure == key}
@@ -46,7 +46,7 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
 
 
 def _calls(network: str, rows: Sequence[Row]) -> Panel:
-    """Return the panel of a network's calls: controls by the flows beside a call."""
+    """Return the panel of a network's calls: controls by number of flows beside a call."""
     first = MEASURES[VOICE[0]]
     return _panel(
         f"voice-{network}",

@@ -1,4 +1,4 @@
-"""What a run of the matrix gives: a table, heat maps, and a page that says what to use where."""
+"""The output of the matrix: tables, heat maps, and a page that says what to use where."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Matrix:
-    """What was measured of every run."""
+    """The measures of all runs."""
 
     measured: Mapping[Run, Values]
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """The means over seeds."""
+        """Means over seeds."""
         return table.rows(self.measured)
 
     @property
     def seeds(self) -> int:
-        """How many seeds each cell has."""
+        """The number of seeds."""
         return len({run.seed for run in self.measured})
 
     @cached_property
     def panels(self) -> Sequence[Panel]:
-        """The measures, as they are shown."""
+        """The panels that present the measures."""
         return panels(self.rows)
 
     @property
@@ -61,12 +61,12 @@ class Matrix:
 
     @property
     def networks(self) -> dict[str, Network]:
-        """The networks that they were run on, by the key of their paper."""
+        """The networks that were run, by the key of their paper."""
         used = {run.network for run in self.measured}
         return {key: network for key, network in NETWORKS.items() if key in used}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``--json`` prints."""
+        """Return the document that ``--json`` prints."""
         return {
             "skywave": version("skywave"),
             "seeds": self.seeds,
@@ -81,7 +81,7 @@ class Matrix:
         return figures.draw(self.panels)
 
     def html(self) -> str:
-        """Return the page, self-contained."""
+        """Return the page as self-contained HTML."""
         return render(
             "matrix.html.j2",
             package="skywave.matrix",
@@ -100,7 +100,7 @@ class Matrix:
         """Write the page, heat maps, tables and scenarios into a directory.
 
         Raises:
-            OSError: where the directory cannot be written; what was there before stays.
+            OSError: If the directory cannot be written. Its previous contents stay.
 
         """
         with replacing(directory) as partial:
@@ -115,7 +115,7 @@ class Matrix:
                 pyarrow.parquet.write_table(records, partial / f"{name}.parquet")
                 pyarrow.csv.write_csv(records, partial / f"{name}.csv")
             for run in self.measured:
-                # The others differ in their seed, and in the course of the rate that follows it.
+                # Other seeds change only the seed and the rate trace derived from it.
                 if run.seed == 1:
                     path = partial / "scenarios" / f"{run.name}.json"
                     path.write_text(scenario(run).to_json() + "\n", encoding="utf-8")

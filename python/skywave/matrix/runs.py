@@ -1,8 +1,8 @@
-"""The runs of a cell of the matrix: a control on a network, as scenarios.
+"""The runs of a cell of the matrix, as scenarios.
 
-- *alone*: as many flows of the control as the network has, and one more from two thirds on;
-- *beside*: half of them TCP NewReno;
-- *voice*, where the network has calls: a call beside TCP flows that begin one after the other.
+- *alone*: as many flows of the control as the network has; another joins at two thirds of the run;
+- *beside*: half of the flows are TCP NewReno instead;
+- *voice*, if the network has calls: a call beside TCP flows that start one after the other.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ Kind = Literal["alone", "beside", "voice"]
 
 BOTTLENECK = "r1->r2"
 SAMPLE_MS = 250
-"""Interval of samples: no multiple of VCP's t_rho of 200 ms, so that all its phases are seen."""
+"""Sampling interval. Not a multiple of VCP's t_rho of 200 ms, so that samples cover all phases."""
 LATE_SHARE, WARM_SHARE = 2 / 3, 1 / 5
-"""Parts of a run after which the late flow begins, and after which the others are measured."""
+"""Fractions of a run: when the late flow starts, and when measurement of the others starts."""
 IP_B, TCP_B, DCCP_B = 20, 20, 16
 PAPERS_CLASS, CONTROLS_CLASS = 0, 1
-"""Sub-queues where a control cannot share the paper's queue."""
+"""Sub-queues, for controls that cannot share the paper's queue."""
 
 CODEC = emodel.G729A
 FRAME_B, FRAME_MS = 20, 20
 DEADLINE_MS = 200
-"""When speech is played: 130 ms later than it arrives where nobody else sends. At 250 ms a G.729A
-call is hardly usable even without loss (R of 71)."""
+"""When speech is played: 130 ms after its arrival on an idle network. At 250 ms a G.729A call is
+hardly usable even without loss (R of 71)."""
 CALL = "call"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a cell; ``duration_s`` is that of the network unless it is asked otherwise."""
+    """One run of a cell. ``duration_s`` is that of the network unless the user sets another."""
 
     kind: Kind
     control: str
@@ -64,22 +64,22 @@ class Run:
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """The name for files."""
         return f"{self.network}-{self.control}-{self.kind}-{self.seed}"
 
     @property
     def late_s(self) -> float:
-        """When the late flow begins, which is until when the others are measured."""
+        """When the late flow starts and measurement of the others ends, in seconds."""
         return round(self.duration_s * LATE_SHARE)
 
     @property
     def warm_s(self) -> float:
-        """From when on the flows are measured."""
+        """When measurement starts, in seconds."""
         return round(self.duration_s * WARM_SHARE)
 
 
 def flow_names(kind: Literal["control", "tcp"], number: int) -> list[str]:
-    """Return the names of so many flows of the control, or of TCP beside it."""
+    """Return the names of ``number`` flows of the control, or of TCP beside it."""
     return [f"{kind}{index + 1}" for index in range(number)]
 
 
@@ -136,8 +136,8 @@ def _network(run: Run, control: Control, network: Network) -> Scenario:
         probes=Probes(interval=f"{SAMPLE_MS} ms", links=(BOTTLENECK,)),
     )
     for host in range(network.hosts):
-        # Each packet leaves its sender by up to a packet time later, which breaks phase effects
-        # (Floyd and Jacobson 1992).
+        # Random extra delay of up to a packet time at each sender breaks phase effects (Floyd and
+        # Jacobson 1992).
         _attach(description, network, f"{host + 1}", host, jitter=f"{network.packet_time_us} us")
     return description
 
@@ -153,21 +153,21 @@ def _attach(description: Scenario, network: Network, name: str, host: int, jitte
 
 
 def _queue(kind: Kind, control: Control, network: Network) -> Queue:
-    """Return the bottleneck's queue: the paper's, or the routers that the control needs."""
+    """Return the bottleneck's queue: the paper's, or the router that the control needs."""
     if control.chain is None:
         return network.queue
     router = VcpRouter(packets=network.buffer_packets, chain=control.chain)
     shares = kind == "beside" or (kind == "voice" and control.kind == "dccp")
     if not shares:
         return router
-    # The bits of VCP mean something else to TCP's routers: each kind has a sub-queue of its own.
+    # TCP's routers read the bits of VCP differently, so each kind needs its own sub-queue.
     return Weighted(
         queues=(SubQueue(weight=1, queue=network.queue), SubQueue(weight=1, queue=router))
     )
 
 
 def _flow(control: Control, network: Network) -> tuple[Dccp | Tcp, Ftp]:
-    """Return a flow that always has data, with full packets of the network's size."""
+    """Return transport and source of a flow that always has data, in full-size packets."""
     if isinstance(control.transport, Tcp):
         segment = f"{network.packet_b - IP_B - TCP_B} B"
         return evolve(control.transport, segment=segment), Ftp()
@@ -197,9 +197,9 @@ def _add_flows(
 
 
 def _add_call(description: Scenario, network: Network, call: Call, control: Control) -> None:
-    """Add a call over a control of DCCP, or over UDP beside a control of TCP.
+    """Add a call over DCCP with the control, or over UDP if the control is one of TCP.
 
-    Beside it, TCP flows begin one after the other.
+    TCP flows beside it start one after the other.
     """
     over_dccp = control.kind == "dccp"
     _attach(description, network, CALL, 0, jitter="0 s")

@@ -1,7 +1,7 @@
-"""Run the matrix by its defaults, and store its table in the package.
+"""Run the matrix with its defaults and store its table in the package.
 
-The text of the page was written from that table: where a number of it changes, a test of the text
-fails, and somebody has to judge anew.
+The text of the page was written from that table. If a number changes, a test of the text fails,
+and the text has to be reconsidered.
 """
 
 from __future__ import annotations

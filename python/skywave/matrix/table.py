@@ -1,4 +1,4 @@
-"""The matrix as a table: a mean for each measure of each cell, over seeds."""
+"""The matrix as a table: means over seeds, one row per measure and cell."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STORED = Path(__file__).with_name("stored.csv")
 
 @dataclass(frozen=True)
 class Sample:
-    """One measure of one run; ``value`` is None where it did not happen before the run's end."""
+    """One measure of one run. ``value`` is None if the event did not happen before its end."""
 
     network: str
     control: str
@@ -40,9 +40,9 @@ class Sample:
 class Row:
     """One measure of one cell.
 
-    ``margin`` is half the width of the 95 % confidence interval of the mean, None with one seed.
-    With ``unreached`` seeds what is measured did not happen; they count as if it had at the end of
-    the run, so the mean is a lower bound then.
+    ``margin`` is half the width of the mean's 95 % confidence interval, None with one seed. With
+    ``unreached`` seeds the measured event did not happen. They count as if it had happened at the
+    end of the run, so the mean is a lower bound.
     """
 
     network: str
@@ -56,24 +56,24 @@ class Row:
 
     @property
     def text(self) -> str:
-        """The mean as it stands in a cell."""
+        """The mean as printed in a cell."""
         bound = "> " if self.unreached else ""
         return f"{bound}{_number(self.mean)}"
 
     @property
     def margin_text(self) -> str:
-        """What is to know of the mean: the margin and the seeds without one."""
+        """The margin, and the number of seeds without the event, as printed in a cell."""
         margin = "" if self.margin is None else f"± {_number(self.margin)}"
         return f"{margin} ({self.unreached} of {self.seeds})" if self.unreached else margin
 
 
 def _number(value: float) -> str:
-    # A cell has no room for more.
+    # A cell has no space for more digits.
     return number(value, 3, most_decimals=3)
 
 
 def samples(measured: Mapping[Run, Values]) -> list[Sample]:
-    """Return every measure of every run, in the order of networks, controls and measures."""
+    """Return all measures of all runs, in the order of networks, controls and measures."""
     found = [
         Sample(run.network, run.control, measure, run.seed, value)
         for run, values in measured.items()
@@ -92,7 +92,7 @@ def samples(measured: Mapping[Run, Values]) -> list[Sample]:
 
 
 def rows(measured: Mapping[Run, Values]) -> list[Row]:
-    """Return the means over seeds."""
+    """Return means over seeds."""
     bound_s = {run.network: observed_s(run) for run in measured if run.kind == "alone"}
     cells: dict[tuple[str, str, str], list[float | None]] = {}
     for sample in samples(measured):
@@ -125,5 +125,5 @@ def arrow(records: Iterable[Row] | Iterable[Sample]) -> pa.Table:
 
 
 def stored() -> list[Row]:
-    """Return the rows of the default run, as they are stored."""
+    """Return the stored rows of the default run."""
     return read(STORED, Row)

@@ -1,4 +1,4 @@
-"""DCCP on real networks: datagrams with congestion control, over UDP or on IP itself.
+"""DCCP on real networks: datagrams with congestion control, over UDP or as IP protocol 33.
 
 A listener and a client in one process, over UDP on port 6511 (RFC 6773)::
 
@@ -9,9 +9,9 @@ A listener and a client in one process, over UDP on port 6511 (RFC 6773)::
     client.send(b"hello")
     print(server.accept().recv())
 
-These calls block; :mod:`skywave.net.aio` has the same for asyncio.
+These calls block; :mod:`skywave.net.aio` has the same API for asyncio.
 
-Where Skywave was built without sockets, importing this raises
+If Skywave was built without sockets, importing this module raises
 :class:`~skywave.sockets.NoSocketsError`.
 """
 

@@ -1,4 +1,4 @@
-"""DCCP for asyncio: what :mod:`skywave.net` has, awaited.
+"""DCCP for asyncio: the API of :mod:`skywave.net` with awaitable methods.
 
 ::
 
@@ -32,19 +32,19 @@ class Connection:
         self._blocking = blocking
 
     async def send(self, data: bytes) -> None:
-        """Queue a datagram, once there is room for it."""
+        """Queue a datagram, waiting for room if necessary."""
         await self._blocking.send_async(data)
 
     async def recv(self) -> bytes | None:
-        """Return the next datagram; ``None`` once the connection has been closed."""
+        """Return the next datagram, or ``None`` if the connection has been closed."""
         return await self._blocking.recv_async()
 
     async def close(self) -> None:
-        """Send what waits, close, and wait until the peer has agreed."""
+        """Send queued datagrams, close the connection, and wait until the peer confirms."""
         await self._blocking.close_async()
 
     def abort(self) -> None:
-        """End the connection at once; what waits to be sent is discarded."""
+        """End the connection at once with a Reset. Queued datagrams are discarded."""
         self._blocking.abort()
 
     def stats(self) -> net.Stats:
@@ -53,7 +53,7 @@ class Connection:
 
     @property
     def max_datagram_size(self) -> int:
-        """The most bytes that one datagram can have (RFC 4340 section 14)."""
+        """The largest size of a datagram, in bytes (RFC 4340 section 14)."""
         return self._blocking.max_datagram_size
 
     async def __aenter__(self) -> Self:
@@ -81,7 +81,7 @@ class Connection:
 
 
 class Listener:
-    """Takes connections on one port; see :class:`skywave.net.Listener`."""
+    """Accepts connections on one DCCP port; see :class:`skywave.net.Listener`."""
 
     def __init__(self, blocking: net.Listener) -> None:
         self._blocking = blocking
@@ -97,19 +97,19 @@ class Listener:
 
 
 class Endpoint:
-    """A socket that any number of connections share; see :class:`skywave.net.Endpoint`."""
+    """A UDP or raw socket and the connections on it; see :class:`skywave.net.Endpoint`."""
 
     def __init__(self, blocking: net.Endpoint) -> None:
         self._blocking = blocking
 
     @classmethod
     def udp(cls, address: str = f"0.0.0.0:{UDP_PORT}") -> Self:
-        """Open a UDP socket for DCCP over UDP (RFC 6773); needs no privileges."""
+        """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges."""
         return cls(net.Endpoint.udp(address))
 
     @classmethod
-    def raw(cls, address: str = "0.0.0.0") -> Self:  # noqa: S104  (any address is meant)
-        """Open a raw socket for IP protocol 33; needs CAP_NET_RAW."""
+    def raw(cls, address: str = "0.0.0.0") -> Self:  # noqa: S104  (all addresses are intended)
+        """Open a raw socket for IP protocol 33. This needs CAP_NET_RAW."""
         return cls(net.Endpoint.raw(address))
 
     @property
@@ -120,15 +120,15 @@ class Endpoint:
     async def connect(
         self, host: str, port: int, *, udp_port: int = UDP_PORT, config: Config | None = None
     ) -> Connection:
-        """Connect to DCCP port ``port`` of ``host``."""
+        """Connect to DCCP port ``port`` of a host, given by name or address."""
         return Connection(
             await self._blocking.connect_async(host, port, udp_port=udp_port, config=config)
         )
 
     def listen(self, port: int, *, config: Config | None = None) -> Listener:
-        """Take connections on DCCP port ``port``."""
+        """Accept connections on DCCP port ``port``."""
         return Listener(self._blocking.listen(port, config=config))
 
     async def close(self) -> None:
-        """Close all connections and then the socket."""
+        """Close all connections, wait until they have ended, and close the socket."""
         await self._blocking.close_async()

@@ -1,4 +1,4 @@
-"""Generated datagrams that can be told apart and checked at the other end."""
+"""Generated datagrams that the receiver can identify and check."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ HEADER = len(MAGIC) + 4
 
 
 def datagram(index: int, size: int) -> bytes:
-    """Return datagram ``index`` of a generated load: magic, index, and bytes that follow from it.
+    """Return datagram ``index`` of a generated load: magic, index, and bytes derived from both.
 
-    Shorter than the header (8 bytes), it is cut off.
+    A size below that of the header (8 bytes) truncates it.
     """
     head = MAGIC + (index & 0xFFFF_FFFF).to_bytes(4)
     return (head + hashlib.shake_128(head).digest(max(0, size - HEADER)))[:size]
@@ -20,25 +20,25 @@ def datagram(index: int, size: int) -> bytes:
 
 @dataclass
 class Check:
-    """What has arrived of a generated load."""
+    """Counts the received datagrams of a generated load, and the errors among them."""
 
     received: int = 0
-    """Datagrams, of whatever content."""
+    """All datagrams, generated or not."""
     size: int = 0
-    """Bytes of data in them."""
+    """Bytes of data in all datagrams."""
     altered: int = 0
-    """Generated datagrams whose content is not what was sent."""
+    """Generated datagrams with changed content."""
     duplicates: int = 0
-    """Generated datagrams that had come before."""
+    """Generated datagrams that had arrived before."""
     reordered: int = 0
-    """Generated datagrams that came after a later one."""
+    """Generated datagrams that arrived after a later one."""
     foreign: int = 0
     """Datagrams that were not generated, or are too short to tell."""
     _seen: set[int] = field(default_factory=set, repr=False)
     _latest: int = -1
 
     def take(self, data: bytes) -> None:
-        """Count one datagram and check it."""
+        """Check and count one datagram."""
         self.received += 1
         self.size += len(data)
         if len(data) < HEADER or not data.startswith(MAGIC):
@@ -56,7 +56,7 @@ class Check:
 
     @property
     def missing(self) -> int:
-        """Generated datagrams before the latest that have not come."""
+        """Generated datagrams that have not arrived although a later one has."""
         return self._latest + 1 - len(self._seen)
 
     def as_dict(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What a connection says of itself."""
+"""Statistics of a connection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Closed(TypedDict):
 class Stats(TypedDict):
     """Counters of a connection, and the state of its congestion control.
 
-    The state is that of a window (CCID 2) or of a rate (CCID 3 and 4); the other's is ``None``.
+    CCID 3 and 4 have a rate, all others a window. Fields of the other kind are ``None``.
     """
 
     datagrams_sent: int
@@ -24,22 +24,22 @@ class Stats(TypedDict):
     datagrams_received: int
     bytes_received: int
     datagrams_dropped: int
-    """Received, but dropped for want of room or for their checksum; the peer has been told."""
+    """Received, but dropped for lack of room or a wrong checksum; the peer has been informed."""
     packets_sent: int
-    """Of every type, acknowledgements too."""
+    """Packets of every type, including acknowledgements."""
     packets_received: int
     marks_received: int
-    """Packets that a router had marked (ECN Congestion Experienced)."""
+    """Packets that a router marked (ECN Congestion Experienced)."""
     duplicates: int
     timeouts: int
     queued: int
-    """Datagrams that wait to be sent."""
+    """Datagrams waiting to be sent."""
     srtt_s: float | None
     """Smoothed round-trip time, in seconds."""
     cwnd: float | None
     """Congestion window, in packets."""
     ssthresh: float | None
-    """Slow-start threshold, in packets; infinite at first."""
+    """Slow-start threshold, in packets; initially infinite."""
     pipe: int | None
     """Data packets outstanding."""
     lost: int | None
@@ -47,9 +47,9 @@ class Stats(TypedDict):
     marked: int | None
     """Data packets sent and known to have been marked."""
     rate_bps: int | None
-    """X, the rate at which data may leave, in bits per second."""
+    """X, the allowed sending rate of data, in bits per second."""
     receive_rate_bps: int | None
-    """X_recv, the rate at which it arrived by the peer's latest report."""
+    """X_recv, the receive rate by the peer's latest report, in bits per second."""
     loss_event_rate: float | None
-    """p."""
+    """The loss event rate p."""
     loss_events: int | None

@@ -1,10 +1,11 @@
-"""Published experiments, reproduced.
+"""Reproduces published experiments.
 
-A paper is a package behind one typed protocol (``protocol``), found by its entry point
-(``installed``), ours and a stranger's alike. What papers share: ``cells`` are published values and
-the rules that judge them, ``stages`` runs experiments, ``oracle`` asks ns-2, ``stored`` keeps what
-takes minutes, ``figures`` and ``pages`` draw and write, ``lent`` is what the matrix takes.
-``front`` reproduces all papers, by ``workers``; ``python -m skywave.papers`` stores anew.
+A paper is a package that implements ``protocol`` and is found by its entry point (``installed``),
+whether it is ours or yours. Papers share: ``cells``, published values and the rules that judge
+them; ``stages``, which runs experiments; ``oracle``, which runs ns-2 or reads its stored results;
+``stored``, tables that take minutes to compute; ``figures`` and ``pages``, for output; ``lent``,
+contributions to the matrix. ``front`` reproduces all papers with ``workers``.
+``python -m skywave.papers`` regenerates stored data.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from skywave.papers.stages import Progress
 
 LEAST_SEEDS = 2
-"""Of a mean with an interval."""
+"""The fewest seeds for a mean with a confidence interval."""
 
 
 def reproduce(
@@ -31,15 +32,15 @@ def reproduce(
     """Run a paper's experiments and judge its published values.
 
     Args:
-        key: of an installed paper.
-        live_ns2: run ns-2 too where it is installed; else its stored answers are used.
-        seeds: how many seeds its averages are over; if not given, the paper's own number. Only
-            papers whose ``seeds`` are not None leave that open.
-        progress: told of every step.
+        key: The key of an installed paper.
+        live_ns2: Whether to run ns-2 if it is installed. Otherwise its stored results are used.
+        seeds: The number of seeds for averages. Default: the paper's own number. Allowed only if
+            the paper's ``seeds`` is not None.
+        progress: Called at every step.
 
     Raises:
-        PaperError: where there is no such paper, or it cannot be used.
-        ValueError: where its seeds cannot be chosen, or are too few for an average.
+        PaperError: If there is no such paper, or it is unusable.
+        ValueError: If the paper's seeds cannot be chosen, or are too few for an average.
 
     """
     paper = installed.paper(key)

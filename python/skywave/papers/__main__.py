@@ -1,9 +1,8 @@
-"""Store anew what papers keep: ns-2's answers (``golden``), and what our runs came to (``stored``).
+"""Regenerate what papers store: results of ns-2 (``golden``) and of our own runs (``stored``).
 
-``python -m skywave.papers golden`` is what ``make golden`` runs, ``... stored`` what ``make
-searches`` does. Both take papers to be restricted to, and ``stored`` single tables of them
-(``PAPER/TABLE``), since some take minutes. A paper that cannot be used is told of and left out; the
-status is 2 then.
+``make golden`` runs ``python -m skywave.papers golden``, and ``make searches`` runs ``... stored``.
+Name papers to limit the work to them, or for ``stored`` single tables (``PAPER/TABLE``), since some
+take minutes. An unusable paper is reported and skipped; the exit status is then 2.
 """
 
 from __future__ import annotations
@@ -22,25 +21,25 @@ if TYPE_CHECKING:
     from skywave.papers.protocol import Paper
 
     Works = dict[str, Callable[[], None]]
-    """What is stored anew, and how."""
+    """Functions that regenerate stored data, by name."""
 
 
 def golden(paper: Paper[Any]) -> Works:
-    """Return what asks outside programs anew."""
+    """Return the function that runs a paper's external programs, if it has any."""
     return {} if paper.golden is None else {paper.key: paper.golden}
 
 
 def stored(paper: Paper[Any]) -> Works:
-    """Return what makes each stored table anew."""
+    """Return the functions that regenerate a paper's stored tables."""
     return {f"{paper.key}/{table.name}": table.renew for table in paper.stored}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Store anew what is asked for; return the status of the process."""
+    """Regenerate what ``arguments`` name; return the exit status."""
     parser = argparse.ArgumentParser("python -m skywave.papers", description=__doc__)
     kinds = {"golden": golden, "stored": stored}
-    parser.add_argument("kind", choices=kinds, help="what to store anew")
-    parser.add_argument("only", nargs="*", metavar="PAPER[/TABLE]", help="all if not given")
+    parser.add_argument("kind", choices=kinds, help="what to regenerate")
+    parser.add_argument("only", nargs="*", metavar="PAPER[/TABLE]", help="default: all")
     given = parser.parse_args(arguments)
     try:
         return _renew(kinds[given.kind], given.only)
@@ -54,13 +53,13 @@ def _renew(kind: Callable[[Paper[Any]], Works], only: Sequence[str]) -> int:
     works = {what: renew for paper in papers for what, renew in kind(paper).items()}
     chosen = [what for name in only for what in _of(name, works)] if only else list(works)
     for what in chosen:
-        sys.stderr.write(f"{what}: storing anew\n")
+        sys.stderr.write(f"{what}: regenerating\n")
         works[what]()
     return max((_fail(str(error)) for error in broken.values()), default=0)
 
 
 def _of(name: str, works: Works) -> list[str]:
-    """Return what a paper, or a table of one, has among all that can be stored anew."""
+    """Return the names in ``works`` that belong to a paper, or that are the given table."""
     found = [what for what in works if name in (what, what.partition("/")[0])]
     if not found:
         raise PaperError(f"{name} stores nothing of this kind")

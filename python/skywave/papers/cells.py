@@ -14,19 +14,19 @@ Verdict = Literal["match", "mismatch"]
 
 
 class Rule(Protocol):
-    """Says whether a value of ours agrees with a published one."""
+    """Decides whether our value agrees with a published one."""
 
     @property
     def text(self) -> str:
         """The rule in words, as printed beside the verdict."""
 
     def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
+        """Return whether the values agree."""
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Every printed digit is the same."""
+    """The values are equal when rounded to ``decimals`` decimals."""
 
     decimals: int
 
@@ -36,13 +36,13 @@ class Exact:
         return f"exact to {self.decimals} decimals"
 
     def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
+        """Return whether the values agree."""
         return round(ours, self.decimals) == round(published, self.decimals)
 
 
 @dataclass(frozen=True)
 class Within:
-    """Ours differs from the published value by at most so many percent of it."""
+    """Our value differs from the published one by at most ``percent`` % of the latter."""
 
     percent: float
 
@@ -52,25 +52,24 @@ class Within:
         return f"within {self.percent:g} %"
 
     def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
+        """Return whether the values agree."""
         return abs(ours - published) <= self.percent / 100 * abs(published)
 
 
 CLOSE = Within(10)
-"""How close our values are to be to those published as "around", "about" or "nearly", or of a live
-link."""
+"""The rule for values published as "around", "about" or "nearly", and for those of a live link."""
 NS2_LIMIT_PERCENT = 10.0
-"""How close we want to be to ns-2 under ns-2's settings, where a paper has no limit of its own."""
+"""Our limit for the difference from ns-2 under ns-2's settings, if a paper has none of its own."""
 
 
 def relative_distance(*pairs: tuple[float, float]) -> float:
-    """Return the root-mean-square relative distance of values, ours first, to published ones."""
+    """Return the root-mean-square relative distance of pairs of our and published values."""
     return math.sqrt(sum((ours / published - 1) ** 2 for ours, published in pairs) / len(pairs))
 
 
 @dataclass(frozen=True)
 class WithinUnits:
-    """Ours differs from the published value by at most so many of its units."""
+    """Our value differs from the published one by at most ``units`` of its unit."""
 
     units: float
     unit: str
@@ -81,16 +80,16 @@ class WithinUnits:
         return f"within {self.units:g} {self.unit}"
 
     def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
+        """Return whether the values agree."""
         return abs(ours - published) <= self.units
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The published value is a limit, and ours is on its right side."""
+    """The published value is a limit, and our value keeps it."""
 
     relation: Literal["<=", "<", ">"]
-    """Of ours to the published value."""
+    """How our value must relate to the published one."""
 
     @property
     def text(self) -> str:
@@ -98,16 +97,17 @@ class Limit:
         return {"<=": "at most that", "<": "less than that", ">": "more than that"}[self.relation]
 
     def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
+        """Return whether the values agree."""
         compare = {"<=": operator.le, "<": operator.lt, ">": operator.gt}[self.relation]
         return bool(compare(ours, published))
 
 
 @dataclass(frozen=True)
 class SameOrder:
-    """Of two conditions, the one that is published as better is better, or neither is.
+    """Both values rank two conditions in the same way.
 
-    The values are by how much the one is better; up to ``resolution`` it is not.
+    A value is the advantage of one condition over the other. It counts only if it exceeds
+    ``resolution``.
     """
 
     resolution: float
@@ -119,16 +119,16 @@ class SameOrder:
         return f"same order, by more than {self.resolution:g} {self.unit}"
 
     def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
+        """Return whether the values agree."""
         return (published > self.resolution) == (ours > self.resolution)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One published value, with what it was measured under and how it is judged.
+    """A published value, the conditions of its measurement, and the rule that judges it.
 
-    ``ours`` and ``ns2`` are None where the quantity did not occur or was not run;
-    ``known_reason`` is why a mismatch is expected, written down before the run.
+    ``ours`` and ``ns2`` are None if the quantity did not occur or was not measured.
+    ``known_reason`` says why a mismatch is expected; it is written before the run.
     """
 
     id: str
@@ -143,19 +143,19 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """What the rule says; a value that is not there matches nothing."""
+        """The rule's verdict; a missing value is a mismatch."""
         agrees = self.ours is not None and self.rule.holds(self.published, self.ours)
         return "match" if agrees else "mismatch"
 
     @property
     def why(self) -> str | None:
-        """Why it does not match; None where it does."""
+        """Why the value does not match; None if it does."""
         if self.verdict == "match":
             return None
         return self.known_reason or "not explained yet"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cell as it is printed by ``--json``."""
+        """Return the cell as ``--json`` prints it."""
         return {
             "id": self.id,
             "what": self.what,
@@ -172,10 +172,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity measured by us and by ns-2 under the same settings.
+    """A quantity measured by us and by ns-2 under the same settings.
 
-    Where ours is a mean over runs, ``interval95`` is half of its 95 % confidence interval: ns-2's
-    value agrees where it is within the limit or within the interval.
+    If ours is a mean over runs, ``interval95`` is half of its 95 % confidence interval. ns-2's
+    value agrees if it is within the limit or within the interval.
     """
 
     quantity: str
@@ -188,7 +188,7 @@ class Comparison:
 
     @property
     def difference_percent(self) -> float | None:
-        """How far ours is from ns-2's, in percent of ns-2's; None where it has no meaning."""
+        """Our difference from ns-2, in percent of ns-2's value; None if that is undefined."""
         if self.ours is None or self.ns2 is None:
             return None
         if self.ours == self.ns2:
@@ -199,7 +199,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the difference is within the limit."""
+        """Whether the difference is within the limit or the interval."""
         if self.ours is None and self.ns2 is None:
             return "match"
         difference = self.difference_percent
@@ -214,7 +214,7 @@ class Comparison:
         return abs(self.ours - self.ns2) <= self.interval95
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as it is printed by ``--json``."""
+        """Return the comparison as ``--json`` prints it."""
         return {
             "quantity": self.quantity,
             "conditions": dict(self.conditions),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def describe() -> dict[str, str]:
-    """Return what a reader needs to know of the machine, in words."""
+    """Return date, versions and machine, as text by name."""
     system = f"{platform.system()} {platform.release()}"
     return {
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

@@ -1,4 +1,4 @@
-"""The style of all figures, and how they are stored."""
+"""The style of all figures, and their rendering."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 WIDE_IN = (6.5, 3.2)
 TALL_IN = (6.5, 5.2)
 LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.65, 0.2, 0.45
-"""Room for the labels of the axes, in inches."""
+"""Margins for the labels of the axes, in inches."""
 TITLE_IN = 0.3
-"""Room above the axes for one line: a title, or a legend."""
+"""Space above the axes for one line, a title or a legend, in inches."""
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the style of this project, on no screen."""
+    """Apply the project's style to figures drawn in this context."""
     with mpl.rc_context(
         {
             "font.family": "serif",
@@ -52,7 +52,7 @@ def style() -> Iterator[None]:
             "legend.frameon": False,
             "lines.linewidth": 1.1,
             "savefig.dpi": 300,
-            # The same figure is the same file.
+            # Equal figures become identical files.
             "svg.hashsalt": "skywave",
         }
     ):
@@ -60,10 +60,9 @@ def style() -> Iterator[None]:
 
 
 def begin(size_in: tuple[float, float] = WIDE_IN, *, above_in: float = TITLE_IN) -> Figure:
-    """Begin a figure whose margins have room for labels, and ``above_in`` over the axes.
+    """Return a figure with margins for labels, and ``above_in`` inches above the axes.
 
-    Fixed margins let figures line up, and spare matplotlib to draw each one once more for every
-    format only to measure it.
+    Fixed margins align figures, and save matplotlib an extra drawing per format that only measures.
     """
     width_in, height_in = size_in
     figure = Figure(figsize=size_in)
@@ -85,7 +84,7 @@ def heat_map(
     norm: Normalize,
     alpha: float = 1.0,
 ) -> None:
-    """Colour a table of values, with the names of its rows and columns as ticks."""
+    """Draw a table of values as colours, with row and column names as ticks."""
     axes.imshow(values, cmap=GOOD_AND_BAD, norm=norm, aspect="auto", alpha=alpha)
     axes.set_xticks(range(len(columns)), list(columns))
     axes.set_yticks(range(len(rows)), list(rows))
@@ -95,14 +94,14 @@ def heat_map(
 
 
 def write_in_cell(axes: Axes, row: float, column: float, text: str, **style: Any) -> None:
-    """Write into a cell of a heat map, in its middle where row and column are whole."""
-    # It is inside of the axes: its extent need not be measured.
+    """Write text into a cell of a heat map. Whole numbers for row and column are its centre."""
+    # The text is inside the axes, so the layout need not measure it.
     axes.text(column, row, text, ha="center", va="center", in_layout=False, **style)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure as it is stored and as it is embedded in a page."""
+    """A rendered figure, to be stored as files and embedded in a page."""
 
     name: str
     caption: str
@@ -111,9 +110,9 @@ class Drawn:
 
     @classmethod
     def of(cls, name: str, caption: str, figure: Figure) -> Drawn:
-        """Render a figure at 300 dpi and as vectors."""
+        """Render a figure as PNG at 300 dpi and as SVG."""
         png, svg = io.BytesIO(), io.BytesIO()
-        # Quicker than by default, and little larger.
+        # Faster than the default level, and little larger.
         quick = {"compress_level": 3}
         figure.savefig(png, format="png", metadata={"Software": None}, pil_kwargs=quick)
         figure.savefig(svg, format="svg", metadata={"Date": None})
@@ -121,7 +120,7 @@ class Drawn:
 
     @property
     def data_uri(self) -> str:
-        """The vectors, as the source of an image of a self-contained page."""
+        """The SVG as a data URI, for an image in a self-contained page."""
         return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode("ascii")
 
     def write(self, directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""All papers in one go, and the front page of their reports."""
+"""Reproduces all papers, with a front page for their reports."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Front:
-    """What all papers came to; ``broken`` is why others cannot be used, by their key."""
+    """The judgements of all papers; ``broken`` says by key why others are unusable."""
 
     papers: Sequence[Judgement]
     broken: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def values(self) -> int:
-        """How many values are published."""
+        """The number of published values."""
         return sum(len(paper.cells) for paper in self.papers)
 
     @property
     def matches(self) -> int:
-        """How many of them match."""
+        """The number of published values that match."""
         return sum(paper.matches for paper in self.papers)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``--json`` prints."""
+        """Return the document that ``--json`` prints."""
         return {
             "skywave": version("skywave"),
             "values": self.values,
@@ -47,7 +47,7 @@ class Front:
         }
 
     def html(self) -> str:
-        """Return the front page."""
+        """Return the front page as self-contained HTML."""
         return render("front.html.j2", front=self, environment=environment.describe())
 
 
@@ -62,18 +62,18 @@ def reproduce_all(
     """Reproduce every paper into a directory of its own, beside a front page.
 
     Args:
-        directory: gets ``report.html`` and ``report.json``, and a directory for each paper.
-        keys: of the papers; all that are installed if not given. One that cannot be used is left
-            out, and the front page says why.
-        live_ns2: run ns-2 too where it is installed; else its stored answers are used.
-        seeds: over how many the averages are of papers that leave it open; else as few as each
-            has for this (``Paper.seeds.brief``).
-        progress: told the paper, its stage, how many steps are done and how many there are.
+        directory: Receives ``report.html``, ``report.json``, and a directory for each paper.
+        keys: Keys of the papers. Default: all that are installed. Unusable ones are skipped, and
+            the front page says why.
+        live_ns2: Whether to run ns-2 if it is installed. Otherwise its stored results are used.
+        seeds: The number of seeds for averages of papers that let you choose it. Default: the
+            paper's smaller number for this purpose (``Paper.seeds.brief``).
+        progress: Called with the paper, the stage, the number of finished steps and that of all.
 
     Raises:
-        UnknownPaperError: where there are no papers.
-        OSError: where the directory cannot be written, or a paper's process ends too soon; what
-            was there before stays.
+        UnknownPaperError: If there are no papers.
+        OSError: If the directory cannot be written, or a paper's process ends early. The
+            directory's previous contents stay.
 
     """
     chosen = installed.all_keys() if keys is None else keys

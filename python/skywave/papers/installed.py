@@ -1,7 +1,7 @@
-"""Which papers are installed: entry points of the group ``skywave.papers``.
+"""Finds installed papers, by entry points of the group ``skywave.papers``.
 
-Their keys are known without importing any of them; a paper is imported when it is asked for. One
-that cannot be had is an error of its own, and no other paper's.
+Their keys are known without importing any of them; a paper is imported when it is requested. An
+unusable paper raises an error of its own and does not affect the others.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ if TYPE_CHECKING:
 
 GROUP = "skywave.papers"
 _KEY = re.compile(r"[a-z0-9][a-z0-9_-]*")
-"""Directories and anchors are named by it."""
+"""A key names directories and anchors."""
 
 
 class PaperError(Exception):
-    """A paper cannot be had; the text is one line that says what to do."""
+    """A paper is not available. The message is one line that says what to do."""
 
 
 class UnknownPaperError(PaperError):
-    """No installed distribution has a paper of this key."""
+    """No installed distribution has a paper with this key."""
 
 
 class BrokenPaperError(PaperError):
-    """A distribution says that it has a paper, and it cannot be used."""
+    """A distribution declares a paper that is unusable."""
 
 
 def all_keys() -> list[str]:
-    """Return the keys of all papers that are installed, sorted; none of them is imported."""
+    """Return the sorted keys of all installed papers, without importing them."""
     return sorted(entry_points(group=GROUP).names)
 
 
 def paper(key: str) -> Paper[Any]:
-    """Return a paper, which imports its package.
+    """Return a paper, importing its package.
 
     Raises:
-        UnknownPaperError: where there is no such paper.
-        BrokenPaperError: where there is, and it cannot be used.
+        UnknownPaperError: If there is no such paper.
+        BrokenPaperError: If the paper is unusable.
 
     """
     found = tuple(entry_points(group=GROUP, name=key))
@@ -52,13 +52,13 @@ def paper(key: str) -> Paper[Any]:
     if len(found) > 1:
         owners = " and by ".join(sorted(map(_distribution, found)))
         raise BrokenPaperError(
-            f"{key} is given by {owners}: uninstall one of them, or have it choose another key"
+            f"{key} is provided by {owners}: uninstall one of them, or change its key"
         )
     return _loaded(found[0])
 
 
 def every() -> tuple[list[Paper[Any]], dict[str, BrokenPaperError]]:
-    """Return all papers that can be used, by key, and why the others cannot."""
+    """Return all usable papers, and by key why the others are unusable."""
     usable: list[Paper[Any]] = []
     broken: dict[str, BrokenPaperError] = {}
     for key in all_keys():
@@ -70,35 +70,35 @@ def every() -> tuple[list[Paper[Any]], dict[str, BrokenPaperError]]:
 
 
 def known() -> str:
-    """Say which papers there are, for an error that has not found one."""
+    """Return the known keys as text for an error message."""
     found = all_keys()
     if not found:
-        # An old installation has no entry points: the package was there before them.
-        return "none is installed: install skywave anew (in its repository: make setup)"
-    return f"known are {', '.join(found)}"
+        # An installation from before papers had entry points has none.
+        return "none is installed: reinstall skywave (in its repository: make setup)"
+    return f"known papers: {', '.join(found)}"
 
 
 def distribution(key: str) -> str:
-    """Return the name and version of what brings a paper."""
+    """Return name and version of the distribution that provides a paper."""
     return " and ".join(sorted(map(_distribution, entry_points(group=GROUP, name=key))))
 
 
 def _distribution(entry: EntryPoint) -> str:
-    # It is missing of entry points that are made by hand only.
+    # Only entry points created by hand lack a distribution.
     return entry.value if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
 
 
 def _loaded(entry: EntryPoint) -> Paper[Any]:
-    """Import a paper and hold it to the protocol."""
-    from skywave.papers.pages import REPORT  # noqa: PLC0415  (brings Jinja)
+    """Import a paper and check it against the protocol."""
+    from skywave.papers.pages import REPORT  # noqa: PLC0415  (loads Jinja)
     from skywave.papers.protocol import PROTOCOL, Paper  # noqa: PLC0415
 
     def broken(why: str, what_to_do: str) -> BrokenPaperError:
         return BrokenPaperError(f"{entry.name} of {_distribution(entry)} {why}: {what_to_do}")
 
-    theirs = "mend or uninstall it"
+    theirs = "fix or uninstall it"
     if not _KEY.fullmatch(entry.name):
-        raise broken("cannot name a directory by its key", "it needs small letters, digits, _ or -")
+        raise broken("cannot name a directory by its key", "use lower-case letters, digits, _ or -")
     try:
         found = entry.load()
     except Exception as error:
@@ -106,13 +106,13 @@ def _loaded(entry: EntryPoint) -> Paper[Any]:
         raise broken(f"cannot be imported ({reason})", theirs) from error
     if not isinstance(found, Paper):
         raise broken(
-            f"is no paper, but {type(found).__name__}",
+            f"is not a paper but {type(found).__name__}",
             f"{entry.value} must be a skywave.papers.protocol.Paper",
         )
     if found.protocol != PROTOCOL:
         raise broken(
             f"is written for protocol {found.protocol} of papers",
-            f"skywave {version('skywave')} has {PROTOCOL}; install versions that go together",
+            f"skywave {version('skywave')} has {PROTOCOL}; install matching versions",
         )
     if found.key != entry.name:
         raise broken(f"has the key {found.key}", "its entry point must have the same name")
@@ -125,5 +125,5 @@ def _has_template(package: str, name: str) -> bool:
     try:
         return files(package).joinpath("templates", name).is_file()
     except (ImportError, TypeError):
-        # It is no package, or not there.
+        # Not a package, or missing.
         return False

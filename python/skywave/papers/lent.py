@@ -1,4 +1,4 @@
-"""What papers lend to the matrix: networks, its columns, and controls, its rows."""
+"""What papers contribute to the matrix: networks (columns) and controls (rows)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Control:
-    """A congestion control as a flow has it.
+    """A congestion control as used by a flow.
 
-    ``transport`` lacks only what the network says, the size of TCP's segments. ``chain`` is the
-    number of packets in which its routers tell their load; None where it needs no such routers.
+    ``transport`` is complete except for the size of TCP's segments, which the network sets.
+    ``chain`` is the number of packets in which its routers encode their load; None if it needs no
+    such routers.
     """
 
     key: str
@@ -29,13 +30,13 @@ class Control:
 
     @property
     def kind(self) -> Literal["dccp", "tcp"]:
-        """Which transport it is a control of."""
+        """The transport that the control belongs to."""
         return "dccp" if isinstance(self.transport, Dccp) else "tcp"
 
 
 @dataclass(frozen=True)
 class Call:
-    """A voice call, beside which ``flows`` of TCP begin, one every ``gap_s`` seconds."""
+    """A voice call. ``flows`` TCP flows start beside it, one every ``gap_s`` seconds."""
 
     flows: int
     gap_s: int
@@ -44,13 +45,13 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """A bottleneck, what flows reach it over, and how many they are.
+    """A bottleneck, its access links, and the number of flows.
 
-    ``packet_b`` is the size of full packets on the wire, of TCP and of DCCP. Flow i is on host
-    i modulo the number of ``hosts``, and ``access_delays`` go round the hosts. ``trace`` gives the
-    course of the bottleneck's rate for a seed and a duration. ``web_sources`` is how many sources
-    of short transfers over TCP there are besides, each a ``web``. ``flows`` is even, so that half
-    can be TCP. ``label`` and ``conditions`` are the heads of its column and of its row in a table.
+    ``packet_b`` is the size of full packets on the wire, for TCP and DCCP. Flow i is on host
+    i modulo ``hosts``; the hosts take ``access_delays`` in turn. ``trace`` returns how the
+    bottleneck's rate changes, for a seed and a duration. ``web_sources`` is the number of
+    additional sources of short TCP transfers, each of them a ``web``. ``flows`` is even, so that
+    half of them can be TCP. ``label`` and ``conditions`` describe the network in tables.
     """
 
     label: str
@@ -72,36 +73,38 @@ class Network:
     call: Call | None = None
 
     def __post_init__(self) -> None:
-        """Hold it to what the matrix relies on.
+        """Check what the matrix relies on.
 
         Raises:
-            ValueError: where flows cannot be halved, or the queue counts no packets.
+            ValueError: If the number of flows is odd, or the queue is not counted in packets.
 
         """
         if self.flows % 2:
-            raise ValueError(f"{self.label} has {self.flows} flows: half of them are to be TCP")
+            raise ValueError(
+                f"{self.label} has {self.flows} flows: give an even number (half are TCP)"
+            )
         if self.queue.packets is None:
-            raise ValueError(f"{self.label} has a queue of bytes: other queues get its packets")
+            raise ValueError(f"{self.label} has a queue in bytes: give its length in packets")
 
     @property
     def rate_bps(self) -> int:
-        """The rate of the bottleneck, where no trace says otherwise."""
+        """The rate of the bottleneck, unless a trace changes it, in bit/s."""
         return self.rate.bps
 
     @property
     def buffer_packets(self) -> int:
-        """What the paper's queue holds: other disciplines are given as much."""
+        """The length of the paper's queue, which other disciplines get too."""
         packets = self.queue.packets
-        assert packets is not None  # noqa: S101  (checked when it was made)
+        assert packets is not None  # noqa: S101  (checked in __post_init__)
         return packets
 
     @property
     def packet_time_us(self) -> int:
-        """How long the bottleneck takes for a full packet."""
+        """The transmission time of a full packet at the bottleneck, in microseconds."""
         return round(self.packet_b * 8e6 / self.rate_bps)
 
     def capacity_bps(self, trace: Trace | None, from_s: float, to_s: float) -> float:
-        """Return the mean rate of the bottleneck over a time."""
+        """Return the bottleneck's mean rate between two times, in bit/s."""
         rate, since, bits = self.rate_bps, from_s, 0.0
         for step in trace.steps if trace else ():
             at_s = min(max(step.at.seconds, from_s), to_s)
@@ -112,7 +115,7 @@ class Network:
 
 
 def of_dumbbell(dumbbell: Dumbbell | None, **given: object) -> Network:
-    """Return a network whose bottleneck and access are those of a scenario that is a dumbbell."""
+    """Return a network with the bottleneck and access links of a dumbbell scenario."""
     assert dumbbell is not None  # noqa: S101  (the caller's scenario is one)
     return Network(
         rate=dumbbell.rate,
@@ -127,6 +130,6 @@ def of_dumbbell(dumbbell: Dumbbell | None, **given: object) -> Network:
 
 
 def fifo(queue: Queue | None) -> DropTail | Red:
-    """Return a queue that is first in, first out, as those of papers' networks are."""
-    assert isinstance(queue, DropTail | Red)  # noqa: S101  (papers lend no others)
+    """Return ``queue``, which must be a first-in-first-out queue, with that type."""
+    assert isinstance(queue, DropTail | Red)  # noqa: S101  (papers have no others)
     return queue

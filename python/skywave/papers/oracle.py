@@ -1,4 +1,4 @@
-"""Asking ns-2: run now where it is installed, else the stored answers of the same runs."""
+"""Results of ns-2: run now if it is installed, or stored from the same runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     RunsDone = Callable[[int, int], None]
-    """Told how many runs are done, and how many there are."""
+    """Called with the number of finished runs and that of all runs."""
 
 Run = TypeVar("Run")
 Answer = TypeVar("Answer")
@@ -28,7 +28,7 @@ def run_all(
     run_one: Callable[[Run], Answer],
     progress: RunsDone | None,
 ) -> dict[Run, Answer]:
-    """Run ns-2 for each on all cores; where one fails, those that have not begun never do."""
+    """Run ``run_one`` for each run on all cores. If one fails, cancel those not yet started."""
     answers: dict[Run, Answer] = {}
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         pending = {pool.submit(run_one, run): run for run in runs}
@@ -45,10 +45,10 @@ def run_all(
 
 @dataclass(frozen=True)
 class Oracle(Generic[Run, Answer]):
-    """ns-2's answers to a paper's runs, as files in a directory.
+    """ns-2's results of a paper's runs, as files in a directory.
 
-    ``ask`` has ns-2 do some of ``runs`` and writes its answers into a directory, ``read`` reads
-    them from one; those of the repository are in ``stored``.
+    ``ask`` runs ns-2 for some of ``runs`` and writes its results into a directory; ``read`` reads
+    them from a directory. ``stored`` is the directory of stored results.
     """
 
     stored: Path
@@ -63,28 +63,28 @@ class Oracle(Generic[Run, Answer]):
         live: bool = True,
         progress: RunsDone | None = None,
     ) -> tuple[Mapping[Run, Answer], Ns2Source]:
-        """Run ns-2, or read the stored answers where it cannot be run or ``live`` is false.
+        """Run ns-2, or read its stored results if ns-2 cannot be run or ``live`` is false.
 
-        It is asked for all ``runs`` where none are named.
+        Covers all of ``self.runs`` if ``runs`` is None.
         """
         runs = self.runs if runs is None else runs
         try:
             if not live:
-                raise ns2.Ns2Error("asked not to run ns-2")
+                raise ns2.Ns2Error("ns-2 was not to be run")
             program = ns2.find()
             with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as directory:
                 self.ask(runs, Path(directory), progress)
                 answers = self.read(runs, Path(directory))
         except ns2.Ns2Error as reason:
-            source = Ns2Source("stored", f"stored answers of ns-2.35: {reason}")
+            source = Ns2Source("stored", f"stored results of ns-2.35: {reason}")
             return self.read(runs, self.stored), source
-        return answers, Ns2Source("live", f"run beside this report: {program}")
+        return answers, Ns2Source("live", f"run for this report: {program}")
 
     def renew(self) -> None:
-        """Run ns-2 and store its answers in place of those of the repository.
+        """Run ns-2 and replace the stored results.
 
         Raises:
-            Ns2Error: where it cannot be run; what was stored stays.
+            Ns2Error: If ns-2 cannot be run. The stored results stay.
 
         """
         with replacing(self.stored) as partial:

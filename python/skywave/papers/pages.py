@@ -1,4 +1,4 @@
-"""Pages from templates."""
+"""Renders pages from templates."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import jinja2
 from skywave.printing import at_least, at_most, number
 
 REPORT = "paper.html.j2"
-"""The template of a paper's report, among the templates of its package."""
+"""The template of a paper's report, in its package's directory ``templates``."""
 
 
 def render(template: str, *, package: str = "skywave.papers", **values: Any) -> str:
-    """Render a template of a package; what it extends or imports may be one of all papers."""
+    """Render a template of a package. It can extend and import the templates that papers share."""
     templates = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package), jinja2.PackageLoader("skywave.papers")]

@@ -1,8 +1,9 @@
-"""What a paper is: a package that says all that Skywave asks of one, as a :class:`Paper`.
+"""The protocol of papers: a package describes its paper to Skywave as a :class:`Paper`.
 
-A paper is found by an entry point of the group ``skywave.papers``, whose name is its key and whose
-value is its :class:`Paper`. Nothing else knows of it: the command, the front page, ``make golden``,
-``make searches`` and the matrix read what stands here. ``docs/papers.md`` shows a whole one.
+A paper is found by an entry point of the group ``skywave.papers``: the name is its key, the value
+its :class:`Paper`. Nothing else names it. The command line, the front page, ``make golden``,
+``make searches`` and the matrix use only what is defined here. ``docs/papers.md`` has a complete
+example.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ if TYPE_CHECKING:
     from skywave.scenario import Scenario
 
 PROTOCOL = 1
-"""The version of all this. It grows when papers that were right no longer are."""
+"""The version of this protocol. It increases when a change makes correct papers incorrect."""
 
 Measured = TypeVar("Measured")
-"""What a paper measures of its runs: a type of its own."""
+"""The type of a paper's measurements, which the paper chooses."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a paper's experiments are to be run.
+    """How to run a paper's experiments.
 
-    ``live_ns2`` is whether ns-2 may be run too, where it is installed. ``seeds`` is over how many
-    averages are, of a paper that leaves that open; other papers have no use for it. ``progress`` is
-    told of every step (:func:`skywave.papers.stages.stage`).
+    ``live_ns2`` says whether ns-2 may be run if it is installed. ``seeds`` is the number of seeds
+    for averages; only papers that let users choose it have a use for it. ``progress`` is called at
+    every step (:func:`skywave.papers.stages.stage`).
     """
 
     live_ns2: bool
@@ -49,31 +50,31 @@ class Options:
 
 @dataclass(frozen=True)
 class Seeds:
-    """Over how many seeds a paper's averages are, where that can be chosen.
+    """The number of seeds for a paper's averages, for papers that let users choose it.
 
-    ``own`` is the number of its report by itself. ``brief`` is that of all papers in one go, where
-    the own number would take too long.
+    ``own`` is the number for the paper's own report, ``brief`` the smaller one for reproducing all
+    papers, where ``own`` would take too long.
     """
 
     own: int
     brief: int
 
     def __post_init__(self) -> None:
-        """Hold both to what is an average, and the brief number to be no larger."""
+        """Check that both numbers allow an average, and that ``brief`` is not above ``own``."""
         if not LEAST_SEEDS <= self.brief <= self.own:
             raise ValueError(
-                f"brief seeds are {self.brief}: they must be {LEAST_SEEDS} or more, and at most "
-                f"the own {self.own}"
+                f"brief seeds are {self.brief}: they must be at least {LEAST_SEEDS}, and at most "
+                f"own seeds, {self.own}"
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ran(Generic[Measured]):
-    """What came of running a paper's experiments.
+    """The outcome of a paper's experiments.
 
-    ``measured`` is what cells, figures and tables are made of. ``scenarios`` and ``results`` are
-    written beside the report, under the names that they have here: of many runs that differ in
-    their seed one is enough, since every series is kept in memory until then.
+    ``measured`` is the input of cells, figures and tables. ``scenarios`` and ``results`` are
+    written beside the report, under their keys. Of runs that differ only in their seed include just
+    one, since all series stay in memory until then.
     """
 
     measured: Measured
@@ -95,25 +96,25 @@ class Paper(Generic[Measured]):
     """A published experiment that can be reproduced.
 
     Attributes:
-        protocol: the ``PROTOCOL`` that the package was written for, as a number.
-        package: the package's name, ``__name__``. ``templates/paper.html.j2`` in it is the report;
-            it extends ``report.html.j2``.
-        citation: what is published, and under which key it is found here.
-        parameters: the settings: one set for the whole paper, with the source of each.
-        run: runs its experiments, and says what was measured.
-        cells: the published values beside ours, each with its rule.
-        figures: what the report shows, drawn from what was measured.
-        comparisons: quantities beside ns-2's.
-        readings: what each reading of what the paper leaves open gives; ``readings`` in the
-            template.
-        sections: whatever else the template needs, by the names that it has there.
-        seeds: over how many its averages are; None where they are part of its experiments.
-        stored: tables of what takes minutes to run (``make searches``).
-        golden: runs outside programs and stores their answers anew (``make golden``); None where
-            none is asked.
-        timed: runs of which it is measured how long they take (``skywave bench --standard``).
-        network: what it lends to the matrix as a column; None where it has no network for others.
-        controls: what it proposes: the rows that it lends to the matrix.
+        protocol: The ``PROTOCOL`` that the package was written for, as a literal number.
+        package: The name of the package, ``__name__``. It contains the report,
+            ``templates/paper.html.j2``, which extends ``report.html.j2``.
+        citation: The publication, and its key.
+        parameters: The settings: one set for the whole paper, with the source of each.
+        run: Runs the experiments and returns the measurements.
+        cells: Returns published values beside ours, each with its rule.
+        figures: Returns the figures of the report.
+        comparisons: Returns quantities beside ns-2's.
+        readings: Returns the results of each reading of what the paper leaves open; the template
+            has them as ``readings``.
+        sections: Returns whatever else the template needs, by name.
+        seeds: The number of seeds for averages; None if users cannot choose it.
+        stored: Tables that take minutes to compute (``make searches``).
+        golden: Runs external programs and stores their output (``make golden``); None if there
+            are none.
+        timed: Runs whose duration is measured (``skywave bench --standard``).
+        network: The paper's column of the matrix; None if it has no network for others.
+        controls: The paper's rows of the matrix: the controls that it proposes.
 
     """
 
@@ -136,13 +137,13 @@ class Paper(Generic[Measured]):
 
     @property
     def key(self) -> str:
-        """What it is called in commands."""
+        """The paper's name in commands."""
         return self.citation.key
 
     def brief_seeds(self, asked: int | None) -> int | None:
-        """Return over how many seeds its averages are where all papers are reproduced.
+        """Return the number of seeds when all papers are reproduced.
 
-        None where that is not open, whatever is asked.
+        ``asked`` if given, else ``seeds.brief``; None if users cannot choose the number.
         """
         return None if self.seeds is None else asked or self.seeds.brief
 
@@ -156,18 +157,18 @@ class Paper(Generic[Measured]):
         """Run the experiments and judge the published values.
 
         Args:
-            live_ns2: run ns-2 too where it is installed; else its stored answers are used.
-            seeds: over how many its averages are; if not given, its own number.
-            progress: told of every step.
+            live_ns2: Whether to run ns-2 if it is installed. Otherwise its stored results are used.
+            seeds: The number of seeds for averages. Default: the paper's own number.
+            progress: Called at every step.
 
         Raises:
-            ValueError: where its seeds cannot be chosen, or are too few for an average.
+            ValueError: If the seeds cannot be chosen, or are too few for an average.
 
         """
         if seeds is not None and self.seeds is None:
-            raise ValueError(f"{self.key} has the seeds of its experiments: leave --seeds out")
+            raise ValueError(f"{self.key} has a fixed number of seeds: leave --seeds out")
         if seeds is not None and seeds < LEAST_SEEDS:
-            raise ValueError(f"{seeds} seeds are no average: give at least {LEAST_SEEDS}")
+            raise ValueError(f"{seeds} seeds give no average: use at least {LEAST_SEEDS}")
         own = None if self.seeds is None else self.seeds.own
         over = own if seeds is None else seeds
         ran = self.run(Options(live_ns2, over or 1, progress))

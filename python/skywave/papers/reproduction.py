@@ -1,4 +1,4 @@
-"""What reproducing a paper gives: judged values, figures, series and a report."""
+"""The result of reproducing a paper: judged values, figures, series and a report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a paper's one set, and who chose it."""
+    """A setting of a paper, and who chose it."""
 
     name: str
     value: str
@@ -32,7 +32,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Citation:
-    """What was published, and the key by which it is found here: small letters, digits, _ or -."""
+    """A publication and its key: lower-case letters, digits, ``_`` or ``-``."""
 
     key: str
     title: str
@@ -42,7 +42,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class Ns2Source:
-    """Where ns-2's values come from: run beside ours, or stored."""
+    """Where ns-2's values come from: run for this report, or stored."""
 
     kind: Literal["live", "stored"]
     remark: str
@@ -50,10 +50,10 @@ class Ns2Source:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A paper's published values, judged.
+    """The verdicts on a paper's published values.
 
-    Where the number of seeds can be chosen, ``seeds`` were run, and ``own_seeds`` are what the
-    paper's report by itself has.
+    If the number of seeds can be chosen, ``seeds`` is the number that was run, and ``own_seeds``
+    that of the paper's own report.
     """
 
     paper: Citation
@@ -66,17 +66,17 @@ class Judgement:
 
     @property
     def matches(self) -> int:
-        """How many published values match."""
+        """The number of published values that match."""
         return sum(cell.verdict == "match" for cell in self.cells)
 
     @property
     def close(self) -> int:
-        """How many quantities are within their limit of ns-2's."""
+        """The number of quantities within their limit of ns-2's."""
         return sum(comparison.verdict == "match" for comparison in self.comparisons)
 
     @property
     def seeds_remark(self) -> str | None:
-        """Over how many seeds averages are, and what runs all; None where none is chosen."""
+        """A sentence on the number of seeds, and how to run all; None if it cannot be chosen."""
         if self.seeds is None:
             return None
         text = f"Averages are over {self.seeds} seeds"
@@ -86,7 +86,7 @@ class Judgement:
 
     @property
     def reasons(self) -> dict[str, list[str]]:
-        """Why values do not match, each reason once, with the ids of the values it holds for."""
+        """Why values do not match: each reason once, with the ids of its values."""
         reasons: dict[str, list[str]] = {}
         for cell in self.cells:
             if cell.why:
@@ -94,7 +94,7 @@ class Judgement:
         return reasons
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``--json`` prints."""
+        """Return the document that ``--json`` prints."""
         return {
             "paper": self.paper.key,
             "title": self.paper.title,
@@ -110,9 +110,9 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Reproduction(Judgement):
-    """A paper's judgement, and all that it rests on.
+    """The judgement of a paper, and everything that it is based on.
 
-    ``package`` has the template of its report, and ``sections`` is what that needs beside the rest.
+    ``package`` contains the template of the report; ``sections`` has its additional values.
     """
 
     figures: Sequence[Drawn]
@@ -135,7 +135,7 @@ class Reproduction(Judgement):
         )
 
     def html(self) -> str:
-        """Return the report, one self-contained page."""
+        """Return the report as a self-contained page."""
         return render(
             REPORT,
             package=self.package,
@@ -146,10 +146,10 @@ class Reproduction(Judgement):
         )
 
     def write(self, directory: Path) -> None:
-        """Write the report, its figures, every series and every scenario into a directory.
+        """Write the report, figures, series and scenarios into a directory.
 
         Raises:
-            OSError: where the directory cannot be written; what was there before stays.
+            OSError: If the directory cannot be written. Its previous contents stay.
 
         """
         with replacing(directory) as partial:

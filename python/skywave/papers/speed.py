@@ -1,4 +1,4 @@
-"""How fast experiments of papers run, beside ns-2's run of the same."""
+"""Speed of papers' experiments, beside ns-2's run of the same."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from skywave.scenario import Scenario
 
 ROUNDS = 5
-"""How often each run is measured, in turn with ns-2's."""
+"""Measurements of each run, alternating with ns-2's."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A run of which it is measured how long it takes.
+    """A run whose duration is measured.
 
-    ``ns2`` returns the command by which ns-2 does the same, and writes its answer to a path; None
-    where ns-2 cannot.
+    ``ns2`` returns the command that runs the same in ns-2 and writes its results to a path. None if
+    ns-2 cannot run it.
     """
 
     scheme: str
@@ -33,14 +33,14 @@ class Timed:
 
 
 class Speed(TypedDict):
-    """One run: medians of the rounds."""
+    """The speed of one run; medians over the rounds."""
 
     scheme: str
     cpu_s: float
-    """CPU of the simulation alone."""
+    """CPU time of the simulation alone."""
     process_cpu_s: float
     ns2_process_cpu_s: float | None
-    """Absent where ns-2 is, or cannot do it."""
+    """None if ns-2 is missing or cannot run it."""
     cpu_ns2_over_simulation: float | None
     cpu_ns2_over_skywave: float | None
 
@@ -49,7 +49,7 @@ def measure(runs: Sequence[Timed], progress: Callable[[int, int], None]) -> list
     """Measure runs, one after the other.
 
     Raises:
-        BenchError: where a process fails.
+        BenchError: If a process fails.
 
     """
     speeds = []
@@ -86,7 +86,7 @@ def _measure(run: Timed, scratch: Path) -> Speed:
 
 
 def _ratio(theirs: list[float], ours: list[float]) -> float | None:
-    """Return the median of the rounds' ratios."""
+    """Return the median over rounds of their ratios."""
     if not theirs:
         return None
     return statistics.median(a / b for a, b in zip(theirs, ours, strict=True))

@@ -1,4 +1,4 @@
-"""The stages of a reproduction: told of while they run, and Skywave's own runs."""
+"""Runs of a reproduction, and the reporting of their progress by stage."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
     from skywave.scenario import Scenario
 
     Progress = Callable[[str, int, int], None]
-    """Told the stage, how many of its steps are done and how many there are."""
+    """Called with the stage, the number of its finished steps and that of all its steps."""
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 BATCH = 20
-"""Runs at a time where not all series are kept: those of hundreds of runs would take gigabytes."""
+"""Runs at a time if not all series are kept. Those of hundreds of runs would take gigabytes."""
 
 
 def stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:
-    """Return what a stage of this name tells its progress to."""
+    """Return the progress function of the stage ``name``."""
     return None if progress is None else lambda done, total: progress(name, done, total)
 
 
 def run_each(
     scenarios: Mapping[Key, Scenario], progress: Callable[[int, int], None] | None = None
 ) -> dict[Key, Results]:
-    """Run scenarios on all cores; return each one's results under its key."""
+    """Run scenarios on all cores; return their results by key."""
     return dict(zip(scenarios, run_many(scenarios.values(), progress=progress), strict=True))
 
 
 def run_plans(
     *plans: Mapping[Any, Scenario], progress: Callable[[int, int], None] | None = None
 ) -> list[dict[Any, Results]]:
-    """Run several plans in one go; return each one's results under its keys.
+    """Run several sets of scenarios together; return the results of each set by key.
 
-    Else cores wait for the last run of each plan. The longest are best first.
+    Run one after the other, cores would idle at the end of each set. Put the longest set first.
     """
     every = [scenario for plan in plans for scenario in plan.values()]
     runs = iter(run_many(every, progress=progress))
@@ -51,7 +51,7 @@ def measure_each(
     measure: Callable[[Key, Results], Value],
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[Key, Value]:
-    """Run scenarios on all cores; return what is measured of each one's results under its key."""
+    """Run scenarios on all cores; return the measurements of their results by key."""
     keys = list(scenarios)
     measured: dict[Key, Value] = {}
     for begun in range(0, len(keys), BATCH):

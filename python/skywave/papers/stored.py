@@ -1,4 +1,4 @@
-"""Tables of what takes minutes to run, stored as CSV beside the modules that make them anew."""
+"""Tables that take minutes to compute, stored as CSV beside the modules that compute them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _hints = cache(get_type_hints)
 
 @dataclass(frozen=True)
 class Table(Generic[Given, Row]):
-    """A table in a file: a row for each of ``given``, which ``make`` runs.
+    """A table in a file, with a row of type ``kind`` for each element of ``given``.
 
-    ``kind`` is the dataclass of its rows.
+    ``make`` computes a row. ``kind`` is a dataclass.
     """
 
     path: Path
@@ -35,7 +35,7 @@ class Table(Generic[Given, Row]):
 
     @property
     def name(self) -> str:
-        """The file's name without its suffix."""
+        """The name of the file without its suffix."""
         return self.path.stem
 
     def read(self) -> list[Row]:
@@ -43,34 +43,34 @@ class Table(Generic[Given, Row]):
         return read(self.path, self.kind)
 
     def renew(self) -> None:
-        """Make every row anew and store them, telling on stderr how far it is.
+        """Compute and store all rows, reporting progress on stderr.
 
-        What is stored stays until all rows are made.
+        The stored table stays until all rows are computed.
         """
         write(self.path, self.kind, map(self.make, self.given), total=len(self.given))
 
 
 def read(path: Path, kind: type[Row]) -> list[Row]:
-    """Return the rows of a file as dataclasses of this kind.
+    """Return the rows of a file as instances of the dataclass ``kind``.
 
-    A field that is a dataclass has a column for each of its own fields; an empty text is None.
+    A field whose type is a dataclass has one column per field of that type. Empty text is None.
     """
     with path.open(encoding="utf-8", newline="") as file:
         return [_built(kind, row) for row in csv.DictReader(file)]
 
 
 DIGITS = 7
-"""Significant digits of floats: of queues of hundreds of packets and of times, four decimals."""
+"""Significant digits of floats: four decimals for queues of hundreds of packets, and for times."""
 
 
 def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int) -> None:
-    """Write rows as they come, telling on stderr how many of ``total`` are done.
+    """Write rows as they are computed, reporting progress on stderr.
 
     Args:
-        path: what is there stays until all rows are written.
-        kind: the dataclass of the rows.
-        rows: what is stored.
-        total: how many there will be.
+        path: The file. Its previous contents stay until all rows are written.
+        kind: The dataclass of the rows.
+        rows: The rows.
+        total: The number of rows.
 
     """
     with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:

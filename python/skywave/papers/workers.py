@@ -1,9 +1,9 @@
-"""Papers side by side: reproduced by processes of their own, on all cores.
+"""Reproduces papers in parallel, in one process per core.
 
-Half of a reproduction is Python (measures, figures, files), which one process does on one core; and
-the style of figures is the whole process's. Each worker is the leader of a process group: a Ctrl-C
-reaches ours alone, which then ends theirs, with the ns-2 that they may be running. A SIGTERM and a
-terminal that closes end ours likewise.
+Half of a reproduction is Python code (measures, figures, files), which uses one core per process;
+and the style of figures is a setting of the process. Each worker leads a process group, so Ctrl-C
+reaches only the parent process. The parent then ends the workers, along with any ns-2 that they
+run. On SIGTERM, or if the terminal closes, it does the same.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Message = Judgement | tuple[str, int, int] | BaseException
-    """A paper that is done, a step of it, or why it failed."""
+    """A finished paper, a step, or an error."""
     Outcome = Judgement | BrokenPaperError
-    """What a paper comes to: it may turn out to be one that cannot be used."""
+    """The outcome for a paper, which may turn out to be unusable."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """One of all papers to reproduce, and the directory that its report goes to.
+    """A paper to reproduce, and the directory for its report.
 
-    ``seeds`` is over how many its averages are where it leaves that open; its brief number if None.
+    ``seeds`` is the number of seeds if users can choose it; None for the paper's brief number.
     """
 
     key: str
@@ -50,25 +50,25 @@ class Work:
 
 @dataclass
 class _Worker:
-    """A process that reproduces one paper after the other; ``key`` is that of the present one."""
+    """A process that reproduces papers one after the other; ``key`` is that of the current one."""
 
     process: subprocess.Popen[bytes]
     connection: Connection
     key: str = ""
 
     def begin(self, work: Work) -> None:
-        """Hand it a paper."""
+        """Send the worker a paper."""
         self.key = work.key
         self.connection.send(work)
 
     def receive(self) -> Message:
-        """Return what it says of its paper."""
+        """Return the worker's next message about its paper."""
         try:
             message: Message = self.connection.recv()
         except (EOFError, ConnectionError):
             raise ChildProcessError(
                 f"{self.key}: its process ended with status {self.process.wait()}; "
-                f"skywave reproduce {self.key} does it alone"
+                f"run skywave reproduce {self.key} to see why"
             ) from None
         return message
 
@@ -76,14 +76,14 @@ class _Worker:
 def reproduce_each(
     works: Sequence[Work], progress: Callable[[str, str, int, int], None] | None
 ) -> dict[str, Outcome]:
-    """Reproduce and write papers, as many at a time as there are cores; return what they came to.
+    """Reproduce and write papers, as many at a time as there are cores; return their outcomes.
 
-    They are begun in the order in which they are given: the longest is best first.
+    They start in the given order. Put the longest first.
 
     Raises:
-        ChildProcessError: where a process ends before its paper is done.
-        Exception: what reproducing a paper raised; the others are stopped. A paper that cannot be
-            used at all is no reason for that.
+        ChildProcessError: If a process ends before its paper is finished.
+        Exception: Whatever reproducing a paper raised; the others are stopped. An unusable paper
+            does not raise.
 
     """
     came_to: dict[str, Outcome] = {}
@@ -112,7 +112,7 @@ def reproduce_each(
 
 @contextmanager
 def _workers(count: int) -> Iterator[list[_Worker]]:
-    """Start workers; they leave when nothing comes any more, and are stopped at an exception."""
+    """Start workers. They end when there is no more work, and are stopped on an exception."""
     workers: list[_Worker] = []
     try:
         while len(workers) < count:
@@ -127,12 +127,12 @@ def _workers(count: int) -> Iterator[list[_Worker]]:
 
 @contextmanager
 def _endings_interrupt() -> Iterator[None]:
-    """Take what would end our process for an interrupt: then no worker outlives it."""
+    """Turn signals that would end our process into interrupts, so that no worker outlives it."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    # What is ignored stays so (nohup). Handlers are the main thread's.
+    # Ignored signals stay ignored (nohup). Only the main thread can set handlers.
     heard = {
         number: handler
         for number in (signal.SIGTERM, signal.SIGHUP)
@@ -152,7 +152,7 @@ def _start() -> _Worker:
     ours, theirs = Pipe()
     with theirs:
         process = subprocess.Popen(
-            # It finds what we find.
+            # With our sys.path, the worker finds the same modules.
             [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.DEVNULL,
@@ -164,7 +164,7 @@ def _start() -> _Worker:
 
 def _join(workers: Sequence[_Worker]) -> None:
     for worker in workers:
-        # Nobody reads any more: what is being sent must not wait for that.
+        # Nothing reads from it any more, so a worker must not wait to send.
         worker.connection.close()
     try:
         for worker in workers:
@@ -178,13 +178,13 @@ def _join(workers: Sequence[_Worker]) -> None:
 
 def _signal(workers: Sequence[_Worker], number: signal.Signals) -> None:
     for worker in workers:
-        # Whether the worker lives or not: its ns-2 may. Where none does, macOS forbids to ask.
+        # Even if the worker has ended, its ns-2 may run. On macOS, an empty group is EPERM.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(worker.process.pid, number)
 
 
 def _serve(connection: Connection) -> None:
-    """Reproduce what comes until nothing comes any more."""
+    """Reproduce papers until the connection closes."""
     while True:
         try:
             work: Work = connection.recv()
@@ -198,7 +198,7 @@ def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
         connection.send((stage, done, total))
 
     try:
-        # First, for an interrupt does not get out of all that an import does.
+        # Import first: some imports swallow interrupts.
         paper = installed.paper(work.key)
         _has_files.set()
         reproduction = papers.reproduce(
@@ -208,7 +208,7 @@ def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
             progress=step,
         )
         reproduction.write(work.directory)
-    except BaseException as error:  # noqa: BLE001  (raised by the process that asked)
+    except BaseException as error:  # noqa: BLE001  (the parent process raises it)
         error.add_note(f"In the process of {work.key}:\n{traceback.format_exc()}")
         return _that_travels(error)
     finally:
@@ -217,7 +217,7 @@ def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
 
 
 def _that_travels(error: BaseException) -> BaseException:
-    """Return an error, or one with its text where it cannot be handed to another process."""
+    """Return an error, or its text as a new error if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (our own)
     except Exception:  # noqa: BLE001  (a class's own pickling may raise anything)
@@ -226,11 +226,11 @@ def _that_travels(error: BaseException) -> BaseException:
 
 
 _has_files = threading.Event()
-"""Whether there may be something to clear away."""
+"""Set while there may be files to clean up."""
 
 
 def _stop(*_: object) -> None:
-    """Leave whatever runs as an interrupt does, with its files cleared away, and only once."""
+    """End like an interrupt, which cleans up files, and only once."""
     if not _has_files.is_set():
         _leave()
     signal.signal(signal.SIGTERM, lambda *_: None)
@@ -238,7 +238,7 @@ def _stop(*_: object) -> None:
 
 
 def _leave() -> None:
-    """Leave at once: what an interpreter does at its end does not bear being interrupted."""
+    """Exit at once: an interrupt during the interpreter's shutdown would cause errors."""
     os._exit(0)
 
 

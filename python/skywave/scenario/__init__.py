@@ -1,6 +1,7 @@
-"""Scenarios: an experiment is made of parts, and run by :func:`skywave.run`.
+"""Scenarios: experiments for :func:`skywave.run`, built from parts.
 
-The parts are written from the core's schema; :mod:`skywave.scenario.parts` says how they are given.
+The classes of the parts are generated from the core's schema; :mod:`skywave.scenario.parts`
+describes their conventions.
 """
 
 from skywave.scenario import parts

@@ -1,4 +1,4 @@
-"""A whole scenario."""
+"""Scenarios."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class Inspection:
-    """What is known of a scenario before it runs."""
+    """What a check of a scenario finds, without running it."""
 
     scenario: dict[str, Any]
-    """The scenario with every default, those included that follow from a profile or a control."""
+    """The scenario with all defaults, including those that follow from a profile or a control."""
     routes: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
-    """The nodes that each flow's packets pass, to the receiver and back."""
+    """The nodes on each flow's path, to the receiver and back."""
     warnings: tuple[str, ...]
-    """What is permitted, but hardly meant: ``field: message``."""
+    """Settings that are allowed but probably mistakes, as ``field: message``."""
 
 
 @define(kw_only=True)
 class Scenario(parts.Scenario):
-    """An experiment: a network, the flows on it, what to measure, for how long.
+    """An experiment: a network, the flows on it, what to measure, and for how long.
 
-    ``bottleneck`` is the schema's ``dumbbell``; ``nodes`` and ``links`` come in addition to it.
+    ``bottleneck`` is ``dumbbell`` in the schema. ``nodes`` and ``links`` add to it.
     """
 
     @classmethod
@@ -60,11 +60,11 @@ class Scenario(parts.Scenario):
         seed: int = 0,
         probes: Probes = Probes(),
     ) -> Self:
-        """Begin a scenario on the classic topology.
+        """Return a scenario on a dumbbell, without flows.
 
         ``rate``, ``delay``, ``queue``, ``loss``, ``trace`` and ``jitter`` are those of the
-        bottleneck ``r1->r2``; an integer ``queue`` is a drop-tail queue of so many packets.
-        ``back`` is what is otherwise on ``r2->r1``.
+        bottleneck ``r1->r2``. An integer ``queue`` is a drop-tail queue of that many packets.
+        ``back`` has what differs in the reverse direction, ``r2->r1``.
         """
         bottleneck = Dumbbell(
             pairs=pairs,
@@ -99,7 +99,7 @@ class Scenario(parts.Scenario):
         stop: Duration | str | None = None,
         class_: int = 0,
     ) -> Self:
-        """Add a flow and return the scenario; without a source it always has data."""
+        """Add a flow and return the scenario. By default the flow always has data to send."""
         self.flows.append(
             Flow(
                 name=name,
@@ -116,7 +116,7 @@ class Scenario(parts.Scenario):
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the form that the core reads, without what has its default."""
+        """Return the scenario as the core reads it, without fields that have their defaults."""
         return {"flows": [], **super().to_dict()}
 
     def to_json(self) -> str:
@@ -124,10 +124,10 @@ class Scenario(parts.Scenario):
         return json.dumps(self.to_dict(), indent=2)
 
     def inspect(self) -> Inspection:
-        """Check the scenario and return what is known of it before it runs.
+        """Check the scenario without running it; return it with defaults, routes and warnings.
 
         Raises:
-            ScenarioError: with the field that is wrong.
+            ScenarioError: If the scenario is wrong; the message names the field.
 
         """
         controls = live(self.controls())
@@ -142,12 +142,12 @@ class Scenario(parts.Scenario):
         )
 
     def normalised(self) -> dict[str, Any]:
-        """Return the scenario with the defaults of all fields that have one.
+        """Return the scenario with the fixed defaults of all fields.
 
-        What follows from a profile or a control is left out: :meth:`inspect` has that too.
+        Values that follow from a profile or a control are left out; :meth:`inspect` has them too.
 
         Raises:
-            ScenarioError: with the field that is wrong.
+            ScenarioError: If the scenario is wrong; the message names the field.
 
         """
         text = _core.check_scenario(self.to_json(), "json", controls=live(self.controls()))
@@ -155,19 +155,19 @@ class Scenario(parts.Scenario):
         return document
 
     def controls(self) -> list[Control]:
-        """Return the controls in Python that flows have."""
+        """Return the flows' controls that are written in Python."""
         given = (getattr(flow.transport, "control", None) for flow in self.flows)
         return [control for control in given if isinstance(control, Control)]
 
     def digest(self) -> str:
-        """Return a hash over all that decides what a run gives, in hexadecimal.
+        """Return a hash of everything that determines the results of a run, in hexadecimal.
 
-        That is the scenario with every default filled in, the version of Skywave, and the source of
-        controls in Python (:meth:`Control.source_hash <skywave.Control.source_hash>`).
+        That is the scenario with all defaults, the version of Skywave, and the source of controls
+        in Python (:meth:`Control.source_hash <skywave.Control.source_hash>`).
 
         Raises:
-            ScenarioError: with the field that is wrong.
-            ValueError: where the source of a control cannot be found.
+            ScenarioError: If the scenario is wrong; the message names the field.
+            ValueError: If the source of a control cannot be found.
 
         """
         sources = [control.source_hash() for control in self.controls()]
@@ -178,10 +178,10 @@ class Scenario(parts.Scenario):
     def from_text(
         cls, text: str, syntax: Literal["toml", "json"], directory: str | Path | None = None
     ) -> Self:
-        """Read a scenario and check it; trace files that it names stand in ``directory``.
+        """Parse and check a scenario. Trace files that it names are read from ``directory``.
 
         Raises:
-            ScenarioError: with the field that is wrong.
+            ScenarioError: If the scenario is wrong; the message names the field.
 
         """
         beside = None if directory is None else str(directory)
@@ -189,13 +189,13 @@ class Scenario(parts.Scenario):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """Read a scenario from a file: JSON if its name ends so, else TOML.
+        """Read a scenario from a file: JSON if the name ends in ``.json``, otherwise TOML.
 
         The steps of trace files that it names become part of the scenario.
 
         Raises:
-            ScenarioError: with the field that is wrong.
-            OSError: where the file cannot be read.
+            ScenarioError: If the scenario is wrong; the message names the field.
+            OSError: If the file cannot be read.
 
         """
         path = Path(path)
@@ -209,7 +209,7 @@ class Scenario(parts.Scenario):
         try:
             return cls.from_text(text, syntax, path.parent)
         except _core.ScenarioError as error:
-            # An error of syntax names no field: it needs the file's name.
+            # A syntax error names no field, so it needs the name of the file.
             if not str(error).startswith("not "):
                 raise
             raise _core.ScenarioError(f"{path} is {error}") from None

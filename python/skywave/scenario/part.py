@@ -1,4 +1,4 @@
-"""What all parts of a scenario have in common: how they are written for the core, and read back."""
+"""The base class of all parts of a scenario: conversion to and from the core's form."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ QUANTITIES = (Bytes, Duration, Rate)
 
 
 class Part:
-    """A part of a scenario; ``TAG`` is its key where a value has several forms."""
+    """A part of a scenario. ``TAG`` is its key if a value can have several forms."""
 
     TAG: ClassVar[str | None] = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the form that the core reads, without what has its default."""
+        """Return the part as the core reads it, without fields that have their defaults."""
         kind: type = type(self)
         body = {
             key: plain(value)
@@ -40,13 +40,13 @@ class Part:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """Read what the core writes, which has been checked."""
+        """Create a part from the core's output, which has been validated."""
         kind: type = cls
         readers = _readers(kind)
         given: dict[str, Any] = {}
         chosen = document.get("control")
         if isinstance(chosen, str) and ":" in chosen:
-            # A class in Python, whose parameters stand under its name.
+            # A class in Python. Its parameters are under its name.
             given["control"] = imported(chosen, document.get(chosen, {}))
             document = {key: document[key] for key in document if key not in ("control", chosen)}
         for key, value in document.items():
@@ -56,7 +56,7 @@ class Part:
 
 
 def plain(value: Any) -> Any:
-    """Return the form of a value that the core reads."""
+    """Return a value in the form that the core reads."""
     if isinstance(value, Part):
         return value.to_dict()
     if isinstance(value, list | tuple):
@@ -64,13 +64,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, QUANTITIES):
         return str(value)
     if isinstance(value, type):
-        raise TypeError(f"{value.__name__} is a class: give one of it, as {value.__name__}()")
+        raise TypeError(f"{value.__name__} is a class: give an instance, {value.__name__}()")
     return value
 
 
 @cache
 def _fields(kind: type) -> tuple[tuple[str, str, Any], ...]:
-    """Return the name, the key and the default of each field."""
+    """Return name, key and default of each field."""
     return tuple(
         (item.name, item.metadata.get("key", item.name), _default(item))
         for item in attrs.fields(kind)
@@ -84,13 +84,13 @@ def _default(item: attrs.Attribute[Any]) -> Any:
 
 @cache
 def _readers(kind: type) -> dict[str, tuple[str, Reader]]:
-    """Return for each key the name of its field, and what reads its value."""
+    """Return, by key, the name of each field and the function that reads its value."""
     hints = typing.get_type_hints(kind)
     return {key: (name, _reader(hints[name])) for name, key, _ in _fields(kind)}
 
 
 def _reader(hint: Any) -> Reader:
-    """Return what reads a value of this type."""
+    """Return the function that reads a value of this type."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (tuple, list):
         read = _reader(arguments[0])
@@ -100,12 +100,12 @@ def _reader(hint: Any) -> Reader:
         return _form([kind for kind in arguments if kind is not type(None)])
     if isinstance(hint, type) and issubclass(hint, Part):
         return hint.from_dict if hint.TAG is None else _form([hint])
-    # Texts of quantities are converted where the part is made.
+    # The part's constructor converts texts of quantities.
     return lambda value: value
 
 
 def _form(kinds: list[Any]) -> Reader:
-    """Return what reads a value that has one of these forms."""
+    """Return the function that reads a value with one of these forms."""
     parts = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Part)]
     tagged = {part.TAG: part for part in parts if part.TAG is not None}
     untagged = [part for part in parts if part.TAG is None]

@@ -1,6 +1,6 @@
-"""The commands that put DCCP on a real network: listen, send, ping, perf.
+"""The commands that use real networks: listen, send, ping and perf.
 
-A build without sockets has them as well; all that they do there is say so.
+In a build without sockets they exist too, but only print an error.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def without_sockets() -> None:
-    """Not in this build of Skywave, which has no sockets."""
+    """Not available: this build of Skywave has no sockets."""
     raise NoSocketsError
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands to those of ``skywave``."""
+    """Add the network commands to ``app``."""
     if HAS_SOCKETS:
         app.command(name="listen")(listen.listen)
         app.command(name="send")(send.send)
@@ -40,4 +40,4 @@ def add_to(app: typer.Typer) -> None:
 
 
 FAILURES: tuple[type[Exception], ...] = (NetError,) if HAS_SOCKETS else (NoSocketsError,)
-"""What the commands raise where the network fails them."""
+"""The exceptions that these commands raise when the network fails."""

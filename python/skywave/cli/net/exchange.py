@@ -1,4 +1,4 @@
-"""What both ends of a connection do: send a load, take in what comes, end it."""
+"""One end of a connection: send a load, receive data, close."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ DIGEST = 16
 
 
 class Ending(StrEnum):
-    """How an end wants the connection to be over."""
+    """How this end finishes the connection."""
 
     FIRST = "first"
-    """Close, once all is sent."""
+    """Close the connection once everything is sent."""
     RESET = "reset"
-    """Reset it, once all is sent."""
+    """Reset the connection once everything is sent."""
     AWAIT = "await"
-    """Receive until the peer ends it."""
+    """Receive until the peer closes the connection."""
 
 
 CloseOption = Annotated[
     Ending,
     typer.Option(
-        help="Close the connection once all is sent (first), reset it, or await the peer's end."
+        help="How to finish: close once everything is sent (first), reset, or await the peer."
     ),
 ]
 IdleOption = Annotated[
@@ -46,12 +46,12 @@ IdleOption = Annotated[
         "--idle-ms",
         metavar="MS",
         min=0,
-        help="Before closing, wait until nothing has been sent or received for so long.",
+        help="Before closing, wait until nothing has been sent or received for this long.",
     ),
 ]
 DigestsOption = Annotated[
     bool,
-    typer.Option("--digests", help="With --json, list a digest of each datagram (SHA-256, cut)."),
+    typer.Option("--digests", help="With --json, list digests of datagrams (SHA-256, truncated)."),
 ]
 
 
@@ -61,18 +61,18 @@ class Exchange:
 
     connection: Connection
     source: Iterable[bytes]
-    """What is sent."""
+    """The datagrams to send."""
     close: Ending
     idle_s: float = 0.0
     echo: bool = False
-    """Send back what comes."""
+    """Whether to send received datagrams back."""
     sink: BinaryIO | None = None
-    """Where what comes is written to."""
+    """Where to write received data, if anywhere."""
     most: int | None = None
-    """Datagrams after which enough has come."""
+    """The number of received datagrams after which to finish; ``None`` for no limit."""
     digests: bool = False
     show: Callable[[int, int], None] = lambda _datagrams, _size: None
-    """Told of totals, sent or received."""
+    """Called with the total datagrams and bytes so far, sent or received."""
     _check: Check = field(default_factory=Check)
     _sent: int = 0
     _sent_bytes: int = 0
@@ -81,7 +81,7 @@ class Exchange:
     _error: str | None = None
 
     def run(self) -> dict[str, Any]:
-        """Go through it and return what happened, for JSON."""
+        """Run the exchange to its end and return what happened, ready for JSON."""
         start = self._active = time.monotonic()
         receiver = threading.Thread(target=self._receive, daemon=True)
         receiver.start()
@@ -138,7 +138,7 @@ class Exchange:
             receiver.join(LOOK_S)
 
     def _end(self) -> bool:
-        """End the connection, and return whether it had not been ended before."""
+        """End the connection; return whether this end did so, rather than the peer."""
         while (wait_s := self._active + self.idle_s - time.monotonic()) > 0:
             time.sleep(min(wait_s, LOOK_S))
         if self.connection.closed is not None:
@@ -151,7 +151,7 @@ class Exchange:
         return True
 
     def _note(self, error: NetError) -> None:
-        # A reset of ours is no failure, nor is the peer's where we wait for its end.
+        # Our own reset is not a failure; nor is the peer's if we wait for the peer to finish.
         expected = self.close is Ending.RESET or self.close is Ending.AWAIT
         ended = self.connection.closed
         if not (expected and ended is not None and ended["code"] == ABORTED):

@@ -33,28 +33,28 @@ LOOK_S = 0.2
 
 def listen(
     where: Annotated[
-        str, typer.Argument(metavar="[ADDRESS:]PORT", help="DCCP port to take connections on.")
+        str, typer.Argument(metavar="[ADDRESS:]PORT", help="DCCP port to accept connections on.")
     ],
     once: Annotated[bool, typer.Option("--once", help="End after the first connection.")] = False,
     echo: Annotated[
-        bool, typer.Option("--echo", help="Send each datagram back, as `skywave ping` needs it.")
+        bool, typer.Option("--echo", help="Send each datagram back; `skywave ping` needs this.")
     ] = False,
     output: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write what arrives to a file; - for standard output."),
+        typer.Option(metavar="FILE", help="Write received data to a file; - for standard output."),
     ] = None,
     take: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="End a connection once so many datagrams came."),
+        typer.Option(metavar="N", min=1, help="End a connection after receiving N datagrams."),
     ] = None,
     count: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Generated datagrams to send to each client.")
+        int, typer.Option(metavar="N", min=0, help="Number of datagrams to send to each client.")
     ] = 0,
     size: Annotated[
-        int, typer.Option(metavar="BYTES", min=1, max=LARGEST, help="Bytes of data in each.")
+        int, typer.Option(metavar="BYTES", min=1, max=LARGEST, help="Bytes of data per datagram.")
     ] = DATAGRAM,
     interval_ms: Annotated[
-        float, typer.Option(metavar="MS", min=0, help="Milliseconds between them.")
+        float, typer.Option(metavar="MS", min=0, help="Milliseconds between datagrams.")
     ] = 0,
     close: CloseOption = Ending.AWAIT,
     idle_ms: IdleOption = 0,
@@ -65,17 +65,17 @@ def listen(
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     as_json: JsonOption = False,
 ) -> None:
-    """Take DCCP connections and count, write or echo what they bring.
+    """Accept DCCP connections and count, write or echo the received data.
 
-    Each connection is reported when it ends; with --json, one object a line, and with --once a
-    single document. Stop with Ctrl-C: connections are closed first.
+    Prints a report when a connection ends: with --json one object per line, with --once --json a
+    single document. Ctrl-C closes all connections and stops.
     """
     place = options.place(where, host=options.ANY[4])
     config = options.config(ccid, service_code)
     to_stdout = output == "-"
     with ExitStack() as stack:
         sink = None if output is None else stack.enter_context(_sink(output))
-        # Left in the order from below: the socket closes first, which ends what the pool does.
+        # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
         endpoint = stack.enter_context(options.endpoint(place.host, udp_port, raw=raw))
         listener = endpoint.listen(place.port, config=config)

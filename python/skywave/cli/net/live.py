@@ -1,4 +1,4 @@
-"""The line that tells on a terminal how a transfer goes."""
+"""The progress line of a transfer."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ REFRESH_S = 0.25
 
 @contextmanager
 def live_rate(verb: str) -> Iterator[Callable[[int, int], None]]:
-    """Show datagrams, bytes and the rate of the last moment on stderr.
+    """Show datagrams, bytes and the current rate on stderr, or nothing if it is not a terminal.
 
-    The function that it gives takes totals and may be called for each datagram. Where stderr is no
-    terminal, nothing is shown.
+    Yields a function that takes the totals of datagrams and bytes. It may be called for each
+    datagram.
     """
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -1,4 +1,4 @@
-"""What the network commands have in common: addresses, options, the socket."""
+"""Addresses, options and sockets shared by the network commands."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from skywave.net.config import service_code
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ANY = {4: "0.0.0.0", 6: "::"}  # noqa: S104  (any address is meant)
+ANY = {4: "0.0.0.0", 6: "::"}  # noqa: S104  (all addresses are intended)
 
 RawOption = Annotated[
     bool,
     typer.Option(
         "--raw",
-        help="Use IP protocol 33 itself instead of UDP (needs CAP_NET_RAW: run it as root).",
+        help="Use IP protocol 33 directly instead of UDP (needs CAP_NET_RAW, e.g. as root).",
     ),
 ]
 UdpPortOption = Annotated[
@@ -41,7 +41,7 @@ CcidOption = Annotated[
 ]
 ServiceCodeOption = Annotated[
     str,
-    typer.Option(metavar="C", help='Service Code (RFC 5595): four characters, as "VOIP", or 42.'),
+    typer.Option(metavar="C", help='Service Code (RFC 5595), e.g. "VOIP" or 42.'),
 ]
 
 
@@ -54,7 +54,7 @@ class Place:
 
     @property
     def version(self) -> int:
-        """The version of IP: a name that must be looked up counts as 4."""
+        """The IP version; 4 for a host name."""
         return 6 if ":" in self.host else 4
 
     def __str__(self) -> str:
@@ -63,10 +63,10 @@ class Place:
 
 
 def place(text: str, host: str | None = None) -> Place:
-    """Read ``HOST:PORT``, ``[IPV6]:PORT`` or, where ``host`` stands in, ``PORT``.
+    """Parse ``HOST:PORT`` or ``[IPV6]:PORT``; also ``PORT`` alone if a default ``host`` is given.
 
     Raises:
-        typer.BadParameter: where it is none of them.
+        typer.BadParameter: If ``text`` has none of these forms.
 
     """
     name, separator, port = text.rpartition(":")
@@ -75,15 +75,15 @@ def place(text: str, host: str | None = None) -> Place:
         name = host
     if not name or not (port.isascii() and port.isdecimal()) or not 0 < int(port) < 65536:
         form = "HOST:PORT" if host is None else "PORT or ADDRESS:PORT"
-        raise typer.BadParameter(f'"{text}" is not {form}: write it as "192.0.2.1:5001"')
+        raise typer.BadParameter(f'"{text}" is not {form}: write it like "192.0.2.1:5001"')
     return Place(name, int(port))
 
 
 def config(ccid: int, code: str, **others: object) -> Config:
-    """Return the connection's options.
+    """Return the configuration of a connection.
 
     Raises:
-        typer.BadParameter: where the Service Code is none.
+        typer.BadParameter: If ``code`` is not a Service Code.
 
     """
     try:
@@ -95,7 +95,7 @@ def config(ccid: int, code: str, **others: object) -> Config:
 
 @contextmanager
 def endpoint(address: str, udp_port: int, *, raw: bool) -> Iterator[Endpoint]:
-    """Open the socket at an address, and close it and its connections in the end."""
+    """Open a socket at an address; on exit, close it and its connections."""
     if raw:
         opened = Endpoint.raw(address)
     else:

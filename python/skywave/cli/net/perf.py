@@ -31,46 +31,46 @@ def perf(
         str | None,
         typer.Argument(
             metavar="[HOST[:PORT]]",
-            help="Measure towards the host where `skywave perf --server` runs.",
+            help="Host that runs `skywave perf --server`, to measure the path to it.",
         ),
     ] = None,
     serve: Annotated[
-        bool, typer.Option("--server", help="Be the server: count what clients send.")
+        bool, typer.Option("--server", help="Run as the server that counts what clients send.")
     ] = False,
     loopback: Annotated[
         bool,
         typer.Option(
             "--loopback",
-            help="Run both ends here, beside plain UDP and, where it is built in, quinn.",
+            help="Run both ends here, beside plain UDP and, if built in, quinn.",
         ),
     ] = False,
     duration: Annotated[
-        str, typer.Option(metavar="S", help='For how long data is sent, as "10 s".')
+        str, typer.Option(metavar="S", help='How long to send data, e.g. "10 s".')
     ] = "5 s",
     size: Annotated[
-        int, typer.Option(metavar="BYTES", min=1, max=65_000, help="Bytes of data in a datagram.")
+        int, typer.Option(metavar="BYTES", min=1, max=65_000, help="Bytes of data per datagram.")
     ] = 1200,
     rate: Annotated[
         str | None,
-        typer.Option(metavar="R", help='Offer no more than this, as "5 Mbps" of data.'),
+        typer.Option(metavar="R", help='Maximum rate of data to offer, e.g. "5 Mbps".'),
     ] = None,
     pings: Annotated[
         int,
         typer.Option(
             metavar="N",
             min=1,
-            help="Round trips of --loopback, in turns of 50; once more on one thread.",
+            help="Round trips of --loopback, in groups of 50; repeated on one thread.",
         ),
     ] = 20_000,
     idle: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Idle connections that --loopback weighs.")
+        int, typer.Option(metavar="N", min=0, help="Idle connections to measure memory with.")
     ] = 10_000,
     ccid: options.CcidOption = options.DEFAULT_CCID,
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how fast DCCP is: between two hosts, or on this one.
+    """Measure how fast DCCP is, between two hosts or on this one.
 
     Between hosts, run `skywave perf --server` on one and `skywave perf HOST` on the other.
     """
@@ -83,7 +83,7 @@ def perf(
     elif serve:
         _serve(ccid, raw=raw, udp_port=udp_port, as_json=as_json)
     else:
-        assert server is not None  # noqa: S101  (one of three)
+        assert server is not None  # noqa: S101  (checked above)
         target = options.place(server if server.count(":") == 1 else f"{server}:{PORT}")
         rate_bps = None if rate is None else Rate(rate).bps
         with options.endpoint(options.ANY[target.version], 0, raw=raw) as endpoint:
@@ -112,7 +112,7 @@ def perf(
 
 def _serve(ccid: int, *, raw: bool, udp_port: int, as_json: bool) -> None:
     with ExitStack() as stack:
-        # Left in the order from below: the socket closes first, which ends what the pool does.
+        # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
         endpoint = stack.enter_context(options.endpoint(options.ANY[4], udp_port, raw=raw))
         listener = endpoint.listen(PORT, config=options.config(ccid, SERVICE))
@@ -175,7 +175,7 @@ def _loopback(duration_s: float, size: int, pings: int, idle: int, *, as_json: b
 
 
 def loopback_table(report: dict[str, Any], size: int) -> Table:
-    """Lay out a report on datagrams of ``size`` bytes."""
+    """Return a loopback report, measured with datagrams of ``size`` bytes, as a table."""
     names = [name for name in ("dccp", "udp", "quinn") if report[name] is not None]
     table = Table(title=f"Loopback, one connection, datagrams of {size} B", title_justify="left")
     table.add_column("")
@@ -219,8 +219,8 @@ def loopback_table(report: dict[str, Any], size: int) -> Table:
         )
     if fmean(stolen) >= 0.01:
         notes.append(
-            f"the host gave {100 * fmean(stolen):.0f} % of the processors to others meanwhile:"
-            " the ratios are those of a disturbed machine"
+            f"other guests of the host used {100 * fmean(stolen):.0f} % of the processors:"
+            " the ratios come from a disturbed machine"
         )
     notes.append(
         f"a timer of 2 ms is late by {timer['mean_us']:.0f} us, p99 {timer['p99_us']:.0f} us"

@@ -19,14 +19,14 @@ PATIENCE_S = 2.0
 def ping(
     peer: Annotated[
         str,
-        typer.Argument(metavar="HOST:PORT", help="Where `skywave listen --echo` runs."),
+        typer.Argument(metavar="HOST:PORT", help="Address and port of `skywave listen --echo`."),
     ],
     count: Annotated[int, typer.Option(metavar="N", min=1, help="Datagrams to send.")] = 5,
     interval_ms: Annotated[
         float, typer.Option(metavar="MS", min=0, help="Milliseconds between datagrams.")
     ] = 200,
     size: Annotated[
-        int, typer.Option(metavar="BYTES", min=HEADER, help="Bytes of data in a datagram.")
+        int, typer.Option(metavar="BYTES", min=HEADER, help="Bytes of data per datagram.")
     ] = 100,
     ccid: options.CcidOption = options.DEFAULT_CCID,
     service_code: options.ServiceCodeOption = "0",
@@ -34,9 +34,9 @@ def ping(
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure round trips of datagrams over a DCCP connection.
+    """Measure round-trip times of datagrams over a DCCP connection.
 
-    Exit status 1 where no datagram came back.
+    The exit status is 1 if no datagram came back.
     """
     target = options.place(peer)
     trips_ms: list[float | None] = []

@@ -1,4 +1,4 @@
-"""How an exchange of datagrams is reported on a terminal."""
+"""The report on an exchange of datagrams, for a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def table(title: str, document: dict[str, Any]) -> Table:
-    """Return what happened on a connection, as a table of names and values."""
+    """Return the report on a connection as a table of names and values."""
     shown = Table(title=title, title_justify="left", show_header=False)
     shown.add_column()
     shown.add_column(justify="right")
@@ -45,7 +45,7 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def congestion(stats: Stats) -> list[tuple[str, str]]:
-    """Return the state of congestion control: a window, or a rate."""
+    """Return the state of congestion control, of a window or of a rate, as names and values."""
     if stats["rate_bps"] is not None:
         return [
             ("allowed rate X (Mbps)", f"{1e-6 * stats['rate_bps']:,.3f}"),

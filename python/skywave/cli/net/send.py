@@ -40,31 +40,30 @@ def send(
         str | None,
         typer.Argument(
             metavar="[FILE]",
-            help="What to send, cut into datagrams; - for standard input. "
-            "Without it, a generated load.",
+            help="File to send in datagrams; - for standard input. Default: a generated load.",
         ),
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(metavar="BYTES", min=1, max=LARGEST, help="Bytes of data in a datagram."),
+        typer.Option(metavar="BYTES", min=1, max=LARGEST, help="Bytes of data per datagram."),
     ] = None,
     count: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="End after so many datagrams.")
+        int | None, typer.Option(metavar="N", min=0, help="Stop after N datagrams.")
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="S", help='End after so long, as "10 s".')
+        str | None, typer.Option(metavar="S", help='Stop after this time, e.g. "10 s".')
     ] = None,
     rate: Annotated[
         str | None,
         typer.Option(
             metavar="R",
-            help='Offer data at this rate, as "5 Mbps"; otherwise as fast as it may go.',
+            help='Rate at which to offer data, e.g. "5 Mbps". Default: as fast as possible.',
         ),
     ] = None,
     interval_ms: Annotated[
         float | None,
         typer.Option(
-            metavar="MS", min=0, help="Milliseconds between datagrams, instead of a rate."
+            metavar="MS", min=0, help="Milliseconds between datagrams, instead of --rate."
         ),
     ] = None,
     ccid: options.CcidOption = options.DEFAULT_CCID,
@@ -78,8 +77,8 @@ def send(
 ) -> None:
     """Send a file, standard input or a generated load to a DCCP listener.
 
-    Datagrams leave as congestion control allows. DCCP delivers each one once or not at all: a file
-    arrives whole only where nothing is lost.
+    Datagrams leave as congestion control allows. DCCP delivers each one once or not at all, so a
+    file arrives whole only if nothing is lost.
     """
     target = options.place(peer)
     duration_s = None if duration is None else Duration(duration).seconds
@@ -119,7 +118,7 @@ def send(
 def paced(
     source: Iterator[bytes], gap_s: float | None, duration_s: float | None
 ) -> Iterator[bytes]:
-    """Give out a datagram each ``gap_s`` seconds, for ``duration_s`` seconds."""
+    """Yield a datagram every ``gap_s`` seconds, for ``duration_s`` seconds."""
     start = time.monotonic()
     for index, data in enumerate(source):
         if gap_s is not None:
@@ -137,7 +136,7 @@ def _gap(rate: str | None, interval_ms: float | None, size: int | None) -> float
     if rate is None:
         return None
     if size is None:
-        raise typer.BadParameter("--rate needs --size: the rate is one of data bytes")
+        raise typer.BadParameter("--rate counts bytes of data: give --size too")
     return 8 * size / Rate(rate).bps
 
 
@@ -151,7 +150,7 @@ def _pieces(source: BinaryIO, size: int) -> Iterator[bytes]:
 
 
 def generated(size: int) -> Iterator[bytes]:
-    """Give out generated datagrams without end."""
+    """Yield generated datagrams without end."""
     index = 0
     while True:
         yield datagram(index, size)

@@ -1,4 +1,4 @@
-"""Chen, Yang and Hong 2010: VCP and RED for TCP and DCCP, 200 flows and web traffic."""
+"""Chen, Yang and Hong 2010: VCP and RED for TCP and DCCP, with 200 flows and web traffic."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from skywave.results import Results
 
 NEAREST_READINGS = 10
-"""Readings of CCID 2 that the report shows in full."""
+"""Number of readings of CCID 2 that the report shows outside the full table."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Every scheme, ns-2's answers to it, and what the figures besides the paper's show."""
+    """Runs of all schemes, ns-2's results, and the data of figures that the paper does not have."""
 
     ours: Runs
     ns2: Ns2
@@ -54,9 +54,9 @@ class Measured:
 
 
 def _run(options: Options) -> Ran[Measured]:
-    """Run every scheme with so many seeds.
+    """Run every scheme with ``options.seeds`` seeds.
 
-    ns-2's answers are always the stored ones: its runs take minutes.
+    ns-2's results are always the stored ones, since its runs take minutes.
     """
     scenarios = {
         (scheme, seed): setting.scenario(scheme, seed)
@@ -66,7 +66,7 @@ def _run(options: Options) -> Ran[Measured]:
     first: dict[Scheme, Results] = {}
 
     def measure(key: tuple[Scheme, int], results: Results) -> Run:
-        # One run of each scheme is kept; the others differ in their seed.
+        # Keep the results of one run per scheme.
         first.setdefault(key[0], results)
         return measures.from_results(results)
 
@@ -86,9 +86,9 @@ def _run(options: Options) -> Ran[Measured]:
 def _beside(
     progress: Progress | None,
 ) -> tuple[dict[Scheme, tuple[Floats, Floats]], dict[sweep.Router, tuple[Floats, Floats, Floats]]]:
-    """Run what the figures besides the paper's show: sums of windows, and a change of demand.
+    """Run what additional figures show: sums of windows, and a change of demand.
 
-    The schemes of equation 6 run once more with every flow sampled, the demand behind each router.
+    The schemes of equation 6 run again with all flows sampled; the demand runs with each router.
     """
     modelled, demand = run_plans(
         {
@@ -105,7 +105,7 @@ def _beside(
 
 
 def _figures(measured: Measured) -> list[Drawn]:
-    """Draw the paper's figures, and those besides."""
+    """Draw the paper's figures, and additional ones."""
     shown = {scheme: runs[0].series for scheme, runs in measured.ours.items()}
     seconds = {scheme: oracle.seconds(scheme) for scheme in measured.ns2}
     return [
@@ -115,7 +115,7 @@ def _figures(measured: Measured) -> list[Drawn]:
 
 
 def _readings() -> dict[str, Any]:
-    """Return what each reading of CCID 2 gives."""
+    """Return the results of the readings of CCID 2."""
     stored = readings.TABLE.read()
     answers = readings.nearest(stored)
     return {
@@ -130,7 +130,7 @@ def _readings() -> dict[str, Any]:
 
 
 def _sections(measured: Measured) -> dict[str, Any]:
-    """Return the tables of the report's own sections."""
+    """Return the values of this report's own sections."""
     ours, ns2 = measured.ours, measured.ns2
     trials = sorted(fit.TABLE.read(), key=lambda trial: trial.miss)
     return {
@@ -153,11 +153,11 @@ def _sections(measured: Measured) -> dict[str, Any]:
 
 
 LARGE_MBPS = 10.0
-"""From this capacity on a share of the base case is a large window."""
+"""Capacity, in Mbps, from which on a flow's share in the base case is a large window."""
 
 
 def _sweeps() -> dict[str, Any]:
-    """Return the table of the sweeps, and what the text says of it."""
+    """Return the table of the sweeps, and the numbers in the text about it."""
     stored = sweep.TABLE.read()
     used = {(one.sweep, one.x, one.router): one.utilisation for one in stored}
     large = [
@@ -217,7 +217,7 @@ def _fairness(scheme: Scheme, runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _timed(scheme: Scheme, seed: int) -> Timed:
-    """Return a run of a scheme, with ns-2's where that has it."""
+    """Return a scheme's run to be timed, with that of ns-2 if ns-2 has the scheme."""
     theirs = partial(oracle.command, scheme, seed) if scheme in oracle.KNOWN else None
     return Timed(scheme.label, setting.scenario(scheme, seed), theirs)
 
@@ -238,7 +238,7 @@ PAPER = Paper(
     figures=_figures,
     readings=lambda _: _readings(),
     sections=_sections,
-    # All of them would take as long as all other papers together.
+    # All of these seeds would take as long as all other papers together.
     seeds=Seeds(own=len(setting.SEEDS), brief=5),
     stored=(fit.TABLE, readings.TABLE, sweep.TABLE),
     golden=oracle.renew,

@@ -1,8 +1,8 @@
-"""Section 3 of Chen, Yang and Hong: equations 1 to 9, and where the fluid model is stable.
+"""Section 3 of Chen, Yang and Hong: equations 1 to 9, and the stability of the fluid model.
 
-Times are in s, rates in bit/s, the packet size ``s`` in bit, windows in packets. The paper adds
-windows in packets to products of a capacity in bit/s and a time: here each such window is
-multiplied by ``s``, or the product divided by it.
+Times are in s, rates in bit/s, the packet size ``s`` in bits, windows in packets. The paper adds
+windows in packets to products of a capacity in bit/s and a time. Here, each such window is
+multiplied by ``s``, or the product is divided by it.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Values = Floats | np.float64
-    """Of one model, or of many."""
+    """Values of one model, or of many."""
 
 STABLE_UP_TO_H = 0.5
-"""The paper's and Xia et al.'s bound on h: enough for stability, with one round-trip time."""
+"""The bound on h by the paper and by Xia et al., sufficient for stability with one RTT."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """The bottleneck of section 3 and its N equal flows; the defaults are section 4's.
+    """The bottleneck of section 3 and its N equal flows. Defaults are those of section 4.
 
     Attributes:
         capacity_bps: C.
         packet_bits: s.
         flows: N.
-        propagation_s: R_p, there and back.
+        propagation_s: R_p, the round-trip propagation time.
         queuing_s: R_q.
         ack_ratio: zeta.
         target: gamma.
@@ -57,7 +57,7 @@ class Model:
     def ack_delay_s(self) -> float:
         """Equation 1: T_avg, the mean wait of an acknowledgement for the last of zeta packets.
 
-        It takes the zeta packets of one flow to arrive back to back; among N flows their distance
+        It assumes that the zeta packets of a flow arrive back to back. Among N flows their spacing
         is N times as long.
         """
         return (self.ack_ratio - 1) * self.packet_bits / (2 * self.capacity_bps)
@@ -69,34 +69,34 @@ class Model:
 
     @property
     def control_rtt_s(self) -> float:
-        """Equation 2: R', from a packet until its acknowledgement changes cwnd."""
+        """Equation 2: R', the time from a packet until its acknowledgement changes cwnd."""
         return self.rtt_s + self.ack_delay_s
 
     def gain(self, load: float) -> float:
-        """Return F(rho) = h (1 - rho) / rho, the relative growth in a round-trip time."""
+        """Return F(rho) = h (1 - rho) / rho, the relative growth per round-trip time."""
         return self.h * (1 - load) / load
 
     def window_growth(self, window: float, load: float) -> float:
-        """Equation 3: the growth of one flow's cwnd, in packets per s.
+        """Return the growth of one flow's cwnd, in packets per s (equation 3).
 
-        The first printed form divides by R, the second by R', which is meant.
+        The first printed form divides by R, the second by R', which is the intended one.
         """
         return (self.gain(load) * window + self.alpha) / self.control_rtt_s
 
     def sum_growth(self, windows: float, load: float) -> float:
-        """Equation 4: the growth of the sum of all windows, in packets per s."""
+        """Return the growth of the sum of all windows, in packets per s (equation 4)."""
         return (self.gain(load) * windows + self.flows * self.alpha) / self.control_rtt_s
 
     def load(self, windows: float) -> float:
-        """Equation 5: the load factor rho that a sum of windows makes."""
+        """Return the load factor rho that results from a sum of windows (equation 5)."""
         rate_bps = windows * self.packet_bits / self.control_rtt_s
         return rate_bps / (self.target * self.capacity_bps)
 
     def sum_growth_delayed(self, windows: float, earlier: float) -> float:
-        """Equation 6: the growth of the sum of windows, in packets per s.
+        """Return the growth of the sum of windows, in packets per s (equation 6).
 
-        ``earlier`` is the sum of windows when the load was measured: equation 6 is called delayed,
-        but prints w(t) there as well.
+        ``earlier`` is the sum of windows when the load was measured. The paper calls equation 6
+        delayed, but prints w(t) there as well.
         """
         return self.sum_growth(windows, self.load(earlier))
 
@@ -107,25 +107,26 @@ class Model:
 
     @property
     def sum_at_rest(self) -> float:
-        """Equation 7: w*, the sum of windows at rest, in packets."""
+        """Equation 7: w*, the sum of windows at equilibrium, in packets."""
         return self.pipe_packets + self.flows * self.alpha / self.h
 
     @property
     def window_at_rest(self) -> float:
-        """Equation 8: one flow's window at rest, in packets."""
+        """Equation 8: one flow's window at equilibrium, in packets."""
         return self.pipe_packets / self.flows + self.alpha / self.h
 
     @property
     def load_at_rest(self) -> float:
-        """The load factor at rest: above 1, since every flow always adds alpha."""
+        """The load factor at equilibrium; above 1, since every flow always adds alpha."""
         return self.sum_at_rest / self.pipe_packets
 
     @property
     def rate_at_rest_bps(self) -> float:
-        """Equation 9 with its units put right: the rate of one flow at rest.
+        """Equation 9 with correct units: the rate of one flow at equilibrium.
 
-        The last term is alpha s / (h R). N times this is more than C where the pipe is short beside
-        N alpha / h packets: then the model's rest cannot be reached, and a queue or loss limits.
+        The last term is alpha s / (h R). N times this rate exceeds C if the pipe is short compared
+        with N alpha / h packets. The equilibrium is then out of reach: a queue or losses limit the
+        rate first.
         """
         return self._shared_bps + self.alpha * self.packet_bits / (self.h * self.rtt_s)
 
@@ -142,9 +143,9 @@ class Model:
         return share * (self.capacity_bps + late)
 
     def solve(self, begin: float, duration_s: float, delay_s: float | None = None) -> Solution:
-        """Solve equation 6 from a sum of windows that has been ``begin`` packets until time 0.
+        """Solve equation 6 for a sum of windows that is ``begin`` packets up to time 0.
 
-        ``delay_s`` is how old the load is that a sender hears of: R' without it.
+        ``delay_s`` is the age of the load when a sender learns it. Default: R'.
         """
         return solve_delayed(
             self.sum_growth_delayed,
@@ -154,10 +155,10 @@ class Model:
         )
 
     def abscissa(self, delay_s: float | None = None) -> float:
-        """Return the real part of the rightmost root of equation 6 at rest, in 1/s.
+        """Return the real part of the rightmost root of equation 6 at equilibrium, in 1/s.
 
-        A small departure x from w* follows R' x'(t) = -h (1 - phi) x(t) - h phi x(t - delay), with
-        phi = 1 / rho*; the model is stable at rest where this is negative.
+        A small deviation x from w* obeys R' x'(t) = -h (1 - phi) x(t) - h phi x(t - delay), with
+        phi = 1 / rho*. The equilibrium is stable if the result is negative.
         """
         delay = self.control_rtt_s if delay_s is None else delay_s
         found = _abscissa(
@@ -170,9 +171,9 @@ class Model:
 
 
 def _abscissa(h: Values, pipe: Values, rtt_s: Values, delay_s: Values) -> Values:
-    """Return the abscissa of models; ``pipe`` is what gamma C R' holds, of N alpha.
+    """Return the abscissa of models; ``pipe`` is gamma C R' in units of N alpha.
 
-    The characteristic roots are those of a Lambert function, of which the principal branch has the
+    The characteristic roots are values of a Lambert function. Its principal branch has the
     rightmost (Shinozaki and Mori 2006).
     """
     phi = pipe / (pipe + 1 / h)
@@ -184,15 +185,15 @@ def _abscissa(h: Values, pipe: Values, rtt_s: Values, delay_s: Values) -> Values
 
 
 MOST_H = 64.0
-"""Where the search for the border of stability ends: beyond, cwnd would grow 64-fold in an RTT."""
+"""Upper end of the search for the stability limit, where cwnd could grow 64-fold per RTT."""
 BISECTIONS = 50
-"""Halvings of the logarithm's range: to the last digits of a float."""
+"""Bisection steps in log h, enough for the precision of a float."""
 
 
 def critical_h(model: Model, delay_s: float | None = None) -> float:
-    """Return the h from which on the model is not stable at rest, or infinity up to ``MOST_H``.
+    """Return the h from which on the model's equilibrium is unstable; infinity if above ``MOST_H``.
 
-    The model's own h does not matter.
+    The model's own h is ignored.
     """
     rtt_s = np.float64(model.control_rtt_s)
     pipe = np.float64(model.pipe_packets / (model.flows * model.alpha))
@@ -200,8 +201,8 @@ def critical_h(model: Model, delay_s: float | None = None) -> float:
 
 
 def _critical_h(pipe: Values, rtt_s: Values, delay_s: Values) -> Values:
-    """Bisect for the border, of all models at once; arguments are those of ``_abscissa``."""
-    # Below the least h that can be unstable with no flow's alpha (pi R' / (2 delay)) all is stable.
+    """Bisect for the limit, for all models at once. Arguments are those of ``_abscissa``."""
+    # Everything is stable below pi R' / (2 delay), the limit without alpha.
     with np.errstate(divide="ignore"):
         stable = np.log(np.pi / 2 * rtt_s / delay_s) - 1e-9
     most = np.log(MOST_H)
@@ -220,9 +221,9 @@ def _critical_h(pipe: Values, rtt_s: Values, delay_s: Values) -> Values:
 def stability_map(
     rtts_s: Floats, flows: NDArray[np.int64], added_delay_s: float = 0.0, model: Model | None = None
 ) -> Floats:
-    """Return the critical h by (N, RTT), for R_p of ``rtts_s`` without a queue.
+    """Return the critical h by (N, RTT), where R_p is ``rtts_s`` and there is no queue.
 
-    The load is R' + ``added_delay_s`` old when a sender hears of it.
+    A sender learns the load with an age of R' + ``added_delay_s``.
     """
     points = [
         replace(model or Model(), propagation_s=float(rtt_s), queuing_s=0.0) for rtt_s in rtts_s

@@ -1,4 +1,4 @@
-"""The averages of Figures 5 to 7 beside ours, and ours beside ns-2's."""
+"""Published averages of Figures 5 to 7 beside ours, and ours beside ns-2's."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     Ns2 = Mapping[Scheme, Mapping[Measure, float]]
 
 VCP_PEAK_REASON = (
-    "VCP's senders begin with multiplicative increase, 6.25 % in 200 ms, as in its authors' code, "
-    "and overshoot less than a slow start does. A peak of 55 %, near those behind RED, would fit "
-    "senders that keep slow start, as the paper's Figure 2 has it; its appendix does not."
+    "VCP's senders start with multiplicative increase, 6.25 % per 200 ms, as in its authors' code, "
+    "and overshoot less than slow start does. A peak of 55 %, close to those behind RED, would fit "
+    "senders that keep slow start, as in the paper's Figure 2; its appendix has none."
 )
 GROWTHS = {"per-packet": "packets", "per-ack": "acknowledgements"}
 
 
 def _reasons(ours: Runs, ns2: Ns2) -> dict[str, str]:
-    """Return why values are known not to be met, with the numbers of these runs."""
+    """Return reasons for expected mismatches, by id of the cell, with numbers from these runs."""
 
     def mean(scheme: Scheme, measure: Callable[[Run], float]) -> float:
         return float(np.mean([measure(run) for run in ours[scheme]]))
@@ -56,8 +56,8 @@ def _reasons(ours: Runs, ns2: Ns2) -> dict[str, str]:
         return mean(scheme, lambda run: run.series.peak_percent)
 
     peaks = (
-        "How much the first windows overshoot depends on initial windows and starts, of which the "
-        "paper says nothing for DCCP. With those of ns-2's module it is nearly as with TCP, "
+        "How far the first windows overshoot depends on initial windows and start times, which the "
+        "paper does not give for DCCP. With those of ns-2's module the peak is close to TCP's, "
         f"{peak(DCCP_RED):.0f} against {peak(TCP_RED):.0f} %, and in ns-2 itself "
         f"{ns2[DCCP_RED]['peak_pct']:.0f} against {ns2[TCP_RED]['peak_pct']:.0f} %."
     )
@@ -65,20 +65,20 @@ def _reasons(ours: Runs, ns2: Ns2) -> dict[str, str]:
     model = Model()
     share_kbps = model.target * model.capacity_bps / model.flows / 1e3
     dccp = (
-        "With the buffer that gives TCP/RED its values, DCCP fills it too: its "
+        "DCCP also fills the buffer that gives TCP/RED its values. Its "
         f"{model.flows} flows have "
-        f"{mean(DCCP_RED, in_flight):.1f} packets in flight each, and to hold a window that grows "
-        f"by packets to that takes {drops(DCCP_RED):.0f} % of losses, in ns-2's module "
-        f"({ns2[DCCP_RED]['drop_pct']:.0f} %) as here. No reading of CCID 2 that was run gives "
-        f"both values; nearest is growth by {GROWTHS[nearest.reading.growth]} before a "
-        f"buffer of {nearest.reading.buffer} packets, with {nearest.queue_packets:.0f} packets and "
+        f"{mean(DCCP_RED, in_flight):.1f} packets in flight each. To limit a window that grows by "
+        f"packets to that takes {drops(DCCP_RED):.0f} % losses here and "
+        f"{ns2[DCCP_RED]['drop_pct']:.0f} % in ns-2's module. No reading of CCID 2 that was run "
+        f"gives both values. The closest is growth by {GROWTHS[nearest.reading.growth]} with a "
+        f"buffer of {nearest.reading.buffer} packets: {nearest.queue_packets:.0f} packets and "
         f"{nearest.drop_percent:.1f} %."
     )
     vcp_drops = (
         "The buffer that gives TCP/RED its values is small for 200 flows that each add alpha "
-        "packets in a round-trip time whatever the others do (the fluid model rests at a load "
-        f"above 1), and web traffic in the same queue obeys drops only: of all packets TCP loses "
-        f"{drops(TCP_VCP):.1f} % and DCCP {drops(DCCP_VCP):.1f} %."
+        "packets per round-trip time whatever the others do (the fluid model's equilibrium has a "
+        "load above 1), and web traffic in the same queue reacts only to drops: TCP loses "
+        f"{drops(TCP_VCP):.1f} % of all packets and DCCP {drops(DCCP_VCP):.1f} %."
     )
     least_s, most_s = ((ms / 1e3 + T_RHO_S) for ms in (LEAST_RTT_MS, MOST_RTT_MS))
     near_kbps, far_kbps, mean_kbps = (
@@ -86,11 +86,11 @@ def _reasons(ours: Runs, ns2: Ns2) -> dict[str, str]:
         for of in (0, -1, slice(None))
     )
     vcp_rate = (
-        f"With 60 ms a flow answers overload every {least_s:.2f} s, with 220 ms every "
-        f"{most_s:.2f} s (t_rho and a round-trip time), and both grow alike in time: so the "
-        f"goodput of the former is {near_kbps:.0f} kbps and that of the latter {far_kbps:.0f}. The "
-        f"mean of all flows is {mean_kbps:.0f} kbps, where the fair share of the link is "
-        f"{share_kbps:.0f}."
+        f"A flow with 60 ms reacts to overload every {least_s:.2f} s, one with 220 ms every "
+        f"{most_s:.2f} s (t_rho plus a round-trip time), and both grow equally over time. So the "
+        f"former has a goodput of {near_kbps:.0f} kbps, the latter of {far_kbps:.0f} kbps. The "
+        f"mean over all flows is {mean_kbps:.0f} kbps; the fair share of the link is "
+        f"{share_kbps:.0f} kbps."
     )
     return {
         "fig6b": dccp,
@@ -109,15 +109,15 @@ def _equation_9_reason(model: Model) -> str:
     share_kbps = model.target * model.capacity_bps / model.flows / 1e3
     of_capacity = model.flows * model.rate_at_rest_bps / model.capacity_bps
     return (
-        f"A slip of units: the last term of equation 9, {packets_per_s:.1f} packets per s, was "
+        f"An error of units: the last term of equation 9, {packets_per_s:.1f} packets per s, was "
         f"added to bits per s. In bits it is {packets_per_s * model.packet_bits / 1e3:.1f} kbps, "
-        f"and {model.flows} flows of the right value would need {of_capacity:.1f} C. What the "
+        f"and {model.flows} flows with the correct rate would need {of_capacity:.1f} C. What the "
         f"paper calls a match with theory is gamma C / N = {share_kbps:.1f} kbps, its fair share."
     )
 
 
 def published_cells(ours: Runs, ns2: Ns2) -> list[Cell]:
-    """Judge every published value of the schemes that were run, and equation 9."""
+    """Judge every published value of the given schemes, and equation 9."""
     cells: list[Cell] = []
     reasons = _reasons(ours, ns2)
     for scheme, runs in ours.items():
@@ -150,7 +150,7 @@ def _of_scheme(
         ),
         (
             "fig7-peak",
-            "highest packet drop rate at the beginning",
+            "highest packet drop rate at the start",
             "%",
             row.peak_percent,
             lambda series: series.peak_percent,
@@ -158,7 +158,7 @@ def _of_scheme(
         ),
         (
             "fig7-quiet",
-            "from when on no packet is dropped",
+            "time from which on no packet is dropped",
             "s",
             row.quiet_from_s,
             lambda series: series.quiet_from_s,
@@ -166,7 +166,7 @@ def _of_scheme(
         ),
         (
             "fig5",
-            "steady rate of a source with 60 ms",
+            "steady-state rate of a source with 60 ms",
             "kbps",
             row.rate_kbps,
             lambda series: series.shown_mean_kbps,
@@ -201,7 +201,7 @@ def _of_scheme(
 def _equation_9() -> Cell:
     return Cell(
         id="equation9",
-        what="steady rate of a DCCP/VCP source by equation 9, its units put right",
+        what="steady-state rate of a DCCP/VCP source by equation 9, with correct units",
         conditions={"R_p (ms)": 60, "R_q (ms)": 20},
         unit="kbps",
         published=RATE_BY_EQUATION_9_KBPS,
@@ -212,7 +212,7 @@ def _equation_9() -> Cell:
 
 
 def ns2_comparisons(ours: Runs, ns2: Ns2) -> list[Comparison]:
-    """Compare the schemes that ns-2 has, under the same settings."""
+    """Compare the schemes that ns-2 has with ns-2's, under the same settings."""
     rows: tuple[tuple[str, str, Callable[[Run], float], Measure], ...] = (
         ("mean queue", "packets", lambda run: run.series.queue_mean, "queue_pkts"),
         ("packets dropped", "%", lambda run: run.series.drop_percent, "drop_pct"),

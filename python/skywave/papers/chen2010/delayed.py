@@ -1,7 +1,8 @@
-"""A delayed differential equation of one variable and one constant delay, by the method of steps.
+"""Solver for a delay differential equation in one variable with one constant delay.
 
-Within a delay the past is known, and the equation an ordinary one: SciPy's Runge-Kutta of order 8
-with control of its error solves it there, and its dense output is the past of the next step.
+It uses the method of steps. Within one delay the past is known, so the equation is an ordinary one,
+which SciPy solves with an error-controlled Runge-Kutta method of order 8. Its dense output is the
+past of the next step.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ RELATIVE_ERROR = 1e-9
 
 @dataclass(frozen=True)
 class Solution:
-    """x(t) from 0 to the end; before 0 it is ``past``."""
+    """The solution x(t) from 0 to the end; before 0 it is ``past``."""
 
     past: float
     step_s: float
     pieces: Sequence[Callable[[ArrayLike], Floats]]
 
     def __call__(self, time_s: ArrayLike) -> Floats:
-        """Return x at these times."""
+        """Return x at the given times."""
         times = np.asarray(time_s, dtype=np.float64)
         values = np.full(times.shape, self.past)
         last = len(self.pieces) - 1
@@ -48,12 +49,14 @@ def solve_delayed(
     """Solve x'(t) = slope(x(t), x(t - delay)), with x = ``past`` up to time 0.
 
     Raises:
-        ValueError: where there is no duration, or a delay below zero.
-        ArithmeticError: where the solution cannot be followed to the end.
+        ValueError: If the duration is not above zero or the delay is negative.
+        ArithmeticError: If the solver fails before the end.
 
     """
     if delay_s < 0 or duration_s <= 0:
-        raise ValueError(f"a delay of {delay_s} s over {duration_s} s: give times above zero")
+        raise ValueError(
+            f"a delay of {delay_s} s over {duration_s} s: give a positive duration, delay >= 0"
+        )
     step_s = delay_s or duration_s
     pieces: list[Callable[[ArrayLike], Floats]] = []
     value = past
@@ -81,7 +84,7 @@ def solve_delayed(
             dense_output=True,
         )
         if not solved.success:
-            raise ArithmeticError(f"the equation was followed to {solved.t[-1]:g} s only")
+            raise ArithmeticError(f"the solver stopped at {solved.t[-1]:g} s")
         pieces.append(solved.sol)
         value = float(solved.y[0, -1])
     return Solution(past, step_s, pieces)

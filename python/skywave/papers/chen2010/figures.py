@@ -1,4 +1,4 @@
-"""Figures 5 to 7 of Chen, Yang and Hong, and those of section 3's analysis."""
+"""Figures 5 to 7 of Chen, Yang and Hong, and figures of section 3's analysis."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 
 def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]]) -> list[Drawn]:
-    """Draw the paper's figures from one run of each scheme, and the analysis.
+    """Draw the paper's figures from one run of each scheme, and those of the analysis.
 
-    ``sums`` has times and sums of windows of the schemes that section 3 is about.
+    ``sums`` has times and sums of windows for the schemes that section 3 models.
     """
-    beside = "Black: one run of ns-2, means of a second."
+    beside = "Black: one run of ns-2, means over one second."
     with style():
         return [
             Drawn.of(
                 "figure5",
-                "Figure 5. What a source with a propagation time of 60 ms sends, second by second. "
+                "Figure 5. Sending rate of a source with a propagation time of 60 ms, by second. "
                 "Black: one run of ns-2.",
                 _panels(ours, ns2, _rate, "Rate (kbps)"),
             ),
@@ -52,17 +52,17 @@ def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]])
             ),
             Drawn.of(
                 "equation6",
-                "Equation 6: the sum of windows of 200 flows from 400 packets on, with no delay, "
-                "with the load a control round trip old, and with an interval t_rho of 200 ms in "
-                "addition" + (". Colours: simulated sums." if sums else "."),
+                "Equation 6: the sum of windows of 200 flows, starting from 400 packets, without "
+                "delay, with a load that is a control round trip old, and with an additional "
+                "interval t_rho of 200 ms" + (". Colours: simulated sums." if sums else "."),
                 _equation_6(sums),
             ),
             Drawn.of(
                 "stability",
-                "The h from which on equation 6 is not stable at rest, by round-trip time and "
-                f"number of flows ({CAPACITY_BPS / 1e6:g} Mbps), for a load that is a control "
+                "The h from which on the equilibrium of equation 6 is unstable, by round-trip time "
+                f"and number of flows ({CAPACITY_BPS / 1e6:g} Mbps), for a load that is a control "
                 f"round trip old (left) and an interval t_rho of {1e3 * T_RHO_S:g} ms older "
-                "(right). Up to a line's h it is stable beyond the line. The paper's bound is "
+                "(right). Beyond a line, it is stable up to the line's h. The paper's bound is "
                 f"{STABLE_UP_TO_H:g} (dashed), for the left; VCP has {Model().h:g}.",
                 _stability(),
             ),
@@ -113,7 +113,7 @@ def _drops(axes: Axes, series: Series, theirs: Seconds | None) -> None:
 def _equation_6(sums: Mapping[Scheme, tuple[Floats, Floats]]) -> Figure:
     figure = begin(WIDE_IN)
     axes = figure.subplots()
-    # The mean propagation time of the network; equation 6 knows one only.
+    # The mean propagation time of the network: equation 6 has only one.
     model = Model(propagation_s=0.14)
     time_s = np.linspace(0, 10, 1001)
     for (scheme, (at_s, packets)), colour in zip(sums.items(), COLOURS, strict=False):
@@ -141,8 +141,8 @@ def _stability() -> Figure:
     flows = np.unique(np.geomspace(1, 1000, 30).astype(np.int64))
     levels = [Model().h, STABLE_UP_TO_H, 1.0, np.pi / 2, 2.0, 4.0, 8.0]
     for axes, added_s, title in (
-        (panels[0], 0.0, "load R' old"),
-        (panels[1], T_RHO_S, "load R' + t_rho old"),
+        (panels[0], 0.0, "load is R' old"),
+        (panels[1], T_RHO_S, "load is R' + t_rho old"),
     ):
         critical = np.minimum(stability_map(rtts_s, flows, added_s), 16.0)
         shades = axes.pcolormesh(

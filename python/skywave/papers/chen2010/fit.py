@@ -1,13 +1,12 @@
-"""The search for what the paper does not say: buffer, number of web sources, flavour of TCP.
+"""The search for what the paper does not give: buffer, number of web sources, flavour of TCP.
 
-Every combination of a coarse grid is run with TCP/RED on the same three seeds, none of which is one
-of the reproduced averages'. TCP/RED is the scheme of which most is known from elsewhere: the
-combination that is nearest to its row is taken for all schemes, and the others' values are
-predictions. Nearest: the least root-mean-square relative distance to the row's mean queue, packets
-dropped and peak; distances up to ``TIE`` above the least count as equal, and that of equals NewReno
-is taken is our choice.
-What DCCP/RED gets is stored beside those that fit in all three values, and decides nothing.
-``python -m skywave.papers stored chen2010/fit`` searches and stores the trials anew.
+It runs every combination of a coarse grid with TCP/RED on the same three seeds, which the averages
+of the report do not use. TCP/RED is the scheme best known from other sources. The combination
+closest to its row is used for all schemes, so the values of the others are predictions. The
+distance is the root-mean-square relative distance to the row's mean queue, packets dropped and
+peak. Distances up to ``TIE`` above the smallest count as equal; choosing NewReno among these is our
+decision. If all three values fit, the table also has the values of DCCP/RED, which decide nothing.
+``python -m skywave.papers stored chen2010/fit`` runs the search and stores the trials.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ GRID = tuple(
 
 @dataclass(frozen=True)
 class Trial:
-    """One combination, and what TCP/RED gets with it; where it fits, DCCP/RED too."""
+    """One combination, and the values of TCP/RED with it; if they fit, those of DCCP/RED too."""
 
     unpublished: Unpublished
     queue_packets: float
@@ -57,7 +56,7 @@ class Trial:
 
     @property
     def fits(self) -> bool:
-        """Whether all three values would be judged a match."""
+        """Whether all three values would count as a match."""
         row = PUBLISHED[TCP_RED.name]
         return (
             CLOSE.holds(row.queue_packets, self.queue_packets)
@@ -77,25 +76,25 @@ class Trial:
 
 
 TIE = 0.01
-"""Misses that differ by less (a percentage point) are equal: other seeds, or a rule of ns-2's TCP,
-move them so."""
+"""Misses that differ by less than this, a percentage point, are equal: other seeds, or a rule of
+ns-2's TCP, change them by as much."""
 
 
 def equals(trials: Sequence[Trial]) -> list[Trial]:
-    """Return the trials that count as nearest, that with the least miss first."""
+    """Return the trials that count as closest, the one with the smallest miss first."""
     least = min(trial.miss for trial in trials)
     equal = (trial for trial in trials if trial.miss < least + TIE)
     return sorted(equal, key=lambda trial: trial.miss)
 
 
 def best(trials: Sequence[Trial]) -> Trial:
-    """Return the trial that is taken: of the equals, the nearest of NewReno."""
+    """Return the chosen trial: of the equals, the closest with NewReno."""
     equal = equals(trials)
     return next((one for one in equal if one.unpublished.flavour == "newreno"), equal[0])
 
 
 def attempt(unpublished: Unpublished) -> Trial:
-    """Run one combination."""
+    """Run one combination and return its trial."""
     tcp = _means(TCP_RED, unpublished)
     trial = Trial(unpublished, *tcp)
     return Trial(unpublished, *tcp, *_means(DCCP_RED, unpublished)) if trial.fits else trial
@@ -112,4 +111,4 @@ def _means(scheme: Scheme, unpublished: Unpublished) -> tuple[float, float, floa
 
 
 TABLE = Table(Path(__file__).with_name("fit.csv"), Trial, GRID, attempt)
-"""The trials of the search that was made."""
+"""The stored trials of the search."""

@@ -1,4 +1,4 @@
-"""What this paper lends to the matrix: a link of many flows."""
+"""The paper's contribution to the matrix: a link with many flows."""
 
 from __future__ import annotations
 

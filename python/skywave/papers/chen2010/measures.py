@@ -1,4 +1,4 @@
-"""What is measured of a run, with one definition for our runs and for ns-2's."""
+"""The measures of a run, with the same definitions for our runs and ns-2's."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 PEAK_UNTIL_S = 5.0
-"""The highest drop rate of the beginning is looked for until then."""
+"""End of the time in which the highest initial drop rate is searched, in seconds."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One run: the bottleneck, and the flow of Figure 5 at it.
+    """The bottleneck in one run, and the flow of Figure 5 at it.
 
     A sample at ``time_s`` has the queue at that instant and the packets of the interval before it.
-    ``shown_arrivals`` counts what the shown flow sends, dropped packets included.
+    ``shown_arrivals`` counts the packets that the shown flow sends, including dropped ones.
     """
 
     time_s: Floats
@@ -50,48 +50,48 @@ class Series:
 
     @property
     def queue_mean(self) -> float:
-        """Mean queue in packets, of the whole run."""
+        """Mean queue over the whole run, in packets."""
         return float(self.queue_packets.mean())
 
     @property
     def drop_percent(self) -> float:
-        """Share of the run's packets that are dropped."""
+        """Share of the run's packets that are dropped, in percent."""
         return 100 * float(self.drops.sum() / self.arrivals.sum())
 
     @property
     def interval_drop_percent(self) -> float:
-        """The mean of drops over arrivals of each interval, as the paper defines its rate.
+        """Mean over intervals of drops over arrivals, in percent: the rate as the paper defines it.
 
-        It is less than the share of packets, since intervals with many drops have many arrivals.
+        It is below the share of packets, since intervals with many drops have many arrivals.
         """
         some = self.arrivals > 0
         return 100 * float((self.drops[some] / self.arrivals[some]).mean())
 
     @property
     def peak_percent(self) -> float:
-        """The highest drop rate of an interval in the beginning."""
+        """The highest drop rate of an interval at the start, in percent."""
         early = (self.time_s <= PEAK_UNTIL_S) & (self.arrivals > 0)
         return 100 * float((self.drops[early] / self.arrivals[early]).max())
 
     @property
     def quiet_from_s(self) -> float:
-        """From when on nothing is dropped."""
+        """The time from which on nothing is dropped, in seconds."""
         lossy = self.time_s[self.drops > 0]
         return float(lossy[-1]) if lossy.size else 0.0
 
     @property
     def shown_kbps(self) -> Floats:
-        """What the shown flow sends, second by second."""
+        """Sending rate of the shown flow, by second."""
         return _per_second(self.shown_arrivals) * PACKET_B * 8 / 1e3
 
     @property
     def shown_mean_kbps(self) -> float:
-        """What the shown flow sends in the steady state."""
+        """Sending rate of the shown flow in the steady state."""
         return float(self.shown_kbps[int(WARM_S) :].mean())
 
     @property
     def shown_variation(self) -> float:
-        """Standard deviation over mean of what the shown flow sends in a second."""
+        """Standard deviation over mean of the shown flow's sending rate by second."""
         steady = self.shown_kbps[int(WARM_S) :]
         return float(steady.std() / steady.mean())
 
@@ -106,9 +106,9 @@ class Run:
     web_kbps: float
 
     def packets_in_flight(self, data_b: int) -> float:
-        """Mean of the long-lived flows: what each delivers in its round-trip time, queue included.
+        """Return the mean over long-lived flows of packets delivered per round-trip time.
 
-        The queue takes as long as its mean number of packets, which carry ``data_b`` each.
+        The round-trip time includes the mean queue. Each packet carries ``data_b`` bytes.
         """
         queue_s = self.series.queue_mean * PACKET_B * 8 / CAPACITY_BPS
         rtts_s = np.array([rtt_ms(subnet) / 1e3 for subnet in range(SUBNETS)]) + queue_s
@@ -116,17 +116,17 @@ class Run:
 
     @property
     def jain_by_subnet(self) -> Floats:
-        """Jain's index among the flows of one round-trip time."""
+        """Jain's index over the flows with the same round-trip time, by subnet."""
         return np.array([jain(rates) for rates in self.goodput_kbps])
 
     @property
     def jain_of_subnets(self) -> float:
-        """Jain's index among the subnets: how little the round-trip time matters."""
+        """Jain's index over the subnets; 1 if the round-trip time does not matter."""
         return jain(self.goodput_kbps.mean(axis=1))
 
 
 def from_results(results: Results) -> Run:
-    """Read one of our runs."""
+    """Return the measures of one of our runs."""
     link = results.at_link(BOTTLENECK)
     shown = results.flows_at(BOTTLENECK, SHOWN)
     delivered = {flow["name"]: flow["delivered_bytes"] for flow in results.summary["flows"]}

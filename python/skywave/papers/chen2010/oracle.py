@@ -1,8 +1,8 @@
-"""ns-2's stored answers for the schemes with RED.
+"""ns-2's stored results for the schemes with RED.
 
-``ns2/averages.csv`` has a line for each run, ``ns2/tcp.csv`` and ``ns2/dccp.csv`` the first runs,
-second by second. ``python -m skywave.papers golden chen2010`` runs ns-2 and stores its answers
-anew, which takes minutes.
+``ns2/averages.csv`` has a line per run, ``ns2/tcp.csv`` and ``ns2/dccp.csv`` have the first runs by
+second. ``python -m skywave.papers golden chen2010`` runs ns-2 and stores its results, which takes
+minutes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 STORED = Path(__file__).parent / "ns2"
 SEEDS = range(1, 6)
-REMARK = f"stored answers of ns-2.35, means over {len(SEEDS)} runs of each scheme"
+REMARK = f"stored results of ns-2.35, means over {len(SEEDS)} runs of each scheme"
 KNOWN = (TCP_RED, DCCP_RED)
 """The schemes that ns-2 has."""
 FLAVOURS = {"reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
@@ -55,7 +55,7 @@ MEASURES: tuple[Measure, ...] = (
 
 @dataclass(frozen=True)
 class Seconds:
-    """One run of ns-2; a sample at ``time_s`` covers the second before it."""
+    """One run of ns-2. A sample at ``time_s`` covers the second before it."""
 
     time_s: Floats
     queue_packets: Floats
@@ -64,14 +64,14 @@ class Seconds:
 
 
 def averages(scheme: Scheme) -> dict[Measure, float]:
-    """Return the means over ns-2's runs of a scheme that it knows."""
+    """Return the means over ns-2's runs of a scheme in ``KNOWN``."""
     table = pyarrow.csv.read_csv(STORED / "averages.csv")
     rows = table.filter(pc.field("transport") == scheme.transport)
     return {name: float(rows[name].to_numpy().mean()) for name in MEASURES}
 
 
 def seconds(scheme: Scheme) -> Seconds:
-    """Return one run of ns-2 second by second, of a scheme that it knows."""
+    """Return one run of ns-2 by second, for a scheme in ``KNOWN``."""
     table = pyarrow.csv.read_csv(STORED / f"{scheme.transport}.csv")
     column = {name: table[name].to_numpy().astype(np.float64) for name in table.column_names}
     return Seconds(
@@ -83,13 +83,13 @@ def seconds(scheme: Scheme) -> Seconds:
 
 
 def command(scheme: Scheme, seed: int, out: Path) -> list[str]:
-    """Return the command that runs ns-2 and writes its answer second by second to ``out``.
+    """Return the command that runs ns-2 and writes its results by second to ``out``.
 
     Raises:
-        Ns2Error: where it is not installed.
+        Ns2Error: If ns-2 is not installed.
 
     """
-    # Its DCCP adds 32 B of headers, and its TCP none: see the script.
+    # Its DCCP adds 32 B of headers, its TCP none; see the script.
     payload = DATA_B["dccp"] if scheme.transport == "dccp" else PACKET_B
     return ns2.command(
         "chen2010.tcl",
@@ -104,10 +104,10 @@ def command(scheme: Scheme, seed: int, out: Path) -> list[str]:
 
 
 def renew() -> None:
-    """Run ns-2 and store its answers in place of those of the repository.
+    """Run ns-2 and replace the stored results.
 
     Raises:
-        Ns2Error: where it cannot be run; what was stored stays.
+        Ns2Error: If ns-2 cannot be run. The stored results stay.
 
     """
     runs = [(scheme, seed) for scheme in KNOWN for seed in SEEDS]
@@ -121,7 +121,7 @@ def renew() -> None:
             first = seed == min(SEEDS)
             name = f"{scheme.transport}.csv"
             out = partial / name if first else Path(scratch) / f"{seed}-{name}"
-            # The last line has the whole run.
+            # The last line is about the whole run.
             return ns2.run(command(scheme, seed, out)).splitlines()[-1]
 
         answers = run_all(runs, run, None)

@@ -1,4 +1,4 @@
-"""What sections 4.1 to 4.3 of Chen, Yang and Hong say of each scheme, in numbers."""
+"""Values published for each scheme in sections 4.1 to 4.3 of Chen, Yang and Hong."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One scheme. The rate is that of a source with 60 ms, where one is named."""
+    """The values of one scheme. The rate is that of a source with 60 ms; None if not published."""
 
     queue_packets: float
     peak_percent: float
     drop_percent: float | None = None
     quiet_from_s: float | None = None
-    """From when on no packet is dropped."""
+    """The time from which on no packet is dropped."""
     rate_kbps: float | None = None
 
 

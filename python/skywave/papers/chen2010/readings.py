@@ -1,7 +1,7 @@
-"""Whether any reading of CCID 2 gives the published DCCP/RED: 125 packets, 3 % dropped.
+"""Whether some reading of CCID 2 gives the published DCCP/RED: 125 packets, 3 % dropped.
 
-Each reading is run with each of several buffers on the same two seeds.
-``python -m skywave.papers stored chen2010/readings`` runs them all and stores the answers anew.
+Each reading is run with several buffers on the same two seeds.
+``python -m skywave.papers stored chen2010/readings`` runs all of them and stores the results.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ RULES: tuple[tuple[Literal["rfc", "ns2"], str, str], ...] = (
     ("rfc", "200 ms", "marks"),
     ("ns2", "1 s", "drops"),
 )
-"""Rules, smallest timeout and what RED does, with an Ack Ratio of 2."""
+"""Rules, smallest RTO and action of RED, for readings with an Ack Ratio of 2."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read what the paper calls CCID 2.
+    """One reading of what the paper calls CCID 2.
 
-    ``growth`` is by packets (in slow start a half for each, or one) or, with a window that is not
-    whole, by acknowledgements. ``ack_ratio`` is the first: with windows of a few packets it cannot
-    stay above 2 (RFC 4341 section 6.1.2). ``least_rto`` is the smallest timeout. RED may mark
-    instead of dropping, since CCID 2 is made for ECN.
+    ``growth`` is by packets (in slow start half a packet for each, or one) or, with a fractional
+    window, by acknowledgements. ``ack_ratio`` is the initial one; with windows of a few packets it
+    cannot stay above 2 (RFC 4341 section 6.1.2). ``least_rto`` is the smallest RTO. RED may mark
+    instead of dropping, since CCID 2 is designed for ECN.
     """
 
     profile: Literal["rfc", "ns2"]
@@ -54,14 +54,14 @@ class Reading:
 
     @property
     def dccp(self) -> dict[str, Any]:
-        """The parameters of DCCP that differ from the paper's set."""
+        """The parameters of DCCP that differ from the paper's settings."""
         return {
             "profile": self.profile,
             "growth": self.growth,
             "ack_ratio": self.ack_ratio,
             "min_rto": self.least_rto,
             "ecn": self.router == "marks",
-            # So that all packets have the same size.
+            # With these, all packets have the same size.
             "short_seqnos": True,
         }
 
@@ -83,7 +83,7 @@ ALL_READINGS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reading gives, means over the seeds."""
+    """The results of a reading, as means over the seeds."""
 
     reading: Reading
     queue_packets: float
@@ -93,7 +93,7 @@ class Answer:
 
     @property
     def is_published(self) -> bool:
-        """Whether mean queue and mean drop rate would both be judged a match."""
+        """Whether mean queue and mean drop rate would both count as a match."""
         row = PUBLISHED[DCCP_RED.name]
         return CLOSE.holds(row.queue_packets, self.queue_packets) and CLOSE.holds(
             row.drop_percent or 0.0, self.drop_percent
@@ -109,7 +109,7 @@ class Answer:
 
 
 def ask(reading: Reading) -> Answer:
-    """Run one reading."""
+    """Run one reading and return its results."""
     unpublished = replace(UNPUBLISHED, buffer=reading.buffer)
     red = {"ecn": reading.router == "marks"}
     runs = [
@@ -128,9 +128,9 @@ def ask(reading: Reading) -> Answer:
 
 
 def nearest(answers: Iterable[Answer]) -> list[Answer]:
-    """Return the answers, the nearest to what is published first."""
+    """Return the answers sorted by distance from the published values, closest first."""
     return sorted(answers, key=lambda answer: answer.miss)
 
 
 TABLE = Table(Path(__file__).with_name("readings.csv"), Answer, ALL_READINGS, ask)
-"""The answers, in the order of the readings."""
+"""The stored answers, in the order of the readings."""

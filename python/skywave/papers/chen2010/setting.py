@@ -1,4 +1,4 @@
-"""The experiment of Chen, Yang and Hong: one parameter set for all schemes, as scenarios.
+"""The experiment of Chen, Yang and Hong as scenarios: one parameter set for all schemes.
 
 H. Chen, O. W. W. Yang, Y. Hong, "Performance Analysis of VCP Controller on DCCP Traffic", 2010.
 """
@@ -14,50 +14,50 @@ from skywave.papers.reproduction import Parameter
 from skywave.scenario import Dccp, Dumbbell, Ftp, Probes, Red, Scenario, Tcp, VcpRouter, Web
 
 SEEDS = range(1, 21)
-"""Runs of each scheme."""
+"""Seeds of each scheme's runs."""
 DURATION_S = 120
 WARM_S = 20.0
-"""Where a value is one of the steady state, the first seconds do not count."""
+"""Time after which values of the steady state are measured, in seconds."""
 SUBNETS = 10
 HOSTS = 20
-"""Long-lived flows of each subnet."""
+"""Number of long-lived flows per subnet."""
 LEAST_RTT_MS, MOST_RTT_MS = 60.0, 220.0
 BOTTLENECK = "r1->r2"
 BOTTLENECK_DELAY_MS = 10.0
 CAPACITY_BPS = 45e6
 PACKET_B = 1024
-"""On the wire, headers included."""
+"""Size on the wire, including headers, in bytes."""
 IP_B, TCP_B, DCCP_B = 20, 20, 12
 DATA_B = {"tcp": PACKET_B - IP_B - TCP_B, "dccp": PACKET_B - IP_B - DCCP_B}
-"""What a packet carries, by transport."""
+"""Data in a packet by transport, in bytes."""
 STAGGER = "100 ms"
 T_RHO_S = 0.2
-"""VCP's interval."""
+"""VCP's measuring interval, in seconds."""
 SAMPLE_S = 0.01
-"""The interval of Figure 7."""
+"""The interval of Figure 7, in seconds."""
 ALL_WINDOWS = Probes(interval="100 ms", links=(BOTTLENECK,))
-"""Samples of every flow, for sums of windows."""
+"""Samples of all flows, for sums of windows."""
 SHOWN = "subnet0-1"
-"""The flow of Figure 5: one with the least round-trip time."""
+"""The flow of Figure 5, one with the smallest round-trip time."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A transport and what the router does for it."""
+    """A transport and the router's algorithm."""
 
     transport: Literal["tcp", "dccp"]
     router: Literal["red", "vcp"]
     panel: str
-    """The panel of Figures 5 to 7."""
+    """The panel in Figures 5 to 7."""
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """The name for files."""
         return f"{self.transport}-{self.router}"
 
     @property
     def label(self) -> str:
-        """The paper's name."""
+        """The name in the paper."""
         return f"{self.transport}/{self.router}".upper()
 
 
@@ -66,10 +66,10 @@ DCCP_RED = Scheme("dccp", "red", "b")
 TCP_VCP = Scheme("tcp", "vcp", "c")
 DCCP_VCP = Scheme("dccp", "vcp", "d")
 SCHEMES = (TCP_RED, DCCP_RED, TCP_VCP, DCCP_VCP)
-"""The schemes that are run. One more is one more entry here, and its case in ``queue_of`` and
+"""The schemes that are run. To add one, add it here, and its case to ``queue_of`` and
 ``transport_of``."""
 MODELLED = (DCCP_VCP,)
-"""The schemes that section 3 is about, DCCP/VCP: their sums of windows stand beside equation 6."""
+"""The schemes that section 3 models, DCCP/VCP. Their sums of windows are shown with equation 6."""
 
 
 Flavour = Literal["reno", "newreno", "sack"]
@@ -77,7 +77,7 @@ Flavour = Literal["reno", "newreno", "sack"]
 
 @dataclass(frozen=True)
 class Unpublished:
-    """What the paper does not say, and the search of ``fit`` found: one set for all schemes."""
+    """Values that the paper does not give, as found by ``fit``; the same for all schemes."""
 
     buffer: int
     web_sources: int
@@ -88,17 +88,17 @@ UNPUBLISHED = Unpublished(buffer=200, web_sources=50, flavour="newreno")
 
 
 def rtt_ms(subnet: int) -> float:
-    """Return the propagation time of a subnet's flows, there and back."""
+    """Return the round-trip propagation time of a subnet's flows, in ms."""
     return LEAST_RTT_MS + (MOST_RTT_MS - LEAST_RTT_MS) * subnet / (SUBNETS - 1)
 
 
 def flow_name(subnet: int, host: int) -> str:
-    """Return the name of a long-lived flow; hosts count from 1."""
+    """Return the name of a long-lived flow. Hosts are numbered from 1."""
     return f"subnet{subnet}-{host}"
 
 
 def queue_of(scheme: Scheme, unpublished: Unpublished, **changes: Any) -> Red | VcpRouter:
-    """Return the discipline of the bottleneck."""
+    """Return the queue discipline of the bottleneck."""
     match scheme.router:
         case "red":
             given: dict[str, Any] = {
@@ -136,9 +136,9 @@ def scenario(
     red: dict[str, Any] | None = None,
     dccp: dict[str, Any] | None = None,
 ) -> Scenario:
-    """Return the scenario of one run; ``red`` and ``dccp`` are changes of a reading.
+    """Return the scenario of one run. ``red`` and ``dccp`` override parameters for a reading.
 
-    Samples are of the bottleneck and of the flow of Figure 5, unless there are other ``probes``.
+    By default, probes sample the bottleneck and the flow of Figure 5.
     """
     interval = f"{SAMPLE_S * 1e3:g} ms"
     description = Scenario(
@@ -176,7 +176,7 @@ def scenario(
 
 
 def _access_delay(subnet: int) -> str:
-    """Return the delay of each of the two access links of a subnet's flows."""
+    """Return the delay of either access link of a subnet's flows."""
     one_way_ms = rtt_ms(subnet) / 2 - BOTTLENECK_DELAY_MS
     return f"{round(one_way_ms / 2 * 1e6)} ns"
 
@@ -191,22 +191,20 @@ def _tcp(unpublished: Unpublished) -> Tcp:
 
 
 PARAMETERS = (
-    Parameter("Topology", "dumbbell, 10 subnets a side, 20 long-lived flows each", "paper"),
+    Parameter("Topology", "dumbbell, 10 subnets per side, 20 long-lived flows each", "paper"),
     Parameter("Bottleneck", "45 Mbps; 10 ms of each flow's propagation time", "paper; ours"),
-    Parameter(
-        "Propagation, there and back", "60 to 220 ms, a subnet each 17.8 ms", "paper: uniform"
-    ),
-    Parameter("Access links", "100 Mbps, no limit to their queues", "ours"),
+    Parameter("Round-trip propagation", "60 to 220 ms, one subnet every 17.8 ms", "paper: uniform"),
+    Parameter("Access links", "100 Mbps, unlimited queues", "ours"),
     Parameter("Packets", f"{PACKET_B} B, with IPv4 and transport headers", "paper: packet size"),
     Parameter("RED", "150 and 700 packets, max_p 0.1, weight 0.002", "paper"),
-    Parameter("RED, besides", "in packets, not gentle, drops", "the original RED"),
+    Parameter("RED, other", "counts packets, not gentle, drops", "the original RED"),
     Parameter(
         "VCP",
         "t_rho 0.2 s, t_q 10 ms, k_q 0.5, gamma 0.98, alpha 1, beta 0.875, mu 1/16, sigmas 10, 2.5",
         "paper",
     ),
     Parameter(
-        "VCP, besides", "after a decrease overload alone is ignored; a loss halves", "ns-2 code"
+        "VCP, other", "after a decrease only overload is ignored; a loss halves", "ns-2 code"
     ),
     Parameter("Buffer", f"{UNPUBLISHED.buffer} packets", "search"),
     Parameter(
@@ -220,10 +218,10 @@ PARAMETERS = (
     Parameter("TCP", f"{UNPUBLISHED.flavour}, ns-2's, without delayed acknowledgements", "search"),
     Parameter(
         "DCCP",
-        "CCID 2 as in ns-2's module, Ack Ratio 2 at first, no ECN; VCP: CCID 248",
+        "CCID 2 as in ns-2's module, initial Ack Ratio 2, no ECN; VCP: CCID 248",
         "paper; ns-2",
     ),
-    Parameter("Starts", "within 0.1 s; web sources think from within 1 s on", "paper: at 0 s"),
+    Parameter("Starts", "within 0.1 s; web sources start thinking within 1 s", "paper: at 0 s"),
     Parameter("Duration", f"{DURATION_S} s", "paper"),
 )
 """The whole parameter set."""

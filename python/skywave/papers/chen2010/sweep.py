@@ -1,12 +1,13 @@
-"""Beyond the paper: what the authors of VCP asked of it, beside CoDel and PIE with marks.
+"""Beyond the paper: questions of VCP's authors, with CoDel and PIE that mark for comparison.
 
-Capacity, round-trip time, number of flows, traffic on the way back and bottlenecks in a row, one at
-a time around a base case; and a demand that changes at once. The same TCP meets VCP's routers, with
-the additive increase scaled as published, (R / 200 ms)^2, and as in the authors' code for ns-2,
-(R / 100 ms)^2; and CoDel and PIE that mark, with ECN (RFC 3168) at its ends.
+The sweeps vary capacity, round-trip time, number of flows, reverse traffic and number of
+bottlenecks, one at a time from a base case. Another scenario changes the demand abruptly. The same
+TCP runs with VCP's routers, with the additive increase scaled as published, (R / 200 ms)^2, and as
+in the authors' code for ns-2, (R / 100 ms)^2; and with CoDel and PIE, which mark, using ECN
+(RFC 3168).
 
-``python -m skywave.papers stored chen2010/sweep`` runs all points and stores what they give: some
-minutes, for up to 37 million packets a point.
+``python -m skywave.papers stored chen2010/sweep`` runs all points and stores the outcomes. It takes
+some minutes, with up to 37 million packets per point.
 """
 
 from __future__ import annotations
@@ -47,16 +48,16 @@ ROUTER_LABELS: dict[Router, str] = {
 }
 
 WARM = 1 / 3
-"""The first third of a run does not count."""
+"""The share of a run that is not measured, at its start."""
 MEASURED = ("time_s", "delivered_bytes", "queue_packets", "queue_bytes")
-"""Columns that a point's values come of."""
+"""Columns that a point's outcome is computed from."""
 ACCESS = 4
-"""An access link has so many times the bottleneck's rate, and is never the bottleneck."""
+"""The rate of an access link over that of the bottleneck, so that it never limits."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A network: ``flows`` over each bottleneck; of several, a tenth of them crosses all."""
+    """A network with ``flows`` over each bottleneck; if there are several, a tenth crosses all."""
 
     sweep: str
     mbps: float = 45.0
@@ -67,23 +68,23 @@ class Point:
 
     @property
     def duration_s(self) -> float:
-        """A minute, or as many round-trip times."""
+        """A minute, or 60 round-trip times if that is longer."""
         return max(60.0, 60 * self.rtt_ms / 1e3)
 
     @property
     def buffer(self) -> int:
-        """Packets: a bandwidth-delay product, and at least two for each flow."""
+        """Packets: a bandwidth-delay product, and at least two per flow."""
         return buffer_packets(self.mbps, self.rtt_ms, self.flows + self.reverse)
 
     @property
     def x(self) -> float:
-        """The value that its sweep is about."""
+        """The value that the point's sweep varies."""
         return float(getattr(self, SWEEPS[self.sweep].field))
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """One question."""
+    """One varied parameter."""
 
     field: str
     label: str
@@ -102,7 +103,7 @@ SWEEPS = {
         is_log=True,
     ),
     "flows": Sweep("flows", "Flows", (1, 3, 10, 50, 100, 300, 1000), is_log=True),
-    "reverse": Sweep("reverse", "Flows on the way back", (0, 10, 50, 100), is_log=False),
+    "reverse": Sweep("reverse", "Reverse flows", (0, 10, 50, 100), is_log=False),
     "bottlenecks": Sweep("bottlenecks", "Bottlenecks in a row", tuple(range(1, 8)), is_log=False),
 }
 
@@ -119,25 +120,25 @@ POINTS = tuple(_points())
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a point gives behind one kind of router, over all its bottlenecks."""
+    """The outcome of a point with one kind of router, over all its bottlenecks."""
 
     sweep: str
     x: float
     router: Router
     utilisation: float
-    """Of the least used bottleneck."""
+    """Of the bottleneck with the lowest utilisation."""
     queue_share: float
-    """Mean queue of the fullest one, as a share of its buffer."""
+    """Mean queue of the fullest bottleneck, as a share of its buffer."""
     queue_ms: float
-    """The same in time."""
+    """The same as a time."""
     drop_percent: float
-    """Of what arrives at all of them."""
+    """Drops over arrivals, of all bottlenecks."""
     jain: float
     """Of the flows that cross one bottleneck."""
 
 
 def queue_of(router: Router, buffer: int) -> Queue:
-    """Return the discipline; CoDel and PIE have the parameters of their RFCs."""
+    """Return the queue discipline. CoDel and PIE have the parameters of their RFCs."""
     match router:
         case "vcp":
             return VcpRouter(packets=buffer)
@@ -150,7 +151,7 @@ def queue_of(router: Router, buffer: int) -> Queue:
 
 
 def transport_of(router: Router) -> Tcp:
-    """Return the TCP that goes with it: one window, marks or codes."""
+    """Return the TCP for a router, which differs only in its use of marks or codes."""
     match router:
         case "vcp":
             return evolve(TCP, control="vcp", vcp=Vcp(rules="chen2010", paces=True))
@@ -161,13 +162,13 @@ def transport_of(router: Router) -> Tcp:
 
 
 def scenario(point: Point, router: Router, seed: int = 1) -> Scenario:
-    """Return a point's scenario: a dumbbell, or a chain of routers."""
+    """Return the scenario of a point: a dumbbell, or a chain of routers."""
     build = _dumbbell if point.bottlenecks == 1 else _chain
     return build(point, router, seed)
 
 
 def bottlenecks(point: Point) -> list[str]:
-    """Return the names of the links that are measured."""
+    """Return the names of the measured links."""
     return [f"r{number}->r{number + 1}" for number in range(1, point.bottlenecks + 1)]
 
 
@@ -186,7 +187,7 @@ def _dumbbell(point: Point, router: Router, seed: int) -> Scenario:
         bottleneck=Dumbbell(
             pairs=1,
             rate=_rate(point.mbps),
-            # Four fifths of the propagation time are the bottleneck's.
+            # The bottleneck has four fifths of the propagation time.
             delay=_nanoseconds(0.8 * point.rtt_ms / 2),
             queue=queue_of(router, point.buffer),
             access_rate=_rate(ACCESS * point.mbps),
@@ -202,7 +203,7 @@ def _dumbbell(point: Point, router: Router, seed: int) -> Scenario:
 
 
 def _chain(point: Point, router: Router, seed: int) -> Scenario:
-    """Let a tenth of the flows go all the way; the others cross one bottleneck each."""
+    """Return a chain that a tenth of the flows cross entirely; the others cross one bottleneck."""
     through = max(1, point.flows // 10)
 
     def aggregate(name: str, flows: int) -> Aggregate:
@@ -239,7 +240,7 @@ def _nanoseconds(ms: float) -> str:
 
 
 def measure(point: Point, router: Router, results: Results) -> Outcome:
-    """Return what a run gives."""
+    """Return the outcome of a run."""
     warm = results.links.filter(pc.field("time_s") > WARM * point.duration_s)
     drops, arrivals = (pc.sum(warm[name]).as_py() for name in ("drops", "arrivals"))
     utilisations, queues = [], []
@@ -269,7 +270,7 @@ def measure(point: Point, router: Router, results: Results) -> Outcome:
 
 @dataclass(frozen=True)
 class Demand:
-    """Flows that come and go all at once."""
+    """Flows that join and leave all at once."""
 
     flows: int = 50
     joining: int = 150
@@ -277,14 +278,14 @@ class Demand:
     leaves_s: float = 80.0
     end_s: float = 120.0
     mean_s: float = 1.0
-    """What is drawn are means of so long."""
+    """The time over which plotted values are averaged."""
 
 
 DEMAND = Demand()
 
 
 def demand_scenario(router: Router, seed: int = 1) -> Scenario:
-    """Return the base case, with flows that join and leave."""
+    """Return the base case with flows that join and leave."""
     base = Point("flows", flows=DEMAND.flows)
     network = evolve(
         scenario(base, router, seed), name=f"demand-{router}", duration=f"{DEMAND.end_s:g} s"
@@ -304,7 +305,7 @@ def demand_scenario(router: Router, seed: int = 1) -> Scenario:
 
 
 def demand_series(results: Results) -> tuple[Floats, Floats, Floats]:
-    """Return times, utilisation and queue in packets, in means of ``DEMAND.mean_s``."""
+    """Return times, utilisation, and queue in packets, averaged over ``DEMAND.mean_s``."""
     links = results.links
     number = (links["time_s"].to_numpy() / DEMAND.mean_s - 1e-9).astype(np.int64)
 
@@ -319,7 +320,7 @@ def demand_series(results: Results) -> tuple[Floats, Floats, Floats]:
 
 
 def outcome(asked: tuple[Point, Router]) -> Outcome:
-    """Run a point behind a router."""
+    """Run a point with a router and return its outcome."""
     point, router = asked
     return measure(point, router, run(scenario(point, router)))
 
@@ -330,11 +331,11 @@ TABLE = Table(
     [(point, router) for point in POINTS for router in ROUTERS],
     outcome,
 )
-"""What the points give."""
+"""The stored outcomes."""
 
 
 def by_point(found: Sequence[Outcome]) -> list[tuple[Point, list[Outcome]]]:
-    """Return each point with what it gives behind each router."""
+    """Return each point with its outcomes for all routers."""
     return [
         (point, [one for one in found if (one.sweep, one.x) == (point.sweep, point.x)])
         for point in POINTS

@@ -1,4 +1,4 @@
-"""The sweeps of VCP beside CoDel and PIE, drawn."""
+"""Figures of the sweeps and of the change of demand, for VCP, CoDel and PIE."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def draw(outcomes: Sequence[Outcome], demand: Mapping[Router, tuple[Floats, ...]
         return [
             Drawn.of(
                 "sweeps",
-                "Beyond the paper: the same TCP behind VCP's routers, with the additive increase "
-                "as published and as in its authors' code for ns-2, and behind CoDel and PIE that "
-                "mark. 45 Mbps, 80 ms, 50 flows, no traffic on the way back and one bottleneck, "
-                "but for what the axis says.",
+                "Beyond the paper: the same TCP with VCP's routers, with the additive increase as "
+                "published and as in its authors' code for ns-2, and with CoDel and PIE, which "
+                "mark. Except for the varied parameter: 45 Mbps, 80 ms, 50 flows, no reverse "
+                "traffic, one bottleneck.",
                 _sweeps(outcomes),
             ),
             Drawn.of(
                 "demand",
                 f"Beyond the paper: {DEMAND.joining} flows join {DEMAND.flows} at "
                 f"{DEMAND.joins_s:g} s and leave at {DEMAND.leaves_s:g} s. 45 Mbps, 80 ms; means "
-                f"of {DEMAND.mean_s:g} s.",
+                f"over {DEMAND.mean_s:g} s.",
                 _demand(demand),
             ),
         ]

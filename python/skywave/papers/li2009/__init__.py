@@ -1,4 +1,4 @@
-"""Li and Yousefi'zadeh 2009: MPCP, a load factor told by a chain of packets, beside VCP."""
+"""Li and Yousefi'zadeh 2009: MPCP, a load factor encoded in a chain of packets, beside VCP."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from skywave.results import Results
     from skywave.scenario import Scenario
 
-NO_NS2 = Ns2Source("stored", "has neither VCP nor MPCP, so there are no answers of it")
+NO_NS2 = Ns2Source("stored", "has neither VCP nor MPCP, so it has no results")
 SHOWN_LOSS_PERCENT = 30
-"""The transfers whose series are written; with packets where those are looked at."""
+"""The loss rate of the transfers whose series are written; of DPCP over TCP, packets too."""
 PUBLISHED_LOTS = (VCP, DPCP)
-"""The protocols of Figure 2; TPCP's parking lots are stored with the variants."""
+"""The protocols of Figure 2. TPCP's parking lots are stored with the variants."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Figures 2 to 5, what else was seen in their runs, and the stored variants."""
+    """Figures 2 to 5, additional measurements of their runs, and the stored variants."""
 
     ours: Ours
     vcp_shares: Mapping[int, Average]
@@ -62,7 +62,7 @@ class Measured:
 
 
 def _run(options: Options) -> Ran[Measured]:
-    """Run Figures 2 to 5."""
+    """Run the experiments of Figures 2 to 5."""
     lots, looks = (
         {
             (scheme, reading): of(scheme, reading)
@@ -81,7 +81,7 @@ def _run(options: Options) -> Ran[Measured]:
             carrier,
             percent,
             seed,
-            # Its headers tell when it falls back to VCP.
+            # Its headers show when it falls back to VCP.
             packets=carrier == DPCP_TCP,
         )
         for carrier in CARRIERS
@@ -113,7 +113,7 @@ def _run(options: Options) -> Ran[Measured]:
             for carrier in CARRIERS
         },
     )
-    # One run of each kind; the others differ in their seed or their loss rate.
+    # Of each kind, write the runs of one seed and loss rate.
     shown: dict[str, tuple[Scenario, Results]] = {
         **{
             f"lot-{scheme.name}-{reading.name}": (scenario, lot_results[scheme, reading])
@@ -157,7 +157,7 @@ def _run(options: Options) -> Ran[Measured]:
 
 
 def _readings(measured: Measured) -> list[dict[str, Any]]:
-    """Return the parking lot under each reading of its traffic."""
+    """Return the parking lot's rows for each reading of its traffic."""
     return [
         said.lot_row(scheme, reading, link, measured.ours)
         for reading in READINGS
@@ -167,7 +167,7 @@ def _readings(measured: Measured) -> list[dict[str, Any]]:
 
 
 def _sections(measured: Measured) -> dict[str, Any]:
-    """Return the tables of the report's own sections."""
+    """Return the values of this report's own sections."""
     lots, dumbbells = measured.lots, measured.dumbbells
     return {
         "warm_s": parking.WARM_S,

@@ -1,4 +1,4 @@
-"""The published values of Figures 2 to 5 beside ours."""
+"""Published values of Figures 2 to 5 beside ours."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ours:
-    """What the runs give."""
+    """The measurements of all runs."""
 
     lots: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]]
     dumbbells: Mapping[Scheme, Sequence[Course]]
@@ -52,7 +52,7 @@ class Ours:
 
 
 def published_cells(ours: Ours, lots: Sequence[Lot], dumbbells: Sequence[Dumbbell]) -> list[Cell]:
-    """Judge every published value; reasons name what stored parking lots and dumbbells give."""
+    """Judge every published value; reasons quote the stored parking lots and dumbbells."""
     return [
         *(cell for reading in READINGS for cell in _figure_2(ours, reading, lots)),
         *_figure_3(ours, dumbbells),
@@ -163,7 +163,7 @@ def _figure_3(ours: Ours, dumbbells: Sequence[Dumbbell]) -> list[Cell]:
     def transition(scheme: Scheme, value: float, rule: Rule) -> Cell:
         return Cell(
             id=f"fig3/{scheme.name}-transition",
-            what="time until a second's utilisation is 90 % of that of the steady state",
+            what="time until the utilisation of a second reaches 90 % of the steady state's",
             conditions={"protocol": scheme.label, "runs": len(ours.dumbbells[scheme])},
             unit="s",
             published=value,
@@ -181,7 +181,7 @@ def _figure_3(ours: Ours, dumbbells: Sequence[Dumbbell]) -> list[Cell]:
         transition(DPCP, published.DPCP_TRANSITION_S, Limit("<=")),
         Cell(
             id="fig3/utilisation",
-            what='how much more of the bottleneck DPCP uses than VCP ("higher")',
+            what='utilisation of DPCP minus that of VCP ("higher")',
             conditions={"VCP (%)": round(steady[VCP], 1), "DPCP (%)": round(steady[DPCP], 1)},
             unit=POINTS,
             published=0.0,
@@ -214,7 +214,8 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
     return [
         cell(
             "knee",
-            f"loss rate up to which a transfer takes at most {EFFECT:g} times as long as without",
+            f"highest loss rate at which a transfer takes at most {EFFECT:g} times as long as "
+            "without loss",
             "%",
             published.KNEE_PERCENT,
             knee_percent(times),
@@ -222,7 +223,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
         ),
         cell(
             "steeper",
-            "how many times more the time grows from 30 to 45 % of loss than from 0 to 30 % "
+            "growth of the time from 30 to 45 % loss over that from 0 to 30 % "
             '("significant degradation" beyond 35 %)',
             "ratio",
             1.0,
@@ -231,7 +232,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
         ),
         cell(
             "faster",
-            "of the loss rates, how many with which DPCP is faster than VCP over TCP",
+            "number of loss rates at which DPCP is faster than VCP over TCP",
             "count",
             float(len(LOSS_PERCENT)),
             float(faster),
@@ -241,7 +242,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
 
 
 def _gap(ours: Ours) -> Cell:
-    """Judge that DPCP's lead shrinks as losses grow."""
+    """Judge whether DPCP's lead shrinks as losses grow."""
     vcp, dpcp = ours.transfers[VCP_TCP], ours.transfers[DPCP_TCP]
     leads = [
         100 * (1 - dpcp[percent].mean_s / vcp[percent].mean_s)
@@ -249,7 +250,7 @@ def _gap(ours: Ours) -> Cell:
     ]
     return Cell(
         id="fig4/tcp-gap",
-        what=f"how much less DPCP leads VCP by at {LOSS_PERCENT[-1]} % of loss than without it "
+        what=f"DPCP's lead over VCP without loss minus its lead at {LOSS_PERCENT[-1]} % loss "
         '("gap shrinks")',
         conditions={"lead without (%)": round(leads[0], 1), "with (%)": round(leads[1], 1)},
         unit=POINTS,

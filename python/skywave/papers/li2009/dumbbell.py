@@ -1,4 +1,4 @@
-"""Figures 3 and 5: how soon the bottleneck is used, how much of it, and its queue."""
+"""Figures 3 and 5: transition time, utilisation and queue of the bottleneck."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MEAN_S = 1.0
-"""Utilisation is that of a second: the last ten samples."""
+"""Utilisation is averaged over this time, which is ten samples."""
 USED = 0.9
-"""The transition is over when a second's utilisation is this share of the steady one."""
+"""The transition ends when a second's utilisation reaches this share of the steady state's."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Course:
 
     @property
     def utilisation(self) -> Floats:
-        """Mean utilisation of the second before each sample."""
+        """Mean utilisation of the second before each sample, 0 to 1."""
         window = round(MEAN_S / QUEUE_SAMPLE_S)
         sums = np.cumsum(np.concatenate([np.zeros(window), self.bps]))
         means: Floats = (sums[window:] - sums[:-window]) / window / self.rate_bps
@@ -42,12 +42,12 @@ class Course:
 
     @property
     def transition_s(self) -> float | None:
-        """When a second's utilisation first is 90 % of what it is in the steady state."""
+        """When a second's utilisation first reaches 90 % of the steady state's, in seconds."""
         return self._reaches(USED * self.steady_utilisation_percent / 100)
 
     @property
     def full_s(self) -> float | None:
-        """When a second's utilisation first is 90 % of the bottleneck's rate; None: never."""
+        """When it first reaches 90 % of the bottleneck's rate, in seconds; None if never."""
         return self._reaches(USED)
 
     def _reaches(self, utilisation: float) -> float | None:
@@ -56,7 +56,7 @@ class Course:
 
     @property
     def steady_utilisation_percent(self) -> float:
-        """Mean utilisation in the steady state."""
+        """Mean utilisation in the steady state, in percent."""
         return float(100 * self.bps[self._steady].mean() / self.rate_bps)
 
     @property
@@ -71,7 +71,7 @@ class Course:
 
     @property
     def queue_change(self) -> float:
-        """Mean absolute change of the queue from sample to sample, in packets: how rough it is."""
+        """Mean absolute change of the queue between samples, in packets: its roughness."""
         return float(np.abs(np.diff(self.queue_packets[self._steady])).mean())
 
     @property
@@ -80,7 +80,7 @@ class Course:
 
 
 def course(results: Results, network: Network = PAPER_NETWORK) -> Course:
-    """Read one of our runs."""
+    """Return the bottleneck's course in one of our runs."""
     links = results.links
     return Course(
         links["time_s"].to_numpy(),

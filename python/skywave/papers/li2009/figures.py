@@ -1,4 +1,4 @@
-"""Figures 2 to 5 of Li and Yousefi'zadeh, and those of our own sections."""
+"""Figures 2 to 5 of Li and Yousefi'zadeh, and figures of our own sections."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 T_RHOS_MS = (DEFAULT.interval_ms, *variants.INTERVALS_MS)
 LOT_MEAN = 5
-"""Samples of the parking lot in a mean that is drawn."""
+"""Samples of the parking lot per plotted mean."""
 QUEUE_SHOWN_S = 30
 
 
@@ -52,28 +52,28 @@ def draw(ours: Ours, vcp_shares: Mapping[int, Average], lots: Sequence[Lot]) -> 
             _figure_2("figure2-aggregates", ours, AGGREGATES),
             Drawn.of(
                 "figure3",
-                "Figure 3. Utilisation of the dumbbell's bottleneck, means of a second. Dotted: "
-                "the published transition times of DPCP and VCP.",
+                "Figure 3. Utilisation of the dumbbell's bottleneck, averaged over one second. "
+                "Dotted: published transition times of DPCP and VCP.",
                 _utilisation(first),
             ),
             Drawn.of(
                 "figure4",
                 "Figure 4. Time to transfer a file over a bottleneck that loses packets, and the "
-                "share of its segments that DPCP over TCP sends in VCP's mode, as headers tell, "
-                f"with 95 % confidence intervals. Dotted: {published.KNEE_PERCENT:g} and "
+                "share of segments that DPCP over TCP sends in VCP's mode (from headers), with "
+                f"95 % confidence intervals. Dotted: {published.KNEE_PERCENT:g} and "
                 f"{published.STEEP_PERCENT:g} %, between which the paper has the knee.",
                 _transfers(ours.transfers, vcp_shares),
             ),
             Drawn.of(
                 "figure5",
                 "Figure 5. Queue of the dumbbell's bottleneck, every 0.1 s, from "
-                f"{STEADY_FROM_S} s on.",
+                f"{STEADY_FROM_S} s.",
                 _queues(first),
             ),
             Drawn.of(
                 "interval",
                 "Not published: t_rho, the routers' interval. Long's share of L0 before and after "
-                "L2's Local starts, 30 and 10 senders. Dotted: what is published for DPCP.",
+                "L2's Local starts, with 30 and 10 senders. Dotted: published values of DPCP.",
                 _intervals(lots),
             ),
         ]
@@ -143,7 +143,7 @@ def _transfers(
         times = transfers[carrier]
         mean = np.array([times[percent].mean_s for percent in LOSS_PERCENT])
         margin = np.array([times[percent].margin_s for percent in LOSS_PERCENT])
-        # An interval that reaches zero has no place on a logarithmic axis.
+        # A logarithmic axis cannot show an interval that reaches zero.
         below = np.minimum(margin, 0.9 * mean)
         upper.errorbar(
             LOSS_PERCENT,

@@ -1,4 +1,4 @@
-"""Why: what the routers of the parking lot and of the dumbbell see, interval by interval."""
+"""Loads that the routers of the parking lot measure, interval by interval."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def load(links: pa.Table, rate_bps: float, interval_s: float) -> Floats:
-    """Return the load factor of each interval: from arrivals, and the queue at its end.
+    """Return the load factor of each interval, from its arrivals and the queue at its end.
 
-    A router takes the mean of the queue's samples instead.
+    A router uses the mean of the queue's samples instead.
     """
     target_b = TARGET_UTILISATION * rate_bps / 8 * interval_s
     arrived_b = links["arrivals"].to_numpy() * float(WIRE_B)
@@ -41,26 +41,26 @@ def load(links: pa.Table, rate_bps: float, interval_s: float) -> Floats:
 
 @dataclass(frozen=True)
 class Loads:
-    """What the links of the parking lot tell, and the windows that come of it."""
+    """Load factors of links of the parking lot, and the resulting windows."""
 
     load_p5: float
-    """The load factor of L0 that a twentieth of the intervals is below."""
+    """5th percentile of L0's load factor over intervals."""
     load_p95: float
-    """That which a twentieth is above."""
+    """95th percentile of L0's load factor over intervals."""
     overload_percent: float
-    """How many intervals are overload on L0."""
+    """Share of intervals in which L0 is overloaded."""
     any_overload_percent: float
-    """How many are overload on one of L0, L1 and L3 at least: what Long hears of."""
+    """Share of intervals in which at least one of L0, L1 and L3 is overloaded, as Long sees it."""
     long_cwnd: float
-    """Mean window of Long's senders, in packets."""
+    """Mean cwnd of Long's senders, in packets."""
     long_median_cwnd: float
-    """That of the sender in their middle."""
+    """Median cwnd of Long's senders, in packets."""
     local_cwnd: float
-    """Mean window of the senders of L0's Local."""
+    """Mean cwnd of the senders of L0's Local, in packets."""
 
 
 def loads(results: Results) -> Loads:
-    """Read the beginning of a parking lot's run."""
+    """Return the loads in the beginning of a parking lot's run."""
     links = results.links.filter(pc.field("time_s") > LOOKED_AT_FROM_S)
     by_link = np.array(
         [

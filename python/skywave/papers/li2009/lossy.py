@@ -1,4 +1,4 @@
-"""Figure 4: how long a transfer takes over a bottleneck that loses packets."""
+"""Figure 4: duration of a transfer over a bottleneck that loses packets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Transfer:
-    """One transfer; one that is not done by its limit counts as that long."""
+    """One transfer. If it does not finish before its limit, ``seconds`` is the limit."""
 
     seconds: float
     is_done: bool
@@ -34,24 +34,24 @@ class TransferTimes:
     """A carrier's transfers at one loss rate."""
 
     seconds: Sequence[float]
-    """Of each."""
+    """The duration of each transfer."""
     undone: int
     timeouts: float
     """Mean number of retransmission timeouts."""
 
     @property
     def mean_s(self) -> float:
-        """Mean time."""
+        """Mean duration."""
         return average(self.seconds).mean
 
     @property
     def margin_s(self) -> float:
-        """Half of the confidence interval (Student's t, 95 %)."""
+        """Half of the confidence interval (Student's t, 95 %), in seconds."""
         return average(self.seconds).margin
 
 
 def transfer(results: Results, carrier: Carrier, percent: int) -> Transfer:
-    """Read one of our runs."""
+    """Return the transfer of one of our runs."""
     flows = results.flows
     arrived = np.cumsum(flows["delivered_bytes"].to_numpy().astype(np.int64))
     done = np.searchsorted(arrived, FILE_B)
@@ -62,7 +62,7 @@ def transfer(results: Results, carrier: Carrier, percent: int) -> Transfer:
 
 
 def times(transfers: Sequence[Transfer]) -> TransferTimes:
-    """Return what transfers with several seeds come to."""
+    """Combine transfers with several seeds."""
     return TransferTimes(
         [one.seconds for one in transfers],
         undone=sum(not one.is_done for one in transfers),
@@ -71,10 +71,9 @@ def times(transfers: Sequence[Transfer]) -> TransferTimes:
 
 
 def vcp_share(packets: pa.Table) -> float:
-    """Return the share of DPCP's segments that are sent in VCP's mode, from headers alone.
+    """Return the share of DPCP's segments sent in VCP's mode, from headers alone.
 
-    In a chain every other segment says seq > ack, in VCP's mode all of them do. Where none is sent
-    it is NaN.
+    In a chain every other segment has seq > ack; in VCP's mode all have. NaN if none was sent.
     """
     data = packets.filter((pc.field("event") == "send") & (pc.field("kind") == "TCP data"))
     if not data.num_rows:

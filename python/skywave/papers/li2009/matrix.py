@@ -1,4 +1,4 @@
-"""What this paper lends to the matrix: a fat link of long delay."""
+"""The paper's contribution to the matrix: a long-delay link with a deep buffer."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def _network() -> Network:
     bottleneck = dumbbell(VCP, network).bottleneck
     assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
     assert isinstance(bottleneck.queue, VcpRouter)  # noqa: S101
-    # The paper's routers all tell a load; controls that need none meet a buffer of the same size.
+    # All routers of the paper signal load. Other controls get a plain queue of the same size.
     plain = evolve(bottleneck, queue=DropTail(packets=bottleneck.queue.packets))
     return of_dumbbell(
         plain,
         label="Li 2009",
-        conditions="a fat long-delay link: 4 Mbps, RTT 500 ms, drop-tail of 240 packets (the "
+        conditions="a long-delay link: 4 Mbps, RTT 500 ms, drop-tail of 240 packets (the "
         "bandwidth-delay product), 10 flows",
         packet_b=WIRE_B,
         flows=network.flows,

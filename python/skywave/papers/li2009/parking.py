@@ -1,4 +1,4 @@
-"""Figure 2: who gets how much of L0 and of L2, before and after L2's Local starts."""
+"""Figure 2: shares of L0 and L2 before and after L2's Local starts."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 WARM_S = 200.0
-"""After a start, so long does not count."""
+"""Time after a start that is not measured, in seconds."""
 PERIODS = ((WARM_S, float(JOINS_S)), (JOINS_S + WARM_S, float(LOT_S)))
-"""Before and after L2's Local starts, in s."""
+"""The measured periods, before and after L2's Local starts, in seconds."""
 
 
 @dataclass(frozen=True)
 class LinkSeries:
-    """What each flow has of one link, in bit/s; a sample covers the time before it."""
+    """Throughput of each flow at one link, in bit/s. A sample covers the time before it."""
 
     time_s: Floats
     long_bps: Floats
-    """A row for each sample, a column for each flow."""
+    """One row per sample, one column per flow."""
     local_bps: Floats
     rate_bps: float
 
     def split(self, period: tuple[float, float]) -> Split:
-        """Return who has how much over a period."""
+        """Return the shares over a period."""
         covered = (self.time_s > period[0]) & (self.time_s <= period[1])
         long, local = (part[covered].mean(axis=0) for part in (self.long_bps, self.local_bps))
         return Split(long, local, self.rate_bps)
@@ -42,7 +42,7 @@ class LinkSeries:
 
 @dataclass(frozen=True)
 class Split:
-    """Means of a period, in bit/s, of each flow."""
+    """Mean rate of each flow over a period, in bit/s."""
 
     long_bps: Floats
     local_bps: Floats
@@ -50,13 +50,13 @@ class Split:
 
     @property
     def long_percent(self) -> float:
-        """Long's share of what the link carries."""
+        """Long's share of the link's traffic."""
         long, local = self.long_bps.sum(), self.local_bps.sum()
         return float(100 * long / (long + local)) if long + local else 0.0
 
     @property
     def local_over_long(self) -> float | None:
-        """Local over Long; None where Long has nothing."""
+        """Rate of Local over that of Long; None if Long has none."""
         long = float(self.long_bps.sum())
         return float(self.local_bps.sum()) / long if long else None
 
@@ -67,28 +67,28 @@ class Split:
 
     @property
     def largest_of_long_percent(self) -> float:
-        """What Long's largest sender has of what Long has: 100 % of a single one."""
+        """Share of Long's rate that its largest sender has; 100 % for a single sender."""
         long = float(self.long_bps.sum())
         return float(100 * self.long_bps.max()) / long if long else 0.0
 
     @property
     def utilisation_percent(self) -> float:
-        """What the link carries, of its rate."""
+        """Utilisation of the link."""
         return float(100 * (self.long_bps.sum() + self.local_bps.sum()) / self.rate_bps)
 
     @property
     def jain_of_aggregates(self) -> float:
-        """Jain's index of the two aggregates."""
+        """Jain's index over the two aggregates."""
         return jain([self.long_bps.sum(), self.local_bps.sum()])
 
     @property
     def jain_of_flows(self) -> float:
-        """Jain's index of all flows on the link."""
+        """Jain's index over all flows on the link."""
         return jain(np.concatenate([self.long_bps, self.local_bps]))
 
 
 def series(results: Results, link: str) -> LinkSeries:
-    """Read one of our runs at L0 or L2."""
+    """Return the flows' rates at L0 or L2 in one of our runs."""
     number = int(link[1:])
     table = results.flows_at(SHOWN_LINKS[link])
     names = table["flow"].to_numpy().astype(str)
@@ -110,9 +110,9 @@ def series(results: Results, link: str) -> LinkSeries:
 
 
 def ideal(long: int, local: int, link: str, *, joined: bool) -> float:
-    """Return Long's share of what L0 or L2 carries under max-min fairness, in percent.
+    """Return Long's share of the traffic of L0 or L2 under max-min fairness of flows, in percent.
 
-    Flows are those of the reading: one for each aggregate, or 30 and 10.
+    ``long`` and ``local`` are numbers of flows as in the reading: one each, or 30 and 10.
     """
     on_joining = long + (local if joined else 0)
     long_mbps = long * min(

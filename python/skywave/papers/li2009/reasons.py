@@ -1,4 +1,4 @@
-"""Why published values are not met, with the numbers of the runs."""
+"""Reasons for mismatches, with numbers from the runs."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from skywave.papers.li2009.variants import Dumbbell, Lot
 
     Transfers = Mapping[Carrier, Mapping[int, TransferTimes]]
-    """By loss rate in percent."""
+    """Times of each carrier by loss rate in percent."""
 
 _HEARS = (
-    "Long hears of the busiest of three loaded links (see the section on loads). When it has "
-    "decreased by 12.5 to 57 % it adds alpha (R / t_rho)^2, 100 packets, in a round-trip time "
-    "whatever the load, but at most doubles: a window of hundreds of packets recovers, one of a "
-    "packet or two does not. "
+    "Long reacts to the busiest of three loaded links (see the section on loads). After a decrease "
+    "by 12.5 to 57 % it adds alpha (R / t_rho)^2 = 100 packets in a round-trip time, whatever the "
+    "load, but at most doubles: a window of hundreds of packets recovers, one of a packet or two "
+    "does not. "
 )
 
 
 def starved(reading: Reading, lots: Sequence[Lot]) -> str:
-    """Return why Long does not get its share of L0, by what an aggregate is."""
+    """Return why Long does not get its share of L0, for a reading of what an aggregate is."""
 
     def percents(choices: Choices, seed: int = LOT_SEED) -> str:
         lot = variants.find(lots, DPCP, reading, choices, seed)
@@ -46,35 +46,36 @@ def starved(reading: Reading, lots: Sequence[Lot]) -> str:
 
     if reading == AGGREGATES:
         return (
-            f"{_HEARS}What its one sender has is that growth: with VCP's limits of it, 10 packets, "
-            f"Long has {percents(variants.LIMITS)}. No choice that was tried gives it half before "
-            "and a quarter after."
+            f"{_HEARS}The share of its one sender is due to that growth: with VCP's limit, 10 "
+            f"packets, Long gets {percents(variants.LIMITS)}. With no choice that was tried does "
+            "it get half before and a quarter after."
         )
     seeds = ", ".join(percents(DEFAULT, seed) for seed in variants.OTHER_SEEDS)
     return (
-        f"{_HEARS}So a few of its 30 senders have most of what it has, and chance says how many: "
-        f"with other seeds Long has {seeds} of L0. t_rho, which sets that growth, is not published "
-        f"for DPCP: with 500 ms at senders alone Long has {percents(variants.SLOW_SENDERS)}, with "
-        f"500 ms throughout {percents(variants.SLOW)}."
+        f"{_HEARS}So a few of its 30 senders get most of its share, and chance decides how many: "
+        f"with other seeds Long gets {seeds} of L0. t_rho, which determines that growth, is not "
+        f"published for DPCP: with 500 ms at senders only Long gets "
+        f"{percents(variants.SLOW_SENDERS)}, with 500 ms throughout {percents(variants.SLOW)}."
     )
 
 
 LEFTOVER = (
-    "What Long may not send over L0, L1 and L3 it cannot send over L2: see the reason for L0."
+    "Long cannot send over L2 what it may not send over L0, L1 and L3: see the reason for L0."
 )
 VCP_SPLIT = (
-    "The bias is there. Its size depends on how many senders stand for an aggregate: with the 30 "
-    "and 10 that the paper counts it is nearer to the published one."
+    "The bias is there. Its size depends on the number of senders per aggregate: with the 30 and "
+    "10 that the paper counts it is closer to the published one."
 )
 VCP_L2 = (
-    "With 40 senders L2 is overloaded as L0 is, since each adds up to 10 packets in a round-trip "
-    "time whatever the load: its queue fills and packets are lost, those of Long on a fourth link "
-    "now. With one sender for each aggregate its share stays, as published."
+    "With 40 senders, L2 becomes overloaded like L0, since each sender adds up to 10 packets in a "
+    "round-trip time whatever the load: the queue fills and packets are lost, now on a fourth link "
+    "for Long. With one sender for each aggregate Long's share stays, as published."
 )
 TRANSITION = (
-    "From a first window of 2 packets DPCP at most doubles in a round-trip time, and the 240 "
-    "packets of 4 Mbps and 500 ms are seven doublings. With 200 ms, and with ten flows, it takes "
-    "4 s or less (see the dumbbells); rate, delay and flows of the testbed are not published."
+    "From an initial window of 2 packets DPCP at most doubles per round-trip time, and the 240 "
+    "packets of 4 Mbps and 500 ms take seven doublings. With 200 ms, and with ten flows, the "
+    "transition takes 4 s or less (see the dumbbells). The testbed's rate, delay and number of "
+    "flows are not published."
 )
 
 
@@ -87,45 +88,46 @@ def utilisation(dumbbells: Sequence[Dumbbell]) -> str:
 
     near = replace(PAPER_NETWORK, rtt_ms=200)
     return (
-        "Over 500 ms the load of an interval of 200 ms is that of a clump or of a gap. DPCP "
-        "answers the one by decreases of 0.6 and 0.43 and the other by doubling, and swings; VCP, "
-        "with 0.875 and 16 %, less. Over 200 ms DPCP uses "
-        f"{percent(DPCP, near)} and VCP {percent(VCP, near)}, and with a t_rho of 500 ms DPCP uses "
-        f"{percent(DPCP, PAPER_NETWORK, variants.SLOW)} (see the dumbbells)."
+        "With a round-trip time of 500 ms, an interval of 200 ms sees either a clump of packets or "
+        "a gap. DPCP reacts to clumps with decreases by factors of 0.6 and 0.43 and to gaps by "
+        "doubling, so it oscillates. VCP, with a factor of 0.875 and growth of 16 %, oscillates "
+        f"less. With 200 ms DPCP uses {percent(DPCP, near)} and VCP {percent(VCP, near)}; with a "
+        f"t_rho of 500 ms DPCP uses {percent(DPCP, PAPER_NETWORK, variants.SLOW)} (see the "
+        "dumbbells)."
     )
 
 
 def loss(transfers: Transfers, carrier: Carrier) -> str:
-    """Return why losses do not make transfers longer as published, by what carries them."""
+    """Return why losses do not lengthen transfers as published, for a carrier."""
     times = transfers[carrier]
     if carrier == DPCP_TCP:
         alike = alike_from_percent(times, transfers[VCP_TCP])
         return (
-            "TCP at a loss rate of 10 % and more lives from its timeouts, whatever the window "
-            "obeys: a segment that is lost again when it is sent again waits for a timer that "
-            "doubles. MPCP leaves that as it is. So time grows from the first percent on, in VCP "
-            "as in DPCP"
+            "At loss rates of 10 % and more TCP depends on its timeouts, whatever controls the "
+            "window: if a retransmission is lost too, it waits for a timer that doubles. MPCP does "
+            "not change that. So the time grows from the first percent of loss on, with VCP as "
+            "with DPCP"
             + (
                 "."
                 if alike is None
-                else f"; from {alike} % on {len(LOSS_SEEDS)} seeds do not tell the two apart "
-                f"(Welch's t test, {100 * APART:.0f} %)."
+                else f"; from {alike} % on {len(LOSS_SEEDS)} seeds do not distinguish the two "
+                f"(Welch's t-test, {100 * APART:.0f} %)."
             )
         )
     longer = times[30].mean_s / times[0].mean_s
     return (
-        "Over DCCP next to nothing waits for timeouts up to 35 % of loss, and the steep part "
-        "begins there as published. But it is not flat before: each round-trip time with a loss "
+        "Over DCCP hardly anything waits for timeouts up to 35 % loss, and the steep part begins "
+        "there as published. But the part before is not flat: each round-trip time with a loss "
         f"halves the window, and at 30 % a transfer takes {longer:.1f} times as long as without "
         "loss."
     )
 
 
 QUEUE = (
-    "Queues are those of clumps, which rate, round-trip time and the number of flows make longer "
-    "or shorter (see the dumbbells); none of these is published."
+    "These queues consist of clumps, whose length depends on rate, round-trip time and number of "
+    "flows (see the dumbbells); none of these is published."
 )
 SMOOTH = (
-    "TPCP's queue is longer here, and deviates less only in proportion to its mean. With two flows "
-    "it is the smoother one by both measures, with ten the rougher (see the dumbbells)."
+    "TPCP's queue is longer here, and deviates less only relative to its mean. With two flows it "
+    "is the smoother one by both measures, with ten the rougher one (see the dumbbells)."
 )

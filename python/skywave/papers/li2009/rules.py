@@ -1,4 +1,4 @@
-"""How the published values are judged, and what is counted for that."""
+"""The rules that judge published values, and what they count."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 POINTS = "percentage points"
 NEAR = WithinUnits(10, POINTS)
-"""For shares that are published as "near" or read off a figure."""
+"""For shares that are published as "near" or are read off a figure."""
 UNCHANGED = WithinUnits(5, POINTS)
-"""For a share that does not change: by the published split of L0 it is 12.5 % at most."""
+"""For a share that does not change. By the published split of L0 it is at most 12.5 %."""
 ABOUT = Within(25)
-"""For ratios and times that are published as round numbers."""
+"""For ratios and times published as round numbers."""
 EFFECT = 1.5
-"""A transfer that takes so many times as long as without loss is affected significantly."""
+"""The ratio to the time without loss above which a transfer is significantly affected."""
 
 
 def matching_seeds(lots: Sequence[Lot], reading: Reading) -> tuple[int, int]:
-    """Return with how many seeds Long has its published share of L0 under DPCP, before and after.
+    """Return for how many seeds Long has its published share of L0 under DPCP, before and after.
 
-    The verdicts are those of the first of ``variants.LOT_SEEDS``.
+    Verdicts use the first of ``variants.LOT_SEEDS``.
     """
     found = [variants.find(lots, DPCP, reading, seed=seed) for seed in variants.LOT_SEEDS]
     before, after = published.DPCP_L0_PERCENT
@@ -41,13 +41,13 @@ def matching_seeds(lots: Sequence[Lot], reading: Reading) -> tuple[int, int]:
 
 
 APART = 1 - CONFIDENCE
-"""Means that are so far apart by chance this seldom are taken to differ (Welch's t test)."""
+"""The p-value of Welch's t-test below which two means count as different."""
 
 
 def alike_from_percent(
     one: Mapping[int, TransferTimes], other: Mapping[int, TransferTimes]
 ) -> int | None:
-    """Return the loss rate from which on runs do not tell the times of two carriers apart."""
+    """Return the loss rate from which on the times of two carriers do not differ significantly."""
     apart = [
         percent
         for percent in LOSS_PERCENT
@@ -57,6 +57,6 @@ def alike_from_percent(
 
 
 def knee_percent(times: Mapping[int, TransferTimes]) -> int:
-    """Return up to which loss rate a transfer takes no more than ``EFFECT`` times as long."""
+    """Return the loss rate up to which a transfer takes at most ``EFFECT`` times as long."""
     affected = [p for p in LOSS_PERCENT if times[p].mean_s > EFFECT * times[0].mean_s]
     return min(affected, default=LOSS_PERCENT[-1] + 5) - 5

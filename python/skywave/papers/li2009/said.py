@@ -1,4 +1,4 @@
-"""What the report's text and tables say of the parking lots and of the stored variants."""
+"""Numbers for the report's text and tables on parking lots and stored variants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def of_lots(lots: Sequence[variants.Lot]) -> dict[str, variants.Lot]:
-    """Return the stored parking lots that the text names."""
+    """Return the stored parking lots that the text mentions."""
     return {
         "default": variants.find(lots, DPCP, FLOWS),
         "limits": variants.find(lots, DPCP, FLOWS, variants.LIMITS),
@@ -33,7 +33,7 @@ def of_lots(lots: Sequence[variants.Lot]) -> dict[str, variants.Lot]:
 
 
 def of_seeds(lots: Sequence[variants.Lot]) -> dict[str, Any]:
-    """Return what the text says of DPCP's parking lots with 30 and 10 senders and other seeds."""
+    """Return the numbers on DPCP's parking lots with 30 and 10 senders and different seeds."""
     before, after = matching_seeds(lots, FLOWS)
     return {
         "seeds": variants.LOT_SEEDS,
@@ -49,7 +49,7 @@ FEW_FLOWS = 2
 
 
 def of_dumbbells(dumbbells: Sequence[variants.Dumbbell]) -> dict[str, Any]:
-    """Return what the text says of the stored dumbbells."""
+    """Return the numbers on the stored dumbbells."""
 
     def find(scheme: Scheme, choices: Choices = DEFAULT, **network: Any) -> variants.Dumbbell:
         return variants.find_dumbbell(dumbbells, scheme, replace(PAPER_NETWORK, **network), choices)
@@ -73,7 +73,7 @@ def of_dumbbells(dumbbells: Sequence[variants.Dumbbell]) -> dict[str, Any]:
 
 
 def lot_row(scheme: Scheme, reading: Reading, link: str, ours: Ours) -> dict[str, Any]:
-    """Return the shares of a link before and after L2's Local starts, beside max-min's."""
+    """Return the shares of a link before and after L2's Local starts, and those by max-min."""
     splits: list[Split] = [
         ours.lots[scheme, reading][link].split(period) for period in parking.PERIODS
     ]

@@ -1,4 +1,4 @@
-"""The experiments of Li and Yousefi'zadeh: one parameter set for the whole paper, as scenarios.
+"""The experiments of Li and Yousefi'zadeh as scenarios: one parameter set for the whole paper.
 
 X. Li, H. Yousefi'zadeh, "MPCP: Multi Packet Congestion-control Protocol", 2009.
 """
@@ -25,25 +25,25 @@ from skywave.scenario import (
 from skywave.topologies import Aggregate, Hop, parking_lot
 
 T_RHO_MS = 200
-"""VCP's, of Xia et al. 2005: the paper names no other."""
+"""t_rho of VCP by Xia et al. 2005, in ms. The paper gives no other value."""
 TARGET_UTILISATION, QUEUE_SHARE = 0.98, 0.5
-"""gamma and kappa_q, as the core has them."""
+"""gamma and kappa_q, with the core's values."""
 DCCP_B = 16
-"""A header with long sequence numbers, of which alone every place can be told."""
+"""Header with long sequence numbers; only these identify every place in a chain."""
 DCCP_DATA_B = WIRE_B - IP_B - DCCP_B
-"""Of a datagram, so that packets are as large over either transport."""
+"""Data of a datagram, so that packets have the same size over either transport, in bytes."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A protocol, by how many packets tell its load factor."""
+    """A protocol; ``packets`` is the number of packets that encode its load factor."""
 
     name: str
     packets: int
 
     @property
     def label(self) -> str:
-        """The paper's name."""
+        """The name in the paper."""
         return self.name.upper()
 
 
@@ -53,10 +53,10 @@ SCHEMES = (VCP, DPCP, TPCP)
 
 @dataclass(frozen=True)
 class Choices:
-    """What the paper does not say of its protocol; the defaults are those of every verdict.
+    """What the paper leaves open about its protocol. All verdicts use the defaults.
 
-    ``interval_ms`` is t_rho, of routers and, unless they have their own, of senders. ``limits`` and
-    ``acts`` concern chains only.
+    ``interval_ms`` is t_rho of routers, and of senders unless they have their own. ``limits`` and
+    ``acts`` concern only chains.
     """
 
     interval_ms: int = T_RHO_MS
@@ -66,7 +66,7 @@ class Choices:
 
     @property
     def label(self) -> str:
-        """What differs from the default, in words."""
+        """The differences from the default, in words."""
         words = []
         if self.senders_interval_ms is not None:
             words.append(
@@ -85,7 +85,7 @@ DEFAULT = Choices()
 
 
 def vcp_of(scheme: Scheme, choices: Choices) -> Vcp:
-    """Return the sender's rules; over DCCP the CCID says the chain."""
+    """Return the sender's rules. Over DCCP, the CCID determines the chain."""
     interval = f"{choices.senders_interval_ms or choices.interval_ms} ms"
     if scheme == VCP:
         return Vcp(interval=interval)
@@ -101,14 +101,14 @@ def tcp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Tcp:
 
 
 def dccp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Dccp:
-    """Return the scheme over DCCP, where a place in a chain is a sequence number."""
+    """Return the scheme over DCCP, where the sequence number is the place in a chain."""
     return Dccp(ccid=247 + scheme.packets, vcp=vcp_of(scheme, choices))
 
 
 def router_of(
     scheme: Scheme, choices: Choices, rate_mbps: float, rtt_ms: float, flows: int
 ) -> VcpRouter:
-    """Return a link's queue: of a bandwidth-delay product, and at least two packets a flow."""
+    """Return a link's queue: a bandwidth-delay product, and at least two packets per flow."""
     return VcpRouter(
         packets=buffer_packets(rate_mbps, rtt_ms, flows),
         interval=f"{choices.interval_ms} ms",
@@ -122,7 +122,7 @@ LINKS_MBPS = (4.0, 4.0, 2.0, 4.0)
 """L0 to L3."""
 HOP_MS = 250
 JOINING = 2
-"""L2, whose Local starts late."""
+"""The link whose Local starts late, L2."""
 JOINS_S, LOT_S = 1000, 3000
 LOT_SEED = 1
 SAMPLE_S = 10
@@ -131,7 +131,7 @@ SHOWN_LINKS = {"L0": "r1->r2", "L2": "r3->r4"}
 
 @dataclass(frozen=True)
 class Reading:
-    """What an aggregate is: as many senders as the paper counts, or one that stands for them."""
+    """What an aggregate is: as many senders as the paper counts, or a single one."""
 
     name: str
     long: int
@@ -139,7 +139,7 @@ class Reading:
 
     @property
     def label(self) -> str:
-        """In words."""
+        """The reading in words."""
         return "one sender for each aggregate" if self.long == 1 else "30 and 10 senders"
 
 
@@ -156,7 +156,7 @@ def lot(
     *,
     scale: float = 1,
 ) -> Scenario:
-    """Return the parking lot of Figure 2; ``scale`` shortens the run for tests."""
+    """Return the parking lot of Figure 2. ``scale`` shortens the run for tests."""
     tcp = tcp_of(scheme, choices)
 
     def local(number: int) -> Aggregate:
@@ -188,11 +188,11 @@ def lot(
 
 LOOKED_AT_S, LOOKED_AT_FROM_S = 300, 100
 BUSY_LINKS = ("r1->r2", "r2->r3", "r4->r5")
-"""L0, L1 and L3, which are alike until L2's Local starts."""
+"""L0, L1 and L3, which are equal until L2's Local starts."""
 
 
 def lot_by_intervals(scheme: Scheme, reading: Reading) -> Scenario:
-    """Return the beginning of a parking lot's run, sampled every t_rho: what its routers see."""
+    """Return the beginning of a parking lot's run, sampled every t_rho, as its routers do."""
     whole = lot(scheme, reading)
     shown = tuple(flow.name for flow in whole.flows if flow.name.startswith(("long-", "local0-")))
     return evolve(
@@ -214,7 +214,7 @@ DUMBBELL_SEEDS = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Network:
-    """A dumbbell within the range that the paper is about."""
+    """A dumbbell within the paper's range."""
 
     mbps: float = 4.0
     rtt_ms: int = 500
@@ -254,12 +254,12 @@ class Carrier:
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """The name for files."""
         return f"{self.scheme.name}-{self.transport}"
 
     @property
     def label(self) -> str:
-        """In words."""
+        """The carrier in words."""
         return f"{self.scheme.label} over {self.transport.upper()}"
 
 
@@ -268,9 +268,9 @@ CARRIERS = (VCP_TCP, DPCP_TCP, DPCP_DCCP)
 
 
 def limit_s(carrier: Carrier, percent: int) -> int:
-    """Return how long a transfer may take: what is longer counts as so long, and is told of.
+    """Return the time limit of a transfer, in seconds. A longer transfer counts as that long.
 
-    Where TCP's timeouts double and double again, simulated time costs nothing; DCCP sends on.
+    With TCP, whose timeouts double repeatedly, simulated time costs nothing; DCCP keeps sending.
     """
     if carrier.transport == "dccp":
         return 30 if percent < 25 else 100 if percent < 40 else 400
@@ -280,9 +280,9 @@ def limit_s(carrier: Carrier, percent: int) -> int:
 def transfer(
     carrier: Carrier, percent: int, seed: int, choices: Choices = DEFAULT, *, packets: bool = False
 ) -> Scenario:
-    """Return a transfer of ``FILE_B`` over a bottleneck that loses this share of packets forward.
+    """Return a transfer of ``FILE_B`` over a bottleneck that loses ``percent`` of packets forward.
 
-    DCCP does not repeat what is lost: there a source that never ends sends until so much arrived.
+    DCCP does not retransmit, so an endless source sends until that many bytes have arrived.
     """
     name = f"li2009-loss{percent}-{carrier.name}-{seed}"
     probes = Probes(interval="500 ms", links=(), packets=packets)
@@ -337,7 +337,7 @@ PARAMETERS = (
         "Aggregates", "Long: 30 over all links; Local: 10 on each, or one sender for each", "paper"
     ),
     Parameter("Local of L2", f"starts at {JOINS_S} s of {LOT_S} s", "paper"),
-    Parameter("Dumbbell", "4 Mbps, 500 ms there and back, one flow", "ours, in the paper's range"),
+    Parameter("Dumbbell", "4 Mbps, round trip 500 ms, one flow", "ours, in the paper's range"),
     Parameter("Loss", "Bernoulli, at the bottleneck, forward only", "paper: NISTnet"),
     Parameter("File", f"{FILE_B // 1000} kB", "ours"),
     Parameter(
@@ -347,19 +347,19 @@ PARAMETERS = (
     ),
     Parameter(
         "Buffers",
-        "a bandwidth-delay product of the link there and back, at least two packets a flow",
+        "a bandwidth-delay product by the link's round trip, at least two packets per flow",
         "ours: VCP's scripts",
     ),
     Parameter("Starts", "within 0.3 s", "ours: VCP's scripts"),
     Parameter(
         "TCP",
-        "first window of 2, an acknowledgement a packet, timers as in ns-2; SACK",
+        "initial window of 2, an acknowledgement per packet, timers as in ns-2; SACK",
         "ours: ns-2, Linux",
     ),
     Parameter("VCP", "t_rho 200 ms, t_q 10 ms, k_q 0.5, gamma 0.98, beta 0.875", "VCP's paper"),
     Parameter("Levels and decreases of DPCP", "Table 1", "paper"),
     Parameter(
-        "Levels of TPCP", "each of DPCP's in three; decrease to min(0.875, 0.86 / u)", "ours"
+        "Levels of TPCP", "each of DPCP's split in three; decrease to min(0.875, 0.86 / u)", "ours"
     ),
     Parameter("Increases", "xi(u) = (1 - u) / (4 u), alpha 1, without VCP's limits", "ours"),
     Parameter("Digits", "acted on at once", "paper"),

@@ -1,6 +1,6 @@
-"""What the paper does not say, varied one at a time: stored, for it takes minutes.
+"""Variants of what the paper leaves open, one at a time. They take minutes, so they are stored.
 
-``python -m skywave.papers stored li2009`` runs all and stores what they give.
+``python -m skywave.papers stored li2009`` runs and stores them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 INTERVALS_MS = (500, 1000, 2000)
-"""Values of t_rho beside VCP's 200 ms: up to the round-trip time of Long."""
+"""Values of t_rho other than VCP's 200 ms, up to the round-trip time of Long."""
 LIMITS = replace(DEFAULT, limits=True)
 WAITS = replace(DEFAULT, acts="when-complete")
 SLOW = replace(DEFAULT, interval_ms=500)
@@ -50,17 +50,17 @@ CHOICES: dict[Scheme, tuple[Choices, ...]] = {
     ),
     TPCP: (DEFAULT, *(replace(DEFAULT, interval_ms=ms) for ms in INTERVALS_MS)),
 }
-"""What is varied of each protocol."""
+"""The variants of each protocol."""
 NETWORKS = (
     PAPER_NETWORK,
     *(replace(PAPER_NETWORK, mbps=mbps) for mbps in (2.0, 10.0)),
     *(replace(PAPER_NETWORK, rtt_ms=ms) for ms in (200, 1000)),
     *(replace(PAPER_NETWORK, flows=flows) for flows in (2, 5, 10)),
 )
-"""Dumbbells, each run with the default choices."""
+"""Dumbbells, each of them run with the default choices."""
 
 OTHER_SEEDS = (2, 3, 4)
-"""Of DPCP's parking lots, beside that of the verdicts."""
+"""Seeds of DPCP's parking lots other than that of the verdicts."""
 LOT_SEEDS = (LOT_SEED, *OTHER_SEEDS)
 LotKey = tuple[Scheme, Reading, Choices, int]
 LOT_KEYS: tuple[LotKey, ...] = (
@@ -86,7 +86,7 @@ DUMBBELL_KEYS: tuple[DumbbellKey, ...] = (
 
 @dataclass(frozen=True)
 class Lot:
-    """A parking lot's outcome: before and after L2's Local starts, in percent."""
+    """The outcome of a parking lot, before and after L2's Local starts, in percent."""
 
     scheme: str
     reading: str
@@ -102,7 +102,7 @@ class Lot:
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """A dumbbell's outcome; times in s (nan: never), utilisation in percent, queues in packets."""
+    """The outcome of a dumbbell: times in s (nan: never), utilisation in %, queues in packets."""
 
     scheme: str
     mbps: float
@@ -118,7 +118,7 @@ class Dumbbell:
 
 
 def run_lot(key: LotKey) -> Lot:
-    """Run a parking lot."""
+    """Run a parking lot and return its outcome."""
     results = run(setting.lot(*key))
     scheme, reading, choices, seed = key
     before, after = (
@@ -140,7 +140,7 @@ def run_lot(key: LotKey) -> Lot:
 
 
 def run_dumbbell(key: DumbbellKey) -> Dumbbell:
-    """Run a dumbbell."""
+    """Run a dumbbell and return its outcome."""
     scheme, network, choices = key
     course = dumbbell.course(run(setting.dumbbell(*key)), network)
     return Dumbbell(
@@ -163,9 +163,9 @@ def _or_nan(value: float | None) -> float:
 
 
 LOTS = Table(Path(__file__).with_name("lots.csv"), Lot, LOT_KEYS, run_lot)
-"""What the parking lots give."""
+"""The stored outcomes of parking lots."""
 DUMBBELLS = Table(Path(__file__).with_name("dumbbells.csv"), Dumbbell, DUMBBELL_KEYS, run_dumbbell)
-"""What the dumbbells give."""
+"""The stored outcomes of dumbbells."""
 
 
 def find(
@@ -175,7 +175,7 @@ def find(
     choices: Choices = DEFAULT,
     seed: int = LOT_SEED,
 ) -> Lot:
-    """Return one parking lot's row."""
+    """Return the row of one parking lot."""
     key = (scheme.name, reading.name, choices.label, seed)
     return next(row for row in rows if (row.scheme, row.reading, row.choices, row.seed) == key)
 
@@ -186,7 +186,7 @@ def find_dumbbell(
     network: Network = PAPER_NETWORK,
     choices: Choices = DEFAULT,
 ) -> Dumbbell:
-    """Return one dumbbell's row."""
+    """Return the row of one dumbbell."""
     key = (scheme.name, network.mbps, network.rtt_ms, network.flows, choices.label)
     return next(
         row for row in rows if (row.scheme, row.mbps, row.rtt_ms, row.flows, row.choices) == key

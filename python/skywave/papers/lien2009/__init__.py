@@ -1,4 +1,4 @@
-"""Lien and Ding 2009: voice over DCCP and over UDP beside five versions of TCP."""
+"""Lien and Ding 2009: voice over DCCP and over UDP, beside five versions of TCP."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """Both scenarios, ns-2's answers to them, and our own sections."""
+    """Both scenarios, ns-2's results for them, and our own sections."""
 
     ours: Runs
     ns2: Mapping[str, Periods]
@@ -46,7 +46,7 @@ class Measured:
 def _run(options: Options) -> Ran[Measured]:
     """Run both scenarios and our own sections.
 
-    ns-2's answers are always the stored ones: its many runs take minutes.
+    ns-2's results are always the stored ones, since its many runs take minutes.
     """
     plan = {
         (conditions, seed): setting.scenario(conditions, seed)
@@ -66,7 +66,7 @@ def _run(options: Options) -> Ran[Measured]:
     first = min(setting.SEEDS)
     return Ran(
         measured=Measured(ours, oracle.periods(), beyond.outcomes(others), drawn),
-        # One run of each setting; the others differ in their seed.
+        # One run of each setting. The others differ only in their seed.
         scenarios={
             conditions.name: plan[conditions, first] for conditions in setting.ALL_CONDITIONS
         },
@@ -87,13 +87,13 @@ def _figures(measured: Measured) -> list[Drawn]:
 
 
 def _readings(measured: Measured) -> list[dict[str, Any]]:
-    """Return the call under each reading of what the paper leaves open."""
+    """Return the call for each reading of what the paper leaves open."""
     return [
         _reading(label, conditions, measured.ours)
         for label, conditions in (
             ("0.25 Mbps, s = 80 B (the reading used)", setting.Conditions("NewReno")),
             ("0.25 Mbps, s = 1460 B (Table 2 literally)", setting.LITERAL_S),
-            ("0.25 Mbps, the sender tells the round-trip time (RFC 6323)", setting.TELLS_RTT),
+            ("0.25 Mbps, the sender reports the round-trip time (RFC 6323)", setting.TELLS_RTT),
             *((f"{other.rate}, s = 80 B", other) for other in setting.OTHER_RATES),
             ("0.25 Mbps, no jitter", setting.Conditions("NewReno", jitter=False)),
         )
@@ -101,7 +101,7 @@ def _readings(measured: Measured) -> list[dict[str, Any]]:
 
 
 def _sections(measured: Measured) -> dict[str, Any]:
-    """Return the tables of the report's own sections."""
+    """Return the values of this report's own sections."""
     ours, ns2 = measured.ours, measured.ns2
     return {
         "periods": cells.PERIODS,
@@ -143,7 +143,7 @@ def _row(spread: measures.Spread) -> list[str]:
 
 
 def _tables(conditions: Conditions, ours: Runs, ns2: Periods) -> dict[str, Any]:
-    """Return Tables 3 and 4 of one TCP as they are printed, ours and ns-2's with their spread."""
+    """Return Tables 3 and 4 for one TCP as text: published, ours and ns-2's, with spread."""
     runs, tcp = ours[conditions], conditions.tcp
     return {
         "tcp": tcp,
@@ -204,7 +204,7 @@ def _tcp_first(conditions: Conditions, ours: Runs) -> dict[str, Any]:
 
 
 def _where(label: str, conditions: Conditions, ours: Runs) -> dict[str, Any]:
-    """Return what became of the frames made from 10 to 60 s."""
+    """Return the fate of the frames made from 10 to 60 s."""
     runs = ours[conditions]
 
     def mean(measure: str) -> float:

@@ -1,7 +1,7 @@
-"""Beyond the paper: what would give voice and TCP a link that both can use.
+"""Beyond the paper: how voice and TCP could share the link.
 
-The paper's scenario 1 with other transports for the call, one more TCP and other queues at the
-bottleneck: who gets usable voice, and what TCP loses for it.
+The paper's scenario 1 with other transports for the call, with CUBIC, and with other queues at the
+bottleneck. The report shows which calls are usable and what they cost TCP.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ if TYPE_CHECKING:
 
 SEEDS = range(1, 4)
 CODEC = emodel.G711
-"""The kindest of the codecs that we have numbers for: where it is not usable, none of them is."""
+"""The best of the codecs with known parameters. Where it is not usable, none of them is."""
 ADAPTIVE_FRAMES = 4
-"""Frames that may share a datagram: 120 ms of speech, which leaves as much for a queue."""
+"""Maximum frames per datagram: 120 ms of speech, which leaves the same time for a queue."""
 
 QUEUES: dict[str, Queue] = {
     "drop-tail": setting.QUEUE,
     "RED": Red(packets=19, min_threshold=5, max_threshold=15, mean_packet="1500 B", ecn=False),
-    # One segment takes 48 ms here, and RFC 8290 (section 5.2.1) wants a target of at least that.
+    # A segment takes 48 ms here. RFC 8290 section 5.2.1 recommends a target of at least that.
     "CoDel": CoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
     "FQ-CoDel": FqCoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
 }
 
 LONG_QUEUES = ("drop-tail", "RED")
-"""Those that a loss-based TCP fills."""
+"""The queues that a loss-based TCP fills."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """What carries a call, and whether its source adapts."""
+    """The transport of a call, and whether its source adapts."""
 
     transport: Transport
     adapts: bool = False
@@ -98,7 +98,7 @@ CALLS: dict[str, Call] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One combination; without a call TCP is alone."""
+    """A combination of queue, TCP and call. Without a call TCP is alone."""
 
     queue: str
     tcp: str
@@ -110,10 +110,10 @@ CASES = tuple(Case(queue, tcp, call) for queue in QUEUES for call in (None, *CAL
 
 @dataclass(frozen=True)
 class Outcome:
-    """Means over seeds of one combination, and standard deviations.
+    """Means and standard deviations over seeds of one combination.
 
-    ``rating`` is R by period, from 10 s on; ``rating_sd`` that of R's mean over these periods.
-    ``cost_percent`` is the goodput that the TCP flows lose together from what they have alone.
+    ``rating`` is R by period, from 10 s on; ``rating_sd`` is that of its mean over the periods.
+    ``cost_percent`` is the total goodput that the TCP flows lose, relative to theirs alone.
     """
 
     rating: Floats
@@ -123,13 +123,13 @@ class Outcome:
 
     @property
     def usable(self) -> int:
-        """Beside how many TCP flows the call is usable, counted from one flow on."""
+        """The number of TCP flows, from one up, beside which the call is usable throughout."""
         usable = self.rating >= emodel.USABLE_R
         return int(usable.size if usable.all() else np.argmin(usable))
 
 
 def scenario(case: Case, seed: int) -> Scenario:
-    """Return the scenario of one run: scenario 1 with this queue and this call."""
+    """Return the scenario of one run: scenario 1 with the queue and call of ``case``."""
     description = setting.scenario(setting.Conditions(case.tcp), seed)
     description.name = f"lien2009-beyond-{seed}"
     bottleneck, *access = description.links
@@ -140,7 +140,7 @@ def scenario(case: Case, seed: int) -> Scenario:
         description.flows = tcps
         return description
     chosen = CALLS[case.call]
-    # The same frames for all, and on the wire what each transport's headers add to them.
+    # Frames are the same for all. On the wire, each transport adds its own headers.
     source = Voice(
         frame=f"{setting.DCCP_FRAME_B} B",
         interval=f"{FRAME_MS} ms",
@@ -153,7 +153,7 @@ def scenario(case: Case, seed: int) -> Scenario:
 
 
 def outcomes(results: Mapping[tuple[Case, int], Results]) -> dict[Case, Outcome]:
-    """Sum up the runs of every combination that has a call."""
+    """Return the outcome of every combination that has a call."""
     goodput = {key: _tcp_goodput(run) for key, run in results.items()}
     found = {}
     for case in CASES:
@@ -187,7 +187,7 @@ def _ratings(results: Results) -> list[float]:
 
 
 def tables(found: Mapping[Case, Outcome]) -> dict[str, Any]:
-    """Return the rows of the report's table."""
+    """Return the values of the report's section."""
     return {
         "tcps": list(TCPS),
         "seeds": len(SEEDS),
@@ -232,7 +232,7 @@ class Nearest:
 
 
 def nearest_behind_long_queues(found: Mapping[Case, Outcome]) -> Nearest:
-    """Return the best call of those behind drop-tail and RED."""
+    """Return the best call with drop-tail or RED."""
     case = max(
         (case for case in found if case.queue in LONG_QUEUES),
         key=lambda case: float(found[case].rating[0]),
@@ -241,9 +241,9 @@ def nearest_behind_long_queues(found: Mapping[Case, Outcome]) -> Nearest:
 
 
 def draw(found: Mapping[Case, Outcome]) -> Figure:
-    """Draw R of every combination beside one TCP flow and beside five."""
+    """Draw R of all combinations beside one TCP flow and beside five."""
     figure = begin((6.5, 7.4))
-    # Room for the names of transports, the slanted ones of TCPs and the bar.
+    # Space for the names of transports, the slanted names of TCPs, and the colour bar.
     figure.subplots_adjust(left=0.22, bottom=0.08, right=0.89, wspace=0.06, hspace=0.2)
     panels = figure.subplots(len(QUEUES), 2, sharex=True, sharey=True)
     norm = TwoSlopeNorm(vmin=0, vcenter=emodel.USABLE_R, vmax=90)
@@ -283,5 +283,5 @@ def _annotate(axes: Any, ratings: Floats) -> None:
 
 
 def plan() -> dict[tuple[Case, int], Scenario]:
-    """Return every run."""
+    """Return the scenarios of all runs."""
     return {(case, seed): scenario(case, seed) for case in CASES for seed in SEEDS}

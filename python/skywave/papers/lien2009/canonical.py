@@ -1,8 +1,8 @@
-"""The canonical figure of each TCP: which segments it sends after one to four losses.
+"""The canonical figure of each TCP: the segments that it sends after one to four losses.
 
-After K. Fall, S. Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996. The
-path, the losses and TCP's parameters are those of ns-2's traces in ``validation/ns2/canonical``,
-which the tests of the simulator hold every flavour but CUBIC to, segment by segment.
+After K. Fall, S. Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996. Path,
+losses and TCP's parameters are those of ns-2's traces in ``validation/ns2/canonical``. The
+simulator's tests compare every flavour except CUBIC with these traces, segment by segment.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from skywave.results import Results
 
 LOST = ((14,), (14, 28), (14, 26, 28), (14, 24, 26, 28))
-"""Which packets of data are lost, counted from 1 in the order in which they reach the bottleneck:
-a segment that was sent again counts again."""
+"""The data packets that are lost, counted from 1 in the order of arrival at the bottleneck.
+Retransmitted segments count again."""
 DURATION_S = 3
 SEGMENT_B = 1000
 FLOW = "tcp"
@@ -68,14 +68,14 @@ def scenario(tcp: str, lost: tuple[int, ...]) -> Scenario:
 
 
 def plan() -> dict[tuple[str, int], Scenario]:
-    """Return every run, by TCP and number of losses."""
+    """Return the scenarios of all runs, by TCP and number of losses."""
     return {(tcp, len(lost)): scenario(tcp, lost) for tcp in TCPS for lost in LOST}
 
 
 def draw(results: Mapping[tuple[str, int], Results]) -> Figure:
-    """Draw segments against time, the runs of each TCP side by side in one panel.
+    """Draw segments over time, with the runs of each TCP side by side in one panel.
 
-    What is sent for the first time is grey, what is sent again coloured; losses are crosses.
+    New segments are grey, retransmissions coloured, losses crosses.
     """
     figure = begin((6.5, 6.5))
     panels = figure.subplots(len(TCPS) // 2, 2, sharex=True, sharey=True)
@@ -115,7 +115,7 @@ def draw(results: Mapping[tuple[str, int], Results]) -> Figure:
 def sent(
     results: Results,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return when each data segment left its sender, which one it was, and whether it was new."""
+    """Return time and number of each data segment sent, and whether it was new."""
     rows = results.packets.filter(
         (pc.field("event") == "send") & (pc.field("place") == f"{FLOW} sender")
     )
@@ -126,9 +126,9 @@ def sent(
 
 
 def segments(results: Results, seqs: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return which segments these are, counted from 1; the SYN is 0."""
+    """Return the numbers of the segments at ``seqs``, counted from 1; the SYN is 0."""
     packets = results.packets
-    # The first packet of all is the SYN.
+    # The very first packet is the SYN.
     syn = packets["seq"][0].as_py()
     numbers: NDArray[np.int64] = (seqs.astype(np.int64) - syn - 1) % 2**32 // SEGMENT_B + 1
     return numbers

@@ -47,27 +47,27 @@ LOSS = {
 PERIODS = tuple(f"{start}-{start + GAP_S}" for start in range(0, 60, GAP_S))
 
 NOT_REBUILT = (
-    "ns-2.35 is nearer here. Not rebuilt is the 10 ms clock of its DCCP module; and means of few "
-    "runs differ by chance."
+    "ns-2.35 is closer here. Our model lacks the 10 ms clock of its DCCP module, and means over "
+    "few runs differ by chance."
 )
 PHASE = (
-    "The paper shows one run, and does not say how it was kept from phase effects. ns-2.35 under "
-    "the same reading is as far off, and without jitter its values depend erratically on the exact "
-    "rate of the bottleneck (appendix)."
+    "The paper shows one run and does not say how it avoided phase effects. ns-2.35 with the same "
+    "reading is as far off, and without jitter its values depend erratically on the exact rate of "
+    "the bottleneck (appendix)."
 )
 QUEUE = (
     "Twenty segments of 1500 B take 960 ms at 0.25 Mbps, so five TCPs that fill the queue must "
-    "delay voice by more than 300 ms: no reading that gives Table 4's delays of up to 627 ms "
-    "gives this. ns-2.35 has more than 300 ms as well."
+    "delay voice by more than 300 ms. No reading that gives Table 4's delays of up to 627 ms gives "
+    "this value. ns-2.35 has more than 300 ms as well."
 )
 
 
 @dataclass(frozen=True)
 class OneOfOurs:
-    """The published value, one run, could be one of ours.
+    """The published value, which is from one run, could be from one of ours.
 
-    It is within two standard deviations of single runs from our mean, or so close (``least``) that
-    the difference would not be seen in a plot.
+    It is within two standard deviations of single runs from our mean, or within ``least``, a
+    difference too small to see in a plot.
     """
 
     sd: float
@@ -83,7 +83,7 @@ class OneOfOurs:
         )
 
     def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
+        """Return whether the values agree."""
         return abs(published - ours) <= max(2 * self.sd, self.least)
 
 
@@ -94,7 +94,7 @@ def published_cells(ours: Runs, ns2: Mapping[str, Periods]) -> list[Cell]:
         conditions = Conditions(tcp)
         runs, theirs = ours[conditions], ns2[conditions.name]
         cells += _row("table3", "throughput ratio", tcp, RATIO[tcp], runs, theirs, 1)
-        # Table 4 repeats Table 3's ratio; its other rows are delay and loss.
+        # Table 4 repeats Table 3's ratio. Its other rows are delay and loss.
         cells += _row("table4/delay", "delay", tcp, DELAY_MS[tcp], runs, theirs, 0)
         cells += _row("table4/loss", "loss rate", tcp, LOSS[tcp], runs, theirs, 0)
     return cells + _claims(ours, ns2)
@@ -105,7 +105,7 @@ _MEASURES = {
     "delay": ("delay_ms", "ms", 20.0),
     "loss rate": ("loss_percent", "%", 5.0),
 }
-"""By quantity: the measure, its unit, and the difference that a plot would not show."""
+"""Measure, unit, and the difference that would not show in a plot, by quantity."""
 
 
 def _row(
@@ -139,12 +139,12 @@ def _row(
 
 
 def _reason(published: float, ours: float, ns2: float) -> str:
-    """Say why a value of Tables 3 and 4 may be missed: by both simulators, or by ours alone."""
+    """Return why a value of Tables 3 and 4 may be missed: by both simulators, or only by ours."""
     return PHASE if abs(ns2 - published) >= abs(ours - published) else NOT_REBUILT
 
 
 def _claims(ours: Runs, ns2: Mapping[str, Periods]) -> list[Cell]:
-    """Judge what the paper's text says of Figures 2 to 6: upper limits, all of them."""
+    """Judge the claims of the text about Figures 2 to 6, all of them upper limits."""
     udp, vegas = Conditions("NewReno", "udp"), Conditions("Vegas")
     beside_udp = "of voice over UDP in a period, beside five NewReno"
     beside_vegas = "of voice over DCCP beside one Vegas"
@@ -158,7 +158,7 @@ def _claims(ours: Runs, ns2: Mapping[str, Periods]) -> list[Cell]:
         known_reason: str | None = None,
     ) -> Cell:
         measure, unit, _ = _MEASURES[quantity]
-        # Of UDP the worst period counts, beside Vegas the first with one TCP flow.
+        # For UDP, the worst period counts; beside Vegas, the first with one TCP flow.
         period, chosen = ("50-60", slice(None)) if conditions == udp else ("10-20", slice(1, 2))
         mine, theirs = over_runs(ours[conditions], measure), getattr(ns2[conditions.name], measure)
         return Cell(
@@ -182,7 +182,7 @@ def _claims(ours: Runs, ns2: Mapping[str, Periods]) -> list[Cell]:
 
 
 def _finite(value: float) -> float | None:
-    """Return None where nothing was received, so that there is nothing to measure."""
+    """Return None if nothing was received, so that there is nothing to measure."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -190,11 +190,11 @@ _COMPARED = {
     1: {"10-20 s": slice(1, 2), "10-60 s": slice(1, None)},
     3: {"10-60 s, one TCP": slice(1, 6), "100-200 s, one TCP": slice(10, None)},
 }
-"""By scenario: the times over which we compare with ns-2, and their periods."""
+"""The periods over which we compare with ns-2, by scenario and label."""
 
 
 def ns2_comparisons(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
-    """Compare with ns-2: each flavour's first period beside TCP, and all of them."""
+    """Compare with ns-2: each flavour's first period beside TCP, and all periods."""
     comparisons = []
     for conditions in ours:
         if conditions.name not in ns2 or conditions.scenario not in _COMPARED:
@@ -218,7 +218,7 @@ def ns2_comparisons(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
                         ours=_finite(mine.mean),
                         ns2=_finite(other[chosen].mean()),
                         limit_percent=NS2_LIMIT_PERCENT,
-                        # Of few runs some means differ by more than that by chance.
+                        # Some means over few runs differ by more than the limit by chance.
                         interval95=_finite(mine.margin),
                     )
                 )

@@ -1,4 +1,4 @@
-"""Figures 2 to 6 of Lien and Ding, and our own."""
+"""Figures 2 to 6 of Lien and Ding, and our own figures."""
 
 from __future__ import annotations
 
@@ -68,21 +68,21 @@ def draw_ours(
             Drawn.of(
                 "beyond",
                 "R of the call, beside the first TCP flow (10 to 20 s) and beside all five (50 to "
-                "60 s). From 70 on (bold) a call is usable. Means over "
+                "60 s). A call is usable from 70 on (bold). Means over "
                 f"{len(beyond.SEEDS)} seeds.",
                 beyond.draw(found),
             ),
             Drawn.of(
                 "history",
-                f"A call of 200 s over DCCP beside one NewReno flow that joins at 10 s. {BAND}. "
-                "Black: ns-2, with its own.",
+                f"A call of 200 s over DCCP beside one NewReno flow that joins at 10 s; {BAND}. "
+                "Black: ns-2.",
                 _long_call(ours, ns2),
             ),
             Drawn.of(
                 "canonical",
-                "Segments that each TCP sends, after one to four losses (crosses): the "
-                "14th packet of data; 14th and 28th; 14th, 26th and 28th; 14th, 24th, 26th and "
-                "28th. Grey: sent for the first time; orange: again. 0.8 Mbps, 100 ms, segments "
+                "Segments that each TCP sends after one to four losses (crosses): of the 14th data "
+                "packet; of the 14th and 28th; of the 14th, 26th and 28th; of the 14th, 24th, 26th "
+                "and 28th. Grey: new segments; orange: retransmissions. 0.8 Mbps, 100 ms, segments "
                 "of 1000 B, windows of up to 28.",
                 canonical.draw(panels),
             ),
@@ -161,7 +161,7 @@ def _quality(ours: Runs, ns2: Mapping[str, Periods], tcp: str) -> Figure:
         axes.set_ylabel(label)
         axes.set_ylim(bottom=0)
     panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
-    panels[1].set_xlabel("Time (s); a TCP flow more every 10 s")
+    panels[1].set_xlabel("Time (s); another TCP flow every 10 s")
     return figure
 
 

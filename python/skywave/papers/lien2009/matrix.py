@@ -1,4 +1,4 @@
-"""What this paper lends to the matrix: its slow link, and its call."""
+"""The paper's contribution to the matrix: its slow link, and its call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def _network() -> Network:
     return Network(
         label="Lien 2009",
         conditions="a slow link: 0.25 Mbps, RTT 140 ms, drop-tail of 20 packets (960 ms), 6 flows "
-        "(the paper's five and its call); and a call of its own, see below",
+        "(as many as the paper's five and its call); also a call, see below",
         rate=bottleneck.rate,
         delay=bottleneck.delay,
         queue=fifo(bottleneck.queue),

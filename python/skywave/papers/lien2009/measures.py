@@ -1,4 +1,4 @@
-"""What is measured of a call, period by period, with one definition for our runs and for ns-2's."""
+"""The measures of a call by period, with the same definitions for our runs and ns-2's."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 GENERATED = GAP_S * 1000 / FRAME_MS
-"""Packets generated in a period."""
+"""Number of packets generated in a period."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: the call in each period, and both flows of the figures in each second.
+    """One run: the call by period, and both flows of the figures by second.
 
-    Ratio, delay and loss are as in the paper's Table 4. Of the frames made in a period, ``waiting``
-    are those that the transport did not let go by the end of the run, or refused.
+    Ratio, delay and loss are defined as in the paper's Table 4. ``waiting_percent`` is the share of
+    the frames made in a period that the transport refused or had not sent by the end of the run.
     """
 
     received: Floats
@@ -50,19 +50,19 @@ class Run:
 
     @property
     def ratio_percent(self) -> Floats:
-        """What was received, of what was received in the first period."""
+        """Packets received, relative to those in the first period."""
         ratio: Floats = 100 * self.received / self.received[0]
         return ratio
 
     @property
     def loss_percent(self) -> Floats:
-        """What was generated and not received."""
+        """Share of the generated packets that was not received."""
         return np.maximum(100 * (1 - self.received / GENERATED), 0)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean of runs and standard deviation of single ones, as they estimate it, by period."""
+    """Mean over runs, and estimated standard deviation of single runs, by period."""
 
     mean: Floats
     sd: Floats
@@ -75,12 +75,12 @@ def over_runs(runs: Sequence[Run], what: str) -> Spread:
 
 
 def mean_over_runs(runs: Sequence[Run], what: str, periods: slice) -> Average:
-    """Return the mean of a measure over some periods, and over runs."""
+    """Return the mean of a measure over periods and runs."""
     return average([float(np.nanmean(getattr(run, what)[periods])) for run in runs])
 
 
 def from_results(conditions: Conditions, results: Results) -> Run:
-    """Read one of our runs."""
+    """Return the measures of one of our runs."""
     begin_s, end_s = VOICE_S[conditions.scenario]
     flows = results.flows.filter(pc.field("flow") == VOICE)
     period = _periods(flows["time_s"].to_numpy(), begin_s)
@@ -88,7 +88,7 @@ def from_results(conditions: Conditions, results: Results) -> Run:
     packets = flows["delivered_packets"].to_numpy().astype(np.float64)
     delays = np.nan_to_num(flows["delay_mean_s"].to_numpy(zero_copy_only=False))
     received = _sums(packets, period, count)
-    # Frames that share a packet arrive together; the paper counts packets of one.
+    # Frames that share a packet arrive together. The paper's packets have one frame each.
     voice = results.voice.filter(pc.field("flow") == VOICE)
     made_in = _periods(voice["time_s"].to_numpy(), begin_s)
 
@@ -112,7 +112,7 @@ def from_results(conditions: Conditions, results: Results) -> Run:
 
 
 def _periods(ends_s: Floats, begin_s: float) -> NDArray[np.int64]:
-    """Return the period of each second, from when the call begins."""
+    """Return the period of each second since the start of the call."""
     return ((ends_s - begin_s - 0.5) // GAP_S).astype(np.int64)
 
 

@@ -1,8 +1,8 @@
-"""ns-2's stored answers.
+"""ns-2's stored results.
 
-``ns2/periods.csv`` has mean and standard deviation over ns-2's runs of each setting, by period;
+``ns2/periods.csv`` has mean and standard deviation over ns-2's runs of each setting, by period.
 ``ns2/seconds.csv`` has the throughput of the voice and of the first TCP in single runs.
-``python -m skywave.papers golden lien2009`` runs ns-2 and stores its answers anew, which takes some
+``python -m skywave.papers golden lien2009`` runs ns-2 and stores its results, which takes some
 minutes.
 """
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 STORED = Path(__file__).parent / "ns2"
 SEEDS = range(1, 41)
 _JITTER = {"overhead": 0.05}
-"""Of the times between packets, where they have any."""
+"""``overhead_``, in seconds, of settings with jitter."""
 _TCPS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack", "Vegas": "vegas"}
-"""ns-2's TCPs, and what they are called in the names of settings."""
+"""ns-2's TCPs, and their names in settings."""
 _COLUMNS = (
     "received",
     "ratio_pct",
@@ -46,12 +46,12 @@ _COLUMNS = (
     "loss_app_over400",
 )
 _DRAWN = (("udp", "Newreno"), ("dccp", "Newreno"), ("dccp", "Vegas"))
-"""The voice's transport and the TCP of the single runs, in both scenarios."""
+"""Transport of the voice, and TCP, of the single runs, in both scenarios."""
 
 
 @dataclass(frozen=True)
 class Periods:
-    """ns-2's answers for one setting, by period."""
+    """ns-2's results for one setting, by period."""
 
     ratio_percent: Spread
     delay_ms: Spread
@@ -60,7 +60,7 @@ class Periods:
 
 @dataclass(frozen=True)
 class Seconds:
-    """Throughput in single runs of ns-2, second by second, as it leaves the bottleneck's queue."""
+    """Throughput behind the bottleneck's queue in a single run of ns-2, by second."""
 
     time_s: NDArray[np.float64]
     voice_kbps: NDArray[np.float64]
@@ -68,7 +68,7 @@ class Seconds:
 
 
 def periods() -> dict[str, Periods]:
-    """Read ns-2's answers by the name of the setting."""
+    """Return ns-2's results by the name of the setting."""
     table = pyarrow.csv.read_csv(STORED / "periods.csv")
     answers = {}
     for name in pc.unique(table["setting"]).to_pylist():
@@ -82,14 +82,14 @@ def periods() -> dict[str, Periods]:
 
 
 def runs() -> int:
-    """Return over how many runs of ns-2 the answers for each setting are."""
+    """Return the number of ns-2's runs of each setting."""
     (count,) = set(pyarrow.csv.read_csv(STORED / "periods.csv")["n"].to_pylist())
     return int(count)
 
 
 def remark() -> str:
-    """Say where ns-2's values come from."""
-    return f"stored answers of ns-2.35, means over {runs()} runs of each setting"
+    """Return a description of where ns-2's values come from."""
+    return f"stored results of ns-2.35, means over {runs()} runs of each setting"
 
 
 def _spread(rows: pa.Table, name: str) -> Spread:
@@ -97,12 +97,12 @@ def _spread(rows: pa.Table, name: str) -> Spread:
         rows[column].to_numpy(zero_copy_only=False).astype(np.float64)
         for column in (f"{name}_mean", f"{name}_sd", "n")
     )
-    # Stored is the deviation of these runs as a population; ours estimate that of single runs.
+    # The file has the population's deviation. Ours estimates that of single runs.
     return Spread(mean, sd * np.sqrt(count / (count - 1)))
 
 
 def seconds() -> dict[str, Seconds]:
-    """Read ns-2's single runs by the name of the setting."""
+    """Return ns-2's single runs by the name of the setting."""
     table = pyarrow.csv.read_csv(STORED / "seconds.csv")
     answers = {}
     for name in pc.unique(table["setting"]).to_pylist():
@@ -116,10 +116,10 @@ def seconds() -> dict[str, Seconds]:
 
 
 def renew() -> None:
-    """Run ns-2 and store its answers in place of those of the repository.
+    """Run ns-2 and replace the stored results.
 
     Raises:
-        Ns2Error: where it cannot be run; what was stored stays.
+        Ns2Error: If ns-2 cannot be run. The stored results stay.
 
     """
     with replacing(STORED) as partial:
@@ -143,7 +143,7 @@ def _settings() -> dict[str, dict[str, object]]:
 
 
 def _run(seed: int, out: Path, **parameters: object) -> list[dict[str, str]]:
-    """Run ns-2 once; return its rows, one for each period."""
+    """Run ns-2 once and return its rows, one per period."""
     ns2.run(ns2.command("lien2009.tcl", seed=seed, jit=0.5, out=out, **parameters))
     return _rows(out)
 
@@ -187,7 +187,7 @@ def _summary(rows: Sequence[dict[str, str]]) -> list[str]:
 
 
 def write_seconds(path: Path) -> None:
-    """Run ns-2 once for each of the single runs, and write them second by second."""
+    """Run ns-2 once for each single run, and write the throughput by second."""
     rows: list[Sequence[object]] = []
     with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch:
         periods, seconds = Path(scratch) / "periods.csv", Path(scratch) / "seconds.csv"

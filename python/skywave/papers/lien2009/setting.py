@@ -1,4 +1,4 @@
-"""The experiments of Lien and Ding: one parameter set for the whole paper, as scenarios.
+"""The experiments of Lien and Ding as scenarios: one parameter set for the whole paper.
 
 Y.-N. Lien, Y.-C. Ding, "Can DCCP Replace UDP in Changing Network Conditions?", 2009.
 """
@@ -29,24 +29,24 @@ FLAVOURS: dict[str, dict[str, Any]] = {
     "SACK": {"recovery": "sack"},
     "Vegas": {"control": "vegas"},
 }
-"""The paper's TCPs, and what a scenario calls them."""
+"""The paper's TCPs, and their parameters in a scenario."""
 TCPS = {**FLAVOURS, "CUBIC": {"control": "cubic", "recovery": "sack"}}
-"""The paper's, and the one that voice meets today."""
+"""The paper's TCPs, and CUBIC, which voice meets today."""
 
 SEEDS = range(1, 11)
-"""Runs of each setting. With drop-tail queues and constant packet sizes a single run shows one
-phase of its flows, not their shares (Floyd and Jacobson 1992)."""
+"""Seeds of each setting's runs. With drop-tail queues and constant packet sizes a single run shows
+one phase of its flows, not their shares (Floyd and Jacobson 1992)."""
 STREAMS = 5
-"""TCP flows."""
+"""Number of TCP flows."""
 GAP_S = 10
-"""Seconds between the starts of TCP flows in scenario 1, and the length of a period."""
+"""Seconds between the starts of TCP flows in scenario 1, and length of a period."""
 DURATION_S = {1: 60, 2: 100, 3: 200}
-"""By scenario: the paper's two, and a long call beside one TCP flow, to compare with ns-2."""
+"""By scenario: the paper's two, and a long call beside one TCP flow to compare with ns-2."""
 VOICE_S = {1: (0, 60), 2: (20, 80), 3: (0, 200)}
-"""When the call begins and ends, by scenario."""
+"""Start and end of the call, by scenario, in seconds."""
 FRAME_MS = 30
 DEADLINE_S = 0.3
-"""Within which voice must arrive: the paper has 300 to 400 ms from mouth to ear."""
+"""Time within which voice must arrive. The paper has 300 to 400 ms from mouth to ear."""
 BOTTLENECK = "r1->r2"
 VOICE = "voice"
 """The name of the call's flow."""
@@ -55,7 +55,7 @@ PAPER_RATE = "0.25 Mbps"
 
 @dataclass(frozen=True)
 class Conditions:
-    """What varies between the settings: the paper's variables, and those of our own sections."""
+    """What varies between settings: the paper's variables, and those of our own sections."""
 
     tcp: str
     transport: Literal["dccp", "udp"] = "dccp"
@@ -69,7 +69,7 @@ class Conditions:
 
     @property
     def name(self) -> str:
-        """A name for files: only what differs from the paper's scenario 1 with DCCP is in it."""
+        """The name for files, which lists what differs from the paper's scenario 1 with DCCP."""
         name = f"scenario{self.scenario}-{self.transport}-{self.tcp.lower()}"
         if self.rate != PAPER_RATE:
             name += "-" + self.rate.replace(" ", "")
@@ -87,7 +87,7 @@ class Conditions:
 
 
 TABLES = tuple(Conditions(tcp) for tcp in FLAVOURS)
-"""Tables 3 and 4."""
+"""The conditions of Tables 3 and 4."""
 UDP = tuple(Conditions(tcp, "udp") for tcp in FLAVOURS)
 DRAWN = ("NewReno", "Vegas")
 """The TCPs of Figures 2 to 6."""
@@ -100,7 +100,7 @@ TELLS_RTT = Conditions("NewReno", tells_rtt=True)
 OTHER_RATES = tuple(Conditions("NewReno", rate=rate) for rate in ("1.5 Mbps", "10 Mbps"))
 NO_JITTER = tuple(Conditions(tcp, jitter=False) for tcp in FLAVOURS)
 RFC_3448 = Conditions("NewReno", rules="rfc3448")
-"""The mean of the loss intervals that there are, instead of ns-2's (appendix)."""
+"""TFRC that averages only existing loss intervals, unlike ns-2's (appendix)."""
 ADAPTIVE = tuple(Conditions(tcp, adapt=True) for tcp in FLAVOURS)
 ALL_CONDITIONS = (
     *TABLES,
@@ -116,22 +116,22 @@ ALL_CONDITIONS = (
 )
 
 UDP_FRAME_B = 52
-"""With 28 B of IP and UDP this is 80 B on the wire: ns-2's UDP has no header."""
+"""With 28 B of IP and UDP this is 80 B on the wire, as in ns-2, whose UDP has no header."""
 DCCP_FRAME_B = 80
 ADAPTIVE_FRAMES = 6
-"""Frames that may share a datagram in our own section: 180 ms of speech."""
+"""Maximum frames per datagram in our own section: 180 ms of speech."""
 JITTER = "50 ms"
-"""Up to so much later TCP senders let go what their windows allow (ns-2's ``overhead_``): about the
-time that a segment takes on the bottleneck (48 ms), which is what breaks phase effects."""
+"""Maximum delay before TCP senders send what their windows allow (ns-2's ``overhead_``). It is
+about the transmission time of a segment at the bottleneck (48 ms), which breaks phase effects."""
 QUEUE = DropTail(packets=19)
-"""ns-2's limit of 20 counts the packet in transmission."""
+"""ns-2's limit of 20 includes the packet in transmission."""
 ACCESS: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "queue": QUEUE}
-"""The links of the one sending and the one receiving host. Behind a burst of TCP in the sender's,
-voice finds the bottleneck's queue fuller."""
+"""The links of the sending and the receiving host, which all flows share. Voice that queues behind
+a burst of TCP at the sender meets a fuller queue at the bottleneck."""
 
 
 def scenario(conditions: Conditions, seed: int) -> Scenario:
-    """Return the scenario of one run, in ns-2's terms where the paper is silent."""
+    """Return the scenario of one run, with ns-2's defaults where the paper is silent."""
     begin_s, end_s = VOICE_S[conditions.scenario]
     description = Scenario(
         name=f"lien2009-{conditions.name}-{seed}",
@@ -183,7 +183,7 @@ def _dccp(conditions: Conditions) -> Dccp:
     return Dccp(
         ccid=3,
         profile="ns2",
-        # Where the source has packets of several sizes, s is their mean.
+        # If the source has packets of several sizes, s is their mean.
         tfrc=Tfrc(
             rules=conditions.rules,
             segment_size=conditions.segment_size,
@@ -221,39 +221,39 @@ PARAMETERS = (
         "paper's text; its Table 1 has 1.5 to 10 Mbps, which the idle delay of 73 ms excludes",
     ),
     Parameter("Access links", "10 Mbps, 10 ms", "paper"),
-    Parameter("Queues", "drop-tail, 20 packets (one of them on the wire), all links", "paper"),
+    Parameter("Queues", "drop-tail, 20 packets (with the one on the wire), all links", "paper"),
     Parameter("Voice", f"80 B every {FRAME_MS} ms", "paper"),
     Parameter("Voice over DCCP on the wire", "112 B (IPv4 20 B, DCCP 12 B)", "ns-2"),
-    Parameter("Voice over UDP on the wire", "80 B, headers included", "ns-2, whose UDP has none"),
+    Parameter("Voice over UDP on the wire", "80 B, including headers", "ns-2, whose UDP has none"),
     Parameter("DCCP", "CCID 3 as in ns-2.35's module (appendix), no ECN", "paper; ns-2"),
     Parameter(
         "s of CCID 3",
         "the size of the voice packets",
-        "inferred: with Table 2's 1460 B voice alone gets a fifth of its rate (appendix)",
+        "inferred: with Table 2's 1460 B, voice alone gets a fifth of its rate",
     ),
     Parameter("Send queue of DCCP", "1000 packets", "ns-2"),
     Parameter("TCP", "Tahoe, Reno, NewReno, SACK, Vegas; five flows of FTP", "paper"),
-    Parameter("TCP segment", "1460 B and 40 B of headers, no delayed acknowledgement", "paper"),
-    Parameter("TCP window", "20 segments, the initial ssthresh too", "ns-2"),
-    Parameter("RTO of TCP", "3 s at first, 200 ms at least, clock of 10 ms", "ns-2"),
+    Parameter("TCP segment", "1460 B and 40 B of headers, no delayed acknowledgements", "paper"),
+    Parameter("TCP window", "20 segments; same initial ssthresh", "ns-2"),
+    Parameter("RTO of TCP", "initially 3 s, at least 200 ms, clock of 10 ms", "ns-2"),
     Parameter(
-        "Scenario 1", "voice from 0 to 60 s; TCP flow i from 10 i s, and up to 0.5 s later", "paper"
+        "Scenario 1", "voice from 0 to 60 s; TCP flow i from 10 i s, up to 0.5 s later", "paper"
     ),
     Parameter(
-        "Scenario 2", "TCP from 0 s, and up to 0.5 s later; voice from 20 to 80 s; 100 s", "paper"
+        "Scenario 2", "TCP from 0 s, up to 0.5 s later; voice from 20 to 80 s; 100 s", "paper"
     ),
     Parameter(
         "Jitter of TCP senders",
-        f"up to {JITTER} before what the window allows leaves",
-        "ours, against phase effects: ns-2's overhead_; without it in the appendix",
+        f"up to {JITTER} before the sender sends what the window allows",
+        "ours, against phase effects: ns-2's overhead_; appendix: without",
     ),
-    Parameter("Runs", f"{len(SEEDS)} seeds a setting", "ours; the paper does not say"),
+    Parameter("Runs", f"{len(SEEDS)} seeds per setting", "ours; the paper does not say"),
     Parameter(
-        "Delay", "from sending to arrival, waiting in the sender not counted", "inferred; see text"
+        "Delay", "from sending to arrival, without waiting in the sender", "inferred; see text"
     ),
     Parameter(
         "Loss", "share of the packets generated in a period that did not arrive in it", "inferred"
     ),
     Parameter("Deadline", f"{DEADLINE_S * 1e3:g} ms, in our own sections only", "paper's text"),
 )
-"""The whole parameter set; what the paper leaves open has the default of ns-2.35."""
+"""The whole parameter set. What the paper leaves open has the default of ns-2.35."""

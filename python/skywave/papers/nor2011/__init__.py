@@ -1,4 +1,4 @@
-"""Nor et al. 2011: what the initial slow-start threshold of CCID 2 does on a long-delay link."""
+"""Nor et al. 2011: the effect of CCID 2's initial slow-start threshold on a long-delay link."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """Both experiments and those of our own sections, and ns-2's answers to the same."""
+    """Both experiments and the runs of our own sections, and ns-2's results for the same."""
 
     ours: Mapping[Conditions, Series]
     ns2: Mapping[Conditions, Series]
 
 
 def _run(options: Options) -> Ran[Measured]:
-    """Run both experiments and our own sections, and ask ns-2."""
+    """Run both experiments and our own sections, and get ns-2's results."""
     scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
     results = run_each(scenarios, stage(options.progress, "Skywave"))
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
@@ -52,7 +52,7 @@ def _both(measured: Measured) -> tuple[tuple[str, Mapping[Conditions, Series]], 
 
 
 def _readings(measured: Measured) -> list[dict[str, Any]]:
-    """Return Table 1 under each way to count."""
+    """Return Table 1 for each way to count."""
     return [
         _reading(conditions, simulator, series[conditions])
         for conditions in _EXPERIMENT_2
@@ -61,7 +61,7 @@ def _readings(measured: Measured) -> list[dict[str, Any]]:
 
 
 def _sections(measured: Measured) -> dict[str, Any]:
-    """Return the tables of the report's own sections."""
+    """Return the values of this report's own sections."""
     ours, both = measured.ours, _both(measured)
     wide = _sharing(setting.WIDE_WINDOW, "Skywave", ours[setting.WIDE_WINDOW])
     wide_mbps = {"DCCP": wide["dccp_mbps"], "TCP": wide["tcp_mbps"]}
@@ -96,7 +96,7 @@ def _sections(measured: Measured) -> dict[str, Any]:
 
 
 def _reading(conditions: Conditions, simulator: str, series: Series) -> dict[str, Any]:
-    """Return a row of Table 1 under each way to count."""
+    """Return a row of Table 1 for each way to count."""
     return {
         "ssthresh": conditions.ssthresh,
         "simulator": simulator,
@@ -111,7 +111,7 @@ def _reading(conditions: Conditions, simulator: str, series: Series) -> dict[str
 
 
 def _sharing(conditions: Conditions, simulator: str, series: Series) -> dict[str, Any]:
-    """Return who gets how much, and how evenly."""
+    """Return the throughput of both flows, and Jain's index."""
     period = (measures.ZIGZAG_FROM_S, float(conditions.duration_s))
     dccp, tcp = (series.mean_bps(flow, *period) for flow in (series.dccp, series.tcp))
     return {

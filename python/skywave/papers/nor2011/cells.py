@@ -25,21 +25,21 @@ TABLE_1 = {20: 0.0014, 50: 0.0015, 100: 0.0107, 200: 0.0277}
 """Published packet loss in %, by initial ssthresh in packets."""
 
 TABLE_1_RULE = Within(15)
-"""One drop more or less moves the first two cells by 50 %, so they need the same count of drops."""
+"""A single drop changes the first two cells by 50 %, so they need the same number of drops."""
 ABOUT_RULE = Within(10)
-"""For what the paper gives as "about" or reads off a figure: one significant digit."""
+"""The rule for values given as "about" or read off a figure, with one significant digit."""
 SAMPLE_RULE = SameOrder(resolution=1, unit="s")
-"""Times are read from samples of 1 s."""
+"""The rule for times, which are read from samples of 1 s."""
 
 NS2_LIMIT_PERCENT = 5.0
-"""How close we want to be to ns-2 under ns-2's settings."""
+"""Our limit for the difference from ns-2 under ns-2's settings."""
 
 TENSION = (
-    "The paper's Table 1 needs a sender that bursts a backlog into the 20-packet queue (send queue "
-    "of 1000, ns-2's default); that burst overshoots, the window is halved twice, and the link "
-    "fills late. The 100 s of Figure 3 need a sender without a backlog (send queue of 15 or "
-    "less), and then Table 1 fits less well. No single setting gives both, in ns-2 either; see the "
-    "section on the send queue."
+    "The paper's Table 1 requires a sender that bursts a backlog into the 20-packet queue (a send "
+    "queue of 1000, ns-2's default). The burst overshoots, the window is halved twice, and the "
+    "link fills late. The 100 s of Figure 3 require a sender without a backlog (a send queue of 15 "
+    "or less), but then Table 1 fits less well. No single setting gives both, nor does one in "
+    "ns-2; see the section on the send queue."
 )
 
 
@@ -66,7 +66,7 @@ def published_cells(
     def gain_cell(name: str, slow: int, fast: int, published_s: float) -> Cell:
         return Cell(
             id=f"fig3/{name}",
-            what=f"seconds sooner than with {slow} packets",
+            what=f"seconds earlier than with {slow} packets",
             conditions={"initial ssthresh (packets)": fast, "compared with (packets)": slow},
             unit="s",
             published=published_s,
@@ -121,7 +121,7 @@ def _loss_cell(
 
 
 def _gain_s(runs: Mapping[Conditions, Series], slow: int, fast: int) -> float | None:
-    """How much sooner the link is full with the one threshold than with the other, in s."""
+    """Return how much earlier the link is full with ``fast`` than with ``slow``, in s."""
     slow_s, fast_s = runs[Conditions(slow)].full_s(), runs[Conditions(fast)].full_s()
     return None if slow_s is None or fast_s is None else slow_s - fast_s
 

@@ -1,4 +1,4 @@
-"""Figures 2 and 3 of Nor et al., and those of our own sections."""
+"""Figures 2 and 3 of Nor et al., and figures of our own sections."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SHARING_MEAN_S = 5
 THRESHOLD_MEAN_S = 3
-"""About five round trips: samples of 1 s alone show the bursts of single round trips."""
+"""About five round trips. Samples of 1 s would show the bursts of single round trips."""
 LINK_MBPS = 2.0
 
 
@@ -38,15 +38,15 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]) ->
             Drawn.of(
                 "figure2",
                 "Figure 2. Throughput of DCCP TCP-like and TCP on the bottleneck, experiment 1 "
-                f"(means over {SHARING_MEAN_S} s). The paper: DCCP from about 1 to 1.7 Mbps in "
-                "zigzag form, TCP around 300 kbps (shaded).",
+                f"(means over {SHARING_MEAN_S} s). In the paper, DCCP zigzags between about 1 and "
+                "1.7 Mbps, and TCP has around 300 kbps (shaded).",
                 _sharing(ours[EXPERIMENT_1], ns2[EXPERIMENT_1], published=True),
             ),
             Drawn.of(
                 "figure3",
                 "Figure 3. Throughput of DCCP TCP-like for four initial slow-start thresholds, "
-                f"experiment 2 (samples of 1 s, and their means over {THRESHOLD_MEAN_S} s). Dotted "
-                "lines: about 160 s and about 100 s, when the paper sees the maximum with 20 and "
+                f"experiment 2 (samples of 1 s, and means over {THRESHOLD_MEAN_S} s). Dotted: "
+                "about 160 s and about 100 s, when the paper's flows reach the maximum with 20 and "
                 "with 200 packets.",
                 _thresholds(ours, ns2, second),
             ),
@@ -68,7 +68,7 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]) ->
 def _means(
     time_s: NDArray[np.float64], samples: NDArray[np.float64], over_s: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the means over so many seconds of samples a second apart, and when they end."""
+    """Return the ends of intervals of ``over_s`` seconds, and means of 1 s samples over them."""
     whole = samples.size // over_s * over_s
     return time_s[over_s - 1 : whole : over_s], samples[:whole].reshape(-1, over_s).mean(axis=1)
 

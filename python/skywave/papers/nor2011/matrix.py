@@ -1,4 +1,4 @@
-"""What this paper lends to the matrix: its link of long delay, and a larger initial ssthresh."""
+"""The paper's contribution to the matrix: a long-delay link, and a larger initial ssthresh."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ CONTROLS = (
     Control(
         f"ccid2-ssthresh{_PROPOSED_SSTHRESH}",
         f"CCID 2, ssthresh {_PROPOSED_SSTHRESH}",
-        # The routers of these do not mark.
+        # The routers of this control do not mark.
         Dccp(ccid=2, ecn=False, initial_ssthresh=_PROPOSED_SSTHRESH),
-        "what Nor et al. propose",
+        "proposal of Nor et al.",
     ),
 )
 

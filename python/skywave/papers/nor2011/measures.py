@@ -1,4 +1,4 @@
-"""What is measured at the bottleneck, with one definition for our runs and for ns-2's."""
+"""The measures at the bottleneck, with the same definitions for our runs and ns-2's."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from skywave.results import Results
 
 FULL_BPS = 1.98e6
-"""The link counts as full from 99 % of its rate on."""
+"""Throughput from which on the link counts as full: 99 % of its rate."""
 LOSS_WINDOW_S = (20.0, 180.0)
-"""The paper measures packet loss from 20 s to 180 s."""
+"""The period in which the paper measures packet loss."""
 ZIGZAG_FROM_S = 170.0
-"""When the first ramp of experiment 1 is over."""
+"""End of the first ramp of experiment 1."""
 ZIGZAG_MEAN_S = 5
 
 
@@ -36,11 +36,11 @@ class FlowSeries:
 
 @dataclass(frozen=True)
 class Series:
-    """One run: both flows at r1->r2. A sample at ``time_s`` covers the second that ends there.
+    """One run: both flows at r1->r2. A sample at ``time_s`` covers the second before it.
 
-    Throughput counts bytes on the wire, headers included. ``receive_events`` is how many times a
-    packet of the DCCP flow was received at any of its three hops in the whole run: what counting
-    the "r" lines of an ns-2 trace-all file gives.
+    Throughput counts bytes on the wire, including headers. ``receive_events`` is the number of
+    times that a packet of the DCCP flow was received at any of its three hops in the whole run. It
+    equals the number of "r" lines in ns-2's trace-all file.
     """
 
     time_s: NDArray[np.float64]
@@ -49,30 +49,30 @@ class Series:
     receive_events: int | None
 
     def full_s(self) -> float | None:
-        """First sample after the DCCP flow's start at which the link is full, in s."""
+        """Return the first sample after the DCCP flow's start at which the link is full, in s."""
         together = self.dccp.throughput_bps + self.tcp.throughput_bps
         full = self.time_s[(self.time_s > DCCP_START_S) & (together >= FULL_BPS)]
         return float(full[0]) if full.size else None
 
     def loss_percent(self, start_s: float = 0.0, end_s: float = np.inf) -> float:
-        """Drops of the DCCP flow per packet of it that arrived at the bottleneck, in %."""
+        """Return drops of the DCCP flow per packet of it that arrived at the bottleneck, in %."""
         covered = (self.time_s > start_s) & (self.time_s <= end_s)
         arrivals = int(self.dccp.arrivals[covered].sum())
         return 100 * int(self.dccp.drops[covered].sum()) / arrivals if arrivals else 0.0
 
     def loss_percent_of_trace_lines(self) -> float | None:
-        """Drops of the DCCP flow per receive event at its three hops, whole run, in %."""
+        """Return drops of the DCCP flow per receive event at its three hops, whole run, in %."""
         if not self.receive_events:
             return None
         return 100 * int(self.dccp.drops.sum()) / self.receive_events
 
     def mean_bps(self, flow: FlowSeries, start_s: float, end_s: float) -> float:
-        """Mean throughput of a flow over a period, in bit/s."""
+        """Return the mean throughput of a flow over a period, in bit/s."""
         covered = (self.time_s > start_s) & (self.time_s <= end_s)
         return float(flow.throughput_bps[covered].mean())
 
     def zigzag_bps(self) -> tuple[float, float]:
-        """Lowest and highest mean over 5 s of the DCCP flow, once its first ramp is over."""
+        """Return the lowest and highest 5 s mean of DCCP after its first ramp, in bit/s."""
         settled = self.dccp.throughput_bps[self.time_s > ZIGZAG_FROM_S]
         whole = settled[: settled.size // ZIGZAG_MEAN_S * ZIGZAG_MEAN_S]
         means = whole.reshape(-1, ZIGZAG_MEAN_S).mean(axis=1)
@@ -80,7 +80,7 @@ class Series:
 
 
 def from_results(results: Results) -> Series:
-    """Read one of our runs."""
+    """Return the series of one of our runs."""
     hops = [results.flows_at(hop, "dccp") for hop in HOPS]
     receive_events = sum(pc.sum(rows["delivered"]).as_py() for rows in hops)
     dccp = results.flows_at(BOTTLENECK, "dccp")

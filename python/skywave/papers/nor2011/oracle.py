@@ -1,6 +1,6 @@
-"""ns-2's answers: run now where ns-2 is installed, else the stored ones.
+"""ns-2's results: run now if ns-2 is installed, otherwise stored.
 
-``python -m skywave.papers golden nor2011`` runs ns-2 and stores its answers anew.
+``python -m skywave.papers golden nor2011`` runs ns-2 and stores its results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skywave.papers.oracle import RunsDone
 
 STORED = Path(__file__).parent / "ns2"
-"""One CSV of 1 s samples a run, as nor2011.tcl writes it, and what it counted in the traces."""
+"""One CSV of 1 s samples per run, as written by nor2011.tcl, and counts from the traces."""
 _COUNTS = "receive_events.json"
 _RECEIVED = re.compile(r"^traceall whole: .* r (\d+) ", re.MULTILINE)
 
@@ -38,7 +38,7 @@ def _ask(runs: Sequence[Conditions], directory: Path, progress: RunsDone | None)
 
 
 def _run_one(conditions: Conditions, directory: Path) -> int:
-    """Run ns-2 once; return the receive events of DCCP data packets."""
+    """Run ns-2 once and return the number of receive events of DCCP data packets."""
     command = ns2.command(
         "nor2011.tcl",
         ssth=conditions.ssthresh,

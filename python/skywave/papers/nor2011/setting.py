@@ -1,4 +1,4 @@
-"""The experiments of Nor et al.: one parameter set for the whole paper, as scenarios.
+"""The experiments of Nor et al. as scenarios: one parameter set for the whole paper.
 
 S. A. Nor, S. Hassan, O. Ghazali, M. H. Omar, "The Performance of DCCP TCP-like with Initial
 Slow-start Threshold Manipulation", 2011.
@@ -15,29 +15,29 @@ PUBLISHED_SSTHRESH = (20, 50, 100, 200)
 """Initial slow-start thresholds of experiment 2, in packets."""
 
 BEYOND_SSTHRESH = (400, 65535)
-"""Thresholds for the claim that more than 200 packets give nothing."""
+"""Thresholds for the claim that more than 200 packets do not help."""
 
 PAPER_SEND_QUEUE = 1000
-"""ns-2's default send buffer, in packets: the one that is used for the paper's values."""
+"""ns-2's default send buffer, in packets, which the paper's values are reproduced with."""
 
 SHORT_SEND_QUEUE = 15
-"""A send buffer, in packets, that leaves no backlog to burst: for the sensitivity section."""
+"""A send buffer without a backlog that could burst, in packets, for the sensitivity section."""
 
 PAPER_TCP_WINDOW = 20
-"""ns-2's default window, in segments: it gives the 300 kbps that the paper saw."""
+"""ns-2's default window, in segments, which gives the paper's 300 kbps."""
 
 WIDE_TCP_WINDOW = 1000
-"""A TCP window, in segments, that never limits: for the section on fair sharing."""
+"""A TCP window that never limits, in segments, for the section on fair sharing."""
 
 DCCP_START_S = 10.0
 BOTTLENECK = "r1->r2"
 HOPS = ("s1->r1", "r1->r2", "r2->d1")
-"""The links that a packet of the DCCP flow crosses."""
+"""The links on the path of the DCCP flow."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What varies between the runs: the paper's variable, and the two of our own sections."""
+    """The conditions of a run: the paper's variable, and the two of our own sections."""
 
     ssthresh: int
     duration_s: int = 200
@@ -46,7 +46,7 @@ class Conditions:
 
     @property
     def name(self) -> str:
-        """A name for files: only what differs from the paper's experiment 2 is in it."""
+        """The name for files, which lists what differs from the paper's experiment 2."""
         name = "experiment1" if self.duration_s == 1000 else f"experiment2-ssthresh{self.ssthresh}"
         if self.send_queue != PAPER_SEND_QUEUE:
             name += f"-queue{self.send_queue}"
@@ -65,7 +65,7 @@ ALL_CONDITIONS = (EXPERIMENT_1, *EXPERIMENT_2, *SHORT_QUEUE, WIDE_WINDOW)
 
 
 def scenario(conditions: Conditions) -> Scenario:
-    """Return the scenario of one run, in ns-2's terms where the paper is silent."""
+    """Return the scenario of one run, with ns-2's defaults where the paper is silent."""
     dumbbell = Scenario.dumbbell(
         f"nor2011-{conditions.name}",
         duration=f"{conditions.duration_s} s",
@@ -111,7 +111,7 @@ PARAMETERS = (
     Parameter("Topology", "dumbbell, 2 senders, 2 receivers", "paper"),
     Parameter("Bottleneck r1-r2", "2 Mbps, 300 ms each way", "paper"),
     Parameter(
-        "Queue at the bottleneck", "drop-tail, 20 packets (one of them on the wire)", "paper"
+        "Queue at the bottleneck", "drop-tail, 20 packets (including the one on the wire)", "paper"
     ),
     Parameter("Access links", "100 Mbps, 1 ms, no drops", "paper"),
     Parameter("DCCP application", "CBR 2 Mbps, 500 B datagrams, from 10 s", "paper"),
@@ -125,17 +125,17 @@ PARAMETERS = (
     Parameter("Initial cwnd of DCCP", "3 packets", "ns-2"),
     Parameter("Send queue of DCCP", f"{PAPER_SEND_QUEUE} packets", "ns-2"),
     Parameter("Ack Ratio", "2, delayed acknowledgement 200 ms", "ns-2"),
-    Parameter("RTO of DCCP", "3 s at first, 1 s at least", "ns-2"),
+    Parameter("RTO of DCCP", "initially 3 s, at least 1 s", "ns-2"),
     Parameter("TCP", "NewReno, FTP from 0.5 s", "paper"),
-    Parameter("TCP segment", "1000 B and 40 B of headers, no delayed acknowledgement", "ns-2"),
+    Parameter("TCP segment", "1000 B and 40 B of headers, no delayed acknowledgements", "ns-2"),
     Parameter(
         "TCP window",
-        f"{PAPER_TCP_WINDOW} segments, the initial ssthresh too",
+        f"{PAPER_TCP_WINDOW} segments; same initial ssthresh",
         "ns-2; gives the paper's 300 kbps",
     ),
     Parameter("Initial cwnd of TCP", "2 segments", "ns-2"),
-    Parameter("RTO of TCP", "3 s at first, 200 ms at least, clock of 10 ms", "ns-2"),
+    Parameter("RTO of TCP", "initially 3 s, at least 200 ms, clock of 10 ms", "ns-2"),
     Parameter("Limited transmit (RFC 3042)", "on", "ns-2"),
     Parameter("Duration", "experiment 1: 1000 s; experiment 2: 200 s", "paper"),
 )
-"""The whole parameter set; what the paper leaves open has the default of ns-2.35."""
+"""The whole parameter set. What the paper leaves open has the default of ns-2.35."""

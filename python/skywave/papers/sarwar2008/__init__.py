@@ -1,7 +1,7 @@
-"""Sarwar et al. 2008: dynamic feedback for CCID 3 on links of long delay.
+"""Sarwar et al. 2008: dynamic feedback for CCID 3 on links with long delays.
 
-Figure 2 is a simulation, beside ns-2's. Table I and Figures 3 to 6 come from a live satellite link,
-which is emulated here; what the paper does not say of it is fitted to one row of the table.
+Figure 2 is a simulation, compared with ns-2. Table I and Figures 3 to 6 come from a live satellite
+link, which is emulated here. What the paper leaves open about it is fitted to one row of the table.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """Figure 2 under each reading, ns-2's answers to it, and the downloads."""
+    """Figure 2 for each reading, ns-2's results for it, and the downloads."""
 
     ours: Mapping[Conditions, Series]
     ns2: Mapping[oracle.Run, Series]
@@ -43,7 +43,7 @@ class Measured:
 
 
 def _run(options: Options) -> Ran[Measured]:
-    """Run Figure 2 under each reading and the downloads, and ask ns-2."""
+    """Run Figure 2 for each reading and the downloads, and get ns-2's results."""
     scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
     results = run_each(scenarios, stage(options.progress, "Skywave"))
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
@@ -53,7 +53,7 @@ def _run(options: Options) -> Ran[Measured]:
     )
     return Ran(
         measured=Measured(ours, ns2, downloads),
-        # Of the downloads those that are drawn; the others differ in their seed.
+        # Of the downloads, write those that are plotted; the others differ in their seed.
         scenarios={
             **{conditions.name: scenario for conditions, scenario in scenarios.items()},
             **{download.name: scenario for download, scenario in downloads.scenarios.items()},
@@ -82,7 +82,7 @@ def _reading(conditions: Conditions, series: Series) -> dict[str, Any]:
 
 
 def _growth() -> Mapping[str, float]:
-    """Return what the published equations say of this link."""
+    """Return the durations of slow start by the published equations."""
     standard_s, dynamic_s = cells.slow_starts_s()
     return {
         "standard_s": standard_s,

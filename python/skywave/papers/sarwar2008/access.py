@@ -1,16 +1,17 @@
-"""A model of the shared satellite access, which the paper names and does not describe.
+"""A model of the shared satellite access, which the paper mentions but does not describe.
 
 IPSTAR "uses shared access over radio channels and consequently can have both congestion and errors
-on the link" (section IV). Independent errors of the published rate alone give neither row of Table
-I: less than half of the published throughput and a quarter of the published loss. So here
+on the link" (section IV). Independent errors at the published rate alone reproduce neither row of
+Table I: they give less than half of the published throughput and a quarter of the published loss.
+So here
 
-- errors come in bursts: the channel is good or bad (Gilbert-Elliott), and in the long run loses the
-  published share of packets;
-- other users come and go: for exponentially distributed times the link has all of its rate, or only
-  what they leave, and the queue before it overflows or makes packets wait.
+- errors come in bursts: the channel is good or bad (Gilbert-Elliott), and in the long run it loses
+  the published share of packets;
+- other users come and go: for exponentially distributed times the link has its full rate or what
+  the others leave of it, and its queue delays or drops packets.
 
-What is free was fitted to the row of standard TFRC in Table I, by the search in
-:mod:`skywave.papers.sarwar2008.fit`; the row of dynamic feedback had no part in it.
+The free parameters were fitted to the row of standard TFRC in Table I, by the search in
+:mod:`skywave.papers.sarwar2008.fit`. The row of dynamic feedback was not used.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from skywave.links import IPSTAR
 from skywave.scenario import GilbertElliott, Scenario, Step, Trace
 
 PACKET_ERROR_RATE = 0.0033
-"""The middle of the published 0.24 to 0.42 %."""
+"""The middle of the published range, 0.24 to 0.42 %."""
 
 
 @dataclass(frozen=True)
 class SharedAccess:
-    """What is free in the model: packets of a burst of errors, and the load by other users.
+    """The free parameters of the model: bursts of errors, and load by other users.
 
-    ``burst_packets``, ``quiet_s`` and ``busy_s`` are means; ``left_kbps`` is the rate that other
-    users leave while it is busy.
+    ``burst_packets``, ``quiet_s`` and ``busy_s`` are means. ``left_kbps`` is the rate that other
+    users leave in busy times.
     """
 
     burst_packets: float
@@ -40,7 +41,7 @@ class SharedAccess:
 
     @property
     def errors(self) -> GilbertElliott:
-        """The channel: all packets are lost while it is bad."""
+        """The channel, which loses all packets while it is bad."""
         bad_to_good = 1 / self.burst_packets
         return GilbertElliott(
             good_to_bad=bad_to_good * PACKET_ERROR_RATE / (1 - PACKET_ERROR_RATE),
@@ -48,8 +49,8 @@ class SharedAccess:
         )
 
     def load(self, seed: int, duration_s: float) -> Trace:
-        """Return one course of the rate; at the start it is busy as often as at any other time."""
-        # A course must be the same for ever; nothing here is secret.
+        """Return a random course of the rate. It starts busy with the long-run probability."""
+        # A seed must always give the same course. Nothing here is secret.
         chance = random.Random(seed)  # noqa: S311
         busy = chance.random() < self.busy_s / (self.busy_s + self.quiet_s)
         at_s = 0.0
@@ -57,13 +58,13 @@ class SharedAccess:
         while at_s < duration_s:
             rate = f"{self.left_kbps:g} kbps" if busy else IPSTAR.rate
             steps.append(Step(at=f"{at_s * 1e6:.0f} us", rate=rate))
-            # One microsecond more, so that no two steps fall on the same.
+            # The extra microsecond keeps two steps apart.
             at_s += chance.expovariate(1 / (self.busy_s if busy else self.quiet_s)) + 1e-6
             busy = not busy
         return Trace(steps=tuple(steps))
 
     def scenario(self, name: str, *, seed: int, duration_s: float) -> Scenario:
-        """Begin a scenario with the link as bottleneck ``r1->r2``, the way down."""
+        """Return a scenario whose bottleneck ``r1->r2`` is the downlink, without flows."""
         return Scenario.dumbbell(
             name,
             duration=f"{duration_s:g} s",
@@ -78,4 +79,4 @@ class SharedAccess:
 
 
 FITTED = SharedAccess(burst_packets=16, left_kbps=250, quiet_s=30, busy_s=5)
-"""What the search came to."""
+"""The result of the search."""

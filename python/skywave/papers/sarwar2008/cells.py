@@ -1,4 +1,4 @@
-"""Figure 2 of Sarwar et al. beside ours, and ours beside ns-2's."""
+"""Published values of Figure 2 of Sarwar et al. beside ours, and ours beside ns-2's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from skywave.papers.sarwar2008.oracle import Agent
 
 SAMPLE_RULE = SameOrder(resolution=1, unit="s")
-"""Times are read from samples of 1 s."""
+"""The rule for times, which are read from samples of 1 s."""
 
 
 def _ns2(queue: int, reports: int) -> Run:
@@ -42,17 +42,17 @@ def _gain(slow: float | None, fast: float | None) -> float | None:
 def _exit_reason(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> str:
     standard_s, dynamic_s = slow_starts_s()
     return (
-        "All safeguards of RFC 3448 hold, as the paper says: X doubles once in an RTT at most. "
-        f"From one packet in an RTT to 1 Mbps that takes {at_least(_doublings() * RTT_S, 1)} s or "
-        f"more, and standard feedback leaves slow start after {ours[STANDARD].exit_s:.1f} s, in "
-        f"ns-2's DCCP module after {ns2[Run('dccp', 1, STANDARD.queue)].exit_s:.1f} s: "
-        f"{EXIT_GAIN_S:g} s are out of reach. The paper's own equations 5 and 6 give "
+        "All safeguards of RFC 3448 hold, as in the paper: X doubles at most once per RTT. From "
+        f"one packet per RTT to 1 Mbps that takes {at_least(_doublings() * RTT_S, 1)} s or more. "
+        f"Standard feedback leaves slow start after {ours[STANDARD].exit_s:.1f} s, and in ns-2's "
+        f"DCCP module after {ns2[Run('dccp', 1, STANDARD.queue)].exit_s:.1f} s, so a gain of "
+        f"{EXIT_GAIN_S:g} s is impossible. The paper's own equations 5 and 6 give "
         f"{standard_s - dynamic_s:.1f} s. Its patch of ns-2 is not published."
     )
 
 
 def slow_starts_s() -> tuple[float, float]:
-    """Return how long equations 5 and 6 take to the link's rate."""
+    """Return how long equations 5 and 6 take to reach the link's rate."""
     standard_s, dynamic_s = (
         growth.time_to_rate_s(LINK_BPS / 8, RTT_S, PACKET_SIZE, reports)
         for reports in (1.0, float(REPORTS))
@@ -61,7 +61,7 @@ def slow_starts_s() -> tuple[float, float]:
 
 
 def _doublings() -> float:
-    """Return how often a packet in an RTT doubles to the link's rate."""
+    """Return how often one packet per RTT must double to reach the link's rate."""
     return math.log2(LINK_BPS / 8 * RTT_S / PACKET_SIZE)
 
 
@@ -73,16 +73,16 @@ def _recovery_reason(ns2: Mapping[Run, Series]) -> str:
         is not None
     ]
     return (
-        "What the rate comes back to depends on how many packets the queue loses at the end of "
-        "slow start and in how many loss events; from there p falls with each packet that arrives, "
-        "however often that is reported. The paper put the same number of errors into both runs "
-        f"and does not say which; in ns-2 the gain is anything from {min(gains):.0f} s to "
-        f"{max(gains):.0f} s with the queue."
+        "The rate after slow start depends on how many packets the queue then loses, and in how "
+        "many loss events. From there p falls with each packet that arrives, however often that "
+        "is reported. The paper put the same number of errors into both runs and does not say "
+        f"where. In ns-2 the gain is between {min(gains):.0f} s and {max(gains):.0f} s, depending "
+        "on the queue."
     )
 
 
 def published_cells(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[Cell]:
-    """Judge what is published of Figure 2."""
+    """Judge the published values of Figure 2."""
     standard, dynamic = ours[STANDARD], ours[DYNAMIC]
     ns2_standard, ns2_dynamic = (ns2[_ns2(STANDARD.queue, reports)] for reports in (1, REPORTS))
     conditions: dict[str, str | float] = {"queue (packets)": STANDARD.queue, "N": REPORTS}
@@ -110,14 +110,14 @@ def published_cells(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]
     return [
         *figure_2(
             "exit",
-            "how much sooner slow start ends with dynamic feedback",
+            "how much earlier slow start ends with dynamic feedback",
             EXIT_GAIN_S,
             lambda series: series.exit_s,
             _exit_reason(ours, ns2),
         ),
         *figure_2(
             "recovery",
-            "how much sooner 80 % of the link are reached again",
+            "how much earlier throughput is back at 80 % of the link with dynamic feedback",
             RECOVERY_GAIN_S,
             lambda series: series.recovery_s,
             _recovery_reason(ns2),
@@ -128,7 +128,7 @@ def published_cells(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]
 def ns2_comparisons(
     ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]
 ) -> list[Comparison]:
-    """Compare standard feedback with both TFRCs of ns-2, where they say the same thing."""
+    """Compare standard feedback with both TFRCs of ns-2, where they measure the same."""
     rows: tuple[tuple[str, Agent, str, Callable[[Series], float | None]], ...] = (
         ("slow start", "dccp", "s", lambda series: series.exit_s),
         ("mean throughput", "tfrc", "kbps", lambda series: series.mean_bps / 1e3),

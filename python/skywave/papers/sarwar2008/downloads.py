@@ -1,4 +1,4 @@
-"""What is measured of a download over the emulated satellite link."""
+"""The measures of a download over the emulated satellite link."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 OVERSHOOT_S = 3.0
-"""Losses this soon after the first are the overshoot of slow start: feedback on it, and the
-sender's answer, take about two round-trip times."""
+"""Losses up to this many seconds after the first belong to the overshoot of slow start: feedback
+about it and the sender's reaction take about two round-trip times."""
 
 
 @dataclass(frozen=True)
 class Totals:
-    """One download as a whole.
+    """The totals of one download.
 
-    ``rate_kbps`` counts what the application received; ``loss_percent`` is the share of the data
-    packets sent that the link lost, ``later_loss_percent`` without those lost in the overshoot of
-    slow start; ``back_kbps`` counts reports with their headers.
+    ``rate_kbps`` counts what the application received. ``loss_percent`` is the share of sent data
+    packets that the link lost, ``later_loss_percent`` the same without those lost in the overshoot
+    of slow start. ``back_kbps`` counts reports with their headers.
     """
 
     rate_kbps: float
@@ -41,15 +41,15 @@ class Totals:
 
     @property
     def back_percent(self) -> float:
-        """What goes back, of what is received."""
+        """Rate of the feedback relative to that of the received data, in percent."""
         return 100 * self.back_kbps / self.rate_kbps
 
 
 @dataclass(frozen=True)
 class Course:
-    """One download by the second; X, p and the round-trip time are those at a second's end.
+    """One download by second. X, p and the round-trip time are those at the end of the second.
 
-    What the sender does not know yet is NaN.
+    Values that the sender does not know yet are NaN.
     """
 
     time_s: NDArray[np.float64]
@@ -59,13 +59,13 @@ class Course:
     rtt_s: NDArray[np.float64]
 
     def correlation(self, of: NDArray[np.float64], skip_s: float) -> float:
-        """Return the correlation of the allowed rate with something, later than ``skip_s``."""
+        """Return the correlation of the allowed rate with ``of``, for times after ``skip_s``."""
         known = (self.time_s > skip_s) & np.isfinite(of) & np.isfinite(self.rate_bps)
         return float(np.corrcoef(of[known], self.rate_bps[known])[0, 1])
 
 
 def totals(results: Results) -> Totals:
-    """Read one download's totals."""
+    """Return the totals of one download."""
     (flow,) = results.summary["flows"]
     (up,) = (link for link in results.summary["links"] if link["name"] == UP)
     lost_at = results.drops["time_s"].to_numpy()
@@ -83,7 +83,7 @@ def totals(results: Results) -> Totals:
 
 
 def course(results: Results) -> Course:
-    """Read one download by the second."""
+    """Return one download by second."""
     time_s = results.link_flows["time_s"].to_numpy()
     rates = results.rates
     latest = np.searchsorted(rates["time_s"].to_numpy(), time_s, side="right") - 1
@@ -102,22 +102,22 @@ def course(results: Results) -> Course:
 
 
 def values(downloads: Sequence[Totals], measure: str) -> NDArray[np.float64]:
-    """Return a measure of each download, NaN where it did not occur."""
+    """Return a measure of each download; NaN if it did not occur."""
     return np.array([getattr(download, measure) for download in downloads], dtype=np.float64)
 
 
 def mean(downloads: Sequence[Totals], measure: str) -> float:
-    """Return the mean of a measure over those downloads in which it occurred."""
+    """Return the mean of a measure over the downloads in which it occurred."""
     return float(np.nanmean(values(downloads, measure)))
 
 
 def deviation(downloads: Sequence[Totals], measure: str) -> float:
-    """Return the standard deviation of single downloads."""
+    """Return the standard deviation of a measure over downloads."""
     return float(np.nanstd(values(downloads, measure), ddof=1))
 
 
 def gain(fast: Sequence[Totals], slow: Sequence[Totals], measure: str) -> tuple[float, float]:
-    """Return the mean difference of downloads by the same seed, and its standard error."""
+    """Return the mean difference of downloads with the same seed, and its standard error."""
     difference = values(fast, measure) - values(slow, measure)
     difference = difference[np.isfinite(difference)]
     return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(difference.size))

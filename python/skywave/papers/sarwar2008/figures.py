@@ -1,4 +1,4 @@
-"""Figure 2 of Sarwar et al., and the growth that its equations promise."""
+"""Figure 2 of Sarwar et al., and the growth by its equations."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[D
             Drawn.of(
                 "figure2",
                 "Figure 2. Throughput of CCID 3 with standard and with dynamic feedback on the "
-                "satellite link (samples of 1 s); below, ns-2's Agent/TFRC with one and with "
-                f"{REPORTS} reports in an RTT, and its DCCP module. The paper: slow start ends "
-                f"{EXIT_GAIN_S:g} s earlier, the recovery after it takes about "
+                "satellite link (samples of 1 s). Below: ns-2's Agent/TFRC with one and with "
+                f"{REPORTS} reports per RTT, and its DCCP module. In the paper, slow start ends "
+                f"{EXIT_GAIN_S:g} s earlier, and the recovery after it takes about "
                 f"{RECOVERY_GAIN_S:g} s less.",
                 _figure_2(ours, ns2),
             ),
             Drawn.of(
                 "growth",
-                "The allowed rate X in slow start beside equations 5 and 6, which begin with one "
-                "packet per second. The simulation begins so too, has one packet in an RTT with "
-                "the first report, and cannot more than double in an RTT.",
+                "The allowed rate X in slow start, and by equations 5 and 6, which start with one "
+                "packet per second. The simulation also starts so, has one packet per RTT after "
+                "the first report, and can at most double per RTT.",
                 _growth(ours),
             ),
         ]

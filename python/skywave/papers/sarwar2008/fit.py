@@ -1,9 +1,9 @@
 """The search that fitted the shared access to the row of standard TFRC in Table I.
 
-Every combination of a coarse grid was tried, each on the same 20 seeds, none of which is one of the
-reproduced table's. A combination fits where mean rate and mean loss are both within 10 % of the
-published ones; of those that fit, that with the nearest standard deviation is taken.
-``python -m skywave.papers stored sarwar2008/fit`` searches and stores the trials anew.
+It tried every combination of a coarse grid, each with the same 20 seeds, which the reproduced table
+does not use. A combination fits if mean rate and mean loss are both within 10 % of the published
+values. Of those that fit, the one with the closest standard deviation was chosen.
+``python -m skywave.papers stored sarwar2008/fit`` runs the search and stores the trials.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ GRID = tuple(
 
 @dataclass(frozen=True)
 class Trial:
-    """One combination, and what standard TFRC gets with it.
+    """One combination, and the results of standard TFRC with it.
 
-    ``dynamic_kbps`` and ``dynamic_loss_percent`` are what dynamic feedback gets, where it fits:
-    they say how far the prediction rests on which one is taken, and decide nothing.
+    If it fits, ``dynamic_kbps`` and ``dynamic_loss_percent`` are the results of dynamic feedback.
+    They show how much the prediction depends on the choice, and do not influence it.
     """
 
     access: SharedAccess
@@ -49,10 +49,10 @@ class Trial:
 
     @property
     def gain_percent(self) -> float:
-        """How much higher the mean rate is with dynamic feedback.
+        """By how much the mean rate is higher with dynamic feedback, in percent.
 
         Raises:
-            ValueError: where that was not run, as of what does not fit.
+            ValueError: If dynamic feedback was not run because the combination does not fit.
 
         """
         if self.dynamic_kbps is None:
@@ -61,7 +61,7 @@ class Trial:
 
     @property
     def fits(self) -> bool:
-        """Whether mean rate and mean loss would both be judged a match."""
+        """Whether mean rate and mean loss would both count as a match."""
         row = TABLE_1["standard"]
         return CLOSE.holds(row.rate_kbps, self.rate_kbps) and CLOSE.holds(
             row.loss_percent, self.loss_percent
@@ -88,7 +88,7 @@ class Trial:
 
 
 def fitting(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trials that fit, that with the nearest deviation first: it is taken."""
+    """Return the trials that fit, the chosen one with the closest deviation first."""
     published = TABLE_1["standard"].deviation_kbps
     return sorted(
         (trial for trial in trials if trial.fits),
@@ -97,7 +97,7 @@ def fitting(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def attempt(access: SharedAccess) -> Trial:
-    """Run the downloads of one combination."""
+    """Run the downloads of one combination and return the trial."""
     standard = _downloads(live.STANDARD, access)
     trial = Trial(
         access,
@@ -121,4 +121,4 @@ def _downloads(download: live.Download, access: SharedAccess) -> list[downloads.
 
 
 TABLE = Table(Path(__file__).with_name("fit.csv"), Trial, GRID, attempt)
-"""The trials of the search that was made."""
+"""The stored trials of the search."""

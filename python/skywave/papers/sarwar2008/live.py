@@ -1,4 +1,4 @@
-"""The downloads over the live satellite link, on its emulation, as scenarios."""
+"""The downloads over the live satellite link as scenarios on its emulation."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 DURATION_S = 200
 SEEDS = range(1, 51)
-"""The 50 downloads. A seed has its errors and its load by others, the same for each condition."""
+"""The 50 downloads. A seed determines errors and load by others, the same for each condition."""
 BEYOND_SEEDS = SEEDS[:20]
-"""The downloads of what is not in the paper."""
+"""The downloads of conditions that the paper does not have."""
 DOWN = "r1->r2"
 UP = "r2->r1"
 RTT_REFS_MS = (25, 50, 100, 200, 400)
@@ -25,7 +25,7 @@ RTT_REFS_MS = (25, 50, 100, 200, 400)
 
 @dataclass(frozen=True)
 class Download:
-    """What varies between the downloads."""
+    """The conditions of a download."""
 
     feedback: Literal["standard", "dynamic"]
     rules: Literal["rfc3448", "rfc5348"] = "rfc3448"
@@ -35,7 +35,7 @@ class Download:
 
     @property
     def name(self) -> str:
-        """A name for files: only what differs from the paper's experiment is in it."""
+        """The name for files, which lists what differs from the paper's experiment."""
         name = f"ipstar-{self.feedback}"
         if self.rules != "rfc3448":
             name += f"-{self.rules}"
@@ -57,7 +57,7 @@ BY_RULES = (
     replace(DYNAMIC, rules="rfc5348"),
 )
 LONG_WINDOW = replace(DYNAMIC, window="round-trip")
-"""X_recv over a whole round-trip time, however often it is reported."""
+"""X_recv is measured over a whole round-trip time, however often it is reported."""
 SLOW_SMOOTHING = replace(DYNAMIC, smoothing="per-round-trip")
 """The mean round-trip time forgets as slowly as with standard feedback."""
 MOST_REPORTS_SLOW_SMOOTHING = replace(SLOW_SMOOTHING, rtt_ref_ms=min(RTT_REFS_MS))
@@ -74,7 +74,7 @@ def seeds(download: Download) -> range:
 def scenario(
     download: Download, seed: int, access: SharedAccess = FITTED, *, rates: bool = False
 ) -> Scenario:
-    """Return the scenario of one download; ``rates`` records X, p and the round-trip time."""
+    """Return the scenario of one download. ``rates`` records X, p and the round-trip time."""
     description = access.scenario(
         f"sarwar2008-{download.name}-{seed}", seed=seed, duration_s=DURATION_S
     )
@@ -117,4 +117,4 @@ PARAMETERS = (
     ),
     Parameter("Length of a download", f"{DURATION_S} s", "ours; the paper's differ"),
 )
-"""What the downloads add to the parameter set."""
+"""The parameters of the downloads."""

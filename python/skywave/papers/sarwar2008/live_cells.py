@@ -1,4 +1,4 @@
-"""Table I and the statements on Figures 3 to 6 beside the downloads over the emulated link."""
+"""Published values of Table I and Figures 3 to 6 beside the downloads over the emulated link."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
     Downloads = Mapping[Download, Sequence[Totals]]
 
-FIT_REASON = "What fitted over the seeds of the search is off by more over those of the table."
+FIT_REASON = "The fit holds for the seeds of the search; with those of the table it is worse."
 LOSS_REASON = (
-    "More than half of our loss is the overshoot at the end of slow start, and dynamic feedback, "
-    "which grows faster then, overshoots further. What is lost later is less with it, "
-    "as published (table above). How much an overshoot weighs depends on the queue and on how long "
-    "a download lasts, neither of which is published."
+    "More than half of our loss is the overshoot at the end of slow start. Dynamic feedback grows "
+    "faster then and overshoots further. After that it loses less, as published (table above). "
+    "The weight of an overshoot depends on the queue and on the duration of a download, neither of "
+    "which is published."
 )
 EXIT_REASON = (
-    "From one packet in an RTT to the link's rate takes as many doublings on each; what dynamic "
-    "feedback gains is the wait for feedback. It depends on the rate at which slow start ends, "
-    "which the paper does not give for its live link."
+    "From one packet per RTT to the link's rate both need the same number of doublings; dynamic "
+    "feedback only saves waiting for feedback. How much it saves depends on the rate at which slow "
+    "start ends, which the paper does not give for its live link."
 )
 
 
 def _deviation_reason(ours: Downloads) -> str:
     slow_start_percent = 100 * downloads.mean(ours[STANDARD], "first_loss_s") / DURATION_S
     return (
-        "Which downloads the paper's deviation is of is not published: their lengths and hours "
-        f"differ. Ours all last {DURATION_S} s, of which slow start takes "
+        "The paper does not say which downloads its deviation covers: their durations and times of "
+        f"day differ. Ours all last {DURATION_S} s, of which slow start takes "
         f"{slow_start_percent:.0f} % and a single busy time or burst of errors a large part. "
         "Accesses with a smaller deviation have a rate that is far too low: see the search."
     )
@@ -47,34 +47,35 @@ def _deviation_reason(ours: Downloads) -> str:
 def _prediction_reason() -> str:
     gains = [trial.gain_percent for trial in fit.fitting(fit.TABLE.read())]
     return (
-        "Nothing was fitted to dynamic feedback. It gains what the paper says it gains by, a "
-        "shorter slow start and a round-trip time that is followed more closely, but less: each "
-        f"access that fits standard feedback predicts {min(gains):.0f} to {max(gains):.0f} % "
-        "(table of the search). How the round-trip time of the live link varied is not published, "
-        "and the paper does not say that its two rows had the same load by others, which ours have."
+        "Nothing was fitted to dynamic feedback. It gains for the reasons that the paper gives, a "
+        "shorter slow start and a mean round-trip time that follows more closely, but it gains "
+        f"less: the accesses that fit standard feedback predict {min(gains):.0f} to "
+        f"{max(gains):.0f} % (table of the search). How the round-trip time of the live link "
+        "varied is not published. Nor does the paper say that its two rows had the same load by "
+        "others, as ours have."
     )
 
 
 @dataclass(frozen=True)
 class SameSign:
-    """A correlation has the published sign and is not weak."""
+    """The correlation has the published sign and is not weak."""
 
     least: float
 
     @property
     def text(self) -> str:
         """The rule in words."""
-        return f"same sign, at least {self.least:g} in size"
+        return f"same sign, at least {self.least:g} in magnitude"
 
     def holds(self, published: float, ours: float) -> bool:
-        """Tell whether they agree."""
+        """Return whether the values agree."""
         return published * ours > 0 and abs(ours) >= self.least
 
 
 def published_cells(
     ours: Downloads, beyond: Downloads, courses: Mapping[Download, Course]
 ) -> list[Cell]:
-    """Judge Table I, and what section VI says."""
+    """Judge Table I and the statements of section VI."""
     return [
         *_row("standard", ours, FIT_REASON, FIT_REASON),
         *_row("dynamic", ours, _prediction_reason(), LOSS_REASON),
@@ -83,7 +84,7 @@ def published_cells(
         *_correlations(ours, courses),
         _cell(
             "text/rtt-accuracy",
-            "share of the gain that goes when the mean round-trip time forgets as slowly as with "
+            "share of the gain that is lost if the mean round-trip time forgets as slowly as with "
             "standard feedback (its accuracy is believed to be the main benefit)",
             "%",
             50.0,
@@ -94,7 +95,7 @@ def published_cells(
 
 
 def rtt_share_percent(beyond: Downloads) -> float:
-    """Return how much of what dynamic feedback gains comes from following the RTT closely."""
+    """Return the share of dynamic feedback's gain that is due to following the RTT closely."""
     gain, slower = (
         downloads.gain(beyond[download], beyond[STANDARD], "rate_kbps")[0]
         for download in (DYNAMIC, SLOW_SMOOTHING)
@@ -103,7 +104,7 @@ def rtt_share_percent(beyond: Downloads) -> float:
 
 
 def _cell(id_: str, what: str, unit: str, published: float, ours: float, **more: object) -> Cell:
-    """Return a cell of the live link, where ns-2 was not run."""
+    """Return a cell about the live link, for which ns-2 was not run."""
     judged = {"rule": CLOSE, "known_reason": None, **more}
     conditions: dict[str, str | float] = {"link": "IPSTAR, emulated", "downloads": len(SEEDS)}
     return Cell(
@@ -146,7 +147,7 @@ def _row(feedback: str, ours: Downloads, rate_why: str, loss_why: str) -> list[C
 
 
 def _differences(ours: Downloads) -> list[Cell]:
-    """Judge what dynamic feedback gains: the differences of the rows, and the text."""
+    """Judge the gains of dynamic feedback: the differences between the rows, and the text."""
     slow, fast = ours[STANDARD], ours[DYNAMIC]
     rates = [downloads.values(runs, "rate_kbps") for runs in (slow, fast)]
     rate_gain, _ = downloads.gain(fast, slow, "rate_kbps")
@@ -195,7 +196,7 @@ def _exit(ours: Downloads) -> list[Cell]:
     return [
         _cell(
             f"fig5/exit{suffix}",
-            "how much sooner the first loss comes with dynamic feedback",
+            "how much earlier the first loss occurs with dynamic feedback",
             "s",
             LIVE_EXIT_GAIN_S,
             later_s,
@@ -207,7 +208,7 @@ def _exit(ours: Downloads) -> list[Cell]:
 
 
 def _correlations(ours: Downloads, courses: Mapping[Download, Course]) -> list[Cell]:
-    """Judge "p and RTT can be directly correlated with received rates", in the runs drawn."""
+    """Judge "p and RTT can be directly correlated with received rates", for the plotted runs."""
     standard, dynamic = courses[STANDARD], courses[DYNAMIC]
     skip_s = {name: downloads.mean(ours[name], "first_loss_s") for name in (STANDARD, DYNAMIC)}
     rule = SameSign(least=0.2)

@@ -1,4 +1,4 @@
-"""Figures 3 to 6 of Sarwar et al. on the emulated link, and what RTT_ref does there."""
+"""Figures 3 to 6 of Sarwar et al. on the emulated link, and the effect of RTT_ref there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINES = ((STANDARD, COLOURS[0]), (DYNAMIC, COLOURS[1]))
 
 
 def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> list[Drawn]:
-    """Draw Figures 3 to 6 from one download each, and the comparison of RTT_ref."""
+    """Draw Figures 3 to 6 from one download of each kind, and the comparison of RTT_ref."""
     same = "Grey: other users take part of the link."
     with style():
         return [
@@ -36,7 +36,7 @@ def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> li
             ),
             Drawn.of(
                 "figure4",
-                "Figure 4. A download with dynamic feedback, errors and load as in Figure 3. "
+                "Figure 4. A download with dynamic feedback, with errors and load as in Figure 3. "
                 f"{same}",
                 _rates(courses[DYNAMIC], seed, COLOURS[1]),
             ),
@@ -53,15 +53,15 @@ def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> li
             ),
             Drawn.of(
                 "rtt-ref",
-                "Mean rate, with two standard errors of the difference to standard feedback (which "
-                "is the level line), over the reports that each RTT_ref costs.",
+                "Mean rate by the feedback that each RTT_ref costs, with two standard errors of "
+                "the difference from standard feedback (horizontal line).",
                 _rtt_ref(beyond),
             ),
         ]
 
 
 def _over_time(seed: int) -> tuple[Figure, Axes]:
-    """Begin a figure over the time of a download, with the load by others in grey."""
+    """Return a figure over the time of a download, with the load by others in grey."""
     figure = begin(above_in=0.1)
     axes = figure.subplots()
     begins = [(step.at.seconds, step.rate) for step in FITTED.load(seed, DURATION_S).steps]
@@ -133,7 +133,7 @@ def _rtt_ref(beyond: Downloads) -> Figure:
     axes.set_xticks([2, 5, 10, 20, 40], labels=["2", "5", "10", "20", "40"])
     axes.minorticks_off()
     axes.set_xlim(1.5, 45)
-    axes.set_xlabel("Feedback on the way up (kbps)")
+    axes.set_xlabel("Feedback on the uplink (kbps)")
     axes.set_ylabel("Mean rate (kbps)")
     axes.legend(loc="upper left")
     return figure

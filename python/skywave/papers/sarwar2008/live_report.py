@@ -1,4 +1,4 @@
-"""The downloads over the emulated link: run, and put into the tables of the report."""
+"""Runs the downloads over the emulated link and prepares them for the report."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Live:
-    """All downloads, and one of each kind of feedback as it went."""
+    """All downloads, and the full results of one per kind of feedback."""
 
     ours: Downloads
     shown_seed: int
@@ -37,27 +37,27 @@ class Live:
 
     @property
     def beyond(self) -> Downloads:
-        """The first downloads of each: those that all conditions have."""
+        """The first downloads of each condition, whose seeds all conditions have."""
         return {download: runs[: len(BEYOND_SEEDS)] for download, runs in self.ours.items()}
 
     @property
     def courses(self) -> dict[Download, Course]:
-        """The downloads that are drawn."""
+        """The downloads that are plotted."""
         return {download: downloads.course(results) for download, results in self.results.items()}
 
     @property
     def cells(self) -> list[Cell]:
-        """What is published of the live link, judged."""
+        """The published values of the live link, judged."""
         return live_cells.published_cells(self.ours, self.beyond, self.courses)
 
     @property
     def figures(self) -> list[Drawn]:
-        """Figures 3 to 6, and that of RTT_ref."""
+        """Figures 3 to 6, and the figure of RTT_ref."""
         return live_figures.draw(self.courses, self.shown_seed, self.beyond)
 
 
 def run(progress: Callable[[int, int], None] | None) -> Live:
-    """Run all downloads; drawn are those with the seed whose standard rate is the median."""
+    """Run all downloads. Plotted are those with the seed whose standard rate is the median."""
     plan = [(download, seed) for download in live.ALL_DOWNLOADS for seed in live.seeds(download)]
     scenarios = [live.scenario(download, seed) for download, seed in plan]
     ours: dict[Download, list[Totals]] = {download: [] for download in live.ALL_DOWNLOADS}
@@ -73,7 +73,7 @@ def run(progress: Callable[[int, int], None] | None) -> Live:
 
 
 def sections(ran: Live) -> dict[str, Any]:
-    """Return the tables of the report."""
+    """Return the values of the report's sections on the live link."""
     beyond = ran.beyond
     standard = beyond[STANDARD]
     return {
@@ -108,7 +108,7 @@ def _table_1(download: Download, runs: Sequence[Totals]) -> dict[str, Any]:
 
 
 def _search() -> dict[str, Any]:
-    """Return the search as it is printed: what fits, and the nearest by other measures."""
+    """Return the search for the report: the trials that fit, and the closest by other measures."""
     trials = fit.TABLE.read()
     return {
         "tried": len(trials),
@@ -123,7 +123,7 @@ def _search() -> dict[str, Any]:
 def _overhead(
     download: Download, runs: Sequence[Totals], standard: Sequence[Totals]
 ) -> dict[str, Any]:
-    """Return what a condition gets and what it costs on the way up."""
+    """Return the gain of a condition and its cost on the uplink."""
     gain_kbps, error_kbps = downloads.gain(runs, standard, "rate_kbps")
     back_kbps = downloads.mean(runs, "back_kbps")
     more_kbps = back_kbps - downloads.mean(standard, "back_kbps")
@@ -143,10 +143,10 @@ def _overhead(
 
 
 def judgement(beyond: Downloads) -> dict[str, Any]:
-    """Say whether 100 ms is the right constant, from the numbers.
+    """Return numbers that tell whether 100 ms is the right constant.
 
-    ``enough_ms`` is the largest RTT_ref (the least feedback) whose mean rate is not lower than the
-    best one's by more than two standard errors of the difference of downloads by the same seed.
+    ``enough_ms`` is the largest RTT_ref (the least feedback) whose mean rate is at most two
+    standard errors below that of the best, by the differences of downloads with the same seed.
     """
     rates = {
         rtt_ref: downloads.mean(beyond[download], "rate_kbps")

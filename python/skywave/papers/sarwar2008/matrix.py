@@ -1,4 +1,4 @@
-"""What this paper lends to the matrix: its shared satellite access, and dynamic feedback."""
+"""The paper's contribution to the matrix: its shared satellite access, and dynamic feedback."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ CONTROLS = (
     Control(
         "ccid3-dynamic",
         "CCID 3, dynamic feedback",
-        # The routers of these do not mark.
+        # The routers of this control do not mark.
         Dccp(ccid=3, ecn=False, tfrc=Tfrc(feedback=DynamicFeedback(rtt_ref="100 ms"))),
-        "what Sarwar et al. propose: a report each 100 ms",
+        "proposal of Sarwar et al.: a report every 100 ms",
     ),
 )
 
@@ -25,7 +25,7 @@ NETWORK = replace(
         label="Sarwar 2008",
         conditions="a shared satellite access, emulated: 1 Mbps or, while others use it, "
         "250 kbps, RTT 1200 ms, errors in bursts in 0.33 % of packets, drop-tail of 50 "
-        "packets, 2 flows (the paper has one, which shares with nobody)",
+        "packets, 2 flows (the paper has a single one)",
         packet_b=1032,
         flows=2,
         hosts=2,

@@ -1,4 +1,4 @@
-"""What is measured at the satellite link, with one definition for our runs and for ns-2's."""
+"""The measures at the satellite link, with the same definitions for our runs and ns-2's."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from skywave.results import Results
 
 RECOVERED_BPS = 0.8 * LINK_BPS
-"""A flow has recovered at this throughput."""
+"""Throughput from which on a flow has recovered."""
 SEARCH_S = 60.0
-"""The lowest throughput after slow start is looked for in so many seconds."""
+"""Time after slow start in which the lowest throughput is searched."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One run. A sample at ``time_s`` covers the second that ends there, a rate is that at its end.
+    """One run. A sample at ``time_s`` covers the second before it; a rate is that at its end.
 
-    Throughput counts bytes on the wire, headers included; reports are all packets on the way back.
+    Throughput counts bytes on the wire, including headers. Reports are all packets of the reverse
+    path.
     """
 
     time_s: NDArray[np.float64]
@@ -37,13 +38,13 @@ class Series:
 
     @property
     def exit_s(self) -> float | None:
-        """How long slow start lasts: until the end of the second with the first loss."""
+        """Duration of slow start: until the end of the second with the first loss, in seconds."""
         lossy = self.time_s[self.drops > 0]
         return float(lossy[0]) - START_S if lossy.size else None
 
     @property
     def recovery_s(self) -> float | None:
-        """How long after slow start throughput is at 80 % of the link again, past its lowest."""
+        """Time from slow start until throughput is back at 80 % of the link after its minimum."""
         exit_s = self.exit_s
         if exit_s is None:
             return None
@@ -56,24 +57,24 @@ class Series:
 
     @property
     def mean_bps(self) -> float:
-        """Mean throughput of the whole run."""
+        """Mean throughput over the whole run."""
         return float(self.throughput_bps.mean())
 
     @property
     def loss_percent(self) -> float:
-        """Share of the packets at the satellite link that it lost."""
+        """Share of the packets at the satellite link that it lost, in percent."""
         return 100 * float(self.drops.sum() / self.arrivals.sum())
 
     @property
     def return_bps(self) -> float | None:
-        """Mean rate of all that goes back."""
+        """Mean rate of the reverse path; None if not measured."""
         if self.report_bytes is None:
             return None
         return 8 * float(self.report_bytes.sum()) / float(self.time_s[-1])
 
 
 def from_results(results: Results) -> Series:
-    """Read one of our runs."""
+    """Return the series of one of our runs."""
     there, back = map(results.flows_at, (SATELLITE, RETURN))
     time_s = there["time_s"].to_numpy()
     changes = results.rates

@@ -1,6 +1,6 @@
-"""ns-2's answers: run now where ns-2 is installed, else the stored ones.
+"""ns-2's results: run now if ns-2 is installed, otherwise stored.
 
-``python -m skywave.papers golden sarwar2008`` runs ns-2 and stores its answers anew.
+``python -m skywave.papers golden sarwar2008`` runs ns-2 and stores its results.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Agent = Literal["dccp", "tfrc"]
 """``Agent/DCCP/TFRC`` or ``Agent/TFRC``."""
 
 STORED = Path(__file__).parent / "ns2"
-"""One CSV of 1 s samples a run, as sarwar2008.tcl writes it."""
+"""One CSV of 1 s samples per run, as written by sarwar2008.tcl."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run of ns-2: which of its two TFRCs, and how many reports it has in a round-trip time.
+    """A run of ns-2 with one of its two TFRCs, and with ``reports`` reports per round-trip time.
 
-    Its DCCP module has one report only.
+    The DCCP module always has one report.
     """
 
     agent: Agent
@@ -44,7 +44,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """The name for files."""
         return f"{self.agent}-reports{self.reports}-queue{self.queue}"
 
 

@@ -15,11 +15,11 @@ class Row:
 
 
 TABLE_1 = {"standard": Row(372.0, 35.6, 2.9), "dynamic": Row(529.0, 44.1, 1.9)}
-"""50 downloads over the live satellite link, by feedback."""
+"""Table I by feedback: 50 downloads over the live satellite link."""
 GAIN_PERCENT = 33.0
-"""By how much the rates are higher, in the text; Table I has 42 %."""
+"""The gain in rate given in the text. Table I gives 42 %."""
 LIVE_EXIT_GAIN_S = 3.0
-"""How much sooner the first loss events come in Figure 5, "close to"."""
+"""How much earlier the first loss events occur in Figure 5: "close to" this."""
 
 EXIT_GAIN_S, RECOVERY_GAIN_S = 14.0, 20.0
-"""How much sooner slow start ends, and throughput recovers, in Figure 2 (section V-C)."""
+"""How much earlier slow start ends and throughput recovers in Figure 2 (section V-C)."""

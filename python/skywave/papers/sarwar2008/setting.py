@@ -1,4 +1,4 @@
-"""Figure 2 of Sarwar et al.: CCID 3 alone on a representative satellite link, as scenarios.
+"""Figure 2 of Sarwar et al. as scenarios: CCID 3 alone on a representative satellite link.
 
 G. Sarwar, R. Boreli, G. Jourjon, E. Lochin, "Improvements in DCCP congestion control for satellite
 links", IWSSC 2008.
@@ -20,14 +20,14 @@ START_S = 0.1
 SATELLITE = "r->d"
 RETURN = "d->r"
 QUEUES = (20, 50, 100)
-"""Queues at the satellite link, in packets; the paper names none."""
+"""Queues at the satellite link, in packets. The paper gives none."""
 REPORTS = round(RTT_S / 0.1)
-"""N of equation 2 on this link, once ten packets arrive in a round-trip time."""
+"""N of equation 2 on this link, once ten packets arrive per round-trip time."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What varies between the runs: the paper's variable, and readings of what it leaves open."""
+    """The conditions of a run: the paper's variable, and readings of what it leaves open."""
 
     feedback: Literal["standard", "dynamic"]
     queue: int = 50
@@ -37,7 +37,7 @@ class Conditions:
 
     @property
     def name(self) -> str:
-        """A name for files: only what differs from the paper's experiment is in it."""
+        """The name for files, which lists what differs from the paper's experiment."""
         name = f"figure2-{self.feedback}"
         if self.queue != 50:
             name += f"-queue{self.queue}"
@@ -98,7 +98,7 @@ def scenario(conditions: Conditions) -> Scenario:
                 to="d",
                 rate="1 Mbps",
                 delay="490 ms",
-                # The packet in transmission does not count here.
+                # The limit of DropTail excludes the packet in transmission.
                 queue=DropTail(packets=conditions.queue - 1),
             ),
         ],
@@ -110,16 +110,16 @@ def scenario(conditions: Conditions) -> Scenario:
 
 PARAMETERS = (
     Parameter("Topology", "sender, router, receiver", "paper"),
-    Parameter("Satellite link r-d", "1 Mbps, RTT of 1 s in all", "paper"),
+    Parameter("Satellite link r-d", "1 Mbps, total RTT of 1 s", "paper"),
     Parameter("Access link s-r", "10 Mbps, 10 ms", "ours"),
-    Parameter("Queue", "drop-tail, 50 packets; 20 and 100 as readings", "ours: the paper has none"),
+    Parameter("Queue", "drop-tail, 50 packets; 20 and 100 as readings", "ours; not published"),
     Parameter("Packets", f"{PACKET_SIZE} B of data", "paper"),
     Parameter("Congestion control", "CCID 3 with RFC 3448's rules", "paper"),
     Parameter("RTT_ref", "100 ms, so N = 10", "paper"),
     Parameter("X_recv of dynamic feedback", "over RTT / N", "paper, section III"),
-    Parameter("Weights of the past in means of the RTT", "0.9 at each report", "RFC 3448"),
+    Parameter("Weight of the past in the mean RTT", "0.9 at each report", "RFC 3448"),
     Parameter("RTT at the receiver", "the sender's, in each packet (RFC 6323)", "as ns-2's TFRC"),
-    Parameter("Errors", "none: losses are the queue's", "ours: the paper's are not published"),
+    Parameter("Errors", "none: only the queue loses packets", "ours: the paper's not published"),
     Parameter("ECN", "off", "ns-2"),
     Parameter("Duration", f"{DURATION_S} s", "ours"),
 )
