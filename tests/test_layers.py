@@ -21,7 +21,7 @@ LAYERS = [
     {"wire"},
     {"congestion"},
     {"transport", "path"},
-    {"mpcp"},
+    {"mpcp", "traffic"},
     {"scenario"},
     {"sim", "net", "emulate"},
     {"perf"},

@@ -1,7 +1,7 @@
 //! The application at the sending end of a flow: its source, and when it acts and stops.
 
 use skywave_scenario::Scenario;
-use skywave_traffic::{Journal, Outlet, Setup, Source, SourceKind};
+use skywave_traffic::{Journal, SendingEnd, Setup, Source, SourceKind};
 use skywave_units::Instant;
 
 use crate::connect::{Connector, Opened, start_of};
@@ -98,14 +98,14 @@ impl Application {
     }
 
     /// Acts on the sending end of its transport.
-    pub(crate) fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) {
+    pub(crate) fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) {
         if self.stop.is_some_and(|stop| now >= stop) {
             self.next = None;
             self.source.stop();
-            outlet.close(now);
+            transport.close(now);
             return;
         }
-        let next = self.source.act(now, outlet);
+        let next = self.source.act(now, transport);
         self.next = match (next, self.stop) {
             (Some(next), Some(stop)) => Some(next.min(stop)),
             (next, stop) => next.or(stop),
@@ -113,7 +113,7 @@ impl Application {
     }
 
     /// Lets the source hand over more datagrams, and returns how many the transport accepted.
-    pub(crate) fn refill(&mut self, now: Instant, outlet: &mut dyn Outlet) -> usize {
-        self.source.refill(now, outlet)
+    pub(crate) fn refill(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> usize {
+        self.source.refill(now, transport)
     }
 }

@@ -1,10 +1,10 @@
 //! Datagram transports, as the ends of flows.
 
-use skywave_traffic::Outlet;
+use skywave_traffic::SendingEnd;
 use skywave_transport::{End, dccp, udp};
 
 /// A datagram transport whose receiving end is read as datagrams arrive.
-pub(crate) trait Datagrams: End + Outlet {
+pub(crate) trait Datagrams: End + SendingEnd {
     /// Reads what has arrived.
     fn read(&mut self);
 }

@@ -86,7 +86,7 @@ pub use skywave_scenario::{
     WindowSpec,
 };
 pub use skywave_traffic::{
-    Carrier, Journal, Made, Outlet, Playout, Setup, Source, SourceKind, Sources, Transfer,
+    Carrier, Journal, Made, Playout, SendingEnd, Setup, Source, SourceKind, Sources, Transfer,
 };
 pub use table::{Table, Value};
 pub use view::{Event, HostView, LinkView, PacketCount, PacketView, Sample};

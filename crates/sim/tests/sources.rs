@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_sim::{
-    Carrier, Outlet, Registry, RunOptions, Scenario, Setup, Source, SourceKind, Summary, run,
+    Carrier, Registry, RunOptions, Scenario, SendingEnd, Setup, Source, SourceKind, Summary, run,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Payload;
@@ -54,9 +54,9 @@ impl Source for Bursting {
         self.start
     }
 
-    fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant> {
+    fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
         for _ in 0..self.datagrams {
-            assert!(outlet.send(Payload::Synthetic(500)));
+            assert!(transport.send(Payload::Synthetic(500)));
         }
         Some(now + Duration::from_secs(1))
     }

@@ -9,7 +9,7 @@ use skywave_units::{Bytes, Duration, Instant, Rate};
 use skywave_wire::Payload;
 
 use crate::check::check_datagram;
-use crate::{CheckedSource, Outlet, Setup, Source, SourceKind};
+use crate::{CheckedSource, SendingEnd, Setup, Source, SourceKind};
 
 /// A constant-bit-rate source.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
@@ -66,9 +66,9 @@ impl Source for Stream {
         self.start
     }
 
-    fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant> {
+    fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
         // An application that does not wait: what the transport refuses is lost.
-        let _accepted = outlet.send(Payload::Synthetic(self.datagram));
+        let _accepted = transport.send(Payload::Synthetic(self.datagram));
         Some(now + self.interval)
     }
 }

@@ -9,7 +9,7 @@ use skywave_units::{Bytes, Instant};
 use skywave_wire::Payload;
 
 use crate::check::check_datagram;
-use crate::{Carrier, CheckedSource, Outlet, Setup, Source, SourceKind};
+use crate::{Carrier, CheckedSource, SendingEnd, Setup, Source, SourceKind};
 
 /// A bulk transfer.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
@@ -88,25 +88,25 @@ impl Source for File {
         self.start
     }
 
-    fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant> {
+    fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
         self.is_open = true;
         let bytes = (!self.is_unlimited).then_some(self.remaining);
-        if outlet.write(bytes) {
+        if transport.write(bytes) {
             self.remaining = 0;
         } else {
-            self.refill(now, outlet);
+            self.refill(now, transport);
         }
         None
     }
 
-    fn refill(&mut self, _now: Instant, outlet: &mut dyn Outlet) -> usize {
+    fn refill(&mut self, _now: Instant, transport: &mut dyn SendingEnd) -> usize {
         if !self.is_open {
             return 0;
         }
         if self.is_unlimited {
             self.remaining = u64::MAX;
         }
-        fill(outlet, self.datagram, &mut self.remaining)
+        fill(transport, self.datagram, &mut self.remaining)
     }
 
     fn stop(&mut self) {
@@ -116,11 +116,11 @@ impl Source for File {
 
 /// Hands over full datagrams and finally the remainder, until `remaining` is zero or the transport
 /// refuses one. Returns how many were accepted.
-pub(crate) fn fill(outlet: &mut dyn Outlet, datagram: u32, remaining: &mut u64) -> usize {
+pub(crate) fn fill(transport: &mut dyn SendingEnd, datagram: u32, remaining: &mut u64) -> usize {
     let mut accepted = 0;
     loop {
         let size = (*remaining).min(u64::from(datagram)) as u32;
-        if size == 0 || !outlet.send(Payload::Synthetic(size)) {
+        if size == 0 || !transport.send(Payload::Synthetic(size)) {
             return accepted;
         }
         accepted += 1;

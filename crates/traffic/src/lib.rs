@@ -1,9 +1,8 @@
 //! The applications of flows: what is sent, and when.
 //!
 //! A [`Source`] is the sending application of a flow. It is sans-IO: it is told the time and hands
-//! its data to an [`Outlet`], the sending end of any transport, so it runs in the simulator and on
-//! real sockets alike. A [`SourceKind`] is a source with its parameters, and [`Sources`] holds the
-//! kinds by name.
+//! its data to the [`SendingEnd`] of any transport, so it runs in the simulator and on real sockets
+//! alike. A [`SourceKind`] is a source with its parameters, and [`Sources`] holds the kinds by name.
 //!
 //! To add a source, write a parameter type and implement both traits in one file, and call
 //! [`OpenSet::register`](skywave_registry::OpenSet::register) once. The built-in sources are
@@ -14,7 +13,7 @@
 //!
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
-//! use skywave_traffic::{Outlet, Setup, Source, SourceKind, SourceSpec, Sources};
+//! use skywave_traffic::{SendingEnd, Setup, Source, SourceKind, SourceSpec, Sources};
 //! use skywave_units::{Duration, Instant};
 //! use skywave_wire::Payload;
 //!
@@ -42,9 +41,9 @@
 //!         self.start
 //!     }
 //!
-//!     fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant> {
+//!     fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
 //!         for _ in 0..2 {
-//!             let _accepted = outlet.send(Payload::Synthetic(100));
+//!             let _accepted = transport.send(Payload::Synthetic(100));
 //!         }
 //!         Some(now + Duration::from_secs(1))
 //!     }
@@ -57,23 +56,24 @@
 //! # Ok::<(), skywave_registry::ParameterError>(())
 //! ```
 
+mod built_in;
 mod cbr;
 mod check;
 mod ftp;
 mod journal;
-mod outlet;
+mod sending_end;
 mod source;
 mod voice;
 mod web;
 
+pub use built_in::register_built_in_sources;
 pub use cbr::CbrSpec;
 pub use check::check_datagram;
 pub use ftp::FtpSpec;
 pub use journal::{Journal, Made, Transfer};
-pub use outlet::Outlet;
+pub use sending_end::SendingEnd;
 pub use source::{
     Carrier, CheckedSource, Playout, Setup, Source, SourceChoice, SourceKind, SourceSpec, Sources,
-    register_built_in_sources,
 };
 pub use voice::{AdaptSpec, Stamp, TalkspurtSpec, VoiceSpec};
 pub use web::{FileSizeSpec, ThinkSpec, WebSpec};

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
 use skywave_units::{Duration, Instant};
 
-use crate::{CbrSpec, FtpSpec, Journal, Outlet, VoiceSpec, WebSpec};
+use crate::{Journal, SendingEnd};
 
 /// The sending application of a flow.
 pub trait Source: fmt::Debug + Send {
@@ -15,12 +15,12 @@ pub trait Source: fmt::Debug + Send {
     fn begins(&self) -> Instant;
 
     /// Acts at the time it has asked for, and returns when it acts next; `None` if it has no plans.
-    fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant>;
+    fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant>;
 
     /// Hands over more datagrams if it has any waiting. Called when the transport may accept more,
     /// until it returns zero. Returns how many datagrams were accepted.
-    fn refill(&mut self, now: Instant, outlet: &mut dyn Outlet) -> usize {
-        let _ = (now, outlet);
+    fn refill(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> usize {
+        let _ = (now, transport);
         0
     }
 
@@ -152,12 +152,3 @@ pub type SourceSpec = Selection<SourceChoice>;
 
 /// The checked parameters of a source.
 pub type CheckedSource = Result<Arc<dyn SourceKind>, ParameterError>;
-
-/// Registers this crate's sources, with the function that users call to register theirs.
-#[rustfmt::skip]
-pub fn register_built_in_sources(sources: &mut Sources) {
-    sources.register("ftp", "A bulk transfer: always has data to send, until `size` bytes are sent if it is given.", FtpSpec::kind);
-    sources.register("cbr", "Datagrams of one size at a constant rate.", CbrSpec::kind);
-    sources.register("voice", "A voice call.", VoiceSpec::kind);
-    sources.register("web", "Web traffic: files separated by think times.", WebSpec::kind);
-}

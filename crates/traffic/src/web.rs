@@ -15,7 +15,7 @@ use skywave_units::{Bytes, Duration, Instant};
 
 use crate::check::{check_above_zero, check_datagram};
 use crate::ftp::fill;
-use crate::{Carrier, CheckedSource, Journal, Outlet, Setup, Source, SourceKind, Transfer};
+use crate::{Carrier, CheckedSource, Journal, SendingEnd, Setup, Source, SourceKind, Transfer};
 
 /// The tolerance for the sum of probabilities: rounding in print.
 const ROUNDING: f64 = 1e-6;
@@ -206,24 +206,24 @@ impl Source for Browser {
         true
     }
 
-    fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant> {
-        if outlet.write(Some(self.remaining)) {
+    fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
+        if transport.write(Some(self.remaining)) {
             self.remaining = 0;
-            outlet.close(now);
+            transport.close(now);
         } else {
-            self.refill(now, outlet);
+            self.refill(now, transport);
         }
         None
     }
 
-    fn refill(&mut self, now: Instant, outlet: &mut dyn Outlet) -> usize {
+    fn refill(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> usize {
         if !self.is_sending() {
             return 0;
         }
         let datagram = self.spec.datagram.get() as u32;
-        let accepted = fill(outlet, datagram, &mut self.remaining);
-        if self.remaining == 0 && outlet.waiting() == 0 {
-            outlet.close(now);
+        let accepted = fill(transport, datagram, &mut self.remaining);
+        if self.remaining == 0 && transport.waiting() == 0 {
+            transport.close(now);
         }
         accepted
     }

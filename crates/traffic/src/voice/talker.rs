@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant};
 
 use super::{Stamp, TalkspurtSpec, VoiceSpec};
-use crate::{Journal, Made, Outlet, Setup, Source};
+use crate::{Journal, Made, SendingEnd, Setup, Source};
 
 /// The minimum time a source stays in a mode of its codec before it switches to the next lower one.
 const DOWN_AFTER: Duration = Duration::from_secs(1);
@@ -78,7 +78,7 @@ impl Talker {
     }
 
     /// Makes a frame unless in a pause, and sends a datagram if there are enough.
-    fn tick(&mut self, now: Instant, outlet: &mut dyn Outlet) {
+    fn tick(&mut self, now: Instant, transport: &mut dyn SendingEnd) {
         let talks = self.spurts.as_mut().is_none_or(|spurts| spurts.talk(now));
         if talks {
             self.make_frame(now);
@@ -87,7 +87,7 @@ impl Talker {
         if self.gathered == 0 || !is_complete {
             return;
         }
-        if self.waits && outlet.waiting() > 0 {
+        if self.waits && transport.waiting() > 0 {
             self.busy_at = now;
             return;
         }
@@ -98,7 +98,7 @@ impl Talker {
             mode: self.mode,
         };
         let size = self.header + bytes * u32::from(self.gathered);
-        if !outlet.send(stamp.datagram(size)) {
+        if !transport.send(stamp.datagram(size)) {
             self.refuse(self.gathered);
         }
         self.gathered = 0;
@@ -162,8 +162,8 @@ impl Source for Talker {
         self.start
     }
 
-    fn act(&mut self, now: Instant, outlet: &mut dyn Outlet) -> Option<Instant> {
-        self.tick(now, outlet);
+    fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
+        self.tick(now, transport);
         Some(now + self.interval)
     }
 

@@ -5,13 +5,13 @@ use skywave_units::Instant;
 use skywave_wire::Payload;
 
 /// The sending end of a transport.
-pub trait Outlet {
+pub trait SendingEnd {
     /// Hands over a datagram; a byte stream takes its bytes. Returns false if it is refused because
     /// the queue is full, and then it is lost unless the source sends it again.
     fn send(&mut self, datagram: Payload) -> bool;
 
     /// Hands over this many bytes at once if the transport is a byte stream, endlessly many for
-    /// `None`. After [`Outlet::close`], they are discarded. Returns false if the transport carries
+    /// `None`. After [`SendingEnd::close`], they are discarded. Returns false if the transport carries
     /// datagrams; then nothing has happened.
     fn write(&mut self, bytes: Option<u64>) -> bool;
 
@@ -22,7 +22,7 @@ pub trait Outlet {
     fn close(&mut self, now: Instant);
 }
 
-impl Outlet for tcp::Sender {
+impl SendingEnd for tcp::Sender {
     fn send(&mut self, datagram: Payload) -> bool {
         self.write(datagram.len() as u64).is_ok()
     }
@@ -44,7 +44,7 @@ impl Outlet for tcp::Sender {
     }
 }
 
-impl Outlet for dccp::Connection {
+impl SendingEnd for dccp::Connection {
     fn send(&mut self, datagram: Payload) -> bool {
         self.send(datagram).is_ok()
     }
@@ -62,7 +62,7 @@ impl Outlet for dccp::Connection {
     }
 }
 
-impl Outlet for udp::Socket {
+impl SendingEnd for udp::Socket {
     fn send(&mut self, datagram: Payload) -> bool {
         self.send(datagram);
         true
