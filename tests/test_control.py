@@ -25,6 +25,7 @@ from skywave import (
     Aimd,
     Context,
     Control,
+    Cubic,
     Dccp,
     Loss,
     Mark,
@@ -582,7 +583,7 @@ def converse(connection: Connection) -> None:
 
 def test_both_ends_of_a_socket_have_controls_of_their_own(endpoint: Endpoint) -> None:
     ours = Config(control=Reno())
-    theirs = Config(control={"cubic": {"beta": 0.8}})
+    theirs = Config(control="cubic", cubic=Cubic(beta=0.8))
     client, listener = connect(endpoint, ours, theirs)
     server = listener.accept(timeout_s=10)
     for sender, receiver in ((client, server), (server, client)):
@@ -622,9 +623,10 @@ def test_an_exception_resets_the_connection_and_its_next_call_raises_it(
     ("config", "complaint"),
     [
         (Config(control="cubik"), "control: .* is not a known control: use aimd, cubic"),
-        (Config(control={"cubic": {"beta": 2.0}}), "control: beta"),
-        (Config(control=7), "control is 7: give a name"),  # type: ignore[arg-type]
-        (Config(ccid=3, control="reno"), "ccid is 3, which has a control of its own"),
+        (Config(control="cubic", cubic=Cubic(beta=2.0)), r"cubic\.beta"),
+        (Config(control="reno", cubic=Cubic(beta=0.8)), "cubic: "),
+        (Config(control=7), "control: invalid type"),  # type: ignore[arg-type]
+        (Config(ccid=3, control="reno"), "ccid: CCID 3 has a control of its own"),
     ],
 )
 def test_a_configuration_that_is_wrong_says_so(

@@ -15,13 +15,10 @@ HOME = CRATES / "mpcp"
 # iterators.
 WORDS = re.compile(r"vcp|mpcp|dpcp|tpcp|(?<!\.)\bchain(?:s|ed)?\b", re.IGNORECASE)
 
-# The lines that plug them in, by file: dependencies, and one call each in the simulator and on
-# sockets.
+# The lines that plug them in, by file: a dependency, and one call.
 REGISTRATION = {
     "scenario/Cargo.toml": ["skywave-mpcp.workspace = true"],
     "scenario/src/registry.rs": ["skywave_mpcp::register("],
-    "python/Cargo.toml": ["skywave-mpcp.workspace = true"],
-    "python/src/net/config.rs": ["for mechanism in skywave_mpcp::ccids() {"],
 }
 
 

@@ -39,6 +39,17 @@ from skywave.scenario.part import Part
 WIDTH = 90
 
 
+def formatted(text: str, path: Path) -> str:
+    """Return the text of a module as ruff formats it, without unused imports."""
+    for argument in ("check --quiet --fix --select I,F401,RUF022", "format --quiet"):
+        command = [sys.executable, "-m", "ruff", *argument.split()]
+        command += ["--stdin-filename", str(path), "-"]
+        text = subprocess.run(
+            command, input=text, capture_output=True, text=True, check=True
+        ).stdout
+    return text
+
+
 class Writer:
     """Writes classes of a schema."""
 
@@ -52,14 +63,7 @@ class Writer:
         blocks += [self.union(name) for name in self.schema.unions]
         listed = "".join(f'"{name}", ' for name in sorted(self.schema.parts) if name not in MUTABLE)
         blocks.append(f"__all__ = [{listed}]")
-        text = HEAD + "\n\n".join(blocks) + "\n"
-        for argument in ("check --quiet --fix --select I,F401,RUF022", "format --quiet"):
-            command = [sys.executable, "-m", "ruff", *argument.split()]
-            command += ["--stdin-filename", str(PATH), "-"]
-            text = subprocess.run(
-                command, input=text, capture_output=True, text=True, check=True
-            ).stdout
-        return text
+        return formatted(HEAD + "\n\n".join(blocks) + "\n", PATH)
 
     def classes(self) -> list[str]:
         """Return all classes; those that are in defaults of others come before them."""
@@ -125,6 +129,8 @@ class Writer:
             # A name out of a list, or a class in Python.
             return "str | Control"
         names = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+        if isinstance(node["type"], list):
+            return " | ".join(names[name] for name in node["type"])
         return names[node["type"]]
 
     def value(self, item: Field, is_mutable: bool) -> str | None:

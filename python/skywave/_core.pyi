@@ -139,6 +139,9 @@ def inspect_scenario(text: str, *, controls: dict[str, type[Control]] | None = N
 def scenario_schema() -> str:
     """Return the JSON Schema of scenarios, as JSON."""
 
+def socket_schema() -> str:
+    """Return the JSON Schema of a socket's ``Config``, as JSON."""
+
 def table_schemas() -> str:
     """Return the tables that a scenario can ask for, with their columns, as JSON."""
 
@@ -624,9 +627,6 @@ class Endpoint:
 
     def close_async(self) -> Awaitable[None]:
         """Do the same as ``close``, as an awaitable."""
-
-def config_defaults() -> dict[str, object]:
-    """Return the default configuration of a connection, by the names of ``Config``."""
 
 def perf_loopback(
     *,

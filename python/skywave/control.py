@@ -33,7 +33,6 @@ import importlib
 import inspect
 import json
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from skywave._core import (
@@ -50,7 +49,7 @@ from skywave._core import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = [
     "Ack",
@@ -273,28 +272,6 @@ def check(control: Control, *, cases: int = 256) -> None:
     """
     name, parameters = named(control)
     check_control(name, json.dumps(parameters), live([control]), cases)
-
-
-def chosen(
-    control: str | Mapping[str, Mapping[str, object]] | Control,
-) -> tuple[str, str, dict[str, type[Control]] | None]:
-    """Return the name, the parameters (JSON) and the class of a socket's control.
-
-    Raises:
-        ValueError: If ``control`` has none of the three forms.
-
-    """
-    if isinstance(control, Control):
-        name, parameters = named(control)
-        return name, json.dumps(parameters), live([control])
-    if isinstance(control, str):
-        return control, "{}", None
-    if isinstance(control, Mapping) and len(control) == 1:
-        ((name, given),) = control.items()
-        return name, json.dumps(given), None
-    raise ValueError(
-        f'control is {control!r}: give a name, {{"name": {{parameters}}}}, or a skywave.Control'
-    )
 
 
 def named(control: Control) -> tuple[str, dict[str, object]]:

@@ -36,6 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::check_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(run::inspect_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(run::scenario_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(run::socket_schema, module)?)?;
     module.add_function(wrap_pyfunction!(run::table_schemas, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::run_many, module)?)?;

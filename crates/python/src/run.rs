@@ -112,6 +112,12 @@ pub(crate) fn scenario_schema() -> String {
     Registry::default().schema().to_string()
 }
 
+/// The JSON Schema of the configuration of a socket's connections, as a JSON object.
+#[pyfunction]
+pub(crate) fn socket_schema() -> String {
+    Registry::default().socket_schema().to_string()
+}
+
 /// Runs a scenario (JSON).
 #[pyfunction]
 #[pyo3(signature = (scenario, *, progress=None, captures=None, verify_physics=false, controls=None))]

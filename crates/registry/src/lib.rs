@@ -260,7 +260,11 @@ impl<T: ?Sized> OpenSet<T> {
     }
 }
 
-fn typed<P: DeserializeOwned>(given: &Value) -> Result<P, ParameterError> {
+/// Reads parameters of type `P`.
+///
+/// # Errors
+/// [`ParameterError`] with the first parameter that is wrong.
+pub fn typed<P: DeserializeOwned>(given: &Value) -> Result<P, ParameterError> {
     serde_path_to_error::deserialize(given).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { String::new() } else { path };

@@ -152,11 +152,12 @@ impl DccpSpec {
             },
         )?;
         let name = ccids.key(ccid, self.control.as_deref()).map(str::to_owned);
-        self.parameters.check(name.as_deref(), field, |other| {
+        let checked = self.parameters.check(name.as_deref(), |other| {
             let owners = ccids.listed(|ccid| ccids.key(ccid, None) == Some(other));
             (!owners.is_empty())
                 .then(|| format!("these are parameters of another CCID: use ccid {owners}"))
-        })?;
+        });
+        checked.map_err(|error| error.within(field))?;
         let name = name.unwrap_or_default();
         let chosen_by = if takes_control {
             format!("{field}.control")

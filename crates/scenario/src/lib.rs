@@ -6,6 +6,8 @@
 //!   field.
 //! - A [`Registry`] holds the open sets a scenario selects from by name: queue disciplines, loss
 //!   models, kinds of traces, sources, congestion controls, CCIDs and probes.
+//! - A [`SocketSpec`] describes the configuration of a connection on a socket, with members of the
+//!   same sets.
 //! - A [`Backend`] runs scenarios and defines the packet and probe types. This crate uses neither
 //!   clocks nor sockets.
 
@@ -21,6 +23,7 @@ mod read;
 mod registry;
 mod scenario;
 mod schema;
+mod socket;
 mod tcp;
 #[cfg(test)]
 mod tests;
@@ -44,6 +47,7 @@ pub use skywave_traffic::{
     AdaptSpec, CbrSpec, FileSizeSpec, FtpSpec, SourceSpec, TalkspurtSpec, ThinkSpec, VoiceSpec,
     WebSpec,
 };
+pub use socket::{ServiceCodeSpec, SocketSpec};
 pub use tcp::{TcpRecovery, TcpSpec};
 pub use tfrc::{
     DynamicSpec, FeedbackSpec, PerRoundTripSpec, ReceiverRttSpec, SmoothingSpec, TfrcRules,

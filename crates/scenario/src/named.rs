@@ -48,15 +48,14 @@ impl Named {
     pub(crate) fn check(
         &self,
         chosen: Option<&str>,
-        field: &str,
         explain: impl Fn(&str) -> Option<String>,
-    ) -> Result<(), ScenarioError> {
+    ) -> Result<(), ParameterError> {
         match self.0.keys().find(|name| Some(name.as_str()) != chosen) {
             None => Ok(()),
             Some(name) => {
                 let unknown = || format!("unknown field `{name}`: look it up in the examples");
                 let message = explain(name).unwrap_or_else(unknown);
-                Err(ScenarioError::new(format!("{field}.{name}"), message))
+                Err(ParameterError::new(name, message))
             }
         }
     }

@@ -7,7 +7,7 @@ use skywave_path::{LossChoice, QueueChoice, TraceChoice};
 use skywave_registry::{Choice, OpenSet};
 use skywave_traffic::SourceChoice;
 
-use crate::{Backend, Registry, Scenario};
+use crate::{Backend, Registry, Scenario, SocketSpec};
 
 /// The pattern of a control written in Python: `module:Class`, or a class inside another.
 const PYTHON_CLASS: &str = r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$";
@@ -43,25 +43,33 @@ impl<B: Backend> Registry<B> {
         add_parameters(&mut definitions["Tcp"], tcp);
         patch(&mut definitions["Tcp"]["properties"]["control"], controls);
 
-        let known: Vec<_> = self.ccids.numbers().map(|ccid| ccid.0).collect();
-        let controls = control_schema(self.controls.names());
-        add_parameters(&mut definitions["Dccp"], dccp);
-        let properties = &mut definitions["Dccp"]["properties"];
-        patch(&mut properties["ccid"], json!({ "enum": known }));
-        patch(&mut properties["control"], controls);
+        self.complete_dccp(&mut definitions["Dccp"], dccp);
 
         let tables: Vec<_> = self.probes.names().collect();
         let items = &mut definitions["Probes"]["properties"]["tables"]["items"];
         patch(items, json!({ "enum": tables }));
 
-        let mut document = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": "Skywave scenario",
-        });
-        patch(&mut document, root.to_value());
-        document["$defs"] = Value::Object(definitions);
-        tidy(&mut document);
-        document
+        document("Skywave scenario", root.to_value(), definitions)
+    }
+
+    /// Returns the JSON Schema of [`SocketSpec`] with members of this registry, in the same form.
+    pub fn socket_schema(&self) -> Value {
+        let mut generator = SchemaSettings::draft2020_12().into_generator();
+        let root = generator.subschema_for::<SocketSpec>();
+        let parameters = self.dccp_parameters(&mut generator);
+        let mut definitions = generator.take_definitions(true);
+        self.complete_dccp(&mut definitions["Config"], parameters);
+        document("Skywave connection", root.to_value(), definitions)
+    }
+
+    /// Adds the registered CCIDs and controls to a definition that selects them.
+    fn complete_dccp(&self, definition: &mut Value, parameters: Map<String, Value>) {
+        let known: Vec<_> = self.ccids.numbers().map(|ccid| ccid.0).collect();
+        let controls = control_schema(self.controls.names());
+        add_parameters(definition, parameters);
+        let properties = &mut definition["properties"];
+        patch(&mut properties["ccid"], json!({ "enum": known }));
+        patch(&mut properties["control"], controls);
     }
 
     /// Returns the parameters of TCP's controls, by name.
@@ -113,6 +121,17 @@ fn forms<T: ?Sized>(set: &OpenSet<T>, generator: &mut SchemaGenerator) -> Vec<Va
         forms.push(form);
     }
     forms
+}
+
+fn document(title: &str, root: Value, definitions: Map<String, Value>) -> Value {
+    let mut document = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+    });
+    patch(&mut document, root);
+    document["$defs"] = Value::Object(definitions);
+    tidy(&mut document);
+    document
 }
 
 /// Returns each member's name and the schema of its parameters.

@@ -133,7 +133,8 @@ impl TcpSpec {
                 format!("these are parameters of `{other}`: give control = \"{other}\" too")
             })
         };
-        self.parameters.check(Some(name), field, explain)?;
+        let checked = self.parameters.check(Some(name), explain);
+        checked.map_err(|error| error.within(field))?;
         let found = self.control(registry).map_err(|error| {
             at(
                 error,

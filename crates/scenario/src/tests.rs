@@ -2,8 +2,10 @@
 
 use skywave_path::contract::Parcel;
 use skywave_registry::{OpenSet, Value};
+use skywave_transport::dccp::Ccid;
+use skywave_wire::dccp::ServiceCode;
 
-use crate::{Backend, Scenario};
+use crate::{Backend, Scenario, SocketSpec};
 
 /// Runs nothing and has no probes.
 struct Nobody;
@@ -514,6 +516,59 @@ fn errors_of_dccp_name_their_field() {
             "CCID 2 has no rate",
         ),
     ]);
+}
+
+#[test]
+fn the_default_of_sockets_is_that_of_connections() {
+    let config = SocketSpec::default().config(&Registry::default()).unwrap();
+    assert!(config.check().is_ok());
+    let default = skywave_transport::dccp::Config::default();
+    assert_eq!(format!("{config:?}"), format!("{default:?}"));
+    assert_eq!(SocketSpec::from_json("{}").unwrap(), SocketSpec::default());
+}
+
+#[test]
+fn a_socket_takes_the_control_and_its_parameters() {
+    let text = r#"{ "control": "cubic", "cubic": { "beta": 0.8 }, "service_codes": ["VOIP", 7] }"#;
+    let spec = SocketSpec::from_json(text).unwrap();
+    let config = spec.config(&Registry::default()).unwrap();
+    assert_eq!(config.sender_ccids, [Ccid::SENDERS_CHOICE]);
+    let codes = [ServiceCode(u32::from_be_bytes(*b"VOIP")), ServiceCode(7)];
+    assert_eq!(config.service_codes, codes);
+}
+
+#[test]
+fn errors_of_sockets_name_their_field() {
+    for (text, expected) in [
+        (
+            r#"{ "ccid": 7 }"#,
+            "ccid: 7 is not a known CCID: use 2, 3, 4",
+        ),
+        (r#"{ "ccid": 300 }"#, "ccid: invalid value"),
+        (
+            r#"{ "ccid": 3, "control": "reno" }"#,
+            "ccid: CCID 3 has a control of its own",
+        ),
+        (
+            r#"{ "control": "cubik" }"#,
+            "control: \"cubik\" is not a known control",
+        ),
+        (
+            r#"{ "control": "cubic", "cubic": { "beta": 2.0 } }"#,
+            "cubic.beta: ",
+        ),
+        (r#"{ "cubic": {} }"#, "cubic: "),
+        (
+            r#"{ "service_codes": ["TOOLONG"] }"#,
+            "service_codes[0]: \"TOOLONG\" is not four",
+        ),
+        (r#"{ "linger": 5 }"#, "linger: "),
+        ("[", "EOF"),
+    ] {
+        let config = SocketSpec::from_json(text).and_then(|spec| spec.config(&Registry::default()));
+        let error = config.unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
 }
 
 #[test]

@@ -32,7 +32,8 @@ try:
     )
 except ImportError as error:
     raise NoSocketsError from error
-from skywave.net.config import UDP_PORT, Config
+from skywave.net.config import Config
+from skywave.net.protocol import UDP_PORT
 from skywave.net.stats import Closed, Stats
 
 __all__ = [

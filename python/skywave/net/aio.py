@@ -19,10 +19,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from skywave import net
-from skywave.net.config import UDP_PORT, Config
+from skywave.net.protocol import UDP_PORT
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from skywave.net.config import Config
 
 
 class Connection:

@@ -1,7 +1,8 @@
-"""The base class of all parts of a scenario: conversion to and from the core's form."""
+"""The base class of what is described to the core: conversion to and from the core's form."""
 
 from __future__ import annotations
 
+import json
 import types
 import typing
 from functools import cache
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 
-from skywave.control import Control, imported, named
+from skywave.control import Control, imported, live, named
 from skywave.quantities import Bytes, Duration, Rate
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ class Part:
             name, parameters = named(control)
             body |= {"control": name, name: parameters}
         return body if self.TAG is None else {self.TAG: body}
+
+    def to_core(self) -> tuple[str, dict[str, type[Control]]]:
+        """Return the part as JSON, and the class of its control if that is written in Python."""
+        control = getattr(self, "control", None)
+        controls = live([control]) if isinstance(control, Control) else {}
+        return json.dumps(self.to_dict()), controls
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:

@@ -7,7 +7,7 @@ use pyo3_async_runtimes::tokio::{future_into_py, get_runtime};
 use skywave_net::{EndpointConfig, Peer};
 use tokio::net::lookup_host;
 
-use super::config::{self, Config};
+use super::config;
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
 use super::{Handle, block_on, within};
@@ -62,9 +62,9 @@ impl Endpoint {
 
     /// Take connections on a DCCP port.
     #[pyo3(signature = (port, *, config=None))]
-    fn listen(&self, py: Python<'_>, port: u16, config: Option<Config>) -> PyResult<Listener> {
+    fn listen(&self, port: u16, config: Option<&Bound<'_, PyAny>>) -> PyResult<Listener> {
         let _runtime = get_runtime().enter();
-        let listener = self.endpoint.listen(port, config::read(py, config)?);
+        let listener = self.endpoint.listen(port, config::read(config)?);
         let listener = std::sync::Arc::new(listener.map_err(listening)?);
         Ok(Listener(Handle::new(listener)))
     }
@@ -77,9 +77,9 @@ impl Endpoint {
         host: &str,
         port: u16,
         udp_port: u16,
-        config: Option<Config>,
+        config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Connection> {
-        let config = config::read(py, config)?;
+        let config = config::read(config)?;
         block_on(py, async {
             let address = resolve_host(host, udp_port).await?;
             let peer = Peer { address, port };
@@ -96,9 +96,9 @@ impl Endpoint {
         host: String,
         port: u16,
         udp_port: u16,
-        config: Option<Config>,
+        config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let config = config::read(py, config)?;
+        let config = config::read(config)?;
         let endpoint = self.endpoint.clone();
         future_into_py(py, async move {
             let address = resolve_host(&host, udp_port).await?;

@@ -23,7 +23,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<endpoint::Endpoint>()?;
     module.add_class::<endpoint::Listener>()?;
     module.add_class::<connection::Connection>()?;
-    module.add_function(wrap_pyfunction!(config::config_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_loopback, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_serve, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_send, module)?)?;

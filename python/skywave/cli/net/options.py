@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skywave.net import UDP_PORT, Config, Endpoint
-from skywave.net.config import service_code
+from skywave.net.protocol import service_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,4 +108,4 @@ def endpoint(address: str, udp_port: int, *, raw: bool) -> Iterator[Endpoint]:
 
 
 DEFAULT_UDP_PORT = UDP_PORT
-DEFAULT_CCID = Config.ccid
+DEFAULT_CCID = Config().ccid

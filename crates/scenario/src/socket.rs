@@ -1,0 +1,192 @@
+//! The configuration of a connection on a socket.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use skywave_registry::{ParameterError, in_plain_words, typed};
+use skywave_transport::dccp::{self, Ccid};
+use skywave_units::Duration;
+use skywave_wire::dccp::ServiceCode;
+
+use crate::{Backend, Named, Registry};
+
+/// The options of a connection. They concern either end unless stated otherwise.
+///
+/// Defaults are those of RFC 4340 where it has any. They are the same in Rust
+/// (`dccp::Config`), in Python and on the command line.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Config")]
+#[serde(default)]
+pub struct SocketSpec {
+    /// Congestion control in both directions, by CCID; both ends must use the same. 2 (TCP-like), 3
+    /// (TFRC), 4 (TFRC for small packets), 251 (acknowledgements of CCID 2, with a control that the
+    /// sender chooses), or another registered CCID. CCIDs from 248 on are specific to Skywave.
+    #[schemars(extend("x-unit" = "1"))]
+    pub ccid: u8,
+    /// The congestion control of what this end sends, by name. Its parameters, if any, are in a
+    /// table of that name next to this field. Setting it makes `ccid` 251. The peer must use CCID
+    /// 251 too, with or without a control of its own. Neither end needs to know the other's
+    /// control.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
+    /// Parameters of the control or the CCID.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub parameters: Named,
+    /// Service Codes (RFC 5595), each four characters or a number. A client requests the first, a
+    /// listener accepts all; 0 means none.
+    pub service_codes: Vec<ServiceCodeSpec>,
+    /// How many datagrams may wait to be sent before sending blocks.
+    #[schemars(extend("x-unit" = "datagrams"))]
+    pub send_queue: u32,
+    /// How many datagrams may wait to be read. Further ones are dropped, and the peer is informed.
+    #[schemars(extend("x-unit" = "datagrams"))]
+    pub receive_queue: u32,
+    /// Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12).
+    pub ecn: bool,
+    /// How much data the checksum covers, as CsCov: 0 for all, n > 0 for (n - 1) * 4 bytes; at most
+    /// 15 (RFC 4340 section 9.2).
+    #[schemars(extend("x-unit" = "1"))]
+    pub checksum_coverage: u8,
+    /// The smallest coverage to accept from the peer, as CsCov; 0 accepts only full coverage.
+    #[schemars(extend("x-unit" = "1"))]
+    pub minimum_checksum_coverage: u8,
+    /// Whether each datagram carries its own CRC-32c (RFC 4340 section 9.3).
+    pub data_checksum: bool,
+    /// How long a connection attempt waits for an answer before it gives up.
+    pub connect_timeout: Duration,
+    /// How long closing waits for queued datagrams to leave.
+    pub linger: Duration,
+}
+
+impl Default for SocketSpec {
+    fn default() -> Self {
+        let config = dccp::Config::default();
+        let [first, ..] = config.sender_ccids[..] else {
+            unreachable!("the default configuration has a CCID")
+        };
+        let codes = config.service_codes.iter();
+        Self {
+            ccid: first.0,
+            control: None,
+            parameters: Named::none(),
+            service_codes: codes.map(|code| ServiceCodeSpec::Number(code.0)).collect(),
+            send_queue: config.send_queue as u32,
+            receive_queue: config.receive_queue as u32,
+            ecn: !config.ecn_incapable,
+            checksum_coverage: config.checksum_coverage,
+            minimum_checksum_coverage: config.minimum_checksum_coverage,
+            data_checksum: config.send_data_checksum,
+            connect_timeout: config.request_give_up,
+            linger: config.linger,
+        }
+    }
+}
+
+/// A Service Code (RFC 5595 section 6.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ServiceCodeSpec {
+    /// Its value.
+    Number(u32),
+    /// Four ASCII characters.
+    Text(String),
+}
+
+impl JsonSchema for ServiceCodeSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "ServiceCode".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "integer"] })
+    }
+}
+
+impl ServiceCodeSpec {
+    fn read(&self) -> Result<ServiceCode, ParameterError> {
+        let text = match self {
+            Self::Number(number) => return Ok(ServiceCode(*number)),
+            Self::Text(text) => text,
+        };
+        match <[u8; 4]>::try_from(text.as_bytes()) {
+            Ok(bytes) if text.is_ascii() => Ok(ServiceCode(u32::from_be_bytes(bytes))),
+            _ => {
+                let message =
+                    format!("\"{text}\" is not four ASCII characters: pad it with spaces");
+                Err(ParameterError::new("", message))
+            }
+        }
+    }
+}
+
+impl SocketSpec {
+    /// Reads a configuration from JSON. Names are checked by [`SocketSpec::config`].
+    ///
+    /// # Errors
+    /// [`ParameterError`] with the first field that is wrong.
+    pub fn from_json(text: &str) -> Result<Self, ParameterError> {
+        let value = serde_json::from_str(text)
+            .map_err(|error| ParameterError::new("", in_plain_words(&error.to_string())))?;
+        typed(&value)
+    }
+
+    /// Returns the configuration of a connection, with the CCIDs and controls of `registry`.
+    ///
+    /// # Errors
+    /// [`ParameterError`] if the CCID or the control is unknown, or a parameter is wrong. Values
+    /// that [`dccp::Config::check`] checks are not checked here.
+    pub fn config<B: Backend>(
+        &self,
+        registry: &Registry<B>,
+    ) -> Result<dccp::Config, ParameterError> {
+        let mut ccid = Ccid(self.ccid);
+        let known = &registry.ccids;
+        ParameterError::unless(known.contains(ccid), "ccid", || {
+            format!("{ccid} is not a known CCID: use {}", known.listed(|_| true))
+        })?;
+        let control = self.control.as_deref();
+        if control.is_some() {
+            let is_free = ccid == Ccid::INITIAL || known.takes_control(ccid);
+            ParameterError::unless(is_free, "ccid", || {
+                format!("CCID {ccid} has a control of its own: leave `ccid` or `control` out")
+            })?;
+            ccid = Ccid::SENDERS_CHOICE;
+        }
+        let name = known.key(ccid, control);
+        self.parameters.check(name, |_| None)?;
+        let table = |name: &str| self.parameters.table(name);
+        let found = known.read(ccid, control, table, &registry.controls);
+        let found = found.map_err(|error| match (error.field.is_empty(), control) {
+            (true, Some(_)) => error.within("control"),
+            (true, None) => error.within("ccid"),
+            (false, _) => error.within(name.unwrap_or_default()),
+        })?;
+        let mut codes = Vec::with_capacity(self.service_codes.len());
+        for (index, code) in self.service_codes.iter().enumerate() {
+            let read = code.read();
+            codes.push(read.map_err(|error| error.within(&format!("service_codes[{index}]")))?);
+        }
+        let mut config = dccp::Config {
+            service_codes: codes,
+            sender_ccids: vec![ccid],
+            receiver_ccids: vec![ccid],
+            send_queue: self.send_queue as usize,
+            receive_queue: self.receive_queue as usize,
+            ecn_incapable: !self.ecn,
+            checksum_coverage: self.checksum_coverage,
+            minimum_checksum_coverage: self.minimum_checksum_coverage,
+            send_data_checksum: self.data_checksum,
+            request_give_up: self.connect_timeout,
+            linger: self.linger,
+            ..dccp::Config::default()
+        };
+        config.ccids.enter_shared(found.member);
+        Ok(config)
+    }
+}
