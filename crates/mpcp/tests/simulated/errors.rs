@@ -71,7 +71,7 @@ fn errors_of_load_factors_name_their_field() {
         ),
         (
             "ccid = 2",
-            "ccid = 3, vcp = {}",
+            "ccid = 2, vcp = {}",
             "flows[1].transport.dccp.vcp",
             "these are parameters of another CCID: use ccid 248, 249 or 250",
         ),
