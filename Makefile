@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup demo test test-rust test-python interop lint format conformance schema bench fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python no-sockets interop lint format conformance schema bench fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -47,6 +47,10 @@ test-rust: $(REQUIREMENTS) | cargo
 
 test-python: $(EXTENSION)
 	$(BIN)/pytest --quiet --numprocesses 2 --dist loadfile
+
+no-sockets: $(EXTENSION) ## Build the extension without sockets, and test what is left.
+	cargo build --package skywave-python --no-default-features --locked --quiet
+	SKYWAVE_WITHOUT_SOCKETS=$(CURDIR)/target/debug/lib_core.so $(BIN)/pytest --quiet tests/test_sockets.py
 
 # The guests need root. -B leaves no root-owned __pycache__ behind.
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env=HOME)

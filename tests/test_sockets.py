@@ -1,7 +1,12 @@
-"""A build of the core without sockets: the laboratory works, and what needs sockets says so."""
+"""A build of the core without sockets: the laboratory works, and what needs sockets says so.
+
+``make no-sockets`` runs this with a core that was built so. Without it, names are taken out of the
+core that is installed.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +22,15 @@ from skywave import _core
 for name in sys.argv.pop(1).split(","):
     delattr(_core, name)
 """
+# Loads a core from a file.
+OF_FILE = """
+import sys
+from importlib import util
+spec = util.spec_from_file_location("skywave._core", sys.argv.pop(1))
+sys.modules["skywave._core"] = module = util.module_from_spec(spec)
+spec.loader.exec_module(module)
+"""
+BUILT = os.environ.get("SKYWAVE_WITHOUT_SOCKETS")
 SAYS = "this build of Skywave has no sockets: "
 
 
@@ -30,8 +44,9 @@ def of_sockets() -> str:
 
 
 def python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    prepare, argument = (OF_FILE, BUILT) if BUILT else (WITHOUT_SOCKETS, of_sockets())
     return subprocess.run(
-        [sys.executable, "-c", WITHOUT_SOCKETS + program, of_sockets(), *arguments],
+        [sys.executable, "-c", prepare + program, argument, *arguments],
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -41,6 +56,13 @@ def python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def skywave(*arguments: str) -> subprocess.CompletedProcess[str]:
     return python("from skywave.cli import main; main()", *arguments)
+
+
+@pytest.mark.skipif(BUILT is None, reason="no core was built without sockets")
+def test_the_core_lacks_what_the_stub_says() -> None:
+    done = python("print(*dir(module))")
+    assert done.returncode == 0, done.stderr
+    assert not set(of_sockets().split(",")) & set(done.stdout.split())
 
 
 def test_the_laboratory_works() -> None:
