@@ -1,8 +1,8 @@
-"""Writes docs/conformance.md: what the RFCs ask, and what shows that it is so.
+"""Writes docs/conformance.md: the requirements of the RFCs, and the tests that show them.
 
-Requirements stand in requirements.toml. A test shows one by naming its id, in the comment above
-it, in its body, or at the beginning of its name (``d7_6_1_...``). Where no test can, the reason
-stands in reasons.toml. ``--check`` writes nothing and fails where the committed table is old.
+Requirements are in requirements.toml. A test shows one by naming its id, in the comment above it,
+in its body, or at the beginning of its name (``d7_6_1_...``). Where no test can, the reason is in
+reasons.toml. ``--check`` writes nothing, and fails if the committed table is stale.
 """
 
 import argparse
@@ -39,12 +39,13 @@ class Status(StrEnum):
 
 INTRODUCTION = """# Conformance
 
-What the RFCs ask of DCCP, and what shows that it is so. `make conformance` writes this page from
-the ids that tests name; `validation/conformance/` holds the requirements and the reasons.
+The requirements of the RFCs for DCCP, and the tests that show each one. `make conformance`
+generates this page from the requirement ids that tests name; `validation/conformance/` holds the
+requirements, and the reasons for those without a test.
 
-Levels: M is MUST, MUST NOT or REQUIRED, S is SHOULD or RECOMMENDED, O is MAY, - is a fact to build
-on. A requirement is *shown* by tests, *argued* where no test can show it, *not met* for the reason
-given, or *pending*.
+Levels: M is MUST, MUST NOT or REQUIRED; S is SHOULD or RECOMMENDED; O is MAY; - is a fact that
+other requirements build on. A requirement is *shown* by tests, *argued* where no test can show it,
+*not met* or *pending* for the reason given, or *open*: not of level M, and without test or reason.
 """
 
 REASONS = {"argued": Status.ARGUED, "not_met": Status.NOT_MET, "pending": Status.PENDING}
@@ -211,7 +212,7 @@ def render(groups: list[tuple[str, list[Requirement]]]) -> str:
     out.append(table_row("all", total.total(), *(total[status] for status in columns)))
     for title, rows in groups:
         out += ["", f"## {title}", ""]
-        out += [table_row("id", "section", "level", "requirement", "status", "by")]
+        out += [table_row("id", "section", "level", "requirement", "status", "tests or reason")]
         out += [table_row(*["---"] * 6)]
         for row in rows:
             tests = [f"[`{test.name}`](../{test.file})" for test in sorted(row.tests)]
@@ -229,7 +230,7 @@ def table_row(*cells: object) -> str:
 def main() -> int:
     """Writes or checks the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="fail where the table is old")
+    parser.add_argument("--check", action="store_true", help="fail if the table is stale")
     check = parser.parse_args().check
     groups = requirements(HERE)
     wrong = fill(groups, ROOT, HERE)
@@ -237,7 +238,7 @@ def main() -> int:
     if not check:
         TABLE.write_text(document)
     elif not TABLE.exists() or TABLE.read_text() != document:
-        wrong.append("docs/conformance.md is old: run `make conformance`")
+        wrong.append("docs/conformance.md is stale: run `make conformance`")
     for message in wrong:
         sys.stderr.write(f"error: {message}\n")
     return 1 if wrong else 0
