@@ -69,7 +69,7 @@ def test_a_strangers_paper_is_reproduced(tmp_path: Path) -> None:
     verdicts = {cell["id"]: cell["verdict"] for cell in document["cells"]}
     assert verdicts == {"C/p=0.001": "match", "C/p=0.03": "mismatch"}
     page = html.unescape((tmp_path / "m" / "report.html").read_text())
-    assert "Where losses are rare, a TCP sends" in page, "from its own template"
+    assert "Where losses are rare, TCP sends" in page, "from its own template"
     assert "1 of 2 published values match" in page, "from the one that it extends"
     assert "data:image/svg+xml;base64," in page
     assert (tmp_path / "m" / "series" / "loss0.01-flows.csv").is_file()

@@ -1,4 +1,4 @@
-"""Mathis et al. 1997: the rate of TCP goes with one over the square root of the loss rate."""
+"""Mathis et al. 1997: TCP's rate is inversely proportional to the square root of the loss rate."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from skywave.papers.protocol import Options
 
 LOSS_RATES = (0.001, 0.003, 0.01, 0.03)
-"""Shares of packets that are lost, at random."""
+"""Fractions of packets lost at random."""
 RTT_S = 0.1
 SEGMENT_B = 1000
 PUBLISHED_C = 1.22
-"""The constant C of equation 3, where every segment is acknowledged."""
+"""The constant C of equation 3 if every segment is acknowledged."""
 
 Rates = dict[float, float]
-"""What is measured: goodput in bit/s by loss rate."""
+"""The measurements: goodput in bit/s by loss rate."""
 
 
 def scenario(loss_rate: float) -> Scenario:
-    """Return a flow that nothing but random losses holds back."""
+    """Return a scenario with one flow, limited only by random losses."""
     description = Scenario.dumbbell(
         f"loss{loss_rate:g}",
         duration="300 s",
@@ -53,12 +53,12 @@ def run(options: Options) -> Ran[Rates]:
 
 
 def predicted_bps(loss_rate: float) -> float:
-    """Return what equation 3 says of a goodput: MSS / RTT * C / sqrt(p)."""
+    """Return the goodput by equation 3: MSS / RTT * C / sqrt(p)."""
     return 8 * SEGMENT_B / RTT_S * PUBLISHED_C / math.sqrt(loss_rate)
 
 
 def cells(rates: Rates) -> list[Cell]:
-    """Judge the constant, where timeouts are rare and where they are not."""
+    """Judge the constant where timeouts are rare, and where they are not."""
     return [
         Cell(
             id=f"C/p={loss_rate:g}",
@@ -68,7 +68,7 @@ def cells(rates: Rates) -> list[Cell]:
             published=PUBLISHED_C,
             ours=PUBLISHED_C * rates[loss_rate] / predicted_bps(loss_rate),
             rule=Within(10),
-            known_reason="The equation has no timeouts: where many packets are lost, TCP has.",
+            known_reason="The equation ignores timeouts, which are frequent at high loss rates.",
         )
         for loss_rate in (min(LOSS_RATES), max(LOSS_RATES))
     ]
