@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from skywave import _core
@@ -16,8 +17,8 @@ JSON file for `skywave run`, or is built in Python from classes of the same name
 (`skywave.scenario`). This page lists every field. `skywave check FILE` prints a scenario with its
 defaults, and `skywave schema` the JSON Schema behind this page.
 
-- A field without a default is required. *Absent* means that leaving it out has a meaning of its
-  own, which its description states.
+- A default of *required* means that the field has none and must be given. *Absent* means that
+  leaving the field out has a meaning of its own, which its description states.
 - A **quantity** is text with a unit: `"300 ms"`, `"2 Mbps"`, `"500 B"`. A number without a unit is
   an error.
 - An unknown field is an error, and every error names its field.
@@ -29,10 +30,12 @@ This page is generated from the code's documentation by `make schema`.
 """
 TABLES = """## Tables of results
 
-A run gives tables: Arrow record batches in Rust and Python, Parquet and CSV with
-`skywave run --out`. A name ends in its unit: `_s` is seconds, `_bps` bits per second, `_bytes`
-bytes, `_packets` packets. *Samples* are taken every `probes.interval`, of the `links` and `flows`
-that `probes` names. The `voice` and `transfers` tables are left out of runs without such flows.
+A run returns tables: Arrow record batches in Rust and Python, Parquet and CSV files with
+`skywave run --out`. A column's name ends in its unit: `_s` is seconds, `_bps` bits per second,
+`_bytes` bytes, `_packets` packets. *Samples* are taken every `probes.interval`, of the `links` and
+`flows` that `probes` names. The `voice` and `transfers` tables are left out of runs without such
+flows. `probes.windows`, `probes.rates` and `probes.packets` are short for these names in
+`probes.tables`.
 """
 FIRST = ("Scenario", "Dumbbell", "Link", "Back", "Flow", "Transport", "Tcp", "Dccp", "Source")
 """The definitions that come first, in this order."""
@@ -65,7 +68,7 @@ class Writer:
         """Return the tables of results."""
         rows = [TABLES]
         for table in json.loads(_core.table_schemas()):
-            when = "In every run" if table["is_standard"] else "If asked for in `probes.tables`"
+            when = "In every run" if table["is_standard"] else "Only if `probes.tables` names it"
             rows += [f"### {table['name']}", "", f"{table['doc']} {when}.", ""]
             rows += ["| column | type | meaning |", "|---|---|---|"]
             for column in table["columns"]:
@@ -105,10 +108,16 @@ class Writer:
                 self.type_of(item.node),
                 item.unit or "",
                 default(item),
-                cell(item.doc),
+                cell(item.doc or self.summary(item.node)),
             ]
             rows.append(f"| {' | '.join(cells)} |")
         return "\n".join([*rows, ""])
+
+    def summary(self, node: Node) -> str:
+        """Return the first sentence about the definition that a field has as its type."""
+        name = self.schema.reference(node)
+        doc = self.schema.definitions[name].get("description", "") if name else ""
+        return re.split(r"(?<=\.)\s", doc, maxsplit=1)[0]
 
     def type_of(self, node: Node) -> str:
         """Return how the type of a value is shown."""

@@ -140,9 +140,9 @@ impl Probe for Flows {
             .column("delay_min_s", "The smallest of these delays.", |row| row.delay_min)
             .column("delay_max_s", "The largest of these delays.", |row| row.delay_max)
             .column("srtt_s", "The sender's smoothed round-trip time at the sample; null before the first measurement.", |row| row.srtt)
-            .column("cwnd_packets", "Congestion window at the sample; null for a sender without one.", |row| row.cwnd)
-            .column("ssthresh_packets", "Slow-start threshold at the sample; null if unbounded, or for a sender without one.", |row| finite(row.ssthresh))
-            .column("pipe_packets", "Data packets in flight at the sample, as the sender estimates them; null for a sender that does not.", |row| row.pipe)
+            .column("cwnd_packets", "Congestion window at the sample; 0 for a sender without one.", |row| row.cwnd)
+            .column("ssthresh_packets", "Slow-start threshold at the sample; null if unbounded, 0 for a sender without one.", |row| finite(row.ssthresh))
+            .column("pipe_packets", "Data packets in flight at the sample, as the sender estimates them; 0 for a sender that does not.", |row| row.pipe)
             .finish()
     }
 }
