@@ -20,7 +20,7 @@ pub struct SenderParameters {
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<u8>,
-    /// Whether VCP's limits on increases also apply to chains of several packets. Default: no.
+    /// Whether VCP's limits on increases also apply to chains of several packets.
     pub limits: bool,
     /// When to act on the digits of a chain.
     pub acts: ActsParameter,

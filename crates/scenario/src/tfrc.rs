@@ -50,7 +50,7 @@ pub enum TfrcRules {
     Ns2,
 }
 
-/// What the weight q of the past in averages of the round-trip time applies to.
+/// How q, the weight of past samples in averages of the round-trip time, is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Smoothing")]
 #[serde(rename_all = "kebab-case")]

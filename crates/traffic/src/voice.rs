@@ -36,8 +36,8 @@ pub struct VoiceSpec {
     /// bytes in all to describe its content.
     #[serde(default = "rtp_header")]
     pub header: Bytes,
-    /// How long after it was made a frame is played. Frames that arrive later are lost (ITU-T
-    /// G.114: one-way delays above 400 ms are unacceptable for planning).
+    /// The playout delay: a frame is played this long after it was made, and not at all if it
+    /// arrives later. (ITU-T G.114: one-way delays above 400 ms are unacceptable for planning.)
     #[serde(default = "g114_limit")]
     pub deadline: Duration,
     /// Alternating talkspurts and pauses. Absent: talks without pauses.
@@ -71,9 +71,9 @@ impl Default for TalkspurtSpec {
     }
 }
 
-/// How a source adapts: it collects frames while a datagram waits in the transport, and hands over
-/// the next one when none does. The transport's rate thus determines the number of frames per
-/// datagram.
+/// How a source adapts: while a datagram waits in the transport, it collects frames; when none
+/// waits, it hands over the collected frames as the next datagram. The transport's rate thus
+/// determines the number of frames per datagram.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Adapt")]
 #[serde(deny_unknown_fields)]

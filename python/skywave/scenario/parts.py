@@ -58,7 +58,7 @@ TfrcRules: TypeAlias = Literal["rfc5348", "rfc3448", "ns2"]
 """
 
 Smoothing: TypeAlias = Literal["per-report", "per-round-trip"]
-"""What the weight q of the past in averages of the round-trip time applies to.
+"""How q, the weight of past samples in averages of the round-trip time, is applied.
 
 - ``per-report``: q at each report (RFC 5348 section 4.3).
 - ``per-round-trip``: q^(1/N) at each report, with N reports per round-trip time.
@@ -812,8 +812,8 @@ class Voice(Part):
     bytes in all to describe its content.
     """
     deadline: Duration = field(default=Duration("400 ms"), converter=Duration)
-    """How long after it was made a frame is played. Frames that arrive later are lost (ITU-T
-    G.114: one-way delays above 400 ms are unacceptable for planning).
+    """The playout delay: a frame is played this long after it was made, and not at all if it
+    arrives later. (ITU-T G.114: one-way delays above 400 ms are unacceptable for planning.)
     """
     talkspurts: Talkspurts | None = None
     """Alternating talkspurts and pauses. Absent: talks without pauses."""
@@ -833,9 +833,9 @@ class Talkspurts(Part):
 
 @frozen(kw_only=True)
 class Adapt(Part):
-    """How a source adapts: it collects frames while a datagram waits in the transport, and hands
-    over the next one when none does. The transport's rate thus determines the number of
-    frames per datagram.
+    """How a source adapts: while a datagram waits in the transport, it collects frames; when
+    none waits, it hands over the collected frames as the next datagram. The transport's rate
+    thus determines the number of frames per datagram.
     """
 
     frames: int
@@ -955,7 +955,7 @@ class Vcp(Part):
     MPCP(n). Over DCCP the CCID determines it.
     """
     limits: bool = False
-    """Whether VCP's limits on increases also apply to chains of several packets. Default: no."""
+    """Whether VCP's limits on increases also apply to chains of several packets."""
     acts: Acts = "at-once"
     """When to act on the digits of a chain."""
     after_decrease: AfterDecrease | None = None
