@@ -36,7 +36,7 @@ pub(crate) fn check_datagram(bytes: u64, field: &str) -> Result<(), ScenarioErro
 pub(crate) fn check_packets(packets: Option<u32>, field: &str) -> Result<(), ScenarioError> {
     let packets = packets.unwrap_or(1);
     check((1..=MOST_PACKETS).contains(&packets), field, || {
-        format!("{packets} packets: between 1 and {MOST_PACKETS}")
+        format!("{packets} packets: give a number from 1 to {MOST_PACKETS}")
     })
 }
 
@@ -56,7 +56,9 @@ pub(crate) fn check_timer(timer: Option<Duration>, field: &str) -> Result<(), Sc
 /// Checks that a name can be displayed: it is not empty and has no control or formatting
 /// characters.
 pub(crate) fn check_name(name: &str, field: &str) -> Result<(), ScenarioError> {
-    check(!name.is_empty(), field, || "give it a name".to_owned())?;
+    check(!name.is_empty(), field, || {
+        "the name is empty: give one".to_owned()
+    })?;
     // U+200B to U+200F, U+202A to U+202E and U+2060 to U+206F are invisible or change the direction
     // of the text that follows.
     let hidden = |c: &char| {
@@ -67,7 +69,7 @@ pub(crate) fn check_name(name: &str, field: &str) -> Result<(), ScenarioError> {
         None => Ok(()),
         Some(c) => {
             let message = format!(
-                "it has the invisible character U+{:04X}: leave it out",
+                "the name has the invisible character U+{:04X}: remove it",
                 c as u32
             );
             Err(ScenarioError::new(field, message))
@@ -80,7 +82,7 @@ const LONGEST_DELAY: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) fn check_delay(delay: Duration, field: &str) -> Result<(), ScenarioError> {
     check(delay <= LONGEST_DELAY, field, || {
-        format!("{delay}: at most {LONGEST_DELAY}")
+        format!("{delay} is too long: give at most {LONGEST_DELAY}")
     })
 }
 
@@ -111,6 +113,6 @@ pub(crate) fn check_ends(
         })?;
     }
     check(from != to, &format!("{field}.to"), || {
-        format!("both ends are \"{to}\"")
+        format!("both ends are \"{to}\": name two different nodes")
     })
 }

@@ -172,7 +172,7 @@ impl DccpSpec {
         if let Some(tfrc) = &self.tfrc {
             let field = format!("{field}.tfrc");
             check(row.features.loss_event_rate, &field, || {
-                format!("CCID {} has no rate: use ccid 3 or 4", self.ccid)
+                format!("CCID {} is not TFRC: use ccid 3 or 4", self.ccid)
             })?;
             tfrc.validate(&field)?;
         }
@@ -181,7 +181,7 @@ impl DccpSpec {
             &format!("{field}.ecn"),
             || {
                 format!(
-                    "CCID {}'s codes are in the ECN field: leave ecn on",
+                    "CCID {} needs the ECN field for its codes: leave ecn on",
                     self.ccid
                 )
             },

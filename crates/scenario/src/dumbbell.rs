@@ -104,7 +104,7 @@ impl Dumbbell {
         check(
             (1..=MOST_PAIRS).contains(&self.pairs),
             &format!("{field}.pairs"),
-            || format!("{} pairs of hosts: between 1 and {MOST_PAIRS}", self.pairs),
+            || format!("{} pairs of hosts: use 1 to {MOST_PAIRS}", self.pairs),
         )?;
         self.bottleneck().validate_directions(field, registry)?;
         check_rate(self.access_rate, &format!("{field}.access_rate"))?;

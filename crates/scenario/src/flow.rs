@@ -87,13 +87,13 @@ impl FlowSpec {
         if let Some(stop) = self.stop {
             let start = self.start + self.start_jitter;
             check(stop > start, &format!("{field}.stop"), || {
-                format!("{stop} is not after the start, {start}")
+                format!("{stop} is not after the start, {start}: give a later time")
             })?;
         }
         check(
             usize::from(self.class) < CLASSES,
             &format!("{field}.class"),
-            || format!("{}: between 0 and {}", self.class, CLASSES - 1),
+            || format!("there is no class {}: use 0 to {}", self.class, CLASSES - 1),
         )?;
         self.transport.validate(&format!("{field}.transport"))?;
         let field = format!("{field}.source");

@@ -158,7 +158,7 @@ impl LinkSpec {
         match &self.back {
             Some(_) if self.one_way => Err(ScenarioError::new(
                 format!("{field}.back"),
-                "a link with one_way has no way back: leave one of the two out",
+                "a link with one_way has no reverse direction: leave out one of the two",
             )),
             Some(back) => back.validate(&format!("{field}.back")),
             None => Ok(()),

@@ -157,7 +157,7 @@ impl TcpSpec {
             &format!("{field}.receive_window"),
             || {
                 format!(
-                    "{} segments are {window} B: between 1 B and 1 GiB",
+                    "{} segments are {window} B: give a window from 1 B to 1 GiB",
                     self.receive_window
                 )
             },

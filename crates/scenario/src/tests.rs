@@ -81,19 +81,19 @@ fn nonsense_is_refused() {
             "name = \"file\"",
             "name = \"fi\\u0000le\"",
             "flows[0].name",
-            "it has the invisible character U+0000",
+            "the name has the invisible character U+0000",
         ),
         (
             "name = \"file\"",
             "name = \"fi\\u202Ele\"",
             "flows[0].name",
-            "it has the invisible character U+202E",
+            "the name has the invisible character U+202E",
         ),
         (
             "delay = \"10 ms\"",
             "delay = \"100000 h\"",
             "links[0].delay",
-            "360000000 s: at most 86400 s",
+            "360000000 s is too long: give at most 86400 s",
         ),
         (
             "ftp = {}",
@@ -164,7 +164,7 @@ fn errors_of_the_whole_name_their_field() {
             "duration = \"10 s\"",
             "duration = \"0 s\"",
             "duration",
-            "0 s is not a run",
+            "0 s is not a duration of a run",
         ),
         ("duration = \"10 s\"", "", "", "missing field `duration`"),
     ]);
@@ -403,7 +403,7 @@ fn errors_of_flows_name_their_field() {
             "name = \"voice\"",
             "name = \"file\"",
             "flows[1].name",
-            "\"file\" is the name",
+            "another flow is named \"file\"",
         ),
         (
             "tcp = {}",
@@ -415,7 +415,7 @@ fn errors_of_flows_name_their_field() {
             "start = \"1 s\"",
             "class = 4",
             "flows[1].class",
-            "4: between 0 and 3",
+            "there is no class 4: use 0 to 3",
         ),
     ]);
 }
@@ -450,7 +450,7 @@ fn errors_of_ccid_248_name_their_field() {
         "ccid = 2",
         "ccid = 248, tfrc = {}",
         "flows[1].transport.dccp.tfrc",
-        "CCID 248 has no rate",
+        "CCID 248 is not TFRC",
     )]);
 }
 
@@ -513,7 +513,7 @@ fn errors_of_dccp_name_their_field() {
             "ccid = 2",
             "ccid = 2, tfrc = {}",
             "flows[1].transport.dccp.tfrc",
-            "CCID 2 has no rate",
+            "CCID 2 is not TFRC",
         ),
     ]);
 }

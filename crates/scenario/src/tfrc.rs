@@ -141,7 +141,7 @@ impl TfrcSpec {
             FeedbackSpec::PerRoundTrip(PerRoundTripSpec { reports }) => check(
                 (1..=MOST_REPORTS).contains(&reports),
                 &format!("{field}.per-round-trip.reports"),
-                || format!("{reports} reports in a round-trip time: between 1 and {MOST_REPORTS}"),
+                || format!("{reports} reports per round-trip time: use 1 to {MOST_REPORTS}"),
             ),
             FeedbackSpec::Dynamic(dynamic) => {
                 check_timer(Some(dynamic.rtt_ref), &format!("{field}.dynamic.rtt_ref"))

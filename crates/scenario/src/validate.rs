@@ -24,7 +24,12 @@ impl Scenario {
         check(
             !self.duration.is_zero() && self.duration <= LONGEST_RUN,
             "duration",
-            || format!("{} is not a run: between 1 ns and 100 years", self.duration),
+            || {
+                format!(
+                    "{} is not a duration of a run: give 1 ns to 100 years",
+                    self.duration
+                )
+            },
         )?;
         if let Some(dumbbell) = &self.dumbbell {
             dumbbell.validate("dumbbell", registry)?;
@@ -32,7 +37,7 @@ impl Scenario {
         let nodes = self.all_nodes()?;
         let links = self.all_links(&nodes, registry)?;
         check(!self.flows.is_empty(), "flows", || {
-            "there is no flow: add one".to_owned()
+            "there are no flows: add at least one".to_owned()
         })?;
         let mut names = BTreeSet::new();
         for (index, flow) in self.flows.iter().enumerate() {
@@ -41,7 +46,12 @@ impl Scenario {
             check(
                 names.insert(flow.name.as_str()),
                 &format!("{field}.name"),
-                || format!("\"{}\" is the name of another flow too", flow.name),
+                || {
+                    format!(
+                        "another flow is named \"{}\": give each its own name",
+                        flow.name
+                    )
+                },
             )?;
         }
         let interval = self.probes.interval;
@@ -59,7 +69,7 @@ impl Scenario {
             check(
                 names.contains(flow.as_str()),
                 &format!("probes.flows[{index}]"),
-                || format!("there is no flow \"{flow}\""),
+                || format!("there is no flow \"{flow}\": use the name of a flow"),
             )?;
         }
         for (index, table) in self.probes.tables.iter().enumerate() {
@@ -74,8 +84,8 @@ impl Scenario {
         let rows = samples.saturating_mul((links + flows) as u64);
         check(rows <= MOST_ROWS, "probes.interval", || {
             format!(
-                "{interval} gives {samples} samples of {links} links and {flows} flows: at most \
-                 {MOST_ROWS} rows in all"
+                "{interval} gives {samples} samples of {links} links and {flows} flows, and a run has \
+                 at most {MOST_ROWS} rows: sample less often, or fewer links and flows"
             )
         })
     }
@@ -97,7 +107,7 @@ impl Scenario {
             link.validate(&field, nodes, registry)?;
             for name in link.directions().map(|direction| direction.name()) {
                 check(!names.contains(&name), &field, || {
-                    format!("there is a link \"{name}\" already, and packets would take that one")
+                    format!("there is a link \"{name}\" already: remove one of the two")
                 })?;
                 names.insert(name);
             }
@@ -116,7 +126,7 @@ impl Scenario {
             check(
                 nodes.insert(node.clone()),
                 &format!("nodes[{index}]"),
-                || format!("\"{node}\" is there twice"),
+                || format!("there is a node \"{node}\" already: choose another name"),
             )?;
         }
         check(!nodes.is_empty(), "nodes", || {

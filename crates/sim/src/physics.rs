@@ -65,7 +65,10 @@ pub fn verify(scenario: &Scenario, registry: &Registry, records: &[Record]) -> V
     let mut now = Instant::ZERO;
     for record in records {
         if record.at < now {
-            judge.report(record, "happens before the record ahead of it".to_owned());
+            judge.report(
+                record,
+                "its time is before that of the previous record".to_owned(),
+            );
         }
         now = record.at;
         judge.check(record);
@@ -113,14 +116,16 @@ impl Judge {
         for (packet, traveller) in &self.travellers {
             if let Place::Node(node) = &traveller.place {
                 self.violations.push(format!(
-                    "{end}: packet {packet}: it is left standing at {node}"
+                    "{end}: packet {packet}: it was left at node {node}"
                 ));
             }
         }
         for link in &mut self.links {
             if let Some(packet) = link.overdue(end) {
-                self.violations
-                    .push(format!("{end}: packet {packet}: {} keeps it", link.name));
+                self.violations.push(format!(
+                    "{end}: packet {packet}: {} does not deliver it",
+                    link.name
+                ));
             }
             let complaints = link.hindsight().into_iter();
             self.violations
@@ -130,7 +135,10 @@ impl Judge {
 
     fn sent(&mut self, record: &Record, host: HostId) -> Result<(), String> {
         if record.packet != self.next_packet {
-            return Err(format!("packet {} was to be sent next", self.next_packet));
+            return Err(format!(
+                "the next packet sent should be {}",
+                self.next_packet
+            ));
         }
         self.next_packet += 1;
         let Record { size, ecn, .. } = *record;
@@ -154,20 +162,20 @@ impl Judge {
         writes: Writes,
     ) -> Result<&mut Traveller, String> {
         let Some(traveller) = self.travellers.get_mut(&record.packet) else {
-            return Err("it is not on its way".to_owned());
+            return Err("it is not in the network at this time".to_owned());
         };
         if traveller.place != *place {
-            return Err("it is somewhere else".to_owned());
+            return Err("it is at another node or link at this time".to_owned());
         }
         if traveller.size != record.size {
             return Err(format!(
-                "it had {} B and has {} B",
+                "its size changed from {} B to {} B",
                 traveller.size, record.size
             ));
         }
         if !writes.allows(traveller.ecn, record.ecn) {
             return Err(format!(
-                "its ECN field was {:?}, is {:?}",
+                "its ECN field changed from {:?} to {:?}",
                 traveller.ecn, record.ecn
             ));
         }
@@ -222,7 +230,9 @@ impl Judge {
             Ok(())
         } else {
             let (host, receiver) = (host.get(), receiver.get());
-            Err(format!("host {host} has it, but it is for host {receiver}"))
+            Err(format!(
+                "host {host} received it instead of host {receiver}"
+            ))
         }
     }
 }

@@ -292,7 +292,7 @@ fn errors_name_their_field() {
         ("back = { rate = \"0 bps\" }", "links[0].back.rate: 0 bps"),
         (
             "one_way = true\nback = {}",
-            "links[0].back: a link with one_way has no way back",
+            "links[0].back: a link with one_way has no reverse direction",
         ),
     ] {
         let message = Scenario::from_toml(&scenario(link), &Registry::default())

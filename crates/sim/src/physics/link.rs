@@ -165,7 +165,7 @@ impl Judged {
     }
 
     fn overfull(&self) -> String {
-        format!("{} takes more than it holds", self.name)
+        format!("{} exceeds the limit of its queue", self.name)
     }
 
     /// Processes a frame that is refused.
@@ -188,10 +188,13 @@ impl Judged {
                 }
             }
             DropReason::Early if !self.conduct.drops_early => {
-                return Err(format!("{} drops nothing early", self.name));
+                return Err(format!(
+                    "{} drops it early, against its declaration",
+                    self.name
+                ));
             }
             DropReason::Loss if !self.lossy => {
-                return Err(format!("{} loses it although it loses nothing", self.name));
+                return Err(format!("{} loses it without a loss model", self.name));
             }
             DropReason::Early | DropReason::Loss => {}
         }
@@ -199,20 +202,20 @@ impl Judged {
     }
 
     fn needless(&self) -> String {
-        format!("{} drops it although it has room", self.name)
+        format!("{} drops it although the queue has room", self.name)
     }
 
     /// Processes the drop of a frame that is inside.
     pub(super) fn lose(&mut self, record: &Record, reason: DropReason) -> Result<(), String> {
         if !self.conduct.drops_inside || reason == DropReason::Loss {
-            return Err(format!("{} drops what it has taken in", self.name));
+            return Err(format!("{} drops it after accepting it", self.name));
         }
         let position = self
             .inside
             .iter()
             .position(|inside| inside.packet == record.packet);
         let Some(inside) = position.and_then(|position| self.inside.remove(position)) else {
-            return Err(format!("{} drops what it does not hold", self.name));
+            return Err(format!("{} drops it without holding it", self.name));
         };
         if let Occupancy::Hindsight { changes, .. } = &mut self.occupancy {
             changes.push((record.at, -1, -i64::from(inside.size)));
@@ -248,24 +251,33 @@ impl Judged {
         let Some(Inside { size, entered, .. }) =
             position.and_then(|position| self.inside.remove(position))
         else {
-            return Err(format!("{} gives out what it never took in", self.name));
+            return Err(format!("{} delivers it without having it", self.name));
         };
         if self.conduct.fifo && position != Some(0) {
             let first = self.inside.front().map_or(0, |inside| inside.packet);
             return Err(format!(
-                "{} is not FIFO: packet {first} was first",
+                "{} is not FIFO: packet {first} was ahead of it",
                 self.name
             ));
         }
         let limits = self.limits(entered, size);
         if record.at < limits.by_rate {
-            return Err(format!("{} is faster than its rate", self.name));
+            return Err(format!(
+                "{} delivers it faster than its rate allows",
+                self.name
+            ));
         }
         if record.at < limits.by_delay {
-            return Err(format!("{} is faster than its delay allows", self.name));
+            return Err(format!(
+                "{} delivers it faster than its delay allows",
+                self.name
+            ));
         }
         if record.at > limits.latest {
-            return Err(format!("{} is slower than its rate and delay", self.name));
+            return Err(format!(
+                "{} delivers it later than its rate and delay allow",
+                self.name
+            ));
         }
         self.last_arrival = record.at;
         let (begun, end) = self.timing.transmission(self.sent_until.max(entered), size);

@@ -92,9 +92,12 @@ fn sees_each_kind_of_violation() {
     let cases: [(Change, &str); 16] = [
         (
             |records| records[5].what = ENQUEUED,
-            "takes more than it holds",
+            "exceeds the limit of its queue",
         ),
-        (|records| records[3].what = FULL, "although it has room"),
+        (
+            |records| records[3].what = FULL,
+            "although the queue has room",
+        ),
         (
             |records| {
                 records[5].what = What::Dropped {
@@ -102,15 +105,15 @@ fn sees_each_kind_of_violation() {
                     reason: DropReason::Loss,
                 }
             },
-            "although it loses nothing",
+            "without a loss model",
         ),
         (
             |records| records[6].at = records[6].at - Duration::from_nanos(1),
-            "its delay allows",
+            "than its delay allows",
         ),
         (
             |records| records[8].at = records[8].at - Duration::from_nanos(1),
-            "than its rate",
+            "than its rate allows",
         ),
         (
             |records| (records[6].packet, records[8].packet) = (1, 0),
@@ -122,27 +125,33 @@ fn sees_each_kind_of_violation() {
                     host: FLOW.sender(),
                 }
             },
-            "somewhere else",
+            "at another node or link",
         ),
-        (|records| records[9].packet = 0, "not on its way"),
-        (|records| records[7].what = ENQUEUED, "somewhere else"),
+        (|records| records[9].packet = 0, "not in the network"),
+        (
+            |records| records[7].what = ENQUEUED,
+            "at another node or link",
+        ),
         (|records| records[6].ecn = Ecn::Ce, "ECN field"),
-        (|records| records[6].size = 999, "had 1000 B"),
-        (|records| records[2].packet = 7, "was to be sent next"),
+        (|records| records[6].size = 999, "changed from 1000 B"),
+        (
+            |records| records[2].packet = 7,
+            "the next packet sent should be",
+        ),
         (
             |records| {
                 records[8].at += Duration::from_millis(1);
                 records[9].at += Duration::from_millis(1);
             },
-            "slower than its rate",
+            "later than its rate",
         ),
-        (|records| records.truncate(8), "a->b keeps it"),
-        (|records| records.truncate(9), "left standing at b"),
+        (|records| records.truncate(8), "a->b does not deliver it"),
+        (|records| records.truncate(9), "left at node b"),
         (
             |records| {
                 records.remove(5);
             },
-            "left standing at a",
+            "left at node a",
         ),
     ];
     for (index, (change, complaint)) in cases.into_iter().enumerate() {
@@ -153,7 +162,7 @@ fn sees_each_kind_of_violation() {
 
 #[test]
 fn sees_time_run_backwards() {
-    assert!(verdict(|records| records.swap(7, 8)).contains("before the record ahead of it"));
+    assert!(verdict(|records| records.swap(7, 8)).contains("before that of the previous record"));
 }
 
 const EARLY: What = What::Dropped {
@@ -213,21 +222,21 @@ macro_rules! verdicts {
 
 verdicts! {
     allows_drop_tail_what_it_does: [
-        "drop-tail = { packets = 1 }", |records| records[5].what = EARLY, "drops nothing early";
+        "drop-tail = { packets = 1 }", |records| records[5].what = EARLY, "drops it early";
     ]
     allows_red_what_it_does: [
         "red = { packets = 1 }", |records| records[5].what = EARLY, "";
         "red = { packets = 1, ecn = true }", |records| marked(records), "";
         "red = { packets = 1 }", |records| marked(records), "ECN field";
-        "red = { packets = 2 }", drops_the_head, "drops what it has taken in";
+        "red = { packets = 2 }", drops_the_head, "drops it after accepting it";
     ]
     allows_pie_what_it_does: [
         "pie = { packets = 1, ecn = true }", |records| unmarkable(records), "ECN field";
     ]
     allows_codel_what_it_does: [
         "codel = { packets = 2 }", drops_the_head, "";
-        "codel = { packets = 1 }", drops_the_head, "takes more than it holds";
-        "codel = { packets = 3 }", |_| {}, "although it has room";
+        "codel = { packets = 1 }", drops_the_head, "exceeds the limit of its queue";
+        "codel = { packets = 3 }", |_| {}, "although the queue has room";
         "codel = { packets = 1 }", |_| {}, "";
         "codel = { packets = 1 }", |records| swapped(records), "not FIFO";
     ]
@@ -262,7 +271,7 @@ fn does_not_count_as_waiting_what_may_have_begun() {
     records[5].at = Instant::ZERO;
     let violations = verify(&scenario, &Registry::default(), &records).join("\n");
     assert!(
-        violations.contains("takes more than it holds"),
+        violations.contains("exceeds the limit of its queue"),
         "{violations}"
     );
 }

@@ -261,7 +261,7 @@ fn is_judged_by_what_it_declares() {
             "small-first = { packets = 10, says_fifo = true }",
             "is not FIFO",
         ),
-        ("tenth = { says_so = false }", "drops nothing early"),
+        ("tenth = { says_so = false }", "drops it early"),
     ] {
         let violations = verified(queue).violations;
         assert!(
