@@ -1,4 +1,4 @@
-//! The real clock, in the protocol's units.
+//! The monotonic clock, as `skywave_units::Instant`.
 
 use skywave_units::Instant;
 

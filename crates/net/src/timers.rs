@@ -1,4 +1,4 @@
-//! When each connection must be called next.
+//! The deadlines of all connections, and which one is next.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

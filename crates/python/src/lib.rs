@@ -1,6 +1,6 @@
-//! `skywave._core`: the Rust side of the Python package, as thin as it can be.
+//! `skywave._core`: a thin layer between the Python package and the other crates.
 //!
-//! Scenarios come in as JSON, tables go out as Arrow record batches without a copy.
+//! Scenarios come in as JSON; tables go out as Arrow record batches, without a copy.
 
 mod bench;
 mod capture;

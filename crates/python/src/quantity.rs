@@ -1,7 +1,7 @@
 //! Quantities with units as Python objects.
 //!
-//! They hold what the core's own types hold, whole nanoseconds, bits per second and bytes, and are
-//! read and printed with the core's grammar.
+//! Like the types of `skywave_units`, they count whole nanoseconds, bits per second and bytes, and
+//! have the same syntax.
 
 use pyo3::exceptions::{PyTypeError, PyValueError, PyZeroDivisionError};
 use pyo3::prelude::*;

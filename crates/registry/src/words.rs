@@ -1,4 +1,4 @@
-//! Parsers' messages for people.
+//! Rewords parsers' error messages for users.
 
 use std::borrow::Cow;
 

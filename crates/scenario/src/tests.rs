@@ -164,7 +164,7 @@ fn errors_of_the_whole_name_their_field() {
             "duration = \"10 s\"",
             "duration = \"0 s\"",
             "duration",
-            "0 s is not a duration of a run",
+            "0 s: give a duration",
         ),
         ("duration = \"10 s\"", "", "", "missing field `duration`"),
     ]);

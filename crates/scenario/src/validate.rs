@@ -26,7 +26,7 @@ impl Scenario {
             "duration",
             || {
                 format!(
-                    "{} is not a duration of a run: give 1 ns to 100 years",
+                    "{}: give a duration from 1 ns to 100 years",
                     self.duration
                 )
             },
@@ -84,8 +84,8 @@ impl Scenario {
         let rows = samples.saturating_mul((links + flows) as u64);
         check(rows <= MOST_ROWS, "probes.interval", || {
             format!(
-                "{interval} gives {samples} samples of {links} links and {flows} flows, and a run has \
-                 at most {MOST_ROWS} rows: sample less often, or fewer links and flows"
+                "{interval} gives {samples} samples of {links} links and {flows} flows, and a run \
+                 has at most {MOST_ROWS} rows: sample less often, or fewer links and flows"
             )
         })
     }

@@ -1,4 +1,4 @@
-//! The application at the sending end of a flow: its source, and when it acts and stops.
+//! The application at the sending end of a flow: its source, and when that acts and stops.
 
 use skywave_scenario::Scenario;
 use skywave_traffic::{Journal, SendingEnd, Setup, Source, SourceKind};

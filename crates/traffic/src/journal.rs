@@ -1,4 +1,4 @@
-//! What applications have done, as they count it.
+//! Counts kept by applications, such as files transferred and voice frames made.
 
 use skywave_units::Instant;
 

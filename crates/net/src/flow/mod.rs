@@ -1,9 +1,10 @@
 //! A connection of an endpoint: the protocol's state machine, its application's wakers, and its
 //! entries in the table and the timers.
 //!
-//! The driver with a packet, or the application with a datagram, locks the connection, changes it,
-//! and sends the resulting packets before releasing the lock. A datagram therefore leaves without
-//! waiting for another task, and an acknowledgement immediately sends what it permits.
+//! The driver (with a received packet) or the application (with a datagram to send) locks the
+//! connection, changes it, and sends the resulting packets before it releases the lock. A datagram
+//! therefore leaves without waiting for another task, and an acknowledgement immediately sends what
+//! it permits.
 
 mod application;
 

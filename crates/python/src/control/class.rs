@@ -1,4 +1,4 @@
-//! A class of controls in Python, with the parameters of its objects.
+//! A subclass of `skywave.Control` with parameters, which builds controls.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The contract of congestion controls, over one in Python.
+//! Runs the contract tests of congestion controls on a control in Python.
 
 use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
@@ -8,10 +8,10 @@ use skywave_congestion::{ControlContext, no_controls};
 use super::{Live, look_in_python, raised_by};
 use crate::ScenarioError;
 
-/// Holds the control of this name to its contract, over random sequences of calls.
+/// Tests the contract of the control of this name with random sequences of calls.
 ///
-/// Raises an `AssertionError` with what is violated and the calls that show it. Its cause is what the
-/// control raised, if that is the violation.
+/// Raises an `AssertionError` with the violation and the calls that show it. Its cause is the
+/// control's exception, if that is the violation.
 #[pyfunction]
 pub(super) fn check_control(
     py: Python<'_>,

@@ -1,11 +1,12 @@
-//! Congestion controls that are written in Python.
+//! Congestion controls written in Python.
 //!
-//! - `class` is a subclass of `skywave.Control` with its parameters: a kind of controls.
-//! - `object` is the control of one connection: it calls its Python object, and keeps its answers.
-//! - `contract` holds one to the contract of all controls.
-//! - `values` are what that object is told, `round_trip` adds it up for one that is called seldom.
+//! - `class`: a subclass of `skywave.Control` with parameters, which builds controls.
+//! - `object`: the control of one connection. It calls a Python object and stores its decisions.
+//! - `values`: the arguments of these calls. `round_trip` sums them up for controls that are called
+//!   once per round-trip time.
+//! - `contract`: runs the contract tests on a control in Python.
 //!
-//! Where a name is looked up, and parameters are checked, is `skywave.control`.
+//! The Python module `skywave.control` looks up classes by name and checks their parameters.
 
 mod class;
 mod contract;

@@ -1,4 +1,4 @@
-//! A control that is a Python object, of one connection.
+//! The congestion control of one connection, implemented by a Python object.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,11 +1,11 @@
-//! What happens in a round-trip time, for controls that are called once in it.
+//! Sums up a round-trip time, for controls that are called once per round trip.
 
 use skywave_congestion::{Ack, Loss};
 use skywave_units::{Duration, Instant};
 
 use super::values;
 
-/// Adds acknowledgements up until a packet is acknowledged that was sent after the first of them.
+/// Sums up acknowledgements until one covers a packet that was sent after the first of them.
 #[derive(Default)]
 pub(super) struct Round {
     began: Option<Instant>,

@@ -1,6 +1,5 @@
-//! What a control in Python is told, and its pacing: frozen objects that Python can make as well.
-//!
-//! `python/skywave/_core.pyi` documents the fields.
+//! The arguments of calls to a control in Python, and its pacing: frozen objects, which Python code
+//! can create too. `python/skywave/_core.pyi` documents the fields.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! `skywave.net.Config` as the configuration of a connection.
+//! Converts `skywave.net.Config` to the configuration of a connection.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Connections.
+//! DCCP connections for Python.
 
 use bytes::Bytes;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Sockets and listeners.
+//! Endpoints and listeners for Python.
 
 use std::net::SocketAddr;
 

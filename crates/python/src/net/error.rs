@@ -1,4 +1,4 @@
-//! Errors of the network as Python exceptions.
+//! Network errors as Python exceptions.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyValueError};

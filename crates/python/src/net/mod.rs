@@ -1,4 +1,4 @@
-//! DCCP on real networks for Python: each call both blocking and as an awaitable of asyncio.
+//! DCCP on real networks for Python. Each call exists twice: blocking, and awaitable by asyncio.
 
 mod config;
 mod connection;

@@ -1,4 +1,4 @@
-//! Measurements.
+//! Performance measurements for Python.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Valid records, and every way to make them invalid.
+//! Valid records, and each kind of violation.
 
 use skywave_units::Duration;
 

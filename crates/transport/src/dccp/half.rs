@@ -1,4 +1,4 @@
-//! The current data-sending half of a connection, with its CCID's row.
+//! The data-sending half of a connection under the CCID in force, with that CCID's row.
 
 use core::ops::{Deref, DerefMut};
 

@@ -1,4 +1,4 @@
-//! What ns-2's traces do not show: marks, limits, shared links. (`tests/ns2_red.rs` has the rest.)
+//! What ns-2's traces do not cover: marks, limits, shared links. (`tests/ns2_red.rs` has the rest.)
 
 use proptest::prelude::*;
 use rand::SeedableRng;

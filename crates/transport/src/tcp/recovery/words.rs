@@ -1,4 +1,4 @@
-//! The inputs and outputs of a recovery algorithm.
+//! The vocabulary of recovery algorithms: their inputs and outputs.
 
 use skywave_units::{Duration, Instant};
 
