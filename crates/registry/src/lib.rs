@@ -2,8 +2,8 @@
 //!
 //! Congestion controls, queue disciplines and everything else that a scenario or a socket selects
 //! by name are [`OpenSet`]s. A member consists of a parameter type (serde and schemars, with
-//! defaults) and a function that builds something from it. To add a member, write both in one file and call
-//! [`OpenSet::register`] once; built-in members are registered in the same way.
+//! defaults) and a function that builds something from it. To add a member, write both in one file
+//! and call [`OpenSet::register`] once; built-in members are registered in the same way.
 //!
 //! ```
 //! use schemars::JsonSchema;

@@ -24,12 +24,7 @@ impl Scenario {
         check(
             !self.duration.is_zero() && self.duration <= LONGEST_RUN,
             "duration",
-            || {
-                format!(
-                    "{}: give a duration from 1 ns to 100 years",
-                    self.duration
-                )
-            },
+            || format!("{}: give a duration from 1 ns to 100 years", self.duration),
         )?;
         if let Some(dumbbell) = &self.dumbbell {
             dumbbell.validate("dumbbell", registry)?;

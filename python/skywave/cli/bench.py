@@ -45,19 +45,21 @@ def bench(
         str, typer.Option(metavar="R", help='Rate of the access links, e.g. "100 Mbps".')
     ] = "100 Mbps",
     beside_ns2: Annotated[
-        bool, typer.Option("--ns2", help="Also run the same work in ns-2 and print the ratios.")
+        bool, typer.Option("--ns2", help="Also run ns-2 with the same flows and print the ratios.")
     ] = False,
     standard: Annotated[
         bool,
         typer.Option(
             "--standard",
-            help="Run the three standard rows and the runs that papers time, beside ns-2 if "
-            "installed.",
+            help="Run the three standard sets of flows, and the runs that papers name for this. "
+            "Compare with ns-2 if it is installed.",
         ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure the simulator on one core, with TCP flows over a drop-tail dumbbell.
+
+    Give --flows, --rate, --buffer and --duration, or --standard.
 
     CPU seconds (user and system) and peak memory are those of a whole process, including start-up.
     Starting Python takes about 0.03 s, so the CPU time of the simulation alone is shown too.

@@ -14,7 +14,7 @@ from skywave.cli.console import JsonOption, out, print_json
 
 def decode(
     capture: Annotated[
-        Path, typer.Argument(metavar="FILE.pcapng", help="Capture file in the pcapng format.")
+        Path, typer.Argument(metavar="FILE", help="Capture file, pcapng or classic pcap.")
     ],
     as_json: JsonOption = False,
 ) -> None:

@@ -45,7 +45,7 @@ def matrix(
         typer.Option(
             min=1,
             max=1000,
-            help="Number of runs of each kind, each with its own seed. Default: as many as the "
+            help="Number of seeds: every run is repeated with each. Default: as many as in the "
             "stored matrix.",
         ),
     ] = None,
@@ -62,9 +62,9 @@ def matrix(
 ) -> None:
     """Run every control on every paper's network and write a page that compares them.
 
-    Measures utilisation, fairness, queue, loss, the time in which a late flow reaches its fair
-    share, the share beside TCP, and the quality of calls. Values are means over seeds with
-    confidence intervals.
+    Measures utilisation, fairness, queue, loss, the time until a flow that joins late has its fair
+    share, the share against as many TCP flows, and the quality of voice calls. Values are means
+    over seeds, with confidence intervals.
     """
     from skywave import matrix as of_papers  # noqa: PLC0415  (loads matplotlib)
     from skywave.matrix.controls import CONTROLS, LEFT_OUT  # noqa: PLC0415

@@ -45,7 +45,7 @@ def reproduce(
         bool,
         typer.Option(
             "--live-ns2/--stored-ns2",
-            help="Run ns-2 too if installed, or use its stored results.",
+            help="Run ns-2 too, if installed, or compare with its stored results.",
         ),
     ] = True,
     seeds: Annotated[
@@ -54,7 +54,7 @@ def reproduce(
             min=papers.LEAST_SEEDS,
             max=1000,
             help="Number of seeds for averages, for papers that let you choose it. Default: the "
-            "report's own number, or a smaller one with --all.",
+            "paper's own number, or a smaller one with --all.",
         ),
     ] = None,
     as_json: JsonOption = False,

@@ -24,17 +24,17 @@ use skywave_registry::{Found, ParameterError, Value};
 
 use self::class::Class;
 
-/// Adds what controls in Python use to the module.
+/// Adds the functions and classes for controls in Python to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(contract::check_control, module)?)?;
     values::register(module)
 }
 
-/// Classes by the names of their controls: they need not be importable.
+/// Classes by the names of their controls. They need not be importable.
 pub(crate) type Live<'py> = Option<Bound<'py, PyDict>>;
 
-/// Lets `controls` have those in Python too, as `module:Class`: the classes in `live`, and others
-/// by importing their modules.
+/// Makes `controls` find controls in Python too, by `module:Class`: the classes in `live`, and
+/// others by importing their modules.
 pub(crate) fn look_in_python(controls: &mut Controls, live: Live<'_>) {
     let live = live.map(Bound::unbind);
     controls.look_elsewhere(
@@ -68,7 +68,7 @@ fn find(
     })
 }
 
-/// What is wrong with a name or a parameter, by the exception that says so.
+/// Converts the exception for an unusable name or parameter to an error.
 fn unusable(py: Python<'_>, error: &PyErr) -> ParameterError {
     let value = error.value(py);
     let text = |name: &str| {
@@ -82,14 +82,14 @@ fn unusable(py: Python<'_>, error: &PyErr) -> ParameterError {
     }
 }
 
-/// The exception with which a control failed, as it was raised. `place` is a note on where.
+/// The exception with which a control failed, as it was raised. `place` is added as a note.
 pub(crate) fn raised_by(failure: &ControlFailure, place: Option<String>) -> PyErr {
     let Some(error) = failure.downcast_ref::<PyErr>() else {
         return PyRuntimeError::new_err(failure.to_string());
     };
     Python::attach(|py| {
         if let Some(place) = place {
-            // It is for the reader; without it the exception is as true.
+            // A failure to add the note must not hide the exception.
             let _noted = error.value(py).call_method1("add_note", (place,));
         }
         error.clone_ref(py)

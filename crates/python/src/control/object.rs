@@ -18,18 +18,18 @@ use super::class::Class;
 use super::round_trip::Round;
 use super::values;
 
-/// A Python object that decides, with what it decided last: cwnd is read with every packet, and
-/// Python is called for what happens, not for that.
+/// A Python object and its latest decisions. They are stored because cwnd is read for every packet,
+/// whereas Python is called only for events.
 pub(super) struct ObjectControl {
     class: Class,
-    /// Absent if it could not be made.
+    /// Absent if it could not be created.
     object: Option<Py<PyAny>>,
     answers: Answers,
     round: Round,
     failure: OnceLock<ControlFailure>,
 }
 
-/// The attributes in which a control has its decisions.
+/// The attributes that hold a control's decisions.
 #[derive(Clone, Copy)]
 struct Answers {
     cwnd: f64,
@@ -38,7 +38,7 @@ struct Answers {
 }
 
 impl ObjectControl {
-    /// Makes the object, and lets it begin.
+    /// Creates the object and calls its `on_start`.
     fn new(class: Class, context: &ControlContext) -> Self {
         let mut control = Self {
             object: None,
@@ -66,9 +66,9 @@ impl ObjectControl {
         control
     }
 
-    /// Calls a method, and reads what was decided.
+    /// Calls a method and reads the object's decisions.
     ///
-    /// An exception, or an answer that is none, is the end: nothing is called any more.
+    /// After an exception or an invalid decision, no method is called any more.
     fn call<A>(&mut self, method: &'static str, arguments: impl FnOnce() -> A)
     where
         A: for<'py> PyCallArgs<'py>,

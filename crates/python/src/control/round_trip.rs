@@ -9,8 +9,8 @@ use super::values;
 #[derive(Default)]
 pub(super) struct Round {
     began: Option<Instant>,
-    /// Bytes that had been delivered when it began. A packet that was sent when more had been was
-    /// sent in it.
+    /// Bytes delivered when the round trip began. A packet belongs to the round trip if at least as
+    /// many had been delivered when it was sent.
     began_with: u64,
     delivered: u64,
     newly_acked: u32,
@@ -28,7 +28,7 @@ impl Round {
         self.lost = self.lost.saturating_add(loss.lost);
     }
 
-    /// Adds an acknowledgement; gives the report of the round trip where that ends it.
+    /// Adds an acknowledgement. Returns the report of the round trip if this ends it.
     pub(super) fn on_ack(&mut self, ack: &Ack) -> Option<values::RoundTrip> {
         let began = *self
             .began

@@ -35,13 +35,13 @@ def perf(
         ),
     ] = None,
     serve: Annotated[
-        bool, typer.Option("--server", help="Run as the server that counts what clients send.")
+        bool, typer.Option("--server", help="Count what clients send, until Ctrl-C.")
     ] = False,
     loopback: Annotated[
         bool,
         typer.Option(
             "--loopback",
-            help="Run both ends here, beside plain UDP and, if built in, quinn.",
+            help="Run both ends on this host, and compare with plain UDP and, if built in, quinn.",
         ),
     ] = False,
     duration: Annotated[
@@ -59,11 +59,15 @@ def perf(
         typer.Option(
             metavar="N",
             min=1,
-            help="Round trips of --loopback, in groups of 50; repeated on one thread.",
+            help="Round trips to measure with --loopback, in groups of 50: with the ends on two "
+            "threads, then on one.",
         ),
     ] = 20_000,
     idle: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Idle connections to measure memory with.")
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Idle connections to open with --loopback, to measure memory."
+        ),
     ] = 10_000,
     ccid: options.CcidOption = options.DEFAULT_CCID,
     raw: options.RawOption = False,

@@ -45,7 +45,12 @@ def send(
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(metavar="BYTES", min=1, max=LARGEST, help="Bytes of data per datagram."),
+        typer.Option(
+            metavar="BYTES",
+            min=1,
+            max=LARGEST,
+            help="Bytes of data per datagram. Default: 1200, or less if the path takes less.",
+        ),
     ] = None,
     count: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Stop after N datagrams.")
