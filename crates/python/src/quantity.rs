@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError, PyZeroDivisionError};
 use pyo3::prelude::*;
 use skywave_units::ParseQuantityError;
 
-/// What a quantity may be multiplied with or divided by, and what comes out.
+/// An operand or the result of multiplying or dividing a quantity.
 #[derive(Clone, Copy, FromPyObject, IntoPyObject)]
 pub(crate) enum Operand {
     Duration(Duration),
@@ -16,7 +16,7 @@ pub(crate) enum Operand {
     Number(f64),
 }
 
-/// A quantity, or a text that is one.
+/// A quantity, or its text.
 #[derive(FromPyObject)]
 enum Given<Q> {
     Quantity(Q),
@@ -46,7 +46,7 @@ macro_rules! quantity {
         pub(crate) struct $name(skywave_units::$name);
 
         impl $name {
-            /// So many base units, rounded to a whole number.
+            /// Creates a quantity from base units, rounded to a whole number.
             fn of(count: f64) -> PyResult<Self> {
                 whole(count, $unit).map(|count| Self(skywave_units::$name::$new(count)))
             }
@@ -115,7 +115,7 @@ quantity!(
     as_nanos,
     from_nanos,
     {
-        /// A duration of so many seconds.
+        /// Creates a duration from seconds.
         #[staticmethod]
         fn from_seconds(seconds: f64) -> PyResult<Self> {
             Self::of(seconds * 1e9)
@@ -136,7 +136,7 @@ quantity!(
     as_bps,
     from_bps,
     {
-        /// A rate of so many bits per second.
+        /// Creates a rate from bits per second.
         #[staticmethod]
         fn from_bps(bits_per_second: f64) -> PyResult<Self> {
             Self::of(bits_per_second)
@@ -151,7 +151,7 @@ quantity!(
 );
 
 quantity!(Bytes, "A size, in whole bytes.", "B", get, new, {
-    /// A size of so many bytes.
+    /// Creates a size from bytes.
     #[staticmethod]
     fn from_count(count: f64) -> PyResult<Self> {
         Self::of(count)

@@ -46,22 +46,22 @@ impl Run {
         format!("{:016x}", self.0.fingerprint)
     }
 
-    /// What the physics verifier found.
+    /// The violations found by the physics verifier.
     #[getter]
     fn violations(&self) -> Vec<String> {
         self.0.violations.clone()
     }
 }
 
-/// What scenarios name: all that is built in, and controls in Python, of which `controls` has some
-/// by name.
+/// The registry of everything built in, and of controls in Python: the classes in `controls`, and
+/// others by importing them.
 fn registry(controls: Live<'_>) -> Registry {
     let mut registry = Registry::default();
     look_in_python(&mut registry.controls, controls);
     registry
 }
 
-/// Reads a scenario ("toml" or "json"), checks it, and gives it back as JSON. Files that it names are
+/// Reads a scenario ("toml" or "json"), checks it, and returns it as JSON. Files that it names are
 /// read from `directory`.
 #[pyfunction]
 #[pyo3(signature = (text, format, directory=None, *, controls=None))]
@@ -191,9 +191,9 @@ pub(crate) fn run_many(
 /// How often the thread that waits for a batch looks for signals.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs a batch on other threads, so that this one, the only one that Python tells of signals, is
-/// free to look for them and to report. `report` is told of each run that is done, and `None` in
-/// between.
+/// Runs a batch on other threads, so that this thread, the only one in which Python handles signals,
+/// can check for them and report progress. `report` is called with each run that is done, and with
+/// `None` in between.
 fn run_watched(
     scenarios: &[Scenario],
     registry: &Registry,

@@ -16,10 +16,10 @@ pub(crate) struct Class {
     pub(super) calls: Calls,
 }
 
-/// What a class of controls wants to be called for.
+/// The calls that a class of controls asks for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calls {
-    /// Once in a round-trip time, and not for each acknowledgement.
+    /// Once per round-trip time, instead of for each acknowledgement.
     pub(super) by_round_trip: bool,
     pub(super) delivery_rate: bool,
     pub(super) sent: bool,
@@ -28,7 +28,7 @@ pub(super) struct Calls {
 }
 
 impl Class {
-    /// Reads what the class says of itself. `base` is `skywave.Control`.
+    /// Reads the settings and methods of the class. `base` is `skywave.Control`.
     pub(super) fn new(
         base: &Bound<'_, PyType>,
         class: &Bound<'_, PyType>,
@@ -52,7 +52,7 @@ impl Class {
         })
     }
 
-    /// Makes an object of the class.
+    /// Creates an object of the class.
     pub(super) fn make<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.class.bind(py).call((), Some(self.parameters.bind(py)))
     }

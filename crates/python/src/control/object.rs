@@ -97,7 +97,7 @@ impl ObjectControl {
         }
     }
 
-    /// Reads and checks the attributes that `method` has left.
+    /// Reads and checks the attributes after a call of `method`.
     fn read(&self, object: &Bound<'_, PyAny>, method: &str) -> PyResult<Answers> {
         let py = object.py();
         let wrong = |attribute: &str, value: &Bound<'_, PyAny>, what: &str| {
@@ -258,13 +258,13 @@ impl Control for ObjectControl {
     }
 }
 
-/// The most that a window can be, in packets.
+/// The largest window, in packets.
 const MOST_PACKETS: f64 = (1_u64 << 32) as f64;
 
-/// How many different names of inner values there can be in a process: they are kept for good.
+/// The maximum number of distinct names of inner values in a process, because they are never freed.
 const MOST_NAMES: usize = 1000;
 
-/// The same name, for good; `None` if there are too many.
+/// The same name as a static string; `None` if there are too many.
 fn lasting(name: &str) -> Option<&'static str> {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

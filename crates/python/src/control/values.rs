@@ -39,7 +39,7 @@ fn shown(object: &Bound<'_, PyAny>, field: &str) -> PyResult<String> {
 }
 
 value!(
-    /// What is known of a connection when it begins.
+    /// The properties of a connection at its start.
     Context {
         packet_size: u32 = 1000,
         initial_cwnd: f64 = 4.0,
@@ -132,7 +132,7 @@ value!(
     }
 );
 
-/// How fast packets may leave: so many together, and the time from them to the next.
+/// How fast packets may leave: the number that leave together, and the time until the next ones.
 #[derive(Clone, PartialEq)]
 #[pyclass(frozen, eq, get_all, module = "skywave.control", skip_from_py_object)]
 pub(crate) struct Pacing {

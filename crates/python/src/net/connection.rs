@@ -74,7 +74,7 @@ impl Connection {
         block_on(py, within(timeout_s, "end of the send queue", flush))
     }
 
-    /// Send what waits, close, and wait until the peer has agreed.
+    /// Send everything queued, close, and wait until the peer has agreed.
     #[pyo3(signature = (timeout_s=None))]
     fn close(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<()> {
         let close = async { self.0.close().await.map_err(ended) };
@@ -87,12 +87,12 @@ impl Connection {
         future_into_py(py, async move { connection.close().await.map_err(ended) })
     }
 
-    /// End the connection at once with a Reset; what waits to be sent is discarded.
+    /// End the connection at once with a Reset, discarding everything queued.
     fn abort(&self, py: Python<'_>) {
         py.detach(|| self.0.abort());
     }
 
-    /// The most bytes that one datagram can have (RFC 4340 section 14).
+    /// The maximum number of bytes in a datagram (RFC 4340 section 14).
     #[getter]
     fn max_datagram_size(&self, py: Python<'_>) -> usize {
         py.detach(|| self.0.max_datagram_size())
@@ -153,14 +153,14 @@ impl Connection {
         Ok(answer)
     }
 
-    /// The CCID of what this end sends, and of what it receives.
+    /// The CCIDs of the data that this end sends and of the data that it receives.
     #[getter]
     fn ccids(&self, py: Python<'_>) -> (u8, u8) {
         let [sender, receiver] = py.detach(|| self.0.ccids());
         (sender.0, receiver.0)
     }
 
-    /// How the connection ended: `None` while it has not.
+    /// How the connection ended; `None` while it is open.
     #[getter]
     fn closed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(end) = py.detach(|| self.0.end()) else {

@@ -12,7 +12,7 @@ use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
 use super::{Handle, block_on, within};
 
-/// One UDP or raw socket with the DCCP connections over it.
+/// One UDP or raw socket, and the DCCP connections over it.
 #[pyclass(module = "skywave.net", frozen)]
 pub(crate) struct Endpoint {
     endpoint: skywave_net::Endpoint,
@@ -60,7 +60,7 @@ impl Endpoint {
         }
     }
 
-    /// Take connections on a DCCP port.
+    /// Accept connections on a DCCP port.
     #[pyo3(signature = (port, *, config=None))]
     fn listen(&self, port: u16, config: Option<&Bound<'_, PyAny>>) -> PyResult<Listener> {
         let _runtime = get_runtime().enter();
@@ -107,7 +107,7 @@ impl Endpoint {
         })
     }
 
-    /// Close all connections, wait for their ends, and close the socket.
+    /// Close all connections, wait until they have ended, and close the socket.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         block_on(py, async {
             self.endpoint.shutdown().await;
@@ -125,7 +125,7 @@ impl Endpoint {
     }
 }
 
-/// Takes connections on one DCCP port.
+/// Accepts connections on one DCCP port.
 #[pyclass(module = "skywave.net", frozen)]
 pub(crate) struct Listener(Handle<std::sync::Arc<skywave_net::Listener>>);
 

@@ -15,10 +15,10 @@ use pyo3::prelude::*;
 use pyo3_async_runtimes::tokio::get_runtime;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-/// How often a blocking call looks whether Ctrl-C was pressed.
+/// How often a blocking call checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
 
-/// Adds the classes and exceptions of this room to the module.
+/// Adds the classes and exceptions for the network to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<endpoint::Endpoint>()?;
     module.add_class::<endpoint::Listener>()?;
@@ -29,9 +29,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::register(module)
 }
 
-/// What Python holds of a connection. Its methods are called, and it is dropped, with the interpreter
-/// released: they lock the connection, and whoever has locked it may be calling a control in Python,
-/// for which it needs the interpreter.
+/// A connection as Python holds it. It is used and dropped with the interpreter released, because its
+/// methods lock the connection, and the current owner of that lock may be calling a control in
+/// Python, which needs the interpreter.
 struct Handle<T: Send>(Option<T>);
 
 impl<T: Send> Handle<T> {
@@ -65,7 +65,7 @@ impl<T: Send> Drop for Handle<T> {
     }
 }
 
-/// Waits for `future` with the interpreter released; signals are still heard.
+/// Waits for `future` with the interpreter released, and handles signals.
 fn block_on<T: Send>(
     py: Python<'_>,
     future: impl Future<Output = PyResult<T>> + Send,
@@ -87,7 +87,7 @@ fn block_on<T: Send>(
     })
 }
 
-/// Gives `future` up after `seconds`, where a limit is set, with Python's `TimeoutError`.
+/// Stops waiting for `future` after `seconds`, if given, with Python's `TimeoutError`.
 async fn within<T>(
     seconds: Option<f64>,
     what: &str,

@@ -12,7 +12,7 @@ use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening, sending};
 use crate::run::Watch;
 
-/// Measures DCCP over loopback beside plain UDP and, where it is built in, quinn; gives JSON.
+/// Measures DCCP over loopback, compared with plain UDP and, if built in, quinn. Returns JSON.
 #[pyfunction]
 #[pyo3(signature = (*, duration_s, datagram, pings, idle, progress=None))]
 pub(crate) fn perf_loopback(
@@ -35,7 +35,8 @@ pub(crate) fn perf_loopback(
     json(&watch.finish(Ok(outcome))?.map_err(failed)?)
 }
 
-/// Counts what a measuring client sends over a connection, and tells it; gives the counts as JSON.
+/// Counts what a measuring client sends over a connection, and reports the counts to the client.
+/// Returns them as JSON.
 #[pyfunction]
 pub(crate) fn perf_serve(py: Python<'_>, connection: &Connection) -> PyResult<String> {
     let arrived = block_on(py, async {
@@ -44,7 +45,7 @@ pub(crate) fn perf_serve(py: Python<'_>, connection: &Connection) -> PyResult<St
     json(&arrived)
 }
 
-/// Sends a load to a measuring server; gives what came of it as JSON.
+/// Sends a load to a measuring server. Returns the results as JSON.
 #[pyfunction]
 #[pyo3(signature = (connection, *, duration_s, datagram, rate_bps=None, progress=None))]
 pub(crate) fn perf_send(
