@@ -191,9 +191,9 @@ pub(crate) fn run_many(
 /// How often the thread that waits for a batch looks for signals.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs a batch on other threads, so that this thread, the only one in which Python handles signals,
-/// can check for them and report progress. `report` is called with each run that is done, and with
-/// `None` in between.
+/// Runs a batch on other threads, so that this thread, the only one in which Python handles
+/// signals, can check for them and report progress. `report` is called with each run that is done,
+/// and with `None` in between.
 fn run_watched(
     scenarios: &[Scenario],
     registry: &Registry,

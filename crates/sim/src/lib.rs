@@ -9,7 +9,7 @@
 //! - An [`Observer`] watches a run through the types of `view`: `totals` counts for the summary,
 //!   each of the `probes` makes a table, `record` keeps the record that [`physics`] verifies, and
 //!   `capture` writes pcapng.
-//! - [`Bench`] is the benchmark.
+//! - [`Bench`] is the benchmark dumbbell.
 //!
 //! ```
 //! use skywave_sim::{Registry, RunOptions, Scenario, run};

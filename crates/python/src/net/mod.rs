@@ -29,8 +29,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::register(module)
 }
 
-/// A connection as Python holds it. It is used and dropped with the interpreter released, because its
-/// methods lock the connection, and the current owner of that lock may be calling a control in
+/// A connection as Python holds it. It is used and dropped with the interpreter released, because
+/// its methods lock the connection, and the current owner of that lock may be calling a control in
 /// Python, which needs the interpreter.
 struct Handle<T: Send>(Option<T>);
 
