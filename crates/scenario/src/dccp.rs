@@ -172,7 +172,10 @@ impl DccpSpec {
         if let Some(tfrc) = &self.tfrc {
             let field = format!("{field}.tfrc");
             check(row.features.loss_event_rate, &field, || {
-                format!("CCID {} is not TFRC: use ccid 3 or 4", self.ccid)
+                format!(
+                    "CCID {} is not TFRC: leave out tfrc, or use ccid 3 or 4",
+                    self.ccid
+                )
             })?;
             tfrc.validate(&field)?;
         }

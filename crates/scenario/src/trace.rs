@@ -27,8 +27,8 @@ pub enum TraceSpec {
     Steps(Vec<TraceStep>),
     /// The steps in a file; its path is relative to the scenario file. Each line has time, rate and
     /// delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or
-    /// delay stays unchanged. Lines that start with `#` are comments. Reading the scenario from a
-    /// file replaces this by the steps.
+    /// delay stays unchanged. Lines that start with `#` are comments. When the scenario is read from
+    /// a file, the steps replace this field.
     #[schemars(extend("x-class" = "TraceFile"))]
     File(String),
     /// Steps that a registered kind of trace generates.

@@ -249,15 +249,15 @@ class Trace(Part):
 class TraceFile(Part):
     """The steps in a file; its path is relative to the scenario file. Each line has time, rate
     and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
-    or delay stays unchanged. Lines that start with `#` are comments. Reading the scenario
-    from a file replaces this by the steps.
+    or delay stays unchanged. Lines that start with `#` are comments. When the scenario is
+    read from a file, the steps replace this field.
     """
 
     file: str
     """The steps in a file; its path is relative to the scenario file. Each line has time, rate
     and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
-    or delay stays unchanged. Lines that start with `#` are comments. Reading the scenario
-    from a file replaces this by the steps.
+    or delay stays unchanged. Lines that start with `#` are comments. When the scenario is
+    read from a file, the steps replace this field.
     """
 
 
@@ -708,8 +708,8 @@ class VcpRouter(Part):
 
 @frozen(kw_only=True)
 class Weighted(Part):
-    """Sub-queues in order of the traffic classes they serve; flows set their `class`. Classes
-    beyond the last sub-queue share it.
+    """Sub-queues in order of the traffic classes they serve; flows set their `class`. The last
+    sub-queue also serves all higher classes.
     """
 
     TAG: ClassVar[str] = "weighted"

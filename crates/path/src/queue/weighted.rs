@@ -117,8 +117,8 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
     }
 }
 
-/// Sub-queues in order of the traffic classes they serve; flows set their `class`. Classes beyond
-/// the last sub-queue share it.
+/// Sub-queues in order of the traffic classes they serve; flows set their `class`. The last
+/// sub-queue also serves all higher classes.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Weighted")]
 #[serde(deny_unknown_fields)]
