@@ -130,8 +130,14 @@ class Bytes:
     @overload
     def __truediv__(self, other: Duration) -> Rate: ...
 
-def inspect_scenario(text: str, *, controls: dict[str, type[Control]] | None = None) -> str:
-    """Check a scenario (JSON) without running it and return what follows from it, as JSON.
+def inspect_scenario(
+    text: str,
+    format: str,  # noqa: A002
+    directory: str | None = None,
+    *,
+    controls: dict[str, type[Control]] | None = None,
+) -> str:
+    """Check a scenario without running it and return what follows from it, as JSON.
 
     The keys are ``scenario`` (with all defaults), ``routes`` and ``warnings``.
     """

@@ -61,8 +61,27 @@ fn registry(controls: Live<'_>) -> Registry {
     registry
 }
 
-/// Reads a scenario ("toml" or "json"), checks it, and returns it as JSON. Files that it names are
-/// read from `directory`.
+/// Reads a scenario ("toml" or "json"), and files that it names from `directory`.
+fn read(
+    text: &str,
+    format: &str,
+    directory: Option<std::path::PathBuf>,
+    registry: &Registry,
+) -> PyResult<Scenario> {
+    let scenario = match (format, directory) {
+        ("toml", None) => Scenario::from_toml(text, registry),
+        ("toml", Some(directory)) => Scenario::from_toml_beside(text, registry, &directory),
+        ("json", None) => Scenario::from_json(text, registry),
+        ("json", Some(directory)) => Scenario::from_json_beside(text, registry, &directory),
+        _ => {
+            let message = format!("format: \"{format}\" is not a format: use \"toml\" or \"json\"");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    scenario.map_err(scenario_error)
+}
+
+/// Reads and checks a scenario, and returns it as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, format, directory=None, *, controls=None))]
 pub(crate) fn check_scenario(
@@ -72,30 +91,24 @@ pub(crate) fn check_scenario(
     controls: Live<'_>,
 ) -> PyResult<String> {
     let registry = registry(controls);
-    let scenario = match (format, directory) {
-        ("toml", None) => Scenario::from_toml(text, &registry),
-        ("toml", Some(directory)) => Scenario::from_toml_beside(text, &registry, &directory),
-        ("json", None) => Scenario::from_json(text, &registry),
-        ("json", Some(directory)) => Scenario::from_json_beside(text, &registry, &directory),
-        _ => {
-            let message = format!("format: \"{format}\" is not a format: use \"toml\" or \"json\"");
-            return Err(PyValueError::new_err(message));
-        }
-    };
-    scenario
-        .and_then(|scenario| skywave_sim::check(&scenario, &registry).map(|_| scenario.to_json()))
-        .map_err(scenario_error)
+    let scenario = read(text, format, directory, &registry)?;
+    skywave_sim::check(&scenario, &registry).map_err(scenario_error)?;
+    Ok(scenario.to_json())
 }
 
-/// What is known of a scenario (JSON) before it runs, as a JSON object: the scenario with every
-/// default, the routes of its flows, and warnings.
+/// Reads and checks a scenario, and returns what is known of it before it runs, as a JSON object: the
+/// scenario with every default, the routes of its flows, and warnings.
 #[pyfunction]
-#[pyo3(signature = (text, *, controls=None))]
-pub(crate) fn inspect_scenario(text: &str, controls: Live<'_>) -> PyResult<String> {
+#[pyo3(signature = (text, format, directory=None, *, controls=None))]
+pub(crate) fn inspect_scenario(
+    text: &str,
+    format: &str,
+    directory: Option<std::path::PathBuf>,
+    controls: Live<'_>,
+) -> PyResult<String> {
     let registry = registry(controls);
-    let checked = Scenario::from_json(text, &registry)
-        .and_then(|scenario| skywave_sim::check(&scenario, &registry))
-        .map_err(scenario_error)?;
+    let scenario = read(text, format, directory, &registry)?;
+    let checked = skywave_sim::check(&scenario, &registry).map_err(scenario_error)?;
     serde_json::to_string(&checked).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from skywave import _core, simulate
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.scenario import Scenario
+from skywave.scenario.experiment import inspect_file
 
 if TYPE_CHECKING:
     from skywave.results import Results, Summary
@@ -98,7 +99,7 @@ def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
     The defaults include those that follow from a profile or a control. A warning points out flows
     that have several routes of the same length, and settings that are probably mistakes.
     """
-    found = Scenario.from_file(scenario).inspect()
+    found = inspect_file(scenario)
     if as_json:
         print_json({"scenario": found.scenario, "routes": found.routes, "warnings": found.warnings})
         return

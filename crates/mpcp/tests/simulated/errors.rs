@@ -67,7 +67,7 @@ fn errors_of_load_factors_name_their_field() {
             "ccid = 2",
             "ccid = 248, ecn = false",
             "flows[1].transport.dccp.ecn",
-            "CCID 248's codes",
+            "CCID 248 needs the ECN field",
         ),
         (
             "ccid = 2",
