@@ -149,6 +149,11 @@ def test_a_wrong_option_is_named(endpoint: Endpoint, config: Config, text: str) 
         endpoint.listen(next(PORTS), config=config)
 
 
+def test_a_time_without_a_unit_is_refused() -> None:
+    with pytest.raises(TypeError, match="5 is not a Duration: give text with a unit"):
+        Config(linger=5)  # type: ignore[arg-type]
+
+
 def test_what_is_no_configuration_is_refused(endpoint: Endpoint) -> None:
     with pytest.raises(TypeError, match=r"config is 5: give a skywave\.net\.Config"):
         endpoint.listen(next(PORTS), config=5)  # type: ignore[arg-type]

@@ -16,13 +16,6 @@ pub(crate) enum Operand {
     Number(f64),
 }
 
-/// A quantity, or its text.
-#[derive(FromPyObject)]
-enum Given<Q> {
-    Quantity(Q),
-    Text(String),
-}
-
 fn wrong(error: &ParseQuantityError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
@@ -60,11 +53,16 @@ macro_rules! quantity {
         #[pymethods]
         impl $name {
             #[new]
-            fn new(value: Given<Self>) -> PyResult<Self> {
-                match value {
-                    Given::Quantity(quantity) => Ok(quantity),
-                    Given::Text(text) => text.parse().map(Self).map_err(|error| wrong(&error)),
+            fn new(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+                if let Ok(quantity) = value.extract::<Self>() {
+                    return Ok(quantity);
                 }
+                let Ok(text) = value.extract::<String>() else {
+                    let (given, name) = (value.repr()?, stringify!($name));
+                    let message = format!("{given} is not a {name}: give text with a unit");
+                    return Err(PyTypeError::new_err(message));
+                };
+                text.parse().map(Self).map_err(|error| wrong(&error))
             }
 
             fn __str__(&self) -> String {
