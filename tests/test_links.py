@@ -18,7 +18,7 @@ from skywave import (
     Step,
     Talkspurts,
     Tcp,
-    Trace,
+    TraceSteps,
     Udp,
     Voice,
     run,
@@ -40,7 +40,7 @@ def everything() -> Scenario:
             rate="1 Mbps",
             delay="50 ms",
             loss=GilbertElliott(good_to_bad=0.01, bad_to_good=0.2, in_bad=0.5),
-            trace=Trace(steps=STEPS),
+            trace=TraceSteps(steps=STEPS),
             jitter="2 ms",
             back=Back(
                 rate="100 kbps",
@@ -94,7 +94,7 @@ def test_a_trace_file_stands_beside_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "orbit.csv").write_text(FILE)
     scenario = Scenario.from_file(tmp_path / "scenario.toml")
     assert scenario.bottleneck is not None
-    assert scenario.bottleneck.trace == Trace(steps=STEPS)
+    assert scenario.bottleneck.trace == TraceSteps(steps=STEPS)
     with pytest.raises(ScenarioError, match="the file has not been read"):
         Scenario.from_text(document, "toml")
 

@@ -101,6 +101,8 @@ class Writer:
         rows = [f"## {part.name}", "", part.doc, ""]
         if not part.fields:
             return "\n".join([*rows, "No fields.", ""])
+        if part.base:
+            return "\n".join([*rows, f"The fields are those of {link(part.base)}.", ""])
         rows += ["| field | type | unit | default | meaning |", "|---|---|---|---|---|"]
         for item in part.fields:
             cells = [

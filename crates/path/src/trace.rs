@@ -52,7 +52,7 @@ pub enum TraceChoice {}
 
 impl Choice for TraceChoice {
     const KIND: &'static str = "kind of trace";
-    const DEFINITION: &'static str = "Course";
+    const DEFINITION: &'static str = "Trace";
 }
 
 /// A kind of trace as written in a file: `{ outages = { up = "10 s", down = "1 s" } }`.

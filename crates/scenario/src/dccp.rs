@@ -148,7 +148,9 @@ impl DccpSpec {
             &format!("{field}.control"),
             || {
                 let others = ccids.listed(|ccid| ccids.takes_control(ccid));
-                format!("CCID {ccid} has a control of its own: use ccid {others}")
+                format!(
+                    "CCID {ccid} has a control of its own: leave `control` out, or use ccid {others}"
+                )
             },
         )?;
         let name = ccids.key(ccid, self.control.as_deref()).map(str::to_owned);

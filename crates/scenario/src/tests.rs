@@ -696,7 +696,7 @@ fn errors_of_the_senders_choice_name_their_field() {
             "ccid = 2",
             "ccid = 2, control = \"cubic\"",
             "flows[1].transport.dccp.control",
-            "CCID 2 has a control of its own: use ccid 251",
+            "CCID 2 has a control of its own: leave `control` out, or use ccid 251",
         ),
         (
             "ccid = 2",

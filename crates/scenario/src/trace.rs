@@ -20,10 +20,10 @@ const MOST_BYTES: u64 = 100_000_000;
 
 /// How a link's rate and delay change over time.
 #[derive(Clone, Debug, JsonSchema)]
-#[schemars(rename = "Course", rename_all = "kebab-case")]
+#[schemars(rename = "Trace", rename_all = "kebab-case")]
 pub enum TraceSpec {
     /// The steps, in order of time.
-    #[schemars(extend("x-class" = "Trace"))]
+    #[schemars(extend("x-class" = "TraceSteps"))]
     Steps(Vec<TraceStep>),
     /// The steps in a file; its path is relative to the scenario file. Each line has time, rate and
     /// delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or

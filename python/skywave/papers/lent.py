@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from skywave.scenario import Back, Dccp, DropTail, Dumbbell, Loss, Queue, Red, Tcp, Trace, Web
+from skywave.scenario import Back, Dccp, DropTail, Dumbbell, Loss, Queue, Red, Tcp, TraceSteps, Web
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ class Network:
     web: Web = field(default_factory=Web)
     web_sources: int = 0
     loss: Loss | None = None
-    trace: Callable[[int, float], Trace] | None = None
+    trace: Callable[[int, float], TraceSteps] | None = None
     back: Back | None = None
     call: Call | None = None
 
@@ -103,7 +103,7 @@ class Network:
         """The transmission time of a full packet at the bottleneck, in microseconds."""
         return round(self.packet_b * 8e6 / self.rate_bps)
 
-    def capacity_bps(self, trace: Trace | None, from_s: float, to_s: float) -> float:
+    def capacity_bps(self, trace: TraceSteps | None, from_s: float, to_s: float) -> float:
         """Return the bottleneck's mean rate between two times, in bit/s."""
         rate, since, bits = self.rate_bps, from_s, 0.0
         for step in trace.steps if trace else ():

@@ -7,7 +7,7 @@ describes their conventions.
 from skywave.scenario import parts
 from skywave.scenario.experiment import Inspection, Scenario
 from skywave.scenario.parts import *  # noqa: F403
-from skywave.scenario.parts import Course, Feedback, Loss, Queue, Source, Transport
+from skywave.scenario.parts import Feedback, Loss, Queue, Source, Trace, Transport
 
-__all__ = ["Course", "Feedback", "Inspection", "Loss", "Queue", "Scenario", "Source", "Transport"]
+__all__ = ["Feedback", "Inspection", "Loss", "Queue", "Scenario", "Source", "Trace", "Transport"]
 __all__ += parts.__all__

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from skywave.quantities import Duration, Rate
-    from skywave.scenario.parts import Back, Course, Loss, Queue, Source, Transport
+    from skywave.scenario.parts import Back, Loss, Queue, Source, Trace, Transport
 
 
 @frozen(kw_only=True)
@@ -65,7 +65,7 @@ class Scenario(parts.Scenario):
         pairs: int = 1,
         queue: Queue | int = Unlimited(),
         loss: Loss | None = None,
-        trace: Course | None = None,
+        trace: Trace | None = None,
         jitter: Duration | str = "0 s",
         back: Back | None = None,
         access_rate: Rate | str = "1 Gbps",

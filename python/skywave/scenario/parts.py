@@ -210,7 +210,7 @@ class Link(Part):
     """The queue of each direction."""
     loss: Loss | None = None
     """The losses of the forward direction, other than by the queue. Absent: none."""
-    trace: Course | None = None
+    trace: Trace | None = None
     """How rate and delay of the forward direction change over time. Before the first step,
     `rate` and `delay` apply. Absent: they do not change.
     """
@@ -238,7 +238,7 @@ class PacketLoss(Part):
 
 
 @frozen(kw_only=True)
-class Trace(Part):
+class TraceSteps(Part):
     """The steps, in order of time."""
 
     steps: tuple[Step, ...]
@@ -287,7 +287,7 @@ class Back(Part):
     """The queue. Absent: as in the forward direction."""
     loss: Loss | None = None
     """The losses other than by the queue. Absent: none."""
-    trace: Course | None = None
+    trace: Trace | None = None
     """How rate and delay change over time. Absent: they do not change."""
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
     """Maximum random extra delay of each packet, uniformly distributed. Packets are not
@@ -318,7 +318,7 @@ class Dumbbell(Part):
     """The losses of the bottleneck in the forward direction, other than by the queue. Absent:
     none.
     """
-    trace: Course | None = None
+    trace: Trace | None = None
     """How rate and delay of the bottleneck change over time in the forward direction. Absent:
     they do not change.
     """
@@ -994,7 +994,7 @@ Loss: TypeAlias = Bernoulli | GilbertElliott | PacketLoss
 bandwidth.
 """
 
-Course: TypeAlias = Trace | TraceFile | Outages
+Trace: TypeAlias = TraceSteps | TraceFile | Outages
 """How a link's rate and delay change over time."""
 
 Transport: TypeAlias = Tcp | Dccp | Udp
@@ -1040,8 +1040,8 @@ __all__ = [
     "Tcp",
     "Tfrc",
     "Think",
-    "Trace",
     "TraceFile",
+    "TraceSteps",
     "Udp",
     "Unlimited",
     "Vcp",

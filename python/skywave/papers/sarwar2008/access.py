@@ -20,7 +20,7 @@ import random
 from dataclasses import dataclass
 
 from skywave.links import IPSTAR
-from skywave.scenario import GilbertElliott, Scenario, Step, Trace
+from skywave.scenario import GilbertElliott, Scenario, Step, TraceSteps
 
 PACKET_ERROR_RATE = 0.0033
 """The middle of the published range, 0.24 to 0.42 %."""
@@ -48,7 +48,7 @@ class SharedAccess:
             bad_to_good=bad_to_good,
         )
 
-    def load(self, seed: int, duration_s: float) -> Trace:
+    def load(self, seed: int, duration_s: float) -> TraceSteps:
         """Return a random course of the rate. It starts busy with the long-run probability."""
         # A seed must always give the same course. Nothing here is secret.
         chance = random.Random(seed)  # noqa: S311
@@ -61,7 +61,7 @@ class SharedAccess:
             # The extra microsecond keeps two steps apart.
             at_s += chance.expovariate(1 / (self.busy_s if busy else self.quiet_s)) + 1e-6
             busy = not busy
-        return Trace(steps=tuple(steps))
+        return TraceSteps(steps=tuple(steps))
 
     def scenario(self, name: str, *, seed: int, duration_s: float) -> Scenario:
         """Return a scenario whose bottleneck ``r1->r2`` is the downlink, without flows."""
