@@ -1,7 +1,8 @@
 //! An independent verifier of a run.
 //!
 //! It uses only the scenario's links, the declared conduct of their queues, and the run's record.
-//! It shares no code with the engine, the links or the queues. It checks what holds in any network:
+//! It shares no code with the engine, the links or the queues, and reads the steps of a trace
+//! itself, not from the link. It checks what holds in any network:
 //!
 //! - Packets are conserved: each is sent once, is on one link at a time, and is either dropped once
 //!   or received once, by the host at the other end of its flow. None is left at a node, or on a

@@ -2,9 +2,9 @@
 //! entries in the table and the timers.
 //!
 //! The driver (with a received packet) or the application (with a datagram to send) locks the
-//! connection, changes it, and sends the resulting packets before it releases the lock. A datagram
-//! therefore leaves without waiting for another task, and an acknowledgement immediately sends what
-//! it permits.
+//! connection, changes it, and sends the resulting packets before it releases the lock. Packets
+//! therefore stay in order, a datagram leaves without waiting for another task, and an
+//! acknowledgement immediately sends what it permits.
 
 mod application;
 

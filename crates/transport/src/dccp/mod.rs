@@ -11,7 +11,7 @@
 //!   there are too many) and strays.
 //! - [`ccid`] is the interface to congestion control: the traits of a half-connection's sender and
 //!   receiver. [`ccid2`] implements the halves of TCP-like congestion control (RFC 4341), `ccid3`
-//!   those of TCP-Friendly Rate Control (RFC 4342).
+//!   those of TCP-Friendly Rate Control (RFC 4342), with [`skywave_congestion::tfrc`].
 //! - [`mechanism`] is the table of CCIDs, one file each: 2, 3, 4 (CCID 3 for small packets, RFC
 //!   5622) and 251 (CCID 2 with a control chosen by the sender).
 //!

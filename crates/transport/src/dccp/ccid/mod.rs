@@ -5,6 +5,9 @@
 //! A CCID decides *when* data may leave ([`HcSender`]) and *when* an acknowledgement is due
 //! ([`HcReceiver`]), and adds its own options.
 //!
+//! Every half-connection starts with CCID 2. Feature negotiation may change that; the sender holds
+//! its data until its CCID is settled.
+//!
 //! Everything else a connection needs to know about a CCID is in its [`Row`]; no code compares CCID
 //! numbers. [`mechanism`](super::mechanism) holds the table of CCIDs that an endpoint supports.
 
