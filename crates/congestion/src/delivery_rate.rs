@@ -360,7 +360,7 @@ mod tests {
         sampler.on_acked(ms(2100), 2);
         let sample = sampler.sample(rtt).unwrap();
         assert_eq!((sample.delivered, sample.interval), (2000, ms(100) - ms(0)));
-        // A packet given up that still arrives counts as delivered, and was not in flight.
+        // A packet given up that arrives late counts as delivered, but not as in flight.
         sampler.on_acked(ms(2200), 3);
         assert_eq!(sampler.sample(None).unwrap().total_delivered, 4000);
         assert_eq!(sampler.in_flight, 0);
@@ -386,8 +386,8 @@ mod tests {
         assert_eq!((sampler.in_flight, sampler.packets.len()), (0, 0));
     }
 
-    /// DCCP's sequence numbers: each packet is found before, at and after the wrap, and in an order
-    /// of acknowledgement that is not that of sending.
+    /// DCCP's sequence numbers: packets are found before, at and after the wrap, even if
+    /// acknowledged out of order.
     #[test]
     fn numbers_may_wrap() {
         const MODULUS: u64 = 1 << 48;
@@ -409,7 +409,7 @@ mod tests {
         assert_eq!(sampler.in_flight, 10_000);
         sampler.forget_before(number(195));
         assert_eq!((sampler.in_flight, sampler.packets.len()), (5000, 5));
-        // All before the wrap, too.
+        // The packet before the wrap is forgotten.
         let mut sampler = DeliverySampler::with_number_bits(48);
         sampler.on_sent(ms(0), number(49), 1000);
         sampler.on_sent(ms(0), number(50), 1000);

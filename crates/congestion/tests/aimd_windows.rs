@@ -13,7 +13,7 @@ use support::loss;
 
 const ROUNDS: usize = 20;
 
-/// What goes wrong in the given rounds.
+/// Events, and the rounds in which they happen.
 enum Trouble {
     Loss(&'static [usize]),
     Timeout(&'static [usize]),
@@ -131,7 +131,8 @@ fn table() -> String {
             let row: String = windows(config, ack_ratio, trouble)
                 .iter()
                 .map(|cwnd| {
-                    // Unlimited windows are of no interest beyond three digits.
+                    // The table is about small windows; slow start without limit soon exceeds three
+                    // digits.
                     if *cwnd < 1000.0 {
                         format!(" {cwnd:5.1}")
                     } else {

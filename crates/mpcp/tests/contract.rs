@@ -18,8 +18,8 @@ proptest! {
     }
 }
 
-/// RFC 3168 section 6.1.2: an acknowledgement with ECN-Echo does not increase the window, even of a
-/// sender that reads codes.
+/// RFC 3168 section 6.1.2: an acknowledgement with ECN-Echo does not increase cwnd, even if the
+/// sender reads codes.
 #[test]
 fn an_ecn_echo_lets_no_window_grow() {
     for packets in [1, 2] {

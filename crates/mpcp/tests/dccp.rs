@@ -197,8 +197,9 @@ fn data_carry_a_code_and_acknowledgements_bring_it_back() {
     assert!(pair.log.iter().filter(|sent| sent.is_data()).count() > 100);
 }
 
-/// The round-trip time is 100 ms: 6.25 % per 200 ms under low load, a quarter of a packet per round
-/// trip under high load, beta once per about 300 ms under overload, with at least one packet left.
+/// With a round-trip time of 100 ms, cwnd grows by 6.25 % per 200 ms under low load, and by a
+/// quarter of a packet per round trip under high load. Under overload it shrinks by beta about
+/// every 300 ms, to one packet at least.
 #[test]
 fn the_window_obeys_the_routers() {
     let cwnd = |zone, seconds| send_through(zone, seconds).cwnd();
@@ -211,8 +212,8 @@ fn the_window_obeys_the_routers() {
     assert!((1.0..1.5).contains(&left), "{left}");
 }
 
-/// Losses under low load, with a code that is never raised: there is no VCP router, so the sender
-/// halves.
+/// If packets are lost under low load and no code ever rises, there is no VCP router, so the sender
+/// halves cwnd.
 #[test]
 fn without_vcp_routers_losses_are_obeyed() {
     let mut count = 0u32;
@@ -242,9 +243,9 @@ fn the_codes_need_the_ecn_field() {
     );
 }
 
-/// The round-trip time is 100 ms, so t_rho is two round trips: at 20 to 40 % load a window grows by
-/// 1.375^(1/2) per round plus alpha / 4, and half as fast by what is certain after the first packet
-/// of each chain.
+/// With a round-trip time of 100 ms, t_rho is two round trips. At 20 to 40 % load a complete chain
+/// lets cwnd grow by a factor of 1.375^(1/2) per round trip, the first packet of a chain only by
+/// 1.0625^(1/2), because it gives no more than the zone.
 #[test]
 fn the_window_obeys_a_level_that_two_packets_tell() {
     let cwnd = |millis| send_past(LoadFactor::DPCP, 0.3, Duration::from_millis(millis)).cwnd();

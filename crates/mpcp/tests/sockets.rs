@@ -9,7 +9,7 @@ use skywave_mpcp::{LoadFactor, SenderParameters};
 use skywave_net::{Connection, Endpoint, EndpointConfig, Peer};
 use skywave_transport::dccp::{Ccid, Config};
 
-/// Longer than anything should take: normally the event occurs much earlier.
+/// A time limit far beyond what the test needs.
 const PATIENCE: Duration = Duration::from_secs(30);
 const DATAGRAMS: usize = 5_000;
 const PORT: u16 = 5001;
@@ -50,7 +50,7 @@ async fn carries_data(ccid: Ccid) {
     let both = async { tokio::join!(send, receive) };
     tokio::time::timeout(PATIENCE, both)
         .await
-        .expect("it takes far too long");
+        .expect("the time limit is exceeded");
     let window = *client.stats().congestion.window().unwrap();
     assert_eq!(window.lost, 0);
     assert!(cwnd(&client) > initial, "{window:?}");

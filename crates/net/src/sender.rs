@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// There is one packet to send.
+    /// Offers one packet to send.
     fn one(outgoing: &mut Outgoing<'_>) -> ControlFlow<()> {
         outgoing.packet(packet())
     }

@@ -271,7 +271,7 @@ mod tests {
     use super::within::in_namespace;
     use super::*;
 
-    /// A packet whose sequence number says how it was marked.
+    /// A packet whose ECN field is determined by its sequence number.
     fn marked(index: u64, size: u32) -> (Ecn, Packet) {
         let packet = Packet {
             source_port: 1,
@@ -293,7 +293,7 @@ mod tests {
         Ecn::from_bits((turn % 4) as u8)
     }
 
-    /// Sends packets of all marks, in batches where it can be, and looks at them as they arrive.
+    /// Sends packets with all marks, in batches if possible, and checks them on arrival.
     async fn keeps_marks(here: &Socket, there: &Socket, path: &Path) {
         const COUNT: u64 = 1_000;
         let mut incoming = there.incoming();
@@ -331,8 +331,8 @@ mod tests {
         assert_eq!(largest, here.max_segments().min(10));
     }
 
-    // D12.1-1, U-4: all four ECN code points of each packet pass, out and in, also where packets
-    // leave and arrive in batches. Linux joins packets of one mark only.
+    // D12.1-1, U-4: all four ECN codepoints pass in both directions, even if packets leave and
+    // arrive in batches. (Linux merges only packets with the same mark.)
     #[tokio::test]
     async fn u_4_every_packet_keeps_its_mark() {
         let (v4, v6) = (
@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    // D12.1-1: over IP as well, where a call sends several packets, and says for each from where.
+    // D12.1-1: the same over IP, where one call sends several packets, each with its source.
     #[test]
     fn d12_1_1_every_packet_keeps_its_mark_over_ip() {
         let addresses = &[

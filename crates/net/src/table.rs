@@ -202,7 +202,7 @@ mod tests {
         remote_port: 3,
     };
 
-    /// A table, and two connections that are between the same ports.
+    /// A table, and two connections between the same ports.
     fn table() -> (Table<u8>, [Arc<u8>; 2]) {
         (Table::default(), [1, 2].map(Arc::new))
     }

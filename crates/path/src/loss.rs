@@ -66,7 +66,7 @@ mod testing {
 
     pub(super) const PACKETS: u32 = 100_000;
 
-    /// Whether each of so many packets of this size is lost.
+    /// Whether each of [`PACKETS`] packets of this size is lost.
     pub(super) fn losses(kind: &dyn LossKind, size: u32) -> Vec<bool> {
         let mut loss = kind.build(Xoshiro256PlusPlus::seed_from_u64(7));
         (0..PACKETS).map(|_| loss.loses_next(size)).collect()

@@ -1,4 +1,4 @@
-//! Every discipline, built-in or user-defined, does what it declares.
+//! Every discipline, built-in or user-defined, behaves as it declares.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -417,8 +417,8 @@ fn link(spec: &str) -> Link<Parcel> {
     Link::new(queue, rate, delay)
 }
 
-/// The behaviour of a link under steady overload, and the queue's internal values at the end, read
-/// either after every packet or never.
+/// What a link does with each packet under steady overload, and the queue's internal values at the
+/// end. If `looks`, it reads them in every step, otherwise never.
 fn course(spec: &str, looks: bool) -> (Vec<bool>, Vec<(String, f64)>) {
     let (mut link, mut course, mut values) = (link(spec), Vec::new(), Vec::new());
     for ms in 0..3000 {

@@ -16,7 +16,7 @@ use skywave_wire::Ecn;
 const RATE: Rate = Rate::from_bps(1_000_000);
 const DELAY: Duration = Duration::from_millis(10);
 
-/// A packet with nothing but a size.
+/// A packet that has only a size.
 struct Load(u32);
 
 impl Packet for Load {

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use crate::{Registry, RunOptions, Scenario, register_probe, run};
 
-    /// Probes make the same tables in their own fields as elsewhere.
+    /// A built-in probe makes the same table in its dedicated field as under another name.
     #[test]
     fn a_place_of_its_own_changes_nothing() {
         let mut registry = Registry::default();

@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(routes.fewest_links(3, 0), None);
     }
 
-    /// Every route that continues two equal routes has an equal.
+    /// A route that extends one of two equally short routes also has an equal.
     #[test]
     fn equals_on_the_way_are_equals_at_the_end() {
         let ends = vec![(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)];

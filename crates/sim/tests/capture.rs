@@ -31,7 +31,7 @@ const SCENARIO: &str = r#"
     source = { ftp = { size = "100 kB" } }
 "#;
 
-/// A file in memory that can be looked at after it has been given away.
+/// A file in memory that the test can still read after passing it on.
 #[derive(Clone, Default)]
 struct SharedFile(Arc<Mutex<Vec<u8>>>);
 
@@ -45,7 +45,7 @@ impl Write for SharedFile {
     }
 }
 
-/// The scenario's packets in both directions of the bottleneck, and how many there were.
+/// The captures of both directions of the bottleneck, and the number of packets delivered there.
 fn captures() -> (Vec<Vec<u8>>, u64) {
     let scenario = Scenario::from_toml(SCENARIO, &Registry::default()).unwrap();
     let files = [SharedFile::default(), SharedFile::default()];
@@ -96,7 +96,7 @@ fn a_capture_holds_every_packet_of_the_link() {
 
 #[test]
 fn tshark_reads_it_without_a_complaint() {
-    // What tshark says nobody else can tell; continuous integration installs it.
+    // Nothing can replace tshark as a judge; CI installs it.
     if Command::new("tshark").arg("--version").output().is_err() {
         eprintln!("skipped: tshark is not installed: apt-get install tshark");
         return;

@@ -1,4 +1,4 @@
-//! What is known of a scenario before it runs.
+//! Routes and warnings, which `check` finds before a run.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -47,7 +47,7 @@ fn routes_are_the_fewest_links_or_those_that_are_named() {
     for name in ["a->b", "b->d", "d->b", "b->a", "a->c", "c->d"] {
         assert!(carried(name) > 0, "{name}");
     }
-    // The way back of the flow that would use it never begins.
+    // The only flow whose reverse route uses this link starts after the end of the run.
     assert_eq!(carried("d->c"), 0);
 }
 

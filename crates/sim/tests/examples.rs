@@ -1,8 +1,8 @@
-//! Each example scenario: the physics verifier has nothing to say, the wire changes nothing, and
-//! the fingerprint of its event stream is the one in the repository.
+//! Each example scenario obeys physics, gives the same results with packets encoded on the wire,
+//! and keeps the stored fingerprint of its event stream.
 //!
-//! A change of behaviour shows as a diff of `examples/fingerprints.txt`. Where it is meant, run
-//! `UPDATE_FINGERPRINTS=1 cargo test -p skywave-sim --test examples` and commit the new ones.
+//! A change of behaviour shows as a diff of `examples/fingerprints.txt`. To accept it, run
+//! `UPDATE_FINGERPRINTS=1 cargo test -p skywave-sim --test examples` and commit the new file.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ fn survives_the_wire(name: &str) {
     assert_eq!(typed.fingerprint, results(&scenario).fingerprint);
 }
 
-/// What `check` fills in changes nothing.
+/// The scenario as completed by `check` gives the same results.
 fn runs_as_what_check_makes_of_it(name: &str) {
     let given = example(name);
     let complete = check(&given, &Registry::default()).unwrap().scenario;
@@ -80,7 +80,7 @@ fn keeps_its_fingerprint(name: &str) {
     assert_eq!(stored().get(name), Some(&fingerprint));
 }
 
-/// Stores one fingerprint anew, while no other test does.
+/// Replaces one stored fingerprint. Tests run in parallel, so it holds a lock.
 fn store(name: &str, fingerprint: &str) {
     static WRITING: Mutex<()> = Mutex::new(());
     let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Links that are not the same all the time: losses, traces, jitter, another way back.
+//! Links with losses, traces, jitter, or a different reverse direction.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -47,7 +47,7 @@ fn scenario(link: &str) -> String {
     )
 }
 
-/// Runs a scenario, judged by the physics verifier and held against the wire.
+/// Runs a scenario with physics and wire verified.
 fn judged(text: &str) -> Results {
     let mut scenario =
         Scenario::from_toml(text, &Registry::default()).unwrap_or_else(|error| panic!("{error}"));
@@ -94,13 +94,14 @@ fn gilbert_elliott_losses_obey_physics() {
     obeys_physics("loss = { gilbert-elliott = { good_to_bad = 0.01, bad_to_good = 0.3 } }");
 }
 
-/// An outage of half a second on average every two seconds.
+/// The link is up for 2 s and down for 0.5 s on average. Outages reduce the capacity that
+/// utilisation refers to.
 #[test]
 fn outages_obey_physics_and_are_no_capacity() {
     let results = obeys_physics("trace = { outages = { up = \"2 s\", down = \"0.5 s\" } }");
     let again = obeys_physics("trace = { outages = { up = \"2 s\", down = \"0.5 s\" } }");
     assert_eq!(results.fingerprint, again.fingerprint);
-    // 20 s and 1 Mbps: 2.5 MB. With a queue of 20 packets, TCP uses what there is.
+    // Without outages the link could carry 2.5 MB in 20 s.
     let delivered: u64 = results
         .summary
         .flows
@@ -141,7 +142,7 @@ impl Loss for Counted {
     }
 }
 
-/// Doubles the rate for a second, every other second, for ever.
+/// Doubles the rate in every other second, without end.
 #[derive(JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tides {}
@@ -156,7 +157,7 @@ impl TraceKind for Tides {
     }
 }
 
-/// A loss model and a kind of trace from outside, registered as the built-in ones are.
+/// Users register their own loss models and traces like built-in ones.
 #[test]
 fn losses_and_traces_of_ones_own_run_as_those_that_are_built_in_do() {
     let mut registry = Registry::default();
@@ -200,7 +201,8 @@ fn losses_and_traces_of_ones_own_run_as_those_that_are_built_in_do() {
     assert_eq!(error.field, "links[0].trace.tides.height");
 }
 
-/// Half of 1 Mbps, a link that is out for half of the time, and no link at all: what UDP gets.
+/// A link with half the rate, or down for half the time, delivers half as many packets of an
+/// overloading UDP flow, and is fully utilised.
 #[test]
 fn a_trace_is_the_capacity() {
     let heavy = |trace: &str| {
@@ -221,7 +223,6 @@ fn a_trace_is_the_capacity() {
         let summary = heavy(trace);
         let ratio = summary.links[0].delivered as f64 / whole.links[0].delivered as f64;
         assert!((ratio - share).abs() < 0.02, "{trace}: {ratio}");
-        // What a link could have carried is less, too.
         let utilisation = summary.links[0].utilisation;
         // A packet that has begun when the rate changes is finished at the old one.
         assert!(

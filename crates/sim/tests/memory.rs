@@ -1,4 +1,4 @@
-//! What an idle flow costs.
+//! The memory of an idle flow.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ fn an_idle_flow_costs_less_than_two_kilobytes() {
     };
     let idle = bench.idle().unwrap();
     let bytes_per_flow = (resident_bytes() - before) / u64::from(flows);
-    println!("{bytes_per_flow} bytes for each idle flow, its description included");
+    println!("{bytes_per_flow} bytes per idle flow, including its description");
     assert!(bytes_per_flow < 2048, "{bytes_per_flow}");
     drop(idle);
 }

@@ -1,4 +1,4 @@
-//! Probes and observers from outside the crate.
+//! User-defined probes and observers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ use skywave_units::{Duration, Instant};
 
 use crate::support::{counts, floats, table, words};
 
-/// Two files over a link with a short queue, which loses packets.
+/// Two flows that overflow the short queue of a link.
 fn text(probes: &str) -> String {
     format!(
         r#"
@@ -66,8 +66,8 @@ fn names(results: &Results) -> Vec<&str> {
         .collect()
 }
 
-/// All that a probe is told of, in one: queues at sampling times, the largest cwnd of each sender
-/// between them, and packets received.
+/// A probe that uses every callback: for queues and SRTT at sampling times, for the largest cwnd of
+/// each sender so far, and for packets received so far.
 struct Own {
     setup: Arc<ProbeSetup>,
     cwnd_max: Vec<f64>,
@@ -163,7 +163,7 @@ fn a_probe_of_ones_own_makes_a_table() {
         names(&results),
         [names(&plain), vec!["windows", "own"]].concat()
     );
-    // Whoever watches changes nothing, and takes nothing from the others.
+    // A probe changes neither the run nor other probes' tables.
     assert_eq!(results.fingerprint, plain.fingerprint);
     assert_eq!(results.tables[..plain.tables.len()], plain.tables);
 
@@ -207,13 +207,13 @@ fn tables_are_asked_for_by_name() {
         names(&switched),
         [names(&without), vec!["packets"]].concat()
     );
-    // A scenario is written as it was read.
+    // The list survives a round trip through JSON unchanged.
     let scenario = Scenario::from_toml(&text(named), &default).unwrap();
     let again = Scenario::from_json(&scenario.to_json(), &default).unwrap();
     assert_eq!(again.probes.tables, scenario.probes.tables);
 }
 
-/// The values that a control, and a queue discipline, tell of their inside.
+/// The internal values published by a control and a queue discipline.
 #[test]
 fn inner_values_are_recorded() {
     let scenario = text("tables = [\"controls\", \"queues\"]")
@@ -230,7 +230,7 @@ fn inner_values_are_recorded() {
     let (flows, names) = (words(controls, "flow"), words(controls, "name"));
     assert!(
         flows.iter().all(|&flow| flow == "tcp"),
-        "CCID 2 tells nothing"
+        "CCID 2 publishes nothing"
     );
     assert!(names.contains(&"w_max_packets"));
     let values = floats(controls, "value");
@@ -243,7 +243,7 @@ fn inner_values_are_recorded() {
         .filter(|&row| links[row] == "a->b" && names[row] == "average_packets")
         .map(|row| (times[row], values[row]))
         .collect();
-    assert_eq!(averages.len(), 30, "one at each sampling time");
+    assert_eq!(averages.len(), 30, "one per sampling time");
     assert!((averages[9].0 - 1.0).abs() < 1e-9);
     assert!(averages.iter().any(|&(_, average)| average > 1.0));
 }
@@ -259,7 +259,7 @@ fn an_unknown_table_is_answered_with_those_that_are_known() {
     assert!(known.unwrap().split(", ").any(|name| name == "own"));
 }
 
-/// How often a probe is called by each method, which wants some of them.
+/// A probe that wants some callbacks and counts the calls of each.
 struct Called {
     wants: Wants,
     calls: [u64; 3],
@@ -322,7 +322,7 @@ fn a_probe_is_told_of_what_it_wants() {
     assert!(called("n").eq([false, false, false]));
 }
 
-/// No name belongs to this crate.
+/// A user's probe may replace a built-in one of the same name.
 #[test]
 fn a_standard_table_may_be_anothers() {
     let mut registry = Registry::default();
@@ -336,7 +336,7 @@ fn a_standard_table_may_be_anothers() {
     );
 }
 
-/// Packets by event, link by link, and the delay from sending to receiving.
+/// Counts packets by event and by link, and measures the smallest end-to-end delay.
 #[derive(Default)]
 struct Watcher {
     sent: u64,
@@ -386,7 +386,7 @@ impl Observer for Watcher {
         let counted = sample.links().map(|link| link.count());
         assert!(
             counted.eq(self.links),
-            "links are counted for those who watch"
+            "the sample's counts match the events"
         );
     }
 }
@@ -412,7 +412,7 @@ fn an_observer_of_ones_own_watches_a_run() {
         );
         assert!(
             watcher.sent_at.len() as u64 == watcher.most_under_way,
-            "slots are used again"
+            "slots are reused"
         );
         for (link, count) in results.summary.links.iter().zip(watcher.links) {
             assert_eq!(
@@ -444,7 +444,7 @@ fn an_observer_of_ones_own_watches_a_run() {
     }
 }
 
-/// Every column says what it holds, those of a run without any of it too.
+/// Every table's columns are listed and documented before a run, and match its results.
 #[test]
 fn tables_are_known_before_a_run() {
     let registry = Registry::default();

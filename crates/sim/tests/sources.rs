@@ -1,4 +1,4 @@
-//! A source from outside, registered as the built-in ones are.
+//! A user-defined source, registered like the built-in ones.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,12 +13,12 @@ use skywave_sim::{
 use skywave_units::{Duration, Instant};
 use skywave_wire::Payload;
 
-/// Bursts of datagrams of 500 bytes, once a second.
+/// Sends a burst of 500-byte datagrams every second.
 #[derive(JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bursts {
     datagrams: u32,
-    /// Whether only a byte stream will do.
+    /// Whether it requires a byte stream.
     #[serde(default)]
     streams: bool,
 }
@@ -74,7 +74,7 @@ fn registry() -> Registry {
     registry
 }
 
-/// A flow from the start of a second until the middle of another.
+/// A flow that sends from 1 s to 5.5 s.
 fn scenario(transport: &str, source: &str) -> Result<Scenario, String> {
     let text = format!(
         r#"

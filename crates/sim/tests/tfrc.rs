@@ -4,8 +4,8 @@
 
 use skywave_sim::{FlowSummary, Registry, RunOptions, Scenario, run};
 
-/// 60 s over a link of this rate and a round-trip time of 102 ms, with a queue of 10 packets for each
-/// Mbps; the wire and physics are checked.
+/// Runs for 60 s over a link of this rate, with a round-trip time of 102 ms, a queue of 10 packets
+/// per Mbps, and physics and wire verified.
 fn over_a_bottleneck(rate: &str, pairs: u32, flow: impl Fn(u32) -> String) -> Vec<FlowSummary> {
     let flows: String = (1..=pairs).map(flow).collect();
     let queue = if rate == "2 Mbps" { 20 } else { 100 };
@@ -43,13 +43,12 @@ fn flow(pair: u32, transport: &str, datagram: u32) -> String {
     )
 }
 
-/// Delivered bits per second, of 2 Mbps.
+/// The flow's share of a 2 Mbps link.
 fn share(flow: &FlowSummary) -> f64 {
     flow.delivered_bytes as f64 * 8.0 / 60.0 / 2e6
 }
 
-/// T-1, C3-1: alone, CCID 3 fills the better part of the link and loses little, under both sets of
-/// rules.
+/// T-1, C3-1: alone, CCID 3 uses most of the link and loses little, under both sets of rules.
 #[test]
 fn ccid_3_alone() {
     for transport in [
@@ -64,7 +63,7 @@ fn ccid_3_alone() {
 }
 
 /// RFC 5348 section 1: "generally within a factor of two of the sending rate of a TCP flow under the
-/// same conditions". Four flows each, which begin one after the other.
+/// same conditions". Four flows of each kind, which start one after another.
 #[test]
 fn ccid_3_beside_tcp_and_ccid_2() {
     for other in ["{ tcp = {} }", "{ dccp = { ccid = 2 } }"] {
@@ -92,7 +91,7 @@ fn ccid_3_beside_tcp_and_ccid_2() {
     }
 }
 
-/// C4-3: 100-byte packets leave no closer than 10 ms apart: 100 in a second.
+/// C4-3: 100-byte packets leave at least 10 ms apart, so at most 100 per second.
 #[test]
 fn ccid_4_is_limited_to_a_hundred_packets_per_second() {
     let flows = over_a_bottleneck("2 Mbps", 1, |pair| {

@@ -1,5 +1,5 @@
-//! X, X_recv and p of CCID 3 over long runs: the throughput equation, dynamic feedback, and what the
-//! probe of rates shows.
+//! Long runs of CCID 3: the throughput equation, the limit by X_recv, and dynamic feedback, as
+//! recorded by the table `rates`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
 
 use crate::support::{counts, floats, table, words};
 
-/// What is chosen about a run of one CCID 3 flow over `a->b`.
+/// The parameters of a run of one CCID 3 flow over `a->b`.
 struct Path<'a> {
     seconds: u32,
     /// The link's rate, its delay each way, and its queue in packets.
@@ -21,12 +21,12 @@ struct Path<'a> {
     queue: u32,
     /// Arrival ordinals of the packets that are lost.
     lost: Vec<u64>,
-    /// The table `tfrc`.
+    /// The field `tfrc` of the transport.
     tfrc: &'a str,
     source: &'a str,
 }
 
-/// A path of 100 ms on which nothing is lost but what a test names.
+/// A path with a round-trip time of 100 ms that loses only the packets in `lost`.
 const WIDE: Path<'_> = Path {
     seconds: 0,
     rate: "100 Mbps",
@@ -82,7 +82,7 @@ impl Path<'_> {
     }
 }
 
-/// Packets that came to `link` in the second that ends at each time, over all flows.
+/// Arrivals at `link` of all flows, in the second that ends at each time.
 fn arrivals(results: &Results, link: &str) -> Vec<(f64, u64)> {
     let batch = table(results, "link_flows");
     let rows = floats(batch, "time_s")
@@ -96,15 +96,15 @@ fn arrivals(results: &Results, link: &str) -> Vec<(f64, u64)> {
         .collect()
 }
 
-/// Packets per second that came to `link` from `warm` seconds on.
+/// The mean arrival rate at `link` from `warm` seconds on, in packets per second.
 fn mean_rate(results: &Results, link: &str, warm: f64) -> f64 {
     let rows = arrivals(results, link);
     let rows: Vec<_> = rows.iter().filter(|&&(at, _)| at > warm).collect();
     rows.iter().map(|&&(_, count)| count as f64).sum::<f64>() / rows.len() as f64
 }
 
-/// Packets per second by the equation, at the p and the R that the sender knew: the mean over time from
-/// `warm` seconds on.
+/// The throughput equation's rate at the sender's p and R, in packets per second, averaged over the
+/// time from `warm` seconds on.
 fn by_equation(results: &Results, warm: f64) -> f64 {
     let rates = table(results, "rates");
     let times = floats(rates, "time_s");
@@ -129,8 +129,8 @@ const KINDS: [&str; 4] = [
     r#"{ rules = "rfc5348", feedback = { dynamic = { rtt_ref = "25 ms", window = "round-trip" } }, smoothing = "per-round-trip" }"#,
 ];
 
-/// T-1, T-11: where every n-th packet is lost, and so p is 1/n, the rate is the equation's within 5 %
-/// from p = 0.1 % to 10 %.
+/// T-1, T-11: if every n-th packet is lost, p is 1/n, and the rate is within 5 % of the equation's
+/// for p from 0.1 % to 10 %.
 #[test]
 fn every_nth_packet_lost_gives_the_equations_rate() {
     for tfrc in KINDS {
@@ -152,9 +152,9 @@ fn every_nth_packet_lost_gives_the_equations_rate() {
     }
 }
 
-/// T-1, T-11: where packets are lost at random, the rate is the mean of the equation over the p that
-/// was measured, within 5 %. (That mean is above the equation's value at the mean p, by up to two
-/// fifths at 10 %: few intervals are averaged, and the equation is convex.)
+/// T-1, T-11: with random losses, the mean rate is within 5 % of the mean of the equation over the
+/// measured p. (The equation is convex and p averages few intervals, so this mean exceeds the rate
+/// at the mean p, by up to two fifths for losses of 10 %.)
 #[test]
 fn random_losses_give_the_equations_rate() {
     for tfrc in KINDS {
@@ -175,9 +175,8 @@ fn random_losses_give_the_equations_rate() {
     }
 }
 
-/// T-5, T-6: over a bottleneck, X at each report is within twice what arrived: over two round-trip times
-/// under RFC 5348, by the latest report under RFC 3448. Infinity counts until the first losses or
-/// the third round-trip time.
+/// T-5, T-6: after the first loss, X at each report is at most twice X_recv: the greatest of two
+/// round-trip times under RFC 5348, the latest under RFC 3448.
 #[test]
 fn x_keeps_to_twice_the_receive_rate_over_a_bottleneck() {
     for (index, tfrc) in KINDS.into_iter().enumerate() {
@@ -224,8 +223,8 @@ fn x_keeps_to_twice_the_receive_rate_over_a_bottleneck() {
     }
 }
 
-/// Reports on the way back: once in a round-trip time, or as often as dynamic feedback says; the cost is
-/// there to be read, and more reports change nothing in a steady state.
+/// The receiver reports once per round-trip time, or as often as dynamic feedback requires. In
+/// steady state, more frequent reports do not change the rate.
 #[test]
 fn dynamic_feedback_has_its_price() {
     let run = |feedback: &str| {
@@ -260,8 +259,8 @@ fn dynamic_feedback_has_its_price() {
     }
 }
 
-/// Voice of 80 bytes each 30 ms. With s as it is sent, all of it leaves; where each packet counts as 1460
-/// bytes, or 500, the limit of twice X_recv, which counts what arrived, holds it down.
+/// Voice sends 80 bytes every 30 ms. All of it leaves if s is the real segment size. If s is 500 or
+/// 1460 bytes, the limit of twice X_recv, which counts real bytes, holds it down.
 #[test]
 fn a_nominal_segment_size_holds_small_packets_down() {
     let share = |size: &str| {

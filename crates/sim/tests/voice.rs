@@ -1,4 +1,4 @@
-//! Calls over UDP and DCCP: every frame is accounted for.
+//! Voice over UDP and DCCP: every frame is accounted for.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use skywave_sim::{Registry, Results, Scenario};
 
 use crate::support::{counts, run_verified, table};
 
-/// 60 s of a call with 80 B every 30 ms: 2000 frames. The wire and physics are checked.
+/// Runs a call of 2000 frames, 80 B every 30 ms for 60 s, with physics and wire verified.
 fn call(transport: &str, voice: &str, link: &str) -> Results {
     let text = format!(
         r#"
@@ -37,7 +37,7 @@ fn call(transport: &str, voice: &str, link: &str) -> Results {
     run_verified(&text)
 }
 
-/// The sum of a column of the table of voice.
+/// The sum of a column of the table `voice`.
 fn total(results: &Results, column: &str) -> u64 {
     counts(table(results, "voice"), column).iter().sum()
 }
@@ -55,7 +55,7 @@ fn mean(results: &Results, column: &str) -> f64 {
 const UDP: &str = "{ udp = {} }";
 const CCID_3: &str = "{ dccp = { ccid = 3 } }";
 const WIDE: &str = "rate = \"1 Mbps\"";
-/// Headers included, voice over CCID 3 needs 32 kbps.
+/// Too narrow: with headers, voice over CCID 3 needs 32 kbps.
 const NARROW: &str = "rate = \"20 kbps\"\nqueue = { drop-tail = { packets = 10 } }";
 
 #[test]
@@ -64,10 +64,10 @@ fn on_an_idle_link_all_is_played_after_the_delay() {
     for column in ["frames", "sent", "played"] {
         assert_eq!(total(&results, column), 2000, "{column}");
     }
-    // 108 B at 1 Mbps, and the propagation delay.
+    // The propagation delay, plus 108 B at 1 Mbps.
     assert!((mean(&results, "delay_mean_s") - 0.050_864).abs() < 1e-9);
     assert!(mean(&results, "wait_mean_s").abs() < 1e-12);
-    // CCID 3 begins with a handshake and a packet a second or so.
+    // CCID 3 starts with a handshake and a low rate, which delays the first frames.
     let results = call(CCID_3, "", WIDE);
     assert_eq!(total(&results, "frames"), 2000);
     assert!(
@@ -91,13 +91,14 @@ fn what_links_lose_is_lost() {
     let lossy = "rate = \"1 Mbps\"\nloss = { bernoulli = { probability = 0.1 } }";
     let results = call(UDP, "frames = 2", lossy);
     let lost = total(&results, "lost");
-    // Two frames a packet.
+    // Two frames per packet.
     assert_eq!(lost, 2 * results.summary.links[0].drops);
     assert!((140..=260).contains(&lost), "{lost}");
     assert_eq!(total(&results, "played"), 2000 - lost);
 }
 
-/// Sent, refused, or waiting at the end; and of what was sent: lost, late or played.
+/// Each frame is sent, refused by the send queue, or still queued at the end. Each frame sent is
+/// lost, late, played, or in flight at the end.
 #[test]
 fn a_link_that_is_too_narrow_loses_in_every_way() {
     let results = call(
@@ -119,7 +120,8 @@ fn a_link_that_is_too_narrow_loses_in_every_way() {
     assert_eq!(sent, results.summary.flows[0].packets_sent);
 }
 
-/// The packets of 108 B that fit are too few; with more frames in each, all fit.
+/// The link is too narrow for one packet per frame. An adaptive source puts more frames into a
+/// packet, which saves headers, and uses smaller frames.
 #[test]
 fn an_adaptive_source_gets_more_through() {
     let fixed = call(CCID_3, "deadline = \"400 ms\"", NARROW);
@@ -132,13 +134,13 @@ fn an_adaptive_source_gets_more_through() {
     assert!(more > 2 * fixed, "{fixed}, {more}");
     assert!(mean(&adaptive, "mode_mean") > 0.5);
     assert_eq!(total(&adaptive, "frames"), 2000);
-    // Where there is room, it is as any other.
+    // On a wide link it behaves like a fixed source.
     let roomy = call(UDP, "adapt = { frames = 6, modes = [\"40 B\"] }", WIDE);
     assert_eq!(roomy.summary.flows[0].packets_sent, 2000);
     assert!(mean(&roomy, "mode_mean").abs() < 1e-12);
 }
 
-/// ITU-T P.59: talks 1.004 s of 2.591 s.
+/// A tenth of the means of ITU-T P.59, which talks for 1.004 s of every 2.591 s.
 #[test]
 fn talkspurts_leave_pauses() {
     let talk = "talkspurts = { talk = \"100.4 ms\", pause = \"158.7 ms\" }";

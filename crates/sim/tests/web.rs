@@ -1,4 +1,4 @@
-//! Web traffic: every file has a connection of its own and arrives.
+//! Web traffic: each file has its own connection.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,8 @@ use skywave_sim::Results;
 
 use crate::support::{run_verified, table};
 
-/// Sources that fetch over 10 Mbps with a round-trip time of 100 ms. The wire and physics are checked.
+/// Runs two web sources over 10 Mbps with a round-trip time of 100 ms, with physics and wire
+/// verified.
 fn browse(transport: &str, web: &str, link: &str, stop: &str) -> Results {
     let text = format!(
         r#"
@@ -47,7 +48,7 @@ fn browse(transport: &str, web: &str, link: &str, stop: &str) -> Results {
     run_verified(&text)
 }
 
-/// Start, finish, bytes and what arrived of them, of the files that are over.
+/// Start, finish, size and arrived bytes of each finished file.
 fn files(results: &Results) -> Vec<(f64, f64, u64, u64)> {
     let transfers = table(results, "transfers");
     let column = |name| transfers.column_by_name(name).unwrap();
@@ -67,7 +68,7 @@ fn files(results: &Results) -> Vec<(f64, f64, u64, u64)> {
 
 const TCP: &str = "{ tcp = {} }";
 const DCCP: &str = "{ dccp = {} }";
-/// Files of very nearly 20,000 B, a second apart.
+/// Files of almost exactly 20,000 B, with a pause of almost exactly 1 s.
 const EVEN: &str = "think = [{ probability = 1.0, median = \"1 s\", shape = 1e9 }], \
     size = { median = \"20 kB\", shape = 1e9 }";
 
@@ -88,12 +89,12 @@ fn all_files_arrive() {
             .iter()
             .map(|flow| flow.delivered_bytes)
             .sum();
-        assert!(delivered >= arrived, "counts of past connections are kept");
+        assert!(delivered >= arrived, "past connections still count");
     }
 }
 
-/// A new connection begins with a handshake and slow start, whatever the one before it had come to:
-/// every file takes the same time. TCP sends 4, 8 and 8 segments after the handshake, CCID 2 4, 6, 9 and 1.
+/// Each connection starts with a handshake and slow start, so every file takes the same time. After
+/// the handshake TCP sends 4, 8 and 8 segments, and CCID 2 sends 4, 6, 9 and 1.
 #[test]
 fn each_file_begins_anew() {
     for (transport, round_trips) in [(TCP, 4.0), (DCCP, 5.0)] {
@@ -107,7 +108,7 @@ fn each_file_begins_anew() {
         );
         for (start, finish, bytes, _) in files {
             assert!((19_999..=20_001).contains(&bytes), "{bytes}");
-            // The two flows share the link, which may cost a few packets' time.
+            // The other flow may delay a file by a few packets.
             assert!(
                 (finish - start - first).abs() < 0.02,
                 "{} {first}",
@@ -128,7 +129,7 @@ fn lost_data_arrive_over_tcp_and_do_not_over_dccp() {
     assert!(dccp.iter().any(|file| file.3 < file.2));
     assert!(
         dccp.len() > 20,
-        "the Close is repeated until it is answered"
+        "the Close is retransmitted until it is answered"
     );
 }
 

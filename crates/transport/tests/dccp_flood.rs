@@ -68,7 +68,7 @@ fn connect(listener: &mut Listener, now: Instant) -> Connection {
             }
         }
     }
-    panic!("the honest client has no connection");
+    panic!("the genuine client did not connect");
 }
 
 /// D8.1-6: a million Requests from everywhere take no more memory than the listener permits for
@@ -97,7 +97,7 @@ fn a_million_forged_requests() {
             _ => {}
         }
     }
-    assert_eq!(responses, REQUESTS, "nobody is turned away");
+    assert_eq!(responses, REQUESTS, "every Request gets a Response");
     assert_eq!(listener.half_open(), ListenerConfig::default().half_open);
     let server: dccp::Connection = connect(&mut listener, now);
     assert_eq!(

@@ -92,7 +92,7 @@ fn damaged_packets_are_refused() {
             let mut bytes = ip.payload.to_vec();
             bytes[position] ^= 0x10;
             let result = Packet::parse(&bytes.into(), Checksum::Over(ip.addresses));
-            assert!(result.is_err(), "byte {position} may be anything");
+            assert!(result.is_err(), "damage to byte {position} is not noticed");
         }
     }
 }
@@ -273,7 +273,7 @@ fn classic(magic: [u8; 4], fraction: u32) -> Vec<u8> {
         &word(1_700_000_000),
         &word(fraction),
         &word(3),
-        &word(70_000), // longer than the snap length, as a cut-off frame is
+        &word(70_000), // original length of a truncated frame: longer than the snap length
         b"abc",
     ]
     .concat()

@@ -1,4 +1,4 @@
-//! The TCP codec from outside.
+//! The TCP codec through its public interface.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -57,8 +57,9 @@ fn segment() -> impl Strategy<Value = Segment> {
 }
 
 proptest! {
-    /// The checksum is that of the segment before its acknowledgement number was lowered, and the
-    /// difference tells by how much. Whoever does not expect it drops the segment.
+    /// With a checksum offset, a segment keeps the checksum from before its acknowledgement number
+    /// was lowered, so the difference gives the offset. A receiver that does not expect an offset
+    /// drops the segment.
     #[test]
     fn a_checksum_tells_by_how_much_a_number_was_lowered(
         mut segment in segment(), checksum in support::checksum(), offset in 1..8_u8,
@@ -70,7 +71,7 @@ proptest! {
         segment.checksum_offset = offset;
         let lowered = segment.to_bytes(checksum).unwrap();
         prop_assert_eq!(&before[..8], &lowered[..8]);
-        prop_assert_eq!(&before[12..], &lowered[12..], "all but the number is the same");
+        prop_assert_eq!(&before[12..], &lowered[12..], "only the number differs");
         if checksum == Checksum::Ignored {
             return Ok(());
         }
@@ -82,7 +83,7 @@ proptest! {
     }
 }
 
-// A SYN as Linux sends it, with the checksum computed word by word over 10.0.0.1 > 10.0.0.2.
+// A SYN as sent by Linux; its checksum is computed by hand for 10.0.0.1 > 10.0.0.2.
 #[test]
 fn reads_a_syn_of_linux() {
     let bytes = [

@@ -82,8 +82,8 @@ fn ns2_tcp_halves_whole_windows() {
     assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 2.0));
 }
 
-// C2-5: one packet for every two that are newly acknowledged and not marked, at most Ack Ratio / 2
-// for each acknowledgement.
+// C2-5: cwnd grows by one packet per two newly acknowledged, unmarked packets, and by at most Ack
+// Ratio / 2 per acknowledgement.
 #[test]
 fn rfc4341_slow_start_counts_pairs_of_unmarked_packets() {
     let mut window = with(AimdConfig::rfc4341(1000), 4.0, f64::INFINITY);
@@ -103,7 +103,7 @@ fn rfc4341_slow_start_counts_pairs_of_unmarked_packets() {
     assert_eq!(window.cwnd(), 10.0);
 }
 
-// C2-5: one packet for a window of data without loss.
+// C2-5: cwnd grows by one packet per window of data without loss.
 #[test]
 fn rfc4341_congestion_avoidance_counts_windows() {
     let mut window = with(AimdConfig::rfc4341(1000), 4.0, 4.0);
@@ -137,7 +137,7 @@ fn rfc4341_halves_and_rounds_down() {
 fn ns2_tcplike_carries_the_overflow_into_congestion_avoidance() {
     let mut window = with(AimdConfig::ns2_tcplike(), 9.0, 10.0);
     window.on_ack(&ack(9, 2));
-    // One packet reaches ssthresh; one of the step and the seven beyond it count on.
+    // One packet reaches ssthresh; the rest of the step and the seven beyond it still count.
     assert_eq!(window.cwnd(), 10.0);
     window.on_ack(&ack(2, 2));
     assert_eq!(window.cwnd(), 11.0);
@@ -246,8 +246,8 @@ fn config() -> impl Strategy<Value = AimdConfig> {
         )
 }
 
-// RFC 5681 section 3.1: ssthresh is no more than half of FlightSize. Duplicate acknowledgements
-// have let out far more than cwnd when a fast recovery ends in a timeout.
+// RFC 5681 section 3.1: ssthresh is at most half of FlightSize. If fast recovery ends in a timeout,
+// FlightSize far exceeds cwnd, because duplicates have released packets; ssthresh is half of cwnd.
 #[test]
 fn a_timeout_in_a_swollen_flight_halves_what_the_path_has_borne() {
     let mut window = Aimd::new(AimdConfig {
@@ -303,7 +303,7 @@ proptest! {
         }
     }
 
-    // The laws that count packets keep whole windows, as the documents say.
+    // Laws that count packets keep cwnd whole.
     #[test]
     fn ccid2_windows_are_whole(
         ns2 in any::<bool>(),

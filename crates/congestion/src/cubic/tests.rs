@@ -32,7 +32,7 @@ fn reduced(cwnd: f64) -> Cubic {
     window
 }
 
-/// Acknowledges a window each `rtt` seconds until `until`, evenly spaced.
+/// Acknowledges a window every `rtt` seconds until `until`, evenly spaced.
 fn run(window: &mut Cubic, from: f64, until: f64, rtt: f64) {
     let mut now = from;
     while now < until {
@@ -96,7 +96,8 @@ fn rfc9438_4_4_and_4_5_the_window_follows_the_cubic() {
     for until in [1.0, 2.0, 3.0, 4.0, 5.0] {
         run(&mut window, now, until, 0.1);
         now = until;
-        // It aims at what the cubic says a round-trip time ahead, and needs one to get there.
+        // cwnd approaches the cubic's value one round-trip time ahead, which takes a round-trip
+        // time.
         let epoch = window.epoch.unwrap();
         let (here, ahead) = (epoch.window(0.4, now), epoch.window(0.4, now + 0.1));
         let cwnd = window.cwnd();
@@ -111,10 +112,10 @@ fn rfc9438_4_4_and_4_5_the_window_follows_the_cubic() {
 fn rfc9438_4_3_where_reno_would_be_faster_the_window_is_renos() {
     let mut window = reduced(20.0);
     run(&mut window, 0.0, 0.1, 0.01);
-    // 3 * 0.3 / 1.7 packets a round trip.
+    // 3 * 0.3 / 1.7 packets per round trip.
     assert_near(window.cwnd(), 14.0 + 10.0 * 0.529, 0.3);
     run(&mut window, 0.1, 0.2, 0.01);
-    // One packet a round trip from the former maximum on.
+    // One packet per round trip above the previous maximum.
     let at_maximum = 6.0 / 0.529;
     assert_near(window.cwnd(), 20.0 + (20.0 - at_maximum), 0.5);
 }
@@ -163,8 +164,8 @@ fn rfc9438_4_2_time_in_which_the_application_was_the_limit_does_not_count() {
     assert_near(window.cwnd(), other.cwnd(), 0.3);
 }
 
-/// Section 5.1, equation 6, and the column for C = 0.4 of table 1: the average window between
-/// losses that are equally many packets apart.
+/// Section 5.1, equation 6 and table 1 for C = 0.4: the average window for losses at equal
+/// distances in packets.
 #[test]
 fn rfc9438_5_1_the_average_window_is_that_of_the_response_function() {
     for (loss_rate, expected) in [(1e-4, 187.0), (1e-5, 1054.0)] {

@@ -129,7 +129,8 @@ mod tests {
         Instant::ZERO + MS * millis
     }
 
-    /// C3-10: 0 at first, one for each quarter, at most five at a time, modulo 16.
+    /// C3-10: starts at 0 and advances by one per quarter of a round-trip time, by at most five
+    /// between packets, modulo 16.
     #[test]
     fn c3_10_counts_quarters_of_a_round_trip() {
         let mut counter = WindowCounter::default();
@@ -138,12 +139,13 @@ mod tests {
         for millis in [7, 31, 32, 56, 57, 107, 257, 657, 1_000, 1_400] {
             sent.push(counter.on_send(at(millis), rtt));
         }
-        // 24 ms after the first one: not yet a quarter. At 57 ms only 25 ms have gone by since the
-        // counter moved at 32 ms. 1000 and 1400: five each, and around.
+        // 24 ms after the first packet is less than a quarter. At 57 ms only 25 ms have passed
+        // since the counter moved at 32 ms. At 1000 and 1400 ms it advances by five and wraps.
         assert_eq!(sent, [0, 0, 1, 1, 2, 4, 9, 14, 3, 8]);
     }
 
-    /// C3-10: after an acknowledgement of WC, at least WC + 4; no less than it is already.
+    /// C3-10: after an acknowledgement of a packet with counter WC, it is at least WC + 4, and
+    /// never moves back.
     #[test]
     fn c3_10_moves_on_with_acknowledgements() {
         let mut counter = WindowCounter::default();
@@ -176,7 +178,7 @@ mod tests {
             clock.on_arrival(at(millis), counter & 0xf);
         }
         assert_eq!(clock.rtt(), None);
-        // As long as there is none with D = 4, D = 2 will do: (16 - 1) * 4 / 2.
+        // Until a pair with D = 4 exists, D = 2 serves: (16 - 1) * 4 / 2.
         clock.on_arrival(at(16), (k + 1) & 0xf);
         assert_eq!(micros(&clock), Some(30_000));
         // From K - 1 to K + 3: 28 ms, with a weight of a tenth.

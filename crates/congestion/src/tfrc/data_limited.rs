@@ -66,7 +66,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// T-5: a single moment without unused permission makes an interval not data-limited.
+    /// T-5: an interval is not data-limited if the sender used its whole rate once in it.
     #[test]
     fn t_5_data_limited_intervals() {
         let mut limited = DataLimited::new();
@@ -83,8 +83,8 @@ mod tests {
         assert!(limited.on_feedback(at(460), RTT), "350 is too old");
     }
 
-    /// A sender that always uses its whole rate never counts as data-limited, regardless of the
-    /// number and delay of reports; and it needs little memory.
+    /// A sender that always uses its whole rate is never data-limited, whatever the number and
+    /// delay of reports, and memory stays small.
     #[test]
     fn any_number_of_reports() {
         for gap in [1, 10, 100, 350] {

@@ -72,7 +72,7 @@ mod tests {
     }
 
     proptest! {
-        /// T-16: far within the 5 % that section 6.3.1 allows.
+        /// T-16: the error is far below the 5 % that section 6.3.1 allows.
         #[test]
         fn t_16_inverse_gives_the_rate_back(packets in 0.005f64..1e6) {
             let p = loss_event_rate(packets);

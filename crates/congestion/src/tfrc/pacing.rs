@@ -89,7 +89,7 @@ mod tests {
             assert_eq!(burst(&mut pacing, at(1_000 + 10 * step + 3), PACE), 1);
         }
         assert_eq!(pacing.next(at(1_094), PACE), at(1_100));
-        // After a long pause: the packets of the last 35 ms, and the one that is due.
+        // After a long pause: packets for the credit of 35 ms, and the one that is due.
         assert_eq!(burst(&mut pacing, at(9_000), PACE), 4);
         let none = Pace {
             credit: Duration::ZERO,

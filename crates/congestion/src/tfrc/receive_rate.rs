@@ -89,8 +89,8 @@ impl ReceiveRate {
 mod tests {
     use super::*;
 
-    /// Regardless of the number of reports, a rate covers little more than a round-trip time, and
-    /// memory stays small.
+    /// For any number of reports, a rate covers little more than a round-trip time, and memory
+    /// stays small.
     #[test]
     fn any_number_of_reports() {
         const RTT: Duration = Duration::from_millis(1_000);

@@ -101,8 +101,8 @@ mod tests {
         assert_eq!((set.max(), set.latest()), (600.0, 400.1));
     }
 
-    /// Regardless of the number of reports, the maximum covers two round-trip times to within a
-    /// sixteenth of one, and the set stays small.
+    /// For any number of reports, the maximum covers two round-trip times to within a sixteenth of
+    /// one, and the set stays small.
     #[test]
     fn any_number_of_reports() {
         let mut set = ReceiveSet::new(at(0));

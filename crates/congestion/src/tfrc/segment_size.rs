@@ -73,7 +73,7 @@ mod tests {
         sizes.on_loss_event();
         sizes.on_loss_event();
         sizes.on_sent(900);
-        assert_eq!(sizes.mean(), 600.0, "that of 100 bytes is forgotten");
+        assert_eq!(sizes.mean(), 600.0, "100 bytes are forgotten");
         assert_eq!(sizes.largest(), 900.0);
         let mut fixed = SegmentSizes::new(config::SegmentSize::Fixed(1_000));
         fixed.on_sent(10);

@@ -10,7 +10,7 @@ fn window(cwnd: f64, ssthresh: f64) -> Vegas {
     })
 }
 
-/// A round in which a full window of packets is acknowledged with `rtt_ms` each, and replaced.
+/// A round in which every packet of a full window is acknowledged after `rtt_ms` and replaced.
 fn round(window: &mut Vegas, now: &mut Instant, rtt_ms: u64) {
     let rtt = Duration::from_millis(rtt_ms);
     let sent_at = *now;
@@ -93,9 +93,9 @@ fn a_loss_takes_a_quarter_and_a_repeated_one_a_half() {
     assert_eq!((vegas.cwnd(), vegas.ssthresh()), (2.0, 5.0));
 }
 
-/// After a timeout the next packet has been sent before: its acknowledgement may follow the one that
-/// ended the round by a packet's time, which is no round-trip time. Brakmo and Peterson: the base is
-/// the smallest of all that were *measured*.
+/// After a timeout, an acknowledgement of retransmitted packets may follow the end of the round
+/// within milliseconds. That is no round-trip time: Brakmo and Peterson's base is the smallest
+/// *measured* one.
 #[test]
 fn a_round_without_samples_says_nothing() {
     let mut grown = Vec::new();
@@ -107,7 +107,7 @@ fn a_round_without_samples_says_nothing() {
             round(&mut vegas, &mut now, 1200);
         }
         vegas.on_timeout(now, 4);
-        // Two packets were lost, those behind them were not: what was sent again is no sample.
+        // Every packet was retransmitted, so none gives a sample.
         for (wait_ms, packets, in_flight) in [(1200, 1, 1), (8, 3, 0)] {
             now += Duration::from_millis(wait_ms);
             for _ in 0..packets {
@@ -136,7 +136,7 @@ fn a_round_without_samples_says_nothing() {
         }
         grown.push(vegas.cwnd() > 8.0);
     }
-    assert_eq!(grown, [true, false], "ns-2 keeps to the base of 8 ms");
+    assert_eq!(grown, [true, false], "ns-2 takes 8 ms as the base");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Constructors for the reports of transports, with defaults for what most tests do not vary.
+//! Constructors for reports to controls, with defaults for fields that most tests do not vary.
 
 #![allow(dead_code, reason = "each test program uses its part")]
 

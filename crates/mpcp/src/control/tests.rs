@@ -46,7 +46,7 @@ fn ack(window: &mut Mpcp, now: Instant, codes: &[Ecn]) {
     });
 }
 
-/// What a round-trip time of packets with this code makes of cwnd.
+/// The growth of cwnd in a round-trip time in which every packet has this code.
 fn round(window: &mut Mpcp, now: Instant, code: Ecn) -> f64 {
     let before = window.cwnd();
     for _ in 0..before as usize {
@@ -55,8 +55,8 @@ fn round(window: &mut Mpcp, now: Instant, code: Ecn) -> f64 {
     window.cwnd() - before
 }
 
-/// Equation A3: under low load cwnd doubles in t_rho ln 2 / ln 1.0625 = 2.29 s, whatever R is, up to
-/// the R from which on sigma_MI limits it to 16.4 % a round.
+/// Equation A3: under low load cwnd doubles in t_rho ln 2 / ln 1.0625 = 2.29 s for any R. Only for
+/// large R does sigma_MI limit growth, to 16.4 % per round.
 #[test]
 fn multiplicative_increase_is_the_same_in_time_for_all_round_trips() {
     for rtt in [20, 80, 200, 500] {
@@ -77,7 +77,7 @@ fn multiplicative_increase_is_the_same_in_time_for_all_round_trips() {
     assert!((growth - 16.37).abs() < 0.01, "{growth}");
 }
 
-/// Equation A4, and the form of the authors' code, in packets a round.
+/// Equation A4 and the variant in the authors' code, in packets per round.
 #[test]
 fn additive_increase_is_scaled_as_either_source_says() {
     let growth = |scaling, rtt| {
@@ -100,7 +100,7 @@ fn additive_increase_is_scaled_as_either_source_says() {
     }
 }
 
-/// Several packets in one acknowledgement grow the window as much as one each.
+/// One acknowledgement of several packets increases cwnd as much as one for each packet.
 #[test]
 fn an_ack_ratio_does_not_slow_growth() {
     let mut each = window(config(), 100);
@@ -113,7 +113,7 @@ fn an_ack_ratio_does_not_slow_growth() {
     assert_eq!(each.cwnd(), two.cwnd());
 }
 
-/// Equation A5, then t_rho without another decrease, then a round-trip time of additive increase.
+/// Equation A5, then no other decrease for t_rho, then additive increase for a round-trip time.
 #[test]
 fn overload_is_answered_once_and_then_not_for_a_while() {
     let mut window = window(config(), 100);
@@ -130,7 +130,8 @@ fn overload_is_answered_once_and_then_not_for_a_while() {
     assert_eq!(small.cwnd(), 1.0);
 }
 
-/// As published, a decrease leaves one packet: none is given back that was not taken.
+/// As published, a decrease leaves at least one packet. A refinement gives back only what the
+/// decrease took.
 #[test]
 fn a_refinement_knows_that_one_packet_is_left() {
     for (cwnd, refined) in [(1.0, 1.0), (2.0, 1.75), (100.0, 87.5)] {
@@ -139,13 +140,13 @@ fn a_refinement_knows_that_one_packet_is_left() {
         back(&mut window, at(1), 1, LOW);
         assert_eq!(window.cwnd(), refined);
     }
-    // A loss halves what is left whether it comes before or after the refinement.
+    // A loss halves cwnd, whether it precedes or follows the refinement.
     let mut window = dpcp(Acts::AtOnce);
     back(&mut window, at(0), 0, OVER);
     window.on_loss(&loss(at(1), 40));
     back(&mut window, at(2), 1, LOW);
     assert!((window.cwnd() - 43.75).abs() < 1e-9);
-    // A timeout leaves nothing to give back.
+    // After a timeout, a refinement gives nothing back.
     let mut window = dpcp(Acts::AtOnce);
     back(&mut window, at(0), 0, OVER);
     window.on_timeout(at(1), 40);
@@ -164,7 +165,7 @@ fn the_two_readings_differ_in_what_else_is_obeyed_after_a_decrease() {
         ack(&mut window, at(0), &[OVER]);
         ack(&mut window, at(150), &[LOW]);
         assert_eq!(window.cwnd() > 87.5, grows);
-        // In the round-trip time after t_rho the second takes every code for a high load.
+        // In the round-trip time after t_rho, the second reading treats every code as high load.
         let before = window.cwnd();
         ack(&mut window, at(250), &[LOW]);
         let growth = window.cwnd() - before;
@@ -231,7 +232,7 @@ fn a_loss_under_low_load_shows_a_router_without_vcp() {
     assert!(window.fallback.is_none());
 }
 
-/// RFC 3168's routers mark single packets; VCP's routers say one thing for t_rho.
+/// A router of RFC 3168 marks single packets; a VCP router keeps its code for t_rho.
 #[test]
 fn single_marks_show_a_router_of_rfc_3168() {
     let mut window = window(config(), 50);
@@ -345,8 +346,8 @@ fn back(window: &mut Mpcp, now: Instant, seq: u64, code: Ecn) {
     });
 }
 
-/// Li and Yousefi'zadeh 2009, section 3.3: overload is answered at once as if it were the worst, and
-/// what was too much is given back when more is known.
+/// Li and Yousefi'zadeh 2009, section 3.3: the sender reduces cwnd for the worst overload at once,
+/// and gives the excess back when it knows the level.
 #[test]
 fn a_decrease_is_refined_by_the_second_packet() {
     for (second, beta) in [(LOW, 0.875), (HIGH, 0.6), (OVER, 0.43)] {
@@ -355,7 +356,7 @@ fn a_decrease_is_refined_by_the_second_packet() {
         assert_eq!(at_once.cwnd(), 43.0);
         back(&mut at_once, at(1), 1, second);
         assert!((at_once.cwnd() - 100.0 * beta).abs() < 1e-9);
-        // The next chain is of the same overload.
+        // The next chain belongs to the same overload.
         back(&mut at_once, at(2), 2, OVER);
         back(&mut at_once, at(3), 3, LOW);
         assert!((at_once.cwnd() - 100.0 * beta).abs() < 1e-9);
@@ -363,20 +364,20 @@ fn a_decrease_is_refined_by_the_second_packet() {
         let mut waits = dpcp(Acts::WhenComplete);
         let before = waits.cwnd();
         back(&mut waits, at(0), 0, OVER);
-        assert!(waits.cwnd() >= before, "its level is the lowest still");
+        assert!(waits.cwnd() >= before, "the level is still the lowest");
         let before = waits.cwnd();
         back(&mut waits, at(1), 1, second);
         assert!((waits.cwnd() - before * beta).abs() < 1e-9);
     }
 }
 
-/// Overload that lasts is answered again, and in the round-trip time before that by additive increase,
-/// as under VCP.
+/// Lasting overload causes another decrease, after a round-trip time of additive increase as under
+/// VCP.
 #[test]
 fn lasting_overload_is_answered_again() {
     let mut window = dpcp(Acts::AtOnce);
     for seq in 0..500 {
-        // Twice 105 to 140 %: t_rho and a round-trip time lie between decreases.
+        // Two decreases, for a load of 105 to 140 %: t_rho and a round-trip time lie between them.
         back(
             &mut window,
             at(seq),
@@ -384,7 +385,7 @@ fn lasting_overload_is_answered_again() {
             if seq % 2 == 0 { OVER } else { HIGH },
         );
     }
-    // 200 packets come back between 200 and 400 ms, the time of additive increase; R = t_rho.
+    // In the round-trip time of additive increase, from 200 to 400 ms, 200 packets come back.
     let mut between = 60.0;
     for _ in 0..200 {
         between += 1.0 / between;
@@ -396,8 +397,8 @@ fn lasting_overload_is_answered_again() {
     );
 }
 
-/// Both increases together, from the upper bound of the level: with R = t_rho, xi and alpha in each
-/// round; at most twice the window.
+/// The multiplicative increase for the level's upper bound and the additive one add up: with R =
+/// t_rho, xi and alpha in each round. cwnd doubles at most.
 #[test]
 fn growth_is_by_the_level_and_at_most_doubles() {
     for ([first, second], xi) in [
@@ -415,12 +416,12 @@ fn growth_is_by_the_level_and_at_most_doubles() {
     }
 }
 
-/// Acknowledgements of two packets that lie across chains: what is known whole counts, and what was
-/// cut by half a chain is made up for by the next whole one.
+/// An acknowledgement may cover the end of one chain and the start of the next. A complete chain
+/// corrects a decrease that followed from half a chain.
 #[test]
 fn acknowledgements_across_chains_are_read_whole() {
     let both = |window: &mut Mpcp, now, packets: [(u64, Ecn); 2]| {
-        // The newest first, as vectors tell them.
+        // The newest first, as in an Ack Vector.
         for (seq, ecn) in packets.into_iter().rev() {
             window.on_packet_acked(&AckedPacket {
                 number: seq,

@@ -22,8 +22,8 @@ fn vcp(packets: u32) -> Router<Parcel> {
     )
 }
 
-/// Offers `percent` packets in each 100 ms and serves one each millisecond; returns the codes of what
-/// leaves, by the interval of 200 ms.
+/// Offers `percent` packets per 100 ms and serves one per millisecond. Returns the codes of packets
+/// that leave, by interval of 200 ms.
 fn serve(queue: &mut Router<Parcel>, percent: u64, from: u64, to: u64, ecn: Ecn) -> Vec<Vec<Ecn>> {
     let mut left = vec![vec![]; (to / 200) as usize];
     for ms in from..to {
@@ -39,7 +39,7 @@ fn serve(queue: &mut Router<Parcel>, percent: u64, from: u64, to: u64, ecn: Ecn)
     left
 }
 
-/// The code of an interval is that of the load of the one before it.
+/// The code in an interval is for the load of the previous one.
 #[test]
 fn packets_leave_with_the_code_of_the_last_interval() {
     use Zone::{High, Low, Over};
@@ -78,7 +78,7 @@ fn codes_are_raised_only_and_what_has_none_gets_none() {
     }
 }
 
-/// What finds no room is load all the same.
+/// Packets dropped by a full queue also count as load.
 #[test]
 fn drops_count_as_load() {
     let mut queue = vcp(1);
@@ -92,7 +92,7 @@ fn drops_count_as_load() {
     assert!((load - 197.0 / 196.0).abs() < 0.01, "{load}");
 }
 
-/// A standing queue is load too, so that it drains: half of it in each interval.
+/// A standing queue also counts as load, half of it in each interval, so that it drains.
 #[test]
 fn a_standing_queue_is_load() {
     let mut queue = vcp(1000);
@@ -104,7 +104,7 @@ fn a_standing_queue_is_load() {
     assert_eq!(queue.dequeue(at(401)).unwrap().ecn(), Zone::High.code());
 }
 
-/// Each packet gets the digit of its place, and flows do not disturb each other.
+/// Each packet gets the digit for its place, even if the packets of flows alternate.
 #[test]
 fn a_chain_leaves_with_the_digits_of_the_level() {
     let marker = Marker::new(2, 64);

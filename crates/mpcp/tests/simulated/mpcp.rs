@@ -95,8 +95,8 @@ const ROUTER: [&str; 2] = [
     "vcp = { packets = 100, chain = 3 }",
 ];
 
-/// The bytes carry the scheme: each packet is decoded from bytes, and its numbers are restored, or
-/// nothing would be delivered; every second data packet has the larger sequence number.
+/// Every packet is decoded from bytes, so data arrives only if the receiver restores its numbers.
+/// With chains of two over TCP, the order of the numbers alternates between data packets.
 #[test]
 fn the_bytes_on_the_wire_carry_the_scheme() {
     for (transport, router) in [
@@ -120,8 +120,8 @@ fn the_bytes_on_the_wire_carry_the_scheme() {
     }
 }
 
-/// Li and Yousefi'zadeh 2009, section 3.4, with named drops. A single missing half of a chain
-/// changes nothing; after three equal halves in a row each packet is sent as a first one, for
+/// Li and Yousefi'zadeh 2009, section 3.4, with named drops: one missing half of a chain changes
+/// nothing. After three equal halves in a row, the sender sends every packet as a first one for
 /// several round-trip times.
 #[test]
 fn lost_halves_are_borne_and_lost_order_leads_to_vcp_and_back() {
@@ -134,7 +134,7 @@ fn lost_halves_are_borne_and_lost_order_leads_to_vcp_and_back() {
         if is_trouble {
             // Four round-trip times of up to 40 packets.
             assert!((20..=200).contains(&run), "{run}");
-            assert!(orders[end], "each goes as a first one");
+            assert!(orders[end], "all packets are sent as first ones");
         } else {
             assert_eq!(run, 1);
         }
@@ -144,23 +144,22 @@ fn lost_halves_are_borne_and_lost_order_leads_to_vcp_and_back() {
     }
 }
 
-/// Section 3.4: if order is lost again within the round-trip times after the return to chains, the
-/// sender stays with VCP.
+/// Section 3.4: if order is lost again soon after the return to chains, the sender stays with VCP.
 #[test]
 fn order_that_is_lost_again_stays_lost() {
     let lost = "loss = { packets = [300, 302, 304, 358, 360, 362] }";
     let results = alone(DPCP, ROUTER[0], lost);
     let orders = orders(&results);
-    assert_eq!(longest_run(&orders[350..362]).0, 1, "it had come back");
+    assert_eq!(longest_run(&orders[350..362]).0, 1, "chains again");
     let last = &orders[orders.len() - 200..];
     assert!(last.iter().all(|&is_first| is_first));
     let goodput = results.summary.flows[0].goodput_bps;
-    assert!(goodput > 1e6, "VCP goes on: {goodput}");
+    assert!(goodput > 1e6, "goodput under VCP: {goodput}");
 }
 
-/// Over DCCP the same drops, and far more, do not affect positions: with six of every thirty
-/// packets lost the link carries far more than under VCP, to which a sender that has lost order
-/// would switch.
+/// Over DCCP, sequence numbers give positions, so losses do not disturb chains. With six of every
+/// thirty packets lost, goodput is more than twice that of VCP, to which a sender that has lost
+/// order would switch.
 #[test]
 fn over_dccp_no_losses_disturb_chains() {
     let lost: Vec<String> = (300..900)

@@ -20,8 +20,8 @@ fn mean_goodput(results: &Results, first: usize, last: usize) -> f64 {
     flows.iter().map(|flow| flow.goodput_bps).sum::<f64>() / flows.len() as f64
 }
 
-/// The claims of both papers: high utilisation, almost no queue, no losses. With both transports,
-/// separately and together.
+/// The claims of both papers, for both transports separately and together: high utilisation, almost
+/// no queue, no losses.
 #[test]
 fn routers_and_senders_keep_the_link_busy_and_the_queue_empty() {
     let mixed = [
@@ -84,7 +84,7 @@ fn sub_queues_keep_vcp_and_tcp_apart() {
 }
 
 /// Behind routers without VCP, whether they drop or mark as in RFC 3168, a VCP flow with the
-/// fallback takes no more than a TCP or CCID 2 flow in its place, to within a half.
+/// fallback gets at most one and a half times the goodput of a TCP or CCID 2 flow in its place.
 fn falls_back_behind(router: &str) {
     for (kind, plain) in [(WITH_FALLBACK[0], ECN_TCP), (WITH_FALLBACK[1], DCCP)] {
         let others = [ECN_TCP; 6];
@@ -117,7 +117,7 @@ fn behind_codel_a_flow_falls_back() {
     falls_back_behind("codel = { packets = 200, ecn = true }");
 }
 
-/// Without the fallback such a flow is an error whose message says what to do.
+/// Without the fallback such a flow is refused with an error that says what to do.
 #[test]
 fn a_flow_without_vcp_routers_is_refused() {
     for (transport, field) in [

@@ -84,8 +84,8 @@ fn v4(address: SocketAddr) -> SocketAddrV4 {
     }
 }
 
-/// D14-2, U-5: a router's report is believed if it quotes a recently sent packet, whoever sends it,
-/// but not if the quotation is too short or wrong.
+/// D14-2, U-5: a report from any router is believed if it quotes a recently sent packet, but not if
+/// the quotation is too short or wrong.
 #[test]
 fn u_5_a_report_must_quote_what_was_sent() {
     in_namespace(&[], || async {

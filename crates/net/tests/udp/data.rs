@@ -191,8 +191,8 @@ async fn a_slow_reader_loses_datagrams_and_slows_the_sender_down() {
         ..quick()
     };
     let pair = pair(config).await;
-    // Nobody reads: the sender continues, because congestion control is about the network, but each
-    // datagram beyond the reader's queue is dropped and reported.
+    // If nobody reads, the sender continues, because congestion control concerns only the network.
+    // Each datagram beyond the reader's queue is dropped and reported.
     soon(async {
         for index in 0..40 {
             pair.client.send(numbered(index, SIZE)).await.unwrap();
@@ -217,14 +217,14 @@ async fn a_full_queue_makes_the_sender_wait() {
         ..quick()
     };
     let pair = pair(config).await;
-    // On a single thread the endpoint is not driven in between.
+    // On a single thread, the endpoint does not run between these calls.
     let mut taken = 0;
     let refused = loop {
         match pair.client.try_send(numbered(taken, 100)) {
             Ok(()) => taken += 1,
             Err(error) => break error,
         }
-        assert!(taken < 1_000, "there is no end to the queue");
+        assert!(taken < 1_000, "the queue never fills");
     };
     assert_eq!(refused, TrySendError::Full);
     assert_eq!(pair.client.send_room(), 0);

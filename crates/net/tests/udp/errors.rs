@@ -124,7 +124,7 @@ async fn u_5_unreachable() {
         address: closed.local_addr().unwrap(),
         port: PORT,
     };
-    // Bound so that nobody else gets the port, but connected to itself only.
+    // Bound to reserve the port, but connected to itself, so that it accepts from nobody else.
     closed.connect(closed.local_addr().unwrap()).unwrap();
     let patient = Config::default();
     let error = connection_error(&pair.endpoints[0], target, patient).await;
@@ -135,7 +135,7 @@ async fn u_5_unreachable() {
     assert_eq!(datagram.data, "still there");
 }
 
-// U-5, D14-2: a Close is not repeated for minutes to a host that reports the peer's absence.
+// U-5, D14-2: if a host reports that the peer is gone, the Close is not retransmitted for minutes.
 #[tokio::test]
 async fn u_5_a_peer_that_is_gone_when_the_connection_closes() {
     let (client, server) = (endpoint(), endpoint());

@@ -19,7 +19,7 @@ use skywave_units::Duration as Span;
 /// The DCCP port that servers listen on.
 const PORT: u16 = 5001;
 
-/// Longer than anything should take: normally the event occurs much earlier.
+/// A time limit far beyond what any test needs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn endpoint() -> Endpoint {
@@ -72,5 +72,5 @@ async fn pair(config: Config) -> Pair {
 async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future)
         .await
-        .expect("it takes far too long")
+        .expect("the time limit is exceeded")
 }

@@ -1,4 +1,4 @@
-//! One flow with named drops (after Fall and Floyd, 1996) against ns-2.35's traces of the same.
+//! Compares one flow with named drops (after Fall and Floyd, 1996) with ns-2.35's traces.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
@@ -15,7 +15,7 @@ struct Sent {
     number: u64,
 }
 
-/// What a trace says.
+/// The contents of a trace.
 #[derive(Debug, Default)]
 struct Trace {
     sent: Vec<Sent>,
@@ -49,7 +49,7 @@ fn scenario(transport: &str, source: &str, losses: &[u64]) -> Scenario {
     flow.scenario()
 }
 
-/// Runs the scenario and reads off it what a trace holds. TCP's segments carry `segment` bytes.
+/// Runs the scenario and returns its results as a trace. TCP's segments carry `segment` bytes.
 fn ours(scenario: &Scenario, segment: u64) -> Trace {
     let results = run(
         scenario,
@@ -109,7 +109,8 @@ fn ours(scenario: &Scenario, segment: u64) -> Trace {
     trace
 }
 
-/// The same packets in the same order, each at the same time within `tolerance_s`.
+/// Checks that both send the same packets in the same order, each at the same time within
+/// `tolerance_s`.
 #[track_caller]
 fn assert_same_packets(ours: &Trace, golden: &Trace, tolerance_s: f64) {
     for (index, (our, their)) in ours.sent.iter().zip(&golden.sent).enumerate() {
@@ -126,11 +127,12 @@ fn assert_same_packets(ours: &Trace, golden: &Trace, tolerance_s: f64) {
     assert_eq!(ours.sent.len(), golden.sent.len());
 }
 
-/// cwnd at each of ns-2's changes is ours at that time, within `tolerance`.
+/// Checks that our cwnd equals ns-2's within `tolerance` at each of ns-2's changes. The times may
+/// differ by `slack_s`.
 #[track_caller]
 fn assert_same_cwnd(ours: &Trace, golden: &Trace, slack_s: f64, tolerance: f64) {
     for (index, &(time, cwnd)) in golden.cwnd.iter().enumerate() {
-        // Of several changes by one acknowledgement only the last can be seen here.
+        // Our probe records only the last of several changes by one acknowledgement.
         if golden
             .cwnd
             .get(index + 1)
@@ -151,14 +153,13 @@ fn assert_same_cwnd(ours: &Trace, golden: &Trace, slack_s: f64, tolerance: f64) 
     }
 }
 
-/// The drops of the traces, as ns-2 numbers data packets.
+/// The data packets dropped in each trace, by ns-2's numbers.
 const DROPS: [&[u64]; 5] = [&[], &[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28]];
 
-/// A set of traces: its folder, what TCP's parameters say of acknowledgements, and until when, in
-/// seconds, the two are compared. With delayed acknowledgements the segments that the receiver's
-/// timer has let out arrive in the very moment at which the next timer expires; which comes first
-/// is how ns-2 happens to round. In these traces that begins 4.2 s after the start, long after
-/// the last loss.
+/// Sets of traces: the folder, TCP's parameters for acknowledgements, and the end of the comparison
+/// in seconds. With delayed acknowledgements, from 4.2 s on (long after the last loss) segments
+/// arrive at the instant at which the delayed-ACK timer expires; rounding in ns-2 decides which
+/// event comes first.
 const SETS: [(&str, &str, f64); 2] = [
     ("canonical", "", 8.0),
     ("canonical_delack", "delayed_ack = \"100 ms\"", 4.0),
@@ -171,7 +172,7 @@ impl Trace {
     }
 }
 
-/// What ns-2's generator draws for `tick_phase` in these runs (`boot_time_`, its second number).
+/// ns-2's `boot_time_` in these runs, the second number that its generator draws.
 const TICK_PHASE: &str = "5.558807 ms";
 
 fn tcp(spec: &str, window: u32, tick_phase: &str, segment: u64, drops: &[u64]) -> Scenario {
@@ -185,8 +186,9 @@ fn tcp(spec: &str, window: u32, tick_phase: &str, segment: u64, drops: &[u64]) -
     scenario(&transport, "ftp = {}", &losses)
 }
 
-/// With 0 to 4 losses, with and without delayed acknowledgements. Without a loss all traces are
-/// NewReno's; so are Reno's where no partial acknowledgement tells the two apart.
+/// Compares runs with 0 to 4 losses, with and without delayed acknowledgements. NewReno's traces
+/// also serve where an agent would send the same: without losses, and for Reno with delayed
+/// acknowledgements, where no partial acknowledgement occurs.
 #[track_caller]
 fn assert_tcp_sends_what_ns2_sends(spec: &str, agent: &str, tolerance_s: f64) {
     for (folder, acks, until_s) in SETS {
@@ -223,15 +225,16 @@ fn newreno_sends_what_ns2_sends() {
     assert_tcp_sends_what_ns2_sends("recovery = \"newreno\"", "Newreno", 2e-6);
 }
 
-/// A SACK option is 4 bytes longer here than in ns-2, which counts its blocks only.
+/// The tolerance is wider because ns-2 counts only the blocks of a SACK option: ours is 4 bytes
+/// longer.
 #[test]
 fn sack_sends_what_ns2_sends() {
     assert_tcp_sends_what_ns2_sends("recovery = \"sack\"", "Sack1", 2e-4);
 }
 
-/// More traces of Vegas: the receiver's window, and the drops. In a window of 4 no duplicate follows the
-/// third one, so that ns-2 forgets to take back what it has added to cwnd; the many drops in a window of
-/// 20 show its table of sending times, and segments that leave before it is their turn.
+/// More traces of Vegas: name, receive window and drops. With a window of 4, no duplicate follows
+/// the third one, so ns-2 never deflates cwnd. The many drops with a window of 20 exercise ns-2's
+/// table of sending times, and segments that it sends before their turn.
 const VEGAS: [(&str, u32, &[u64]); 4] = [
     ("window4_drop1", 4, &[14]),
     ("window4_drop2", 4, &[14, 28]),
@@ -247,8 +250,8 @@ const VEGAS: [(&str, u32, &[u64]); 4] = [
     ),
 ];
 
-/// ns-2's Vegas sends packets of 1000 bytes with all headers, and a SYN of that size: everything
-/// after it happens later than here by what 960 bytes take on both links.
+/// In ns-2's Vegas every packet has 1000 bytes including headers, even the SYN. Everything after
+/// the SYN is therefore later by the transmission time of 960 bytes on both links.
 #[track_caller]
 fn assert_vegas_sends_what_ns2_sends(
     path: &str,
@@ -258,8 +261,8 @@ fn assert_vegas_sends_what_ns2_sends(
     until_s: f64,
 ) {
     const SYN_LATER_S: f64 = 960.0 * 8.0 * (1.0 / 8e6 + 1.0 / 0.8e6);
-    /// With this all round-trip times count as many ticks as in ns-2, the SYN's too, although it is
-    /// shorter by one.
+    /// With this phase every round-trip time measures as many ticks as in ns-2, even that of our
+    /// shorter SYN.
     const TICK_PHASE: &str = "9.7 ms";
     println!("{path}");
     let mut golden = golden(path);

@@ -1,12 +1,12 @@
-//! RED at the bottleneck of Chen, Yang and Hong (2010): the queue and the drops of 200 TCP flows are
-//! those of ns-2.35.
+//! RED at the bottleneck of Chen, Yang and Hong (2010): 200 TCP flows cause the same mean queue and
+//! drop rate as in ns-2.35.
 
 use skywave_sim::{Bench, QueueSpec, RedSpec, Registry, Results, RunOptions, run};
 use skywave_units::{Bytes, Duration};
 
 use crate::support::{counts, floats, table, words};
 
-/// The first seconds do not count.
+/// Measurements start at this time.
 const WARM_S: f64 = 20.0;
 const BOTTLENECK: &str = "r1->r2";
 
@@ -44,7 +44,7 @@ fn chen2010(buffer: u32) -> Results {
     .unwrap()
 }
 
-/// Mean queue in packets, and drops in percent of arrivals, of the bottleneck.
+/// The bottleneck's mean queue in packets, and its drops in percent of arrivals.
 fn queue_and_drops(results: &Results) -> (f64, f64) {
     let links = table(results, "links");
     let (names, times) = (words(links, "link"), floats(links, "time_s"));
@@ -61,8 +61,8 @@ fn queue_and_drops(results: &Results) -> (f64, f64) {
     )
 }
 
-/// ns-2's figures are those of `chen2010.tcl proto=tcp bg=0 dur=60 warm=20`, seed 1; its flows start
-/// at other times than ours, so the comparison is of averages.
+/// ns-2's numbers are from `chen2010.tcl proto=tcp bg=0 dur=60 warm=20` with seed 1. Only averages
+/// are compared, because its flows start at different times.
 #[test]
 fn red_gives_the_queue_and_the_drops_of_ns2() {
     for (buffer, queue, drops) in [(1500, 423.5, 3.341), (200, 186.3, 6.436)] {

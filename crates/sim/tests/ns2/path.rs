@@ -1,4 +1,4 @@
-//! The path of the traces, and the traces:
+//! The traces, and the path on which ns-2 recorded them:
 //!
 //! ```text
 //! s1 --8 Mb/s, 0.1 ms-- r1 --0.8 Mb/s, 100 ms, 50 packets-- k1
@@ -8,13 +8,13 @@ use std::path::Path;
 
 use skywave_sim::{Registry, Scenario};
 
-/// A flow over the path on which the packets with these arrival ordinals at the bottleneck are lost.
+/// A flow over the path, which loses the packets with these arrival ordinals at the bottleneck.
 pub(crate) struct Flow<'a> {
     pub(crate) seconds: u32,
     pub(crate) transport: &'a str,
     pub(crate) source: &'a str,
     pub(crate) losses: &'a [u64],
-    /// What is measured beside packets.
+    /// The table to record in addition to packets.
     pub(crate) probe: &'a str,
 }
 
@@ -60,7 +60,7 @@ impl Flow<'_> {
     }
 }
 
-/// The lines of a trace: what happened, and its numbers.
+/// The lines of a trace: the event's letter and its numbers.
 pub(crate) fn golden(name: &str) -> Vec<(char, Vec<f64>)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../validation/ns2")

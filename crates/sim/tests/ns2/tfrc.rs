@@ -1,11 +1,11 @@
-//! CCID 3 with RFC 3448's rules against ns-2.35's two TFRCs.
+//! Compares CCID 3 under RFC 3448's rules with ns-2.35's two TFRCs.
 
 use skywave_sim::{Registry, RunOptions, run};
 
 use crate::path::{self, Flow};
 use crate::support::{counts, floats, table, words};
 
-/// When data packets left, and X in bytes per second at each change.
+/// The times at which data packets left, and X in bytes per second at each change.
 #[derive(Debug, Default)]
 struct Trace {
     sent: Vec<f64>,
@@ -66,8 +66,9 @@ fn ours(losses: &[u64], rules: &str) -> Trace {
     }
 }
 
-/// The DCCP module's slow start: the same first packets within 0.5 ms, X doubled at the same reports and
-/// within 0.5 %, until the granularity of its clock puts two packets where we have one.
+/// Slow start of ns-2's DCCP module: the first packets leave within 0.5 ms of ours, and X doubles
+/// at the same reports, within 0.5 %. Later packets are not compared: the module's coarse clock
+/// sends two where we send one.
 #[test]
 fn slow_start_of_the_dccp_module() {
     let (ns2, ours) = (golden("dccp3_drop1.csv"), ours(&[14], "ns2"));
@@ -77,7 +78,7 @@ fn slow_start_of_the_dccp_module() {
             "packet {index}: {mine}, not {theirs}"
         );
     }
-    // A report comes each 212 ms from 0.4147 s on; the trace is sampled each 5 ms.
+    // A report arrives every 212 ms from 0.4147 s on; the trace has a sample every 5 ms.
     for report in 0..5 {
         let after = 0.4147 + 0.2123 * f64::from(report) + 0.05;
         let (theirs, mine) = (ns2.rate_at(after), ours.rate_at(after));
@@ -88,8 +89,8 @@ fn slow_start_of_the_dccp_module() {
     }
 }
 
-/// The DCCP module after its loss, whose p counts loss intervals that it has not seen as zero: the
-/// same slow recovery, up to 3 s later. By RFC 3448 X would be three to five times as great.
+/// Recovery of ns-2's DCCP module, whose p counts loss intervals not seen yet as empty: ours is as
+/// slow, and at most 3 s later. Under RFC 3448 X would be three to five times as high.
 #[test]
 fn recovery_of_the_dccp_module() {
     let (ns2, ours) = (golden("dccp3_drop1.csv"), ours(&[14], "ns2"));
@@ -103,8 +104,8 @@ fn recovery_of_the_dccp_module() {
     }
 }
 
-/// Agent/TFRC with its own, faster start: after named losses X comes back and settles, within 5 % from
-/// 14 s on; without them, after the queue's own losses, within 16 %.
+/// Recovery of ns-2's Agent/TFRC, which starts faster: from 14 s on, X differs by less than 5 %
+/// after named losses, and by less than 16 % if only the queue drops packets.
 #[test]
 fn recovery_of_the_tfrc_agent() {
     for (name, losses, limit) in [

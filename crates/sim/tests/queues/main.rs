@@ -1,4 +1,4 @@
-//! Queue disciplines at a bottleneck: what each is there for, with physics verified.
+//! Queue disciplines at a bottleneck: each achieves its purpose, with physics verified.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use skywave_sim::Results;
 
 use crate::dumbbell::{DCCP, ECN_TCP, TCP, dumbbell, mean_delay};
 
-/// The tests of each discipline that manages its queue. `ECN` in its text stands for whether it marks.
+/// Tests for each AQM. `ECN` in its specification stands for `true` or `false`.
 macro_rules! managed {
     ($($module:ident: $queue:literal;)*) => {$(
         mod $module {
@@ -51,13 +51,12 @@ fn is_short_and_its_link_busy(queue: &str) {
     assert!(delay < 0.025, "{delay} s");
     assert!(bottleneck.utilisation > 0.9, "{bottleneck:?}");
     assert_eq!(bottleneck.marks, 0);
-    // Those that waited when the run ended, or were on their way.
+    // Packets queued or in flight when the run ends.
     let rest = bottleneck.arrivals - bottleneck.drops - bottleneck.delivered;
     assert!(rest < 100, "{bottleneck:?}");
 }
 
-/// DCCP reacts to marks, and TCP with ECN: where all flows understand them, next to nothing is
-/// dropped.
+/// DCCP, and TCP with ECN, react to marks: if all flows do, drops fall to less than a quarter.
 fn marks_instead_of_dropping(queue: &str) {
     for flow in [DCCP, ECN_TCP] {
         let dropped = dumbbell(&queue.replace("ECN", "false"), &[flow; 8]);
@@ -69,22 +68,22 @@ fn marks_instead_of_dropping(queue: &str) {
         assert!(with.utilisation > 0.9, "{with:?}");
         let delay = mean_delay(&marked);
         assert!(delay < 0.04, "{delay} s");
-        // Nothing but the bottleneck marks.
+        // Only the bottleneck marks.
         assert!(marked.summary.links[1..].iter().all(|link| link.marks == 0));
     }
 }
 
-/// RFC 8290 section 1: flows share the link far more evenly than in one queue, whatever their
-/// round-trip times, and one that wants less than its share gets it without a loss. (The shares are
-/// not equal: with a queue of 5 ms a flow whose window was halved does not keep a round-trip time of
-/// 100 ms full.)
+/// RFC 8290 section 1: flows with different round-trip times share the link far more evenly than in
+/// one queue, and a flow that needs less than its share loses nothing. (The shares are not equal:
+/// with a queue of 5 ms, a flow with a round-trip time of 100 ms cannot fill its share after it has
+/// halved cwnd.)
 #[test]
 fn fq_codel_shares_the_link() {
     let thin = "transport = { dccp = { ccid = 2 } }\n\
                 source = { cbr = { rate = \"500 kbps\", datagram = \"500 B\" } }";
     let mut flows = [TCP; 8];
     flows[7] = thin;
-    // Goodput of the slowest TCP flow over that of the fastest.
+    // The ratio of the slowest TCP flow's goodput to the fastest one's.
     let evenness = |results: &Results| {
         let rates = results.summary.flows[..7]
             .iter()
@@ -100,7 +99,7 @@ fn fq_codel_shares_the_link() {
     assert_eq!(shared.summary.flows[7].drops, 0);
 }
 
-/// Seed 000 section 4.4: two kinds of traffic on one link, and neither starves the other.
+/// Chen, Yang and Hong 2010, section 4.4: two kinds of traffic share a link by weight.
 #[test]
 fn sub_queues_share_the_link_by_weight() {
     let queue = |first: u32, second: u32| {
@@ -141,7 +140,7 @@ fn sub_queues_share_the_link_by_weight() {
         println!("weights {weights:?}: {share:.3} of the goodput");
         assert!((share - due).abs() < 0.05, "{weights:?}: {share}");
     }
-    // What one class leaves over, the other gets.
+    // One class gets what the other leaves unused.
     let alone = dumbbell(&queue(1, 9), &[TCP; 8]);
     assert!(alone.summary.links[0].utilisation > 0.95);
 }

@@ -1,4 +1,4 @@
-//! A discipline of the user's own: registered, named in a scenario, run and judged.
+//! User-defined disciplines: registered, named in a scenario, run and verified.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use skywave_units::Instant;
 
 use crate::support::{floats, table, words};
 
-/// Keeps packets of two sorts, small ones and large ones, and sends small ones first. What is too
-/// much goes from the head of the line.
+/// Sends small packets before large ones. If it overflows, it drops the oldest large packet, or the
+/// oldest small one if there is no large one.
 #[derive(Clone, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SmallFirst {
     packets: u32,
     #[serde(default = "small")]
     small: u32,
-    /// A lie about itself.
+    /// Whether it falsely declares itself FIFO.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     says_fifo: bool,
 }
@@ -87,7 +87,7 @@ impl<P: Packet> Keeps<P> for SmallFirstQueue<P> {
     }
 }
 
-/// Drops every tenth packet, and says so or not.
+/// Drops every tenth packet, and may hide that in its declaration.
 #[derive(Clone, Copy, JsonSchema, Serialize, Deserialize)]
 struct EveryTenth {
     says_so: bool,
@@ -124,7 +124,7 @@ impl Admission for Tenth {
     }
 }
 
-/// Holds one packet. Another one finds no room and takes that one's with it.
+/// Holds one packet. If another arrives, it drops both.
 #[derive(Clone, Copy, JsonSchema, Serialize, Deserialize)]
 struct Spiteful {}
 
@@ -237,8 +237,8 @@ fn runs_as_a_sub_queue_of_weighted() {
     );
 }
 
-/// What a queue drops inside while it refuses a packet is dropped then, and not when the link next has
-/// something to do.
+/// If a queue drops a waiting packet while it refuses another, both drops have the same time: the
+/// first does not wait for the link's next event.
 #[test]
 fn drops_inside_happen_when_they_happen() {
     let mut scenario = scenario("spiteful = {}").unwrap();
@@ -290,7 +290,7 @@ fn is_written_with_its_defaults_and_errors_name_its_parameters() {
     );
 }
 
-/// Whoever does not know the discipline says which it knows.
+/// A registry without the discipline reports its name as unknown.
 #[test]
 fn is_unknown_where_it_is_not_registered() {
     let scenario = scenario("tenth = { says_so = true }").unwrap();

@@ -1,10 +1,11 @@
-//! A dumbbell with a queue to look at.
+//! A dumbbell with the queue discipline under test at its bottleneck.
 
 use skywave_sim::Results;
 
 use crate::support::{counts, floats, run_verified, table, words};
 
-/// `flows` over a dumbbell of 10 Mbps and 40 ms, and more for every second pair.
+/// Runs `flows` over a dumbbell of 10 Mbps with a round-trip time of 40 ms, or 100 ms for every
+/// second pair.
 pub(crate) fn dumbbell(queue: &str, flows: &[&str]) -> Results {
     let flows: String = (1..)
         .zip(flows)
@@ -29,7 +30,7 @@ pub(crate) const ECN_TCP: &str = "transport = { tcp = { ecn = true } }\nsource =
 pub(crate) const DCCP: &str =
     "transport = { dccp = { ccid = 2 } }\nsource = { ftp = { datagram = \"1000 B\" } }";
 
-/// Seconds that a packet waits at the bottleneck, from the second third of the run on.
+/// The mean queueing delay at the bottleneck in seconds, without the first third of the run.
 pub(crate) fn mean_delay(results: &Results) -> f64 {
     let links = table(results, "links");
     let (names, times) = (words(links, "link"), floats(links, "time_s"));

@@ -1,4 +1,4 @@
-//! Runs that are checked, and reading their tables.
+//! Verified runs, and access to their tables.
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
@@ -21,14 +21,14 @@ pub(crate) fn run_verified(toml: &str) -> Results {
     results
 }
 
-/// The table of this name; it must have been measured.
+/// The table of this name, which must exist.
 #[track_caller]
 pub(crate) fn table<'a>(results: &'a Results, name: &str) -> &'a RecordBatch {
     let found = results.tables.iter().find(|(table, _)| *table == name);
     found.map(|(_, batch)| batch).unwrap()
 }
 
-/// A column of numbers; what stands where there is none has no meaning.
+/// A column of numbers; null entries have arbitrary values.
 pub(crate) fn floats<'a>(batch: &'a RecordBatch, column: &str) -> &'a [f64] {
     let column = batch.column_by_name(column).unwrap();
     column.as_primitive::<Float64Type>().values()

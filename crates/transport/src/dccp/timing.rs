@@ -44,7 +44,7 @@ pub(crate) fn elapsed(options: &OptionList) -> Duration {
 mod tests {
     use super::*;
 
-    /// D13-1: no Elapsed Time where there is none to tell.
+    /// D13-1: no Elapsed Time if none has elapsed.
     #[test]
     fn echo() {
         let pending = PendingEcho {

@@ -158,7 +158,8 @@ mod tests {
         (sender, receiver)
     }
 
-    /// RFC 3168 section 6.1: a mark is echoed until CWR comes, and answered once in a window.
+    /// RFC 3168 section 6.1: the receiver echoes a mark until CWR arrives; the sender responds once
+    /// per window.
     #[test]
     fn a_mark_is_echoed_until_it_is_answered() {
         let (mut sender, mut receiver) = agreed();
@@ -179,10 +180,10 @@ mod tests {
         assert_eq!((ecn, cwr), (Ecn::Ect0, Flags::CWR));
         receiver.on_data(ecn, cwr);
         assert_eq!(receiver.ack_flags(), Flags::default());
-        assert!(sender.is_unanswered(102), "the next window's");
+        assert!(sender.is_unanswered(102), "an echo in the next window");
     }
 
-    /// RFC 3168 section 6.1.2: CWR tells of every reduction, also of one for a loss.
+    /// RFC 3168 section 6.1.2: CWR reports every reduction, including one for a loss.
     #[test]
     fn a_reduction_for_a_loss_is_told_too() {
         let (mut sender, _) = agreed();
@@ -193,7 +194,8 @@ mod tests {
         assert_eq!(sender.on_data(Sending::New).1, Flags::default());
     }
 
-    /// RFC 3168 section 6.1.6: a window probe has neither ECT nor CWR; the first new segment still has.
+    /// RFC 3168 section 6.1.6: a window probe carries neither ECT nor CWR; the next new segment
+    /// does.
     #[test]
     fn a_window_probe_says_nothing() {
         let (mut sender, _) = agreed();
@@ -205,7 +207,7 @@ mod tests {
         assert_eq!(sender.on_data(Sending::New), (Ecn::Ect0, Flags::CWR));
     }
 
-    /// RFC 3168 section 6.1.1: either end can do without.
+    /// RFC 3168 section 6.1.1: ECN is used only if both ends agree.
     #[test]
     fn ecn_needs_both_ends() {
         let mut sender = SenderEcn::new(EcnUse::Rfc3168);

@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(log.pop_acked(at(50), 15), None);
         let second = log.oldest().unwrap();
         assert_eq!((second.sent_at, second.transmissions), (at(9), 2));
-        // The last segment grows: its new bytes form their own segment.
+        // New bytes that extend the last segment form their own segment.
         log.on_sent(at(10), 21, 31, FAR);
         log.pop_acked(at(50), 21).unwrap();
         let third = log.pop_acked(at(50), 25).unwrap();
@@ -311,7 +311,7 @@ mod tests {
         log.on_sent(at(1), 1, 11, FAR);
         log.on_sent(at(2), 11, 21, FAR);
         log.on_sent(at(3), 21, 31, FAR);
-        // From within a segment as well, and with something new at the end.
+        // A retransmission may start within a segment and end with new data.
         log.on_sent(at(10), 5, 41, FAR);
         log.on_ack(25);
         while log.pop_acked(at(20), 25).is_some() {}
@@ -360,8 +360,8 @@ mod tests {
     enum Step {
         /// This many new bytes are sent, and arrive or are lost.
         Send(u64, bool),
-        /// This many bytes are retransmitted, starting at so many thousandths of the outstanding
-        /// data; they arrive or are lost.
+        /// Bytes are retransmitted, and arrive or are lost: the start in thousandths of the
+        /// outstanding data, and the number of bytes.
         Resend(u64, u64, bool),
         /// An acknowledgement arrives, with up to 4 of the receiver's ranges from this one on.
         Acknowledge(usize),
@@ -378,7 +378,7 @@ mod tests {
         ]
     }
 
-    /// A log, a receiver that remembers each byte, and what the sender has been told of that.
+    /// A log, a receiver that remembers each byte, and what it has reported to the sender.
     struct Model {
         log: SentLog,
         now: u64,
@@ -408,7 +408,7 @@ mod tests {
             }
         }
 
-        /// Data bytes of the segments of which every byte has been told to have arrived.
+        /// The data bytes of segments whose every byte has been reported as received.
         fn expected(&self) -> u64 {
             let whole = self.starts.windows(2).filter(|ends| {
                 self.told[ends[0] as usize..ends[1] as usize]
@@ -451,8 +451,8 @@ mod tests {
     }
 
     proptest! {
-        /// Small writes, retransmissions that begin and end anywhere, losses, SACKs and timeouts:
-        /// what counts as delivered is what has been acknowledged, once, and in the end the stream.
+        /// With small writes, retransmissions of any range, losses, SACKs and timeouts, every
+        /// acknowledged byte counts as delivered once, and in the end the whole stream does.
         #[test]
         fn every_byte_is_delivered_once(
             steps in prop::collection::vec(step(), 0..120),

@@ -130,7 +130,7 @@ impl Run {
             }
             assert!(
                 take(&mut self.altered[side as usize], &data),
-                "{side:?} was given a datagram that was not sent, or once too often: {data:?}"
+                "{side:?} received a datagram that was not sent, or received it too often: {data:?}"
             );
         }
         self.events(side);
@@ -196,7 +196,7 @@ impl Run {
         for side in Side::BOTH {
             self.read(side, usize::MAX);
             let end = self.network.get(side);
-            assert_eq!(end.state(), State::Closed, "{side:?} does not end");
+            assert_eq!(end.state(), State::Closed, "{side:?} has not ended");
             assert_eq!(
                 self.network.deadline(side),
                 None,

@@ -213,7 +213,7 @@ impl Network {
             let packet = transmit.packet;
             let bytes = match packet.to_bytes(side.checksum()) {
                 Ok(bytes) => bytes,
-                Err(error) => panic!("{side:?} sends what has no bytes: {error}: {packet}"),
+                Err(error) => panic!("{side:?} cannot encode a packet: {error}: {packet}"),
             };
             let copies =
                 self.paths[side as usize].carry(self.now, transmit.ecn, &bytes, &mut self.rng);
@@ -240,7 +240,7 @@ impl Network {
                 });
             }
         }
-        assert!(self.flights.len() < 20_000, "packets that breed packets");
+        assert!(self.flights.len() < 20_000, "packets multiply without end");
     }
 
     /// When `side` wants to be woken, by the network's clock.
@@ -294,7 +294,7 @@ impl Network {
                 self.hand_over(to, flight.ecn, packet);
             }
             Err(_) => {
-                assert!(flight.is_altered, "an end sends what cannot be read");
+                assert!(flight.is_altered, "a sent packet cannot be decoded");
                 self.caught += 1;
             }
         }

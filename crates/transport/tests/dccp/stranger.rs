@@ -1,4 +1,4 @@
-//! Two communicating ends, and the packets that an outsider can send to them.
+//! Two connected ends, and the packets that an outsider can send to them.
 
 use std::sync::Arc;
 

@@ -110,7 +110,7 @@ fn a_full_bottleneck_is_measured_as_fast_as_it_is() {
     }
 }
 
-/// A window of slightly more than a quarter of the path's.
+/// A window of slightly more than a quarter of the bandwidth-delay product.
 #[test]
 fn a_small_window_is_measured_too() {
     let samples = transfer(200_000, 3.0, 0, RecoveryAlgorithm::NewReno);

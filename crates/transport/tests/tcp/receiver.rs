@@ -132,7 +132,7 @@ fn every_segment() -> ReceiverConfig {
 #[test]
 fn rfc9293_3_5_a_syn_is_answered_and_answered_again() {
     let mut script = Script::new(every_segment());
-    assert!(script.data(1).is_empty(), "nothing is listening for that");
+    assert!(script.data(1).is_empty(), "no connection yet");
     for _ in 0..2 {
         let answer = script.syn(Some(0));
         assert_eq!(answer.len(), 1);
@@ -183,10 +183,10 @@ fn rfc5681_4_2_filling_a_gap_is_acknowledged_at_once() {
         script.data(offset);
     }
     assert_eq!(script.data(1), [3001]);
-    assert_eq!(script.data(3001), [4001], "the first part of a gap");
+    assert_eq!(script.data(3001), [4001], "fills the first part of a gap");
     assert_eq!(script.data(4001), [6001]);
     assert_eq!(script.delivered(), 6000);
-    // In order again: the first one waits.
+    // In order again, so acknowledgements are delayed again.
     assert!(script.data(6001).is_empty());
 }
 

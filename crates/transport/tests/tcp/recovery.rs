@@ -128,7 +128,7 @@ fn rfc3168_6_1_2_a_mark_beside_a_loss_is_answered_with_it() {
         ecn: EcnUse::Rfc3168,
         ..config(RecoveryAlgorithm::NewReno)
     };
-    // Its decrease is of cwnd, which a second one would halve again.
+    // A decrease relative to cwnd, so that a second one would show.
     let avoiding = AimdConfig {
         initial_cwnd: 10.0,
         initial_ssthresh: 10.0,
@@ -151,8 +151,8 @@ fn rfc3168_6_1_2_a_mark_beside_a_loss_is_answered_with_it() {
     assert!(script.segments[0].flags.contains(Flags::CWR));
 }
 
-/// RFC 6298 section 3, Karn's rule: a segment that was first sent in a recovery, was lost and is
-/// retransmitted in the same recovery gives no sample.
+/// RFC 6298 section 3 (Karn's rule): a segment first sent and then retransmitted in the same
+/// recovery gives no sample.
 #[test]
 fn rfc6298_3_what_a_recovery_sends_twice_is_not_timed() {
     let mut script = ten_in_flight(config(RecoveryAlgorithm::Sack));

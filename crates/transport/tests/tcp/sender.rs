@@ -242,7 +242,7 @@ fn rfc5681_3_2_the_third_duplicate_retransmits_and_further_ones_inflate() {
     assert_eq!(script.ack(1), [full(1)]);
     assert_eq!((script.stats().cwnd, script.stats().ssthresh), (5.0, 5.0));
     assert_eq!(script.stats().fast_retransmits, 1);
-    // cwnd is 5 + 3; ten are in flight: two more duplicates for as many segments.
+    // cwnd is 5 + 3 and ten segments are in flight, so the next two duplicates release nothing.
     assert!(duplicates(&mut script, 1, 2).is_empty());
     assert_eq!(
         duplicates(&mut script, 1, 4),
@@ -378,7 +378,7 @@ fn rfc5681_3_1_and_rfc6298_5_a_timeout_goes_back_and_starts_slowly() {
     assert_eq!(script.wait_for_segment(), (secs(2), vec![full(1)]));
     assert_eq!(script.wait_for_segment(), (secs(4), vec![full(1)]));
     assert_eq!((script.stats().cwnd, script.stats().ssthresh), (1.0, 5.0));
-    // Go back N: in slow start, from where the acknowledgement points.
+    // Go-back-N in slow start, from the acknowledgement number on.
     assert_eq!(script.ack(1001), [full(1001), full(2001)]);
     assert_eq!(script.ack(2001), [full(3001), full(4001)]);
     // An acknowledgement beyond the retransmitted data is not an error.

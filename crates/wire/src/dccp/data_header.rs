@@ -126,7 +126,7 @@ mod tests {
     use crate::{Checksum, Payload};
 
     proptest! {
-        /// For any bytes, the decoded packet either has this header, or there is none.
+        /// For any bytes, the header is that of the decoded packet, or there is none.
         #[test]
         fn it_is_read_as_a_whole_packet_is(
             mut bytes in prop::collection::vec(any::<u8>(), 16..40),

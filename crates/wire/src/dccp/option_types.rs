@@ -250,7 +250,8 @@ mod tests {
             .unwrap()
     }
 
-    /// Table 3 of RFC 4340, table 1 each of RFC 6323, 4342 and 5622, and the project's own Load Vector.
+    /// Table 3 of RFC 4340, table 1 of each of RFC 6323, RFC 4342 and RFC 5622, and the project's
+    /// own Load Vector.
     #[test]
     fn the_rows_are_those_of_the_rfcs() {
         use OptionOwner::{Dccp, HcReceiver, HcSender};
@@ -288,8 +289,8 @@ mod tests {
         assert_eq!(rows, expected);
     }
 
-    /// Reading by a row gives the variant whose type that row tells, and which shows its name. (That
-    /// every variant has a row, the compiler sees.)
+    /// An option parsed by a row's type has that type and displays the row's name. (The compiler
+    /// checks that every variant has a row.)
     #[test]
     fn rows_and_variants_agree() {
         for &kind in OptionType::ALL {

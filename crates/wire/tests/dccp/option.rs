@@ -23,7 +23,7 @@ fn options_of(space: &[u8]) -> OptionList {
     assert_eq!(
         emitted(&packet),
         bytes,
-        "options do not come back as they were"
+        "options do not survive a round trip"
     );
     packet.options
 }
@@ -93,10 +93,10 @@ fn d5_8_3_nonsensical_lengths_end_the_options() {
 #[test]
 fn d5_8_3_unknown_types_and_impossible_values_are_kept_as_they_are() {
     for (space, kind) in [
-        ([44, 4, 1, 2], 44), // a Data Checksum of two bytes
+        ([44, 4, 1, 2], 44), // a two-byte Data Checksum
         ([41, 4, 1, 2], 41),
         ([37, 2, 0, 0], 37), // an NDP Count without a count
-        ([32, 2, 2, 2], 32), // a Change of nothing
+        ([32, 2, 2, 2], 32), // a Change without a feature
         ([43, 3, 1, 2], 43),
         ([193, 3, 1, 2], 193),
         ([195, 4, 1, 2], 195),
@@ -138,7 +138,7 @@ fn d5_8_2_1_mandatory_before_padding_is_told_from_mandatory_at_the_end() {
     ] {
         assert_eq!(options_of(&space).as_slice(), expected);
     }
-    // A whole word of padding is kept.
+    // A word that is all padding becomes one Padding option.
     assert_eq!(options_of(&[0, 0, 0, 0]).as_slice(), [Padding]);
     let two_words = [2, 0, 0, 0, 0, 0, 0, 0];
     assert_eq!(options_of(&two_words).len(), 5);
@@ -150,7 +150,7 @@ fn d5_6_2_a_reset_tells_the_type_and_the_first_two_bytes_of_data_of_every_option
     let data: Vec<u8> = (7..=32).collect();
     for &kind in OptionType::ALL {
         let mut has_value = false;
-        // Values, and data that is too short or too long for one.
+        // Valid lengths, and lengths too short or too long for a value.
         for length in 0..=data.len() {
             let option = DccpOption::parse(kind, &data[..length]);
             has_value |= !matches!(option, DccpOption::Other { .. });
@@ -161,7 +161,7 @@ fn d5_6_2_a_reset_tells_the_type_and_the_first_two_bytes_of_data_of_every_option
                 [kind] | [kind, _] => [*kind, 0, 0],
                 [kind, _, first] => [*kind, *first, 0],
                 [kind, _, first, second, ..] => [*kind, *first, *second],
-                [] => panic!("{option} has no bytes"),
+                [] => panic!("{option} encodes to no bytes"),
             };
             assert_eq!(option.reset_data(), expected, "{option}");
         }

@@ -189,7 +189,7 @@ fn d9_1_1_every_flipped_bit_is_noticed() {
                 );
             }
         }
-        // The pseudo-header counts, too.
+        // The checksum covers the pseudo-header.
         let good = packet.to_bytes(V4).unwrap();
         let error = Packet::parse(&good, Checksum::Over(v6)).unwrap_err();
         assert!(matches!(error, ParseError::Checksum { .. }) && error.offset() == 6);
@@ -302,7 +302,7 @@ fn d9_3_1_data_checksum_notices_damage() {
     let damaged = Packet::parse(&bytes.into(), V4).unwrap();
     assert_eq!(damaged.verify_data_checksum(), Some(false));
     assert_eq!(packet.verify_data_checksum(), Some(true));
-    // Of no data at all.
+    // The checksum of no data is zero.
     packet.payload = Payload::EMPTY;
     assert_eq!(packet.data_checksum(), DccpOption::DataChecksum(0));
 }
@@ -415,7 +415,7 @@ proptest! {
             prop_assert!(error.offset() <= bytes.len(), "{}", error);
         }
         if let Ok(packet) = Packet::parse(&bytes, Checksum::Ignored) {
-            // What was received can be sent, and only reserved bits and the checksum change.
+            // A received packet can be sent again; only reserved bits and the checksum may change.
             if matches!(packet.kind, Kind::Listen { .. }) && (packet.ccval, packet.cscov) != (0, 0) {
                 return Ok(());
             }

@@ -36,7 +36,7 @@ pub(crate) fn payload() -> impl Strategy<Value = Payload> {
     ]
 }
 
-/// Every option in canonical form, padding and malformed ones excepted.
+/// Any option in canonical form, except padding and malformed options.
 pub(crate) fn dccp_option() -> impl Strategy<Value = DccpOption> {
     let known = prop::sample::select(OptionType::ALL);
     let any_type = any::<u8>().prop_map(OptionType);
@@ -48,7 +48,7 @@ pub(crate) fn dccp_option() -> impl Strategy<Value = DccpOption> {
     option.prop_filter("padding", |option| *option != DccpOption::Padding)
 }
 
-/// The option of this type with as much of `data` as makes up a value.
+/// The option of this type with the longest prefix of `data` that is a valid value.
 fn with_value(kind: OptionType, data: &[u8]) -> DccpOption {
     (0..=data.len())
         .rev()
@@ -109,7 +109,7 @@ pub(crate) fn dccp_packet() -> impl Strategy<Value = Packet> {
                     source_port,
                     destination_port,
                     ccval: if listen { 0 } else { ccval },
-                    // At most what the data allows.
+                    // Coverage must not exceed the data.
                     cscov: if listen {
                         0
                     } else {
@@ -124,7 +124,7 @@ pub(crate) fn dccp_packet() -> impl Strategy<Value = Packet> {
                 if short && packet.kind.packet_type().allows_short_numbers() {
                     shorten(&mut packet);
                 }
-                // A Mandatory at the end is an error that nobody sends; Data Offset ends at 1020 bytes.
+                // A final Mandatory option is invalid, and Data Offset allows at most 1020 bytes.
                 while packet.header_len() > 1020
                     || packet.options.last() == Some(&DccpOption::Mandatory)
                 {
@@ -135,7 +135,7 @@ pub(crate) fn dccp_packet() -> impl Strategy<Value = Packet> {
         )
 }
 
-/// Turns the packet into one with 24-bit numbers.
+/// Converts the packet to 24-bit numbers.
 pub(crate) fn shorten(packet: &mut Packet) {
     packet.extended = false;
     packet.seq = SeqNo::new(packet.seq.low24().into());

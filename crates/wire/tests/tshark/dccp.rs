@@ -23,7 +23,7 @@ fn packet(kind: Kind, options: OptionList, payload: u32) -> Packet {
     }
 }
 
-/// At least one packet of every type, and every option on one of them.
+/// At least one packet of every type; together they carry every option.
 fn packets() -> Vec<Packet> {
     let (ack, service) = (SeqNo::new(0x1234_5678_9abc), ServiceCode(1_717_858_426));
     let change = |side, feature, value: &[u8]| DccpOption::Change {
@@ -148,7 +148,7 @@ fn packets() -> Vec<Packet> {
     all
 }
 
-/// The values of all options of one kind, as tshark joins them.
+/// The values of all options of one kind, joined as in tshark's output.
 fn joined<T: ToString>(packet: &Packet, value: impl Fn(&DccpOption) -> Option<T>) -> String {
     let values: Vec<_> = packet
         .options
@@ -164,7 +164,7 @@ fn hex(bytes: &[u8]) -> String {
 
 type Expected = fn(&Packet) -> String;
 
-/// Fields of tshark, and what each must show for a packet.
+/// tshark's fields, with the expected value of each for a packet.
 fn fields() -> Vec<(&'static str, Expected)> {
     vec![
         ("dccp.srcport", |p| p.source_port.to_string()),
@@ -175,7 +175,7 @@ fn fields() -> Vec<(&'static str, Expected)> {
         ("dccp.ccval", |p| p.ccval.to_string()),
         ("dccp.cscov", |p| p.cscov.to_string()),
         ("dccp.x", |p| u8::from(p.extended).to_string()),
-        // Two fields for one: tshark's "raw" one is for 48 bits.
+        // tshark has separate fields for 48-bit ("raw") and 24-bit numbers.
         ("dccp.seq_raw", |p| {
             if p.extended {
                 p.seq.to_string()

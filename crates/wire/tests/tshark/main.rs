@@ -1,7 +1,7 @@
-//! tshark as a judge: what we emit, it must read as we meant it.
+//! tshark decodes emitted packets to the intended values.
 //!
-//! Skipped, with a word on stderr, where tshark is not installed: what it would say nobody else can
-//! tell. Continuous integration installs it.
+//! Nothing can replace tshark here: without it these tests are skipped, with a message on stderr.
+//! CI installs it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ use skywave_wire::capture::Writer;
 use skywave_wire::ip::{DEFAULT_HOP_LIMIT, IpPacket};
 use skywave_wire::{AddressPair, Ecn};
 
-/// tshark's number for a checksum that it has found to be good.
+/// tshark's value for a correct checksum.
 pub(crate) const CHECKSUM_GOOD: &str = "1";
 
 pub(crate) fn pairs() -> [AddressPair; 2] {
@@ -38,7 +38,7 @@ pub(crate) fn is_installed() -> bool {
     let version = Command::new("tshark").arg("--version").output();
     let installed = version.is_ok_and(|output| output.status.success());
     if !installed {
-        // Not eprintln!, which a passing test keeps to itself.
+        // The test harness hides the output of eprintln! if the test passes.
         let _ = writeln!(
             std::io::stderr(),
             "skipped: tshark is not installed: apt-get install tshark"
@@ -47,7 +47,7 @@ pub(crate) fn is_installed() -> bool {
     installed
 }
 
-/// Writes a capture for tshark, packet by packet over IPv4 and IPv6 in turn.
+/// Writes a capture of these packets for tshark.
 pub(crate) fn capture(
     name: &str,
     protocol: u8,
@@ -77,7 +77,7 @@ pub(crate) fn capture(
     path
 }
 
-/// What tshark says of each packet: the values of `fields`, repeated ones joined by commas.
+/// tshark's values of `fields` for each packet; repeated values are joined by commas.
 pub(crate) fn tshark(path: &Path, fields: &[&str]) -> Vec<Vec<String>> {
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(path);

@@ -80,7 +80,7 @@ impl Bench {
         }
     }
 
-    /// A round-trip time and a bit goes by.
+    /// Lets a little more than a round-trip time pass.
     fn pause(&mut self) {
         self.counter = (self.counter + 5) & 0xf;
         self.now += MS * 101;
@@ -175,8 +175,8 @@ fn t_10_marks_count_at_once() {
     }
 }
 
-/// T-10, C3-5: losses within a round-trip time are one event whose lossy part ends with the last of
-/// them; a later one begins another.
+/// T-10, C3-5: losses within a round-trip time are one event, whose lossy part ends with the last
+/// loss; a later loss starts another.
 #[test]
 fn t_10_c3_5_losses_within_a_round_trip_time_are_one_event() {
     for clock in CLOCKS {
@@ -201,8 +201,8 @@ fn t_10_c3_5_losses_within_a_round_trip_time_are_one_event() {
     }
 }
 
-/// RFC 4342 section 10.2: losses with nothing received in between are one event, however many; and
-/// the counter may wrap between two losses.
+/// RFC 4342 section 10.2: losses with nothing received in between are one event, however many. The
+/// counter may wrap between two losses.
 #[test]
 fn a_long_hole_is_one_event() {
     let mut bench = Bench::new(Clock::WindowCounter);
@@ -220,15 +220,15 @@ fn a_long_hole_is_one_event() {
     assert!(bench.lose_one().loss_event, "16 counts later, not 0");
 }
 
-/// RFC 5348 section 5.2: where a lost packet would have arrived is interpolated.
+/// RFC 5348 section 5.2: the arrival time of a lost packet is interpolated.
 #[test]
 fn arrival_of_a_lost_packet_is_interpolated() {
     for (gap, is_another) in [(199, false), (203, true)] {
         let mut bench = Bench::new(Clock::Arrivals(MS * 100));
         bench.many(3);
-        // Lost at 0: the packets around it have both arrived at 0.
+        // Lost at 0: the packets around it arrived at 0.
         assert!(bench.lose_one().loss_event);
-        // Half-way between 0 and `gap`.
+        // Lost halfway between 0 and `gap`.
         bench.next(Fate::Lost);
         bench.now += MS * gap;
         bench.next(Fate::Data);
@@ -237,7 +237,8 @@ fn arrival_of_a_lost_packet_is_interpolated() {
     }
 }
 
-/// C3-5, C3-6: what a packet's NDP Count accounts for was no data; the rest is assumed to be.
+/// C3-5, C3-6: of the packets lost before one, its NDP Count says how many carried no data; the
+/// others are assumed to be data.
 #[test]
 fn c3_5_ndp_counts_tell_lost_acknowledgements_from_lost_data() {
     // A hole of three packets before one with this NDP Count.
@@ -259,8 +260,8 @@ fn c3_5_ndp_counts_tell_lost_acknowledgements_from_lost_data() {
     }
 }
 
-/// C3-6: packets without data count in sequence lengths and not in data lengths; their marks and
-/// nonces do not count at all.
+/// C3-6: packets without data count in sequence lengths but not in data lengths; their marks and
+/// nonces are ignored.
 #[test]
 fn c3_6_packets_without_data() {
     let mut bench = Bench::new(Clock::WindowCounter);
@@ -278,7 +279,7 @@ fn c3_6_packets_without_data() {
     assert!(!bench.history.intervals().next().unwrap().nonce);
 }
 
-/// C3-8: the parity of the nonces of data packets in the lossless part, and of no others.
+/// C3-8: the nonce sum covers only the data packets of the lossless part.
 #[test]
 fn c3_8_nonces_of_the_lossless_part() {
     let mut bench = Bench::new(Clock::WindowCounter);
@@ -289,16 +290,16 @@ fn c3_8_nonces_of_the_lossless_part() {
     bench.many(1);
     assert!(!nonce(&bench));
     bench.lose_one();
-    assert!(nonce(&bench), "the three after the loss");
+    assert!(nonce(&bench), "three packets after the loss");
     bench.lose_one();
     assert!(
         nonce(&bench),
-        "three again: those before are in the lossy part"
+        "three again: earlier packets are in the lossy part"
     );
     assert_eq!(bench.lengths()[0], (3, 5, 8));
 }
 
-/// RFC 5348 sections 5.1 and 6: the packet was only late, so there was no loss event.
+/// RFC 5348 sections 5.1 and 6: if a packet was only late, there was no loss event.
 #[test]
 fn a_late_packet_takes_its_loss_event_back() {
     let mut bench = Bench::new(Clock::WindowCounter);
@@ -317,7 +318,7 @@ fn a_late_packet_takes_its_loss_event_back() {
         "four nonces"
     );
 
-    // Of two losses, one late packet leaves one. The second one takes the event back.
+    // If one of two lost packets arrives, the event stays. If the second arrives too, it is undone.
     bench.seq += 2;
     bench.many(2);
     assert!(bench.next(Fate::Data).loss_event);
@@ -329,7 +330,7 @@ fn a_late_packet_takes_its_loss_event_back() {
     assert_eq!(bench.lengths(), [(19, 0, 0)]);
 }
 
-/// RFC 5348 section 5.3, T-11: interval sizes from event to event; the mean worked out by hand.
+/// RFC 5348 section 5.3, T-11: the mean of intervals between events, computed by hand.
 #[test]
 fn t_11_mean_interval_by_hand() {
     let mut bench = Bench::new(Clock::WindowCounter);
@@ -342,12 +343,11 @@ fn t_11_mean_interval_by_hand() {
     bench.many(26);
     // I_0 = 30: max(30, 20).
     assert_eq!(p(&bench), 1.0 / 30.0);
-    // Then intervals of 30, 10, 10, 10, 10, 10, 10 and the current one of 4, in all
-    // nine with the first one: I_0 = 4, I_1..I_6 = 10, I_7 = 30, I_8 = 20.
+    // Seven more events: I_0 = 4, I_1..I_6 = 10, I_7 = 31, I_8 = 20.
     for _ in 0..6 {
         bench.pause();
         bench.many(1);
-        // The packet before belongs to the interval before.
+        // The packet received before this loss belongs to the previous interval.
         bench.lose_one();
         bench.many(5);
     }
@@ -356,17 +356,17 @@ fn t_11_mean_interval_by_hand() {
     bench.lose_one();
     let data: Vec<u64> = bench.lengths().iter().map(|lengths| lengths.2).collect();
     assert_eq!(data, [4, 10, 10, 10, 10, 10, 10, 31, 20]);
-    // Without the current one: 10 (1 + 1 + 1 + 1 + 0.8 + 0.6) + 0.4 * 31 + 0.2 * 20 = 70.4; weights
-    // 6. With it: 4 + 10 (1 + 1 + 1 + 0.8 + 0.6 + 0.4) + 0.2 * 31 = 58.2.
+    // Without I_0: 10 (1 + 1 + 1 + 1 + 0.8 + 0.6) + 0.4 * 31 + 0.2 * 20 = 70.4, with weights of 6
+    // in total. With I_0: 4 + 10 (1 + 1 + 1 + 0.8 + 0.6 + 0.4) + 0.2 * 31 = 58.2.
     assert!((p(&bench) - 6.0 / 70.4).abs() < 1e-12, "{}", p(&bench));
-    // The current one counts once that makes the mean larger: 54.2 + I_0 > 70.4.
+    // I_0 counts once it increases the mean: 54.2 + I_0 > 70.4.
     bench.many(12);
     assert!((p(&bench) - 6.0 / 70.4).abs() < 1e-12);
     bench.many(1);
     assert!((p(&bench) - 6.0 / 71.2).abs() < 1e-12, "{}", p(&bench));
 }
 
-/// ns-2's mean: what has not been seen is of length zero.
+/// ns-2's mean: intervals not seen yet have length zero.
 #[test]
 fn unseen_intervals_of_length_zero() {
     let mut bench = Bench::new(Clock::WindowCounter);
@@ -375,12 +375,12 @@ fn unseen_intervals_of_length_zero() {
     assert_eq!(bench.history.loss_event_rate(), 0.0, "no loss event");
     bench.lose_one();
     bench.history.seed(20.0);
-    // I_0 = 4, I_1 = 20, seven of zero; the weights of eight are 6.
+    // I_0 = 4, I_1 = 20, the others are zero; eight weights add up to 6.
     assert!((bench.history.loss_event_rate() - 6.0 / 24.0).abs() < 1e-12);
 }
 
-/// T-12: discounts by hand. I_1 = I_2 = 10 and I_0 = 50: DF = 2 * 10 / 50 = 0.4.
-/// With I_0: (50 + 10 * 0.4) / (1 + 0.4) = 38.57; I_2 does not count there, as the last of them.
+/// T-12: discounts, computed by hand. For I_1 = I_2 = 10 and I_0 = 50, DF = 2 * 10 / 50 = 0.4. The
+/// mean with I_0 is (50 + 10 * 0.4) / (1 + 0.4) = 38.57; it leaves out I_2, the oldest.
 #[test]
 fn t_12_history_discounting_by_hand() {
     let run = |threshold: Option<f64>, current: u64| {
@@ -403,8 +403,8 @@ fn t_12_history_discounting_by_hand() {
     close(p(&run(Some(0.5), 50)), 55.0 / 1.5);
     close(p(&run(Some(0.25), 20)), 15.0);
     close(p(&run(Some(0.25), 1_000)), 1_002.5 / 1.25);
-    // The next event makes DF part of the older intervals' discounts: now I_0 = 4, I_1 = 51, and
-    // I_2 and I_3 of 10 have 0.4 (20/50 at the time): (51 + 2 * 4) / 1.8.
+    // The next event multiplies the older intervals' discounts by DF, which is then 20 / 51. I_1 is
+    // 51, and I_2 and I_3 are 10, discounted.
     let mut bench = run(Some(0.25), 50);
     bench.pause();
     bench.many(1);
@@ -413,8 +413,8 @@ fn t_12_history_discounting_by_hand() {
     close(p(&bench), (51.0 + 20.0 * df) / (1.0 + 2.0 * df));
 }
 
-/// C4-4, C4-7: an interval of at most two round-trip times with K losses among N packets counts as N
-/// / K, and a short current one does not count.
+/// C4-4, C4-7: an interval of at most two round-trip times with K losses among N packets counts as
+/// N / K; the current interval does not count while it is short.
 #[test]
 fn c4_4_short_intervals_count_each_loss() {
     let mut bench = Bench::averaging(Clock::WindowCounter, true);
@@ -423,7 +423,7 @@ fn c4_4_short_intervals_count_each_loss() {
     bench.history.seed(12.0);
     bench.lose_one();
     bench.many(8);
-    // Two losses among 16 packets within a round-trip time, and not over yet.
+    // The current interval: two losses among 16 packets within a round-trip time.
     let p = |bench: &Bench| bench.history.loss_event_rate();
     assert_eq!(p(&bench), 1.0 / 12.0);
     bench.counter = 5;
@@ -437,7 +437,7 @@ fn c4_4_short_intervals_count_each_loss() {
     );
     bench.counter = 9;
     bench.many(1);
-    assert_eq!(p(&bench), 1.0 / 41.0, "long: N packets, and it counts");
+    assert_eq!(p(&bench), 1.0 / 41.0, "a long interval is N long");
 
     let mut bench = Bench::averaging(Clock::WindowCounter, true);
     bench.many(5);
@@ -452,8 +452,8 @@ fn c4_4_short_intervals_count_each_loss() {
 }
 
 proptest! {
-    /// Whatever arrives in whatever order: every settled packet is in one interval, memory stays
-    /// bounded and p is a rate.
+    /// For any packets in any order: every settled packet is in one interval, memory is bounded,
+    /// and p is a rate.
     #[test]
     fn intervals_partition_the_sequence_numbers(
         packets in prop::collection::vec((0u64..60, 0u8..4, 0u8..16, 0u64..4, 0u64..300), 1..300),

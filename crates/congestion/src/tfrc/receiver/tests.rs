@@ -38,7 +38,7 @@ impl Bench {
         });
     }
 
-    /// A packet, `after` the one before; what is reported, if anything.
+    /// Receives a packet `after` ms after the previous one. Returns the report, if there is one.
     fn next(&mut self, after: u64, counter: u8) -> Option<Report> {
         self.now += MS * after;
         self.counter = counter;
@@ -52,8 +52,8 @@ impl Bench {
     }
 }
 
-/// T-15: the first data packet is reported at once, with X_recv = 0 and p = 0; a packet without data
-/// before it is not.
+/// T-15: the first data packet causes a report at once, with X_recv = 0 and p = 0. Earlier packets
+/// without data cause none.
 #[test]
 fn t_15_first_packet() {
     let mut bench = Bench::new(&Config::rfc5348());
@@ -76,7 +76,8 @@ fn t_15_first_packet() {
     assert!(!bench.receiver.report_due());
 }
 
-/// T-13, C3-16: a report for each four counts; where each packet has five more, for each packet.
+/// T-13, C3-16: a report for every four counts, or for every packet if each advances the counter by
+/// five.
 #[test]
 fn c3_16_reports_follow_the_window_counter() {
     let mut bench = Bench::new(&Config::rfc5348());
@@ -100,20 +101,21 @@ fn c3_16_reports_follow_the_window_counter() {
 fn t_14_receive_rate_covers_a_round_trip_time() {
     let mut bench = Bench::new(&Config::rfc5348());
     bench.next(0, 0);
-    // Nine more in 90 ms; the tenth, with counter 4, at 100 ms. All but the first count: 10 packets
-    // in 100 ms.
+    // The tenth packet since the first report arrives at 100 ms and has counter 4: 10 packets in
+    // 100 ms.
     let mut report = None;
     for index in 1..=10u8 {
         report = bench.next(10, if index < 10 { 1 } else { 4 });
     }
     assert_eq!(report.map(|report| report.receive_rate), Some(100_000.0));
-    // A mark after 20 ms more: of the reports, that of 100 ms before counts. 12 packets in 120 ms.
+    // A mark arrives 20 ms after the last report, less than a round-trip time, so X_recv covers the
+    // time since the report before: 12 packets in 120 ms.
     bench.next(10, 5);
     bench.now += MS * 10;
     bench.arrive(true);
     let report = bench.take().map(|report| report.receive_rate);
     assert_eq!(report, Some(100_000.0));
-    // Half a second without anything: two packets in 500 ms.
+    // After half a second of silence: two packets in 500 ms.
     bench.now += MS * 490;
     bench.arrive(false);
     let report = bench.next(10, 10).map(|report| report.receive_rate);
@@ -133,15 +135,15 @@ fn t_13_loss_events_are_reported_at_once() {
     assert_eq!(bench.next(1, 1), None);
     let report = bench.next(1, 1).expect("a loss event");
     assert!(report.loss_event_rate > 0.0);
-    // Another loss of the same event is none.
+    // Another loss belongs to the same event and is not reported.
     bench.seq += 1;
     for _ in 0..3 {
         assert_eq!(bench.next(1, 1), None);
     }
 }
 
-/// T-16: the first interval gives, by the equation, the greatest X_recv so far (RFC 3448: the
-/// latest), at least half a packet in a round-trip time.
+/// T-16: the first interval is such that the equation yields the greatest X_recv so far (RFC 3448:
+/// the latest), and at least half a packet per round-trip time.
 #[test]
 fn t_16_first_interval() {
     let rate_after = |config: &Config| {
@@ -169,12 +171,12 @@ fn t_16_first_interval() {
     let mut bench = Bench::new(&Config::rfc5348());
     bench.arrive(true);
     let p = bench.take().expect("the first packet").loss_event_rate;
-    // f(p) = 2: a packet in two round-trip times.
+    // f(p) = 2: one packet per two round-trip times.
     close(1.0 / equation::response(p), 0.5);
 }
 
-/// T-14: more than one report in a round-trip time by a timer, each over a whole one; none where
-/// nothing arrives.
+/// T-14: a timer causes several reports per round-trip time. Each covers a whole round-trip time,
+/// and there is none if nothing has arrived.
 #[test]
 fn several_reports_in_a_round_trip_time() {
     let mut bench = Bench::new(&Config {
@@ -185,12 +187,12 @@ fn several_reports_in_a_round_trip_time() {
     for _ in 0..100 {
         rates.extend(bench.next(5, 0).map(|report| report.receive_rate));
     }
-    assert_eq!(rates.len(), 20, "500 ms, a report for each 25 ms");
+    assert_eq!(rates.len(), 20, "a report every 25 ms, for 500 ms");
     assert!(
         rates[5..].iter().all(|&rate| rate == 200_000.0),
         "{rates:?}"
     );
-    // The timer, for what has arrived since.
+    // The timer reports what has arrived since.
     assert!(bench.next(5, 0).is_some());
     bench.next(5, 0);
     let deadline = bench.receiver.deadline().expect("something to report");
@@ -200,8 +202,8 @@ fn several_reports_in_a_round_trip_time() {
     assert_eq!(bench.receiver.deadline(), None);
 }
 
-/// Dynamic feedback: N reports in a round-trip time, no more than packets; X_recv over RTT / N, or over
-/// a whole one.
+/// Dynamic feedback sends N reports per round-trip time, but no more than packets arrive. X_recv
+/// covers RTT / N or a whole round-trip time.
 #[test]
 fn dynamic_feedback() {
     let reports = |window, gap: u64| {
@@ -216,27 +218,27 @@ fn dynamic_feedback() {
         for _ in 0..1_000 / gap {
             rates.extend(bench.next(gap, 0).map(|report| report.receive_rate));
         }
-        // Then twice as fast, until the second report.
+        // Packets arrive twice as fast until the second report.
         let mut faster = Vec::new();
         while faster.len() < 2 {
             faster.extend(bench.next(gap / 2, 0).map(|report| report.receive_rate));
         }
         (rates.len(), faster[1] / rates[rates.len() - 1])
     };
-    // The first report, the next a round-trip time later, then ten in each: one with every fifth
-    // packet.
+    // The first report, the next one a round-trip time later, then ten per round-trip time: one for
+    // every fifth packet.
     let (count, growth) = reports(ObservationWindow::Interval, 2);
     assert_eq!(count, 1 + 1 + 89);
     assert_eq!(growth, 2.0, "in a tenth of a round-trip time");
     let (count, growth) = reports(ObservationWindow::RoundTrip, 2);
     assert_eq!(count, 1 + 1 + 89);
     assert!((1.1..1.25).contains(&growth), "{growth} in a tenth or two");
-    // A packet each 50 ms: two in a round-trip time, a report for each.
+    // A packet every 50 ms, two per round-trip time: a report for each.
     let (count, _) = reports(ObservationWindow::Interval, 50);
     assert_eq!(count, 1 + 1 + 17);
 }
 
-/// E-3: the sender's own round-trip time goes before any other.
+/// E-3: the sender's own round-trip time takes precedence.
 #[test]
 fn e_3_the_senders_round_trip_time_goes_first() {
     let mut bench = Bench::new(&Config::rfc5348());

@@ -7,7 +7,7 @@ const SIZE: u32 = 1_000;
 /// initial_rate for 1000-byte packets and a round-trip time of 100 ms: 4 * 1000 / 0.1.
 const INITIAL: f64 = 40_000.0;
 
-/// A sender on a path of 100 ms whose reports are made up.
+/// A sender on a path with a round-trip time of 100 ms, with invented reports.
 struct Bench {
     sender: Sender,
     now: Instant,
@@ -21,7 +21,7 @@ impl Bench {
         }
     }
 
-    /// After the first packet and the first report, in slow start.
+    /// A sender in slow start, after its first packet and first report.
     fn started(config: Config) -> Self {
         let mut bench = Self::new(config);
         bench.send();
@@ -34,7 +34,7 @@ impl Bench {
         self.now += MS * millis;
     }
 
-    /// Sends all that may leave.
+    /// Sends all packets that may leave. Returns their number.
     fn send(&mut self) -> u32 {
         let mut count = 0;
         while self.sender.earliest_departure(self.now) <= self.now {
@@ -65,8 +65,8 @@ impl Bench {
         self.report_on(100, receive_rate, p);
     }
 
-    /// Keeps to the rate for a round-trip time, then has a report on the newest packet of the one
-    /// before.
+    /// Sends at the permitted rate for a round-trip time, then receives a report on the newest
+    /// packet of the previous one.
     fn round(&mut self, receive_rate: f64, p: f64) {
         for _ in 0..100 {
             self.after(1);
@@ -89,8 +89,8 @@ fn assert_close(value: f64, wanted: f64) {
     assert!((value / wanted - 1.0).abs() < 1e-9, "{value}, not {wanted}");
 }
 
-/// T-4: a packet per second until there is a round-trip time, 2 s for the first report, then W_init
-/// per round-trip time.
+/// T-4: one packet per second until a round-trip time is known, then W_init per round-trip time.
+/// The nofeedback timer starts with 2 s.
 #[test]
 fn t_4_start() {
     let mut bench = Bench::new(Config::rfc5348());
@@ -120,8 +120,9 @@ fn t_4_start() {
     }
 }
 
-/// T-4: a round-trip time of the handshake starts RFC 5348's sender, and not RFC 3448's, which goes
-/// on with a packet per round-trip time.
+/// T-4: with a round-trip time from the handshake, RFC 5348's sender starts at W_init per
+/// round-trip time. RFC 3448's ignores it, and sends one packet per round-trip time after the first
+/// report.
 #[test]
 fn t_4_handshake_and_rfc_3448() {
     let mut bench = Bench::new(Config::rfc5348());
@@ -137,7 +138,7 @@ fn t_4_handshake_and_rfc_3448() {
     assert_close(bench.x(), 10_000.0);
 }
 
-/// T-6: without loss the rate doubles in each round-trip time, at most to twice what arrived.
+/// T-6: without loss, X doubles once per round-trip time, up to twice X_recv.
 #[test]
 fn t_6_slow_start_doubles() {
     let mut bench = Bench::started(Config::rfc5348());
@@ -155,11 +156,11 @@ fn t_6_slow_start_doubles() {
     for _ in 0..3 {
         bench.round(300_000.0, 0.0);
     }
-    // The rates of earlier rounds are more than two round-trip times old.
+    // Rates of earlier rounds are older than two round-trip times.
     assert_close(bench.x(), 600_000.0);
 }
 
-/// T-5, T-6: after a loss event the equation rules, and twice X_recv.
+/// T-5, T-6: after a loss event, X is limited by the equation and by twice X_recv.
 #[test]
 fn t_6_loss_event() {
     let mut bench = Bench::started(Config::rfc5348());
@@ -199,10 +200,10 @@ fn t_5_round_trip_time() {
     assert_eq!(bench.sender.rtt(), Some(MS * 110), "0.9 * 100 + 0.1 * 200");
     feedback.delay = Duration::MAX;
     bench.sender.on_feedback(bench.now, &feedback);
-    assert!(bench.sender.rtt() > Some(MS * 98), "a delay that cannot be");
+    assert!(bench.sender.rtt() > Some(MS * 98), "an impossible delay");
 }
 
-/// What is answered a day late does not put the nofeedback timer off for days.
+/// A report that comes a day late does not delay the nofeedback timer by days.
 #[test]
 fn a_late_answer_keeps_the_timer_within_sight() {
     let day = Duration::from_secs(24 * 3600);
@@ -214,8 +215,8 @@ fn a_late_answer_keeps_the_timer_within_sight() {
     assert!(ahead <= Duration::from_secs(4 * 240), "{ahead}");
 }
 
-/// T-5: what an application-limited interval reports does not lower the limit; a loss in it halves
-/// what is remembered.
+/// T-5: reports on a data-limited interval do not lower the limit; a loss event in it halves the
+/// remembered rates.
 #[test]
 fn t_5_data_limited() {
     let slow_rounds = |config: Config, p: [f64; 3]| {
@@ -224,7 +225,7 @@ fn t_5_data_limited() {
             bench.round(rate, 0.000_1);
         }
         for p in p {
-            // Two packets in a round-trip time, where many more may leave.
+            // Far fewer packets than X permits.
             for _ in 0..2 {
                 bench.after(50);
                 bench.send_one();
@@ -241,7 +242,7 @@ fn t_5_data_limited() {
     assert_close(slow_rounds(Config::rfc5348(), loss), 80_000.0);
 }
 
-/// T-7: without a round-trip time the rate is halved each time, down to a packet in 64 s.
+/// T-7: without a round-trip time, each timeout halves X, down to one packet per 64 s.
 #[test]
 fn t_7_no_feedback_at_all() {
     let mut bench = Bench::new(Config::rfc5348());
@@ -268,7 +269,7 @@ fn t_7_timeouts() {
     bench.timeout();
     assert_close(bench.x(), 40_000.0);
 
-    // p > 0, limited by X_recv (50000, X_Bps 112332): halved to X_recv; and again.
+    // p > 0, limited by X_recv (50000, X_Bps 112332): X is halved to X_recv, then halved again.
     let limited = |receive_rate: f64| {
         let mut bench = Bench::started(Config::rfc5348());
         for _ in 0..4 {
@@ -285,19 +286,19 @@ fn t_7_timeouts() {
     bench.timeout();
     assert_close(bench.x(), 25_000.0);
 
-    // p > 0, limited by the equation: halved, too.
+    // p > 0, limited by the equation: halved.
     let mut bench = limited(90_000.0);
     let equation = bench.x();
     assert!(equation < 180_000.0);
     bench.timeout();
     assert_close(bench.x(), equation / 2.0);
-    // With reports again, the rate may double in each.
+    // When reports return, each may double the rate.
     bench.round(equation / 2.0, 0.01);
     assert_close(bench.x(), equation);
 }
 
-/// T-7, C3-2: an idle period does not take the rate below the initial rate, and ends with the timer
-/// off.
+/// T-7, C3-2: an idle period does not reduce X below the initial rate, and eventually stops the
+/// timer.
 #[test]
 fn t_7_c3_2_idle() {
     for p in [0.0, 0.000_1] {
@@ -310,7 +311,7 @@ fn t_7_c3_2_idle() {
         while bench.sender.deadline().is_some() {
             bench.timeout();
             timeouts += 1;
-            assert!(timeouts < 20, "an idle sender's timer goes on for ever");
+            assert!(timeouts < 20, "an idle sender's timer never stops");
         }
         assert!(bench.x() >= INITIAL, "{}", bench.x());
         assert!(bench.x() < 2.0 * INITIAL, "{}", bench.x());
@@ -318,12 +319,13 @@ fn t_7_c3_2_idle() {
         bench.send();
         assert!(
             bench.sender.deadline().is_some(),
-            "with data, it begins again"
+            "data starts the timer again"
         );
     }
 }
 
-/// T-7 under RFC 3448: X_recv is halved; four packets per round-trip time are left by an idle period.
+/// T-7 under RFC 3448: each timeout halves X_recv. An idle period leaves four packets per
+/// round-trip time.
 #[test]
 fn t_7_rfc_3448() {
     let mut bench = Bench::started(Config::rfc3448());
@@ -337,11 +339,13 @@ fn t_7_rfc_3448() {
     while bench.sender.deadline().is_some() {
         bench.timeout();
     }
-    // X_recv of 40000 is not less than 4 packets per round-trip time, of 20000 it is: X = 40000.
+    // X_recv is halved from 40000 to 20000, which is below 4 packets per round-trip time: X =
+    // 40000.
     assert_close(bench.x(), 40_000.0);
 }
 
-/// T-8: with sqrt(R) above its mean packets leave more slowly, and without section 4.5 they do not.
+/// T-8: while sqrt(R) is above its mean, packets leave more slowly; without section 4.5 they do
+/// not.
 #[test]
 fn t_8_oscillation_prevention() {
     let mut bench = Bench::started(Config::rfc5348());
@@ -349,7 +353,7 @@ fn t_8_oscillation_prevention() {
     assert_close(bench.sender.x_inst(), bench.x());
     bench.after(300);
     bench.report_on(400, 40_000.0, 0.0);
-    // Mean of the roots: 0.9 sqrt(0.1) + 0.1 sqrt(0.4), over sqrt(0.4): 0.45 + 0.1.
+    // The mean of the roots, 0.9 sqrt(0.1) + 0.1 sqrt(0.4), divided by sqrt(0.4): 0.45 + 0.1.
     assert_close(bench.sender.x_inst(), 0.55 * bench.x());
     let mut bench = Bench::started(Config::rfc5348().without_oscillation_prevention());
     bench.report_on(400, 40_000.0, 0.0);
@@ -361,8 +365,8 @@ fn t_8_oscillation_prevention() {
     );
 }
 
-/// T-8: means that follow round-trip times: ten reports in one weigh as much as one does, and those
-/// more than one apart no more.
+/// T-8: smoothing per round-trip time: ten reports within one round-trip time weigh as much as one,
+/// and so does a report after several.
 #[test]
 fn smoothing_per_round_trip_time() {
     let rtt_after = |smoothing, step: u64, reports| {
@@ -372,7 +376,7 @@ fn smoothing_per_round_trip_time() {
         });
         for _ in 0..reports {
             bench.after(step);
-            // R is 100 ms at first; the samples are of 100 ms more than that.
+            // R starts at 100 ms; samples are 200 ms.
             bench.report_on(200, 40_000.0, 0.0);
         }
         bench.sender.rtt().unwrap().as_secs_f64()
@@ -386,7 +390,7 @@ fn smoothing_per_round_trip_time() {
     assert!(literal > 0.16, "{literal}");
 }
 
-/// C4-1, C4-2: the equation with 1460 bytes, less the share of headers.
+/// C4-1, C4-2: X is the equation's rate for 1460 bytes, minus the share of headers.
 #[test]
 fn c4_1_c4_2_small_packets() {
     let small_packets = Some(super::super::SmallPackets {
@@ -414,7 +418,7 @@ fn c4_1_c4_2_small_packets() {
     assert_eq!(sender.earliest_departure(now), now + MS * 10);
 }
 
-/// A limit of the user's own holds always.
+/// X never exceeds the user's limit.
 #[test]
 fn max_rate() {
     let mut bench = Bench::started(Config {
@@ -428,8 +432,8 @@ fn max_rate() {
 }
 
 proptest! {
-    /// Whatever reports say and whenever they come: rates are finite and positive, at least a packet in
-    /// 64 s, and the timer is set while data is out.
+    /// For any reports at any time: rates are finite and at least one packet per 64 s, and the
+    /// timer runs after data is sent.
     #[test]
     fn any_report_leaves_a_rate(
         steps in prop::collection::vec(
@@ -457,10 +461,10 @@ proptest! {
         }
     }
 
-    /// T-5, T-6: a sender that uses its rate up is held to twice what arrived: the greatest X_recv of
-    /// two round-trip times under RFC 5348, the latest under RFC 3448; never below one packet in 64 s,
-    /// or the initial rate before there is a loss. In slow start X is set once in a round-trip time,
-    /// and may be above a limit that has fallen for so long.
+    /// T-5, T-6: if the sender uses its whole rate, X is at most twice X_recv: the greatest of two
+    /// round-trip times under RFC 5348, the latest under RFC 3448. The limit is at least one packet
+    /// per 64 s, or the initial rate before the first loss. In slow start X changes once per
+    /// round-trip time, so it may exceed a falling limit for that long.
     #[test]
     fn t_5_x_keeps_to_twice_the_receive_rate(
         steps in prop::collection::vec((1u64..250, 0.0f64..1e6, 0.0f64..0.5), 1..100),
@@ -480,7 +484,7 @@ proptest! {
                     sent.push(bench.now);
                 }
             }
-            // On the newest packet that can have arrived.
+            // Report on the newest packet that can have arrived.
             sent.drain(..sent.partition_point(|&at| at + rtt <= bench.now).saturating_sub(1));
             let age = (bench.now - sent[0]).as_millis();
             let p = if index < reports_before_a_loss { 0.0 } else { 1e-6 + p * p * p };

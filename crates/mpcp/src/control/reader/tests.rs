@@ -23,7 +23,7 @@ fn level(zones: &[Zone]) -> Level {
         .fold(Level::begin(*first), |level, &digit| level.with(digit))
 }
 
-/// What comes back, a millisecond apart: places and codes. Returns what is known after each.
+/// Reads places and codes that come back a millisecond apart. Returns the level known after each.
 fn headers(reader: &mut Reader, from: u64, packets: &[(u8, Zone)]) -> Vec<Level> {
     (from..)
         .zip(packets)
@@ -34,8 +34,8 @@ fn headers(reader: &mut Reader, from: u64, packets: &[(u8, Zone)]) -> Vec<Level>
         .collect()
 }
 
-/// Li and Yousefi'zadeh 2009, section 3.3: on a first packet the worst of its zone, on the second
-/// one what it says.
+/// Li and Yousefi'zadeh 2009, section 3.3: a first packet gives the worst level of its zone, the
+/// second one the exact level.
 #[test]
 fn the_worst_is_taken_until_more_is_known() {
     let expected = [
@@ -68,7 +68,8 @@ fn it_can_wait_for_the_whole_level() {
     assert_eq!(reader.on_packet(5, Low).level, level(&[Over, High, Low]));
 }
 
-/// Section 3.4: of two first packets in a row the larger one counts; of two second ones none does.
+/// Section 3.4: of two first packets in a row the larger code counts; the second of two second
+/// packets is not combined with a first one.
 #[test]
 fn a_missing_half_is_made_up_for() {
     let mut reader = reader(2, ChainOrder::Headers);
@@ -85,8 +86,8 @@ fn a_missing_half_is_made_up_for() {
     assert!(!reader.is_vcp());
 }
 
-/// Section 3.4: three in a row, and the sender does without chains for four round-trip times; again
-/// within as many, and for good.
+/// Section 3.4: after three equal places in a row, the sender does without chains for four
+/// round-trip times. If that recurs within as many, it does without them for good.
 #[test]
 fn lost_order_leads_to_vcp_and_back_and_if_it_recurs_to_stay() {
     for place in [0, 1] {
@@ -102,11 +103,11 @@ fn lost_order_leads_to_vcp_and_back_and_if_it_recurs_to_stay() {
         headers(&mut reader, 0, &back);
         assert!(reader.is_vcp());
         assert_eq!((reader.next_place(), reader.next_place()), (0, 0));
-        // What was sent before may still come back; only first places say something.
+        // Packets sent before may still come back; only first places count.
         let levels = headers(&mut reader, 10, &[(1, Over), (0, High), (0, Over)]);
         let zones = levels.iter().map(|level| (level.packets(), level.zone()));
         assert!(zones.eq([(1, High), (1, High), (1, Over)]));
-        // The round trip after its return only brings what was sent without chains.
+        // In the first round trip after the return, only packets sent without chains come back.
         let sent_before = [(0, Low), (0, Over), (0, High), (0, Low)];
         let levels = headers(&mut reader, 405, &sent_before);
         let zones = levels.iter().map(|level| (level.packets(), level.zone()));
@@ -121,14 +122,14 @@ fn lost_order_leads_to_vcp_and_back_and_if_it_recurs_to_stay() {
         assert!(unlucky.is_vcp());
         headers(&mut unlucky, 60_000, &[(0, Low), (0, Low)]);
         assert!(unlucky.is_vcp(), "for good");
-        // Later it is an accident like the first one.
+        // Much later it counts as a first time again.
         headers(&mut reader, 2000, &[(1, Low), (1, Low), (1, Low)]);
         headers(&mut reader, 3000, &[(0, Low), (0, Low)]);
         assert!(!reader.is_vcp());
     }
 }
 
-/// A path switch lets the packets of one path come after those of another: few places repeat.
+/// A path switch reorders packets, but few equal places follow each other.
 #[test]
 fn a_path_switch_is_no_trouble() {
     let mut reader = reader(2, ChainOrder::Headers);
@@ -152,8 +153,8 @@ fn a_path_switch_is_no_trouble() {
 }
 
 proptest! {
-    /// The advantage of sequence numbers: whatever is lost or overtaken, what a sender takes the
-    /// load to be was said in one chain or is the worst of what began one; and it never takes to VCP.
+    /// The advantage of sequence numbers: for any loss and order, the level is that of one chain or
+    /// the worst that the start of one chain allows, and the sender never switches to VCP.
     #[test]
     fn numbers_survive_any_loss_and_order(
         packets in 2..=3_u8,

@@ -41,7 +41,7 @@ fn two_packets_tell_the_published_levels() {
     );
 }
 
-/// A chain of one packet is VCP's: its zones, and its xi of 1/16. Its beta is a parameter.
+/// A chain of one packet gives VCP's zones and its xi of 1/16. VCP's beta is a parameter.
 #[test]
 fn one_packet_tells_the_zone() {
     for load in [0.0, 0.79, 0.8, 0.99, 1.0, 5.0] {
@@ -54,7 +54,7 @@ fn one_packet_tells_the_zone() {
     assert_eq!(Level::of(0.9, 1).increase(), 0.0);
 }
 
-/// xi of the published bounds, as VCP's own rule of a quarter gives it.
+/// xi for the published bounds.
 #[test]
 fn growth_follows_the_upper_bound() {
     for (upper, xi) in [
@@ -71,7 +71,7 @@ fn growth_follows_the_upper_bound() {
     }
 }
 
-/// A decrease must lead out of overload, and not far.
+/// A decrease must lead out of overload, but not below the zone of high load.
 #[test]
 fn decreases_land_in_the_zone_of_high_load() {
     for packets in 2..=5 {
@@ -91,7 +91,7 @@ fn a_chain_has_at_least_one_packet_and_at_most_eight() {
 }
 
 proptest! {
-    /// However long the chain, the load lies in its level, levels are ordered as loads are, and a
+    /// For chains of any length, a level contains its load, levels are ordered like loads, and a
     /// longer chain only adds digits.
     #[test]
     fn a_level_holds_its_load(load in 0.0..2.0_f64, other in 0.0..2.0_f64, packets in 1..=MAX_PACKETS) {

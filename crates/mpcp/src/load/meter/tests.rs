@@ -17,7 +17,7 @@ fn arrivals_of_the_target_rate_make_a_load_of_one() {
         assert_eq!(meter.load(at(millis)), 0.0, "no interval is complete");
     }
     assert!((meter.load(at(200)) - 1.0).abs() < 1e-12);
-    // It holds until the next interval is complete, in which nothing came.
+    // It holds until the end of the next interval, in which nothing arrives.
     assert!((meter.load(at(399)) - 1.0).abs() < 1e-12);
     assert_eq!(meter.load(at(400)), 0.0);
 }
@@ -44,7 +44,7 @@ fn means_of_intervals_weigh_a_quarter() {
     assert!((meter.load(at(200)) - expected).abs() < 1e-12);
 }
 
-/// What the meter must equal: a timer for each sample and each interval.
+/// A reference implementation with a timer for each sample and each interval.
 fn by_timers(config: MeterConfig, changes: &[(u64, u32, u64)], end: u64) -> f64 {
     let (mut q, mut load, mut arrived, mut waiting) = (0.0, 0.0, 0u64, 0u64);
     let (mut sum, mut count) = (0.0, 0);
@@ -73,7 +73,7 @@ fn by_timers(config: MeterConfig, changes: &[(u64, u32, u64)], end: u64) -> f64 
 }
 
 proptest! {
-    /// However rarely it is looked at, it is what timers would have made of it.
+    /// The load does not depend on how often it is read, and equals that of the reference.
     #[test]
     fn lazy_is_the_same_as_timers(
         mut changes in prop::collection::vec((0u64..5000, 0u32..2000, 0u64..200_000), 0..40),

@@ -20,14 +20,14 @@ fn codel(ecn: bool) -> CoDel<Parcel> {
     CoDel::new(Limit::Unlimited, config)
 }
 
-/// What became of the packets of a standing queue.
+/// The fate of the packets of a standing queue.
 #[derive(Debug, Default)]
 struct Outcome {
     left: Vec<(Instant, Parcel)>,
     dropped: Vec<(Instant, u32)>,
 }
 
-/// A queue of `standing` packets that is served and refilled by one packet each millisecond.
+/// Serves a queue of `standing` packets and refills it by one packet every millisecond.
 fn stand(codel: &mut CoDel<Parcel>, standing: u32, ms: u64, ecn: Ecn) -> Outcome {
     let mut outcome = Outcome::default();
     let mut id = 0;
@@ -48,10 +48,9 @@ fn stand(codel: &mut CoDel<Parcel>, standing: u32, ms: u64, ecn: Ecn) -> Outcome
     outcome
 }
 
-/// The delay goes above the target of 5 ms with the packet that leaves after as many, and the first
-/// drop comes an interval of 100 ms later. Then the n-th comes 100/sqrt(n) ms after the one before
-/// it (RFC 8289 sections 5.5 and 5.6). Here packets leave each millisecond, so a drop happens at
-/// the next whole one.
+/// The delay exceeds the target of 5 ms at 5 ms, and the first drop follows an interval of 100 ms
+/// later. The n-th drop follows 100/sqrt(n) ms after the previous one (RFC 8289 sections 5.5 and
+/// 5.6), rounded up to a millisecond, because a packet leaves every millisecond.
 #[test]
 fn drops_come_ever_closer() {
     let outcome = stand(&mut codel(false), 10, 600, Ecn::NotEct);
@@ -69,7 +68,7 @@ fn drops_come_ever_closer() {
     assert!(times.len() >= 9, "{}", times.len());
 }
 
-/// With marks, packets that can be marked are marked at the times at which others are dropped.
+/// With ECN, packets that can be marked are marked when others would be dropped.
 #[test]
 fn marks_come_when_drops_would() {
     let dropped = stand(&mut codel(false), 10, 600, Ecn::NotEct).dropped;
@@ -110,8 +109,8 @@ fn one_short_delay_ends_the_drop_state() {
     assert!(!codel.control.dropping);
 }
 
-/// A drop state that follows soon after another begins with the rate that the other ended with; one
-/// that follows late begins anew (RFC 8289 section 5.5).
+/// A drop state that soon follows another resumes its drop rate; a later one starts from the lowest
+/// rate (RFC 8289 section 5.5).
 #[test]
 fn the_drop_rate_is_remembered_for_a_while() {
     let resumed = |pause_ms: u64| {
@@ -141,8 +140,8 @@ fn the_drop_rate_is_remembered_for_a_while() {
 }
 
 proptest! {
-    /// RFC 8289 section 4.1: the last full packet's worth is never dropped, so the link has something
-    /// to send whenever something waits. What comes in comes out or is dropped, in order.
+    /// RFC 8289 section 4.1: the last packet is never dropped, so the link is busy while packets
+    /// wait. Every packet leaves in order or is dropped.
     #[test]
     fn never_starves_the_link(
         steps in prop::collection::vec((0_u64..40, 0_u32..6, 40_u32..1500), 1..300),

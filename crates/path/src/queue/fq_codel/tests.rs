@@ -45,7 +45,7 @@ fn flows_share_by_bytes() {
     assert!(difference <= 2 * 1514, "{bytes:?}");
 }
 
-/// A flow that begins is served before those that have built a queue (RFC 8290 section 4.2).
+/// A new flow is served before flows that have built a queue (RFC 8290 section 4.2).
 #[test]
 fn a_new_flow_goes_first_for_a_quantum() {
     let mut queue = fq_codel(FqCoDelConfig::default());
@@ -57,8 +57,8 @@ fn a_new_flow_goes_first_for_a_quantum() {
     assert_eq!(served(&mut queue, 8), [2, 2, 2, 2, 1, 2, 2, 2]);
 }
 
-/// A flow that always comes back just after its queue has emptied does not stay new, so the others
-/// are not starved (RFC 8290 section 4.2, last paragraphs).
+/// A flow that always returns just after its queue has emptied does not stay new, so it cannot
+/// starve the others (RFC 8290 section 4.2, last paragraphs).
 #[test]
 fn one_packet_at_a_time_starves_nobody() {
     let mut queue = fq_codel(FqCoDelConfig::default());
@@ -120,7 +120,7 @@ fn only_the_flow_that_builds_a_queue_is_dropped() {
     assert_eq!(light, 0);
 }
 
-/// RFC 8290 section 4.1: which flows share a queue cannot be told without the salt.
+/// RFC 8290 section 4.1: which flows share a queue depends on the salt.
 #[test]
 fn the_salt_moves_flows() {
     let buckets = |salt| {
@@ -132,8 +132,8 @@ fn the_salt_moves_flows() {
 }
 
 proptest! {
-    /// Nothing is lost uncounted, each flow's packets keep their order, the limit holds and the link
-    /// has something to send whenever something waits.
+    /// Every packet is accounted for, each flow keeps its order, the limit holds, and the link is
+    /// busy while packets wait.
     #[test]
     fn keeps_count(
         steps in prop::collection::vec((0_u64..30, 0_u32..8, 40_u32..1500), 1..200),

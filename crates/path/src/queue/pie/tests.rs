@@ -31,8 +31,8 @@ fn loaded(config: PieConfig, probability: f64) -> Pie<Parcel> {
     pie
 }
 
-/// The first updates, worked by hand from the pseudocode of RFC 8033 section 4.2: the delay is 30 ms
-/// at three updates, then zero.
+/// The first updates, computed by hand from the pseudocode of RFC 8033 section 4.2: the delay is
+/// 30 ms for three updates, then zero.
 #[test]
 fn the_drop_probability_follows_the_pseudocode() {
     let mut pie = pie(PieConfig::default());
@@ -57,8 +57,8 @@ fn the_drop_probability_follows_the_pseudocode() {
     assert_eq!(pie.drop_probability(), 0.0);
 }
 
-/// Without congestion the probability decays by 2 % an update, beside what the controller takes
-/// off (RFC 8033 section 4.2).
+/// Without congestion the probability decays by 2 % per update, in addition to the controller's own
+/// decrease (RFC 8033 section 4.2).
 #[test]
 fn the_drop_probability_decays_exponentially() {
     let mut pie = pie(PieConfig::default());
@@ -167,7 +167,7 @@ fn a_high_probability_rises_in_small_steps() {
 }
 
 proptest! {
-    /// A queue that is left alone makes up for its updates exactly.
+    /// One late call makes up exactly for all missed updates.
     #[test]
     fn updates_are_made_up_for(
         probability in 0.0..1.0_f64,

@@ -16,7 +16,7 @@ fn red(config: RedConfig, seed: u64) -> Red {
     Red::new(config, RATE, Duration::from_millis(10), random)
 }
 
-/// The average follows the queue at once, and between 5 and 50 packets one in ten is picked at most.
+/// The average equals the queue, and between 5 and 50 packets the drop probability is at most 0.1.
 fn prompt() -> RedConfig {
     RedConfig {
         min_threshold: Some(5.0),
@@ -26,8 +26,8 @@ fn prompt() -> RedConfig {
     }
 }
 
-/// Offers `count` packets to a link that is busy for long; answers how many were dropped early, were
-/// dropped for want of room, and came back marked.
+/// Offers `count` packets to a busy link. Returns how many were dropped early, dropped because the
+/// queue was full, and marked.
 fn flood(red: Red, count: u32, ecn: Ecn) -> (u32, u32, u32) {
     let mut red = HandsOn::new(red);
     let (mut early, mut full, mut marked) = (0, 0, 0);
@@ -100,14 +100,15 @@ fn on_a_shared_link_packets_are_kept_and_idle_time_is_seen() {
         .map(|parcel| parcel.id)
         .collect();
     assert_eq!(left, [0, 1, 2, 3]);
-    // A packet of 500 B takes 0.5 ms, so three might have come to the empty queue, and one came.
+    // At 0.5 ms per packet, the idle time counts as three packets; the arrival is the fourth.
     let later = Instant::ZERO + Duration::from_micros(1600);
     assert_eq!(red.enqueue(later, Parcel::new(9, 500)), Ok(()));
     assert_eq!(red.admission().average(), before / 16.0);
 }
 
 proptest! {
-    /// The limit holds, the average stays within what was there, and nothing is lost uncounted.
+    /// The limit holds, the average never exceeds the longest queue so far, and an empty queue
+    /// counts as empty.
     #[test]
     fn holds_its_limit(
         seed: u64,

@@ -31,7 +31,8 @@ fn weighted(weights: [u32; 2]) -> Weighted<Parcel> {
     Weighted::new(vec![(weights[0], drop_tail(1000)), (weights[1], red())]).unwrap()
 }
 
-/// Keeps both classes at 30 packets of these sizes and serves `count`; answers the bytes of each.
+/// Keeps both classes at 30 packets of these sizes and serves `count`. Returns the bytes of each
+/// class.
 fn serve(queue: &mut Weighted<Parcel>, sizes: [u32; 2], count: u32) -> [u64; 2] {
     let mut bytes = [0; 2];
     for _ in 0..count {
@@ -76,7 +77,7 @@ fn what_one_leaves_over_the_other_gets() {
         .map(|parcel| parcel.id)
         .collect();
     assert_eq!(left, (0..50).collect::<Vec<_>>());
-    // The silent class has not saved up its turns.
+    // A class that was silent has no credit for the turns it missed.
     let bytes = serve(&mut queue, [1000, 1000], 1000);
     assert!(bytes[1] <= 9 * bytes[0] + 9 * 2500, "{bytes:?}");
 }
@@ -96,8 +97,8 @@ fn needs_sub_queues_with_weights() {
 }
 
 proptest! {
-    /// The link has something to send whenever something waits, each class keeps its order, and
-    /// nothing is lost uncounted.
+    /// The link is busy while packets wait, each class keeps its order, and every packet is
+    /// accounted for.
     #[test]
     fn conserves_work(
         steps in prop::collection::vec((0_u8..3, 40_u32..1500, 0_u32..3), 1..300),

@@ -63,8 +63,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// E-3, E-4: half a second at first, then the mean; doubled for each of its lengths without a
-    /// number, up to 64 s.
+    /// E-3, E-4: half a second at first, then the mean. It doubles whenever no estimate has arrived
+    /// for its own length, up to 64 s.
     #[test]
     fn e_3_e_4_receiver_rtt() {
         let mut rtt = ReceiverRtt::new();

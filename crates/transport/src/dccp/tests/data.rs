@@ -48,8 +48,8 @@ fn padding_of_other_types_is_not_data() {
     assert_eq!(pair.get(Server).stats().counters.data_packets_received, 0);
 }
 
-/// One direction: Data packets one way, an Ack with an Ack Vector for every two of them the other
-/// way, and no losses.
+/// A transfer in one direction without losses: every two Data packets get an Ack with an Ack
+/// Vector.
 #[test]
 fn bulk_transfer() {
     let mut pair = Pair::open(Config::default(), roomy());
@@ -186,8 +186,8 @@ fn timeouts_are_counted() {
     assert_eq!((stats.timeouts, pair.window(Client).cwnd), (3, 1.0));
 }
 
-/// D12.2-1: with nonces, data carries ECT(0) and ECT(1) at random, the receiver's echo is right (a
-/// wrong one would count as a mark), and packets without data carry ECT(0).
+/// D12.2-1: with nonces, data carries ECT(0) or ECT(1) at random, and packets without data carry
+/// ECT(0). The receiver's echoes are right; a wrong one would count as a mark.
 #[test]
 fn ecn_nonces() {
     let config = Config {
@@ -210,7 +210,7 @@ fn ecn_nonces() {
     );
     assert!(
         pair.window(Client).ssthresh.is_infinite(),
-        "no echo was found wrong"
+        "all echoes are right"
     );
 }
 
@@ -340,7 +340,7 @@ fn application_that_stops_listening() {
     pair.send(Client, 10);
     pair.run_for(secs(1));
     pair.apply(Server, Connection::stop_listening);
-    assert!(pair.received(Server).is_empty(), "what waited is discarded");
+    assert!(pair.received(Server).is_empty(), "the queue is discarded");
     for _ in 0..20 {
         pair.send(Client, 10);
     }
@@ -396,8 +396,8 @@ fn slow_receiver() {
     assert!(after > before + 2.0, "{before} to {after}");
 }
 
-/// D12-1, D11-1: ECN works both ways at once: data leaves as ECT, a mark on either side's data is
-/// reported to it as such and halves its window, and nothing is lost.
+/// D12-1, D11-1: ECN works in both directions at once: data leaves as ECT, and a mark on either
+/// side's data is reported as a mark and halves cwnd. Nothing is lost.
 #[test]
 fn marks_both_ways() {
     let mut pair = Pair::open(roomy(), roomy());

@@ -15,7 +15,7 @@ fn three_way_handshake() {
     assert!(pair.log.iter().all(|sent| sent.packet.extended), "D5.1-5");
 }
 
-/// D5.2-1, D5.3-1: the Service Code goes there and back.
+/// D5.2-1, D5.3-1: the Response repeats the Request's Service Code.
 #[test]
 fn response_repeats_the_service_code() {
     let code = ServiceCode(0x66_64_70_7a);

@@ -1,4 +1,4 @@
-//! What no packet or configuration may cause: packets that cannot be encoded, and endless work.
+//! No packet or configuration may cause packets that cannot be encoded, or endless work.
 
 use super::*;
 use crate::dccp::Ccid;

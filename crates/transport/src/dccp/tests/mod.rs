@@ -301,7 +301,7 @@ impl Pair {
             if let Some(arrival) = self.flights.iter().map(|flight| flight.arrival).min() {
                 next = Some(next.map_or(arrival, |next| next.min(arrival)));
             }
-            assert!(self.flights.len() < 1_000, "packets that breed packets");
+            assert!(self.flights.len() < 1_000, "packets multiply without end");
             let Some(next) = next.filter(|&next| next <= end) else {
                 break;
             };

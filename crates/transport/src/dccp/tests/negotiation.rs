@@ -61,13 +61,13 @@ fn data_waits_for_the_ack_vector() {
     assert_eq!(
         confirms.len(),
         2,
-        "lost, and in answer to the Change that was sent again"
+        "one Confirm is lost, another answers the retransmitted Change"
     );
     let first_data = pair
         .log
         .iter()
         .find(|sent| sent.from == Server && sent.packet.payload.len() == 100)
-        .expect("the data leaves in the end");
+        .expect("the data eventually leaves");
     assert_eq!(first_data.at, confirms[1] + pair.latency);
     assert_eq!(pair.received(Client), [100]);
 }
@@ -282,9 +282,9 @@ fn ecn_incapable_takes_no_data_before_it_is_confirmed() {
     assert_eq!(pair.received(Server), [50]);
 }
 
-/// D6-9: Confirms are never retransmitted. But until a client knows that its handshake is complete,
-/// each packet repeats those of its first Ack, so that a packet that overtakes or outlives that Ack
-/// means the same to the server. Linux resets a connection without them.
+/// D6-9: Confirms are never retransmitted, but in PARTOPEN each packet repeats those of the
+/// client's first Ack: the Ack may be lost or overtaken, and Linux resets a connection without
+/// them.
 #[test]
 fn confirms_stand_on_every_packet_in_partopen() {
     let mut pair = Pair::default();

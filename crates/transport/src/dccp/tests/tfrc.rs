@@ -88,8 +88,8 @@ fn ccid_3_carries_data() {
     assert_eq!(pair.rate(Server).reports, 0);
 }
 
-/// T-4, T-6: from four packets per round-trip time (measured by the handshake) the rate doubles
-/// with each report of X_recv; that takes two round-trip times, because a report is about the past.
+/// T-4, T-6: the rate starts with four packets per round-trip time, as measured by the handshake.
+/// It doubles every two round-trip times, because X_recv describes the previous one.
 #[test]
 fn t_6_lossless_start() {
     let mut pair = Pair::open(under(Ccid::TFRC), under(Ccid::TFRC));

@@ -51,7 +51,7 @@ impl Driver {
                 Self::Together(most) => {
                     let is_broken_off = Cell::new(false);
                     let mut breaks_off = |transmit| {
-                        assert!(!is_broken_off.get(), "nobody is there to take {transmit:?}");
+                        assert!(!is_broken_off.get(), "sent after the break: {transmit:?}");
                         left.push(transmit);
                         is_broken_off.set(left.len().is_multiple_of(most));
                         if is_broken_off.get() {

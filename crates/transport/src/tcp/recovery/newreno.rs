@@ -105,7 +105,7 @@ mod tests {
             OnDuplicate::FastRetransmit
         );
         assert_eq!(progress(&mut recovery, 10_001, 10_000), OnProgress::Full);
-        // Exactly `recover` acknowledged: still not "covers more than recover".
+        // Exactly `recover` is acknowledged, which is not "more than recover".
         assert_eq!(
             third_duplicate(&mut recovery, 10_001, 12_001),
             OnDuplicate::Wait

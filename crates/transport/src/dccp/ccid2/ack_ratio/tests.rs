@@ -225,7 +225,7 @@ fn a_loss_that_data_shows_is_answered_with_the_next_acknowledgement() {
     ratio.on_ack(SeqNo::new(100), 2, 40.0, SeqNo::new(140));
     assert_eq!(ratio.get(), 4);
     ratio.on_ack(SeqNo::new(140), 2, 40.0, SeqNo::new(180));
-    assert_eq!(ratio.get(), 4, "it is answered once");
+    assert_eq!(ratio.get(), 4, "one loss doubles it once");
 }
 
 proptest! {

@@ -353,8 +353,8 @@ fn a_delayed_acknowledgement_is_awaited() {
     assert_eq!(slow.sender.deadline(), Some(slow.now + rto + MS * 200));
 }
 
-/// A packet that makes an acknowledgement due always gets time to be acknowledged, however late it
-/// is sent: the timer does not move into the past.
+/// However late a packet is sent that makes an acknowledgement due, there is time to acknowledge
+/// it: the timer does not move into the past.
 #[test]
 fn a_late_second_packet_does_not_time_out_at_once() {
     let mut bench = Bench::with_cwnd(4);

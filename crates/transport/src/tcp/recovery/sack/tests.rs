@@ -101,7 +101,7 @@ fn rfc6675_4_next_seg_lost_holes_then_new_data_then_holes_then_a_rescue() {
     assert_eq!(recovery.on_progress(at(3001, 11_001)), partial);
     let mut next = |fresh| recovery.next_segment(at(3001, 11_001), all, fresh);
     assert_eq!(next(NO_FRESH), Some(segments(11, 11)), "the rescue");
-    assert_eq!(next(NO_FRESH), None, "one for each recovery");
+    assert_eq!(next(NO_FRESH), None, "one per recovery");
     assert_eq!(recovery.on_progress(at(10_001, 11_001)), OnProgress::Full);
     assert!(!recovery.is_recovering());
 }
