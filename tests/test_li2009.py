@@ -63,7 +63,6 @@ def test_what_matches_and_what_does_not(li2009: Reproduced) -> None:
     """A change of behaviour shows here, and a mismatch keeps its reason."""
     matching = {name for name, cell in li2009.cells.items() if cell["verdict"] == "match"}
     assert matching == {
-        "fig2a/flows",
         "fig2b/aggregates",
         # By the seed: see test_prose.
         "fig2c-after/flows",

