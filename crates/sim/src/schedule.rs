@@ -9,6 +9,9 @@ use crate::ids::{FlowId, HostId};
 /// Times from here on mean no event: 292 years, longer than any run.
 const NEVER: u64 = 1 << 63;
 
+/// Links without an event have times from here on, after all timers without one.
+const NEVER_OF_LINKS: u64 = NEVER + (1 << 32);
+
 /// What has events, at most one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Actor {
@@ -48,8 +51,8 @@ impl Schedule {
     /// Creates a schedule without events for these numbers of actors and a sampling clock.
     pub(crate) fn new(links: u32, hosts: u32, applications: u32) -> Self {
         Self {
-            links: Tournament::new(links as usize),
-            timers: Tournament::new((hosts + applications + 1) as usize),
+            links: Tournament::new(links as usize, NEVER_OF_LINKS),
+            timers: Tournament::new((hosts + applications + 1) as usize, NEVER),
             hosts,
             applications,
         }
@@ -60,7 +63,7 @@ impl Schedule {
     #[inline(always)]
     pub(crate) fn peek(&self) -> Option<(Instant, Actor)> {
         let (link, timer) = (self.links.first, self.timers.first);
-        if link.at <= timer.at && link.at < NEVER {
+        if link.at <= timer.at {
             let actor = Actor::Link(link.entrant as u32);
             return Some((Instant::from_nanos(link.at), actor));
         }
@@ -94,7 +97,7 @@ impl Schedule {
     /// Removes the actor's event.
     pub(crate) fn cancel(&mut self, actor: Actor) {
         let (tournament, entrant) = self.tournament(actor);
-        tournament.replay(entrant, NEVER);
+        tournament.cancel(entrant);
     }
 
     fn tournament(&mut self, actor: Actor) -> (&mut Tournament, usize) {
@@ -127,13 +130,16 @@ struct Tournament {
     first: Due,
     /// The number of matches from a leaf to the root. The number of leaves is two to this power.
     rounds: u32,
+    /// Entrant `n` without an event has the time `never + n`, so that only events at the same
+    /// instant compare equal.
+    never: u64,
     /// The time of each node's winner, then the winner of each node. Node 1 is the root, node `n`
     /// has children `2 n` and `2 n + 1`, and the second half are the leaves. Winners are separate
     /// from times, because a processor can address an eight-byte table entry directly.
     nodes: Box<[u64]>,
 }
 
-/// An entrant and the time of its event in nanoseconds, or [`NEVER`].
+/// An entrant and the time of its event in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     at: u64,
@@ -141,20 +147,26 @@ struct Due {
 }
 
 impl Tournament {
-    fn new(entrants: usize) -> Self {
+    fn new(entrants: usize, never: u64) -> Self {
         let leaves = entrants.next_power_of_two().max(16);
         let mut tournament = Self {
             first: Due {
-                at: NEVER,
+                at: never,
                 entrant: 0,
             },
             rounds: leaves.ilog2(),
-            nodes: vec![NEVER; 4 * leaves].into(),
+            never,
+            nodes: vec![u64::MAX; 4 * leaves].into(),
         };
         for entrant in 0..leaves {
-            tournament.replay(entrant, NEVER);
+            tournament.cancel(entrant);
         }
         tournament
+    }
+
+    /// Removes the entrant's event.
+    fn cancel(&mut self, entrant: usize) {
+        self.replay(entrant, self.never + entrant as u64);
     }
 
     /// Returns the time of the entrant's event.
@@ -171,41 +183,60 @@ impl Tournament {
             entrant: entrant as u64,
         };
         self.first = match self.rounds {
-            4 => play_among::<16>(nodes, due),
-            5 => play_among::<32>(nodes, due),
-            6 => play_among::<64>(nodes, due),
-            7 => play_among::<128>(nodes, due),
-            8 => play_among::<256>(nodes, due),
-            9 => play_among::<512>(nodes, due),
-            10 => play_among::<1024>(nodes, due),
-            11 => play_among::<2048>(nodes, due),
-            rounds => play(nodes, 1 << rounds, due),
+            4 => play::<16>(nodes, due),
+            5 => play::<32>(nodes, due),
+            6 => play::<64>(nodes, due),
+            7 => play::<128>(nodes, due),
+            8 => play::<256>(nodes, due),
+            9 => play::<512>(nodes, due),
+            10 => play::<1024>(nodes, due),
+            11 => play::<2048>(nodes, due),
+            rounds => {
+                let leaves = 1 << rounds;
+                play_on(nodes, leaves, leaves + entrant, due)
+            }
         };
     }
 }
 
-/// [`play`] with a number of leaves that is known at compile time, so no branches or bounds checks
-/// are needed; that saves a quarter of a busy simulation's time.
+/// Returns the overall winner after replaying the matches from the leaf of `best`. The number of
+/// leaves is known at compile time, so no branches or bounds checks are needed; that saves a
+/// quarter of a busy simulation's time.
 #[inline(always)]
-fn play_among<const LEAVES: usize>(nodes: &mut [u64], best: Due) -> Due {
-    let entrant = best.entrant % LEAVES as u64;
-    play(nodes, LEAVES, Due { entrant, ..best })
-}
-
-/// Replays the matches from the leaf of `best` and returns the overall winner.
-#[inline(always)]
-fn play(nodes: &mut [u64], leaves: usize, mut best: Due) -> Due {
-    let (times, winners) = nodes[..4 * leaves].split_at_mut(2 * leaves);
-    let mut node = leaves + best.entrant as usize;
-    for _round in 0..leaves.ilog2() {
+fn play<const LEAVES: usize>(nodes: &mut [u64], mut best: Due) -> Due {
+    let (times, winners) = nodes[..4 * LEAVES].split_at_mut(2 * LEAVES);
+    let mut node = LEAVES + best.entrant as usize % LEAVES;
+    for _round in 0..LEAVES.ilog2() {
         times[node] = best.at;
         winners[node] = best.entrant;
         let rival = times[node ^ 1];
-        // A rival on the left wins at the same instant too.
-        let is_right = (node & 1) as u64;
-        let wins = rival < best.at + is_right;
+        if rival == best.at {
+            return play_on(nodes, LEAVES, node, best);
+        }
+        let wins = rival < best.at;
         best.at = select_unpredictable(wins, rival, best.at);
         best.entrant = select_unpredictable(wins, winners[node ^ 1], best.entrant);
+        node /= 2;
+    }
+    best
+}
+
+/// Replays the matches from `node` with events at the same instant, of which the left child's wins.
+/// Separate, so that the usual match is a single comparison.
+#[cold]
+#[inline(never)]
+fn play_on(nodes: &mut [u64], leaves: usize, mut node: usize, mut best: Due) -> Due {
+    let (times, winners) = nodes.split_at_mut(2 * leaves);
+    while node > 1 {
+        times[node] = best.at;
+        winners[node] = best.entrant;
+        let rival = Due {
+            at: times[node ^ 1],
+            entrant: winners[node ^ 1],
+        };
+        if (rival.at, rival.entrant) < (best.at, best.entrant) {
+            best = rival;
+        }
         node /= 2;
     }
     best
