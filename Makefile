@@ -78,8 +78,8 @@ format: $(REQUIREMENTS) | cargo ## Format Rust and Python.
 conformance: $(REQUIREMENTS) ## Write docs/conformance.md from the ids that tests name.
 	$(BIN)/python validation/conformance/table.py
 
-bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed), and sockets beside UDP and quinn.
-	$(BIN)/skywave bench --standard
+bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and htsim (HTSIM=PATH), and sockets beside UDP and quinn.
+	$(BIN)/skywave bench --standard $(if $(HTSIM),--htsim '$(HTSIM)')
 	cargo run --release --locked --quiet -p skywave-perf --features quinn --example loopback
 
 fuzz: | cargo ## Run each fuzz target for a minute (FUZZ_SECONDS), with the address sanitizer.

@@ -84,7 +84,7 @@ def test_bench_counts_what_it_did() -> None:
     assert counts["packet_hops_per_s"] > 0
     assert 0 < counts["cpu_s"] <= row["process_cpu_s"]
     assert row["peak_memory_bytes"] > 1_000_000
-    assert row["ns2"] is None
+    assert row["beside"] == []
     shown = run_cli("bench", *work)
     for label in ("CPU (s)", "packets x hops (1/s)", "events (1/s)", "peak memory (MB)"):
         assert label in shown.stdout

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli
+from skywave.measured import BenchError
 from skywave.ns2 import Ns2Error
 from skywave.papers import __main__ as storing
 from skywave.papers import installed, speed
@@ -346,7 +347,7 @@ def test_what_a_paper_has_timed_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
         speed.Timed("beside", scenario, lambda out: [sys.executable, "-c", f"open({str(out)!r})"]),
     ]
     told: list[tuple[int, int]] = []
-    with pytest.raises(Ns2Error, match="No such file"):
+    with pytest.raises(BenchError, match="No such file"):
         speed.measure(runs, lambda done, total: told.append((done, total)))
     assert told == [(0, 2), (1, 2)]
     runs[1] = replace(runs[1], ns2=lambda _: [sys.executable, "-c", ""])
@@ -355,6 +356,8 @@ def test_what_a_paper_has_timed_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
     assert 0 < alone["cpu_s"] <= alone["process_cpu_s"]
     assert beside["cpu_ns2_over_skywave"] is not None
     assert beside["cpu_ns2_over_skywave"] > 0
+    for taken in (beside["stolen"], beside["used_by_others"]):
+        assert taken is None or 0 <= taken <= 1
 
 
 LENDS: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Speed and memory of the simulator, and of ns-2 for comparison.
+"""Speed and memory of the simulator, and of other simulators for comparison.
 
 The work is a dumbbell of TCP NewReno flows with FTP sources, 1024 bytes on the wire, 40-byte
 acknowledgements, drop-tail queues, and round-trip times of 60 to 220 ms in ten steps. Each
@@ -9,15 +9,22 @@ include start-up.
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from skywave import _core, ns2
+from skywave import _core, measured
+from skywave.competitors import Dumbbell
+from skywave.machine import Watch
+from skywave.measured import BenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from skywave.competitors import Competitor
+    from skywave.measured import Measured
 
 
 @dataclass(frozen=True)
@@ -39,56 +46,127 @@ STANDARD = (
 """The three rows of ``make bench``."""
 
 ROUNDS = 5
-"""Runs of each standard row beside ns-2. A single run would show what else the machine does."""
+"""Runs of a row beside other simulators. A single run would show what else the machine does."""
+
+
+class Beside(TypedDict):
+    """What another simulator used for a row: medians over the rounds, as are the ratios."""
+
+    name: str
+    counts: dict[str, int]
+    process_cpu_s: float
+    peak_memory_bytes: int
+    cpu_over_simulation: float
+    """Its CPU time over that of our simulation alone."""
+    cpu_over_skywave: float
+    """Its CPU time over that of our whole process."""
+    memory_over_skywave: float
+    arrivals_difference_percent: float | None
+    """How many more packets arrived at our bottleneck. None if it does not count them."""
+    rounds: list[float]
+    """``cpu_over_simulation`` of each round, ascending."""
 
 
 class Row(TypedDict):
-    """The result of one row: the core's counts, and what the processes used."""
+    """The result of one row: the core's counts, and medians of what the processes used."""
 
     work: dict[str, Any]
     counts: dict[str, Any]
     process_cpu_s: float
     peak_memory_bytes: int
-    ns2: dict[str, Any] | None
-    ratios: dict[str, float] | None
-    rounds: list[float]
-    """CPU time of ns-2 over that of our simulation, by round, ascending. The row is the median."""
+    stolen: float | None
+    """Share of all processors' time that the host gave to others. None if the system does not tell,
+    as in ``used_by_others``."""
+    used_by_others: float | None
+    """Share of all processors' time that other processes on this machine used."""
+    beside: list[Beside]
 
 
-class BenchError(Exception):
-    """The work could not be run. The message is one line."""
+def _unheard(_done: int, _total: int) -> None:
+    """Report progress to nobody."""
 
 
-def measure(work: Work, *, beside_ns2: bool = False) -> Row:
-    """Run the work in a process of its own, and then in ns-2 if ``beside_ns2``.
+def measure(
+    work: Work,
+    others: Sequence[Competitor] = (),
+    progress: Callable[[int, int], None] = _unheard,
+) -> Row:
+    """Run the work in a process of its own: several rounds in turn with ``others``, or once alone.
 
     Raises:
-        BenchError: If the work is invalid or ns-2 fails.
+        BenchError: If the work is invalid or another simulator fails.
 
     """
-    answer, output = run_process("dumbbell", json.dumps(asdict(work)))
-    for name in ("events", "packet_hops"):
-        answer[f"{name}_per_s"] = answer[name] / answer["cpu_s"]
-    try:
-        row = Row(
-            work=asdict(work),
-            counts=answer,
-            process_cpu_s=output.cpu_s,
-            peak_memory_bytes=output.peak_memory_bytes,
-            ns2=None,
-            ratios=None,
-            rounds=[],
+    rounds = ROUNDS if others else 1
+    ours: list[tuple[float, Measured]] = []
+    theirs: list[list[Measured]] = [[] for _ in others]
+    counted: list[dict[str, int]] = [{} for _ in others]
+    watch = Watch()
+    for turn in range(rounds):
+        progress(turn, rounds)
+        counts, output = run_process("dumbbell", json.dumps(asdict(work)))
+        ours.append((counts["cpu_s"], output))
+        dumbbell = Dumbbell(
+            flows=work.flows,
+            rate_bps=counts["rate_bps"],
+            buffer=work.buffer,
+            duration_s=counts["duration_s"],
+            access_bps=counts["access_bps"],
         )
-        if beside_ns2:
-            row["ns2"] = _measure_ns2(work, answer)
-            row["ratios"] = ratios = _ratios(row)
-            row["rounds"] = [ratios["cpu_ns2_over_simulation"]]
-    except ns2.Ns2Error as error:
-        raise BenchError(str(error)) from error
-    return row
+        for index, other in enumerate(others):
+            output, counted[index] = other.run(dumbbell)
+            theirs[index].append(output)
+    taken = watch.shares()
+    counts["cpu_s"] = statistics.median(cpu_s for cpu_s, _ in ours)
+    for name in ("events", "packet_hops"):
+        counts[f"{name}_per_s"] = counts[name] / counts["cpu_s"]
+    return Row(
+        work=asdict(work),
+        counts=counts,
+        process_cpu_s=statistics.median(output.cpu_s for _, output in ours),
+        peak_memory_bytes=_median_memory([output for _, output in ours]),
+        stolen=taken.stolen,
+        used_by_others=taken.others,
+        beside=[
+            _beside(other.name, counted[index], theirs[index], counts, ours)
+            for index, other in enumerate(others)
+        ],
+    )
 
 
-def run_process(kind: str, work: str) -> tuple[dict[str, Any], ns2.Measured]:
+def _beside(
+    name: str,
+    their_counts: dict[str, int],
+    theirs: list[Measured],
+    our_counts: dict[str, Any],
+    ours: list[tuple[float, Measured]],
+) -> Beside:
+    """Compare the rounds of another simulator with ours."""
+    turns = [(their, cpu_s, our) for their, (cpu_s, our) in zip(theirs, ours, strict=True)]
+    rounds = sorted(their.cpu_s / cpu_s for their, cpu_s, _ in turns)
+    arrivals = their_counts.get("bottleneck_arrivals")
+    return Beside(
+        name=name,
+        counts=their_counts,
+        process_cpu_s=statistics.median(their.cpu_s for their in theirs),
+        peak_memory_bytes=_median_memory(theirs),
+        cpu_over_simulation=statistics.median(rounds),
+        cpu_over_skywave=statistics.median(their.cpu_s / our.cpu_s for their, _, our in turns),
+        memory_over_skywave=statistics.median(
+            their.peak_memory_bytes / our.peak_memory_bytes for their, _, our in turns
+        ),
+        arrivals_difference_percent=None
+        if not arrivals
+        else 100 * (our_counts["bottleneck_arrivals"] - arrivals) / arrivals,
+        rounds=rounds,
+    )
+
+
+def _median_memory(outputs: list[Measured]) -> int:
+    return statistics.median_low(output.peak_memory_bytes for output in outputs)
+
+
+def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measured]:
     """Run a piece of work in a process of its own; return its counts, and what the process used.
 
     Raises:
@@ -96,69 +174,28 @@ def run_process(kind: str, work: str) -> tuple[dict[str, Any], ns2.Measured]:
 
     """
     program = Path(__file__).with_name("_bench_process.py")
-    try:
-        output = ns2.run_measured([sys.executable, str(program), str(_core.__file__), kind, work])
-    except ns2.Ns2Error as error:
-        raise BenchError(str(error)) from error
+    output = measured.run([sys.executable, str(program), str(_core.__file__), kind, work])
     answer: dict[str, Any] = json.loads(output.stdout.splitlines()[-1])
     if "error" in answer:
         raise BenchError(answer["error"])
     return answer, output
 
 
-def _measure_ns2(work: Work, counts: dict[str, Any]) -> dict[str, Any]:
-    """Run the same work in ns-2, with the core's plain numbers instead of quantities with units."""
-    command = ns2.command(
-        "dumbbell.tcl",
-        n=work.flows,
-        bw=counts["rate_bps"],
-        buf=work.buffer,
-        dur=counts["duration_s"],
-        abw=counts["access_bps"],
-    )
-    output = ns2.run_measured(command)
-    words = output.stdout.split()
-    printed = {name: value for name, _, value in (word.partition("=") for word in words)}
-    return {
-        "bottleneck_arrivals": int(printed["arrivals"]),
-        "bottleneck_departures": int(printed["departures"]),
-        "bottleneck_drops": int(printed["drops"]),
-        "process_cpu_s": output.cpu_s,
-        "peak_memory_bytes": output.peak_memory_bytes,
-    }
+def measure_standard(
+    others: Sequence[Competitor], progress: Callable[[int, int], None]
+) -> list[Row]:
+    """Run the standard rows: several rounds each in turn with ``others``, or once alone.
 
+    Raises:
+        BenchError: If another simulator fails.
 
-def _ratios(row: Row) -> dict[str, float]:
-    """Return the ratios of CPU time and memory to ns-2's, and the difference in arrivals."""
-    theirs = row["ns2"]
-    assert theirs is not None  # noqa: S101  (only called beside ns-2)
-    arrivals = theirs["bottleneck_arrivals"]
-    return {
-        "cpu_ns2_over_skywave": theirs["process_cpu_s"] / row["process_cpu_s"],
-        "cpu_ns2_over_simulation": theirs["process_cpu_s"] / row["counts"]["cpu_s"],
-        "memory_ns2_over_skywave": theirs["peak_memory_bytes"] / row["peak_memory_bytes"],
-        "arrivals_difference_percent": 100
-        * (row["counts"]["bottleneck_arrivals"] - arrivals)
-        / arrivals,
-    }
-
-
-def measure_standard(progress: Callable[[int, int], None]) -> list[Row]:
-    """Run the standard rows: several rounds alternating with ns-2, or once without it."""
-    try:
-        ns2.find()
-        rounds = ROUNDS
-    except ns2.Ns2Error:
-        rounds = 1
+    """
     rows = []
     for done, work in enumerate(STANDARD):
-        turns = []
-        for turn in range(rounds):
+
+        def turns(turn: int, rounds: int, done: int = done) -> None:
             progress(done * rounds + turn, len(STANDARD) * rounds)
-            turns.append(measure(work, beside_ns2=rounds > 1))
-        turns.sort(key=lambda turn: turn["rounds"])
-        row = turns[rounds // 2]
-        row["rounds"] = [ratio for turn in turns for ratio in turn["rounds"]]
-        rows.append(row)
+
+        rows.append(measure(work, others, turns))
     progress(1, 1)
     return rows

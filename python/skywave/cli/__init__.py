@@ -14,8 +14,8 @@ import typer
 from typer.exceptions import TyperException
 
 from skywave import CaptureError, ScenarioError
-from skywave.bench import BenchError
 from skywave.cli import bench, decode, matrix, net, reproduce, scenario, version
+from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
 
 NETWORK_FAILED = 1

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from skywave.bench import Row, Work, measure, measure_standard
+from skywave import competitors
+from skywave.bench import Beside, Row, Work, measure, measure_standard
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
+from skywave.measured import BenchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skywave.competitors import Competitor
     from skywave.papers.protocol import Paper
     from skywave.papers.speed import Speed
 
@@ -47,6 +51,16 @@ def bench(
     beside_ns2: Annotated[
         bool, typer.Option("--ns2", help="Also run ns-2 with the same flows and print the ratios.")
     ] = False,
+    htsim: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Also run htsim with the same flows and print the ratios. The program at PATH is "
+            "validation/htsim/bench.cpp, built as the README there says. It runs twice: 'full' "
+            "has a queue and a pipe on each of six hops, as here and in ns-2; 'light' has the "
+            "bottleneck's queue and one pipe each way.",
+        ),
+    ] = None,
     standard: Annotated[
         bool,
         typer.Option(
@@ -63,6 +77,12 @@ def bench(
 
     CPU seconds (user and system) and peak memory are those of a whole process, including start-up.
     Starting Python takes about 0.03 s, so the CPU time of the simulation alone is shown too.
+
+    Beside other simulators, each row runs five times in turn with them. Times and ratios are then
+    medians.
+
+    Two shares of the time of all processors say how quiet the machine was: what the host gave to
+    other virtual machines, and what other processes used. Short runs give rough shares.
     """
     given = (flows, rate, buffer, duration)
     timed: list[tuple[Paper[Any], list[Speed]]] = []
@@ -70,14 +90,15 @@ def bench(
         if standard:
             if any(value is not None for value in given):
                 raise typer.BadParameter(f"--standard excludes other options: leave out {_NEEDED}")
-            rows = measure_standard(lambda done, total: show("bench", done / total))
+            others = _others(htsim, ns2=beside_ns2, ns2_if_installed=True)
+            rows = measure_standard(others, lambda done, total: show("bench", done / total))
             timed = _measure_papers(show)
         else:
             if flows is None or rate is None or buffer is None or duration is None:
                 raise typer.BadParameter(f"give {_NEEDED}, or --standard")
-            show("bench", 0.0)
+            others = _others(htsim, ns2=beside_ns2)
             work = Work(flows=flows, rate=rate, buffer=buffer, duration=duration, access=access)
-            rows = [measure(work, beside_ns2=beside_ns2)]
+            rows = [measure(work, others, lambda done, total: show("bench", done / total))]
     if as_json:
         speeds = {paper.key: one for paper, one in timed}
         print_json({**speeds, "rows": rows} if standard else rows[0])
@@ -85,6 +106,18 @@ def bench(
         out().print(_table(rows))
         for paper, one in timed:
             out().print(_speed_table(paper, one))
+
+
+def _others(htsim: Path | None, *, ns2: bool, ns2_if_installed: bool = False) -> list[Competitor]:
+    """Return the simulators to run beside ours."""
+    others = [] if htsim is None else competitors.find_htsim(htsim)
+    if ns2 or ns2_if_installed:
+        try:
+            others.insert(0, competitors.find_ns2())
+        except BenchError:
+            if ns2:
+                raise
+    return others
 
 
 def _measure_papers(
@@ -103,35 +136,19 @@ def _measure_papers(
 
 
 def _table(rows: list[Row]) -> Table:
-    names = [
-        "work",
-        "CPU (s)",
-        "CPU of the simulation alone (s)",
-        "bottleneck arrivals (packets)",
-        "bottleneck drops (packets)",
-        "packets x hops (1/s)",
-        "events (1/s)",
-        "peak memory (MB)",
-    ]
-    lines = [_lines(row) for row in rows]
     table = Table(title="Dumbbell of TCP NewReno flows, one core", title_justify="left")
     table.add_column("")
     for index in range(len(rows)):
         table.add_column(f"row {index + 1}", justify="right")
-    if any(row["ns2"] for row in rows):
-        names += [
-            "ns-2 CPU (s)",
-            "ns-2 bottleneck arrivals (packets)",
-            "ns-2 bottleneck drops (packets)",
-            "ns-2 peak memory (MB)",
-            "CPU of ns-2 / ours, whole processes",
-            "CPU of ns-2 / our simulation alone",
-            "the same, lowest and highest round",
-            "memory of ns-2 / ours",
-            "arrivals, difference from ns-2 (%)",
-        ]
-    for position, name in enumerate(names):
-        table.add_row(name, *(line[position] for line in lines))
+    columns = [_ours(row) for row in rows]
+    for name in columns[0]:
+        table.add_row(name, *(column[name] for column in columns))
+    # All rows run beside the same simulators.
+    for index in range(len(rows[0]["beside"])):
+        table.add_section()
+        columns = [_theirs(row["beside"][index]) for row in rows]
+        for name in columns[0]:
+            table.add_row(name, *(column[name] for column in columns))
     return table
 
 
@@ -152,31 +169,62 @@ def _speed_table(paper: Paper[Any], speeds: list[Speed]) -> Table:
     row("ns-2 CPU (s)", "ns2_process_cpu_s", 3)
     row("CPU of ns-2 / ours, whole processes", "cpu_ns2_over_skywave", 1)
     row("CPU of ns-2 / our simulation alone", "cpu_ns2_over_simulation", 1)
+    for name, key in _SHARES.items():
+        table.add_row(name, *(_percent(one[key]) for one in speeds))  # type: ignore[literal-required]
     return table
 
 
-def _lines(row: Row) -> list[str]:
-    work, counts, theirs, ratios = row["work"], row["counts"], row["ns2"], row["ratios"]
-    lines = [
-        f"{work['flows']} flows, {work['rate']}, {work['buffer']} packets, {work['duration']}",
-        f"{row['process_cpu_s']:.3f}",
-        f"{counts['cpu_s']:.3f}",
-        f"{counts['bottleneck_arrivals']:,}",
-        f"{counts['bottleneck_drops']:,}",
-        f"{counts['packet_hops_per_s']:,.0f}",
-        f"{counts['events_per_s']:,.0f}",
-        f"{row['peak_memory_bytes'] / 1e6:.1f}",
-    ]
-    if theirs is not None and ratios is not None:
-        lines += [
-            f"{theirs['process_cpu_s']:.3f}",
-            f"{theirs['bottleneck_arrivals']:,}",
-            f"{theirs['bottleneck_drops']:,}",
-            f"{theirs['peak_memory_bytes'] / 1e6:.1f}",
-            f"{ratios['cpu_ns2_over_skywave']:.1f}",
-            f"{ratios['cpu_ns2_over_simulation']:.1f}",
-            f"{row['rounds'][0]:.1f} to {row['rounds'][-1]:.1f}",
-            f"{ratios['memory_ns2_over_skywave']:.2f}",
-            f"{ratios['arrivals_difference_percent']:+.3f}",
-        ]
+_SHARES = {
+    "other guests of the host (% of processors)": "stolen",
+    "other processes (% of processors)": "used_by_others",
+}
+"""What others took of the time of all processors while a row was measured: labels, keys."""
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _ours(row: Row) -> dict[str, str]:
+    """Return a row's values by label."""
+    work, counts = row["work"], row["counts"]
+    return {
+        "work": f"{work['flows']} flows, {work['rate']}, {work['buffer']} packets, "
+        f"{work['duration']}",
+        "CPU (s)": f"{row['process_cpu_s']:.3f}",
+        "CPU of the simulation alone (s)": f"{counts['cpu_s']:.3f}",
+        "bottleneck arrivals (packets)": f"{counts['bottleneck_arrivals']:,}",
+        "bottleneck drops (packets)": f"{counts['bottleneck_drops']:,}",
+        "packets x hops (1/s)": f"{counts['packet_hops_per_s']:,.0f}",
+        "events (1/s)": f"{counts['events_per_s']:,.0f}",
+        "peak memory (MB)": f"{row['peak_memory_bytes'] / 1e6:.1f}",
+        **{name: _percent(row[key]) for name, key in _SHARES.items()},  # type: ignore[literal-required]
+    }
+
+
+_COUNTS = {
+    "bottleneck_arrivals": "bottleneck arrivals (packets)",
+    "packets_delivered": "packets delivered",
+    "bottleneck_drops": "bottleneck drops (packets)",
+}
+"""Labels of what other simulators count."""
+
+
+def _theirs(beside: Beside) -> dict[str, str]:
+    """Return another simulator's values by label."""
+    name, counts = beside["name"], beside["counts"]
+    lines = {f"{name} CPU (s)": f"{beside['process_cpu_s']:.3f}"}
+    lines |= {
+        f"{name} {label}": f"{counts[key]:,}" for key, label in _COUNTS.items() if key in counts
+    }
+    lines |= {
+        f"{name} peak memory (MB)": f"{beside['peak_memory_bytes'] / 1e6:.1f}",
+        f"CPU of {name} / ours, whole processes": f"{beside['cpu_over_skywave']:.1f}",
+        f"CPU of {name} / our simulation alone": f"{beside['cpu_over_simulation']:.1f}",
+        "the same, lowest and highest round": f"{beside['rounds'][0]:.1f} to "
+        f"{beside['rounds'][-1]:.1f}",
+        f"memory of {name} / ours": f"{beside['memory_over_skywave']:.2f}",
+    }
+    if (difference := beside["arrivals_difference_percent"]) is not None:
+        lines[f"arrivals, difference from {name} (%)"] = f"{difference:+.3f}"
     return lines

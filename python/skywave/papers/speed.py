@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from skywave import bench, ns2
+from skywave import bench, measured, ns2
+from skywave.machine import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +44,11 @@ class Speed(TypedDict):
     """None if ns-2 is missing or cannot run it."""
     cpu_ns2_over_simulation: float | None
     cpu_ns2_over_skywave: float | None
+    stolen: float | None
+    """Share of all processors' time that the host gave to others. None if the system does not tell,
+    as in ``used_by_others``."""
+    used_by_others: float | None
+    """Share of all processors' time that other processes on this machine used."""
 
 
 def measure(runs: Sequence[Timed], progress: Callable[[int, int], None]) -> list[Speed]:
@@ -69,12 +75,14 @@ def _measure(run: Timed, scratch: Path) -> Speed:
     except ns2.Ns2Error:
         theirs = None
     simulation, process, other = [], [], []
+    watch = Watch()
     for _ in range(ROUNDS):
         answer, output = bench.run_process("scenario", str(scenario))
         simulation.append(float(answer["cpu_s"]))
         process.append(output.cpu_s)
         if theirs is not None:
-            other.append(ns2.run_measured(theirs).cpu_s)
+            other.append(measured.run(theirs).cpu_s)
+    taken = watch.shares()
     return Speed(
         scheme=run.scheme,
         cpu_s=statistics.median(simulation),
@@ -82,6 +90,8 @@ def _measure(run: Timed, scratch: Path) -> Speed:
         ns2_process_cpu_s=statistics.median(other) if other else None,
         cpu_ns2_over_simulation=_ratio(other, simulation),
         cpu_ns2_over_skywave=_ratio(other, process),
+        stolen=taken.stolen,
+        used_by_others=taken.others,
     )
 
 
