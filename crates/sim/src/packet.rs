@@ -205,6 +205,7 @@ impl From<tcp::Segment> for Body {
 }
 
 impl From<dccp::Packet> for Body {
+    #[inline(always)]
     fn from(packet: dccp::Packet) -> Self {
         Self::Dccp(Box::new(packet))
     }

@@ -59,13 +59,9 @@ impl TimerTable {
         self.0[timer as usize] != Instant::MAX
     }
 
-    /// When the earliest timer fires.
-    pub(crate) fn next(&self) -> Option<Instant> {
-        self.0
-            .iter()
-            .copied()
-            .min()
-            .filter(|&at| at != Instant::MAX)
+    /// When the earliest timer fires; [`Instant::MAX`] for never.
+    pub(crate) fn earliest(&self) -> Instant {
+        self.0.iter().copied().fold(Instant::MAX, Instant::min)
     }
 
     /// Takes one timer that is due at `now`.
@@ -135,15 +131,15 @@ mod tests {
     fn timers_fire_once_and_in_time() {
         let mut timers = TimerTable::new();
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        assert_eq!(timers.next(), None);
+        assert_eq!(timers.earliest(), Instant::MAX);
         timers.set(Timer::GiveUp, at(30));
         timers.set(Timer::Retransmit, at(20));
-        assert_eq!(timers.next(), Some(at(20)));
+        assert_eq!(timers.earliest(), at(20));
         assert_eq!(timers.take_due(at(19)), None);
         assert_eq!(timers.take_due(at(30)), Some(Timer::Retransmit));
         assert_eq!(timers.take_due(at(30)), Some(Timer::GiveUp));
         assert_eq!(timers.take_due(at(30)), None);
-        assert_eq!(timers.next(), None);
+        assert_eq!(timers.earliest(), Instant::MAX);
     }
 
     #[test]

@@ -318,21 +318,20 @@ impl End for Connection {
         self.next_packet(now)
     }
 
+    // A driver asks after every event; minima need no unpredictable branches.
     fn deadline(&self) -> Option<Instant> {
-        let congestion = if self.is_established() {
-            [
+        let mut earliest = self.timers.earliest();
+        if self.is_established() {
+            let congestion = [
                 self.sender.deadline(),
                 self.receiver.deadline(),
                 self.paced_until,
-            ]
-        } else {
-            [None; 3]
-        };
-        congestion
-            .into_iter()
-            .flatten()
-            .chain(self.timers.next())
-            .min()
+            ];
+            for at in congestion {
+                earliest = earliest.min(at.unwrap_or(Instant::MAX));
+            }
+        }
+        (earliest != Instant::MAX).then_some(earliest)
     }
 
     fn expire(&mut self, now: Instant) {

@@ -42,13 +42,8 @@ enum Turn {
 impl Connection {
     /// Returns the next packet that may leave at `now`.
     pub(super) fn next_packet(&mut self, now: Instant) -> Option<Transmit<Packet>> {
-        if let Some(reset) = self.outbox.reset.take() {
-            self.counters.resets_sent += 1;
-            self.counters.packets_sent += 1;
-            return Some(Transmit {
-                ecn: self.ecn(false),
-                packet: *reset,
-            });
+        if self.outbox.reset.is_some() {
+            return self.waiting_reset();
         }
         if core::mem::take(&mut self.outbox.listen) {
             return Some(self.listen_packet(now));
@@ -78,7 +73,7 @@ impl Connection {
         }
         if self.sender.failure().is_some() {
             self.give_up(now);
-            return self.next_packet(now);
+            return self.waiting_reset();
         }
         if self.state == State::PartOpen && self.outbox.ack {
             // Step 12 of section 8.5: an Ack completes the handshake; data follows it.
@@ -98,6 +93,17 @@ impl Connection {
                 core::mem::take(&mut self.outbox.ending).then(|| self.ending(now))
             }
         }
+    }
+
+    #[cold]
+    fn waiting_reset(&mut self) -> Option<Transmit<Packet>> {
+        let reset = self.outbox.reset.take()?;
+        self.counters.resets_sent += 1;
+        self.counters.packets_sent += 1;
+        Some(Transmit {
+            ecn: self.ecn(false),
+            packet: *reset,
+        })
     }
 
     /// A Listen is outside the sequence number space: its number is zero (RFC 5596 section 2.2.1).
