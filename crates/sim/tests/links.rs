@@ -266,22 +266,42 @@ fn a_flow_starts_within_its_jitter() {
     assert!(sent.windows(2).all(|pair| pair[0] != pair[1]), "{sent:?}");
 }
 
-/// Each row: the link, and how the error begins.
+/// Asserts how the error about a scenario with each link begins.
+#[track_caller]
+fn assert_errors(rows: &[(&str, &str)]) {
+    for &(link, error) in rows {
+        let message = Scenario::from_toml(&scenario(link), &Registry::default())
+            .unwrap_err()
+            .to_string();
+        assert!(message.starts_with(error), "{message}");
+    }
+}
+
 #[test]
-fn errors_name_their_field() {
-    for (link, error) in [
+fn errors_of_bernoulli_losses_name_their_field() {
+    assert_errors(&[
         (
             "loss = { bernoulli = { probability = 1.5 } }",
             "links[0].loss.bernoulli.probability: 1.5 is not a probability",
         ),
         (
-            "loss = { gilbert-elliott = { good_to_bad = 0.1, bad_to_good = -1.0 } }",
-            "links[0].loss.gilbert-elliott.bad_to_good: -1 is not",
-        ),
-        (
             "loss = { bernoulli = { probability = 0.1, per = \"byte\" } }",
             "links[0].loss.bernoulli.per: unknown variant `byte`",
         ),
+    ]);
+}
+
+#[test]
+fn errors_of_gilbert_elliott_losses_name_their_field() {
+    assert_errors(&[(
+        "loss = { gilbert-elliott = { good_to_bad = 0.1, bad_to_good = -1.0 } }",
+        "links[0].loss.gilbert-elliott.bad_to_good: -1 is not",
+    )]);
+}
+
+#[test]
+fn errors_name_their_field() {
+    assert_errors(&[
         (
             "trace = { steps = [{ at = \"2 s\" }, { at = \"2 s\" }] }",
             "links[0].trace.steps[1].at: 2 s is not after 2 s",
@@ -295,12 +315,7 @@ fn errors_name_their_field() {
             "one_way = true\nback = {}",
             "links[0].back: a link with one_way has no reverse direction",
         ),
-    ] {
-        let message = Scenario::from_toml(&scenario(link), &Registry::default())
-            .unwrap_err()
-            .to_string();
-        assert!(message.starts_with(error), "{message}");
-    }
+    ]);
     let text = scenario("").replace(
         "cbr = { rate = \"80 kbps\", datagram = \"100 B\" }",
         "ftp = {}",

@@ -213,19 +213,20 @@ fn tables_are_asked_for_by_name() {
     assert_eq!(again.probes.tables, scenario.probes.tables);
 }
 
-/// The internal values published by a control and a queue discipline.
-#[test]
-fn inner_values_are_recorded() {
-    let scenario = text("tables = [\"controls\", \"queues\"]")
-        .replace(
-            "drop-tail = { packets = 5 }",
-            "red = { packets = 20, mean_packet = \"1000 B\" }",
-        )
-        .replacen("{ tcp = {} }", "{ tcp = { control = \"cubic\" } }", 1);
+fn results_with(name: &str, old: &str, new: &str) -> Results {
+    let scenario = text(&format!("tables = [\"{name}\"]")).replacen(old, new, 1);
     let registry = Registry::default();
     let scenario = Scenario::from_toml(&scenario, &registry).unwrap();
-    let results = run(&scenario, &registry, RunOptions::default(), |_| true).unwrap();
+    run(&scenario, &registry, RunOptions::default(), |_| true).unwrap()
+}
 
+#[test]
+fn inner_values_of_controls_are_recorded() {
+    let results = results_with(
+        "controls",
+        "{ tcp = {} }",
+        "{ tcp = { control = \"cubic\" } }",
+    );
     let controls = table(&results, "controls");
     let (flows, names) = (words(controls, "flow"), words(controls, "name"));
     assert!(
@@ -235,7 +236,15 @@ fn inner_values_are_recorded() {
     assert!(names.contains(&"w_max_packets"));
     let values = floats(controls, "value");
     assert!(values.iter().all(|value| *value >= 0.0));
+}
 
+#[test]
+fn inner_values_of_queues_are_recorded() {
+    let results = results_with(
+        "queues",
+        "drop-tail = { packets = 5 }",
+        "red = { packets = 20, mean_packet = \"1000 B\" }",
+    );
     let queues = table(&results, "queues");
     let (links, names) = (words(queues, "link"), words(queues, "name"));
     let (times, values) = (floats(queues, "time_s"), floats(queues, "value"));
