@@ -265,7 +265,7 @@ def test_the_document_shows_what_the_tests_run(path: Path) -> None:
 
 
 def test_the_document_has_every_field() -> None:
-    contract = DOCUMENT.partition("## A whole one")[0]
+    contract = DOCUMENT.partition("## A complete example")[0]
     named = set(re.findall(r"`(\w+)(?:\(\w*\))?`", contract))
     assert {field.name for field in fields(Paper)} <= named
 

@@ -75,6 +75,9 @@ pub enum AfterDecreaseParameter {
     IgnoresOverload,
     /// Does nothing for t_rho, then increases additively for a round-trip time.
     Freezes,
+    /// Does nothing for a round-trip time, then increases additively for another one (the sentence
+    /// on VCP in Li and Yousefi'zadeh 2009, section 2.2).
+    Holds,
 }
 
 /// A VCP sender's response to a loss.
@@ -86,6 +89,8 @@ pub enum OnLossParameter {
     Halves,
     /// It counts as another overload.
     Decreases,
+    /// It leaves cwnd to the load factor. A timeout still sets cwnd to 1.
+    Ignores,
 }
 
 impl SenderParameters {
@@ -134,11 +139,13 @@ impl SenderParameters {
                 None => base.after_decrease,
                 Some(AfterDecreaseParameter::IgnoresOverload) => AfterDecrease::IgnoresOverload,
                 Some(AfterDecreaseParameter::Freezes) => AfterDecrease::Freezes,
+                Some(AfterDecreaseParameter::Holds) => AfterDecrease::Holds,
             },
             on_loss: match self.on_loss {
                 None => base.on_loss,
                 Some(OnLossParameter::Halves) => OnLoss::Halves,
                 Some(OnLossParameter::Decreases) => OnLoss::Decreases,
+                Some(OnLossParameter::Ignores) => OnLoss::Ignores,
             },
             interval: self.interval.unwrap_or(base.interval),
             paces: self.paces.unwrap_or(base.paces),

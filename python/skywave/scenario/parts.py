@@ -110,19 +110,22 @@ Acts: TypeAlias = Literal["at-once", "when-complete"]
 - ``when-complete``: Only on complete chains.
 """
 
-AfterDecrease: TypeAlias = Literal["ignores-overload", "freezes"]
+AfterDecrease: TypeAlias = Literal["ignores-overload", "freezes", "holds"]
 """How a VCP sender behaves after a decrease.
 
 - ``ignores-overload``: Ignores overload for t_rho, then increases additively on overload
   for a round-trip time.
 - ``freezes``: Does nothing for t_rho, then increases additively for a round-trip time.
+- ``holds``: Does nothing for a round-trip time, then increases additively for another one
+  (the sentence on VCP in Li and Yousefi'zadeh 2009, section 2.2).
 """
 
-OnLoss: TypeAlias = Literal["halves", "decreases"]
+OnLoss: TypeAlias = Literal["halves", "decreases", "ignores"]
 """A VCP sender's response to a loss.
 
 - ``halves``: It halves cwnd.
 - ``decreases``: It counts as another overload.
+- ``ignores``: It leaves cwnd to the load factor. A timeout still sets cwnd to 1.
 """
 
 

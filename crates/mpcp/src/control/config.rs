@@ -28,6 +28,10 @@ pub enum AfterDecrease {
     /// For t_rho it does not change cwnd, then for a round-trip time it increases additively on any
     /// code. From a later implementation for ns-3.
     Freezes,
+    /// For a round-trip time it does not change cwnd, then for another one it increases additively
+    /// on any code: "After holding a decreased value of cwnd for a Round Trip Time (RTT), VCP
+    /// applies the AI policy" (Li and Yousefi'zadeh 2009, section 2.2).
+    Holds,
 }
 
 /// The response to a lost packet.
@@ -38,6 +42,8 @@ pub enum OnLoss {
     /// Counts as another overload and multiplies cwnd by beta. From the later implementation for
     /// ns-3.
     Decreases,
+    /// Leaves cwnd to the load factor. A timeout still sets it to 1.
+    Ignores,
 }
 
 /// Parameters of VCP. Windows are in packets.

@@ -74,9 +74,10 @@ struct Provisional {
 enum Gate {
     /// The sender decreases on overload.
     Open,
-    /// t_rho has not passed since the decrease.
+    /// The pause after the decrease has not passed: t_rho, or a round-trip time if it
+    /// [holds](AfterDecrease::Holds).
     Shut { until: Instant },
-    /// t_rho has passed, but the following round-trip time has not.
+    /// The pause has passed, but the following round-trip time has not.
     Increasing { until: Instant },
 }
 
@@ -159,9 +160,13 @@ impl Mpcp {
                     cwnd: before,
                     left: self.cwnd,
                 });
-                self.gate = Gate::Shut {
-                    until: now + self.config.vcp.interval,
+                let pause = match self.config.vcp.after_decrease {
+                    AfterDecrease::IgnoresOverload | AfterDecrease::Freezes => {
+                        self.config.vcp.interval
+                    }
+                    AfterDecrease::Holds => Duration::from_secs_f64(self.rtt()),
                 };
+                self.gate = Gate::Shut { until: now + pause };
             }
             Gate::Shut { .. } => self.refine(reading),
             Gate::Increasing { .. } => {}
@@ -169,7 +174,7 @@ impl Mpcp {
     }
 
     fn grow(&mut self) {
-        let freezes = self.config.vcp.after_decrease == AfterDecrease::Freezes;
+        let freezes = self.config.vcp.after_decrease != AfterDecrease::IgnoresOverload;
         if freezes && matches!(self.gate, Gate::Shut { .. }) {
             return;
         }
@@ -327,6 +332,7 @@ impl Control for Mpcp {
                 self.ssthresh = self.cwnd;
             }
             OnLoss::Decreases => self.decrease(Level::begin(Zone::Over)),
+            OnLoss::Ignores => {}
         }
         self.doubt_after_loss(loss.now);
     }

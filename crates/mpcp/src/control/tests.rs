@@ -194,13 +194,46 @@ fn the_two_readings_differ_in_what_else_is_obeyed_after_a_decrease() {
     }
 }
 
+/// "After holding a decreased value of cwnd for a Round Trip Time (RTT), VCP applies the AI policy"
+/// (Li and Yousefi'zadeh 2009, section 2.2): both phases last a round-trip time, not t_rho.
 #[test]
-fn the_two_readings_of_a_loss() {
+fn a_decreased_window_is_held_for_a_round_trip_time() {
+    let holds = VcpConfig {
+        after_decrease: AfterDecrease::Holds,
+        falls_back: false,
+        ..config()
+    };
+    for rtt_ms in [50, 500] {
+        let scale = (rtt_ms as f64 / 200.0).powi(2);
+        let mut window = window(holds, rtt_ms);
+        ack(&mut window, at(0), &[OVER]);
+        for code in [LOW, HIGH, OVER] {
+            ack(&mut window, at(rtt_ms - 1), &[code]);
+            assert_eq!(window.cwnd(), 87.5, "held");
+        }
+        for code in [LOW, HIGH, OVER] {
+            let before = window.cwnd();
+            ack(&mut window, at(2 * rtt_ms - 1), &[code]);
+            let growth = window.cwnd() - before;
+            assert!((growth - scale / before).abs() < 1e-9, "{code:?}: {growth}");
+        }
+        let before = window.cwnd();
+        ack(&mut window, at(2 * rtt_ms), &[OVER]);
+        assert!((window.cwnd() - 0.875 * before).abs() < 1e-9, "open again");
+    }
+}
+
+#[test]
+fn the_three_readings_of_a_loss() {
     let decreases = VcpConfig {
         on_loss: OnLoss::Decreases,
         ..config()
     };
-    for (config, left) in [(config(), 50.0), (decreases, 87.5)] {
+    let ignores = VcpConfig {
+        on_loss: OnLoss::Ignores,
+        ..config()
+    };
+    for (config, left) in [(config(), 50.0), (decreases, 87.5), (ignores, 100.0)] {
         let mut window = window(config, 100);
         ack(&mut window, at(0), &[HIGH]);
         let before = window.cwnd();
@@ -208,9 +241,11 @@ fn the_two_readings_of_a_loss() {
         assert!((window.cwnd() - left / 100.0 * before).abs() < 1e-9);
         assert!(window.fallback.is_none(), "load was called high");
     }
-    let mut window = window(self::config(), 100);
-    window.on_timeout(at(0), 100);
-    assert_eq!(window.cwnd(), 1.0);
+    for config in [self::config(), ignores] {
+        let mut window = window(config, 100);
+        window.on_timeout(at(0), 100);
+        assert_eq!(window.cwnd(), 1.0);
+    }
 }
 
 /// Behind a router that only drops, no code ever rises: the first loss ends multiplicative increase.
