@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from skywave.averages import average
 from skywave.papers.li2009 import (
     cells,
-    dumbbell,
+    experiments,
     figures,
     loads,
     lossy,
@@ -19,16 +19,15 @@ from skywave.papers.li2009 import (
     variants,
 )
 from skywave.papers.li2009.cells import Ours
+from skywave.papers.li2009.experiments import PUBLISHED_LOTS
 from skywave.papers.li2009.setting import (
     CARRIERS,
-    DPCP,
+    DEFAULT,
     DPCP_TCP,
     DUMBBELL_SEEDS,
     LOSS_PERCENT,
     LOSS_SEEDS,
     READINGS,
-    SCHEMES,
-    VCP,
 )
 from skywave.papers.protocol import Paper, Ran
 from skywave.papers.reproduction import Citation, Ns2Source
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
 NO_NS2 = Ns2Source("stored", "has neither VCP nor MPCP, so it has no results")
 SHOWN_LOSS_PERCENT = 30
 """The loss rate of the transfers whose series are written; of DPCP over TCP, packets too."""
-PUBLISHED_LOTS = (VCP, DPCP)
-"""The protocols of Figure 2. TPCP's parking lots are stored with the variants."""
 
 
 @dataclass(frozen=True)
@@ -71,47 +68,14 @@ def _run(options: Options) -> Ran[Measured]:
         }
         for of in (setting.lot, setting.lot_by_intervals)
     )
-    dumbbells = {
-        (scheme, seed): setting.dumbbell(scheme, seed=seed)
-        for scheme in SCHEMES
-        for seed in DUMBBELL_SEEDS
-    }
-    transfers = {
-        (carrier, percent, seed): setting.transfer(
-            carrier,
-            percent,
-            seed,
-            # Its headers show when it falls back to VCP.
-            packets=carrier == DPCP_TCP,
-        )
-        for carrier in CARRIERS
-        for percent in LOSS_PERCENT
-        for seed in LOSS_SEEDS
-    }
+    dumbbells, transfers = experiments.dumbbells(DEFAULT), experiments.transfers(DEFAULT)
     lot_results, look_results, dumbbell_results, transfer_results = run_plans(
         lots, looks, dumbbells, transfers, progress=stage(options.progress, "Skywave")
     )
     ours = Ours(
-        lots={
-            key: {link: parking.series(run, link) for link in setting.SHOWN_LINKS}
-            for key, run in lot_results.items()
-        },
-        dumbbells={
-            scheme: [dumbbell.course(dumbbell_results[scheme, seed]) for seed in DUMBBELL_SEEDS]
-            for scheme in SCHEMES
-        },
-        transfers={
-            carrier: {
-                percent: lossy.times(
-                    [
-                        lossy.transfer(transfer_results[carrier, percent, seed], carrier, percent)
-                        for seed in LOSS_SEEDS
-                    ]
-                )
-                for percent in LOSS_PERCENT
-            }
-            for carrier in CARRIERS
-        },
+        lots={key: experiments.shown_links(run) for key, run in lot_results.items()},
+        dumbbells=experiments.courses(dumbbell_results),
+        transfers=experiments.times(transfer_results),
     )
     # Of each kind, write the runs of one seed and loss rate.
     shown: dict[str, tuple[Scenario, Results]] = {

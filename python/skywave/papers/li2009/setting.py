@@ -55,14 +55,17 @@ SCHEMES = (VCP, DPCP, TPCP)
 class Choices:
     """What the paper leaves open about its protocol. All verdicts use the defaults.
 
-    ``interval_ms`` is t_rho of routers, and of senders unless they have their own. ``limits`` and
-    ``acts`` concern only chains.
+    ``interval_ms`` is t_rho of routers, and of senders unless they have their own. ``limits``,
+    ``acts`` and ``on_loss`` concern only chains: VCP has its limits and halves on a loss.
     """
 
     interval_ms: int = T_RHO_MS
     senders_interval_ms: int | None = None
     limits: bool = False
     acts: Literal["at-once", "when-complete"] = "at-once"
+    after_decrease: Literal["ignores-overload", "freezes", "holds"] = "ignores-overload"
+    on_loss: Literal["halves", "ignores"] = "halves"
+    average: Literal["samples", "means"] = "samples"
 
     @property
     def label(self) -> str:
@@ -78,6 +81,12 @@ class Choices:
             words.append("VCP's limits")
         if self.acts != DEFAULT.acts:
             words.append("waits for whole chains")
+        if self.after_decrease != DEFAULT.after_decrease:
+            words.append(f"{self.after_decrease} after a decrease")
+        if self.on_loss != DEFAULT.on_loss:
+            words.append("chains ignore losses")
+        if self.average != DEFAULT.average:
+            words.append("routers average means")
         return ", ".join(words) or "as for the verdicts"
 
 
@@ -87,9 +96,10 @@ DEFAULT = Choices()
 def vcp_of(scheme: Scheme, choices: Choices) -> Vcp:
     """Return the sender's rules. Over DCCP, the CCID determines the chain."""
     interval = f"{choices.senders_interval_ms or choices.interval_ms} ms"
+    rules = Vcp(interval=interval, after_decrease=choices.after_decrease, on_loss="halves")
     if scheme == VCP:
-        return Vcp(interval=interval)
-    return Vcp(interval=interval, limits=choices.limits, acts=choices.acts)
+        return rules
+    return evolve(rules, limits=choices.limits, acts=choices.acts, on_loss=choices.on_loss)
 
 
 def tcp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Tcp:
@@ -112,6 +122,7 @@ def router_of(
     return VcpRouter(
         packets=buffer_packets(rate_mbps, rtt_ms, flows),
         interval=f"{choices.interval_ms} ms",
+        average=choices.average,
         chain=scheme.packets,
     )
 
