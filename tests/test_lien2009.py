@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import emodel
-from skywave.papers.lien2009 import beyond, canonical, cells, measures, oracle, setting
+from skywave.papers.lien2009 import beyond, canonical, cells, measures, oracle, seeds, setting
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -103,6 +103,24 @@ def test_reasons_say_whether_ns2_misses_the_value_too(lien2009: Reproduced) -> N
         assert ns2_agrees == (cell["why"] == cells.NOT_REBUILT), cell
     assert seen == {cells.PHASE, cells.NOT_REBUILT}
     assert lien2009.cells["text/udp-delay"]["ns2"] > 300
+
+
+def test_the_choice_of_seeds_moves_the_count(lien2009: Reproduced) -> None:
+    *blocks, every = lien2009.sections["by_seeds"]
+    assert [block.count.matches for block in blocks] == [56, 64, 60, 62]
+    assert (every.count.first, every.count.last) == (min(setting.SEEDS), max(setting.SEEDS))
+    matches = sum(cell["verdict"] == "match" for cell in lien2009.cells.values())
+    assert every.count.matches == every.by_all_deviations == matches == 64
+    others = [count.matches for count in seeds.TABLE.read()]
+    assert max(others) - min(others) > 5
+    assert matches == max(others), "at the upper end, as the report says"
+
+
+def test_stored_counts_are_what_the_runs_give() -> None:
+    stored = seeds.TABLE.read()
+    assert [range(one.first, one.last + 1) for one in stored] == list(seeds.OTHERS)
+    for block, before in list(zip(seeds.OTHERS, stored, strict=True))[::4]:
+        assert seeds.count(block) == before
 
 
 def test_udp_is_as_in_ns2(lien2009: Reproduced) -> None:
@@ -209,8 +227,8 @@ def test_deviations_are_estimates_from_samples(lien2009: Reproduced) -> None:
     run = measures.Run(*(np.array([value]) for value in (1.0, 1, 1, 1, 1, 1, 1, 1)))
     spread = measures.over_runs([run, replace(run, delay_ms=np.array([3.0]))], "delay_ms")
     assert (spread.mean[0], spread.sd[0]) == (2, pytest.approx(2**0.5))
-    seeds = len(setting.SEEDS)
-    assert f"uncertain by {seeds**-0.5:.2f} of the standard deviation" in lien2009.page
+    runs = len(setting.SEEDS)
+    assert f"uncertain by {runs**-0.5:.2f} of the standard deviation" in lien2009.page
 
 
 def test_ccid4_keeps_more_of_the_call_than_ccid3(

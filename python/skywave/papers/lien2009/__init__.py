@@ -15,6 +15,7 @@ from skywave.papers.lien2009 import (
     matrix,
     measures,
     oracle,
+    seeds,
     setting,
 )
 from skywave.papers.lien2009.measures import over_runs
@@ -108,6 +109,8 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "seeds": len(setting.SEEDS),
         "ns2_runs": oracle.runs(),
         "beside_vegas": _beside_vegas(ours),
+        "by_seeds": seeds.of_blocks(ours, ns2),
+        "other_seeds": seeds.TABLE.read(),
         "ratio_beside_one": {
             conditions.rules: float(over_runs(ours[conditions], "ratio_percent").mean[1])
             for conditions in (setting.Conditions("NewReno"), setting.RFC_3448)
@@ -252,5 +255,6 @@ PAPER = Paper(
     readings=_readings,
     sections=_sections,
     golden=oracle.renew,
+    stored=(seeds.TABLE,),
     network=matrix.NETWORK,
 )
