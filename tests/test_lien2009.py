@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import emodel
-from skywave.papers.lien2009 import beyond, canonical, cells, measures, oracle, setting
+from skywave.papers.lien2009 import beyond, canonical, cells, measures, oracle, seeds, setting
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -49,13 +50,77 @@ def test_the_idle_delay_is_that_of_a_quarter_megabit(lien2009: Reproduced) -> No
         assert cell["ours"] == pytest.approx(cell["ns2"], rel=0.01)
 
 
-def test_every_quantity_is_that_in_ns2(lien2009: Reproduced) -> None:
+MISSED = ("delay of voice over UDP", "loss rate of voice over UDP")
+"""The quantities beside the first Vegas flow that are not those in ns-2."""
+
+
+def test_all_quantities_but_two_are_those_in_ns2(lien2009: Reproduced) -> None:
     """Within 10 %, or ns-2's within our 95 % interval; of so many rows few may need the latter."""
     rows = lien2009.document["comparison"]
     assert len(rows) == 74
-    for row in rows:
-        assert row["verdict"] == "match", row
+    missed = {
+        (row["quantity"], row["conditions"]["TCP"], row["conditions"]["period"])
+        for row in rows
+        if row["verdict"] != "match"
+    }
+    assert missed == {(quantity, "Vegas", "10-20 s") for quantity in MISSED}
     assert sum(abs(row["difference_percent"]) <= 10 for row in rows) >= 70
+
+
+def test_other_seeds_do_not_miss_ns2(lien2009: Reproduced) -> None:
+    """As the report says of the two rows."""
+    others = range(max(setting.SEEDS) + 1, 201)
+    assert f"over seeds {min(others)} to {max(others)}" in lien2009.page
+    call = setting.Conditions("Vegas", "udp")
+    runs = run_many([setting.scenario(call, seed) for seed in others])
+    ours = {call: [measures.from_results(call, results) for results in runs]}
+    compared = {
+        row.quantity: row
+        for row in cells.ns2_comparisons(ours, oracle.periods())
+        if row.conditions["period"] == "10-20 s"
+    }
+    for quantity in MISSED:
+        assert compared[quantity].verdict == "match", compared[quantity]
+
+
+def test_calls_beside_one_vegas_are_of_two_kinds(lien2009: Reproduced) -> None:
+    kinds = lien2009.sections["beside_vegas"]
+    assert kinds["long_ms"] - kinds["short_ms"] > 50, "which is far"
+    assert 0 < kinds["long_runs"] < len(setting.SEEDS)
+
+
+def test_reasons_say_whether_ns2_misses_the_value_too(lien2009: Reproduced) -> None:
+    seen = set()
+    for cell in lien2009.cells.values():
+        if cell["why"] not in (cells.PHASE, cells.NOT_REBUILT):
+            continue
+        seen.add(cell["why"])
+        found = re.search(r"\(sd (\S+) \S+\) or (\S+) ", cell["rule"])
+        assert found is not None, cell["rule"]
+        deviation, least = map(float, found.groups())
+        limit = max(2 * deviation, least)
+        ns2_agrees = abs(cell["published"] - cell["ns2"]) <= limit
+        assert ns2_agrees == (cell["why"] == cells.NOT_REBUILT), cell
+    assert seen == {cells.PHASE, cells.NOT_REBUILT}
+    assert lien2009.cells["text/udp-delay"]["ns2"] > 300
+
+
+def test_the_choice_of_seeds_moves_the_count(lien2009: Reproduced) -> None:
+    *blocks, every = lien2009.sections["by_seeds"]
+    assert [block.count.matches for block in blocks] == [56, 64, 60, 62]
+    assert (every.count.first, every.count.last) == (min(setting.SEEDS), max(setting.SEEDS))
+    matches = sum(cell["verdict"] == "match" for cell in lien2009.cells.values())
+    assert every.count.matches == every.by_all_deviations == matches == 64
+    others = [count.matches for count in seeds.TABLE.read()]
+    assert max(others) - min(others) > 5
+    assert matches == max(others), "at the upper end, as the report says"
+
+
+def test_stored_counts_are_what_the_runs_give() -> None:
+    stored = seeds.TABLE.read()
+    assert [range(one.first, one.last + 1) for one in stored] == list(seeds.OTHERS)
+    for block, before in list(zip(seeds.OTHERS, stored, strict=True))[::4]:
+        assert seeds.count(block) == before
 
 
 def test_udp_is_as_in_ns2(lien2009: Reproduced) -> None:
@@ -162,8 +227,8 @@ def test_deviations_are_estimates_from_samples(lien2009: Reproduced) -> None:
     run = measures.Run(*(np.array([value]) for value in (1.0, 1, 1, 1, 1, 1, 1, 1)))
     spread = measures.over_runs([run, replace(run, delay_ms=np.array([3.0]))], "delay_ms")
     assert (spread.mean[0], spread.sd[0]) == (2, pytest.approx(2**0.5))
-    seeds = len(setting.SEEDS)
-    assert f"uncertain by {seeds**-0.5:.2f} of the standard deviation" in lien2009.page
+    runs = len(setting.SEEDS)
+    assert f"uncertain by {runs**-0.5:.2f} of the standard deviation" in lien2009.page
 
 
 def test_ccid4_keeps_more_of_the_call_than_ccid3(

@@ -15,6 +15,7 @@ from skywave.papers.lien2009 import (
     matrix,
     measures,
     oracle,
+    seeds,
     setting,
 )
 from skywave.papers.lien2009.measures import over_runs
@@ -107,6 +108,9 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "periods": cells.PERIODS,
         "seeds": len(setting.SEEDS),
         "ns2_runs": oracle.runs(),
+        "beside_vegas": _beside_vegas(ours),
+        "by_seeds": seeds.of_blocks(ours, ns2),
+        "other_seeds": seeds.TABLE.read(),
         "ratio_beside_one": {
             conditions.rules: float(over_runs(ours[conditions], "ratio_percent").mean[1])
             for conditions in (setting.Conditions("NewReno"), setting.RFC_3448)
@@ -135,6 +139,20 @@ def _sections(measured: Measured) -> dict[str, Any]:
             )
         ],
         "beyond": beyond.tables(measured.beyond),
+    }
+
+
+def _beside_vegas(ours: Runs) -> dict[str, float]:
+    """Return the widest gap between the delays of UDP's calls beside one Vegas, and what is above.
+
+    They are the means of single runs from 10 to 20 s.
+    """
+    delays = np.sort([run.delay_ms[1] for run in ours[setting.Conditions("Vegas", "udp")]])
+    above = int(np.argmax(np.diff(delays))) + 1
+    return {
+        "short_ms": float(delays[above - 1]),
+        "long_ms": float(delays[above]),
+        "long_runs": delays.size - above,
     }
 
 
@@ -237,5 +255,6 @@ PAPER = Paper(
     readings=_readings,
     sections=_sections,
     golden=oracle.renew,
+    stored=(seeds.TABLE,),
     network=matrix.NETWORK,
 )
