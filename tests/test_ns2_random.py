@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sys
 from dataclasses import replace
+from itertools import count
+from math import sqrt
 from unittest import mock
 
 import pytest
 
+from conftest import needs_ns2
 from skywave import ns2
 from validation.ns2 import random
 from validation.ns2.case import DROPPED, MOST_DROPS, WINDOWS, Case, Kind, draw, parameters
 from validation.ns2.compare import Class, Difference, classify, difference, tolerance_s
 from validation.ns2.runs import Packet, Trace, scenario
-from validation.ns2.search import Verdict, search
-from validation.ns2.shrink import shrink
+from validation.ns2.search import Found, Verdict, judge, search
+from validation.ns2.shrink import shrink, size
 
 RENO = Case(kind=Kind.RENO)
 
@@ -181,8 +185,8 @@ def test_shrinking_finds_the_smallest_case() -> None:
     def fails(case: Case) -> bool:
         return 20 in case.drops and len(case.drops) >= 2 and case.window >= 20
 
-    large = Case(kind=Kind.RENO, window=60, iw=4, kbps=1600, ms=250, drops=(10, 20, 30, 40))
-    smallest = Case(kind=Kind.RENO, window=20, iw=1, kbps=400, ms=50, queue=10, drops=(20, 40))
+    large = Case(kind=Kind.RENO, window=60, iw=4, kbps=1610, ms=250, drops=(10, 20, 30, 40))
+    smallest = Case(kind=Kind.RENO, window=20, iw=1, kbps=410, ms=50, queue=10, drops=(20, 40))
     assert fails(large)
     assert shrink(large, fails) == smallest
     assert shrink(smallest, fails) == smallest
@@ -221,16 +225,32 @@ def test_a_search_counts_and_shrinks() -> None:
     assert stages[-1] == ("shrunk", 1.0)
 
 
-def test_an_interrupted_search_keeps_what_it_found() -> None:
-    def interrupt(_stage: str, fraction: float) -> None:
-        if fraction > 0.5:
-            raise KeyboardInterrupt
+@pytest.mark.parametrize("interrupted", [5, 25])
+def test_an_interrupted_search_keeps_what_it_found(interrupted: int) -> None:
+    """Among what was drawn, or while it shrinks."""
+    numbers = count(1)
+
+    def judge(case: Case) -> Verdict:
+        if next(numbers) == interrupted:
+            signal.raise_signal(signal.SIGINT)
+        return fake_judge(case)
 
     cases = [draw(Kind.RENO, 1, index) for index in range(20)]
-    found = search(cases, fake_judge, interrupt)
+    found = search(cases, judge)
     assert found.interrupted
-    assert 10 <= len(found.verdicts) <= 20
-    assert found.smallest
+    assert 1 <= len(found.verdicts) <= 20
+    assert (len(found.verdicts) == 20) >= (interrupted > 20)
+    drawn = min((case for case in cases if case.drops), key=size)
+    if interrupted > 20:
+        assert [verdict.case for verdict in found.smallest.values()] == [drawn]
+
+
+def test_an_interrupted_command_prints_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
+    verdicts = [fake_judge(draw(Kind.RENO, 1, index)) for index in range(7)]
+    with mock.patch.object(random, "search", return_value=Found(verdicts, interrupted=True)):
+        status, text, errors = run(capsys, "--type", "reno")
+    assert (status, errors) == (130, "interrupted\n")
+    assert re.search(r"reno\W+7\W", text)
 
 
 def test_a_search_fails_as_a_comparison_does() -> None:
@@ -239,6 +259,71 @@ def test_a_search_fails_as_a_comparison_does() -> None:
 
     with pytest.raises(ns2.Ns2Error, match="no such thing"):
         search([RENO, RENO], judge)
+
+
+# What ns-2 says
+
+SEED = 3
+DRAWS = 20
+
+MEASURED = {
+    Kind.TAHOE: 210,
+    Kind.RENO: 193,
+    Kind.NEWRENO: 151,
+    Kind.SACK1: 149,
+    Kind.VEGAS: 199,
+    Kind.CCID2: 180,
+    Kind.TFRC: 210,
+}
+"""The numbers of exact runs among 210 draws of each type with seed 2."""
+
+MEASURED_DRAWS = 210
+
+KNOWN = {
+    "reno window=40 iw=4 kbps=400 ms=250 queue=50 drops=46": "reno: a packet earlier after a loss",
+    "reno window=20 iw=4 kbps=1600 ms=250 queue=10 drops=28": "reno: a packet earlier after a loss",
+    "newreno window=40 iw=4 kbps=400 ms=250 queue=50 drops=46": (
+        "newreno: a packet earlier after a loss"
+    ),
+    "newreno window=20 iw=4 kbps=1600 ms=250 queue=10 drops=28": (
+        "newreno: a packet earlier after a loss"
+    ),
+    "newreno window=12 iw=2 kbps=800 ms=50 queue=50 drops=31,42,64": (
+        "newreno: a packet earlier after a loss"
+    ),
+    "ccid2 ssthresh=100 kbps=400 ms=50 queue=50 drops=10,25,26,33,41": (
+        "ccid2: a packet earlier after a loss"
+    ),
+}
+"""Cases that differ, and how. One that no longer does is to be removed, and the README changed."""
+
+
+@pytest.fixture(scope="session")
+def found() -> Found:
+    return search([draw(kind, SEED, index) for kind in Kind for index in range(DRAWS)], judge)
+
+
+@needs_ns2
+@pytest.mark.parametrize("kind", Kind)
+def test_as_many_random_runs_as_measured_are_exact(kind: Kind, found: Found) -> None:
+    """The floor is two standard deviations of a share of 20 draws below the measured one."""
+    draws, exact = found.of(kind)
+    assert draws == DRAWS
+    share = MEASURED[kind] / MEASURED_DRAWS
+    assert exact / draws >= share - 2 * sqrt(share * (1 - share) / DRAWS)
+
+
+@needs_ns2
+def test_random_runs_that_differ_have_a_small_case(found: Found) -> None:
+    for kind, verdict in found.smallest.items():
+        again = judge(Case.parse(str(verdict.case)))
+        assert (again.kind, again.difference) == (kind, verdict.difference)
+
+
+@needs_ns2
+@pytest.mark.parametrize("line", KNOWN)
+def test_known_differences_remain(line: str) -> None:
+    assert str(judge(Case.parse(line)).kind) == KNOWN[line]
 
 
 # The command line

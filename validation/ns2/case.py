@@ -33,7 +33,10 @@ SSTHRESHES = (10, 20, 40, 100)
 """Initial ssthreshes of CCID 2 to draw from."""
 
 INITIAL_WINDOWS = (1, 2, 4)
-RATES_KBPS = (400, 800, 1600)
+RATES_KBPS = (410, 790, 1610)
+"""No divisors of the access link's 8 Mbps. With a divisor, more packets arrive at a full queue at
+the instant at which another leaves it, and rounding decides in ns-2 whether they are dropped."""
+
 DELAYS_MS = (50, 100, 250)
 QUEUES = (10, 20, 50)
 MOST_DROPS = 5

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EQUAL_S = 2e-6
 """The tolerance where all packets are as long as ns-2's."""
 
-LONGER_B = {Kind.SACK1: 40, Kind.CCID2: 40, Kind.TFRC: 100}
+LONGER_B = {Kind.SACK1: 40, Kind.CCID2: 60, Kind.TFRC: 100}
 """Types with packets of other lengths than ns-2's: the tolerance is the time that the bottleneck
 takes for so many bytes."""
 

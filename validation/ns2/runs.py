@@ -202,4 +202,4 @@ def _rate(kbps: float) -> Rate:
 
 
 def _from(ms: float, kbps: float) -> TraceSteps:
-    return TraceSteps(steps=(Step(at=Duration(f"{ms} ms"), rate=_rate(kbps)),))
+    return TraceSteps(steps=(Step(at=Duration(f"{ms:.3f} ms"), rate=_rate(kbps)),))
