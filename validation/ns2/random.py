@@ -58,7 +58,8 @@ def compare(
         verdict = judge(Case.parse(case))
         print_json(_document(verdict)) if as_json else _print_verdict(verdict)
         return
-    cases = [draw(kind, seed, index) for kind in kinds for index in range(draws)]
+    # All types alternate, so an interrupted run has compared about as many of each.
+    cases = [draw(kind, seed, index) for index in range(draws) for kind in kinds]
     with progress_bar() as show:
         found = search(cases, judge, _late(show))
     if as_json:
