@@ -12,8 +12,10 @@ EXTENSION := $(VENV)/.extension
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 FUZZ_SECONDS ?= 60
+DRAWS ?= 60
+SEED ?= 1
 
-.PHONY: help setup demo test test-rust test-python no-sockets interop lint format conformance schema bench fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python no-sockets interop lint format conformance schema bench oracle fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -81,6 +83,9 @@ conformance: $(REQUIREMENTS) ## Write docs/conformance.md from the ids that test
 bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and htsim (HTSIM=PATH), and sockets beside UDP and quinn.
 	$(BIN)/skywave bench --standard $(if $(HTSIM),--htsim '$(HTSIM)')
 	cargo run --release --locked --quiet -p skywave-perf --features quinn --example loopback
+
+oracle: $(EXTENSION) ## Compare random runs with ns-2 (stores nothing; needs ns-2).
+	$(BIN)/python -m validation.ns2.random --draws $(DRAWS) --seed $(SEED)
 
 fuzz: | cargo ## Run each fuzz target for a minute (FUZZ_SECONDS), with the address sanitizer.
 	SANITIZER=address fuzz/run $(FUZZ_SECONDS)

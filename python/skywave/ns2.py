@@ -40,15 +40,22 @@ def command(script: str, **parameters: object) -> list[str]:
     return [str(find()), str(SCRIPTS / script), *arguments]
 
 
-def run(command: list[str]) -> str:
-    """Run a program and return its output. An interrupt from the terminal also ends the program.
+def run(command: list[str], folder: Path | None = None) -> str:
+    """Run a program, in ``folder`` if given, and return its output.
+
+    An interrupt from the terminal also ends the program.
 
     Raises:
         Ns2Error: If the program fails.
 
     """
     done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        cwd=folder,
     )
     if done.returncode != 0:
         last = (done.stdout.strip().splitlines() or ["no output"])[-1]
