@@ -15,7 +15,18 @@ from conftest import Reproduced, assert_figures_are_whole
 from skywave import Probes, run
 from skywave.papers import vcp_scripts
 from skywave.papers.cells import Limit, WithinUnits
-from skywave.papers.li2009 import dumbbell, loads, lossy, parking, published, rules, setting
+from skywave.papers.li2009 import (
+    cells,
+    dumbbell,
+    experiments,
+    loads,
+    lossy,
+    parking,
+    published,
+    rules,
+    setting,
+    tried,
+)
 from skywave.papers.li2009 import variants as varied
 from skywave.papers.li2009.setting import (
     AGGREGATES,
@@ -29,9 +40,10 @@ from skywave.papers.li2009.setting import (
     VCP,
 )
 from skywave.quantities import Duration
+from skywave.simulate import run_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +90,45 @@ def test_what_matches_and_what_does_not(li2009: Reproduced) -> None:
         if name not in matching:
             assert len(cell["why"]) > 40, name
             assert cell["why"] != "not explained yet"
+
+
+def test_readings_are_those_declared_and_the_first_is_that_of_the_verdicts(
+    li2009: Reproduced,
+) -> None:
+    rows = tried.TABLE.read()
+    assert [row.choices for row in rows] == [choices.label for choices in tried.CHOICES]
+    assert set(tried.RULES) == {rule for row in rows[1:] for rule in row.choices.split(", ")}, (
+        "each rule has its sentence"
+    )
+    first = rows[0]
+    assert tried.CHOICES[0] == setting.DEFAULT
+    matching = {name for name, cell in li2009.cells.items() if cell["verdict"] == "match"}
+    assert first.fewest <= len(matching) <= first.most
+    assert _beyond_figure_2(first.cells.split()) == _beyond_figure_2(matching)
+    for row in rows:
+        assert row.matches == len(row.cells.split())
+        assert row.choices in html.unescape(li2009.page)
+
+
+def _beyond_figure_2(names: Iterable[str]) -> set[str]:
+    """Return the values whose runs have one seed, or all of them, in both tables."""
+    return {name for name in names if not name.startswith("fig2")}
+
+
+def test_a_reading_repeats_where_it_is_quick() -> None:
+    """The dumbbells of the reading with all three rules."""
+    [(choices, row)] = [
+        (choices, row)
+        for choices, row in zip(tried.CHOICES, tried.TABLE.read(), strict=True)
+        if choices
+        == replace(setting.DEFAULT, after_decrease="holds", on_loss="ignores", average="means")
+    ]
+    runs = experiments.dumbbells(choices)
+    courses = experiments.courses(dict(zip(runs, run_many(runs.values()), strict=True)))
+    ours = cells.Ours(lots={}, dumbbells=courses, transfers={})
+    judged = [*cells.figure_3(ours, varied.DUMBBELLS.read()), *cells.figure_5(ours)]
+    again = {cell.id for cell in judged if cell.verdict == "match"}
+    assert again == {name for name in row.cells.split() if name.startswith(("fig3", "fig5"))}
 
 
 def test_verdicts_on_the_parking_lot_tell_of_other_seeds(li2009: Reproduced) -> None:

@@ -16,6 +16,7 @@ from skywave.papers.li2009 import (
     parking,
     said,
     setting,
+    tried,
     variants,
 )
 from skywave.papers.li2009.cells import Ours
@@ -154,6 +155,9 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "said": said.of_lots(lots),
         "said_of_dumbbells": said.of_dumbbells(dumbbells),
         "said_of_seeds": said.of_seeds(lots),
+        "tried": tried.TABLE.read(),
+        "tried_rules": tried.RULES,
+        "tried_seeds": len(tried.SEEDS),
         "labels": {reading.name: reading.label for reading in READINGS},
     }
 
@@ -173,6 +177,6 @@ PAPER = Paper(
     figures=lambda measured: figures.draw(measured.ours, measured.vcp_shares, measured.lots),
     readings=_readings,
     sections=_sections,
-    stored=(variants.DUMBBELLS, variants.LOTS),
+    stored=(variants.DUMBBELLS, variants.LOTS, tried.TABLE),
     network=matrix.NETWORK,
 )

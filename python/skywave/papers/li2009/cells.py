@@ -55,11 +55,11 @@ def published_cells(ours: Ours, lots: Sequence[Lot], dumbbells: Sequence[Dumbbel
     """Judge every published value; reasons quote the stored parking lots and dumbbells."""
     return [
         *(cell for reading in READINGS for cell in _figure_2(ours, reading, lots)),
-        *_figure_3(ours, dumbbells),
+        *figure_3(ours, dumbbells),
         *_figure_4(ours, DPCP_TCP),
         _gap(ours),
         *_figure_4(ours, DPCP_DCCP),
-        *_figure_5(ours),
+        *figure_5(ours),
     ]
 
 
@@ -155,7 +155,9 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
     ]
 
 
-def _figure_3(ours: Ours, dumbbells: Sequence[Dumbbell]) -> list[Cell]:
+def figure_3(ours: Ours, dumbbells: Sequence[Dumbbell]) -> list[Cell]:
+    """Judge the transitions and the utilisation of Figure 3."""
+
     def mean(scheme: Scheme, measure: Callable[[Course], float | None]) -> float | None:
         found = [measure(course) for course in ours.dumbbells[scheme]]
         return None if None in found else float(np.mean(np.array(found, dtype=np.float64)))
@@ -261,7 +263,9 @@ def _gap(ours: Ours) -> Cell:
     )
 
 
-def _figure_5(ours: Ours) -> list[Cell]:
+def figure_5(ours: Ours) -> list[Cell]:
+    """Judge the queues of Figure 5."""
+
     def mean(scheme: Scheme, measure: Callable[[Course], float]) -> float:
         return float(np.mean([measure(course) for course in ours.dumbbells[scheme]]))
 
