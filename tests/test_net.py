@@ -71,6 +71,14 @@ def test_datagrams_arrive_whole_and_in_order(endpoint: Endpoint, ccid: int) -> N
     assert (stats["rate_bps"] is None) == (ccid == 2)
 
 
+def test_the_initial_ssthresh_is_that_of_the_configuration(endpoint: Endpoint) -> None:
+    for config in (Config(initial_ssthresh=20), Config(control="cubic", initial_ssthresh=20)):
+        client, _server, _listener = pair(endpoint, config)
+        assert client.stats()["ssthresh"] == 20
+    with pytest.raises(ValueError, match="initial_ssthresh: CCID 3 is TFRC"):
+        pair(endpoint, Config(ccid=3, initial_ssthresh=20))
+
+
 def test_without_a_configuration_the_path_decides_how_large_a_datagram_is(
     endpoint: Endpoint,
 ) -> None:

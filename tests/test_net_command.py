@@ -75,6 +75,22 @@ def test_a_generated_load_arrives_unaltered(ccid: str) -> None:
     assert json.loads(sent.stdout)["ccid"] == [int(ccid), int(ccid)]
 
 
+def test_options_of_the_connection_have_the_names_of_its_config() -> None:
+    """TFRC with dynamic feedback at both ends, where the receiver is told the round-trip time."""
+    settings = (
+        "tfrc.receiver_rtt=option",
+        "tfrc.feedback.dynamic.rtt_ref=50 ms",
+        "tfrc.rules=rfc3448",
+    )
+    options = ["--ccid", "3", *(word for setting in settings for word in ("--set", setting))]
+    with listening("--once", "--json", *options) as (listener, port):
+        load = ("--count", "50", "--size", "400", "--udp-port", port)
+        sent = run_cli("send", "127.0.0.1:5001", *load, *options, "--json")
+        assert sent.returncode == 0, sent.stderr
+        output, _ = listener.communicate(timeout=20)
+    assert json.loads(output)["received"]["datagrams"] == 50
+
+
 def test_either_side_can_end_it() -> None:
     with listening("--once", "--json", "--take", "3") as (listener, port):
         options = ("--count", "3", "--udp-port", port, "--close", "await", "--json")
@@ -166,6 +182,16 @@ def test_ping_and_an_interrupt() -> None:
         (["send", "127.0.0.1:5001", "--rate", "5 bananas", "--size", "10"], ["bananas"]),
         (["send", "127.0.0.1:5001", "--rate", "5 Mbps"], ["--size"]),
         (["listen", "5001", "--service-code", "LONGER"], ["LONGER", "four characters"]),
+        (["listen", "5001", "--set", "ssthresh"], ["ssthresh", "KEY=VALUE"]),
+        (["listen", "5001", "--set", "ssthresh=20"], ["ssthresh", "no option"]),
+        (["listen", "5001", "--set", "=20"], ["not a name"]),
+        (["listen", "5001", "--set", "tfrc=20"], ["wrong form"]),
+        (["listen", "5001", "--set", "tfrc.rules=ns2"], ["tfrc", "CCID 2 is not TFRC"]),
+        (["listen", "5001", "--set", "ecn=maybe"], ["ecn", "a boolean"]),
+        (
+            ["listen", "5001", "--set", "linger=5 s", "--set", "linger.after=1"],
+            ["linger.after=1", "contradicts"],
+        ),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], names: list[str]) -> None:

@@ -634,6 +634,9 @@ class Endpoint:
     def close_async(self) -> Awaitable[None]:
         """Do the same as ``close``, as an awaitable."""
 
+def check_config(config: Config) -> None:
+    """Raise ``ValueError`` with the first option of a connection that is wrong."""
+
 def perf_loopback(
     *,
     duration_s: float,

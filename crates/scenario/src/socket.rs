@@ -9,7 +9,8 @@ use skywave_transport::dccp::{self, Ccid};
 use skywave_units::Duration;
 use skywave_wire::dccp::ServiceCode;
 
-use crate::{Backend, Named, Registry};
+use crate::check::check_ssthresh;
+use crate::{Backend, Named, ReceiverRttSpec, Registry, TfrcRules, TfrcSpec};
 
 /// The options of a connection. They concern either end unless stated otherwise.
 ///
@@ -34,6 +35,13 @@ pub struct SocketSpec {
     #[serde(flatten)]
     #[schemars(skip)]
     pub parameters: Named,
+    /// The initial ssthresh of CCID 2 and of the controls of CCID 251. Absent: unbounded.
+    #[schemars(extend("x-unit" = "packets"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<u32>,
+    /// Parameters of CCID 3 and 4. Absent: those of RFC 5348.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tfrc: Option<TfrcSpec>,
     /// Service Codes (RFC 5595), each four characters or a number. A client requests the first, a
     /// listener accepts all; 0 means none.
     pub service_codes: Vec<ServiceCodeSpec>,
@@ -71,6 +79,8 @@ impl Default for SocketSpec {
             ccid: first.0,
             control: None,
             parameters: Named::none(),
+            initial_ssthresh: None,
+            tfrc: None,
             service_codes: codes.map(|code| ServiceCodeSpec::Number(code.0)).collect(),
             send_queue: config.send_queue as u32,
             receive_queue: config.receive_queue as u32,
@@ -167,6 +177,20 @@ impl SocketSpec {
             (true, None) => error.within("ccid"),
             (false, _) => error.within(name.unwrap_or_default()),
         })?;
+        check_ssthresh(self.initial_ssthresh, "initial_ssthresh")
+            .map_err(|error| ParameterError::new(error.field, error.message))?;
+        let tfrc = self.tfrc.clone().unwrap_or_default();
+        tfrc.validate("tfrc")
+            .map_err(|error| ParameterError::new(error.field, error.message))?;
+        let is_tfrc = found.member.row().features.loss_event_rate;
+        ParameterError::unless(self.tfrc.is_none() || is_tfrc, "tfrc", || {
+            format!("CCID {ccid} is not TFRC: leave out tfrc, or use ccid 3 or 4")
+        })?;
+        let has_window = self.initial_ssthresh.is_none() || !is_tfrc;
+        ParameterError::unless(has_window, "initial_ssthresh", || {
+            format!("CCID {ccid} is TFRC, which has no ssthresh: leave it out, or use ccid 2")
+        })?;
+        let defaults = dccp::Config::default();
         let mut codes = Vec::with_capacity(self.service_codes.len());
         for (index, code) in self.service_codes.iter().enumerate() {
             let read = code.read();
@@ -176,6 +200,14 @@ impl SocketSpec {
             service_codes: codes,
             sender_ccids: vec![ccid],
             receiver_ccids: vec![ccid],
+            ccid2: dccp::Ccid2Config {
+                initial_ssthresh: self
+                    .initial_ssthresh
+                    .map_or(defaults.ccid2.initial_ssthresh, f64::from),
+                ..defaults.ccid2
+            },
+            tfrc: tfrc.config(TfrcRules::Rfc5348),
+            request_rtt_estimate: tfrc.receiver_rtt == ReceiverRttSpec::Option,
             send_queue: self.send_queue as usize,
             receive_queue: self.receive_queue as usize,
             ecn_incapable: !self.ecn,
@@ -184,7 +216,7 @@ impl SocketSpec {
             send_data_checksum: self.data_checksum,
             request_give_up: self.connect_timeout,
             linger: self.linger,
-            ..dccp::Config::default()
+            ..defaults
         };
         config.ccids.enter_shared(found.member);
         Ok(config)

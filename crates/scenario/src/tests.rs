@@ -1,8 +1,10 @@
 //! Invalid scenarios and their error messages.
 
+use skywave_congestion::tfrc;
 use skywave_path::contract::Parcel;
 use skywave_registry::{OpenSet, Value};
 use skywave_transport::dccp::Ccid;
+use skywave_units::Duration;
 use skywave_wire::dccp::ServiceCode;
 
 use crate::{Backend, Scenario, SocketSpec};
@@ -542,6 +544,31 @@ fn a_socket_takes_the_control_and_its_parameters() {
 }
 
 #[test]
+fn a_socket_takes_what_a_scenario_takes_of_ssthresh_and_tfrc() {
+    let config = |text: &str| {
+        let spec = SocketSpec::from_json(text).unwrap();
+        spec.config(&Registry::default()).unwrap()
+    };
+    let window = config(r#"{ "initial_ssthresh": 20 }"#);
+    assert_eq!(window.ccid2.initial_ssthresh, 20.0);
+    let rates = config(
+        r#"{ "ccid": 3, "tfrc": { "rules": "rfc3448", "receiver_rtt": "option",
+             "feedback": { "dynamic": { "rtt_ref": "50 ms" } } } }"#,
+    );
+    assert!(rates.request_rtt_estimate);
+    assert_eq!(
+        rates.tfrc,
+        tfrc::Config {
+            feedback: tfrc::FeedbackSchedule::Dynamic(tfrc::DynamicFeedback {
+                rtt_ref: Duration::from_millis(50),
+                window: tfrc::ObservationWindow::Interval,
+            }),
+            ..tfrc::Config::rfc3448()
+        }
+    );
+}
+
+#[test]
 fn errors_of_sockets_name_their_field() {
     for (text, expected) in [
         (
@@ -567,6 +594,19 @@ fn errors_of_sockets_name_their_field() {
             "service_codes[0]: \"TOOLONG\" is not four",
         ),
         (r#"{ "linger": 5 }"#, "linger: "),
+        (
+            r#"{ "ccid": 2, "tfrc": {} }"#,
+            "tfrc: CCID 2 is not TFRC: leave out tfrc",
+        ),
+        (
+            r#"{ "ccid": 3, "initial_ssthresh": 20 }"#,
+            "initial_ssthresh: CCID 3 is TFRC, which has no ssthresh",
+        ),
+        (r#"{ "initial_ssthresh": 0 }"#, "initial_ssthresh: 0"),
+        (
+            r#"{ "ccid": 3, "tfrc": { "feedback": { "per-round-trip": { "reports": 0 } } } }"#,
+            "tfrc.feedback.per-round-trip.reports: 0 reports",
+        ),
         ("[", "EOF"),
     ] {
         let config = SocketSpec::from_json(text).and_then(|spec| spec.config(&Registry::default()));

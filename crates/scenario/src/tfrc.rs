@@ -1,7 +1,10 @@
 //! The parameters of TFRC.
 
+use core::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skywave_congestion::tfrc;
 use skywave_units::{Bytes, Duration};
 
 use crate::ScenarioError;
@@ -75,6 +78,25 @@ pub enum FeedbackSpec {
     Dynamic(DynamicSpec),
 }
 
+impl FeedbackSpec {
+    fn schedule(self) -> tfrc::FeedbackSchedule {
+        match self {
+            Self::WindowCounter => tfrc::FeedbackSchedule::WindowCounter,
+            Self::PerRoundTrip(PerRoundTripSpec { reports }) => {
+                let reports = NonZeroU32::new(reports).unwrap_or(NonZeroU32::MIN);
+                tfrc::FeedbackSchedule::PerRoundTrip(reports)
+            }
+            Self::Dynamic(dynamic) => tfrc::FeedbackSchedule::Dynamic(tfrc::DynamicFeedback {
+                rtt_ref: dynamic.rtt_ref,
+                window: match dynamic.window {
+                    WindowSpec::Interval => tfrc::ObservationWindow::Interval,
+                    WindowSpec::RoundTrip => tfrc::ObservationWindow::RoundTrip,
+                },
+            }),
+        }
+    }
+}
+
 /// Several reports per round-trip time, each covering a whole one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "PerRoundTrip")]
@@ -131,6 +153,31 @@ impl Default for DynamicSpec {
 }
 
 impl TfrcSpec {
+    /// Returns TFRC's configuration; `rules` apply if this selects none. How the receiver learns the
+    /// round-trip time is not part of it.
+    pub fn config(&self, rules: TfrcRules) -> tfrc::Config {
+        let mut config = match self.rules.unwrap_or(rules) {
+            TfrcRules::Rfc5348 => tfrc::Config::rfc5348(),
+            TfrcRules::Rfc3448 => tfrc::Config::rfc3448(),
+            TfrcRules::Ns2 => tfrc::Config::ns2(),
+        };
+        if self.oscillation_prevention == Some(false) {
+            config = config.without_oscillation_prevention();
+        }
+        tfrc::Config {
+            segment_size: self.segment_size.map_or(config.segment_size, |size| {
+                tfrc::SegmentSize::Fixed(size.get() as u32)
+            }),
+            smoothing: match self.smoothing {
+                None => config.smoothing,
+                Some(SmoothingSpec::PerReport) => tfrc::Smoothing::PerReport,
+                Some(SmoothingSpec::PerRoundTrip) => tfrc::Smoothing::PerRoundTrip,
+            },
+            feedback: self.feedback.schedule(),
+            ..config
+        }
+    }
+
     pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         if let Some(size) = self.segment_size {
             check_datagram(size.get(), &format!("{field}.segment_size"))?;

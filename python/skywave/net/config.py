@@ -10,7 +10,14 @@ from attrs import field, frozen
 from skywave.control import Control
 from skywave.quantities import Duration
 from skywave.scenario.part import Part
-from skywave.scenario.parts import Aimd, Cubic, Reno, Vcp, Vegas
+from skywave.scenario.parts import (
+    Aimd,
+    Cubic,
+    Reno,
+    Tfrc,
+    Vcp,
+    Vegas,
+)
 
 
 @frozen(kw_only=True)
@@ -33,6 +40,12 @@ class Config(Part):
     251 too, with or without a control of its own. Neither end needs to know the other's
     control.
     """
+    initial_ssthresh: int | None = None
+    """The initial ssthresh of CCID 2 and of the controls of CCID 251. Absent: unbounded. In
+    packets.
+    """
+    tfrc: Tfrc | None = None
+    """Parameters of CCID 3 and 4. Absent: those of RFC 5348."""
     service_codes: tuple[str | int, ...] = (0,)
     """Service Codes (RFC 5595), each four characters or a number. A client requests the first, a
     listener accepts all; 0 means none.

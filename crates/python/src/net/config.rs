@@ -29,6 +29,13 @@ pub(super) fn read(config: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<dccp::Conf
     Ok(Arc::new(spec.config(&registry).map_err(wrong)?))
 }
 
+/// Checks a `skywave.net.Config` and raises `ValueError` with the first field that is wrong.
+#[pyfunction]
+pub(super) fn check_config(config: &Bound<'_, PyAny>) -> PyResult<()> {
+    let checked = read(Some(config))?.check();
+    checked.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
 fn wrong(error: ParameterError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -1,19 +1,15 @@
 //! DCCP endpoints as a scenario describes them.
 
-use core::num::NonZeroU32;
 use std::sync::Arc;
 
-use skywave_congestion::{GrowthLaw, tfrc};
+use skywave_congestion::GrowthLaw;
 use skywave_transport::dccp;
 use skywave_transport::dccp::ccid::Row;
 use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_units::Duration;
 
 use super::{rto_config, whole};
-use skywave_scenario::{
-    DccpSpec, FeedbackSpec, Growth, PerRoundTripSpec, Profile, ReceiverRttSpec, SmoothingSpec,
-    TfrcRules, WindowSpec,
-};
+use skywave_scenario::{DccpSpec, Growth, Profile, ReceiverRttSpec, SmoothingSpec, TfrcRules};
 
 /// The number of datagrams waiting to be sent. Less than a socket's, because an application that
 /// always has data would fill it and measure the delay of its own queue.
@@ -70,7 +66,11 @@ pub(super) fn config(
         ccids,
         sender_ccids: ccid.clone(),
         receiver_ccids: ccid,
-        tfrc: tfrc_config(spec),
+        tfrc: spec
+            .tfrc
+            .clone()
+            .unwrap_or_default()
+            .config(tfrc_rules(spec)),
         request_rtt_estimate: spec
             .tfrc
             .as_ref()
@@ -131,44 +131,4 @@ fn tfrc_rules(spec: &DccpSpec) -> TfrcRules {
         Profile::Rfc => TfrcRules::Rfc5348,
         Profile::Ns2 => TfrcRules::Ns2,
     })
-}
-
-fn tfrc_config(spec: &DccpSpec) -> tfrc::Config {
-    let given = spec.tfrc.clone().unwrap_or_default();
-    let rules = tfrc_rules(spec);
-    let mut config = match rules {
-        TfrcRules::Rfc5348 => tfrc::Config::rfc5348(),
-        TfrcRules::Rfc3448 => tfrc::Config::rfc3448(),
-        TfrcRules::Ns2 => tfrc::Config::ns2(),
-    };
-    if given.oscillation_prevention == Some(false) {
-        config = config.without_oscillation_prevention();
-    }
-    tfrc::Config {
-        segment_size: given.segment_size.map_or(config.segment_size, |size| {
-            tfrc::SegmentSize::Fixed(size.get() as u32)
-        }),
-        smoothing: match given.smoothing {
-            None => config.smoothing,
-            Some(SmoothingSpec::PerReport) => tfrc::Smoothing::PerReport,
-            Some(SmoothingSpec::PerRoundTrip) => tfrc::Smoothing::PerRoundTrip,
-        },
-        feedback: match given.feedback {
-            FeedbackSpec::WindowCounter => tfrc::FeedbackSchedule::WindowCounter,
-            FeedbackSpec::PerRoundTrip(PerRoundTripSpec { reports }) => {
-                let reports = NonZeroU32::new(reports).unwrap_or(NonZeroU32::MIN);
-                tfrc::FeedbackSchedule::PerRoundTrip(reports)
-            }
-            FeedbackSpec::Dynamic(dynamic) => {
-                tfrc::FeedbackSchedule::Dynamic(tfrc::DynamicFeedback {
-                    rtt_ref: dynamic.rtt_ref,
-                    window: match dynamic.window {
-                        WindowSpec::Interval => tfrc::ObservationWindow::Interval,
-                        WindowSpec::RoundTrip => tfrc::ObservationWindow::RoundTrip,
-                    },
-                })
-            }
-        },
-        ..config
-    }
 }

@@ -60,6 +60,7 @@ def listen(
     idle_ms: IdleOption = 0,
     digests: DigestsOption = False,
     ccid: options.CcidOption = options.DEFAULT_CCID,
+    settings: options.SetOption = None,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
@@ -71,7 +72,7 @@ def listen(
     single document. Ctrl-C closes all connections and stops.
     """
     place = options.place(where, host=options.ANY[4])
-    config = options.config(ccid, service_code)
+    config = options.config(ccid, service_code, settings)
     to_stdout = output == "-"
     with ExitStack() as stack:
         sink = None if output is None else stack.enter_context(_sink(output))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skywave import _core
 from skywave.net import UDP_PORT, Config, Endpoint
 from skywave.net.protocol import service_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 ANY = {4: "0.0.0.0", 6: "::"}  # noqa: S104  (all addresses are intended)
 
@@ -42,6 +45,16 @@ CcidOption = Annotated[
 ServiceCodeOption = Annotated[
     str,
     typer.Option(metavar="C", help='Service Code (RFC 5595), e.g. "VOIP" or 42.'),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Any other option of the connection, by its name in `skywave.net.Config`; may be "
+        "repeated. For example initial_ssthresh=20, control=cubic, tfrc.rules=rfc3448, or "
+        "'tfrc.feedback.dynamic.rtt_ref=50 ms'.",
+    ),
 ]
 
 
@@ -79,18 +92,56 @@ def place(text: str, host: str | None = None) -> Place:
     return Place(name, int(port))
 
 
-def config(ccid: int, code: str, **others: object) -> Config:
-    """Return the configuration of a connection.
+def config(ccid: int, code: str, settings: Sequence[str] | None = None) -> Config:
+    """Return the configuration of a connection; ``settings`` are texts ``KEY=VALUE``.
 
     Raises:
-        typer.BadParameter: If ``code`` is not a Service Code.
+        typer.BadParameter: If ``code`` is not a Service Code, or a setting is wrong.
 
     """
     try:
-        codes = (service_code(code),)
+        document: dict[str, Any] = {"ccid": ccid, "service_codes": [service_code(code)]}
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    return Config(ccid=ccid, service_codes=codes, **others)  # type: ignore[arg-type]
+    for text in settings or ():
+        _merge(document, _setting(text), text)
+    try:
+        config = Config.from_dict(document)
+        _core.check_config(config)
+    except KeyError as error:
+        raise typer.BadParameter(f"--set: there is no option {error}: {_OPTIONS}") from error
+    except (AttributeError, TypeError) as error:
+        raise typer.BadParameter(f"--set: an option has the wrong form: {_OPTIONS}") from error
+    except ValueError as error:
+        raise typer.BadParameter(f"--set: {error}") from error
+    return config
+
+
+_OPTIONS = "help(skywave.net.Config) in Python lists all"
+
+
+def _setting(text: str) -> dict[str, Any]:
+    """Return the table that ``KEY=VALUE`` describes. A value that is not TOML is text."""
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise typer.BadParameter(f'--set: "{text}" is not KEY=VALUE, as in initial_ssthresh=20')
+    for written in (value, json.dumps(value.strip())):
+        try:
+            return tomllib.loads(f"{key} = {written}")
+        except tomllib.TOMLDecodeError:
+            continue
+    raise typer.BadParameter(f'--set: "{key}" is not a name, or names with dots between them')
+
+
+def _merge(document: dict[str, Any], more: dict[str, Any], text: str) -> None:
+    for key, value in more.items():
+        present = document.get(key)
+        if isinstance(present, dict) and isinstance(value, dict):
+            _merge(present, value, text)
+        elif isinstance(present, dict) or (isinstance(value, dict) and present is not None):
+            raise typer.BadParameter(f'--set: "{text}" contradicts an earlier setting of "{key}"')
+        else:
+            document[key] = value
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from statistics import fmean
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,6 +19,9 @@ from skywave.cli.net import options
 from skywave.cli.net.live import live_rate
 from skywave.net import NetError
 from skywave.quantities import Duration, Rate
+
+if TYPE_CHECKING:
+    from skywave.net import Config
 
 SERVICE = "PERF"
 PORT = 5201
@@ -70,6 +73,7 @@ def perf(
         ),
     ] = 10_000,
     ccid: options.CcidOption = options.DEFAULT_CCID,
+    settings: options.SetOption = None,
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     as_json: JsonOption = False,
@@ -85,14 +89,18 @@ def perf(
     if loopback:
         _loopback(duration_s, size, pings, idle, as_json=as_json)
     elif serve:
-        _serve(ccid, raw=raw, udp_port=udp_port, as_json=as_json)
+        config = options.config(ccid, SERVICE, settings)
+        _serve(config, raw=raw, udp_port=udp_port, as_json=as_json)
     else:
         assert server is not None  # noqa: S101  (checked above)
         target = options.place(server if server.count(":") == 1 else f"{server}:{PORT}")
         rate_bps = None if rate is None else Rate(rate).bps
         with options.endpoint(options.ANY[target.version], 0, raw=raw) as endpoint:
             connection = endpoint.connect(
-                target.host, target.port, udp_port=udp_port, config=options.config(ccid, SERVICE)
+                target.host,
+                target.port,
+                udp_port=udp_port,
+                config=options.config(ccid, SERVICE, settings),
             )
             with live_rate("arrived") as show:
 
@@ -114,12 +122,12 @@ def perf(
             out().print(_client_table(str(target), report))
 
 
-def _serve(ccid: int, *, raw: bool, udp_port: int, as_json: bool) -> None:
+def _serve(config: Config, *, raw: bool, udp_port: int, as_json: bool) -> None:
     with ExitStack() as stack:
         # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
         endpoint = stack.enter_context(options.endpoint(options.ANY[4], udp_port, raw=raw))
-        listener = endpoint.listen(PORT, config=options.config(ccid, SERVICE))
+        listener = endpoint.listen(PORT, config=config)
         over = "IP protocol 33" if raw else f"UDP port {udp_port}"
         sys.stderr.write(f'"listening" on port {PORT} over {over}\n')
         sys.stderr.flush()

@@ -29,6 +29,7 @@ def ping(
         int, typer.Option(metavar="BYTES", min=HEADER, help="Bytes of data per datagram.")
     ] = 100,
     ccid: options.CcidOption = options.DEFAULT_CCID,
+    settings: options.SetOption = None,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
@@ -43,7 +44,10 @@ def ping(
     with options.endpoint(options.ANY[target.version], 0, raw=raw) as endpoint:
         begin = time.monotonic()
         connection = endpoint.connect(
-            target.host, target.port, udp_port=udp_port, config=options.config(ccid, service_code)
+            target.host,
+            target.port,
+            udp_port=udp_port,
+            config=options.config(ccid, service_code, settings),
         )
         connect_ms = 1e3 * (time.monotonic() - begin)
         if not as_json:

@@ -72,6 +72,7 @@ def send(
         ),
     ] = None,
     ccid: options.CcidOption = options.DEFAULT_CCID,
+    settings: options.SetOption = None,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
@@ -94,7 +95,7 @@ def send(
             target.host,
             target.port,
             udp_port=udp_port,
-            config=options.config(ccid, service_code),
+            config=options.config(ccid, service_code, settings),
         )
         length = size or min(DATAGRAM, connection.max_datagram_size)
         if file is not None:
