@@ -197,6 +197,7 @@ PARAMETERS = (
     Parameter("Access links", "100 Mbps, unlimited queues", "ours"),
     Parameter("Packets", f"{PACKET_B} B, with IPv4 and transport headers", "paper: packet size"),
     Parameter("RED", "150 and 700 packets, max_p 0.1, weight 0.002", "paper"),
+    Parameter("RED, upper threshold", "beyond the buffer, so a full queue drops first", "follows"),
     Parameter("RED, other", "counts packets, not gentle, drops", "the original RED"),
     Parameter(
         "VCP",
@@ -204,7 +205,29 @@ PARAMETERS = (
         "paper",
     ),
     Parameter(
-        "VCP, other", "after a decrease only overload is ignored; a loss halves", "ns-2 code"
+        "VCP after a decrease",
+        "ignores overload for t_rho, then answers it with additive increase for one R",
+        'VCP\'s ns-2 code; the paper: "the cwnd calculation follows AI algorithm for one R"',
+    ),
+    Parameter(
+        "Growth",
+        "for each acknowledged packet",
+        "Figure 2; equations A3 and A4 are for each ACK, and an ACK is for zeta packets",
+    ),
+    Parameter(
+        "Losses",
+        "one reduction for all packets lost in a round-trip time",
+        'RFCs; the paper: "cwnd halves per loss packet" (section 4.1)',
+    ),
+    Parameter(
+        "zeta (Ack Ratio)",
+        "2 at first, 1 while cwnd is below 4",
+        'RFC 4341; the paper: "cannot be smaller than 2 and cannot exceed cwnd"',
+    ),
+    Parameter(
+        "Drop rate",
+        "share of arriving packets that are dropped",
+        "the paper: the mean over intervals of 10 ms of the share in each",
     ),
     Parameter("Buffer", f"{UNPUBLISHED.buffer} packets", "search"),
     Parameter(

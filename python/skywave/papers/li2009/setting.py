@@ -373,6 +373,14 @@ PARAMETERS = (
         "Levels of TPCP", "each of DPCP's split in three; decrease to min(0.875, 0.86 / u)", "ours"
     ),
     Parameter("Increases", "xi(u) = (1 - u) / (4 u), alpha 1, without VCP's limits", "ours"),
+    Parameter(
+        "After a decrease",
+        "overload is ignored for t_rho, then answered with additive increase for one R",
+        "VCP's ns-2 code; the paper: \"After holding a decreased value of cwnd for a Round Trip "
+        'Time (RTT), VCP applies the AI policy" (see the readings)',
+    ),
+    Parameter("Losses", "halve the window, under chains too", "VCP's ns-2 code; see the readings"),
+    Parameter("Queue q of routers", "average of samples", "Chen et al. 2010; see the readings"),
     Parameter("Digits", "acted on at once", "paper"),
     Parameter("After three equal places", "VCP for 4 round-trip times", "paper: several"),
 )

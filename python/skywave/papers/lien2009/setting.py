@@ -238,6 +238,7 @@ PARAMETERS = (
     ),
     Parameter("Send queue of DCCP", "1000 packets", "ns-2"),
     Parameter("TCP", "Tahoe, Reno, NewReno, SACK, Vegas; five flows of FTP", "paper"),
+    Parameter("Vegas", "alpha 1, beta 3, gamma 1 packets", "ns-2"),
     Parameter("TCP segment", "1460 B and 40 B of headers, no delayed acknowledgements", "paper"),
     Parameter("TCP window", "20 segments; same initial ssthresh", "ns-2"),
     Parameter("RTO of TCP", "initially 3 s, at least 200 ms, clock of 10 ms", "ns-2"),
