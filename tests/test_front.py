@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ from conftest import assert_bad_input, run_cli
 from skywave.papers import installed
 from skywave.papers.cells import Cell, Within
 from skywave.papers.front import Front, reproduce_all
-from skywave.papers.reproduction import Citation, Judgement, Ns2Source
+from skywave.papers.reproduction import Citation, Finding, Judgement, Ns2Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,24 @@ def test_a_reason_stands_once_with_its_values() -> None:
     first, second = FRONT.papers
     assert first.reasons == {"twice": ["b", "c"]}
     assert second.reasons == {"not explained yet": ["e"]}
+
+
+def test_claims_are_counted_apart() -> None:
+    claimed = replace(
+        FRONT.papers[0],
+        claims=[replace(cell("f", 10), quote="It is <fast>."), cell("g", 3, "slow")],
+        finding=Finding("It works.", "figure1"),
+    )
+    front = Front([claimed])
+    assert (front.values, front.matches, front.claims, front.claims_met) == (3, 1, 2, 1)
+    assert claimed.reasons == {"twice": ["b", "c"], "slow": ["g"]}
+    page = front.html()
+    assert "1 of 3 published values match; 1 of 2 further claims hold" in page
+    assert "It is &lt;fast&gt;." in page
+    assert "It works." in page
+    document = front.to_dict()
+    assert (document["claims"], document["claims_met"]) == (2, 1)
+    assert [claim["id"] for claim in document["papers"][0]["claims"]] == ["f", "g"]
 
 
 def test_a_paper_in_front(tmp_path: Path) -> None:

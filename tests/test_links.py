@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,9 +11,12 @@ from skywave import (
     Adapt,
     Back,
     Bernoulli,
+    Dccp,
     DropTail,
+    Ftp,
     GilbertElliott,
     Link,
+    Probes,
     Scenario,
     ScenarioError,
     Step,
@@ -103,3 +107,36 @@ def test_who_does_not_talk_has_no_table_of_voice() -> None:
     scenario = Scenario.dumbbell("quiet", duration="1 s", rate="1 Mbps", delay="1 ms")
     with pytest.raises(KeyError, match="no voice flow"):
         _ = run(scenario.add_flow("call", "s1", "d1", Tcp())).voice
+
+
+@pytest.mark.parametrize("overtaking", [False, True])
+def test_packets_overtake_only_where_they_may(overtaking: bool) -> None:
+    """Each packet's delay differs by up to 20 ms, in which 50 packets are transmitted."""
+    scenario = Scenario(
+        name="route",
+        duration="2 s",
+        links=[
+            Link(
+                from_="a",
+                to="b",
+                rate="10 Mbps",
+                delay="50 ms",
+                jitter="20 ms",
+                overtaking=overtaking,
+            )
+        ],
+        nodes=["a", "b"],
+        probes=Probes(packets=True, tables=("packets",)),
+    )
+    scenario.add_flow("dccp", "a", "b", Dccp(), Ftp(datagram="500 B"))
+    packets = run(scenario).tables["packets"].to_pydict()
+    arrived = [
+        packet
+        for event, place, packet in zip(
+            packets["event"], packets["place"], packets["seq"], strict=True
+        )
+        if event == "receive" and place == "dccp receiver"
+    ]
+    late = sum(after < before for before, after in itertools.pairwise(arrived))
+    assert (late > 0) == overtaking
+    assert len(arrived) > 50

@@ -13,24 +13,9 @@ from attrs import evolve
 from skywave.matrix.networks import NETWORKS
 from skywave.papers.chen2010 import fit, sweep
 from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
-from skywave.papers.li2009 import parking, published, reasons, setting, variants
 from skywave.papers.li2009.lossy import TransferTimes
-from skywave.papers.li2009.parking import WARM_S
-from skywave.papers.li2009.rules import NEAR, alike_from_percent, matching_seeds
-from skywave.papers.li2009.said import FEW_FLOWS
-from skywave.papers.li2009.setting import (
-    AGGREGATES,
-    DEFAULT,
-    DPCP,
-    FLOWS,
-    LOSS_PERCENT,
-    LOT_S,
-    PAPER_NETWORK,
-    TPCP,
-    VCP,
-    Choices,
-    Scheme,
-)
+from skywave.papers.li2009.rules import alike_from_percent
+from skywave.papers.li2009.setting import LOSS_PERCENT
 from skywave.papers.sarwar2008 import downloads, live
 from skywave.papers.sarwar2008.access import PACKET_ERROR_RATE
 from skywave.papers.sarwar2008.published import TABLE_1
@@ -79,86 +64,6 @@ def test_that_newreno_is_taken_is_our_choice() -> None:
     for name in ("queue_packets", "drop_percent", "dccp_queue_packets", "dccp_drop_percent"):
         taken, other = (getattr(trial, name) for trial in (equals[2], equals[0]))
         assert other == pytest.approx(taken, rel=0.04), name
-
-
-def test_more_flows_make_dpcps_lead_smaller() -> None:
-    """Three to four times as quick as VCP with a flow or two, less with more."""
-    for network in variants.NETWORKS:
-        quicker = dumbbell(VCP, network).transition_s / dumbbell(DPCP, network).transition_s
-        assert (3 < quicker < 4) == (network.flows <= FEW_FLOWS), network
-        assert quicker < 4
-    ten = replace(PAPER_NETWORK, flows=10)
-    assert dumbbell(DPCP, ten).queue < dumbbell(VCP, ten).queue / 5
-
-
-def dumbbell(
-    scheme: Scheme, network: setting.Network = PAPER_NETWORK, choices: Choices = DEFAULT
-) -> variants.Dumbbell:
-    return variants.find_dumbbell(variants.DUMBBELLS.read(), scheme, network, choices)
-
-
-def test_reasons_on_the_parking_lot_say_what_was_stored() -> None:
-    lots = variants.LOTS.read()
-    late = variants.find(lots, DPCP, FLOWS, variants.SLOW)
-    said = f"throughout {late.l0_long_before:.1f} and {late.l0_long_after:.1f} %."
-    assert said in reasons.starved(FLOWS, lots)
-    # No choice gives one sender for each aggregate what is published, before and after.
-    before, after = published.DPCP_L0_PERCENT
-    for lot in lots:
-        if (lot.scheme, lot.reading) == (DPCP.name, AGGREGATES.name):
-            found = (lot.l0_long_before, lot.l0_long_after)
-            assert not all(map(NEAR.holds, (before, after), found))
-    # VCP's limits keep Long down; waiting for whole chains is as published after on L0 only.
-    default, limits, waits = (
-        variants.find(lots, DPCP, FLOWS, choices)
-        for choices in (DEFAULT, variants.LIMITS, variants.WAITS)
-    )
-    assert limits.l0_long_before < default.l0_long_before
-    assert limits.l0_long_after < default.l0_long_after - 10
-    assert NEAR.holds(after, waits.l0_long_after)
-    assert not NEAR.holds(published.DPCP_L2_PERCENT[1], waits.l2_long_after)
-    assert not NEAR.holds(before, waits.l0_long_before)
-    vcp = variants.find(lots, VCP, FLOWS, variants.SLOW)
-    assert vcp.l0_long_before == pytest.approx(50, abs=5)
-
-
-def test_reasons_on_the_dumbbell_say_what_was_stored() -> None:
-    for network in (replace(PAPER_NETWORK, rtt_ms=200), replace(PAPER_NETWORK, flows=10)):
-        assert dumbbell(DPCP, network).transition_s <= 4
-    # TPCP's queue is the smoother one with two flows, the rougher with ten.
-    for flows, smoother, rougher in ((2, TPCP, DPCP), (10, DPCP, TPCP)):
-        network = replace(PAPER_NETWORK, flows=flows)
-        for name in ("queue_deviation", "queue_change"):
-            less, more = (getattr(dumbbell(one, network), name) for one in (smoother, rougher))
-            assert less < more
-    # In proportion to its mean TPCP's queue deviates less.
-    dpcp, tpcp = dumbbell(DPCP), dumbbell(TPCP)
-    assert tpcp.queue_deviation / tpcp.queue < dpcp.queue_deviation / dpcp.queue
-    # More of the link than VCP, where t_rho is a round-trip time.
-    slow = dumbbell(DPCP, choices=variants.SLOW)
-    assert slow.utilisation > dumbbell(VCP).utilisation
-    assert slow.queue < dumbbell(VCP).queue / 8
-
-
-def test_what_seeds_make_of_longs_share() -> None:
-    """Of L0, 30 and 10 senders: after, it is a matter of the seed, before it is not."""
-    after = [10.95168, 10.95467, 17.56167, 23.78105]
-    lots = [
-        lot
-        for lot in variants.LOTS.read()
-        if (lot.scheme, lot.reading, lot.choices) == (DPCP.name, FLOWS.name, DEFAULT.label)
-    ]
-    assert sorted(lot.l0_long_after for lot in lots) == after
-    # 25 % is published, and 10 points off is a match.
-    assert matching_seeds(lots, FLOWS) == (0, sum(share >= 15 for share in after)) == (0, 2)
-
-
-def test_what_seeds_make_of_vcps_split() -> None:
-    """Of seeds 1 to 8, the third gives the smallest ratio and the seventh the largest."""
-    runs = run_many(setting.lot(VCP, FLOWS, seed=seed) for seed in (3, 7))
-    ratios = [parking.series(one, "L0").split((WARM_S, LOT_S)).local_over_long for one in runs]
-    assert [f"{ratio:.1f}" for ratio in ratios if ratio] == ["11.1", "13.8"]
-    assert "11.1 to 13.8" in reasons.VCP_SPLIT
 
 
 def test_from_when_on_times_are_alike() -> None:

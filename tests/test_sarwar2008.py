@@ -9,19 +9,27 @@ import pytest
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import links
+from skywave.papers.cells import Cell, Limit
 from skywave.papers.sarwar2008 import (
     access,
+    claims,
+    errors,
     fit,
+    further,
     growth,
     live,
     live_report,
+    measures,
     oracle,
     published,
+    sentences,
     setting,
+    tried,
 )
-from skywave.papers.sarwar2008.downloads import Totals
+from skywave.papers.sarwar2008.downloads import Course, Totals
 from skywave.quantities import Rate
 from skywave.scenario import Bernoulli
+from skywave.simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +79,7 @@ def test_dynamic_feedback_ends_slow_start_sooner(sarwar2008: Reproduced) -> None
     assert judged["fig2/exit-order"]["verdict"] == "match"
     assert judged["fig2/exit"]["verdict"] == "mismatch"
     assert "a gain of 14 s is impossible" in judged["fig2/exit"]["why"]
-    assert judged["fig2/exit"]["ours"] > 3
+    assert judged["fig2/exit"]["ours"] > 2
 
 
 def test_standard_feedback_is_like_ns2s(sarwar2008: Reproduced) -> None:
@@ -107,12 +115,14 @@ def test_table_1_is_judged_by_rules(sarwar2008: Reproduced) -> None:
 
 
 def test_loss_is_lower_once_slow_start_is_over(sarwar2008: Reproduced) -> None:
-    """What the report says of the loss: dynamic feedback overshoots further, then loses less."""
+    """What the report says of the loss: the overshoot hardly changes, what follows does."""
     standard, dynamic = sarwar2008.sections["live"]["table1"]
     assert (standard["feedback"], dynamic["feedback"]) == ("standard", "dynamic")
-    assert dynamic["loss_percent"] > standard["loss_percent"]
-    assert dynamic["later_loss_percent"] < standard["later_loss_percent"]
-    assert standard["later_loss_percent"] < standard["loss_percent"] / 2
+    overshoots = [row["loss_percent"] - row["later_loss_percent"] for row in (standard, dynamic)]
+    assert overshoots[0] == pytest.approx(overshoots[1], rel=0.1)
+    assert dynamic["later_loss_percent"] < 0.8 * standard["later_loss_percent"]
+    for row in (standard, dynamic):
+        assert row["later_loss_percent"] < row["loss_percent"] / 2
 
 
 def test_figures_3_to_6_go_as_described(sarwar2008: Reproduced) -> None:
@@ -132,7 +142,7 @@ def test_the_access_is_what_the_search_came_to() -> None:
     for name in ("rate_kbps", "deviation_kbps", "loss_percent", "dynamic_kbps"):
         assert getattr(again, name) == pytest.approx(getattr(best, name), abs=1e-4)
     for trial in fit.fitting(trials):
-        assert 13 <= trial.gain_percent < 17, "as the reason of the prediction's cells has it"
+        assert trial.gain_percent < published.GAIN_PERCENT / 2, "none predicts what is published"
     assert not set(fit.SEEDS) & set(live.SEEDS)
 
 
@@ -201,11 +211,30 @@ def test_judgement_of_rtt_ref() -> None:
     assert flat["enough_ms"] == 100
 
 
+def test_a_longer_window_gains_nothing_in_slow_start(sarwar2008: Reproduced) -> None:
+    """As the report says of X_recv over a whole round-trip time."""
+    exits_s = {
+        (row["reading"], row["feedback"]): row["exit_s"] for row in sarwar2008.sections["readings"]
+    }
+    standard_s, dynamic_s = (exits_s["as set", kind] for kind in ("standard", "dynamic"))
+    assert dynamic_s < standard_s
+    assert exits_s["X_recv over a whole RTT", "dynamic"] > standard_s - 1
+
+
 def test_the_report_is_labelled_as_an_emulation(sarwar2008: Reproduced) -> None:
     assert "nothing on this page was measured over a satellite" in sarwar2008.page
     for parameter in (*setting.PARAMETERS, *live.PARAMETERS):
         assert parameter.name in sarwar2008.page
-    for name in ("figure2", "figure3", "figure4", "figure5", "figure6", "growth", "rtt-ref"):
+    for name in (
+        "finding",
+        "figure2",
+        "figure3",
+        "figure4",
+        "figure5",
+        "figure6",
+        "growth",
+        "rtt-ref",
+    ):
         assert (sarwar2008.directory / "figures" / f"{name}.png").is_file()
     assert_figures_are_whole(sarwar2008.directory)
 
@@ -214,12 +243,210 @@ def test_only_what_is_named_varies() -> None:
     """The runs differ in feedback and in the one reading that their name gives."""
     names = [conditions.name for conditions in setting.ALL_CONDITIONS]
     assert len(set(names)) == len(names)
-    for conditions in setting.ALL_CONDITIONS:
-        document = setting.scenario(conditions).normalised()
+    for conditions, scenario in errors.scenarios(setting.ALL_CONDITIONS).items():
+        document = scenario.normalised()
         assert document["duration"] == "200 s"
         tfrc = document["flows"][0]["transport"]["dccp"]["tfrc"]
         assert tfrc["rules"] == conditions.rules
         assert ("dynamic" in tfrc["feedback"]) == (conditions.feedback == "dynamic")
+
+
+def test_doubling_by_threes_would_give_what_is_published() -> None:
+    """Seven doublings from one packet per round-trip time, two round-trip times apart."""
+    gain_s = growth.by_threes_gain_s(setting.LINK_BPS / 8, setting.RTT_S, setting.PACKET_SIZE)
+    assert gain_s == published.EXIT_GAIN_S
+
+
+def test_errors_are_the_only_losses_of_their_runs() -> None:
+    """As many in both runs, the first once X has reached the link's rate, and apart."""
+    conditions = [
+        setting.Conditions(feedback, errors=number)
+        for feedback in ("standard", "dynamic")
+        for number in (1, 3)
+    ]
+    planned = errors.scenarios(conditions)
+    for one, results in zip(conditions, run_many(planned.values()), strict=True):
+        series = measures.from_results(results)
+        assert series.drops.sum() == one.errors
+        rates = results.rates
+        fast = rates["allowed_rate_bps"].to_numpy() >= setting.LINK_BPS
+        reached_s = float(rates["time_s"].to_numpy()[fast][0])
+        lost_s = results.drops["time_s"].to_numpy()
+        assert reached_s <= lost_s[0] < reached_s + 0.1
+        assert all(np.diff(lost_s) > 1.5 * setting.RTT_S)
+    with pytest.raises(ValueError, match="first error"):
+        setting.scenario(conditions[0])
+
+
+def test_feedback_about_a_rate_is_the_first_report_that_has_it() -> None:
+    time_s = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    allowed = np.array([10.0, 20.0, 20.0, 40.0, 40.0])
+    received = np.array([5.0, 10.0, 19.5, 20.0, 39.0])
+    delays = further.feedback_delays(time_s, allowed, received, np.array([1, 3]))
+    assert delays.tolist() == [1.0, 1.0]
+    assert further.feedback_delays(time_s, allowed, received / 2, np.array([3])).size == 0
+
+
+def test_growth_within_a_round_trip_time() -> None:
+    """Two doublings are one too many if they are less than a round-trip time apart."""
+    rate = np.array([1.0, 2.0, 4.0, 4.0])
+    rtt_s = np.ones(4)
+    assert further.most_growth(np.array([0.0, 1.0, 2.0, 2.5]), rate, rtt_s) == 2
+    assert further.most_growth(np.array([0.0, 1.0, 1.5, 2.5]), rate, rtt_s) == 4
+
+
+def test_equation_1() -> None:
+    """At p = 1 %, 1 s and 1000 B: RFC 3448 gives about 11 packets per second."""
+    (rate,) = further.equation_1(np.array([0.01]), np.array([1.0]))
+    assert rate / 8000 == pytest.approx(1 / (0.0816497 + 4 * 3 * 0.0612372 * 0.01 * 1.0032))
+
+
+def test_a_course_compares_round_trip_times() -> None:
+    """The sender's with that of packets, after slow start; and its changes with those of p."""
+    p = np.array([0.0, 0.02, 0.02, 0.01, 0.04])
+    rtt_s = np.array([9.0, 1.0, 4.0, 4.0, 8.0])
+    delay_s = np.array([0.0, 0.5, 3.3, 3.3, 7.3])
+    course = Course(np.arange(5.0), p, p, p, rtt_s, delay_s)
+    assert course.rtt_error_s == pytest.approx(0.1)
+    # Where p does not rise, R has quadrupled and p halved in two seconds.
+    assert claims.rtt_above_p(course) == pytest.approx(np.log(2) / 2)
+
+
+def test_sentences_are_tested_or_answered() -> None:
+    quotes = [sentence.quote for sentence in sentences.SENTENCES]
+    assert len(quotes) == len(set(quotes))
+    for sentence in sentences.SENTENCES:
+        assert sentence.tests or sentence.answer, sentence.quote
+
+
+def test_held_counts_whole_parts_of_ids() -> None:
+    def cell(name: str, ours: float) -> Cell:
+        return Cell(name, "", {}, "", 1.0, ours, Limit("<"))
+
+    judged = [cell("I/overhead/live", 0), cell("I/overhead/simulation", 2), cell("I/overheads", 0)]
+    assert sentences.held(judged)[sentences.OVERHEAD.quote] == "1 of 2"
+
+
+def test_readings_change_what_is_run() -> None:
+    first, *others = tried.READINGS
+    assert [first.figure_2, first.live, first.dynamic, first.exit_gain_s] == [{}, {}, {}, None]
+    for reading in others:
+        assert reading.figure_2 or reading.live or reading.dynamic or reading.exit_gain_s
+    labels = [reading.label for reading in tried.READINGS]
+    assert len(set(labels)) == len(labels)
+
+
+def test_a_mean_over_seeds_needs_every_seed() -> None:
+    by_seed = [
+        [Cell("a", "", {}, "s", 1, ours, Limit("<")), Cell("b", "", {}, "s", 1, other, Limit("<"))]
+        for ours, other in ((1.0, 1.0), (2.0, None))
+    ]
+    assert [cell.ours for cell in tried.over_seeds(by_seed)] == [1.5, None]
+
+
+def test_every_claim_is_one_of_the_sentences(sarwar2008: Reproduced) -> None:
+    found = sarwar2008.document["claims"]
+    quotes = {sentence.quote: sentence for sentence in sentences.SENTENCES}
+    ids = [cell["id"] for cell in found]
+    assert len(ids) == len(set(ids))
+    for cell in found:
+        assert any(cell["id"].startswith(begin) for begin in quotes[cell["quote"]].tests), cell
+    for sentence in sentences.SENTENCES:
+        for begin in sentence.tests:
+            assert any(one.startswith(begin) for one in (*ids, *sarwar2008.cells)), begin
+        held = sarwar2008.sections["held"][sentence.quote]
+        assert bool(held) == bool(sentence.tests), sentence.quote
+
+
+def test_claims_that_fail_have_reasons(sarwar2008: Reproduced) -> None:
+    failed = {cell["id"]: cell for cell in sarwar2008.document["claims"] if cell["why"]}
+    assert failed
+    for cell in failed.values():
+        assert cell["why"] != "not explained yet", cell
+    # As the reasons say: X starts higher than equation 5 on short paths, and lower on long ones.
+    early, late = (failed[f"V-A/equation-5/rtt={rtt_s:g}"] for rtt_s in (0.5, 2))
+    assert early["ours"] < early["published"]
+    assert late["ours"] > late["published"]
+
+
+def test_feedback_arrives_when_equations_3_and_4_say(sarwar2008: Reproduced) -> None:
+    judged = {cell["id"]: cell for cell in sarwar2008.document["claims"]}
+    for rtt_s in further.RTTS_S:
+        for equation in (3, 4):
+            cell = judged[f"V-A/equation-{equation}/rtt={rtt_s:g}"]
+            assert cell["ours"] == pytest.approx(cell["published"], rel=0.01)
+
+
+def test_tcp_ends_the_slow_start_of_tfrc() -> None:
+    """As the reason of I/fair says: at less than a TCP flow's rate, which then has more."""
+    (results,) = run_many([further.scenarios()["beside-tcp"]])
+    rates, lost = results.rates, results.drops
+    of_tfrc = np.array([name == "standard" for name in lost["flow"].to_pylist()])
+    first_s = lost["time_s"].to_numpy()[of_tfrc][0]
+    before = rates["time_s"].to_numpy() < first_s
+    assert rates["loss_event_rate"].to_numpy()[before].max() == 0
+    assert rates["allowed_rate_bps"].to_numpy()[before][-1] < setting.LINK_BPS / 2
+    tfrc, tcp = results.summary["flows"]
+    assert tcp["goodput_bps"] > tfrc["goodput_bps"]
+
+
+def test_stored_readings_are_what_the_runs_give(sarwar2008: Reproduced) -> None:
+    first, *others = tried.TABLE.read()
+    labels = [one.tried.reading for one in (first, *others)]
+    assert labels == [reading.label for reading in tried.READINGS]
+    matching = {name for name, cell in sarwar2008.cells.items() if cell["verdict"] == "match"}
+    assert first.tried.met == matching
+    assert first.access == access.FITTED
+    chosen = labels.index("smoothing per round-trip time")
+    again = tried.attempt(tried.READINGS[chosen])
+    assert again.tried == others[chosen - 1].tried
+    assert again.gain_percent == pytest.approx(others[chosen - 1].gain_percent, rel=1e-6)
+
+
+def test_readings_go_as_the_report_says() -> None:
+    outcomes = {one.tried.reading: one for one in tried.TABLE.read()}
+    first, tells = outcomes["as for the verdicts"], outcomes[tried.TELLS_RTT]
+    assert first.standard_loss_percent > tells.standard_loss_percent
+    assert first.dynamic_loss_percent < first.standard_loss_percent
+    assert tells.dynamic_loss_percent > tells.standard_loss_percent
+    assert max(one.gain_percent for one in outcomes.values()) < published.GAIN_PERCENT / 1.5
+    for number in tried.SCANNED_ERRORS:
+        scanned = outcomes[f"{number} errors at the end of slow start"]
+        assert scanned.exit_gain_s == first.exit_gain_s
+    as_published = [label for label, one in outcomes.items() if "fig2/exit" in one.tried.met]
+    assert as_published == [tried.BY_THREES]
+
+
+def test_ns2_loses_one_packet_too(sarwar2008: Reproduced) -> None:
+    """In its runs with an error nothing else is lost, and the gains are those of the cells."""
+    answers, _ = oracle.ORACLE.consult(live=False)
+    with_error = [answers[oracle.Run("tfrc", reports, None)] for reports in (1, setting.REPORTS)]
+    for series in with_error:
+        assert series.drops.sum() == 1
+    standard_s, dynamic_s = (series.recovery_s for series in with_error)
+    assert standard_s is not None
+    assert dynamic_s is not None
+    assert sarwar2008.cells["fig2/recovery"]["ns2"] == standard_s - dynamic_s
+
+
+def test_how_receivers_learn_the_round_trip_time_is_declared() -> None:
+    """Window counters on the live link, the sender's own in Figure 2."""
+    (download,) = live.scenario(live.STANDARD, 1).normalised()["flows"]
+    assert download["transport"]["dccp"]["tfrc"]["receiver_rtt"] == "window-counter"
+    (flow,) = setting.scenario(setting.STANDARD, first_error=1).normalised()["flows"]
+    assert flow["transport"]["dccp"]["tfrc"]["receiver_rtt"] == "option"
+    for parameters in (setting.PARAMETERS, live.PARAMETERS):
+        (declared,) = (one for one in parameters if one.name.startswith("RTT at the receiver"))
+        assert "paper, section IV" in declared.source
+
+
+def test_the_report_begins_with_what_was_found(sarwar2008: Reproduced) -> None:
+    sentence, judged = sarwar2008.document["finding"], sarwar2008.cells
+    assert f"{judged['text/gain']['ours']:.0f} % faster" in sentence
+    assert f"{judged['fig2/exit']['ours']:.0f} s sooner here" in sentence
+    assert f"{judged['fig2/exit']['ns2']:.0f} s in ns-2, not 14 s" in sentence
+    assert judged["table1/loss-order"]["ours"] > 0, "they lose less"
+    assert sarwar2008.page.index("figures/finding.png") < sarwar2008.page.index("<h2>")
 
 
 @needs_ns2

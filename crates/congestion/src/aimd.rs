@@ -42,7 +42,8 @@ pub enum DecreaseLaw {
     /// rounded. A second timeout in a row leaves ssthresh unchanged.
     Rfc5681,
     /// ns-2's TCP: cwnd is half the *window*, and ssthresh the same rounded down; both are at least
-    /// 2. The window is cwnd, including its fraction, or the flight if that does not fill cwnd.
+    /// 2. The window is the smaller of cwnd, including its fraction, and [`Loss::in_flight`], with
+    /// which a sender reports the receiver's window.
     Ns2Tcp,
     /// RFC 4341 section 5: cwnd is halved and rounded down, at least 1; ssthresh is the new cwnd,
     /// at least 2. After a timeout ssthresh is half of cwnd, at least 2.
@@ -270,8 +271,7 @@ impl Aimd {
         let factor = self.decrease_factor;
         match self.decrease {
             DecreaseLaw::Rfc5681 => f64::from(in_flight) * factor,
-            DecreaseLaw::Ns2Tcp if f64::from(in_flight) >= self.cwnd.floor() => self.cwnd * factor,
-            DecreaseLaw::Ns2Tcp => f64::from(in_flight) * factor,
+            DecreaseLaw::Ns2Tcp => self.cwnd.min(f64::from(in_flight)) * factor,
             DecreaseLaw::Rfc4341 | DecreaseLaw::Ns2TcpLike => (self.cwnd * factor).floor(),
         }
     }

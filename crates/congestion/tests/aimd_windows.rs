@@ -12,6 +12,7 @@ use skywave_wire::Ecn;
 use support::loss;
 
 const ROUNDS: usize = 20;
+const NS2_WINDOW: u32 = 20;
 
 /// Events, and the rounds in which they happen.
 enum Trouble {
@@ -33,8 +34,13 @@ fn windows(config: AimdConfig, ack_ratio: u32, trouble: &Trouble) -> Vec<f64> {
         let room = window.cwnd().floor() as u32;
         let application_limited = matches!(trouble, Trouble::Idle) && round >= 5 && room > 5;
         let flight = if application_limited { 5 } else { room };
+        // What ns-2 halves is limited by the receiver's window, not by the flight.
+        let borne = match config.decrease {
+            DecreaseLaw::Ns2Tcp => NS2_WINDOW,
+            _ => flight,
+        };
         if matches!(trouble, Trouble::Timeout(rounds) if rounds.contains(&round)) {
-            window.on_timeout(now, flight);
+            window.on_timeout(now, borne);
             list.push(window.cwnd());
             continue;
         }
@@ -69,7 +75,7 @@ fn windows(config: AimdConfig, ack_ratio: u32, trouble: &Trouble) -> Vec<f64> {
                 ecn_echo: false,
             });
             if left == flight && (is_lossy || is_marked) {
-                window.on_loss(&loss(now, flight));
+                window.on_loss(&loss(now, borne));
             }
             left -= newly_acked;
         }
@@ -99,7 +105,7 @@ fn table() -> String {
             },
             2,
         ),
-        ("ns-2 TCP, window 20", AimdConfig::ns2_tcp(20), 1),
+        ("ns-2 TCP, window 20", AimdConfig::ns2_tcp(NS2_WINDOW), 1),
         ("RFC 4341, Ack Ratio 2", AimdConfig::rfc4341(1000), 2),
         (
             "ns-2 TCP-like DCCP, Ack Ratio 2",

@@ -32,10 +32,10 @@ mod testing;
 
 pub use ccids::{LoadFactor, ccids};
 pub use control::{
-    Acts, AdditiveScaling, AfterDecrease, ChainOrder, Mpcp, MpcpConfig, OnLoss, VcpConfig,
+    Acts, AdditiveScaling, AfterDecrease, ChainOrder, Mpcp, MpcpConfig, OnLoss, Start, VcpConfig,
 };
 pub use parameters::{
-    ActsParameter, AfterDecreaseParameter, OnLossParameter, Rules, SenderParameters,
+    ActsParameter, AfterDecreaseParameter, OnLossParameter, Rules, SenderParameters, StartParameter,
 };
 pub use router::{QueueAverageParameter, Router, RouterParameters};
 

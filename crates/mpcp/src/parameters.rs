@@ -6,10 +6,10 @@ use skywave_registry::ParameterError;
 use skywave_units::Duration;
 
 use crate::load::MAX_PACKETS;
-use crate::{Acts, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, VcpConfig};
+use crate::{Acts, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, Start, VcpConfig};
 
 /// How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
-#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Vcp")]
 #[serde(deny_unknown_fields, default)]
 pub struct SenderParameters {
@@ -24,6 +24,11 @@ pub struct SenderParameters {
     pub limits: bool,
     /// When to act on the digits of a chain.
     pub acts: ActsParameter,
+    /// How a connection starts.
+    pub start: StartParameter,
+    /// The smallest cwnd, which a timeout sets too; at least 1.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub least_cwnd: u32,
     /// The behaviour after a decrease.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_decrease: Option<AfterDecreaseParameter>,
@@ -66,6 +71,19 @@ pub enum Rules {
     Xia2005,
 }
 
+/// How a VCP sender's connection starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "VcpStart")]
+#[serde(rename_all = "kebab-case")]
+pub enum StartParameter {
+    /// The load factor controls cwnd at once.
+    #[default]
+    ByLoadFactor,
+    /// In slow start, and after the first loss in congestion avoidance, until a round-trip time has
+    /// passed without loss (Chen, Yang and Hong 2010, section 4.1).
+    BySlowStart,
+}
+
 /// How a VCP sender behaves after a decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "AfterDecrease")]
@@ -93,6 +111,24 @@ pub enum OnLossParameter {
     Ignores,
 }
 
+impl Default for SenderParameters {
+    fn default() -> Self {
+        Self {
+            rules: Rules::default(),
+            chain: None,
+            limits: false,
+            acts: ActsParameter::default(),
+            start: StartParameter::default(),
+            least_cwnd: 1,
+            after_decrease: None,
+            on_loss: None,
+            interval: None,
+            paces: None,
+            fallback: false,
+        }
+    }
+}
+
 impl SenderParameters {
     /// The number of packets per load factor.
     pub fn packets(&self) -> u8 {
@@ -107,6 +143,10 @@ impl SenderParameters {
         let chain = self.packets();
         if !(1..=MAX_PACKETS).contains(&chain) {
             return Err(ParameterError::new("chain", chain_range(chain)));
+        }
+        if self.least_cwnd == 0 {
+            let message = "0 packets would never send: give 1 or more";
+            return Err(ParameterError::new("least_cwnd", message));
         }
         if self.interval.is_some_and(|interval| interval.is_zero()) {
             let message = "0 s: give a time above zero";
@@ -135,6 +175,11 @@ impl SenderParameters {
             Rules::Xia2005 => VcpConfig::xia2005(initial_cwnd),
         };
         VcpConfig {
+            start: match self.start {
+                StartParameter::ByLoadFactor => Start::ByLoadFactor,
+                StartParameter::BySlowStart => Start::BySlowStart,
+            },
+            least_cwnd: f64::from(self.least_cwnd),
             after_decrease: match self.after_decrease {
                 None => base.after_decrease,
                 Some(AfterDecreaseParameter::IgnoresOverload) => AfterDecrease::IgnoresOverload,

@@ -7,9 +7,10 @@ use crate::{Admission, AnyQueue, DropReason, Dropped, Keeps, Loss, Packet, Varia
 
 /// A simplex link with its queue at the sending end.
 ///
-/// The link is a FIFO, so its driver needs one timer per link instead of one per packet in flight:
-/// [`Link::deadline`] is the next arrival at the far end, and [`Link::dequeue`] returns that
-/// packet.
+/// Packets in flight are kept in order of arrival, so a link's driver needs one timer per link
+/// instead of one per packet: [`Link::deadline`] is the next arrival at the far end, and
+/// [`Link::dequeue`] returns that packet. The link is a FIFO unless its [`Variation`] allows
+/// overtaking.
 ///
 /// A queue that keeps packets is asked for the next one at the end of each transmission, which is a
 /// deadline too, so that it drops and marks at the right times. Each call first catches up with
@@ -37,7 +38,7 @@ struct Wire<P> {
     /// of a packet's work on a link, and most packets have the same size. On a link that varies the
     /// size stays zero, which matches no packet.
     serialisation: (u32, Duration),
-    /// Packets being transmitted or propagated, with their arrival times.
+    /// Packets being transmitted or propagated, with their arrival times, in the order of these.
     in_flight: Ring<(Instant, P)>,
     /// Whether to ask the queue for its next packet as soon as the link is free. Only used if the
     /// queue keeps packets, which most do not.
@@ -203,13 +204,13 @@ impl<P: Packet> Link<P> {
 }
 
 impl<P: Packet> Wire<P> {
-    /// Sends a packet when the link becomes free. Returns true if it is the only one in flight, so
-    /// that the next arrival is its own.
+    /// Sends a packet when the link becomes free. Returns true if the next arrival is its own: it
+    /// is the only one in flight, or overtakes all others.
     #[inline(always)]
     fn hand_on(&mut self, now: Instant, packet: P) -> bool {
         let was_empty = self.in_flight.is_empty();
-        self.send(self.free_at.max(now), packet);
-        was_empty
+        let overtakes_all = self.send(self.free_at.max(now), packet);
+        was_empty | overtakes_all
     }
 
     fn enqueue_kept(
@@ -231,7 +232,9 @@ impl<P: Packet> Wire<P> {
     fn ask(&mut self, queue: &mut dyn Keeps<P>, now: Instant) {
         while self.asks && self.free_at <= now {
             match queue.dequeue(self.free_at) {
-                Some(packet) => self.send(self.free_at, packet),
+                Some(packet) => {
+                    self.send(self.free_at, packet);
+                }
                 None => self.asks = false,
             }
         }
@@ -247,26 +250,39 @@ impl<P: Packet> Wire<P> {
         self.next_arrival().into_iter().chain(question).min()
     }
 
-    fn send(&mut self, start: Instant, packet: P) {
+    /// Returns whether the packet overtakes all others.
+    #[inline(always)]
+    fn send(&mut self, start: Instant, packet: P) -> bool {
         let size = packet.size();
-        if self.serialisation.0 != size {
-            self.prepare(start, size);
-        }
+        let overtaking = self.serialisation.0 != size && self.prepare(start, size);
         self.free_at = start + self.serialisation.1;
         self.in_flight
             .push_back((self.free_at + self.delay, packet));
+        overtaking && self.overtake()
     }
 
     /// Updates rate and delay for a packet of a different size than the last one, or for any packet
-    /// if the link varies.
+    /// if the link varies. Returns whether it may overtake others.
     #[inline(never)]
-    fn prepare(&mut self, start: Instant, size: u32) {
+    fn prepare(&mut self, start: Instant, size: u32) -> bool {
         match &mut self.variation {
             Some(variation) => {
                 (self.serialisation.1, self.delay) = variation.next(start, size);
+                variation.is_overtaking()
             }
-            None => self.serialisation = (size, self.rate.transmission_time(u64::from(size))),
+            None => {
+                self.serialisation = (size, self.rate.transmission_time(u64::from(size)));
+                false
+            }
         }
+    }
+
+    /// Moves the last packet ahead of those that arrive later. Returns whether it is then the first
+    /// one.
+    #[cold]
+    fn overtake(&mut self) -> bool {
+        let is_later = |other: &(Instant, P), last: &(Instant, P)| other.0 > last.0;
+        self.in_flight.move_back_ahead(is_later) == 0
     }
 }
 

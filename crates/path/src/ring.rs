@@ -62,6 +62,23 @@ impl<T> Ring<T> {
         self.len += 1;
     }
 
+    /// Moves the newest item ahead of those before it for which `is_later`, called with such an
+    /// item and the newest one, returns true. Returns its new position, from the front.
+    pub(crate) fn move_back_ahead(&mut self, is_later: impl Fn(&T, &T) -> bool) -> usize {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut position = self.len.saturating_sub(1);
+        while position > 0 {
+            let [before, here] = [position - 1, position].map(|at| (self.head + at) & mask);
+            match (&self.slots[before], &self.slots[here]) {
+                (Some(other), Some(last)) if is_later(other, last) => {}
+                _ => break,
+            }
+            self.slots.swap(before, here);
+            position -= 1;
+        }
+        position
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -81,6 +98,31 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// Sorts like the standard library's stable sort, item by item, around every position of
+        /// the head.
+        #[test]
+        fn moving_each_item_ahead_sorts(
+            keys in prop::collection::vec(0_u8..20, 1..40), removed in 0_usize..20,
+        ) {
+            let mut ring = Ring::new();
+            for _ in 0..removed {
+                ring.push_back((0, 0));
+                ring.pop_front_if(|_| true);
+            }
+            let items: Vec<_> = keys.iter().copied().enumerate().collect();
+            for &item in &items {
+                ring.push_back(item);
+                let position = ring.move_back_ahead(|other, last| other.1 > last.1);
+                let earlier = items[..=item.0].iter().filter(|other| other.1 <= item.1);
+                prop_assert_eq!(position, earlier.count() - 1);
+            }
+            let mut sorted = items;
+            sorted.sort_by_key(|item| item.1);
+            for item in sorted {
+                prop_assert_eq!(ring.pop_front_if(|_| true), Some(item));
+            }
+        }
+
         /// Compares with the standard library's deque, growing at every position of the head.
         #[test]
         fn agrees_with_a_deque(operations in prop::collection::vec(0_u8..5, 0..300)) {

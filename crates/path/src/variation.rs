@@ -14,7 +14,8 @@ use crate::{Condition, ListedSteps, Trace};
 ///
 /// A packet gets the rate and delay at the start of its transmission. The link stays a FIFO and
 /// never exceeds its rate: if the delay falls, packets that would overtake earlier ones arrive
-/// after them, spaced by their transmission times.
+/// after them, spaced by their transmission times, unless the variation allows
+/// [overtaking](Variation::with_overtaking).
 pub struct Variation {
     trace: Trace,
     current: Condition,
@@ -24,6 +25,7 @@ pub struct Variation {
     jitter: Duration,
     rng: Option<Xoshiro256PlusPlus>,
     last_arrival: Instant,
+    overtaking: bool,
 }
 
 type Conditions = Box<dyn Iterator<Item = Condition> + Send>;
@@ -41,6 +43,7 @@ impl Variation {
             jitter: Duration::ZERO,
             rng: None,
             last_arrival: Instant::ZERO,
+            overtaking: false,
         }
     }
 
@@ -62,6 +65,18 @@ impl Variation {
         self.jitter = most;
         self.rng = Some(rng);
         self
+    }
+
+    /// Lets packets overtake earlier ones where the delay falls, as when a route changes, and by
+    /// jitter.
+    pub const fn with_overtaking(mut self) -> Self {
+        self.overtaking = true;
+        self
+    }
+
+    /// Whether packets may overtake earlier ones.
+    pub(crate) const fn is_overtaking(&self) -> bool {
+        self.overtaking
     }
 
     /// The average rate from time zero to `end`.
@@ -97,8 +112,11 @@ impl Variation {
             Some(rng) => Duration::from_nanos(rng.random_range(0..=self.jitter.as_nanos())),
             None => Duration::ZERO,
         };
-        let arrival = (ends + delay + jitter).max(self.last_arrival + serialisation);
-        self.last_arrival = arrival;
+        let mut arrival = ends + delay + jitter;
+        if !self.overtaking {
+            arrival = arrival.max(self.last_arrival + serialisation);
+            self.last_arrival = arrival;
+        }
         (ends - start, arrival - ends)
     }
 }
@@ -165,6 +183,28 @@ mod tests {
         let trace = trace(&[step(15, 400, 150)]);
         // The second begins at 10 ms and ends after the step; the third begins at 20 ms.
         assert_eq!(arrivals(trace, &[0, 0, 0]), [ms(110), ms(120), ms(190)]);
+    }
+
+    #[test]
+    fn overtaking_reorders_where_the_delay_falls() {
+        let queue = DropTail::new(Limit::Packets(9));
+        // The second packet's transmission begins when the delay has fallen from 100 to 20 ms.
+        let variation = trace(&[step(0, 800, 100), step(5, 800, 20)]).with_overtaking();
+        let mut link = Link::new(queue, RATE, DELAY).varying(variation);
+        assert_eq!(link.enqueue(ms(0), Parcel::new(1, 1000)), Ok(true));
+        assert_eq!(link.deadline(), Some(ms(110)));
+        assert_eq!(
+            link.enqueue(ms(0), Parcel::new(2, 1000)),
+            Ok(true),
+            "the next arrival is new"
+        );
+        assert_eq!(link.deadline(), Some(ms(40)));
+        assert_eq!(link.enqueue(ms(0), Parcel::new(3, 1000)), Ok(false));
+        let mut arrive = |at| link.dequeue(ms(at)).map(|parcel| parcel.id);
+        assert_eq!(
+            (arrive(40), arrive(50), arrive(109), arrive(110)),
+            (Some(2), Some(3), None, Some(1))
+        );
     }
 
     #[test]

@@ -61,6 +61,14 @@ pub struct DccpSpec {
     /// The initial Ack Ratio (RFC 4340 section 11.3), at least 1.
     #[schemars(extend("x-unit" = "packets"))]
     pub ack_ratio: u16,
+    /// The smallest Ack Ratio that CCID 2's sender asks for, 1 or 2 (RFC 4341 section 6.1.2).
+    /// Absent: 2 for profile `rfc`; 1 for `ns2`.
+    #[schemars(extend("x-unit" = "packets"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_ack_ratio: Option<u16>,
+    /// How often losses reduce the window of CCID 2 and of those based on it. Absent: `per-window`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reductions: Option<ReductionsSpec>,
     /// Whether the receiver immediately acknowledges after missing or marked packets (RFC 4340
     /// section 11.3). Absent: yes for profile `rfc`; no for `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +100,8 @@ impl Default for DccpSpec {
             short_seqnos: None,
             ecn: true,
             ack_ratio: 2,
+            min_ack_ratio: None,
+            reductions: None,
             immediate_acks: None,
             delayed_ack: None,
             initial_rto: None,
@@ -115,6 +125,17 @@ pub enum Growth {
     /// it covers, one packet in slow start and 1/cwnd packets in congestion avoidance. Growth is
     /// slower by a factor of the Ack Ratio.
     PerAck,
+}
+
+/// How often losses reduce a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Reductions")]
+#[serde(rename_all = "kebab-case")]
+pub enum ReductionsSpec {
+    /// Once for all packets lost in a window of data (RFC 4341 section 5).
+    PerWindow,
+    /// Once for each lost packet (Chen, Yang and Hong 2010, section 4.1).
+    PerPacket,
 }
 
 impl DccpSpec {
@@ -200,6 +221,12 @@ impl DccpSpec {
         check(self.ack_ratio > 0, &format!("{field}.ack_ratio"), || {
             "an Ack Ratio of 0 is not allowed (RFC 4340 section 11.3): use 1 or more".to_owned()
         })?;
+        let least = self.min_ack_ratio;
+        check(
+            least.is_none_or(|least| (1..=2).contains(&least)),
+            &format!("{field}.min_ack_ratio"),
+            || "out of range: give 1 or 2 (RFC 4341 section 6.1.2)".to_owned(),
+        )?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))
     }

@@ -41,9 +41,13 @@ pub struct Dumbbell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
     /// Maximum random extra delay of each packet at the bottleneck in the forward direction,
-    /// uniformly distributed. Packets are not reordered.
+    /// uniformly distributed.
     #[serde(default)]
     pub jitter: Duration,
+    /// Whether packets overtake earlier ones where the delay falls, as when a route changes, and by
+    /// jitter. Otherwise they arrive behind them, spaced by their transmission times.
+    #[serde(default)]
+    pub overtaking: bool,
     /// Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
     /// are those of the forward direction, and there are no losses, trace or jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,6 +70,7 @@ impl Dumbbell {
             loss: self.loss.clone(),
             trace: self.trace.clone(),
             jitter: self.jitter,
+            overtaking: self.overtaking,
             back: self.back.clone(),
             one_way: false,
         }
@@ -84,6 +89,7 @@ impl Dumbbell {
             loss: None,
             trace: None,
             jitter: Duration::ZERO,
+            overtaking: false,
             back: None,
             one_way: false,
         };

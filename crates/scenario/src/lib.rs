@@ -31,7 +31,7 @@ mod tfrc;
 mod trace;
 mod validate;
 
-pub use dccp::{DccpSpec, Growth};
+pub use dccp::{DccpSpec, Growth, ReductionsSpec};
 pub use dumbbell::Dumbbell;
 pub use error::ScenarioError;
 pub use flow::{FlowSpec, TransportSpec, UdpSpec};

@@ -14,7 +14,7 @@ use crate::{Backend, LossSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
 /// A link between two nodes, in both directions unless `one_way`.
 ///
 /// A direction is named after its ends: `r1->r2`. Rate, delay and queue apply to both directions;
-/// losses, trace and jitter only to the forward direction. `back` overrides the reverse direction.
+/// losses, trace, jitter and overtaking only to the forward direction. `back` overrides the reverse direction.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Link")]
 #[serde(deny_unknown_fields)]
@@ -38,9 +38,13 @@ pub struct LinkSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
     /// Maximum random extra delay of each packet in the forward direction, uniformly distributed.
-    /// Packets are not reordered.
+    ///
     #[serde(default)]
     pub jitter: Duration,
+    /// Whether packets overtake earlier ones where the delay falls, as when a route changes, and by
+    /// jitter. Otherwise they arrive behind them, spaced by their transmission times.
+    #[serde(default)]
+    pub overtaking: bool,
     /// Settings of the reverse direction that differ. Absent: rate, delay and queue are those of
     /// the forward direction, and there are no losses, trace or jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,7 +55,7 @@ pub struct LinkSpec {
 }
 
 /// The reverse direction of a link. Rate, delay and queue default to those of the forward
-/// direction; losses, trace and jitter do not.
+/// direction; losses, trace, jitter and overtaking do not.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Back")]
 #[serde(deny_unknown_fields, default)]
@@ -71,8 +75,11 @@ pub struct BackSpec {
     /// How rate and delay change over time. Absent: they do not change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
-    /// Maximum random extra delay of each packet, uniformly distributed. Packets are not reordered.
+    /// Maximum random extra delay of each packet, uniformly distributed.
     pub jitter: Duration,
+    /// Whether packets overtake earlier ones where the delay falls, as when a route changes, and by
+    /// jitter.
+    pub overtaking: bool,
 }
 
 /// One direction of a link, with the settings that apply to it.
@@ -94,6 +101,8 @@ pub struct Direction<'a> {
     pub trace: Option<&'a TraceSpec>,
     /// Maximum random extra delay of each packet.
     pub jitter: Duration,
+    /// Whether packets overtake earlier ones.
+    pub overtaking: bool,
 }
 
 impl Direction<'_> {
@@ -115,6 +124,7 @@ impl LinkSpec {
             loss: self.loss.as_ref(),
             trace: self.trace.as_ref(),
             jitter: self.jitter,
+            overtaking: self.overtaking,
         };
         std::iter::once(forward).chain((!self.one_way).then(|| self.way_back()))
     }
@@ -132,6 +142,7 @@ impl LinkSpec {
             loss: back.and_then(|back| back.loss.as_ref()),
             trace: back.and_then(|back| back.trace.as_ref()),
             jitter: back.map_or(Duration::ZERO, |back| back.jitter),
+            overtaking: back.is_some_and(|back| back.overtaking),
         }
     }
 

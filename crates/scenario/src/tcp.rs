@@ -60,7 +60,8 @@ pub struct TcpSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
     /// The offset of the start of the run within a tick. Used only by profile `ns2`. Absent: 5 ms,
-    /// half a tick of ns-2, which draws it at random for each connection (`boot_time_`).
+    /// half a tick of ns-2, which draws it at random for each connection (`boot_time_`); 0 s for
+    /// `vegas`, for which ns-2 does not draw it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick_phase: Option<Duration>,
     /// The RTO before the first round-trip time sample. Absent: 1 s for profile `rfc` (RFC 6298); 3

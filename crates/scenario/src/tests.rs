@@ -741,6 +741,16 @@ fn errors_of_cubic_name_their_field() {
 }
 
 #[test]
+fn the_least_ack_ratio_is_one_or_two() {
+    assert_errors(&[(
+        "ccid = 2",
+        "ccid = 2, min_ack_ratio = 3",
+        "flows[1].transport.dccp.min_ack_ratio",
+        "out of range: give 1 or 2 (RFC 4341 section 6.1.2)",
+    )]);
+}
+
+#[test]
 fn errors_of_vegas_name_their_field() {
     assert_errors(&[(
         "ccid = 2",

@@ -147,6 +147,7 @@ impl Bench {
                 loss: None,
                 trace: None,
                 jitter: Duration::ZERO,
+                overtaking: false,
                 back: None,
                 access_rate: self.access,
                 access_delays,

@@ -198,10 +198,15 @@ fn link(
     }
     let constant = || Variation::none(direction.rate, direction.delay);
     let variation = trace.map_or_else(constant, Variation::new);
-    Ok(link.varying(if direction.jitter.is_zero() {
+    let variation = if direction.jitter.is_zero() {
         variation
     } else {
         variation.with_jitter(direction.jitter, named(&format!("{name}/jitter")))
+    };
+    Ok(link.varying(if direction.overtaking {
+        variation.with_overtaking()
+    } else {
+        variation
     }))
 }
 

@@ -14,8 +14,11 @@ from skywave.cli.console import JsonOption, finish, out, print_json, progress_ba
 from skywave.papers import installed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
+    from skywave.papers.cells import Cell
     from skywave.papers.front import Front
     from skywave.papers.reproduction import Judgement
 
@@ -112,7 +115,9 @@ def _one(paper: str, directory: Path, *, live_ns2: bool, seeds: int | None, as_j
 
 
 def _show(console: Console, judgement: Judgement) -> None:
-    console.print(_cell_table(judgement))
+    console.print(_cell_table(judgement.paper.title, judgement.cells))
+    if judgement.claims:
+        console.print(_cell_table("Further claims", judgement.claims))
     if judgement.seeds_remark is not None:
         console.print(judgement.seeds_remark, highlight=False)
     for why, ids in judgement.reasons.items():
@@ -154,31 +159,34 @@ def _show_front(console: Console, front: Front) -> None:
                 f"[yellow]{paper.paper.key} {', '.join(ids)}:[/] {escape(why)}", highlight=False
             )
     console.print(f"{front.matches} of {front.values} published values match.")
+    if front.claims:
+        console.print(f"{front.claims_met} of {front.claims} further claims hold.")
 
 
 def _front_table(front: Front) -> Table:
     table = Table()
     table.add_column("paper", no_wrap=True)
     table.add_column("title")
-    for column in ("values", "match", "mismatch", "within ns-2's limit"):
+    for column in ("values", "match", "mismatch", "further claims", "within ns-2's limit"):
         table.add_column(column, justify="right")
     for paper in front.papers:
         values, matches = len(paper.cells), paper.matches
         close = f"{paper.close} of {len(paper.comparisons)}"
         counts = (str(count) for count in (values, matches, values - matches))
-        table.add_row(paper.paper.key, paper.paper.title, *counts, close)
+        claims = f"{paper.claims_met} of {len(paper.claims)}"
+        table.add_row(paper.paper.key, paper.paper.title, *counts, claims, close)
     return table
 
 
-def _cell_table(judgement: Judgement) -> Table:
-    table = Table(title=judgement.paper.title, title_justify="left")
+def _cell_table(title: str, cells: Sequence[Cell]) -> Table:
+    table = Table(title=title, title_justify="left")
     table.add_column("value", no_wrap=True)
     for column in ("published", "ours", "ns-2"):
         table.add_column(column, justify="right")
     table.add_column("unit")
     table.add_column("rule")
     table.add_column("verdict", no_wrap=True)
-    for cell in judgement.cells:
+    for cell in cells:
         values = (
             "-" if value is None else f"{value:.4g}"
             for value in (cell.published, cell.ours, cell.ns2)

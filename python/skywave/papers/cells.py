@@ -128,7 +128,8 @@ class Cell:
     """A published value, the conditions of its measurement, and the rule that judges it.
 
     ``ours`` and ``ns2`` are None if the quantity did not occur or was not measured.
-    ``known_reason`` says why a mismatch is expected; it is written before the run.
+    ``known_reason`` says why a mismatch is expected; it is written before the run. ``quote`` is the
+    paper's sentence, for claims that are more than a number.
     """
 
     id: str
@@ -140,6 +141,7 @@ class Cell:
     rule: Rule
     ns2: float | None = None
     known_reason: str | None = None
+    quote: str | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -159,6 +161,7 @@ class Cell:
         return {
             "id": self.id,
             "what": self.what,
+            "quote": self.quote,
             "conditions": dict(self.conditions),
             "unit": self.unit,
             "published": self.published,

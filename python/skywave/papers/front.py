@@ -36,12 +36,24 @@ class Front:
         """The number of published values that match."""
         return sum(paper.matches for paper in self.papers)
 
+    @property
+    def claims(self) -> int:
+        """The number of further claims."""
+        return sum(len(paper.claims) for paper in self.papers)
+
+    @property
+    def claims_met(self) -> int:
+        """The number of further claims that hold."""
+        return sum(paper.claims_met for paper in self.papers)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the document that ``--json`` prints."""
         return {
             "skywave": version("skywave"),
             "values": self.values,
             "matches": self.matches,
+            "claims": self.claims,
+            "claims_met": self.claims_met,
             "papers": [paper.to_dict() for paper in self.papers],
             "broken": dict(self.broken),
         }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skywave.papers.cells import Cell, Comparison
     from skywave.papers.figures import Drawn
     from skywave.papers.lent import Control, Network
-    from skywave.papers.reproduction import Citation, Ns2Source, Parameter
+    from skywave.papers.reproduction import Citation, Finding, Ns2Source, Parameter
     from skywave.papers.speed import Timed
     from skywave.papers.stages import Progress
     from skywave.papers.stored import Table
@@ -87,6 +87,10 @@ def _nothing(_: object) -> tuple[Any, ...]:
     return ()
 
 
+def _no_finding(_: object) -> None:
+    return None
+
+
 def _no_sections(_: object) -> dict[str, Any]:
     return {}
 
@@ -104,6 +108,9 @@ class Paper(Generic[Measured]):
         run: Runs the experiments and returns the measurements.
         cells: Returns published values beside ours, each with its rule.
         figures: Returns the figures of the report.
+        claims: Returns the paper's further testable claims, judged like published values but
+            counted separately. Each quotes its sentence.
+        finding: Returns what was found, in a sentence and a figure, with which the report begins.
         comparisons: Returns quantities beside ns-2's.
         readings: Returns the results of each reading of what the paper leaves open; the template
             has them as ``readings``.
@@ -125,6 +132,8 @@ class Paper(Generic[Measured]):
     run: Callable[[Options], Ran[Measured]]
     cells: Callable[[Measured], Sequence[Cell]]
     figures: Callable[[Measured], Sequence[Drawn]]
+    claims: Callable[[Measured], Sequence[Cell]] = _nothing
+    finding: Callable[[Measured], Finding | None] = _no_finding
     comparisons: Callable[[Measured], Sequence[Comparison]] = _nothing
     readings: Callable[[Measured], object] = _nothing
     sections: Callable[[Measured], Mapping[str, Any]] = _no_sections
@@ -186,4 +195,6 @@ class Paper(Generic[Measured]):
             sections={"readings": self.readings(measured), **self.sections(measured)},
             seeds=over,
             own_seeds=own,
+            claims=self.claims(measured),
+            finding=self.finding(measured),
         )

@@ -49,8 +49,23 @@ class Ns2Source:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """What a reproduction found: a sentence for readers outside the field, and a figure.
+
+    ``figure`` is the name of one of the report's figures, which shows published values, ours and,
+    where there are any, ns-2's.
+    """
+
+    sentence: str
+    figure: str
+
+
+@dataclass(frozen=True)
 class Judgement:
-    """The verdicts on a paper's published values.
+    """The verdicts on a paper's published values, and on its further claims.
+
+    ``cells`` are the values of the paper's tables and figures. ``claims`` are its other testable
+    sentences, which are counted separately.
 
     If the number of seeds can be chosen, ``seeds`` is the number that was run, and ``own_seeds``
     that of the paper's own report.
@@ -63,11 +78,18 @@ class Judgement:
     ns2: Ns2Source
     seeds: int | None = field(default=None, kw_only=True)
     own_seeds: int | None = field(default=None, kw_only=True)
+    claims: Sequence[Cell] = field(default=(), kw_only=True)
+    finding: Finding | None = field(default=None, kw_only=True)
 
     @property
     def matches(self) -> int:
         """The number of published values that match."""
         return sum(cell.verdict == "match" for cell in self.cells)
+
+    @property
+    def claims_met(self) -> int:
+        """The number of further claims that hold."""
+        return sum(claim.verdict == "match" for claim in self.claims)
 
     @property
     def close(self) -> int:
@@ -86,9 +108,9 @@ class Judgement:
 
     @property
     def reasons(self) -> dict[str, list[str]]:
-        """Why values do not match: each reason once, with the ids of its values."""
+        """Why values and claims do not match: each reason once, with their ids."""
         reasons: dict[str, list[str]] = {}
-        for cell in self.cells:
+        for cell in (*self.cells, *self.claims):
             if cell.why:
                 reasons.setdefault(cell.why, []).append(cell.id)
         return reasons
@@ -103,7 +125,9 @@ class Judgement:
             "ns2_remark": self.ns2.remark,
             "seeds": self.seeds,
             "parameters": [vars(parameter) for parameter in self.parameters],
+            "finding": None if self.finding is None else self.finding.sentence,
             "cells": [cell.to_dict() for cell in self.cells],
+            "claims": [claim.to_dict() for claim in self.claims],
             "comparison": [comparison.to_dict() for comparison in self.comparisons],
         }
 
@@ -132,6 +156,8 @@ class Reproduction(Judgement):
             self.ns2,
             seeds=self.seeds,
             own_seeds=self.own_seeds,
+            claims=self.claims,
+            finding=self.finding,
         )
 
     def html(self) -> str:

@@ -78,6 +78,13 @@ ReceiverRtt: TypeAlias = Literal["window-counter", "option"]
 - ``option``: From an option that the sender adds to each data packet (RFC 6323).
 """
 
+Reductions: TypeAlias = Literal["per-window", "per-packet"]
+"""How often losses reduce a window.
+
+- ``per-window``: Once for all packets lost in a window of data (RFC 4341 section 5).
+- ``per-packet``: Once for each lost packet (Chen, Yang and Hong 2010, section 4.1).
+"""
+
 QueueAverage: TypeAlias = Literal["samples", "means"]
 """How a VCP router averages its queue.
 
@@ -108,6 +115,14 @@ Acts: TypeAlias = Literal["at-once", "when-complete"]
 - ``at-once``: On each digit, assuming the worst for missing ones (Li and Yousefi'zadeh
   2009).
 - ``when-complete``: Only on complete chains.
+"""
+
+VcpStart: TypeAlias = Literal["by-load-factor", "by-slow-start"]
+"""How a VCP sender's connection starts.
+
+- ``by-load-factor``: The load factor controls cwnd at once.
+- ``by-slow-start``: In slow start, and after the first loss in congestion avoidance,
+  until a round-trip time has passed without loss (Chen, Yang and Hong 2010, section 4.1).
 """
 
 AfterDecrease: TypeAlias = Literal["ignores-overload", "freezes", "holds"]
@@ -197,8 +212,8 @@ class Link(Part):
     """A link between two nodes, in both directions unless `one_way`.
 
     A direction is named after its ends: `r1->r2`. Rate, delay and queue apply to both
-    directions; losses, trace and jitter only to the forward direction. `back` overrides the
-    reverse direction.
+    directions; losses, trace, jitter and overtaking only to the forward direction. `back`
+    overrides the reverse direction.
     """
 
     from_: str = field(metadata={"key": "from"})
@@ -218,8 +233,10 @@ class Link(Part):
     `rate` and `delay` apply. Absent: they do not change.
     """
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """Maximum random extra delay of each packet in the forward direction, uniformly distributed.
-    Packets are not reordered.
+    """Maximum random extra delay of each packet in the forward direction, uniformly distributed."""
+    overtaking: bool = False
+    """Whether packets overtake earlier ones where the delay falls, as when a route changes, and
+    by jitter. Otherwise they arrive behind them, spaced by their transmission times.
     """
     back: Back | None = None
     """Settings of the reverse direction that differ. Absent: rate, delay and queue are those of
@@ -279,7 +296,7 @@ class Step(Part):
 @frozen(kw_only=True)
 class Back(Part):
     """The reverse direction of a link. Rate, delay and queue default to those of the forward
-    direction; losses, trace and jitter do not.
+    direction; losses, trace, jitter and overtaking do not.
     """
 
     rate: Rate | None = field(default=None, converter=converters.optional(Rate))
@@ -293,8 +310,10 @@ class Back(Part):
     trace: Trace | None = None
     """How rate and delay change over time. Absent: they do not change."""
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """Maximum random extra delay of each packet, uniformly distributed. Packets are not
-    reordered.
+    """Maximum random extra delay of each packet, uniformly distributed."""
+    overtaking: bool = False
+    """Whether packets overtake earlier ones where the delay falls, as when a route changes, and
+    by jitter.
     """
 
 
@@ -327,7 +346,11 @@ class Dumbbell(Part):
     """
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
     """Maximum random extra delay of each packet at the bottleneck in the forward direction,
-    uniformly distributed. Packets are not reordered.
+    uniformly distributed.
+    """
+    overtaking: bool = False
+    """Whether packets overtake earlier ones where the delay falls, as when a route changes, and
+    by jitter. Otherwise they arrive behind them, spaced by their transmission times.
     """
     back: Back | None = None
     """Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
@@ -426,7 +449,8 @@ class Tcp(Part):
     """
     tick_phase: Duration | None = field(default=None, converter=converters.optional(Duration))
     """The offset of the start of the run within a tick. Used only by profile `ns2`. Absent: 5
-    ms, half a tick of ns-2, which draws it at random for each connection (`boot_time_`).
+    ms, half a tick of ns-2, which draws it at random for each connection (`boot_time_`); 0 s
+    for `vegas`, for which ns-2 does not draw it.
     """
     initial_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
     """The RTO before the first round-trip time sample. Absent: 1 s for profile `rfc` (RFC 6298);
@@ -481,6 +505,14 @@ class Dccp(Part):
     """Whether to use ECN. Required by CCIDs that write their own codes into the ECN field."""
     ack_ratio: int = 2
     """The initial Ack Ratio (RFC 4340 section 11.3), at least 1. In packets."""
+    min_ack_ratio: int | None = None
+    """The smallest Ack Ratio that CCID 2's sender asks for, 1 or 2 (RFC 4341 section 6.1.2).
+    Absent: 2 for profile `rfc`; 1 for `ns2`. In packets.
+    """
+    reductions: Reductions | None = None
+    """How often losses reduce the window of CCID 2 and of those based on it. Absent:
+    `per-window`.
+    """
     immediate_acks: bool | None = None
     """Whether the receiver immediately acknowledges after missing or marked packets (RFC 4340
     section 11.3). Absent: yes for profile `rfc`; no for `ns2`.
@@ -961,6 +993,10 @@ class Vcp(Part):
     """Whether VCP's limits on increases also apply to chains of several packets."""
     acts: Acts = "at-once"
     """When to act on the digits of a chain."""
+    start: VcpStart = "by-load-factor"
+    """How a connection starts."""
+    least_cwnd: int = 1
+    """The smallest cwnd, which a timeout sets too; at least 1. In packets."""
     after_decrease: AfterDecrease | None = None
     """The behaviour after a decrease."""
     on_loss: OnLoss | None = None

@@ -75,8 +75,12 @@ fn ns2_tcp_halves_whole_windows() {
     window.on_loss(&loss(Instant::ZERO, 15));
     assert_eq!((window.cwnd(), window.ssthresh()), (7.5, 7.0));
     let mut window = with(AimdConfig::ns2_tcp(20), 10.5, 7.0);
-    window.on_loss(&loss(Instant::ZERO, 10));
+    window.on_loss(&loss(Instant::ZERO, 20));
     assert_eq!((window.cwnd(), window.ssthresh()), (5.25, 5.0));
+    // The receiver's window is the smaller one, by less than a packet.
+    let mut window = with(AimdConfig::ns2_tcp(10), 10.5, 7.0);
+    window.on_loss(&loss(Instant::ZERO, 10));
+    assert_eq!((window.cwnd(), window.ssthresh()), (5.0, 5.0));
     window.on_timeout(Instant::ZERO, 7);
     window.on_timeout(Instant::ZERO, 1);
     assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 2.0));

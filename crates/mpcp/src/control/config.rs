@@ -46,11 +46,27 @@ pub enum OnLoss {
     Ignores,
 }
 
+/// How a connection starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The load factor controls cwnd at once.
+    ByLoadFactor,
+    /// In slow start, and after the first loss in congestion avoidance, until a round-trip time has
+    /// passed without loss: "After a short period when there is no loss event, the VCP controller
+    /// starts to affect the cwnd" (Chen, Yang and Hong 2010, section 4.1, which does not say how
+    /// long the period is).
+    BySlowStart,
+}
+
 /// Parameters of VCP. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VcpConfig {
     /// The initial cwnd, and the upper bound of cwnd after an idle period.
     pub initial_cwnd: f64,
+    /// How a connection starts.
+    pub start: Start,
+    /// The smallest cwnd, which a timeout sets too. At least 1.
+    pub least_cwnd: f64,
     /// xi (or mu): the fraction by which multiplicative increase grows cwnd per t_rho.
     pub multiplicative: f64,
     /// sigma_MI: the upper bound of the factor R / t_rho by which it is scaled.
@@ -83,6 +99,8 @@ impl VcpConfig {
     pub const fn chen2010(initial_cwnd: f64) -> Self {
         Self {
             initial_cwnd,
+            start: Start::ByLoadFactor,
+            least_cwnd: 1.0,
             multiplicative: 0.0625,
             multiplicative_limit: 2.5,
             additive: 1.0,

@@ -14,7 +14,9 @@ mod fallback;
 mod growth;
 mod reader;
 
-pub use config::{Acts, AdditiveScaling, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, VcpConfig};
+pub use config::{
+    Acts, AdditiveScaling, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, Start, VcpConfig,
+};
 
 use acked::Acked;
 use fallback::{Fallback, Overload};
@@ -56,6 +58,17 @@ pub struct Mpcp {
     /// The window in use while routers do not seem to support VCP.
     fallback: Option<Box<Fallback>>,
     overload: Overload,
+    slow_start: SlowStart,
+}
+
+/// The progress of [`Start::BySlowStart`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SlowStart {
+    /// Nothing has been lost.
+    Lossless,
+    /// The last loss was then.
+    LostAt(Instant),
+    Over,
 }
 
 /// A decrease for a level not known completely.
@@ -87,7 +100,7 @@ impl Mpcp {
         let config = config.into();
         Self {
             config,
-            cwnd: config.vcp.initial_cwnd.max(1.0),
+            cwnd: config.vcp.initial_cwnd.max(config.vcp.least_cwnd),
             ssthresh: f64::INFINITY,
             srtt: None,
             growth: Growth::new(&config.vcp, RTT_BEFORE_SAMPLES.as_secs_f64()),
@@ -98,7 +111,32 @@ impl Mpcp {
             provisional: None,
             fallback: None,
             overload: Overload::default(),
+            slow_start: match config.vcp.start {
+                Start::BySlowStart => SlowStart::Lossless,
+                Start::ByLoadFactor => SlowStart::Over,
+            },
         }
+    }
+
+    /// Ends the slow start if a round-trip time has passed since the last loss. Returns whether it
+    /// lasts.
+    fn is_in_slow_start(&mut self, now: Instant) -> bool {
+        if let SlowStart::LostAt(at) = self.slow_start
+            && now >= at + Duration::from_secs_f64(self.rtt())
+        {
+            self.slow_start = SlowStart::Over;
+        }
+        self.slow_start != SlowStart::Over
+    }
+
+    /// Grows by a packet for each packet acknowledged, and after a loss by one for each cwnd of
+    /// them.
+    fn grow_in_slow_start(&mut self, acked: u32) {
+        let per_packet = match self.slow_start {
+            SlowStart::Lossless => 1.0,
+            SlowStart::LostAt(_) | SlowStart::Over => self.cwnd.recip(),
+        };
+        self.cwnd += f64::from(acked) * per_packet;
     }
 
     /// The number of packets per load factor.
@@ -204,10 +242,11 @@ impl Mpcp {
         self.ssthresh = self.cwnd;
     }
 
-    /// max(1, beta cwnd): Chen et al. 2010, equation A5, and Li and Yousefi'zadeh 2009, Table 1.
+    /// max(1, beta cwnd), or max(least cwnd, beta cwnd): Chen et al. 2010, equation A5, and Li and
+    /// Yousefi'zadeh 2009, Table 1.
     fn decreased(&self, cwnd: f64, level: Level) -> f64 {
         let beta = level.decrease().unwrap_or(self.config.vcp.decrease);
-        (beta * cwnd).max(1.0)
+        (beta * cwnd).max(self.config.vcp.least_cwnd)
     }
 
     /// Handles more digits of the level for which cwnd was decreased, or the next complete chain:
@@ -310,6 +349,12 @@ impl Control for Mpcp {
         }
         self.read_news();
         let zones = self.acked.zones();
+        if self.is_in_slow_start(ack.now) {
+            if !ack.application_limited && !ack.ecn_echo {
+                self.grow_in_slow_start(ack.newly_acked);
+            }
+            return self.acked.clear();
+        }
         self.judge(ack.now, zones);
         let rtt = self.rtt();
         match &mut self.fallback {
@@ -326,15 +371,20 @@ impl Control for Mpcp {
         if let Some(fallback) = &mut self.fallback {
             return fallback.window.on_loss(loss);
         }
+        if self.slow_start != SlowStart::Over {
+            self.slow_start = SlowStart::LostAt(loss.now);
+        }
         match self.config.vcp.on_loss {
             OnLoss::Halves => {
-                self.cwnd = (self.cwnd / 2.0).max(1.0);
+                self.cwnd = (self.cwnd / 2.0).max(self.config.vcp.least_cwnd);
                 self.ssthresh = self.cwnd;
             }
             OnLoss::Decreases => self.decrease(Level::begin(Zone::Over)),
             OnLoss::Ignores => {}
         }
-        self.doubt_after_loss(loss.now);
+        if self.slow_start == SlowStart::Over {
+            self.doubt_after_loss(loss.now);
+        }
     }
 
     fn on_timeout(&mut self, now: Instant, in_flight: u32) {
@@ -343,13 +393,19 @@ impl Control for Mpcp {
             return fallback.window.on_timeout(now, in_flight);
         }
         self.ssthresh = (self.cwnd / 2.0).max(2.0);
-        self.cwnd = 1.0;
+        self.cwnd = self.config.vcp.least_cwnd;
         self.provisional = None;
-        self.doubt_after_loss(now);
+        if self.slow_start == SlowStart::Over {
+            self.doubt_after_loss(now);
+        } else {
+            self.slow_start = SlowStart::LostAt(now);
+        }
     }
 
     fn on_restart(&mut self, now: Instant) {
-        self.cwnd = self.cwnd.min(self.config.vcp.initial_cwnd.max(1.0));
+        self.cwnd = self
+            .cwnd
+            .min(self.config.vcp.initial_cwnd.max(self.config.vcp.least_cwnd));
         self.provisional = None;
         if let Some(fallback) = &mut self.fallback {
             fallback.window.on_restart(now);

@@ -223,6 +223,47 @@ fn a_decreased_window_is_held_for_a_round_trip_time() {
     }
 }
 
+/// "cwnd halves per loss packet ... After a short period when there is no loss event, the VCP
+/// controller starts to affect the cwnd" (Chen, Yang and Hong 2010, section 4.1).
+#[test]
+fn a_slow_start_lasts_until_a_round_trip_time_without_loss() {
+    let slow_start = VcpConfig {
+        start: Start::BySlowStart,
+        least_cwnd: 2.0,
+        falls_back: false,
+        ..config()
+    };
+    let mut window = window(slow_start, 100);
+    let before = window.cwnd();
+    ack(&mut window, at(0), &[OVER, OVER]);
+    assert_eq!(window.cwnd(), before + 2.0, "codes do not matter yet");
+    window.on_loss(&loss(at(10), 100));
+    let half = window.cwnd();
+    assert_eq!(half, (before + 2.0) / 2.0);
+    ack(&mut window, at(109), &[LOW]);
+    assert_eq!(window.cwnd(), half + half.recip());
+    window.on_loss(&loss(at(109), 100));
+    let half = window.cwnd();
+    ack(&mut window, at(208), &[OVER]);
+    assert!(window.cwnd() > half, "the period began again");
+    let before = window.cwnd();
+    ack(&mut window, at(209), &[OVER]);
+    assert!(
+        (window.cwnd() - 0.875 * before).abs() < 1e-9,
+        "the load factor rules"
+    );
+    window.on_loss(&loss(at(250), 100));
+    let before = window.cwnd();
+    ack(&mut window, at(260), &[HIGH]);
+    assert!(window.cwnd() > before, "a later loss starts no slow start");
+    for millis in 300..320 {
+        window.on_loss(&loss(at(millis), 100));
+    }
+    assert_eq!(window.cwnd(), 2.0);
+    window.on_timeout(at(400), 2);
+    assert_eq!(window.cwnd(), 2.0);
+}
+
 #[test]
 fn the_three_readings_of_a_loss() {
     let decreases = VcpConfig {

@@ -18,6 +18,8 @@ pub(super) struct Judged {
     pub(super) to: String,
     timing: Timing,
     lossy: bool,
+    /// Whether packets may overtake each other in flight. When they left the queue is then unknown.
+    overtaking: bool,
     /// The declared conduct of its queue.
     conduct: Conduct,
     /// Frames inside, in order of arrival at the link.
@@ -90,6 +92,7 @@ impl Judged {
             to: direction.to.to_owned(),
             timing,
             lossy: direction.loss.is_some(),
+            overtaking: direction.overtaking,
             conduct,
             inside: VecDeque::new(),
             sent_until: Instant::ZERO,
@@ -233,6 +236,9 @@ impl Judged {
 
     /// Returns a frame that is still inside at `end` although it should have left.
     pub(super) fn overdue(&self, end: Instant) -> Option<u64> {
+        if self.overtaking {
+            return None;
+        }
         let first = self.inside.front()?;
         let size = if self.conduct.fifo {
             first.size
@@ -253,6 +259,13 @@ impl Judged {
         else {
             return Err(format!("{} delivers it without having it", self.name));
         };
+        if self.overtaking {
+            return if record.at < entered {
+                Err(format!("{} delivers it before it arrived", self.name))
+            } else {
+                Ok(())
+            };
+        }
         if self.conduct.fifo && position != Some(0) {
             let first = self.inside.front().map_or(0, |inside| inside.packet);
             return Err(format!(
@@ -294,6 +307,9 @@ impl Judged {
         let Occupancy::Hindsight { changes, refused } = &mut self.occupancy else {
             return Vec::new();
         };
+        if self.overtaking {
+            return Vec::new();
+        }
         let (mut changes, refused) = (std::mem::take(changes), std::mem::take(refused));
         // The transmissions of frames still inside at the end of the run may have begun after this
         // time.

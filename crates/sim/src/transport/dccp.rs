@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use skywave_congestion::GrowthLaw;
-use skywave_transport::dccp;
 use skywave_transport::dccp::ccid::Row;
 use skywave_transport::dccp::mechanism::Mechanism;
+use skywave_transport::dccp::{self, AckRatioRule, Reductions};
 use skywave_units::Duration;
 
 use super::{rto_config, whole};
-use skywave_scenario::{DccpSpec, Growth, Profile, ReceiverRttSpec, SmoothingSpec, TfrcRules};
+use skywave_scenario::{
+    DccpSpec, Growth, Profile, ReceiverRttSpec, ReductionsSpec, SmoothingSpec, TfrcRules,
+};
 
 /// The number of datagrams waiting to be sent. Less than a socket's, because an application that
 /// always has data would fill it and measure the delay of its own queue.
@@ -48,6 +50,7 @@ pub(super) fn config(
             send_queue: 1000,
             partopen_retry: NS2_PARTOPEN_RETRY,
             repeat_confirms: false,
+            features_wait: true,
             sequence_window: NS2_SEQUENCE_WINDOW,
             ..rfc
         },
@@ -83,6 +86,15 @@ pub(super) fn config(
             growth,
             rto: rto_config(ccid2.rto, None, spec.initial_rto, spec.min_rto),
             delayed_ack: spec.delayed_ack.unwrap_or(ccid2.delayed_ack),
+            ack_ratio: match spec.min_ack_ratio {
+                Some(minimum) => AckRatioRule::Adaptive { minimum },
+                None => ccid2.ack_ratio,
+            },
+            reductions: match spec.reductions {
+                None => ccid2.reductions,
+                Some(ReductionsSpec::PerWindow) => Reductions::PerWindow,
+                Some(ReductionsSpec::PerPacket) => Reductions::PerPacket,
+            },
             immediate_acks: spec.immediate_acks.unwrap_or(ccid2.immediate_acks),
             ..ccid2
         },
@@ -118,6 +130,16 @@ pub(super) fn complete(spec: &mut DccpSpec, config: &dccp::Config, row: &Row) {
         GrowthLaw::Ns2TcpLike => Some(Growth::Ns2TcpLike),
         GrowthLaw::PerAck => Some(Growth::PerAck),
         _ => spec.growth,
+    };
+    spec.min_ack_ratio = match window.ack_ratio {
+        AckRatioRule::Adaptive { minimum } => Some(minimum),
+        // Its rule is one of profile `ns2` alone.
+        _ => spec.min_ack_ratio,
+    };
+    spec.reductions = match window.reductions {
+        Reductions::PerWindow => Some(ReductionsSpec::PerWindow),
+        Reductions::PerPacket => Some(ReductionsSpec::PerPacket),
+        _ => spec.reductions,
     };
     spec.immediate_acks = Some(window.immediate_acks);
     spec.delayed_ack = Some(window.delayed_ack);

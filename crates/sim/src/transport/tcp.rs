@@ -129,7 +129,11 @@ impl TcpPlan {
             Profile::Ns2 => {
                 let base = tcp::SenderConfig::ns2(recovery);
                 let rto = RtoConfig {
-                    tick_phase: spec.tick_phase.unwrap_or(NS2_TICK_PHASE),
+                    tick_phase: spec.tick_phase.unwrap_or(match recovery {
+                        // It draws no phase: its ticks begin at time 0.
+                        RecoveryAlgorithm::Ns2Vegas { .. } => Duration::ZERO,
+                        _ => NS2_TICK_PHASE,
+                    }),
                     ..base.rto
                 };
                 tcp::SenderConfig { rto, ..base }

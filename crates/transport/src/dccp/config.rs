@@ -130,6 +130,11 @@ pub struct Config {
     /// first. Section 6.6.3 does not require it, but otherwise Linux resets a connection whose
     /// first Ack is lost or reordered. Default: yes.
     pub repeat_confirms: bool,
+    /// Whether a Change or Confirm waits for the next data packet or acknowledgement, instead of
+    /// leaving at once in an acknowledgement of its own (section 6.6.1 allows both), and a Change is
+    /// repeated as soon as a later packet has been acknowledged without its Confirm, as in
+    /// Mattsson's DCCP module for ns-2. Default: no.
+    pub features_wait: bool,
     /// How long TIMEWAIT lasts: 2MSL (section 8.3). Default: 4 min.
     pub timewait: Duration,
     /// How long `close` keeps sending queued datagrams before discarding the rest. Default: 30 s,
@@ -175,6 +180,7 @@ impl Default for Config {
             handshake_give_up: Duration::from_secs(480),
             partopen_retry: Duration::from_millis(200),
             repeat_confirms: true,
+            features_wait: false,
             timewait: Duration::from_secs(240),
             linger: Duration::from_secs(30),
             syncs_per_second: 8,

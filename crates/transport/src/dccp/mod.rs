@@ -45,7 +45,9 @@ mod timing;
 
 pub use ackvec::VectorKind;
 pub use ccid::Ccid;
-pub use ccid2::{AckOfAckRule, AckRatioRule, Config as Ccid2Config, IdleRule, RttSampling};
+pub use ccid2::{
+    AckOfAckRule, AckRatioRule, Config as Ccid2Config, IdleRule, Reductions, RttSampling,
+};
 pub use config::{Config, ConfigError};
 pub use connection::{Connection, Outlet, Train};
 pub use listener::{Action, Listener, ListenerConfig, ListenerStats, OfferError, Secret};

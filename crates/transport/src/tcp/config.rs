@@ -52,6 +52,10 @@ pub struct SenderConfig {
     pub recovery_exit: RecoveryExit,
     /// What the first and second duplicate acknowledgements may send.
     pub limited_transmit: LimitedTransmit,
+    /// The most segments that an acknowledgement may release during NewReno's recovery, besides
+    /// the retransmission after a partial one; `None` for as many as the window permits. RFC 6582
+    /// section 6 mentions such a limit.
+    pub recovery_burst: Option<u32>,
     /// What a loss reduces if it is smaller than cwnd.
     pub reduced: ReducedWindow,
     /// Maximum random delay before sending data the window permits. Nothing leaves during the
@@ -75,6 +79,7 @@ impl Default for SenderConfig {
             recovery: RecoveryAlgorithm::NewReno,
             recovery_exit: RecoveryExit::FlightSize,
             limited_transmit: LimitedTransmit::NewData,
+            recovery_burst: None,
             reduced: ReducedWindow::Flight,
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
@@ -110,6 +115,10 @@ impl SenderConfig {
             recovery,
             recovery_exit,
             limited_transmit: LimitedTransmit::Off,
+            recovery_burst: match recovery {
+                RecoveryAlgorithm::NewReno => Some(2),
+                _ => None,
+            },
             reduced: ReducedWindow::Receiver,
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,

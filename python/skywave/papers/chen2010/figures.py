@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.chen2010.analysis import STABLE_UP_TO_H, Model, stability_map
+from skywave.papers.chen2010.cells import DROP_RATES, NS2_DROPS
+from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.chen2010.setting import CAPACITY_BPS, DURATION_S, T_RHO_S
 from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
 
@@ -17,13 +19,55 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from skywave.papers.chen2010.cells import Ns2, Runs
     from skywave.papers.chen2010.measures import Series
-    from skywave.papers.chen2010.oracle import Seconds
+    from skywave.papers.chen2010.oracle import Measure, Seconds
     from skywave.papers.chen2010.setting import Scheme
 
     Floats = NDArray[np.float64]
     Shown = Mapping[Scheme, Series]
     Theirs = Mapping[Scheme, Seconds]
+
+
+def draw_finding(ours: Runs, ns2: Ns2) -> Drawn:
+    """Draw what each scheme makes of queue and drops: published, ours and ns-2's."""
+    with style():
+        return Drawn.of(
+            "finding",
+            "Mean queue, mean drop rate, and the highest drop rate of 10 ms at the start. Bars: "
+            "means over all seeds. Diamonds: published. Black: ns-2, which has no VCP. The "
+            "drop rate is a mean over intervals of 10 ms, of TCP/RED the share of packets: as in "
+            "the paper.",
+            _averages(ours, ns2),
+        )
+
+
+def _averages(ours: Runs, ns2: Ns2) -> Figure:
+    figure = begin(WIDE_IN)
+    panels = figure.subplots(1, 3)
+    labels = [scheme.label.replace("/", "/\n") for scheme in ours]
+    for axes, title in zip(
+        panels, ("Queue (packets)", "Drop rate (%)", "Peak at the start (%)"), strict=True
+    ):
+        axes.set_title(title, loc="left")
+        axes.set_axisbelow(True)
+        axes.set_xticks(range(len(ours)), labels, fontsize="x-small")
+    for place, (scheme, runs) in enumerate(ours.items()):
+        row = PUBLISHED[scheme.name]
+        drop_rate = DROP_RATES.get(scheme.name, "interval_drop_percent")
+        rows: tuple[tuple[Axes, str, float | None, Measure], ...] = (
+            (panels[0], "queue_mean", row.queue_packets, "queue_pkts"),
+            (panels[1], drop_rate, row.drop_percent, NS2_DROPS[drop_rate]),
+            (panels[2], "peak_percent", row.peak_percent, "peak_pct"),
+        )
+        for axes, measure, published, of_ns2 in rows:
+            mean = np.mean([getattr(run.series, measure) for run in runs])
+            axes.bar(place, mean, width=0.6, color=COLOURS[0])
+            if published is not None:
+                axes.plot(place, published, color=COLOURS[1], marker="D", linestyle="none")
+            if scheme in ns2:
+                axes.plot(place, ns2[scheme][of_ns2], color="black", marker="_", markersize=16)
+    return figure
 
 
 def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]]) -> list[Drawn]:

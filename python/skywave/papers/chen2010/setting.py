@@ -6,12 +6,15 @@ H. Chen, O. W. W. Yang, Y. Hong, "Performance Analysis of VCP Controller on DCCP
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import evolve
 
 from skywave.papers.reproduction import Parameter
-from skywave.scenario import Dccp, Dumbbell, Ftp, Probes, Red, Scenario, Tcp, VcpRouter, Web
+from skywave.scenario import Dccp, Dumbbell, Ftp, Probes, Red, Scenario, Tcp, Vcp, VcpRouter, Web
+
+if TYPE_CHECKING:
+    from skywave.scenario.parts import AfterDecrease, Growth, Reductions, VcpStart
 
 SEEDS = range(1, 21)
 """Seeds of each scheme's runs."""
@@ -87,6 +90,38 @@ class Unpublished:
 UNPUBLISHED = Unpublished(buffer=200, web_sources=20, flavour="newreno")
 
 
+@dataclass(frozen=True)
+class Senders:
+    """How senders work where the paper's words differ from RFCs and from the codes of others.
+
+    Attributes:
+        start: How VCP's senders start.
+        after_decrease: What they do after a decrease.
+        least: zeta and cwnd of DCCP/VCP are at least this; None: as in the RFCs.
+        vcp_reductions: How often losses reduce the window of DCCP/VCP.
+        red_reductions: The same for DCCP/RED.
+        red_least: zeta of DCCP/RED is at least this; None: as in ns-2's module.
+        red_growth: How the window of DCCP/RED grows; None: as in ns-2's module.
+
+    """
+
+    start: VcpStart = "by-slow-start"
+    after_decrease: AfterDecrease = "ignores-overload"
+    least: int | None = 2
+    vcp_reductions: Reductions = "per-packet"
+    red_reductions: Reductions = "per-packet"
+    red_least: int | None = None
+    red_growth: Growth | None = None
+
+
+WORDS = Senders()
+"""As the paper says, as far as a parameter can follow it; its sentences are in ``tried``."""
+CODES = Senders(
+    start="by-load-factor", least=None, vcp_reductions="per-window", red_reductions="per-window"
+)
+"""As in the code of VCP's authors, in the RFCs and in ns-2's module."""
+
+
 def rtt_ms(subnet: int) -> float:
     """Return the round-trip propagation time of a subnet's flows, in ms."""
     return LEAST_RTT_MS + (MOST_RTT_MS - LEAST_RTT_MS) * subnet / (SUBNETS - 1)
@@ -115,16 +150,33 @@ def queue_of(scheme: Scheme, unpublished: Unpublished, **changes: Any) -> Red | 
             return VcpRouter(packets=unpublished.buffer)
 
 
-def transport_of(scheme: Scheme, unpublished: Unpublished, **changes: Any) -> Tcp | Dccp:
+def transport_of(
+    scheme: Scheme, unpublished: Unpublished, senders: Senders = WORDS, **changes: Any
+) -> Tcp | Dccp:
     """Return the transport of the long-lived flows."""
-    match scheme.transport:
-        case "tcp":
-            tcp = _tcp(unpublished)
-            return tcp if scheme.router == "red" else evolve(tcp, control="vcp")
-        case "dccp":
-            ccid = 2 if scheme.router == "red" else 248
-            given: dict[str, Any] = {"ccid": ccid, "profile": "ns2", "ecn": ccid == 248}
-            return Dccp(**{**given, **changes})
+    vcp = Vcp(start=senders.start, after_decrease=senders.after_decrease)
+    match scheme.transport, scheme.router:
+        case "tcp", "red":
+            return _tcp(unpublished)
+        case "tcp", "vcp":
+            return evolve(_tcp(unpublished), control="vcp", vcp=vcp)
+        case "dccp", "red":
+            given: dict[str, Any] = {
+                "ccid": 2,
+                "ecn": False,
+                "reductions": senders.red_reductions,
+                "min_ack_ratio": senders.red_least,
+                "growth": senders.red_growth,
+            }
+        case "dccp", "vcp":
+            given = {
+                "ccid": 248,
+                "ecn": True,
+                "reductions": senders.vcp_reductions,
+                "min_ack_ratio": senders.least,
+                "vcp": evolve(vcp, least_cwnd=senders.least or 1),
+            }
+    return Dccp(**{"profile": "ns2", **given, **changes})
 
 
 def scenario(
@@ -135,6 +187,7 @@ def scenario(
     probes: Probes | None = None,
     red: dict[str, Any] | None = None,
     dccp: dict[str, Any] | None = None,
+    senders: Senders = WORDS,
 ) -> Scenario:
     """Return the scenario of one run. ``red`` and ``dccp`` override parameters for a reading.
 
@@ -155,7 +208,7 @@ def scenario(
         ),
         probes=probes or Probes(interval=interval, links=(BOTTLENECK,), flows=(SHOWN,)),
     )
-    transport = transport_of(scheme, unpublished, **(dccp or {}))
+    transport = transport_of(scheme, unpublished, senders, **(dccp or {}))
     source = Ftp(datagram=f"{DATA_B['dccp']} B")
     for subnet in range(SUBNETS):
         for host in range(1, HOSTS + 1):
@@ -205,6 +258,12 @@ PARAMETERS = (
         "paper",
     ),
     Parameter(
+        "VCP at the start",
+        "slow start, until a round-trip time has passed without loss",
+        '"After a short period when there is no loss event, the VCP controller starts to affect '
+        'the cwnd" (section 4.1); its length is ours',
+    ),
+    Parameter(
         "VCP after a decrease",
         "ignores overload for t_rho, then answers it with additive increase for one R",
         'VCP\'s ns-2 code; the paper: "the cwnd calculation follows AI algorithm for one R"',
@@ -215,19 +274,35 @@ PARAMETERS = (
         "Figure 2; equations A3 and A4 are for each ACK, and an ACK is for zeta packets",
     ),
     Parameter(
-        "Losses",
+        "Losses, DCCP",
+        "one reduction for each lost packet",
+        '"cwnd halves per loss packet" (section 4.1); the length of a lost burst counts',
+    ),
+    Parameter(
+        "Losses, TCP",
         "one reduction for all packets lost in a round-trip time",
-        'RFCs; the paper: "cwnd halves per loss packet" (section 4.1)',
+        'RFCs; the paper: "In the TCP and DCCP sources, cwnd halves per loss packet"',
     ),
     Parameter(
-        "zeta (Ack Ratio)",
+        "zeta (Ack Ratio), DCCP/VCP",
+        "at least 2, and cwnd at least 2",
+        '"cannot be smaller than 2 and cannot exceed cwnd in our operations" (section 2); equation '
+        "A5: cwnd is at least 1",
+    ),
+    Parameter(
+        "zeta (Ack Ratio), DCCP/RED",
         "2 at first, 1 while cwnd is below 4",
-        'RFC 4341; the paper: "cannot be smaller than 2 and cannot exceed cwnd"',
+        "RFC 4341; the sentence on zeta is about DCCP/VCP, and cwnd of CCID 2 may be 1",
     ),
     Parameter(
-        "Drop rate",
+        "Drop rate, TCP/RED",
         "share of arriving packets that are dropped",
-        "the paper: the mean over intervals of 10 ms of the share in each",
+        '"About 7% of the packets are dropped" (section 4.3)',
+    ),
+    Parameter(
+        "Drop rate, DCCP/RED",
+        "mean over intervals of 10 ms of the share in each",
+        'the definition of "average packet drop rate" (section 4.3)',
     ),
     Parameter("Buffer", f"{UNPUBLISHED.buffer} packets", "search"),
     Parameter(

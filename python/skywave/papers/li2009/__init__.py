@@ -5,16 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from skywave.averages import average
 from skywave.papers.li2009 import (
     cells,
+    claims,
     experiments,
     figures,
+    further,
     loads,
     lossy,
     matrix,
     parking,
+    published,
+    reasons,
     said,
+    sentences,
     setting,
     tried,
     variants,
@@ -24,20 +31,27 @@ from skywave.papers.li2009.experiments import PUBLISHED_LOTS
 from skywave.papers.li2009.setting import (
     CARRIERS,
     DEFAULT,
+    DPCP,
     DPCP_TCP,
     DUMBBELL_SEEDS,
+    FLOWS,
     LOSS_PERCENT,
     LOSS_SEEDS,
+    LOT_SEEDS,
     READINGS,
+    VCP,
 )
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Ns2Source
+from skywave.papers.reproduction import Citation, Finding, Ns2Source
 from skywave.papers.stages import run_plans, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skywave.averages import Average
+    from skywave.papers.cells import Cell
+    from skywave.papers.li2009.further import Further
+    from skywave.papers.li2009.parking import LinkSeries
     from skywave.papers.li2009.setting import Reading, Scheme
     from skywave.papers.protocol import Options
     from skywave.results import Results
@@ -50,17 +64,25 @@ SHOWN_LOSS_PERCENT = 30
 
 @dataclass(frozen=True)
 class Measured:
-    """Figures 2 to 5, additional measurements of their runs, and the stored variants."""
+    """Figures 2 to 5, additional measurements of their runs, and the stored variants.
+
+    ``series`` has the parking lots of one seed, which the figures show.
+    """
 
     ours: Ours
+    series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]]
     vcp_shares: Mapping[int, Average]
     loads: Mapping[tuple[Scheme, Reading], loads.Loads]
     lots: Sequence[variants.Lot]
     dumbbells: Sequence[variants.Dumbbell]
+    further: Further
 
 
 def _run(options: Options) -> Ran[Measured]:
-    """Run the experiments of Figures 2 to 5."""
+    """Run the experiments of Figures 2 to 5, the parking lots with one seed, and single flows.
+
+    The parking lots of the other seeds are stored, since they take minutes.
+    """
     lots, looks = (
         {
             (scheme, reading): of(scheme, reading)
@@ -70,11 +92,13 @@ def _run(options: Options) -> Ran[Measured]:
         for of in (setting.lot, setting.lot_by_intervals)
     )
     dumbbells, transfers = experiments.dumbbells(DEFAULT), experiments.transfers(DEFAULT)
-    lot_results, look_results, dumbbell_results, transfer_results = run_plans(
-        lots, looks, dumbbells, transfers, progress=stage(options.progress, "Skywave")
+    singles = further.scenarios()
+    lot_results, look_results, dumbbell_results, transfer_results, single_results = run_plans(
+        lots, looks, dumbbells, transfers, singles, progress=stage(options.progress, "Skywave")
     )
+    stored_lots = variants.LOTS.read()
     ours = Ours(
-        lots={key: experiments.shown_links(run) for key, run in lot_results.items()},
+        lots=variants.by_protocol(stored_lots),
         dumbbells=experiments.courses(dumbbell_results),
         transfers=experiments.times(transfer_results),
     )
@@ -110,10 +134,12 @@ def _run(options: Options) -> Ran[Measured]:
     return Ran(
         measured=Measured(
             ours,
+            {key: experiments.shown_links(run) for key, run in lot_results.items()},
             vcp_shares,
             loads={key: loads.loads(run) for key, run in look_results.items()},
-            lots=variants.LOTS.read(),
+            lots=stored_lots,
             dumbbells=variants.DUMBBELLS.read(),
+            further=further.read(further.measure(single_results)),
         ),
         scenarios={name: scenario for name, (scenario, _) in shown.items()},
         results={name: results for name, (_, results) in shown.items()},
@@ -121,10 +147,50 @@ def _run(options: Options) -> Ran[Measured]:
     )
 
 
+def _cells(measured: Measured) -> list[Cell]:
+    return cells.published_cells(measured.ours, measured.lots, measured.dumbbells)
+
+
+def _claims(measured: Measured) -> list[Cell]:
+    """Judge what the paper says elsewhere than in its figures."""
+    return claims.further_claims(
+        measured.ours,
+        measured.lots,
+        measured.loads,
+        measured.vcp_shares,
+        measured.dumbbells,
+        measured.further,
+    )
+
+
+def _finding(measured: Measured) -> Finding:
+    """Say what the finer signal changes where it should help most, and where it does not."""
+    courses = measured.ours.dumbbells
+
+    def percent(scheme: Scheme) -> float:
+        return said.lot_means(measured.lots, scheme, FLOWS)[0]
+
+    def used(scheme: Scheme) -> float:
+        return float(np.mean([course.steady_utilisation_percent for course in courses[scheme]]))
+
+    fills_s = [said.transition_s(courses[scheme]) for scheme in (VCP, DPCP)]
+    return Finding(
+        "When routers report congestion in nine steps instead of three, transfers over four slow, "
+        f"distant links get {percent(DPCP):.0f} % of a link that they share with nearby ones, "
+        f"where they got {percent(VCP):.0f} % (published: {published.DPCP_L0_PERCENT[0]:.0f} % and "
+        f"{published.VCP_L0_PERCENT:.0f} %). A new transfer gets up to speed "
+        f"{fills_s[0] / fills_s[1]:.1f} times as fast (published: "
+        f"{published.VCP_TRANSITION_S / published.DPCP_TRANSITION_S:.0f} times), but alone it then "
+        f"uses {used(DPCP):.0f} % of the link, where the old protocol uses {used(VCP):.0f} %; the "
+        "paper has it the other way round.",
+        "finding",
+    )
+
+
 def _readings(measured: Measured) -> list[dict[str, Any]]:
     """Return the parking lot's rows for each reading of its traffic."""
     return [
-        said.lot_row(scheme, reading, link, measured.ours)
+        said.lot_row(scheme, reading, link, measured.series[scheme, reading])
         for reading in READINGS
         for scheme in PUBLISHED_LOTS
         for link in setting.SHOWN_LINKS
@@ -157,7 +223,22 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "said_of_seeds": said.of_seeds(lots),
         "tried": tried.TABLE.read(),
         "tried_rules": tried.RULES,
-        "tried_seeds": len(tried.SEEDS),
+        "lot_seeds": len(LOT_SEEDS),
+        "law": [
+            {
+                "reading": reading,
+                "percent": [
+                    reasons.law_percent(reading, joined=joined) for joined in (False, True)
+                ],
+                "found": [said.lot_means(lots, scheme, reading) for scheme in setting.SCHEMES],
+            }
+            for reading in READINGS
+        ],
+        "schemes": setting.SCHEMES,
+        "swept": measured.further.swept,
+        "sweep_seeds": len(further.SWEEP_SEEDS),
+        "sentences": sentences.SENTENCES,
+        "held": sentences.held([*_cells(measured), *_claims(measured)]),
         "labels": {reading.name: reading.label for reading in READINGS},
     }
 
@@ -173,10 +254,20 @@ PAPER = Paper(
     ),
     parameters=setting.PARAMETERS,
     run=_run,
-    cells=lambda measured: cells.published_cells(measured.ours, measured.lots, measured.dumbbells),
-    figures=lambda measured: figures.draw(measured.ours, measured.vcp_shares, measured.lots),
+    cells=_cells,
+    claims=_claims,
+    finding=_finding,
+    figures=lambda measured: figures.draw(
+        measured.ours, measured.series, measured.vcp_shares, measured.lots
+    ),
     readings=_readings,
     sections=_sections,
-    stored=(variants.DUMBBELLS, variants.LOTS, tried.TABLE),
+    stored=(
+        variants.DUMBBELLS,
+        variants.LOTS,
+        further.SWEEP,
+        further.SHORT,
+        tried.TABLE,
+    ),
     network=matrix.NETWORK,
 )

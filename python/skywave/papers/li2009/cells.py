@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skywave.averages import average
 from skywave.papers.cells import Cell, Exact, Limit, WithinUnits
-from skywave.papers.li2009 import published, reasons, variants
+from skywave.papers.li2009 import published, reasons
 from skywave.papers.li2009.parking import PERIODS, WARM_S
 from skywave.papers.li2009.rules import (
     ABOUT,
@@ -17,7 +18,6 @@ from skywave.papers.li2009.rules import (
     POINTS,
     UNCHANGED,
     knee_percent,
-    matching_seeds,
 )
 from skywave.papers.li2009.setting import (
     DPCP,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from skywave.papers.cells import Rule
     from skywave.papers.li2009.dumbbell import Course
-    from skywave.papers.li2009.parking import LinkSeries
     from skywave.papers.li2009.reasons import Transfers
     from skywave.papers.li2009.setting import Carrier, Reading, Scheme
     from skywave.papers.li2009.variants import Dumbbell, Lot
@@ -44,9 +43,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ours:
-    """The measurements of all runs."""
+    """The measurements of all runs: of the parking lots one outcome for each seed."""
 
-    lots: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]]
+    lots: Mapping[tuple[Scheme, Reading], Sequence[Lot]]
     dumbbells: Mapping[Scheme, Sequence[Course]]
     transfers: Transfers
 
@@ -59,98 +58,105 @@ def published_cells(ours: Ours, lots: Sequence[Lot], dumbbells: Sequence[Dumbbel
         *_figure_4(ours, DPCP_TCP),
         _gap(ours),
         *_figure_4(ours, DPCP_DCCP),
-        *figure_5(ours),
+        *figure_5(ours, dumbbells),
     ]
 
 
 def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
+    """Judge the means over seeds of the parking lot's values."""
+
     def cell(
         panel: str,
         what: str,
         unit: str,
         value: float,
-        found: float | None,
+        found: Sequence[float],
         rule: Rule,
         period: str,
         reason: str,
-        **more: str,
     ) -> Cell:
+        mean = average(found)
+        matching = sum(rule.holds(value, one) for one in found)
         return Cell(
             id=f"fig2{panel}/{reading.name}",
             what=what,
-            conditions={"reading": reading.label, "period (s)": period, **more},
+            conditions={
+                "reading": reading.label,
+                "period (s)": period,
+                "mean": mean.text,
+                "seeds that match": f"{matching} of {len(found)}",
+            },
             unit=unit,
             published=value,
-            ours=found,
+            ours=mean.mean,
             rule=rule,
             known_reason=reason,
         )
 
-    periods = [f"{start:g}-{end:g}" for start, end in PERIODS]
+    before, after = (f"{start:g}-{end:g}" for start, end in PERIODS)
     vcp, dpcp = ours.lots[VCP, reading], ours.lots[DPCP, reading]
-    l0, l2 = ([dpcp[link].split(period) for period in PERIODS] for link in ("L0", "L2"))
-    vcp_l2 = [vcp["L2"].split(period).long_of_link_percent for period in PERIODS]
+    l0_before, l0_after = published.DPCP_L0_PERCENT
+    l2_before, l2_after = published.DPCP_L2_PERCENT
     return [
         cell(
             "a",
             "VCP: Local over Long on L0",
             "ratio",
             published.VCP_SPLIT,
-            vcp["L0"].split((WARM_S, LOT_S)).local_over_long,
+            [lot.l0_local_over_long for lot in vcp],
             ABOUT,
             f"{WARM_S:g}-{LOT_S}",
-            reasons.VCP_SPLIT,
+            reasons.vcp_split(reading, lots),
         ),
         cell(
             "b",
             "VCP: change of Long's share of L2's bandwidth as its Local starts",
             POINTS,
             published.VCP_CHANGE_POINTS,
-            vcp_l2[1] - vcp_l2[0],
+            [lot.l2_long_of_link_after - lot.l2_long_of_link_before for lot in vcp],
             UNCHANGED,
-            f"{periods[0]}, {periods[1]}",
-            reasons.VCP_L2,
+            f"{before}, {after}",
+            reasons.vcp_l2(lots),
         ),
-        *(
-            cell(
-                f"c-{name}",
-                "DPCP: Long's share of L0",
-                "%",
-                value,
-                split.long_percent,
-                NEAR,
-                period,
-                reasons.starved(reading, lots),
-                **{"seeds that match": f"{matching} of {len(variants.LOT_SEEDS)}"},
-            )
-            for name, value, split, period, matching in zip(
-                ("before", "after"),
-                published.DPCP_L0_PERCENT,
-                l0,
-                periods,
-                matching_seeds(lots, reading),
-                strict=True,
-            )
+        cell(
+            "c-before",
+            "DPCP: Long's share of L0",
+            "%",
+            l0_before,
+            [lot.l0_long_before for lot in dpcp],
+            NEAR,
+            before,
+            reasons.share(reading, lots),
+        ),
+        cell(
+            "c-after",
+            "DPCP: Long's share of L0",
+            "%",
+            l0_after,
+            [lot.l0_long_after for lot in dpcp],
+            NEAR,
+            after,
+            reasons.share(reading, lots),
         ),
         cell(
             "d-before",
             "DPCP: utilisation of L2 by Long",
             "%",
-            published.DPCP_L2_PERCENT[0],
-            l2[0].long_of_link_percent,
+            l2_before,
+            [lot.l2_long_of_link_before for lot in dpcp],
             NEAR,
-            periods[0],
-            reasons.LEFTOVER,
+            before,
+            reasons.share(reading, lots),
         ),
         cell(
             "d-after",
             "DPCP: Long's share of L2",
             "%",
-            published.DPCP_L2_PERCENT[1],
-            l2[1].long_percent,
+            l2_after,
+            [lot.l2_long_after for lot in dpcp],
             NEAR,
-            periods[1],
-            reasons.LEFTOVER,
+            after,
+            reasons.share(reading, lots),
         ),
     ]
 
@@ -171,7 +177,7 @@ def figure_3(ours: Ours, dumbbells: Sequence[Dumbbell]) -> list[Cell]:
             published=value,
             ours=mean(scheme, lambda course: course.transition_s),
             rule=rule,
-            known_reason=reasons.TRANSITION,
+            known_reason=reasons.transition(dumbbells),
         )
 
     steady = {
@@ -210,7 +216,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
             published=value,
             ours=found,
             rule=rule,
-            known_reason=reasons.loss(ours.transfers, carrier),
+            known_reason=reasons.loss(ours.transfers) if carrier == DPCP_TCP else None,
         )
 
     return [
@@ -259,11 +265,11 @@ def _gap(ours: Ours) -> Cell:
         published=0.0,
         ours=leads[0] - leads[1],
         rule=Limit(">"),
-        known_reason=reasons.loss(ours.transfers, DPCP_TCP),
+        known_reason=reasons.loss(ours.transfers),
     )
 
 
-def figure_5(ours: Ours) -> list[Cell]:
+def figure_5(ours: Ours, dumbbells: Sequence[Dumbbell]) -> list[Cell]:
     """Judge the queues of Figure 5."""
 
     def mean(scheme: Scheme, measure: Callable[[Course], float]) -> float:
@@ -314,7 +320,7 @@ def figure_5(ours: Ours) -> list[Cell]:
             1.0,
             over_tpcp(lambda course: course.queue_deviation),
             Limit("<="),
-            reasons.SMOOTH,
+            reasons.smooth(dumbbells),
         ),
         cell(
             "smoother-change",
@@ -322,6 +328,6 @@ def figure_5(ours: Ours) -> list[Cell]:
             1.0,
             over_tpcp(lambda course: course.queue_change),
             Limit("<="),
-            reasons.SMOOTH,
+            reasons.smooth(dumbbells),
         ),
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
-from skywave.papers.li2009 import published, variants
+from skywave.papers.li2009 import published, reasons, variants
 from skywave.papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
@@ -19,8 +19,11 @@ from skywave.papers.li2009.setting import (
     JOINS_S,
     LOSS_PERCENT,
     LOT_S,
+    LOT_SEED,
+    LOT_SEEDS,
     SCHEMES,
     STEADY_FROM_S,
+    TPCP,
     VCP,
 )
 
@@ -43,13 +46,26 @@ LOT_MEAN = 5
 QUEUE_SHOWN_S = 30
 
 
-def draw(ours: Ours, vcp_shares: Mapping[int, Average], lots: Sequence[Lot]) -> list[Drawn]:
-    """Draw all figures."""
+def draw(
+    ours: Ours,
+    series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]],
+    vcp_shares: Mapping[int, Average],
+    lots: Sequence[Lot],
+) -> list[Drawn]:
+    """Draw all figures. ``series`` has the parking lots of one seed."""
     first = {scheme: runs[0] for scheme, runs in ours.dumbbells.items()}
     with style():
         return [
-            _figure_2("figure2", ours, FLOWS),
-            _figure_2("figure2-aggregates", ours, AGGREGATES),
+            Drawn.of(
+                "finding",
+                "Long's share of L0, before and after L2's Local starts. Bars: means of our runs, "
+                f"with each of {len(LOT_SEEDS)} seeds as a dot. Diamonds: published (of VCP one "
+                "value, for the whole run). Dotted: proportional fairness. ns-2 has neither "
+                "protocol.",
+                _finding(ours),
+            ),
+            _figure_2("figure2", series, FLOWS),
+            _figure_2("figure2-aggregates", series, AGGREGATES),
             Drawn.of(
                 "figure3",
                 "Figure 3. Utilisation of the dumbbell's bottleneck, averaged over one second. "
@@ -79,12 +95,47 @@ def draw(ours: Ours, vcp_shares: Mapping[int, Average], lots: Sequence[Lot]) -> 
         ]
 
 
-def _figure_2(name: str, ours: Ours, reading: Reading) -> Drawn:
-    lots = {scheme: ours.lots[scheme, reading] for scheme in (VCP, DPCP)}
+def _finding(ours: Ours) -> Figure:
+    figure = begin(WIDE_IN)
+    panels = figure.subplots(1, 2, sharey=True)
+    values = {
+        VCP: (published.VCP_L0_PERCENT, published.VCP_L0_PERCENT),
+        DPCP: published.DPCP_L0_PERCENT,
+        TPCP: (None, None),
+    }
+    for index, (axes, name, title) in enumerate(
+        zip(panels, ("l0_long_before", "l0_long_after"), ("before", "after"), strict=True)
+    ):
+        for place, (scheme, colour) in enumerate(zip(SCHEMES, COLOURS, strict=False)):
+            shares = [getattr(lot, name) for lot in ours.lots[scheme, FLOWS]]
+            axes.bar(place, np.mean(shares), width=0.6, color=colour, alpha=0.5)
+            axes.plot([place] * len(shares), shares, ".", color=colour, markersize=4)
+            value = values[scheme][index]
+            if value is not None:
+                axes.plot(place, value, "D", color="black", markersize=5)
+        axes.axhline(
+            reasons.law_percent(FLOWS, joined=bool(index))[0],
+            color="0.45",
+            linewidth=0.8,
+            linestyle=":",
+        )
+        axes.set_xticks(range(len(SCHEMES)), labels=[scheme.label for scheme in SCHEMES])
+        axes.set_title(title, loc="left")
+    panels[0].set_ylim(0, 70)
+    panels[0].set_ylabel("Long's share of L0 (%)")
+    return figure
+
+
+def _figure_2(
+    name: str,
+    series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]],
+    reading: Reading,
+) -> Drawn:
+    lots = {scheme: series[scheme, reading] for scheme in (VCP, DPCP)}
     return Drawn.of(
         name,
-        f"Figure 2, {reading.label}: shares of L0 and L2, in % of the link's rate. Local of L2 "
-        f"starts at {JOINS_S} s.",
+        f"Figure 2, {reading.label}, seed {LOT_SEED}: shares of L0 and L2, in % of the link's "
+        f"rate. Local of L2 starts at {JOINS_S} s.",
         _shares(lots),
     )
 

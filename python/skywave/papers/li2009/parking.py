@@ -23,6 +23,10 @@ PERIODS = ((WARM_S, float(JOINS_S)), (JOINS_S + WARM_S, float(LOT_S)))
 """The measured periods, before and after L2's Local starts, in seconds."""
 
 
+BISECTIONS = 60
+"""Halvings of an interval of Mbps, down to the precision of floats."""
+
+
 @dataclass(frozen=True)
 class LinkSeries:
     """Throughput of each flow at one link, in bit/s. A sample covers the time before it."""
@@ -107,6 +111,26 @@ def series(results: Results, link: str) -> LinkSeries:
     return LinkSeries(
         time_s, columns("long-"), columns(f"local{number}-"), LINKS_MBPS[number] * 1e6
     )
+
+
+def proportional_mbps(long: int, local: int, *, joined: bool) -> float:
+    """Return the rate of all of Long's flows under proportional fairness, in Mbps.
+
+    Proportional fairness maximises the sum of the logarithms of the flows' rates. With ``long``
+    flows that cross all links and ``local`` flows on each link, Long's rate L solves
+    long / L = sum of local / (C - L), over the links that have Local. L2 limits L to its rate in
+    any case. ``joined`` says whether L2 has its Local.
+    """
+    shared = [mbps for hop, mbps in enumerate(LINKS_MBPS) if joined or hop != JOINING]
+    below, above = 0.0, min(LINKS_MBPS)
+    # The left side falls and the right side rises with L. Each step halves the interval.
+    for _ in range(BISECTIONS):
+        middle = (below + above) / 2
+        if long / middle > sum(local / (mbps - middle) for mbps in shared):
+            below = middle
+        else:
+            above = middle
+    return above
 
 
 def ideal(long: int, local: int, link: str, *, joined: bool) -> float:

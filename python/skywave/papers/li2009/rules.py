@@ -28,11 +28,8 @@ EFFECT = 1.5
 
 
 def matching_seeds(lots: Sequence[Lot], reading: Reading) -> tuple[int, int]:
-    """Return for how many seeds Long has its published share of L0 under DPCP, before and after.
-
-    Verdicts use the first of ``variants.LOT_SEEDS``.
-    """
-    found = [variants.find(lots, DPCP, reading, seed=seed) for seed in variants.LOT_SEEDS]
+    """Return for how many seeds Long has its published share of L0 under DPCP, before and after."""
+    found = variants.find_seeds(lots, DPCP, reading)
     before, after = published.DPCP_L0_PERCENT
     return (
         sum(NEAR.holds(before, lot.l0_long_before) for lot in found),

@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from skywave.papers.li2009 import parking, variants
 from skywave.papers.li2009.rules import matching_seeds
-from skywave.papers.li2009.setting import AGGREGATES, DEFAULT, DPCP, FLOWS, PAPER_NETWORK, VCP
+from skywave.papers.li2009.setting import (
+    AGGREGATES,
+    DEFAULT,
+    DPCP,
+    DUMBBELL_S,
+    FLOWS,
+    PAPER_NETWORK,
+    VCP,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from skywave.papers.li2009.cells import Ours
-    from skywave.papers.li2009.parking import Split
+    from skywave.papers.li2009.dumbbell import Course
+    from skywave.papers.li2009.parking import LinkSeries, Split
     from skywave.papers.li2009.setting import Choices, Reading, Scheme
 
 
@@ -21,6 +31,10 @@ def of_lots(lots: Sequence[variants.Lot]) -> dict[str, variants.Lot]:
     """Return the stored parking lots that the text mentions."""
     return {
         "default": variants.find(lots, DPCP, FLOWS),
+        "at_once": variants.find(lots, DPCP, FLOWS, variants.AT_ONCE),
+        "at_once_alone": variants.find(lots, DPCP, AGGREGATES, variants.AT_ONCE),
+        "halves": variants.find(lots, DPCP, FLOWS, variants.HALVES),
+        "samples": variants.find(lots, DPCP, FLOWS, variants.SAMPLES),
         "limits": variants.find(lots, DPCP, FLOWS, variants.LIMITS),
         "limits_alone": variants.find(lots, DPCP, AGGREGATES, variants.LIMITS),
         "waits": variants.find(lots, DPCP, FLOWS, variants.WAITS),
@@ -34,12 +48,11 @@ def of_lots(lots: Sequence[variants.Lot]) -> dict[str, variants.Lot]:
 
 def of_seeds(lots: Sequence[variants.Lot]) -> dict[str, Any]:
     """Return the numbers on DPCP's parking lots with 30 and 10 senders and different seeds."""
+    found = variants.find_seeds(lots, DPCP, FLOWS)
     before, after = matching_seeds(lots, FLOWS)
     return {
-        "seeds": variants.LOT_SEEDS,
-        "after_percent": [
-            variants.find(lots, DPCP, FLOWS, seed=seed).l0_long_after for seed in variants.LOT_SEEDS
-        ],
+        "seeds": [lot.seed for lot in found],
+        "after_percent": [lot.l0_long_after for lot in found],
         "matching_before": before,
         "matching_after": after,
     }
@@ -72,11 +85,33 @@ def of_dumbbells(dumbbells: Sequence[variants.Dumbbell]) -> dict[str, Any]:
     }
 
 
-def lot_row(scheme: Scheme, reading: Reading, link: str, ours: Ours) -> dict[str, Any]:
+def transition_s(courses: Sequence[Course]) -> float:
+    """Return the mean transition time; one that does not end counts as the whole run."""
+    return float(np.mean([course.transition_s or float(DUMBBELL_S) for course in courses]))
+
+
+def lot_means(
+    lots: Sequence[variants.Lot], scheme: Scheme, reading: Reading
+) -> tuple[float, float, float, float]:
+    """Return Long's parts of L0's traffic and of L2's rate, before and after: means over seeds."""
+    found = variants.find_seeds(lots, scheme, reading)
+
+    def mean(name: str) -> float:
+        return float(np.mean([getattr(lot, name) for lot in found]))
+
+    return (
+        mean("l0_long_before"),
+        mean("l0_long_after"),
+        mean("l2_long_of_link_before"),
+        mean("l2_long_of_link_after"),
+    )
+
+
+def lot_row(
+    scheme: Scheme, reading: Reading, link: str, series: Mapping[str, LinkSeries]
+) -> dict[str, Any]:
     """Return the shares of a link before and after L2's Local starts, and those by max-min."""
-    splits: list[Split] = [
-        ours.lots[scheme, reading][link].split(period) for period in parking.PERIODS
-    ]
+    splits: list[Split] = [series[link].split(period) for period in parking.PERIODS]
     return {
         "scheme": scheme,
         "reading": reading,

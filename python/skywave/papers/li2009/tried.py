@@ -2,9 +2,9 @@
 
 A reading combines up to three rules, each of which has its sentence in ``RULES``:
 
-- After a decrease: wait for t_rho, as the published codes of VCP do, or for a round-trip time.
-- On a loss under a chain: halve cwnd, as VCP does, or leave it to the load factor.
-- Routers average samples of their queue, or its means in intervals.
+- After a decrease: wait for a round-trip time, or for t_rho as the published codes of VCP do.
+- On a loss under a chain: leave cwnd to the load factor, or halve it as VCP does.
+- Routers average means of their queue in intervals, or samples.
 
 The readings, their sentences and their seeds are fixed here; what they come to is stored.
 ``python -m skywave.papers stored li2009/tried`` runs and stores them.
@@ -12,73 +12,51 @@ The readings, their sentences and their seeds are fixed here; what they come to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from skywave.papers.li2009 import cells, experiments, setting, variants
 from skywave.papers.li2009.cells import Ours
-from skywave.papers.li2009.setting import DEFAULT, READINGS, Choices
+from skywave.papers.li2009.sentences import HOLDING, LITTLE_AFFECTED
+from skywave.papers.li2009.setting import DEFAULT, LOT_SEEDS, READINGS, Choices
 from skywave.papers.stored import Table
+from skywave.papers.tried import Tried, tried_by_seed
 from skywave.simulate import run_many
 
-SEEDS = range(1, 9)
-"""Seeds of the parking lots. A value of Figure 2 is judged by its mean over them."""
-
 RULES = {
-    "holds after a decrease": (
-        '"After holding a decreased value of cwnd for a Round Trip Time (RTT), VCP applies the AI '
-        'policy" (section 2.2). That DPCP does the same is inferred.'
+    DEFAULT.label: (
+        f'"{HOLDING}" (section 2.2); that DPCP does the same is inferred. Section 3.4 handles lost '
+        f'digits and names no reduction, and "{LITTLE_AFFECTED}" (section 4.3); a timeout still '
+        "sets cwnd to 1. The paper does not say how q is averaged: VCP's authors average the means "
+        "of intervals in their code for ns-2."
     ),
-    "chains ignore losses": (
-        'Section 3.4 handles lost digits and names no reduction, and "the performance of DPCP is '
-        'not significantly affected for packet loss rates less than 30%" (section 4.3). A timeout '
-        "still sets cwnd to 1."
-    ),
-    "routers average means": (
-        "The paper does not say how q is averaged. VCP's authors average the means of intervals in "
-        "their code for ns-2; the default follows Chen et al. 2010, equation A2."
+    "ignores overload after a decrease": (
+        "Not in the paper: VCP's authors' code for ns-2 ignores overload for t_rho, then increases "
+        "additively for a round-trip time."
     ),
     "freezes after a decrease": (
         "Not in the paper: a later implementation of VCP for ns-3 changes nothing for t_rho, then "
         "increases additively."
     ),
+    "chains halve on losses": "Not in the paper: VCP does, and chains extend VCP.",
+    "routers average samples": "Not in the paper: Chen et al. 2010, equation A2.",
 }
-"""The sentence behind each rule that differs from the default."""
+"""The sentence behind each rule."""
 
-HOLDS = replace(DEFAULT, after_decrease="holds")
-FREEZES = replace(DEFAULT, after_decrease="freezes")
+CODES = replace(DEFAULT, after_decrease="ignores-overload")
 CHOICES = (
     *(
-        replace(choices, on_loss="ignores") if ignores else choices
-        for choices in (
-            DEFAULT,
-            HOLDS,
-            replace(DEFAULT, average="means"),
-            replace(HOLDS, average="means"),
-        )
-        for ignores in (False, True)
+        replace(choices, average=average, on_loss=on_loss)
+        for choices in (DEFAULT, CODES)
+        for average in ("means", "samples")
+        for on_loss in ("ignores", "halves")
     ),
-    FREEZES,
+    replace(DEFAULT, after_decrease="freezes", average="samples", on_loss="halves"),
 )
-"""All combinations of the three rules, and the later implementation's rule."""
+"""All combinations of the three rules, and the later implementation's rule with VCP's others.
 
-
-@dataclass(frozen=True)
-class Tried:
-    """What a reading came to.
-
-    ``matches`` counts published values that it meets, with the means of the parking lots over
-    ``SEEDS``; ``fewest`` and ``most`` are the counts with the parking lots of a single seed.
-    """
-
-    choices: str
-    matches: int
-    fewest: int
-    most: int
-    cells: str
-    """The published values that it meets, separated by spaces."""
+The first is that of the verdicts: it follows the paper's words where there are any.
+"""
 
 
 def attempt(choices: Choices) -> Tried:
@@ -87,10 +65,13 @@ def attempt(choices: Choices) -> Tried:
         (scheme, reading, seed): setting.lot(scheme, reading, choices, seed)
         for scheme in experiments.PUBLISHED_LOTS
         for reading in READINGS
-        for seed in SEEDS
+        for seed in LOT_SEEDS
     }
     dumbbells, transfers = experiments.dumbbells(choices), experiments.transfers(choices)
-    series = dict(zip(lots, map(experiments.shown_links, run_many(lots.values())), strict=True))
+    outcomes = {
+        key: variants.lot_outcome((key[0], key[1], choices, key[2]), results)
+        for key, results in zip(lots, run_many(lots.values()), strict=True)
+    }
     courses = experiments.courses(dict(zip(dumbbells, run_many(dumbbells.values()), strict=True)))
     times = experiments.times(dict(zip(transfers, run_many(transfers.values()), strict=True)))
     stored = (variants.LOTS.read(), variants.DUMBBELLS.read())
@@ -98,7 +79,7 @@ def attempt(choices: Choices) -> Tried:
         cells.published_cells(
             Ours(
                 lots={
-                    (scheme, reading): series[scheme, reading, seed]
+                    (scheme, reading): [outcomes[scheme, reading, seed]]
                     for scheme in experiments.PUBLISHED_LOTS
                     for reading in READINGS
                 },
@@ -107,16 +88,9 @@ def attempt(choices: Choices) -> Tried:
             ),
             *stored,
         )
-        for seed in SEEDS
+        for seed in LOT_SEEDS
     ]
-    met = [
-        same[0].id
-        for same in zip(*judged, strict=True)
-        if all(cell.ours is not None for cell in same)
-        and same[0].rule.holds(same[0].published, float(np.mean([cell.ours for cell in same])))
-    ]
-    by_seed = [sum(cell.verdict == "match" for cell in one) for one in judged]
-    return Tried(choices.label, len(met), min(by_seed), max(by_seed), " ".join(met))
+    return tried_by_seed(choices.label, judged)
 
 
 TABLE = Table(Path(__file__).with_name("tried.csv"), Tried, CHOICES, attempt)

@@ -1,4 +1,6 @@
-"""Variants of what the paper leaves open, one at a time. They take minutes, so they are stored.
+"""Parking lots and dumbbells, also with variants of what the paper leaves open, one at a time.
+
+They take minutes, so they are stored.
 
 ``python -m skywave.papers stored li2009`` runs and stores them.
 """
@@ -13,7 +15,9 @@ from skywave.papers.li2009 import dumbbell, parking, setting
 from skywave.papers.li2009.setting import (
     DEFAULT,
     DPCP,
+    LOT_S,
     LOT_SEED,
+    LOT_SEEDS,
     PAPER_NETWORK,
     READINGS,
     SCHEMES,
@@ -28,7 +32,9 @@ from skywave.papers.stored import Table
 from skywave.simulate import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from skywave.results import Results
 
 INTERVALS_MS = (500, 1000, 2000)
 """Values of t_rho other than VCP's 200 ms, up to the round-trip time of Long."""
@@ -37,11 +43,23 @@ WAITS = replace(DEFAULT, acts="when-complete")
 SLOW = replace(DEFAULT, interval_ms=500)
 SLOW_ROUTERS = replace(DEFAULT, interval_ms=500, senders_interval_ms=DEFAULT.interval_ms)
 SLOW_SENDERS = replace(DEFAULT, senders_interval_ms=500)
+AT_ONCE = replace(DEFAULT, after_decrease="ignores-overload")
+"""Senders that wait for t_rho after a decrease, and not for a round-trip time."""
+HALVES = replace(DEFAULT, on_loss="halves")
+SAMPLES = replace(DEFAULT, average="samples")
 
 CHOICES: dict[Scheme, tuple[Choices, ...]] = {
-    VCP: (DEFAULT, *(replace(DEFAULT, interval_ms=ms) for ms in INTERVALS_MS)),
+    VCP: (
+        DEFAULT,
+        AT_ONCE,
+        SAMPLES,
+        *(replace(DEFAULT, interval_ms=ms) for ms in INTERVALS_MS),
+    ),
     DPCP: (
         DEFAULT,
+        AT_ONCE,
+        HALVES,
+        SAMPLES,
         LIMITS,
         WAITS,
         SLOW_ROUTERS,
@@ -59,9 +77,6 @@ NETWORKS = (
 )
 """Dumbbells, each of them run with the default choices."""
 
-OTHER_SEEDS = (2, 3, 4)
-"""Seeds of DPCP's parking lots other than that of the verdicts."""
-LOT_SEEDS = (LOT_SEED, *OTHER_SEEDS)
 LotKey = tuple[Scheme, Reading, Choices, int]
 LOT_KEYS: tuple[LotKey, ...] = (
     *(
@@ -70,7 +85,13 @@ LOT_KEYS: tuple[LotKey, ...] = (
         for scheme in SCHEMES
         for choices in CHOICES[scheme]
     ),
-    *((DPCP, reading, DEFAULT, seed) for reading in READINGS for seed in OTHER_SEEDS),
+    *(
+        (scheme, reading, DEFAULT, seed)
+        for reading in READINGS
+        for scheme in SCHEMES
+        for seed in LOT_SEEDS
+        if seed != LOT_SEED
+    ),
 )
 DumbbellKey = tuple[Scheme, Network, Choices]
 DUMBBELL_KEYS: tuple[DumbbellKey, ...] = (
@@ -86,15 +107,20 @@ DUMBBELL_KEYS: tuple[DumbbellKey, ...] = (
 
 @dataclass(frozen=True)
 class Lot:
-    """The outcome of a parking lot, before and after L2's Local starts, in percent."""
+    """The outcome of a parking lot, before and after L2's Local starts, in percent.
+
+    ``l0_local_over_long`` is a ratio, of both periods and the time between them.
+    """
 
     scheme: str
     reading: str
     choices: str
     seed: int
+    l0_local_over_long: float
     l0_long_before: float
     l0_long_after: float
     l2_long_of_link_before: float
+    l2_long_of_link_after: float
     l2_long_after: float
     l0_utilisation_after: float
     l2_utilisation_after: float
@@ -119,20 +145,26 @@ class Dumbbell:
 
 def run_lot(key: LotKey) -> Lot:
     """Run a parking lot and return its outcome."""
-    results = run(setting.lot(*key))
+    return lot_outcome(key, run(setting.lot(*key)))
+
+
+def lot_outcome(key: LotKey, results: Results) -> Lot:
+    """Return the outcome of a parking lot's run."""
     scheme, reading, choices, seed = key
+    links = {link: parking.series(results, link) for link in ("L0", "L2")}
     before, after = (
-        {link: parking.series(results, link).split(period) for link in ("L0", "L2")}
-        for period in parking.PERIODS
+        {link: series.split(period) for link, series in links.items()} for period in parking.PERIODS
     )
     return Lot(
         scheme.name,
         reading.name,
         choices.label,
         seed,
+        _or_nan(links["L0"].split((parking.WARM_S, LOT_S)).local_over_long),
         before["L0"].long_percent,
         after["L0"].long_percent,
         before["L2"].long_of_link_percent,
+        after["L2"].long_of_link_percent,
         after["L2"].long_percent,
         after["L0"].utilisation_percent,
         after["L2"].utilisation_percent,
@@ -178,6 +210,22 @@ def find(
     """Return the row of one parking lot."""
     key = (scheme.name, reading.name, choices.label, seed)
     return next(row for row in rows if (row.scheme, row.reading, row.choices, row.seed) == key)
+
+
+def find_seeds(rows: Iterable[Lot], scheme: Scheme, reading: Reading) -> list[Lot]:
+    """Return the rows of one parking lot with all seeds, in the order of the seeds."""
+    key = (scheme.name, reading.name, DEFAULT.label)
+    found = [row for row in rows if (row.scheme, row.reading, row.choices) == key]
+    return sorted(found, key=lambda row: row.seed)
+
+
+def by_protocol(rows: Sequence[Lot]) -> dict[tuple[Scheme, Reading], list[Lot]]:
+    """Return the rows of all parking lots with the default choices, each with all seeds."""
+    return {
+        (scheme, reading): find_seeds(rows, scheme, reading)
+        for scheme in SCHEMES
+        for reading in READINGS
+    }
 
 
 def find_dumbbell(

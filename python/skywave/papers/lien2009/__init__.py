@@ -11,25 +11,32 @@ from skywave.papers.lien2009 import (
     beyond,
     canonical,
     cells,
+    claims,
     figures,
+    further,
     matrix,
     measures,
     oracle,
     seeds,
+    sentences,
     setting,
+    tried,
 )
 from skywave.papers.lien2009.measures import over_runs
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Ns2Source
+from skywave.papers.reproduction import Citation, Finding, Ns2Source
 from skywave.papers.stages import run_plans, stage
+from skywave.quantities import Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from skywave.papers.cells import Cell
     from skywave.papers.figures import Drawn
     from skywave.papers.lien2009.cells import Runs
+    from skywave.papers.lien2009.further import Further
     from skywave.papers.lien2009.oracle import Periods
-    from skywave.papers.lien2009.setting import Conditions
+    from skywave.papers.lien2009.setting import Conditions, Transport
     from skywave.papers.protocol import Options
     from skywave.results import Results
 
@@ -42,6 +49,7 @@ class Measured:
     ns2: Mapping[str, Periods]
     beyond: Mapping[beyond.Case, beyond.Outcome]
     canonical: Mapping[tuple[str, int], Results]
+    further: Further
 
 
 def _run(options: Options) -> Ran[Measured]:
@@ -66,7 +74,7 @@ def _run(options: Options) -> Ran[Measured]:
     }
     first = min(setting.SEEDS)
     return Ran(
-        measured=Measured(ours, oracle.periods(), beyond.outcomes(others), drawn),
+        measured=Measured(ours, oracle.periods(), beyond.outcomes(others), drawn, further.read()),
         # One run of each setting. The others differ only in their seed.
         scenarios={
             conditions.name: plan[conditions, first] for conditions in setting.ALL_CONDITIONS
@@ -82,9 +90,33 @@ def _figures(measured: Measured) -> list[Drawn]:
     """Draw the paper's figures and those of our own sections."""
     ours, ns2 = measured.ours, measured.ns2
     return [
+        figures.draw_finding(ours, ns2),
         *figures.draw(ours, ns2, oracle.seconds()),
         *figures.draw_ours(ours, ns2, measured.beyond, measured.canonical),
     ]
+
+
+def _claims(measured: Measured) -> list[Cell]:
+    """Judge what the paper says elsewhere than in its tables and figures."""
+    return claims.further_claims(measured.ours, measured.ns2, measured.further)
+
+
+def _finding(measured: Measured) -> Finding:
+    """Say what a call loses beside one TCP flow, over each transport."""
+
+    def beside_one(transport: Transport, what: str) -> str:
+        runs = measured.ours[setting.Conditions("NewReno", transport)]
+        return f"{over_runs(runs, what).mean[1]:.0f}"
+
+    return Finding(
+        "On a slow link, one file transfer over TCP is enough to ruin a phone call over DCCP, as "
+        f"the paper says: {beside_one('dccp', 'loss_percent')} % of its packets do not arrive "
+        f"(published: {cells.LOSS['NewReno'][1]:.0f} %). But the same call over UDP, which keeps "
+        f"{beside_one('udp', 'ratio_percent')} % of its rate, is no answer: "
+        f"{beside_one('udp', 'late_percent')} % of its packets arrive later than the "
+        f"{setting.DEADLINE_S * 1e3:.0f} ms that the paper allows.",
+        "finding",
+    )
 
 
 def _readings(measured: Measured) -> list[dict[str, Any]]:
@@ -139,6 +171,34 @@ def _sections(measured: Measured) -> dict[str, Any]:
             )
         ],
         "beyond": beyond.tables(measured.beyond),
+        "sentences": sentences.SENTENCES,
+        "held": sentences.held([*cells.published_cells(ours, ns2), *_claims(measured)]),
+        "varied": [
+            row
+            for tcp in setting.FLAVOURS
+            for row in sorted(
+                (
+                    further.varied(setting.Conditions(tcp), ours[setting.Conditions(tcp)]),
+                    *(other for other in measured.further.varied if other.tcp == tcp),
+                ),
+                key=lambda row: (Rate(row.rate).bps, Duration(row.latency).seconds),
+            )
+        ],
+        "by_latency": [
+            next(row for row in measured.further.of_latency("NewReno") if row.latency == latency)
+            for latency in (setting.LATENCIES[0], setting.LATENCIES[-1])
+        ],
+        "all_tcp_first": measured.further.tcp_first,
+        "shares": [
+            _share(setting.Conditions(tcp, transport), ours)
+            for tcp in setting.FLAVOURS
+            for transport in setting.TRANSPORTS
+        ],
+        "tried": tried.TABLE.read(),
+        "tried_rules": {reading.label: reading.sentence for reading in tried.READINGS},
+        "distances": tried.distances(ours, ns2),
+        "least_inverted_ratio": tried.least_inverted_ratio(),
+        "longest_ms": setting.LONGEST_MS,
     }
 
 
@@ -153,6 +213,24 @@ def _beside_vegas(ours: Runs) -> dict[str, float]:
         "short_ms": float(delays[above - 1]),
         "long_ms": float(delays[above]),
         "long_runs": delays.size - above,
+    }
+
+
+def _share(conditions: Conditions, ours: Runs) -> dict[str, Any]:
+    """Return the call's share relative to that of the first TCP flow, in bytes and packets.
+
+    It is that beside one flow, and beside five.
+    """
+    runs = ours[conditions]
+    on_wire_b = setting.ON_WIRE_B[conditions.transport]
+    percent = [
+        further.of_tcp_percent(runs, slice(begin_s, begin_s + setting.GAP_S))
+        for begin_s in (setting.GAP_S, setting.STREAMS * setting.GAP_S)
+    ]
+    return {
+        "label": f"{conditions.transport.upper()} beside {conditions.tcp}",
+        "bytes": percent,
+        "packets": [share * setting.SEGMENT_ON_WIRE_B / on_wire_b for share in percent],
     }
 
 
@@ -250,11 +328,13 @@ PAPER = Paper(
     parameters=setting.PARAMETERS,
     run=_run,
     cells=lambda measured: cells.published_cells(measured.ours, measured.ns2),
+    claims=_claims,
+    finding=_finding,
     comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
     figures=_figures,
     readings=_readings,
     sections=_sections,
     golden=oracle.renew,
-    stored=(seeds.TABLE,),
+    stored=(seeds.TABLE, further.VARIED, further.TCP_FIRST, further.RIVALS, tried.TABLE),
     network=matrix.NETWORK,
 )

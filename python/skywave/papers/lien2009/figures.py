@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
+from skywave.papers.figures import COLOURS, TALL_IN, TITLE_IN, WIDE_IN, Drawn, begin, style
 from skywave.papers.lien2009 import beyond, canonical, cells
 from skywave.papers.lien2009.measures import over_runs
-from skywave.papers.lien2009.setting import GAP_S, LONG_CALL, VOICE_S, Conditions
+from skywave.papers.lien2009.setting import (
+    FLAVOURS,
+    GAP_S,
+    LONG_CALL,
+    STREAMS,
+    TRANSPORTS,
+    VOICE_S,
+    Conditions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +32,48 @@ if TYPE_CHECKING:
     from skywave.results import Results
 
 BAND = "bands: one standard deviation of single runs"
+
+
+def draw_finding(ours: Runs, ns2: Mapping[str, Periods]) -> Drawn:
+    """Draw what a call keeps beside each TCP: published, ours and ns-2's."""
+    with style():
+        return Drawn.of(
+            "finding",
+            "Packets of the call that arrive, relative to those without TCP, by the number of TCP "
+            f"flows beside it. Means over all seeds; {BAND}. Diamonds: the paper's Table 3 (DCCP; "
+            "it has none for UDP). Black: ns-2.",
+            _kept(ours, ns2),
+        )
+
+
+def _kept(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
+    figure = begin(WIDE_IN, above_in=2 * TITLE_IN)
+    panels = figure.subplots(1, len(FLAVOURS), sharey=True)
+    flows = np.arange(STREAMS + 1)
+    for axes, tcp in zip(panels, FLAVOURS, strict=True):
+        for transport, colour in zip(TRANSPORTS, (COLOURS[0], COLOURS[2]), strict=True):
+            conditions = Conditions(tcp, transport)
+            spread = over_runs(ours[conditions], "ratio_percent")
+            _band(axes, flows, spread, colour, f"{transport.upper()}, Skywave")
+            theirs = ns2[conditions.name].ratio_percent.mean
+            axes.plot(flows, theirs, color="black", linewidth=0.8, linestyle=(0, (4, 2)))
+        published = (100, *cells.RATIO[tcp])
+        axes.plot(
+            flows,
+            published,
+            color=COLOURS[0],
+            marker="D",
+            linestyle="none",
+            label="DCCP, published",
+        )
+        axes.set_xlim(-0.4, STREAMS + 0.4)
+        axes.set_ylim(0, 115)
+        axes.set_xticks(flows)
+        axes.set_title(tcp, loc="left")
+    panels[0].set_ylabel("Packets that arrive (%)")
+    panels[len(FLAVOURS) // 2].set_xlabel("TCP flows")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper right", ncols=3)
+    return figure
 
 
 def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds]) -> list[Drawn]:

@@ -26,8 +26,6 @@ BLOCK = 10
 """Seeds in each of the blocks that the report's seeds are divided into."""
 LAST = 400
 """The last seed of the other blocks, which have as many seeds as the report."""
-JUDGED = (*setting.TABLES, setting.Conditions("NewReno", "udp"))
-"""The settings with published values."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +77,12 @@ def count(seeds: range) -> Count:
     runs = measure_each(
         {
             (conditions, seed): setting.scenario(conditions, seed)
-            for conditions in JUDGED
+            for conditions in setting.JUDGED
             for seed in seeds
         },
         lambda key, results: measures.from_results(key[0], results),
     )
-    ours = {conditions: [runs[conditions, seed] for seed in seeds] for conditions in JUDGED}
+    ours = {conditions: [runs[conditions, seed] for seed in seeds] for conditions in setting.JUDGED}
     return _count(seeds, published_cells(ours, oracle.periods()))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from skywave.papers.reproduction import Parameter
+from skywave.quantities import Duration, Rate
 from skywave.scenario import (
     Adapt,
     Dccp,
@@ -56,6 +57,16 @@ BOTTLENECK = "r1->r2"
 VOICE = "voice"
 """The name of the call's flow."""
 PAPER_RATE = "0.25 Mbps"
+PAPER_LATENCY = "50 ms"
+LATENCIES = ("10 ms", "25 ms", "100 ms", "200 ms")
+"""Latencies of the bottleneck beside the paper's 50 ms, shorter and longer."""
+RATES = ("1.5 Mbps", "5 Mbps", "10 Mbps")
+"""The ends of Table 1's range, and a rate between them."""
+
+
+Transport = Literal["dccp", "udp"]
+"""The call's."""
+TRANSPORTS: tuple[Transport, ...] = ("dccp", "udp")
 
 
 @dataclass(frozen=True)
@@ -63,9 +74,10 @@ class Conditions:
     """What varies between settings: the paper's variables, and those of our own sections."""
 
     tcp: str
-    transport: Literal["dccp", "udp"] = "dccp"
+    transport: Transport = "dccp"
     scenario: int = 1
     rate: str = PAPER_RATE
+    latency: str = PAPER_LATENCY
     segment_size: str | None = None
     tells_rtt: bool = False
     jitter: bool = True
@@ -78,6 +90,8 @@ class Conditions:
         name = f"scenario{self.scenario}-{self.transport}-{self.tcp.lower()}"
         if self.rate != PAPER_RATE:
             name += "-" + self.rate.replace(" ", "")
+        if self.latency != PAPER_LATENCY:
+            name += "-" + self.latency.replace(" ", "")
         if self.segment_size is not None:
             name += "-s" + self.segment_size.removesuffix(" B")
         if self.tells_rtt:
@@ -94,10 +108,12 @@ class Conditions:
 TABLES = tuple(Conditions(tcp) for tcp in FLAVOURS)
 """The conditions of Tables 3 and 4."""
 UDP = tuple(Conditions(tcp, "udp") for tcp in FLAVOURS)
+JUDGED = (*TABLES, Conditions("NewReno", "udp"))
+"""The settings with published values."""
 DRAWN = ("NewReno", "Vegas")
 """The TCPs of Figures 2 to 6."""
 TCP_FIRST = tuple(
-    Conditions(tcp, transport, scenario=2) for tcp in DRAWN for transport in ("dccp", "udp")
+    Conditions(tcp, transport, scenario=2) for tcp in DRAWN for transport in TRANSPORTS
 )
 LONG_CALL = Conditions("NewReno", scenario=3)
 LITERAL_S = Conditions("NewReno", segment_size="1460 B")
@@ -128,11 +144,21 @@ ADAPTIVE_FRAMES = 6
 JITTER = "50 ms"
 """Maximum delay before TCP senders send what their windows allow (ns-2's ``overhead_``). It is
 about the transmission time of a segment at the bottleneck (48 ms), which breaks phase effects."""
-QUEUE = DropTail(packets=19)
-"""ns-2's limit of 20 includes the packet in transmission."""
+QUEUE_PACKETS = 20
+"""ns-2's limit, which includes the packet in transmission."""
+QUEUE = DropTail(packets=QUEUE_PACKETS - 1)
 ACCESS: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "queue": QUEUE}
 """The links of the sending and the receiving host, which all flows share. Voice that queues behind
 a burst of TCP at the sender meets a fuller queue at the bottleneck."""
+ON_WIRE_B: dict[Transport, int] = {"dccp": DCCP_FRAME_B + 32, "udp": UDP_FRAME_B + 28}
+"""The sizes of the call's packets, with 20 B of IP and 12 B of DCCP or 8 B of UDP."""
+SEGMENT_ON_WIRE_B = 1500
+LONGEST_MS = 1e3 * (
+    QUEUE_PACKETS * SEGMENT_ON_WIRE_B * 8 / Rate(PAPER_RATE).bps
+    + Duration(PAPER_LATENCY).seconds
+    + 2 * Duration(ACCESS["delay"]).seconds
+)
+"""The longest delay that the network allows: a full queue of segments, and propagation."""
 
 
 def scenario(conditions: Conditions, seed: int) -> Scenario:
@@ -144,7 +170,7 @@ def scenario(conditions: Conditions, seed: int) -> Scenario:
         seed=seed,
         nodes=["n0", "r1", "r2", "n3"],
         links=[
-            Link(from_="r1", to="r2", rate=conditions.rate, delay="50 ms", queue=QUEUE),
+            Link(from_="r1", to="r2", rate=conditions.rate, delay=conditions.latency, queue=QUEUE),
             Link(from_="n0", to="r1", **ACCESS),
             Link(from_="r2", to="n3", **ACCESS),
         ],
@@ -224,6 +250,11 @@ PARAMETERS = (
         "Bottleneck r1-r2",
         "0.25 Mbps, 50 ms each way",
         "paper's text; its Table 1 has 1.5 to 10 Mbps, which the idle delay of 73 ms excludes",
+    ),
+    Parameter(
+        "Other latencies of r1-r2",
+        ", ".join(LATENCIES),
+        "ours: the paper varied the latency but does not say how",
     ),
     Parameter("Access links", "10 Mbps, 10 ms", "paper"),
     Parameter("Queues", "drop-tail, 20 packets (with the one on the wire), all links", "paper"),

@@ -6,39 +6,67 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skywave.fairness import jain
-from skywave.papers.nor2011 import cells, figures, matrix, measures, oracle, setting
+from skywave.papers.nor2011 import (
+    cells,
+    claims,
+    figures,
+    further,
+    matrix,
+    measures,
+    oracle,
+    setting,
+    tried,
+)
+from skywave.papers.nor2011.sentences import SENTENCES
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation
-from skywave.papers.stages import run_each, stage
+from skywave.papers.reproduction import Citation, Finding
+from skywave.papers.stages import run_plans, stage
+from skywave.printing import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from skywave.papers.cells import Cell
+    from skywave.papers.nor2011.further import Further
     from skywave.papers.nor2011.measures import Series
     from skywave.papers.nor2011.setting import Conditions
+    from skywave.papers.nor2011.tried import Scanned
     from skywave.papers.protocol import Options
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Both experiments and the runs of our own sections, and ns-2's results for the same."""
+    """Both experiments and the runs of our own sections, ns-2's results for the same, and more."""
 
     ours: Mapping[Conditions, Series]
     ns2: Mapping[Conditions, Series]
+    further: Further
+    """Our runs for claims that neither experiment tests."""
+    scanned: Sequence[Scanned]
+    """The stored scan of send queues."""
 
 
 def _run(options: Options) -> Ran[Measured]:
-    """Run both experiments and our own sections, and get ns-2's results."""
+    """Run both experiments, our own sections and further claims, and get ns-2's results."""
     scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
-    results = run_each(scenarios, stage(options.progress, "Skywave"))
+    others = further.scenarios()
+    results, other_results = run_plans(
+        scenarios, others, progress=stage(options.progress, "Skywave")
+    )
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
     ns2, source = oracle.ORACLE.consult(
         live=options.live_ns2, progress=stage(options.progress, "ns-2")
     )
     return Ran(
-        measured=Measured(ours, ns2),
-        scenarios={conditions.name: scenario for conditions, scenario in scenarios.items()},
-        results={conditions.name: run for conditions, run in results.items()},
+        measured=Measured(ours, ns2, further.measure(other_results), tried.SCAN.read()),
+        scenarios={
+            **{conditions.name: scenario for conditions, scenario in scenarios.items()},
+            **others,
+        },
+        results={
+            **{conditions.name: run for conditions, run in results.items()},
+            **other_results,
+        },
         ns2=source,
     )
 
@@ -60,12 +88,40 @@ def _readings(measured: Measured) -> list[dict[str, Any]]:
     ]
 
 
+def _cells(measured: Measured) -> list[Cell]:
+    return cells.published_cells(measured.ours, measured.ns2)
+
+
+def _claims(measured: Measured) -> list[Cell]:
+    return claims.further_claims(measured.ours, measured.ns2, measured.further)
+
+
+def _finding(measured: Measured) -> Finding:
+    """Return how much sooner a larger threshold fills the link: the published gain, and ours."""
+    judged = {cell.id: cell for cell in _cells(measured)}
+    gain = judged["fig3/200-sooner-than-20"]
+    return Finding(
+        "Starting up more boldly (with a slow-start threshold of "
+        f"{setting.PUBLISHED_SSTHRESH[-1]} packets instead of {setting.PUBLISHED_SSTHRESH[0]}) "
+        f"fills a satellite link {number(gain.ours)} s sooner here and {number(gain.ns2)} s sooner "
+        f"in ns-2, not {number(gain.published)} s as published: the first burst overflows the "
+        "short queue before the link, and the sender must slow down again.",
+        "figure3",
+    )
+
+
 def _sections(measured: Measured) -> dict[str, Any]:
     """Return the values of this report's own sections."""
     ours, both = measured.ours, _both(measured)
     wide = _sharing(setting.WIDE_WINDOW, "Skywave", ours[setting.WIDE_WINDOW])
     wide_mbps = {"DCCP": wide["dccp_mbps"], "TCP": wide["tcp_mbps"]}
     return {
+        **tried.sections(measured.scanned),
+        "published_ssthresh": setting.PUBLISHED_SSTHRESH,
+        "table_1": cells.TABLE_1,
+        "published_full_s": cells.FIGURE_3_S,
+        "sentences": SENTENCES,
+        "verdicts": {cell.id: cell.verdict for cell in (*_cells(measured), *_claims(measured))},
         "send_queue": [
             {
                 "ssthresh": conditions.ssthresh,
@@ -134,11 +190,14 @@ PAPER = Paper(
     ),
     parameters=setting.PARAMETERS,
     run=_run,
-    cells=lambda measured: cells.published_cells(measured.ours, measured.ns2),
+    cells=_cells,
     comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
+    claims=_claims,
+    finding=_finding,
     figures=lambda measured: figures.draw(measured.ours, measured.ns2),
     readings=_readings,
     sections=_sections,
+    stored=(tried.SCAN, tried.TABLE),
     golden=oracle.ORACLE.renew,
     network=matrix.NETWORK,
     controls=matrix.CONTROLS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
+from skywave.papers.nor2011.cells import FIGURE_3_S
 from skywave.papers.nor2011.setting import (
     EXPERIMENT_1,
     PUBLISHED_SSTHRESH,
@@ -47,7 +48,7 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]) ->
                 "Figure 3. Throughput of DCCP TCP-like for four initial slow-start thresholds, "
                 f"experiment 2 (samples of 1 s, and means over {THRESHOLD_MEAN_S} s). Dotted: "
                 "about 160 s and about 100 s, when the paper's flows reach the maximum with 20 and "
-                "with 200 packets.",
+                "with 200 packets, in the colours of these thresholds.",
                 _thresholds(ours, ns2, second),
             ),
             Drawn.of(
@@ -124,8 +125,8 @@ def _thresholds(
                 color=colour,
                 label=f"{conditions.ssthresh} packets",
             )
-        for published_s in (100, 160):
-            axes.axvline(published_s, color="0.45", linewidth=0.8, linestyle=":")
+        for published_s, colour in zip(FIGURE_3_S.values(), (COLOURS[0], COLOURS[-1]), strict=True):
+            axes.axvline(published_s, color=colour, linewidth=1.2, linestyle=":")
         _throughput_axes(axes, 200)
         axes.set_title(title, loc="left")
     panels[0].legend(

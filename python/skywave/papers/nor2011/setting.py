@@ -7,9 +7,13 @@ Slow-start Threshold Manipulation", 2011.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from skywave.papers.reproduction import Parameter
-from skywave.scenario import Cbr, Dccp, DropTail, Ftp, Probes, Scenario, Tcp
+from skywave.scenario import Cbr, Dccp, DropTail, Ftp, Probes, Scenario, Tcp, TraceSteps
+
+if TYPE_CHECKING:
+    from skywave.scenario.parts import Growth
 
 PUBLISHED_SSTHRESH = (20, 50, 100, 200)
 """Initial slow-start thresholds of experiment 2, in packets."""
@@ -29,7 +33,12 @@ PAPER_TCP_WINDOW = 20
 WIDE_TCP_WINDOW = 1000
 """A TCP window that never limits, in segments, for the section on fair sharing."""
 
+CBR = Cbr(rate="2 Mbps", datagram="500 B")
+"""The application of the DCCP flow."""
+PAPER_QUEUE = 19
+"""The bottleneck's queue in packets. ns-2's 20 include the one on the wire."""
 DCCP_START_S = 10.0
+TCP_START = "500 ms"
 BOTTLENECK = "r1->r2"
 HOPS = ("s1->r1", "r1->r2", "r2->d1")
 """The links on the path of the DCCP flow."""
@@ -64,25 +73,50 @@ WIDE_WINDOW = Conditions(ssthresh=20, duration_s=1000, tcp_window=WIDE_TCP_WINDO
 ALL_CONDITIONS = (EXPERIMENT_1, *EXPERIMENT_2, *SHORT_QUEUE, WIDE_WINDOW)
 
 
-def scenario(conditions: Conditions) -> Scenario:
+def scenario(
+    conditions: Conditions,
+    *,
+    queue_packets: int = PAPER_QUEUE,
+    growth: Growth = "ns2-tcplike",
+) -> Scenario:
     """Return the scenario of one run, with ns-2's defaults where the paper is silent."""
-    dumbbell = Scenario.dumbbell(
-        f"nor2011-{conditions.name}",
-        duration=f"{conditions.duration_s} s",
+    described = network(conditions.name, conditions.duration_s, queue_packets=queue_packets)
+    transport = dccp(conditions, growth)
+    described.add_flow("dccp", "s1", "d1", transport, CBR, start=f"{DCCP_START_S:g} s")
+    return described.add_flow("tcp", "s2", "d2", tcp(conditions.tcp_window), Ftp(), start=TCP_START)
+
+
+def network(
+    name: str,
+    duration_s: int,
+    *,
+    delay_ms: int = 300,
+    queue_packets: int = PAPER_QUEUE,
+    trace: TraceSteps | None = None,
+) -> Scenario:
+    """Return the paper's network without flows."""
+    return Scenario.dumbbell(
+        f"nor2011-{name}",
+        duration=f"{duration_s} s",
         pairs=2,
         rate="2 Mbps",
-        delay="300 ms",
-        queue=DropTail(packets=19),
+        delay=f"{delay_ms} ms",
+        queue=DropTail(packets=queue_packets),
+        trace=trace,
         access_rate="100 Mbps",
         access_delays=("1 ms",),
         probes=Probes(interval="1 s", links=HOPS),
     )
-    dccp = Dccp(
+
+
+def dccp(conditions: Conditions, growth: Growth = "ns2-tcplike") -> Dccp:
+    """Return DCCP with CCID 2 as in ns-2."""
+    return Dccp(
         ccid=2,
         profile="ns2",
         initial_cwnd=3,
         initial_ssthresh=conditions.ssthresh,
-        growth="ns2-tcplike",
+        growth=growth,
         send_queue=conditions.send_queue,
         short_seqnos=True,
         ack_ratio=2,
@@ -91,20 +125,21 @@ def scenario(conditions: Conditions) -> Scenario:
         min_rto="1 s",
         initial_rto="3 s",
     )
-    tcp = Tcp(
+
+
+def tcp(window: int = PAPER_TCP_WINDOW) -> Tcp:
+    """Return TCP NewReno as in ns-2, with a window in segments."""
+    return Tcp(
         profile="ns2",
         segment="1000 B",
         initial_cwnd=2,
-        initial_ssthresh=conditions.tcp_window,
-        receive_window=conditions.tcp_window,
+        initial_ssthresh=window,
+        receive_window=window,
         tick="10 ms",
         min_rto="200 ms",
         initial_rto="3 s",
         limited_transmit=True,
     )
-    cbr = Cbr(rate="2 Mbps", datagram="500 B")
-    dumbbell.add_flow("dccp", "s1", "d1", dccp, cbr, start=f"{DCCP_START_S:g} s")
-    return dumbbell.add_flow("tcp", "s2", "d2", tcp, Ftp(), start="500 ms")
 
 
 PARAMETERS = (

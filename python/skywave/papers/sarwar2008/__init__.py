@@ -10,56 +10,71 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation
+from skywave.papers.reproduction import Citation, Finding
 from skywave.papers.sarwar2008 import (
     cells,
+    claims,
+    errors,
     figures,
     fit,
+    further,
+    growth,
     live,
     live_report,
     matrix,
     measures,
     oracle,
+    sentences,
     setting,
+    tried,
 )
-from skywave.papers.sarwar2008.published import EXIT_GAIN_S
-from skywave.papers.stages import run_each, stage
+from skywave.papers.sarwar2008.published import EXIT_GAIN_S, TABLE_1
+from skywave.papers.stages import run_plans, stage
+from skywave.printing import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from skywave.papers.cells import Cell
     from skywave.papers.protocol import Options
+    from skywave.papers.sarwar2008.further import Further
     from skywave.papers.sarwar2008.measures import Series
     from skywave.papers.sarwar2008.setting import Conditions
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Figure 2 for each reading, ns-2's results for it, and the downloads."""
+    """Figure 2 for each reading, ns-2's results for it, the downloads, and the runs of claims."""
 
     ours: Mapping[Conditions, Series]
     ns2: Mapping[oracle.Run, Series]
     live: live_report.Live
+    further: Further
 
 
 def _run(options: Options) -> Ran[Measured]:
     """Run Figure 2 for each reading and the downloads, and get ns-2's results."""
-    scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
-    results = run_each(scenarios, stage(options.progress, "Skywave"))
+    scenarios = errors.scenarios(setting.ALL_CONDITIONS)
+    others = further.scenarios()
+    results, other_results = run_plans(
+        scenarios, others, progress=stage(options.progress, "Skywave")
+    )
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
     downloads = live_report.run(stage(options.progress, "downloads"))
     ns2, source = oracle.ORACLE.consult(
         live=options.live_ns2, progress=stage(options.progress, "ns-2")
     )
     return Ran(
-        measured=Measured(ours, ns2, downloads),
+        measured=Measured(ours, ns2, downloads, further.measure(other_results, results)),
         # Of the downloads, write those that are plotted; the others differ in their seed.
         scenarios={
             **{conditions.name: scenario for conditions, scenario in scenarios.items()},
+            **others,
             **{download.name: scenario for download, scenario in downloads.scenarios.items()},
         },
         results={
             **{conditions.name: run for conditions, run in results.items()},
+            **other_results,
             **{download.name: run for download, run in downloads.results.items()},
         },
         ns2=source,
@@ -81,14 +96,57 @@ def _reading(conditions: Conditions, series: Series) -> dict[str, Any]:
     }
 
 
+def _cells(measured: Measured) -> list[Cell]:
+    return [*cells.published_cells(measured.ours, measured.ns2), *measured.live.cells]
+
+
+def _claims(measured: Measured) -> list[Cell]:
+    return claims.further_claims(measured.ours, measured.ns2, measured.live, measured.further)
+
+
+def _finding(measured: Measured) -> Finding:
+    """Return what more reports gain: the published values, and ours."""
+    judged = {cell.id: cell for cell in _cells(measured)}
+    exit_, rate, order = (judged[name] for name in ("fig2/exit", "text/gain", "table1/rate-order"))
+    table_percent = 100 * order.published / TABLE_1["standard"].rate_kbps
+    return Finding(
+        "A receiver that reports every tenth of a second, not once per round trip, makes downloads "
+        f"over an emulated satellite link {number(rate.ours, 2)} % faster (published: "
+        f"{number(rate.published)} % in the text, {number(table_percent, 2)} % by its table) and "
+        f"lose less. But the start-up phase ends only {number(exit_.ours)} s sooner here, and "
+        f"{number(exit_.ns2)} s in ns-2, not {number(exit_.published)} s: however often it hears "
+        "from the receiver, a sender may only double its rate once per round trip.",
+        "finding",
+    )
+
+
 def _growth() -> Mapping[str, float]:
-    """Return the durations of slow start by the published equations."""
+    """Return the durations of slow start by the published equations, and by threes."""
     standard_s, dynamic_s = cells.slow_starts_s()
     return {
         "standard_s": standard_s,
         "dynamic_s": dynamic_s,
         "gain_s": standard_s - dynamic_s,
         "published_gain_s": EXIT_GAIN_S,
+        "by_threes_s": growth.by_threes_gain_s(
+            setting.LINK_BPS / 8, setting.RTT_S, setting.PACKET_SIZE
+        ),
+    }
+
+
+def _sections(measured: Measured) -> dict[str, Any]:
+    """Return the values of this report's own sections."""
+    outcomes = tried.TABLE.read()
+    return {
+        "growth": _growth(),
+        "live": live_report.sections(measured.live),
+        "outcomes": outcomes,
+        "tried": [outcome.tried for outcome in outcomes],
+        "tried_rules": {reading.label: reading.sentence for reading in tried.READINGS},
+        "tells_rtt": next(one for one in outcomes if one.tried.reading == tried.TELLS_RTT),
+        "by_threes": next(one for one in outcomes if one.tried.reading == tried.BY_THREES),
+        "sentences": sentences.SENTENCES,
+        "held": sentences.held([*_cells(measured), *_claims(measured)]),
     }
 
 
@@ -103,23 +161,20 @@ PAPER = Paper(
     ),
     parameters=(*setting.PARAMETERS, *live.PARAMETERS),
     run=_run,
-    cells=lambda measured: [
-        *cells.published_cells(measured.ours, measured.ns2),
-        *measured.live.cells,
-    ],
+    cells=_cells,
+    claims=_claims,
+    finding=_finding,
     comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
     figures=lambda measured: [
+        figures.draw_finding({cell.id: cell for cell in _cells(measured)}),
         *figures.draw(measured.ours, measured.ns2),
         *measured.live.figures,
     ],
     readings=lambda measured: [
         _reading(conditions, series) for conditions, series in measured.ours.items()
     ],
-    sections=lambda measured: {
-        "growth": _growth(),
-        "live": live_report.sections(measured.live),
-    },
-    stored=(fit.TABLE,),
+    sections=_sections,
+    stored=(fit.TABLE, tried.TABLE),
     golden=oracle.ORACLE.renew,
     network=matrix.NETWORK,
     controls=matrix.CONTROLS,

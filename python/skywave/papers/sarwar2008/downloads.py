@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from skywave.results import Results
 
-
+IPSTAR_BACK_S = 0.6
+"""Propagation delay of the emulated live link from the receiver to the sender."""
 OVERSHOOT_S = 3.0
 """Losses up to this many seconds after the first belong to the overshoot of slow start: feedback
 about it and the sender's reaction take about two round-trip times."""
@@ -49,7 +50,8 @@ class Totals:
 class Course:
     """One download by second. X, p and the round-trip time are those at the end of the second.
 
-    Values that the sender does not know yet are NaN.
+    ``delay_s`` is the mean one-way delay of the packets that arrived in it. Values that the sender
+    does not know yet are NaN.
     """
 
     time_s: NDArray[np.float64]
@@ -57,6 +59,18 @@ class Course:
     rate_bps: NDArray[np.float64]
     loss_event_rate: NDArray[np.float64]
     rtt_s: NDArray[np.float64]
+    delay_s: NDArray[np.float64]
+
+    @property
+    def rtt_error_s(self) -> float:
+        """Distance of the sender's round-trip time from that of packets, after slow start.
+
+        It is the root mean square over seconds. A packet's round trip is its delay and the
+        propagation delay back.
+        """
+        packets_s = self.delay_s + IPSTAR_BACK_S
+        known = (self.loss_event_rate > 0) & np.isfinite(packets_s) & np.isfinite(self.rtt_s)
+        return float(np.sqrt(np.mean(np.square(self.rtt_s[known] - packets_s[known]))))
 
     def correlation(self, of: NDArray[np.float64], skip_s: float) -> float:
         """Return the correlation of the allowed rate with ``of``, for times after ``skip_s``."""
@@ -98,6 +112,7 @@ def course(results: Results) -> Course:
         rate_bps=at_end("allowed_rate_bps"),
         loss_event_rate=at_end("loss_event_rate"),
         rtt_s=at_end("rtt_s"),
+        delay_s=results.flows["delay_mean_s"].to_numpy(zero_copy_only=False).astype(np.float64),
     )
 
 

@@ -96,9 +96,13 @@ def fitting(trials: Iterable[Trial]) -> list[Trial]:
     )
 
 
-def attempt(access: SharedAccess) -> Trial:
+def attempt(
+    access: SharedAccess,
+    standard_download: live.Download = live.STANDARD,
+    dynamic_download: live.Download = live.DYNAMIC,
+) -> Trial:
     """Run the downloads of one combination and return the trial."""
-    standard = _downloads(live.STANDARD, access)
+    standard = _downloads(standard_download, access)
     trial = Trial(
         access,
         rate_kbps=downloads.mean(standard, "rate_kbps"),
@@ -107,7 +111,7 @@ def attempt(access: SharedAccess) -> Trial:
     )
     if not trial.fits:
         return trial
-    dynamic = _downloads(live.DYNAMIC, access)
+    dynamic = _downloads(dynamic_download, access)
     return replace(
         trial,
         dynamic_kbps=downloads.mean(dynamic, "rate_kbps"),

@@ -50,3 +50,11 @@ def dynamic_rate(time_s: float, rtt_s: float, packet_size: float, reports: float
 def time_to_rate_s(rate: float, rtt_s: float, packet_size: float, reports: float = 1.0) -> float:
     """Return when equation 6 (for one report, equation 5) reaches a rate."""
     return math.log2(rate / packet_size) * rtt_s * (reports + 1) / reports
+
+
+def by_threes_gain_s(rate: float, rtt_s: float, packet_size: float) -> float:
+    """Return the gain if standard feedback doubled X every three round-trip times, dynamic each.
+
+    It is that of whole doublings from one packet per round-trip time to at least ``rate``.
+    """
+    return 2 * rtt_s * math.ceil(math.log2(rate * rtt_s / packet_size))

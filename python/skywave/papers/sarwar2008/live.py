@@ -32,6 +32,7 @@ class Download:
     rtt_ref_ms: int = 100
     window: Literal["interval", "round-trip"] = "interval"
     smoothing: Literal["per-report", "per-round-trip"] = "per-report"
+    receiver_rtt: Literal["window-counter", "option"] = "window-counter"
 
     @property
     def name(self) -> str:
@@ -45,6 +46,8 @@ class Download:
             name += f"-window-{self.window}"
         if self.smoothing != "per-report":
             name += f"-smoothing-{self.smoothing}"
+        if self.receiver_rtt != Download.receiver_rtt:
+            name += f"-rtt-{self.receiver_rtt}"
         return name
 
 
@@ -84,7 +87,7 @@ def scenario(
         rules=download.rules,
         smoothing=download.smoothing,
         feedback=dynamic if download.feedback == "dynamic" else "window-counter",
-        receiver_rtt="option",
+        receiver_rtt=download.receiver_rtt,
     )
     return description.add_flow(
         "download",
@@ -114,6 +117,11 @@ PARAMETERS = (
         "Downloads",
         f"{len(SEEDS)} seeds, the same for each condition; {len(BEYOND_SEEDS)} beyond the paper",
         "paper: 50 in all",
+    ),
+    Parameter(
+        "RTT at the receiver, live link",
+        "by the window counter (RFC 4342), with both kinds of feedback",
+        'paper, section IV: "standard DCCP/CCID3 default parameters"; section I: Linux',
     ),
     Parameter("Length of a download", f"{DURATION_S} s", "ours; the paper's differ"),
 )

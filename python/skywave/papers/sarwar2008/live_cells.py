@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 FIT_REASON = "The fit holds for the seeds of the search; with those of the table it is worse."
 LOSS_REASON = (
-    "More than half of our loss is the overshoot at the end of slow start. Dynamic feedback grows "
-    "faster then and overshoots further. After that it loses less, as published (table above). "
-    "The weight of an overshoot depends on the queue and on the duration of a download, neither of "
-    "which is published."
+    "More than half of our loss is the overshoot at the end of slow start, which dynamic feedback "
+    "hardly changes: X doubles until the first loss is reported, with either. After it dynamic "
+    "feedback loses less, as published (table above). The weight of an overshoot depends on the "
+    "queue and on the duration of a download, neither of which is published."
 )
 EXIT_REASON = (
     "From one packet per RTT to the link's rate both need the same number of doublings; dynamic "

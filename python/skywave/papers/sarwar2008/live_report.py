@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from skywave.papers.cells import Cell
     from skywave.papers.figures import Drawn
+    from skywave.papers.sarwar2008.access import SharedAccess
     from skywave.papers.sarwar2008.downloads import Course, Totals
     from skywave.papers.sarwar2008.live import Download
     from skywave.papers.sarwar2008.live_cells import Downloads
@@ -56,17 +57,28 @@ class Live:
         return live_figures.draw(self.courses, self.shown_seed, self.beyond)
 
 
-def run(progress: Callable[[int, int], None] | None) -> Live:
-    """Run all downloads. Plotted are those with the seed whose standard rate is the median."""
-    plan = [(download, seed) for download in live.ALL_DOWNLOADS for seed in live.seeds(download)]
-    scenarios = [live.scenario(download, seed) for download, seed in plan]
-    ours: dict[Download, list[Totals]] = {download: [] for download in live.ALL_DOWNLOADS}
+AS_SET = {download: download for download in live.ALL_DOWNLOADS}
+
+
+def run(
+    progress: Callable[[int, int], None] | None = None,
+    run_as: Mapping[Download, Download] = AS_SET,
+    access: SharedAccess = FITTED,
+) -> Live:
+    """Run all downloads. Plotted are those with the seed whose standard rate is the median.
+
+    ``run_as`` has what is run for each download of the report: other conditions under another
+    reading of the paper.
+    """
+    plan = [(download, seed) for download in run_as for seed in live.seeds(download)]
+    scenarios = [live.scenario(run_as[download], seed, access) for download, seed in plan]
+    ours: dict[Download, list[Totals]] = {download: [] for download in run_as}
     for (download, _), results in zip(plan, run_many(scenarios, progress=progress), strict=True):
         ours[download].append(downloads.totals(results))
     order = np.argsort(downloads.values(ours[STANDARD], "rate_kbps"), kind="stable")
     shown_seed = SEEDS[int(order[len(order) // 2])]
     shown = {
-        download: live.scenario(download, shown_seed, rates=True)
+        download: live.scenario(run_as[download], shown_seed, access, rates=True)
         for download in (STANDARD, DYNAMIC)
     }
     return Live(ours, shown_seed, shown, run_each(shown))

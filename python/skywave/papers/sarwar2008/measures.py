@@ -79,10 +79,11 @@ def from_results(results: Results) -> Series:
     time_s = there["time_s"].to_numpy()
     changes = results.rates
     latest = np.searchsorted(changes["time_s"].to_numpy(), time_s, side="right") - 1
-    rates = changes["allowed_rate_bps"].to_numpy().astype(np.float64)
+    # The last element, NaN, is for samples before the first change, and for flows without rates.
+    rates = np.append(changes["allowed_rate_bps"].to_numpy().astype(np.float64), np.nan)
     return Series(
         time_s=time_s,
-        rate_bps=np.where(latest >= 0, rates[latest], np.nan),
+        rate_bps=rates[latest],
         throughput_bps=there["throughput_bps"].to_numpy().astype(np.float64),
         arrivals=there["arrivals"].to_numpy().astype(np.int64),
         drops=there["drops"].to_numpy().astype(np.int64),

@@ -14,8 +14,9 @@ import pyarrow.csv
 
 from skywave import ns2
 from skywave.papers.oracle import Oracle, run_all
+from skywave.papers.sarwar2008.errors import SEARCHED_S
 from skywave.papers.sarwar2008.measures import Series
-from skywave.papers.sarwar2008.setting import DURATION_S, QUEUES, REPORTS, RTT_S
+from skywave.papers.sarwar2008.setting import DURATION_S, LINK_BPS, QUEUES, REPORTS, RTT_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,22 +36,25 @@ STORED = Path(__file__).parent / "ns2"
 class Run:
     """A run of ns-2 with one of its two TFRCs, and with ``reports`` reports per round-trip time.
 
-    The DCCP module always has one report.
+    The DCCP module always has one report. ``queue`` is None if the link loses one packet at the
+    end of slow start and no other, as in :mod:`skywave.papers.sarwar2008.errors`.
     """
 
     agent: Agent
     reports: int
-    queue: int
+    queue: int | None
 
     @property
     def name(self) -> str:
         """The name for files."""
+        if self.queue is None:
+            return f"{self.agent}-reports{self.reports}-error"
         return f"{self.agent}-reports{self.reports}-queue{self.queue}"
 
 
 ALL_RUNS = (
     *(Run("dccp", 1, queue) for queue in QUEUES),
-    *(Run("tfrc", reports, queue) for reports in (1, REPORTS) for queue in QUEUES),
+    *(Run("tfrc", reports, queue) for reports in (1, REPORTS) for queue in (*QUEUES, None)),
 )
 
 
@@ -58,18 +62,30 @@ def _ask(runs: Sequence[Run], directory: Path, progress: RunsDone | None) -> Non
     run_all(runs, lambda run: _run_one(run, directory), progress)
 
 
+UNLIMITED = 100_000
+"""A queue that never fills, in packets."""
+
+
 def _run_one(run: Run, directory: Path) -> None:
-    ns2.run(
-        ns2.command(
-            "sarwar2008.tcl",
-            agent=run.agent,
-            nfb=run.reports,
-            q=run.queue,
-            rtt=RTT_S,
-            dur=DURATION_S,
-            out=directory / f"{run.name}.csv",
-        )
-    )
+    path = directory / f"{run.name}.csv"
+    if run.queue is not None:
+        _simulate(run, path, q=run.queue, dur=DURATION_S)
+        return
+    _simulate(run, path, q=UNLIMITED, dur=SEARCHED_S, step=0.01)
+    hit = _first_at_full_rate(path)
+    _simulate(run, path, q=UNLIMITED, dur=DURATION_S, drops=hit)
+
+
+def _simulate(run: Run, path: Path, **parameters: object) -> None:
+    fixed = {"agent": run.agent, "nfb": run.reports, "rtt": RTT_S, "out": path}
+    ns2.run(ns2.command("sarwar2008.tcl", **fixed, **parameters))
+
+
+def _first_at_full_rate(path: Path) -> int:
+    """Return the packet, counted from 0, that is first once X has reached the link's rate."""
+    table = pyarrow.csv.read_csv(path)
+    fast = table["sender_rate_kbps"].to_numpy() >= LINK_BPS / 1e3
+    return int(table["arrivals"].to_numpy()[fast][0])
 
 
 def _read_all(runs: Sequence[Run], directory: Path) -> dict[Run, Series]:

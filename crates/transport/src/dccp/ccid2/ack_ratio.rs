@@ -27,8 +27,8 @@ pub(super) struct AckRatio {
     is_congested: bool,
     /// Packets before this one belong to a window whose congestion has already been answered.
     window_start: SeqNo,
-    /// Data packets acknowledged in the current window.
-    acked: f64,
+    /// Data packets acknowledged or found lost in the current window.
+    decided: f64,
     /// Consecutive windows without loss or mark.
     clean_windows: u32,
 }
@@ -42,13 +42,22 @@ impl AckRatio {
             has_ndp_counts: false,
             is_congested: false,
             window_start: SeqNo::ZERO,
-            acked: 0.0,
+            decided: 0.0,
             clean_windows: 0,
         }
     }
 
     pub(super) const fn get(&self) -> u16 {
         self.ratio
+    }
+
+    /// The lower bound of the ratio; `None` if it is fixed.
+    const fn minimum(&self) -> Option<u16> {
+        match self.rule {
+            AckRatioRule::Adaptive { minimum } => Some(minimum),
+            AckRatioRule::Ns2TcpLike => Some(1),
+            AckRatioRule::Fixed => None,
+        }
     }
 
     /// Sets the first packet that this end sends.
@@ -119,12 +128,12 @@ impl AckRatio {
         missing > 0 && !was_data
     }
 
-    /// Handles an acknowledgement of our packet `ack` that newly acknowledged `newly_acked` data
-    /// packets and left a window of `cwnd`. `next` is the sequence number of the next packet.
+    /// Handles an acknowledgement of our packet `ack` that newly showed `decided` data packets as
+    /// received or lost and left a window of `cwnd`. `next` is the sequence number of the next packet.
     /// Adjusts the ratio to the losses and marks observed so far.
-    pub(super) fn on_ack(&mut self, ack: SeqNo, newly_acked: u32, cwnd: f64, next: SeqNo) {
+    pub(super) fn on_ack(&mut self, ack: SeqNo, decided: u32, cwnd: f64, next: SeqNo) {
         let is_congested = core::mem::take(&mut self.is_congested);
-        let AckRatioRule::Adaptive { minimum } = self.rule else {
+        let Some(minimum) = self.minimum() else {
             return;
         };
         if !ack.is_before(self.window_start) {
@@ -132,7 +141,7 @@ impl AckRatio {
                 self.ratio = self.ratio.saturating_mul(2);
                 self.start_window(next);
             } else if self.ratio > minimum {
-                self.acked += f64::from(newly_acked);
+                self.decided += f64::from(decided);
                 self.count_clean_windows(cwnd);
             }
         }
@@ -141,21 +150,27 @@ impl AckRatio {
 
     /// Lowers the ratio by one after cwnd / (R^2 - R) clean windows (section 6.1.2, appendix A).
     fn count_clean_windows(&mut self, cwnd: f64) {
-        if self.acked < cwnd {
+        if self.decided < cwnd {
             return;
         }
-        self.acked -= cwnd;
+        self.decided -= cwnd;
         self.clean_windows += 1;
         let ratio = f64::from(self.ratio);
-        if f64::from(self.clean_windows) * (ratio * ratio - ratio) >= cwnd {
+        let clean = f64::from(self.clean_windows) * (ratio * ratio - ratio);
+        if clean > cwnd || clean == cwnd && self.rule != AckRatioRule::Ns2TcpLike {
             self.ratio -= 1;
             self.clean_windows = 0;
         }
     }
 
+    /// Handles a reduction of cwnd for lost or marked data: another window of data begins.
+    pub(super) const fn on_reduction(&mut self) {
+        self.decided = 0.0;
+    }
+
     /// Handles a timeout that reduced the window to `cwnd`.
     pub(super) fn on_timeout(&mut self, cwnd: f64, next: SeqNo) {
-        let AckRatioRule::Adaptive { minimum } = self.rule else {
+        let Some(minimum) = self.minimum() else {
             return;
         };
         self.start_window(next);
@@ -164,7 +179,7 @@ impl AckRatio {
 
     const fn start_window(&mut self, next: SeqNo) {
         self.window_start = next;
-        self.acked = 0.0;
+        self.decided = 0.0;
         self.clean_windows = 0;
     }
 

@@ -47,8 +47,22 @@ pub enum AckRatioRule {
         /// The lower bound, 1 or 2 (section 6.1.2 allows a minimum of 2).
         minimum: u16,
     },
+    /// Mattsson's DCCP module for ns-2: adaptive with a minimum of 1, but it decreases one window
+    /// of data later if cwnd / (R^2 - R) is whole.
+    Ns2TcpLike,
     /// It stays at its initial value.
     Fixed,
+}
+
+/// How often losses reduce cwnd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reductions {
+    /// Once for all packets lost or marked in a window of data (RFC 4341 section 5).
+    PerWindow,
+    /// Once for each lost packet: "cwnd halves per loss packet" (Chen, Yang and Hong 2010, section
+    /// 4.1). Marks count once per window.
+    PerPacket,
 }
 
 /// When a sender acknowledges the acknowledgements of a peer that sends no data (RFC 4341 section
@@ -76,6 +90,8 @@ pub struct Config {
     pub growth: GrowthLaw,
     /// How cwnd shrinks. Default: [`DecreaseLaw::Rfc4341`].
     pub decrease: DecreaseLaw,
+    /// How often losses reduce cwnd. Default: [`Reductions::PerWindow`].
+    pub reductions: Reductions,
     /// Whether cwnd may grow while the application is the bottleneck (RFC 4341 section 5.1 advises
     /// against it). Default: no.
     pub grows_when_application_limited: bool,
@@ -113,6 +129,7 @@ impl Default for Config {
             initial_ssthresh: f64::INFINITY,
             growth: GrowthLaw::Rfc4341,
             decrease: DecreaseLaw::Rfc4341,
+            reductions: Reductions::PerWindow,
             grows_when_application_limited: false,
             idle: IdleRule::Restart,
             rto: RtoConfig {
@@ -139,6 +156,7 @@ impl Config {
             initial_ssthresh: aimd.initial_ssthresh,
             growth: aimd.growth,
             decrease: aimd.decrease,
+            reductions: Reductions::PerWindow,
             grows_when_application_limited: aimd.grows_when_application_limited,
             idle: IdleRule::Keep,
             rto: RtoConfig {
@@ -151,7 +169,7 @@ impl Config {
             },
             awaits_delayed_acks: false,
             rtt_sampling: RttSampling::EveryAck,
-            ack_ratio: AckRatioRule::Adaptive { minimum: 1 },
+            ack_ratio: AckRatioRule::Ns2TcpLike,
             ack_of_ack: AckOfAckRule::OnWindowChange,
             verify_nonce: true,
             delayed_ack: Duration::from_millis(200),

@@ -11,7 +11,7 @@ use skywave_wire::dccp::SeqNo;
 use super::ack_ratio::AckRatio;
 use super::scoreboard::Scoreboard;
 use super::spurious::Suspects;
-use super::{AckOfAckRule, Config, IdleRule, RttSampling};
+use super::{AckOfAckRule, Config, IdleRule, Reductions, RttSampling};
 use crate::dccp::ackvec::VectorKind;
 use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, ReceivedTrain, SentPacket, SentTrain};
 use crate::dccp::timing::DEFAULT_RTT;
@@ -89,6 +89,8 @@ pub struct Sender {
     awaits_delayed_acks: bool,
     ack_of_ack: AckOfAckRule,
     verify_nonce: bool,
+    /// Whether each lost packet reduces cwnd, instead of each window with losses.
+    reduces_per_packet: bool,
 
     /// The transmit timeout; armed while data is outstanding.
     timeout: Option<Instant>,
@@ -151,6 +153,7 @@ impl Sender {
             awaits_delayed_acks: config.awaits_delayed_acks,
             ack_of_ack: config.ack_of_ack,
             verify_nonce: config.verify_nonce,
+            reduces_per_packet: config.reductions == Reductions::PerPacket,
             timeout: None,
             ack_ratio_in_force: ack_ratio,
             event_start: SeqNo::ZERO,

@@ -271,12 +271,16 @@ impl Connection {
         self.timers.set(Timer::Features, now + interval);
     }
 
-    /// Requests the Ack Ratio and the Sequence Window that the CCID wants, at most once per
-    /// round-trip time (sections 6.6.1 and 7.5.2, RFC 4341 section 6.1.2).
+    /// Requests the Ack Ratio and the Sequence Window that the CCID wants (section 7.5.2, RFC 4341
+    /// section 6.1.2): at most once per round-trip time (section 6.6.1) if that may cause a packet.
     pub(super) fn declare_wishes(&mut self, now: Instant) {
-        let too_soon = self.last_declared.is_some_and(|at| now - at < self.rtt());
+        let too_soon = !self.config.features_wait
+            && self.last_declared.is_some_and(|at| now - at < self.rtt());
         if !self.is_established() || too_soon {
             return;
+        }
+        if self.config.features_wait && self.features.is_lost(self.seq.gar) {
+            self.features.retransmit();
         }
         let here = &self.features.here;
         let ratio = self

@@ -162,7 +162,10 @@ impl Connection {
     /// Whether to send data, an acknowledgement, or both in one packet.
     fn next_in_turn(&mut self, now: Instant) -> Option<Turn> {
         let data = self.data_in_turn(now);
-        data.or_else(|| self.ack_is_due().then_some(Turn::Ack))
+        data.or_else(|| {
+            let due = self.ack_is_due() || self.features.is_due() && !self.config.features_wait;
+            due.then_some(Turn::Ack)
+        })
     }
 
     /// The next packet if a datagram is queued and may leave.
@@ -193,7 +196,7 @@ impl Connection {
         if self.state == State::PartOpen {
             return Some(Turn::DataAck);
         }
-        let is_due = self.ack_is_due() || self.sender.ack_of_ack_due();
+        let is_due = self.ack_is_due() || self.features.is_due() || self.sender.ack_of_ack_due();
         if !is_due && self.receiver.deadline().is_none() {
             return Some(Turn::Data);
         }
@@ -232,9 +235,9 @@ impl Connection {
         size + options <= (self.mps() + path::OPTIONS_ROOM) as usize
     }
 
-    /// Whether a packet with an acknowledgement number should leave at once.
+    /// Whether an acknowledgement should leave at once.
     fn ack_is_due(&self) -> bool {
-        self.outbox.ack || self.receiver.ack_due() || self.features.is_due()
+        self.outbox.ack || self.receiver.ack_due()
     }
 
     fn acknowledge(&mut self, now: Instant) -> Transmit<Packet> {

@@ -186,6 +186,12 @@ impl Features {
         !self.negotiations.is_empty()
     }
 
+    /// Whether a Change is unanswered although the peer has acknowledged `gar`, a packet no older
+    /// than the last one with negotiation options.
+    pub(crate) fn is_lost(&self, gar: SeqNo) -> bool {
+        self.is_unanswered() && !gar.is_before(self.fgss)
+    }
+
     /// Schedules all Changes in CHANGING state for retransmission.
     pub(crate) fn retransmit(&mut self) {
         for negotiation in &mut self.negotiations {

@@ -198,6 +198,16 @@ impl Recovery {
         }
     }
 
+    /// Whether a fast recovery is under way: of Reno or NewReno, which send within the window.
+    #[cold]
+    pub(super) fn is_recovering(&self) -> bool {
+        match &self.algorithm {
+            Algorithm::NewReno(newreno) => newreno.fast.recovering,
+            Algorithm::Reno(reno) => reno.fast.recovering,
+            _ => false,
+        }
+    }
+
     /// Bytes known to be lost when a recovery begins; zero if the algorithm only knows that
     /// something was lost.
     #[cold]

@@ -12,6 +12,9 @@ use crate::tcp::sequence::SequenceSpace;
 pub(in crate::tcp) struct Sack1 {
     board: Scoreboard,
     recovering: bool,
+    /// Whether no acknowledgement followed the one that began the recovery. That one releases the
+    /// retransmission only.
+    has_just_begun: bool,
     /// The offset after the last byte that was outstanding when the recovery or the last timeout
     /// began.
     recover: u64,
@@ -32,6 +35,7 @@ impl Sack1 {
         Self {
             board: Scoreboard::new(),
             recovering: false,
+            has_just_begun: false,
             recover: 0,
             retransmitted: 0,
             pipe: 0,
@@ -51,6 +55,7 @@ impl Sack1 {
     pub(super) fn on_duplicate(&mut self, at: Position) -> OnDuplicate {
         let is_news = core::mem::take(&mut self.is_news);
         if self.recovering {
+            self.has_just_begun = false;
             self.pipe -= 1;
             return OnDuplicate::Wait;
         }
@@ -62,6 +67,7 @@ impl Sack1 {
             return OnDuplicate::Wait;
         }
         self.recovering = true;
+        self.has_just_begun = true;
         self.recover = at.max;
         self.retransmitted = at.una + at.smss;
         let outstanding = (at.max - at.una).div_ceil(at.smss) as i64;
@@ -84,6 +90,7 @@ impl Sack1 {
             self.board.clear();
             return OnProgress::Full;
         }
+        self.has_just_begun = false;
         // One segment has left the network, and so has its retransmission.
         self.pipe -= 2;
         OnProgress::Partial {
@@ -123,7 +130,7 @@ impl Sack1 {
     }
 
     pub(super) const fn has_room(&self, cwnd: u64, smss: u64) -> bool {
-        self.pipe < (cwnd / smss) as i64
+        !self.has_just_begun && self.pipe < (cwnd / smss) as i64
     }
 
     pub(super) fn next_segment(&mut self, at: Position, cwnd: u64, fresh: Range) -> Option<Range> {

@@ -75,6 +75,8 @@ pub struct Sender {
     acked_rest: u64,
     /// Outstanding bytes sent only by limited transmit.
     limited: u64,
+    /// Segments released by the last acknowledgement of a recovery.
+    released: u32,
     /// The timed segment: the byte after it, and when it was sent.
     timed: Option<(u64, Instant)>,
     last_sent: Instant,
@@ -224,6 +226,7 @@ impl Sender {
             window_shift: 0,
             acked_rest: 0,
             limited: 0,
+            released: 0,
             timed: None,
             last_sent: Instant::ZERO,
             marked_until: Instant::ZERO,

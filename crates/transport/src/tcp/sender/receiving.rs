@@ -104,6 +104,7 @@ impl Sender {
             return;
         }
         self.note_application_limit();
+        self.released = 0;
         let window = u64::from(segment.window) << self.window_shift;
         let same_window = window == self.rwnd;
         if self.rwnd == 0 && window > 0 && self.flight() > 0 {

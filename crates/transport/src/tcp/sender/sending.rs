@@ -92,13 +92,27 @@ impl Sender {
             }
             length = room;
         }
-        if self.is_held(now) {
+        if self.is_held(now) || !self.recovery.is_quiet() && self.exceeds_recovery_burst() {
             return None;
         }
         if self.nxt == self.max && self.nxt + length > cwnd_end {
             self.limited += length;
         }
         Some(length)
+    }
+
+    /// Whether the last acknowledgement of a recovery has released as many segments as it may.
+    /// Counts one more otherwise. Jitter releases what accumulated without a limit, as in ns-2.
+    #[cold]
+    fn exceeds_recovery_burst(&mut self) -> bool {
+        let Some(most) = self.config.recovery_burst else {
+            return false;
+        };
+        if !self.recovery.is_recovering() || !self.config.send_jitter.is_zero() {
+            return false;
+        }
+        self.released += 1;
+        self.released > most
     }
 
     /// Whether pacing, a mark or jitter holds back what the window permits.

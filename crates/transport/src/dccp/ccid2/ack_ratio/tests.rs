@@ -163,6 +163,33 @@ fn a_minimum_of_one_is_for_small_windows() {
     assert_eq!(ratio.get(), 1);
 }
 
+// With R = 3, one clean window is cwnd / (R^2 - R) for a cwnd of 6.
+#[test]
+fn ns2_waits_for_one_more_window() {
+    for (rule, after_one) in [
+        (AckRatioRule::Adaptive { minimum: 1 }, 2),
+        (AckRatioRule::Ns2TcpLike, 3),
+    ] {
+        let mut ratio = AckRatio::new(rule, 3);
+        on_ack(&mut ratio, 100, 6, false, 6.0);
+        assert_eq!(ratio.get(), after_one, "{rule:?}");
+        on_ack(&mut ratio, 100, 6, false, 6.0);
+        assert_eq!(ratio.get(), 2, "{rule:?}");
+    }
+}
+
+// A reduction of cwnd begins another window, but the clean windows before it count.
+#[test]
+fn a_reduction_starts_another_window() {
+    let mut ratio = AckRatio::new(AckRatioRule::Adaptive { minimum: 1 }, 3);
+    on_ack(&mut ratio, 100, 5, false, 6.0);
+    ratio.on_reduction();
+    on_ack(&mut ratio, 100, 1, false, 6.0);
+    assert_eq!(ratio.get(), 3);
+    on_ack(&mut ratio, 100, 5, false, 6.0);
+    assert_eq!(ratio.get(), 2);
+}
+
 #[test]
 fn a_timeout_starts_a_new_window() {
     let mut ratio = adaptive(2);

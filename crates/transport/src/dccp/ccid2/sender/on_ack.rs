@@ -62,6 +62,9 @@ impl Sender {
         }
         self.grow(now, &news, sample);
         self.note_lost(&news, &lost_before);
+        if self.reduces_per_packet {
+            self.reduce_again(now, flight_before, lost_before.count());
+        }
         self.reduce(now, flight_before, &news, lost);
         if buffer_drops > 0 {
             self.control.on_receiver_overload(now, buffer_drops);
@@ -77,7 +80,8 @@ impl Sender {
             self.timeout = Some(now + self.patience());
         }
         let next = self.board.next();
-        self.ack_ratio.on_ack(ack, news.newly_acked, cwnd, next);
+        let decided = news.newly_acked + news.lost;
+        self.ack_ratio.on_ack(ack, decided, cwnd, next);
     }
 
     /// Reads Data Dropped, adds drops that count as marks to `news`, and returns how many packets
@@ -188,6 +192,19 @@ impl Sender {
         }
     }
 
+    /// Makes a reduction for each of `lost` more packets of an event.
+    fn reduce_again(&mut self, now: Instant, flight_before: u32, lost: u32) {
+        for _ in 0..lost {
+            self.control.on_loss(&Loss {
+                now,
+                in_flight: flight_before,
+                lost: 1,
+                is_repeated: false,
+            });
+            self.counts.reductions += 1;
+        }
+    }
+
     /// Makes one reduction for everything lost or marked among the packets sent before the event
     /// was noticed.
     fn reduce(&mut self, now: Instant, flight_before: u32, news: &News, lost: LostPackets) {
@@ -204,6 +221,9 @@ impl Sender {
                 lost: lost.count(),
                 is_repeated: false,
             });
+            if self.reduces_per_packet {
+                self.reduce_again(now, flight_before, lost.count() - 1);
+            }
             let until = now + self.rtt.rto();
             self.occasional().suspects = (!news.has_marks)
                 .then(|| Suspects::new(until, lost))
@@ -216,6 +236,7 @@ impl Sender {
             });
         }
         self.event_start = self.board.next();
+        self.ack_ratio.on_reduction();
         self.counts.reductions += 1;
     }
 }

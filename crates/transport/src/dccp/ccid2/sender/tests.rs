@@ -219,6 +219,29 @@ fn one_reduction_for_a_congestion_event() {
     assert!(stats.cwnd < 7.0);
 }
 
+// "cwnd halves per loss packet" (Chen, Yang and Hong 2010, section 4.1).
+#[test]
+fn each_lost_packet_may_halve_cwnd() {
+    let mut bench = Bench::new(&Config {
+        initial_cwnd: Some(64.0),
+        reductions: Reductions::PerPacket,
+        ..Config::default()
+    });
+    bench.send(64);
+    // 100 and 101 are missing.
+    bench.arrive(102..105);
+    bench.acknowledged();
+    let stats = bench.stats();
+    assert_eq!((stats.counts.lost, stats.counts.reductions), (2, 2));
+    assert_eq!(stats.cwnd, 16.0);
+    // 105 belongs to the same event.
+    bench.arrive(106..109);
+    bench.acknowledged();
+    let stats = bench.stats();
+    assert_eq!((stats.counts.lost, stats.counts.reductions), (3, 3));
+    assert_eq!(stats.cwnd, 8.0);
+}
+
 // C2-6: a mark is a congestion event.
 #[test]
 fn a_mark_halves_cwnd() {

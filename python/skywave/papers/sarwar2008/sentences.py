@@ -1,0 +1,337 @@
+"""The paper's claims, sentence by sentence: where each is tested, and why others are not.
+
+All were chosen before the runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skywave.papers.sentences import Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skywave.papers.cells import Cell
+
+
+FAIR = Sentence(
+    "I",
+    "is designed to be reasonably fair when competing with TCP flows",
+    ("I/fair",),
+)
+DIFFICULTIES = Sentence(
+    "I",
+    "it is likely that the DCCP algorithms (which reproduce a congestion control similar as the "
+    "one of TCP) should also have performance difficulties over these networks",
+    ("I/difficulties",),
+)
+GOODPUT = Sentence(
+    "I",
+    "a dynamic evaluation of this frequency can improve the goodput of the DCCP/CCID3 connection",
+    ("I/goodput", "table1/rate-order"),
+)
+LESS_LOSS = Sentence(
+    "I",
+    "We demonstrate that the modification results in a reduced data loss and higher data rates",
+    ("I/less-loss", "table1/loss-order"),
+)
+OVERHEAD = Sentence(
+    "I",
+    "while the overhead introduced remains acceptable",
+    ("I/overhead",),
+    "The paper names no limit. Ours: no larger a share than that of TCP's acknowledgements.",
+)
+EQUATION_1 = Sentence(
+    "II",
+    "TFRC uses equation (1)",
+    ("II/equation-1",),
+)
+SMOOTHER = Sentence(
+    "II",
+    "TFRC results in a smoother sending rate and lower data throughput variations compared to TCP",
+    ("II/smoother",),
+)
+SLOWER = Sentence(
+    "II",
+    "makes TFRC respond slower to changes in available bandwidth compared to TCP in the case of "
+    "long delay",
+    ("II/slower-than-tcp",),
+)
+EQUATION_2 = Sentence(
+    "III",
+    "The optimum N_Fb is calculated as",
+    ("III/reports",),
+)
+RESPONSIVE = Sentence(
+    "V",
+    "the larger number of (accurate) feedback messages will result in a more responsive control "
+    "mechanism",
+    ("V/responsive",),
+)
+RARE = Sentence(
+    "V-A",
+    "the feedback is provided once every RTT, which is very likely to be less than once per second",
+    ("V-A/rare",),
+)
+EQUATION_3 = Sentence(
+    "V-A",
+    "the sender will therefore make a rate adjustment based on the receiver feedback approximately "
+    "every 2 * RTT",
+    ("V-A/equation-3",),
+)
+EQUATION_4 = Sentence(
+    "V-A",
+    "the minimum delay with which the sender will receive feedback from the receiver will now be",
+    ("V-A/equation-4",),
+)
+EQUATION_5 = Sentence(
+    "V-A",
+    "the improvement in a time period t (assuming the starting rate X of one packet per second as "
+    "per) can be approximated by",
+    ("V-A/equation-5",),
+)
+EQUATION_6 = Sentence(
+    "V-A",
+    "with N_Fb feedbacks per RTT",
+    ("V-A/equation-6",),
+)
+P_FALLS = Sentence(
+    "V-B",
+    "the loss event rate will therefore be reduced more quickly",
+    ("V-B/p-falls",),
+)
+HIGHER_RATE = Sentence(
+    "V-B",
+    "which will in turn result in a higher value of sender rate",
+    ("V-B/higher-rate",),
+)
+CLOSER_RTT = Sentence(
+    "V-B",
+    "results in reported RTT values which are closer to the RTT values for individual packets",
+    ("V-B/closer-rtt",),
+)
+RTT_VARIES = Sentence(
+    "V-B",
+    "as RTT in these periods varies more than p",
+    ("V-B/rtt-varies",),
+)
+SAFEGUARDS = Sentence(
+    "V-C",
+    "all the TFRC safeguards in regards to maximum rate increase as defined in [3] are still "
+    "followed",
+    ("V-C/safeguards",),
+)
+MORE_REPORTS = Sentence(
+    "VI-C",
+    "a higher increase in the number of feedback messages may further improve the adjustments to "
+    "dynamic network conditions and provide highest possible gains",
+    ("VI-C/more-reports",),
+)
+EQUIVALENT = Sentence(
+    "VI-C",
+    "adjusts the number of feedback messages to the level of feedback traffic equivalent to what "
+    "DCCP/CCID3 would generate on a standard internet link",
+    ("VI-C/equivalent",),
+)
+AVERAGE_RTT = Sentence(
+    "IV",
+    "show an average RTT of around 1200msec",
+    ("IV/average-rtt",),
+)
+
+SENTENCES = (
+    FAIR,
+    Sentence(
+        "I",
+        "TCP over satellite and wireless links has been extensively evaluated",
+        answer="Not tested: this refers to other papers and has no values.",
+    ),
+    DIFFICULTIES,
+    Sentence(
+        "I",
+        "the current feedback messages frequency is suboptimal in the context of long delay "
+        "network",
+        GOODPUT.tests,
+    ),
+    GOODPUT,
+    LESS_LOSS,
+    OVERHEAD,
+    Sentence(
+        "I",
+        "to compute efficiently the optimal number of feedback messages",
+        answer='Section "Beyond the paper" varies RTT_ref. The paper does not define the optimum.',
+    ),
+    EQUATION_1,
+    SMOOTHER,
+    SLOWER,
+    Sentence(
+        "II",
+        "show that these new mechanisms do not provide a consistent improvement to poor TFRC "
+        "performances over a long delay network",
+        answer="Related work that the paper does not measure: Quick-Start (RFC 4782) and Faster "
+        "Restart, in its references 11 and 12, whose texts were not available.",
+    ),
+    Sentence(
+        "II",
+        "the whole feedback-based algorithm is both slow and late to respond to network changes in "
+        "long delay networks",
+        SLOWER.tests,
+    ),
+    Sentence(
+        "II",
+        "has shown significant improvements on live satellite links",
+        answer="Not tested: an earlier paper (reference 8), whose text was not available.",
+    ),
+    Sentence(
+        "III",
+        "Care needs to be taken to prevent oscillations",
+        answer="Not a claim about the proposal. The paper names no measure and shows none.",
+    ),
+    EQUATION_2,
+    Sentence(
+        "III",
+        "This results in a lower bound for the number of feedback messages per RTT in equation (2)",
+        answer="Equation 2 takes the minimum, so this term is an upper bound. It is used as "
+        "printed.",
+    ),
+    Sentence(
+        "III",
+        "all the parameters are already calculated as part of the TFRC congestion control "
+        "algorithm",
+        answer='Section "Readings": RFC 4342\'s receiver estimates the round-trip time from '
+        "window counters, and only the sender measures it.",
+    ),
+    Sentence(
+        "IV",
+        "consequently can have both congestion and errors on the link",
+        answer='A property of the live link. Section "The emulated live link" models both.',
+    ),
+    AVERAGE_RTT,
+    Sentence(
+        "IV",
+        "a packet error rate (PER) ranging from 0.24% to 0.42%",
+        answer="Not tested: an input of the emulation, which has the middle of this range.",
+    ),
+    RESPONSIVE,
+    RARE,
+    EQUATION_3,
+    EQUATION_4,
+    EQUATION_5,
+    EQUATION_6,
+    Sentence(
+        "V-B",
+        "Once the receiver detects the first loss event of the connection, TFRC mechanism enters "
+        "into the congestion avoidance phase",
+        EQUATION_1.tests,
+    ),
+    P_FALLS,
+    HIGHER_RATE,
+    CLOSER_RTT,
+    Sentence(
+        "V-B",
+        "This is particularly important when RTT values increase, which is an arguable indication "
+        "of getting closer to congestion",
+        ("text/rtt-accuracy",),
+        'Section "Where the gain comes from".',
+    ),
+    RTT_VARIES,
+    Sentence(
+        "V-C",
+        "there is a 14sec improvement with the dynamic feedback algorithm the standard algorithm "
+        "when exiting the slow start",
+        ("fig2/exit", "fig2/exit-order"),
+        "Published values.",
+    ),
+    Sentence(
+        "V-C",
+        "about 20 sec improved loss recovery after the slow start phase",
+        ("fig2/recovery", "fig2/recovery-order"),
+        "Published values.",
+    ),
+    SAFEGUARDS,
+    Sentence(
+        "V-C",
+        "the simplistic ns-2 simulation could not demonstrate the dynamic range of the RTT and "
+        "error rate changes",
+        answer="Not tested: the simulation, its queue and its errors are not published.",
+    ),
+    Sentence(
+        "VI",
+        "the average download rates are on consistently higher by 33%",
+        ("text/gain",),
+        "A published value.",
+    ),
+    Sentence(
+        "VI",
+        "the majority of the results are consistent, i.e. higher rates are achieved with the "
+        "dynamic feedback version",
+        ("text/majority",),
+        "A published value.",
+    ),
+    Sentence(
+        "VI-A",
+        "This occurs close to 3 seconds earlier for dynamic feedback TFRC.",
+        ("fig5/exit", "fig5/exit-order"),
+        "Published values.",
+    ),
+    Sentence(
+        "VI-B",
+        "The values of p and RTT can be directly correlated with received rates",
+        ("fig3/loss-events", "fig4/rtt"),
+        "Published values.",
+    ),
+    Sentence(
+        "VI-B",
+        "the error events recorded around 82 and 160sec from Figure 5 correspond to lowered rates",
+        answer="Not tested: the errors and the load of the published downloads are not known.",
+    ),
+    Sentence(
+        "VI-B",
+        "the influence of RTT can be seen as both predictive and reactive",
+        ("fig4/rtt", *RTT_VARIES.tests),
+    ),
+    Sentence(
+        "VI-C",
+        "We believe the main benefit of the dynamic feedback mechanism in the congestion avoidance "
+        "phase to be the increased accuracy of the RTT measurements",
+        ("text/rtt-accuracy",),
+        "A published value.",
+    ),
+    MORE_REPORTS,
+    Sentence(
+        "VI-C",
+        "it is important not to overload the return channel with control messages",
+        OVERHEAD.tests,
+    ),
+    EQUIVALENT,
+    Sentence(
+        "VII",
+        "the proposal does not significantly increase the complexity of the control mechanism",
+        answer="Not tested: neither a measure of complexity nor the code is published.",
+    ),
+    Sentence(
+        "VII",
+        "consider a TFRC-Vegas-like modification to rate control in order to predict and minimise "
+        "error events",
+        answer="Future work, which the paper neither describes nor measures.",
+    ),
+)
+"""Every testable or debatable sentence, in the order of the paper."""
+
+
+def held(cells: Sequence[Cell]) -> dict[str, str]:
+    """Return by quote how many of a sentence's cells match, of how many, as text.
+
+    The text is empty if no cell tests the sentence.
+    """
+    counts = {}
+    for sentence in SENTENCES:
+        tests = [cell for cell in cells if _is_of(sentence, cell)]
+        matches = sum(cell.verdict == "match" for cell in tests)
+        counts[sentence.quote] = f"{matches} of {len(tests)}" if tests else ""
+    return counts
+
+
+def _is_of(sentence: Sentence, cell: Cell) -> bool:
+    return any(cell.id == begin or cell.id.startswith(f"{begin}/") for begin in sentence.tests)

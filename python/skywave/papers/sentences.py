@@ -1,0 +1,19 @@
+"""A paper's sentences, each with where it is tested, or why it is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of the paper, and where the report answers it.
+
+    ``tests`` are the beginnings of the ids of cells that test it. ``answer`` names a section of the
+    report, says what else there is to know, or why the sentence is not tested.
+    """
+
+    section: str
+    quote: str
+    tests: tuple[str, ...] = ()
+    answer: str = ""
