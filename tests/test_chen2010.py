@@ -391,6 +391,22 @@ def test_least_windows_decide_over_equation_9() -> None:
         _, values = further.VARIED[symbol]
         rates = [further.model_with(symbol, value).rate_at_rest_as_printed for value in values]
         assert max(rates) < 1.01 * min(rates)
+    # As the remark says: the index is that of equal least windows.
+    assert all(round(row.jain, 2) == 0.93 for row in found.rows("N", 100))
+
+
+def test_over_the_longest_round_trip_the_queue_never_settles() -> None:
+    """Why the rate does not fall there. Over the next shorter one the queue empties."""
+    for propagation_s, grows in ((0.24, True), (0.12, False)):
+        link = run(further.equal(further.model_with("R", propagation_s), 1)).at_link(
+            setting.BOTTLENECK
+        )
+        queue = link["queue_packets"].to_numpy()
+        early, late = queue[further.SETTLED_S : further.SETTLED_S + 10], queue[-10:]
+        if grows:
+            assert late.mean() > 1.2 * early.mean()
+        else:
+            assert late.min() < 10
 
 
 def test_without_web_traffic_dccp_over_vcp_drops_nothing_late() -> None:
@@ -399,6 +415,42 @@ def test_without_web_traffic_dccp_over_vcp_drops_nothing_late() -> None:
     assert [row.late_drop_percent for row in alone] == [0] * len(further.SEEDS)
     tcp = found.of(further.WITHOUT_WEB, setting.TCP_VCP)
     assert min(row.late_drop_percent for row in tcp) > 0
+
+
+def test_a_larger_buffer_ends_the_losses_of_dccp_alone() -> None:
+    """As the reasons say."""
+    large = replace(setting.UNPUBLISHED, buffer=1500)
+    tcp, tcp_large, dccp_large = (
+        measures.from_results(run(setting.scenario(scheme, 1, values))).series
+        for scheme, values in (
+            (setting.TCP_VCP, setting.UNPUBLISHED),
+            (setting.TCP_VCP, large),
+            (setting.DCCP_VCP, large),
+        )
+    )
+    assert tcp_large.drop_percent > 2 * tcp.drop_percent
+    assert dccp_large.quiet_from_s < further.LATE_S
+
+
+def test_what_growth_and_ack_ratio_make_of_dccp_over_red() -> None:
+    """As the remarks on the paper's explanation say."""
+    found = {
+        (one.reading.growth, one.reading.ack_ratio, one.reading.least_rto, one.reading.buffer): one
+        for one in readings.TABLE.read()
+        if (one.reading.profile, one.reading.router) == ("rfc", "drops")
+    }
+    for (growth, ack_ratio, timeout, buffer), one in found.items():
+        if ack_ratio == 1:
+            two = found[growth, 2, timeout, buffer]
+            assert one.queue_packets == pytest.approx(two.queue_packets, rel=0.01)
+            assert one.drop_percent == pytest.approx(two.drop_percent, rel=0.02)
+    for timeout in readings.TIMEOUTS:
+        for growth in ("rfc4341", "ns2-tcplike"):
+            packets, acks = (
+                found[one, 2, timeout, setting.UNPUBLISHED.buffer] for one in (growth, "per-ack")
+            )
+            assert acks.queue_packets == pytest.approx(packets.queue_packets, rel=0.04)
+            assert acks.drop_percent == pytest.approx(packets.drop_percent / 2, rel=0.1)
 
 
 def test_stored_runs_of_claims_are_what_the_scenarios_give() -> None:

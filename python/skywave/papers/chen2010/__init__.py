@@ -217,14 +217,15 @@ def _finding(measured: Measured) -> Finding:
     red, vcp = setting.DCCP_RED, setting.DCCP_VCP
     model = Model()
     return Finding(
-        "A router that tells senders its load in two bits saves DCCP most of its losses, as the "
-        f"paper says: its drop rate is {mean(vcp, 'interval_drop_percent'):.1f} % instead of "
+        "A router that tells senders its load in two bits (VCP) saves DCCP most of the losses that "
+        "it has behind a router that signals by drops (RED), as the paper says: the drop rate is "
+        f"{mean(vcp, 'interval_drop_percent'):.1f} % instead of "
         f"{mean(red, 'interval_drop_percent'):.1f} %, with {mean(vcp, 'queue_mean'):.0f} instead "
         f"of {mean(red, 'queue_mean'):.0f} packets in the queue (published: "
         f"{PUBLISHED[vcp.name].queue_packets:g} and {PUBLISHED[red.name].queue_packets:g}). But "
         "with web traffic in the same queue, as in the paper, losses do not end after the first "
-        "seconds. And the paper's equation agrees with its simulation only by an error of units: "
-        "calculated correctly, its senders would need "
+        "seconds. And the paper's equation for a sender's rate agrees with its simulation only by "
+        "an error of units: calculated correctly, its senders would need "
         f"{model.flows * model.rate_at_rest_bps / model.capacity_bps:.1f} times the link.",
         "finding",
     )

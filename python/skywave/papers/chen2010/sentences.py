@@ -24,9 +24,10 @@ FAIRNESS = Sentence(
 )
 TARGET = Sentence(
     "2",
-    "at the moment when the traffic load factor reaches 1, the link utilization is just 98%, which "
-    "is a little bit lower than 100%.",
+    "at the moment when the traffic load factor rho reaches 1, the link utilization is just 98%, "
+    "which is a little bit lower than 100%.",
     ("2/target",),
+    "In the steady state. At one moment, with an empty queue, equation A1 says so itself.",
 )
 STABLE = Sentence(
     "3",
@@ -39,11 +40,15 @@ SAME_RATE = Sentence(
     "3",
     "By symmetry, the steady source sending rate is the same for all flows and is equal to",
     ("3/same-rate", "3/equation9"),
+    "Jain's index is judged with the values of section 4, where every cwnd is at its least. Where "
+    "cwnd varies it is lower, 0.93 with N = 100. With R_p = 0.24 s the rate matches although the "
+    "queue never settles.",
 )
 FALLS = Sentence(
     "3",
     "if the number of flows and round trip time increase, the steady flow rate decreases.",
     ("3/falls",),
+    "With R_p = 0.24 s no steady state is reached: the queue grows for the whole run.",
 )
 GROWS = Sentence(
     "3",
@@ -54,7 +59,7 @@ GROWS = Sentence(
 BY_EQUATION_9 = Sentence(
     "4",
     "Using Equation (9), we can obtain the steady source sending rate of DCCP/VCP source with "
-    "RTPD=60 ms as 220.8 Kbps.",
+    "RTPD=60 ms as r*=220.8 Kbps.",
     ("equation9", "4/equation9-units"),
     'A match of arithmetic. Section "The analysis of section 3" shows its slip of units.',
 )
@@ -75,7 +80,7 @@ VERY_LOW = Sentence(
     "In the TCP and DCCP sources, cwnd halves per loss packet so that the throughput decreases "
     "immediately to a very low level.",
     ("4.1/very-low",),
-    'The halving itself is a reading: section "Readings".',
+    'The halving itself is a reading: section "Readings, judged by all values".',
 )
 WEB_DISTURBS = Sentence(
     "4.1",
@@ -102,8 +107,9 @@ SMALLEST = Sentence(
 LARGER_FLUCTUATIONS = Sentence(
     "4.2",
     "The larger fluctuations in Figure 6c and Figure 6d are caused by the interaction of the "
-    "traffic load factor and the short-lived sources.",
+    "traffic load factor rho and the short-lived sources.",
     ("4.2/larger-fluctuations", "4.2/web-causes"),
+    "Without web traffic the standard deviation of TCP/VCP's queue is less by only 1 %.",
 )
 KEEPS_DROPPING = Sentence(
     "4.3",
@@ -131,6 +137,7 @@ ALMOST_NONE = Sentence(
     "4.3",
     "under the VCP controller, there is almost no packet dropped by the bottleneck router.",
     ("4.3/almost-none",),
+    "From 10 s on for both transports, although Figure 7c falls to 0 at 30 s.",
 )
 NOT_IN_ONE_QUEUE = Sentence(
     "4.4",
@@ -138,7 +145,8 @@ NOT_IN_ONE_QUEUE = Sentence(
     "bottleneck router when both of them co-exist in the same network.",
     ("4.4/one-queue", "4.4/web"),
     "In VCP's queue. In RED's, the published senders would never end their multiplicative "
-    "increase. In the paper's own network, web traffic over TCP shares VCP's queue.",
+    "increase. In the paper's own network, web traffic over TCP shares VCP's queue; 4.4/web tests "
+    "whether drops end if it uses VCP.",
 )
 TWO_SUB_QUEUES = Sentence(
     "4.4",
@@ -153,12 +161,40 @@ SIGNIFICANTLY = Sentence(
     ("5/queue", "4/full-use/tcp-vcp", "4/full-use/dccp-vcp", "4.3/almost-none"),
 )
 
+OF_READINGS = 'Section "Does any reading of CCID 2 give the published DCCP/RED?":'
+
 SENTENCES = (
+    Sentence(
+        "Abstract",
+        "Another challenge in high bandwidth-delay product networks is to achieve a fair bandwidth "
+        "allocation with efficiency, while minimizing packet loss and bottleneck queue. As a "
+        "simple and low-complexity protocol, VCP can meet this challenge",
+        answer='Section "Beyond the paper" has VCP over TCP on links of up to 5 Gbps, without a '
+        "rule.",
+    ),
     Sentence(
         "Abstract",
         "VCP controller can provide DCCP flows with a smooth throughput, a small queue size and a "
         "low packet drop rate.",
         ("4.1/smoother/dccp", "4.2/smallest", "4.3/almost-none/dccp"),
+    ),
+    Sentence(
+        "1",
+        "it introduces an intolerable arbitrary delay for real-time streaming media [1].",
+        answer="Not tested: the paper measures no delays of data.",
+    ),
+    Sentence(
+        "1",
+        "this would cause too many packets to be dropped and lost, thus deteriorating the quality "
+        "of multimedia traffic.",
+        answer="Not tested: of UDP, which the paper does not run.",
+    ),
+    Sentence(
+        "1",
+        "the MD (Multiplicative Decrease) scheme adopted from TCP may cause large fluctuations in "
+        "DCCP source throughput.",
+        ("4.1/smoother/dccp",),
+        "Relative to VCP, whose decrease is by an eighth.",
     ),
     Sentence(
         "1",
@@ -175,6 +211,12 @@ SENTENCES = (
     ),
     Sentence(
         "1",
+        "VCP (Variable-structure congestion Control Protocol) [9] is proposed to achieve a high "
+        "link utilization, a low buffer occupancy, and a negligible packet loss rate",
+        ("4/full-use/tcp-vcp", "4/full-use/dccp-vcp", "5/queue", "4.3/almost-none"),
+    ),
+    Sentence(
+        "1",
         "it can achieve comparable good performance to XCP with simple operation.",
         answer="Not tested: a result of another paper. Skywave has no XCP.",
     ),
@@ -186,7 +228,7 @@ SENTENCES = (
     Sentence(
         "2",
         "zeta cannot be smaller than 2 and cannot exceed cwnd in our operations",
-        answer='A rule, not a result: section "Readings".',
+        answer='A rule, not a result: section "Readings, judged by all values".',
     ),
     Sentence(
         "Figure 2",
@@ -194,17 +236,57 @@ SENTENCES = (
         answer="Not tested: it would double per round-trip time. cwnd grows by one for every "
         "received packet here too.",
     ),
+    Sentence(
+        "Figure 2",
+        "the cwnd is increased by one when there is no loss in the last cwnd packets",
+        answer="A rule: so does CCID 2 behind RED. With VCP, equations A3 to A5 replace it.",
+    ),
+    Sentence(
+        "2",
+        "Although there is no retransmission of data packet, the cwnd is halved in case of a loss "
+        "event.",
+        answer='A rule, which section 4.1 has for each lost packet: section "Readings, judged by '
+        'all values".',
+    ),
+    Sentence(
+        "2",
+        "Flows can exponentially ramp up their bandwidth to improve the network utilization.",
+        answer="Not tested: slow start comes first here, and no measure is named.",
+    ),
     FAIRNESS,
+    Sentence(
+        "2",
+        "a constraint to prevent the output traffic rate from reaching the link capacity C.",
+        ("2/target",),
+    ),
     TARGET,
     Sentence(
         "2",
-        "The router encodes the load factor into the two ECN bits",
-        answer="Simulated. A router that marks packets on real sockets is a later piece of work.",
+        "It ensures that there is no buffer overflow.",
+        ("4.3/almost-none",),
+    ),
+    Sentence(
+        "2",
+        "it has to first encode the load factor into the two ECN bits before sending the packet "
+        "out of router to the destination.",
+        answer="The simulated router does. Skywave has no router on real sockets.",
     ),
     Sentence(
         "3",
         "The cwnd may suddenly decrease a lot when more loss events happen.",
         ("4.1/very-low",),
+    ),
+    Sentence(
+        "3",
+        "This results in more fluctuations in throughput and slow convergence under the high "
+        "utilization.",
+        ("4.1/smoother",),
+        "Fluctuations alone: the paper measures no convergence.",
+    ),
+    Sentence(
+        "3",
+        "the packets arrive at the destination node per s/C second.",
+        answer='An assumption, which holds for one flow: section "The analysis of section 3".',
     ),
     STABLE,
     SAME_RATE,
@@ -220,26 +302,64 @@ SENTENCES = (
     GROWS,
     Sentence(
         "3",
+        "During the MI and AI phases, there is almost no packet loss",
+        answer="Not tested: drops are not counted by phase. 4.3/almost-none has all phases.",
+    ),
+    Sentence(
+        "3",
         "the ACK ratio of the DCCP-CCID2 decreases to 2 and stays at this value until the first "
         "loss event happens.",
         answer='Not tested: section 4 has "the default value 2" from the start, so nothing '
         "decreases.",
     ),
+    Sentence(
+        "4",
+        "The average queuing delay R_q is estimated to be 20ms approximately.",
+        answer="An input of equation 9, which as printed hardly depends on it. The published queue "
+        "of 80 packets takes 15 ms.",
+    ),
     FULL_USE,
     BY_EQUATION_9,
+    Sentence(
+        "4.1",
+        "The flow throughputs of TCP/RED (Figure 5a) and DCCP/RED (Figure 5b) are fluctuating with "
+        "a very large amplitude.",
+        ("4.1/smoother",),
+        'Relative to VCP: no amplitude is published. Section "Averages" has the variation.',
+    ),
     LESS_AMPLITUDE,
+    Sentence(
+        "4.1",
+        "all the sources send packets aggressively in the beginning of simulation, which causes "
+        "many packets to be lost in the bottleneck router buffer.",
+        ("fig7-peakc", "fig7-peakd"),
+        "Published values.",
+    ),
     VERY_LOW,
+    Sentence(
+        "4.1",
+        "After a short period when there is no loss event, the VCP controller starts to affect the "
+        "cwnd.",
+        answer='A rule: section "Readings, judged by all values".',
+    ),
     Sentence(
         "4.1",
         "Its MI algorithm increases the cwnd to a relatively high value.",
         answer="Not tested: no measure is named. Figure 5 shows the start.",
     ),
+    Sentence(
+        "4.1",
+        "Then the AI and MD algorithms of the VCP take over and operate alternatively on the "
+        "control of the source cwnd.",
+        answer="Not tested: no measure is named.",
+    ),
     WEB_DISTURBS,
     Sentence(
         "4.1",
-        "One can see that DCCP/VCP source with RTPD=60 ms reaches a steady rate at around 220 Kbps",
-        ("fig5d",),
-        "A published value.",
+        "One can see that DCCP/VCP source with RTPD=60 ms reaches a steady rate at around 220 Kbps "
+        "(Figure 5d), which matches well with the theoretical calculation using Equation (9).",
+        ("fig5d", "equation9", "4/equation9-units"),
+        "Published values, and equation 9 with correct units.",
     ),
     Sentence(
         "4.2",
@@ -249,9 +369,21 @@ SENTENCES = (
         "A published value; no measure of instability is named.",
     ),
     LOWER_QUEUE,
+    Sentence(
+        "4.2",
+        "This is due to the pipe limitation of cwnd and the acknowledgement ratio mechanism in "
+        "DCCP-CCID2.",
+        answer=f"{OF_READINGS} an initial Ack Ratio of 1 instead of 2 changes the queue by less "
+        "than 1 %, growth by acknowledgements by less than 4 %.",
+    ),
     SHORTER,
     SMALLEST,
     LARGER_FLUCTUATIONS,
+    Sentence(
+        "4.2",
+        "As a whole, VCP controller can maintain a small average queue size.",
+        ("5/queue",),
+    ),
     KEEPS_DROPPING,
     Sentence(
         "4.3",
@@ -274,6 +406,14 @@ SENTENCES = (
         "A published value.",
     ),
     DCCP_DROPS_LESS,
+    Sentence(
+        "4.3",
+        "CCID2's TCP-like congestion control algorithm cooperate with the ACK ratio mechanism to "
+        "limit the number of dropped packets.",
+        answer=f"{OF_READINGS} with growth by acknowledgements, one for zeta packets, about half "
+        "as many packets are dropped. But Figure 2 has growth for every received packet. An "
+        "initial Ack Ratio of 1 instead of 2 changes drops by less than 2 %.",
+    ),
     SIMILAR_PEAK,
     Sentence(
         "4.3",
@@ -296,12 +436,41 @@ SENTENCES = (
     ),
     NOT_IN_ONE_QUEUE,
     TWO_SUB_QUEUES,
+    Sentence(
+        "5",
+        "We have derived mathematically and verified experimentally the steady flow throughput of "
+        "DCCP/VCP.",
+        ("3/equation9", "4/equation9-units"),
+        "As printed, and with correct units.",
+    ),
     SIGNIFICANTLY,
     Sentence(
         "5",
         "These features make VCP a suitable candidate to support a healthy, resilient real-time "
         "DCCP communication over a bottleneck network.",
         answer='Not tested: no application is rated. "Beyond the paper" has other networks.',
+    ),
+    Sentence(
+        "Appendix",
+        "In MI, the flow throughput increases very fast to achieve a bottleneck link utilization "
+        "at 80%.",
+        answer="Not tested: slow start comes first here, and no time is published.",
+    ),
+    Sentence(
+        "Appendix",
+        "If the traffic load is over 100%, heavy congestion would set in and cause buffer overflow "
+        "and excessive packet loss.",
+        answer="Not tested: the load is not recorded with the drops.",
+    ),
+    Sentence(
+        "Appendix",
+        "MD forces the window size to rapidly decrease to a relatively low value.",
+        answer="Not tested: by equation A5 a decrease leaves seven eighths of cwnd.",
+    ),
+    Sentence(
+        "Appendix",
+        "after doing Equation (A5), the cwnd calculation follows AI algorithm for one R.",
+        answer='A rule: section "Readings, judged by all values".',
     ),
 )
 """Every testable or debatable sentence, in the order of the paper."""

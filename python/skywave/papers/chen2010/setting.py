@@ -247,19 +247,26 @@ PARAMETERS = (
     Parameter("Topology", "dumbbell, 10 subnets per side, 20 long-lived flows each", "paper"),
     Parameter("Bottleneck", "45 Mbps; 10 ms of each flow's propagation time", "paper; ours"),
     Parameter("Round-trip propagation", "60 to 220 ms, one subnet every 17.8 ms", "paper: uniform"),
-    Parameter("Access links", "100 Mbps, unlimited queues", "ours"),
+    Parameter(
+        "Access links",
+        "100 Mbps, unlimited queues",
+        'ours; the paper: "The link between each functional block has a capacity of C bits per '
+        'second" (section 2)',
+    ),
     Parameter("Packets", f"{PACKET_B} B, with IPv4 and transport headers", "paper: packet size"),
     Parameter("RED", "150 and 700 packets, max_p 0.1, weight 0.002", "paper"),
     Parameter("RED, upper threshold", "beyond the buffer, so a full queue drops first", "follows"),
     Parameter("RED, other", "counts packets, not gentle, drops", "the original RED"),
     Parameter(
         "VCP",
-        "t_rho 0.2 s, t_q 10 ms, k_q 0.5, gamma 0.98, alpha 1, beta 0.875, mu 1/16, sigmas 10, 2.5",
+        "t_rho 0.2 s, t_q 10 ms, k_q 0.5, a 0.875, gamma 0.98, alpha 1, beta 0.875, mu 1/16, "
+        "sigmas 10, 2.5",
         "paper",
     ),
     Parameter(
         "VCP at the start",
-        "slow start, until a round-trip time has passed without loss",
+        "slow start until a loss, then congestion avoidance until a round-trip time has passed "
+        "without one",
         '"After a short period when there is no loss event, the VCP controller starts to affect '
         'the cwnd" (section 4.1); its length is ours',
     ),
@@ -271,7 +278,8 @@ PARAMETERS = (
     Parameter(
         "Growth",
         "for each acknowledged packet",
-        "Figure 2; equations A3 and A4 are for each ACK, and an ACK is for zeta packets",
+        "Figure 2; the paper does not say what equations A3 and A4 are for: a packet, or an ACK, "
+        "which is for zeta packets",
     ),
     Parameter(
         "Losses, DCCP",
@@ -304,6 +312,12 @@ PARAMETERS = (
         "mean over intervals of 10 ms of the share in each",
         'the definition of "average packet drop rate" (section 4.3)',
     ),
+    Parameter(
+        "Queue",
+        "samples every 10 ms",
+        'ours; the paper: "the number of packets in the buffer (as seen by a departure)" (section '
+        "4.2)",
+    ),
     Parameter("Buffer", f"{UNPUBLISHED.buffer} packets", "search"),
     Parameter(
         "Web sources",
@@ -311,7 +325,10 @@ PARAMETERS = (
         "search",
     ),
     Parameter(
-        "Think times, file lengths", "as in section 4, in seconds and bytes", "paper; units ours"
+        "Think times, file lengths",
+        "as in section 4, in seconds and bytes",
+        "paper; units ours; its P_f, pi_f and eta_f are taken as p_l, pi_l and eta_l of the "
+        "formula, and its phi as eta",
     ),
     Parameter("TCP", f"{UNPUBLISHED.flavour}, ns-2's, without delayed acknowledgements", "search"),
     Parameter(
