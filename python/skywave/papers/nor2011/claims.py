@@ -8,7 +8,6 @@ import numpy as np
 
 from skywave.fairness import jain
 from skywave.papers.cells import CLOSE, Cell, Exact, Limit, Within
-from skywave.papers.nor2011.cells import TENSION
 from skywave.papers.nor2011.further import (
     AFTER_TIMEOUT_S,
     LONG_DELAY_MS,
@@ -52,8 +51,17 @@ BURSTS = (
     "sends two packets at a time, loses a larger part of them."
 )
 DRAINS = (
-    "The queue is a seventh of the bandwidth-delay product. After each halving the window is "
-    "smaller than the pipe, and the link is idle for part of every round trip until it has grown."
+    "The queue of 20 packets is small: 284 packets of DCCP fill the link for a round trip. After "
+    "each halving the window is smaller than the pipe, and the link is idle for part of every "
+    "round trip until it has grown."
+)
+HALVED_TWICE = (
+    "With a threshold of 200 packets slow start bursts into the bottleneck's queue, and the window "
+    "is halved twice. Ten seconds after its start it is smaller than with 50 or 100 packets."
+)
+NOT_FIRST = (
+    f"{HALVED_TWICE} With a short send queue it is halved once, but then 100 packets fill the "
+    "link as soon as 200 (see the section on the send queue)."
 )
 HALVED = (
     "A timeout sets ssthresh to half of the window, and a loss in the slow start that follows "
@@ -196,7 +204,7 @@ def further_claims(ours: Runs, ns2: Runs, further: Further) -> list[Cell]:
             0,
             Limit(">"),
             _lead_s,
-            TENSION,
+            NOT_FIRST,
         ),
         claim(
             "200-most",
@@ -206,7 +214,7 @@ def further_claims(ours: Runs, ns2: Runs, further: Further) -> list[Cell]:
             0,
             Limit(">"),
             _lead_mbps,
-            TENSION,
+            HALVED_TWICE,
             period="10-200 s",
         ),
         claim(

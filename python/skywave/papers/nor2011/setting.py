@@ -171,6 +171,16 @@ PARAMETERS = (
     Parameter("Initial cwnd of TCP", "2 segments", "ns-2"),
     Parameter("RTO of TCP", "initially 3 s, at least 200 ms, clock of 10 ms", "ns-2"),
     Parameter("Limited transmit (RFC 3042)", "on", "ns-2"),
+    Parameter(
+        "Packet loss",
+        "drops per receive event at three hops, whole run",
+        'inferred from Table 1; the paper: "from the simulation time at 20s to 180s"',
+    ),
+    Parameter(
+        "Times of Figure 3",
+        "seconds",
+        'the length of the runs; the paper: "about the simulation time of 160 ms"',
+    ),
     Parameter("Duration", "experiment 1: 1000 s; experiment 2: 200 s", "paper"),
 )
 """The whole parameter set. What the paper leaves open has the default of ns-2.35."""
