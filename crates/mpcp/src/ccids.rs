@@ -76,6 +76,10 @@ impl LoadFactor {
             );
             return Err(ParameterError::new("chain", message));
         }
+        if parameters.order.is_some() {
+            let message = "over DCCP, a packet's sequence number tells its position: omit `order`";
+            return Err(ParameterError::new("order", message));
+        }
         Ok(Self {
             config: MpcpConfig {
                 packets,

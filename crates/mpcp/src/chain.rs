@@ -1,6 +1,6 @@
-//! MPCP's encoding of a packet's position in its chain in the TCP header (Li and Yousefi'zadeh
-//! 2009, sections 3.2 and 5). There is no field for it, so it is encoded in the order of the
-//! sequence and acknowledgement numbers.
+//! MPCP's encoding of a packet's position in its chain in the headers of TCP and IPv4 (Li and
+//! Yousefi'zadeh 2009, sections 3.2 and 5). There is no field for it. By default it is encoded in
+//! the order of the sequence and acknowledgement numbers:
 //!
 //! - *Two packets* (DPCP): the sequence number is the larger one in the first packet, the
 //!   acknowledgement number in the second; if not, the two are swapped (Algorithm 1, including the
@@ -13,10 +13,19 @@
 //! Data flows one way, so the receiver of a segment knows one of the two numbers and can tell
 //! whether they were swapped, even if segments were reordered.
 //!
+//! Routers cannot read TCP's header under IPsec. For this the paper proposes the lowest bit of
+//! IPv4's identification field (section 5), which leaves TCP's numbers and checksum alone. For
+//! longer chains, the lowest three bits hold the position (our extension).
+//!
 //! Known limitation: if subtracting would wrap below zero, the position is misread. With two
 //! packets this affects only a tie at zero, which the receiver takes for another segment.
 
 use skywave_transport::tcp::Header;
+
+use crate::ChainOrder;
+
+/// The bits of the identification field that hold a position.
+const PLACE_BITS: u16 = 0b111;
 
 /// The number of a segment that its receiver knows.
 #[derive(Clone, Copy, Debug)]
@@ -36,61 +45,88 @@ impl Known {
     }
 }
 
-/// The position encoded in a header, in a chain of `packets` packets: all that a router reads.
-pub(crate) const fn place(header: Header, packets: u8) -> u8 {
-    match packets {
-        0 | 1 => 0,
-        2 => (header.seq <= header.ack) as u8,
-        _ => header.checksum_offset,
-    }
+/// How the segments of a connection carry their positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// They carry none: every packet is its own chain.
+    Absent,
+    /// In the order of the two numbers, for chains of two packets.
+    Swap,
+    /// In the difference between an acknowledgement number and its checksum.
+    Checksum,
+    /// In IPv4's identification field.
+    Identification,
 }
 
-/// Encodes the position `place` in a chain of `packets` packets into `header`.
-pub(crate) fn put(header: &mut Header, place: u8, packets: u8) {
-    match packets {
-        0 | 1 => {}
-        2 if header.seq == header.ack => {
-            let lowered = if place == 0 {
-                &mut header.ack
-            } else {
-                &mut header.seq
-            };
-            *lowered = lowered.wrapping_sub(1);
-            header.checksum_offset = 1;
-        }
-        2 if (header.seq > header.ack) != (place == 0) => swap(header),
-        2 => {}
-        _ => {
-            header.ack = header.ack.wrapping_sub(place.into());
-            header.checksum_offset = place;
+impl Encoding {
+    pub(crate) const fn new(packets: u8, order: ChainOrder) -> Self {
+        match (packets, order) {
+            (0 | 1, _) => Self::Absent,
+            (_, ChainOrder::Identification) => Self::Identification,
+            (2, _) => Self::Swap,
+            _ => Self::Checksum,
         }
     }
-}
 
-/// Restores the numbers of `header` and returns the position that they encoded.
-pub(crate) fn take(header: &mut Header, packets: u8, known: Known) -> u8 {
-    let place = place(*header, packets);
-    let offset = core::mem::take(&mut header.checksum_offset);
-    match packets {
-        0 | 1 => {}
-        2 if offset > 0 => {
-            let lowered = if place == 0 {
-                &mut header.ack
-            } else {
-                &mut header.seq
-            };
-            *lowered = lowered.wrapping_add(1);
+    /// The position encoded in a header: all that a router reads.
+    pub(crate) const fn place(self, header: Header) -> u8 {
+        match self {
+            Self::Absent => 0,
+            Self::Swap => (header.seq <= header.ack) as u8,
+            Self::Checksum => header.checksum_offset,
+            Self::Identification => (header.identification & PLACE_BITS) as u8,
         }
-        2 if known.fits(header) => {}
-        2 => {
-            swap(header);
-            if !known.fits(header) {
-                swap(header);
+    }
+
+    /// Encodes the position `place` into `header`.
+    pub(crate) fn put(self, header: &mut Header, place: u8) {
+        match self {
+            Self::Absent => {}
+            Self::Swap if header.seq == header.ack => {
+                let lowered = if place == 0 {
+                    &mut header.ack
+                } else {
+                    &mut header.seq
+                };
+                *lowered = lowered.wrapping_sub(1);
+                header.checksum_offset = 1;
             }
+            Self::Swap if (header.seq > header.ack) != (place == 0) => swap(header),
+            Self::Swap => {}
+            Self::Checksum => {
+                header.ack = header.ack.wrapping_sub(place.into());
+                header.checksum_offset = place;
+            }
+            Self::Identification => header.identification = place.into(),
         }
-        _ => header.ack = header.ack.wrapping_add(offset.into()),
     }
-    place
+
+    /// Restores the numbers of `header` and returns the position that they encoded.
+    pub(crate) fn take(self, header: &mut Header, known: Known) -> u8 {
+        let place = self.place(*header);
+        let offset = core::mem::take(&mut header.checksum_offset);
+        match self {
+            Self::Absent => {}
+            Self::Swap if offset > 0 => {
+                let lowered = if place == 0 {
+                    &mut header.ack
+                } else {
+                    &mut header.seq
+                };
+                *lowered = lowered.wrapping_add(1);
+            }
+            Self::Swap if known.fits(header) => {}
+            Self::Swap => {
+                swap(header);
+                if !known.fits(header) {
+                    swap(header);
+                }
+            }
+            Self::Checksum => header.ack = header.ack.wrapping_add(offset.into()),
+            Self::Identification => header.identification = 0,
+        }
+        place
+    }
 }
 
 const fn swap(header: &mut Header) {
@@ -121,29 +157,39 @@ pub(crate) mod tests {
             flags: Flags::ACK,
             window: 1000,
             checksum_offset: 0,
+            identification: 0,
             options: TcpOptions::default(),
             payload: Payload::Synthetic(1000),
         }
     }
 
-    fn put_into(segment: &mut Segment, place: u8, packets: u8) {
+    fn put_into(segment: &mut Segment, place: u8, encoding: Encoding) {
         let mut header = Header::of(segment);
-        put(&mut header, place, packets);
+        encoding.put(&mut header, place);
         header.put_into(segment);
     }
 
     /// Sends a segment over the wire. Returns it with the position read by a router and by the
     /// receiver.
-    fn sent(seq: u32, ack: u32, place: u8, packets: u8, known: Known) -> (Segment, u8, u8) {
+    fn sent(seq: u32, ack: u32, place: u8, encoding: Encoding, known: Known) -> (Segment, u8, u8) {
         let mut segment = segment(seq, ack);
-        put_into(&mut segment, place, packets);
+        put_into(&mut segment, place, encoding);
         let bytes = segment.to_bytes(CHECKSUM).unwrap();
-        let mut parsed = Segment::parse_with_offset(&bytes, CHECKSUM, packets - 1).unwrap();
-        let router = super::place(Header::of(&parsed), packets);
+        let mut parsed = Segment::parse_with_offset(&bytes, CHECKSUM, 7).unwrap();
+        parsed.identification = segment.identification;
+        let router = encoding.place(Header::of(&parsed));
         let mut header = Header::of(&parsed);
-        let receiver = take(&mut header, packets, known);
+        let receiver = encoding.take(&mut header, known);
         header.put_into(&mut parsed);
         (parsed, router, receiver)
+    }
+
+    fn order(by_identification: bool) -> ChainOrder {
+        if by_identification {
+            ChainOrder::Identification
+        } else {
+            ChainOrder::TcpNumbers
+        }
     }
 
     fn number() -> impl Strategy<Value = u32> {
@@ -156,12 +202,13 @@ pub(crate) mod tests {
         #[test]
         fn place_and_numbers_come_back_from_bytes(
             seq in number(), ack in prop_oneof![number().prop_map(Some), Just(None)],
-            packets in 1..=8_u8, place in 0..8_u8,
+            packets in 1..=8_u8, place in 0..8_u8, by_identification: bool,
         ) {
             let place = place % packets;
+            let encoding = Encoding::new(packets, order(by_identification));
             let ack = ack.unwrap_or(seq);
             for known in [Known::Seq(seq), Known::Ack(ack)] {
-                let (parsed, router, receiver) = sent(seq, ack, place, packets, known);
+                let (parsed, router, receiver) = sent(seq, ack, place, encoding, known);
                 prop_assert_eq!((parsed.seq, parsed.ack), (seq, ack));
                 prop_assert_eq!(parsed.payload.len(), 1000);
                 prop_assert_eq!((router, receiver), (place, place));
@@ -184,7 +231,7 @@ pub(crate) mod tests {
         ];
         for ((seq, ack), place, numbers, offset) in cases {
             let mut segment = segment(seq, ack);
-            put_into(&mut segment, place, 2);
+            put_into(&mut segment, place, Encoding::Swap);
             assert_eq!((segment.seq, segment.ack), numbers);
             assert_eq!(segment.checksum_offset, offset);
         }
@@ -196,7 +243,7 @@ pub(crate) mod tests {
         let mut swapped = segment(1_000_000, 77);
         let checksum = |segment: &Segment| segment.to_bytes(CHECKSUM).unwrap()[16..18].to_vec();
         let before = checksum(&swapped);
-        put_into(&mut swapped, 1, 2);
+        put_into(&mut swapped, 1, Encoding::Swap);
         assert_eq!(swapped.seq, 77);
         assert_eq!(checksum(&swapped), before);
     }

@@ -35,7 +35,8 @@ pub use control::{
     Acts, AdditiveScaling, AfterDecrease, ChainOrder, Mpcp, MpcpConfig, OnLoss, Start, VcpConfig,
 };
 pub use parameters::{
-    ActsParameter, AfterDecreaseParameter, OnLossParameter, Rules, SenderParameters, StartParameter,
+    ActsParameter, AfterDecreaseParameter, OnLossParameter, OrderParameter, Rules,
+    SenderParameters, StartParameter,
 };
 pub use router::{QueueAverageParameter, Router, RouterParameters};
 

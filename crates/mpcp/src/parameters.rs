@@ -20,6 +20,10 @@ pub struct SenderParameters {
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<u8>,
+    /// Where the packets of a TCP flow carry their position in a chain. Not for DCCP, whose
+    /// sequence numbers tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderParameter>,
     /// Whether VCP's limits on increases also apply to chains of several packets.
     pub limits: bool,
     /// When to act on the digits of a chain.
@@ -44,6 +48,19 @@ pub struct SenderParameters {
     /// Whether the sender falls back to RFC 5681 if routers do not seem to support VCP. The
     /// published senders do not, so without it a flow must have a VCP router on its path.
     pub fallback: bool,
+}
+
+/// Where the packets of a TCP flow carry their position in a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "ChainOrder")]
+#[serde(rename_all = "kebab-case")]
+pub enum OrderParameter {
+    /// In the order of the sequence and acknowledgement numbers, or with chains of more than two
+    /// packets in the checksum (Li and Yousefi'zadeh 2009, sections 3.2 and 5). The default.
+    TcpNumbers,
+    /// In the lowest bits of the identification field of the IPv4 header, which routers can read
+    /// where IPsec hides the header of TCP (section 5).
+    IpIdentification,
 }
 
 /// When a sender acts on the digits of a chain.
@@ -116,6 +133,7 @@ impl Default for SenderParameters {
         Self {
             rules: Rules::default(),
             chain: None,
+            order: None,
             limits: false,
             acts: ActsParameter::default(),
             start: StartParameter::default(),
@@ -133,6 +151,14 @@ impl SenderParameters {
     /// The number of packets per load factor.
     pub fn packets(&self) -> u8 {
         self.chain.unwrap_or(1)
+    }
+
+    /// Where the packets of a TCP flow carry their position.
+    pub(crate) fn order(&self) -> ChainOrder {
+        match self.order {
+            None | Some(OrderParameter::TcpNumbers) => ChainOrder::TcpNumbers,
+            Some(OrderParameter::IpIdentification) => ChainOrder::Identification,
+        }
     }
 
     /// Checks the ranges of all values.
@@ -160,7 +186,7 @@ impl SenderParameters {
         MpcpConfig {
             vcp: self.rules_of_vcp(initial_cwnd),
             packets: self.packets(),
-            order: ChainOrder::Headers,
+            order: self.order(),
             is_limited: self.limits,
             acts: match self.acts {
                 ActsParameter::AtOnce => Acts::AtOnce,

@@ -18,7 +18,7 @@ use skywave_units::Instant;
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Flags;
 
-use crate::chain::{self, Known};
+use crate::chain::{Encoding, Known};
 use crate::load::Zone;
 use crate::{Mpcp, SenderParameters};
 
@@ -29,7 +29,7 @@ impl SenderExtension for Mpcp {
     fn write(&mut self, mut header: Header) -> (Header, Ecn) {
         if self.packets() > 1 {
             let place = self.next_place();
-            chain::put(&mut header, place, self.packets());
+            self.encoding().put(&mut header, place);
         }
         (header, Zone::Low.code())
     }
@@ -38,7 +38,7 @@ impl SenderExtension for Mpcp {
         if self.packets() == 1 {
             return header;
         }
-        let place = chain::take(&mut header, self.packets(), Known::Seq(next));
+        let place = self.encoding().take(&mut header, Known::Seq(next));
         let flags = header.flags;
         if flags.contains(Flags::ACK) && !flags.contains(Flags::SYN) && !flags.contains(Flags::RST)
         {
@@ -55,23 +55,29 @@ impl SenderExtension for Mpcp {
 /// The receiver's half.
 #[derive(Clone, Debug)]
 struct Echo {
-    packets: u8,
+    encoding: Encoding,
     /// The largest code since the last acknowledgement; with chains, that of the last segment.
     code: Ecn,
     /// The position of the last segment in its chain.
     place: u8,
 }
 
+impl Echo {
+    fn has_chains(&self) -> bool {
+        self.encoding != Encoding::Absent
+    }
+}
+
 impl ReceiverExtension for Echo {
     fn read(&mut self, mut header: Header, ack: u32) -> Header {
-        if self.packets > 1 {
-            self.place = chain::take(&mut header, self.packets, Known::Ack(ack));
+        if self.has_chains() {
+            self.place = self.encoding.take(&mut header, Known::Ack(ack));
         }
         header
     }
 
     fn on_data(&mut self, ecn: Ecn) {
-        self.code = if self.packets > 1 {
+        self.code = if self.has_chains() {
             ecn
         } else {
             self.code.max(ecn)
@@ -79,16 +85,22 @@ impl ReceiverExtension for Echo {
     }
 
     fn acks_at_once(&self) -> bool {
-        self.packets > 1
+        self.has_chains()
     }
 
     fn write(&mut self, mut header: Header) -> Header {
         let code = core::mem::take(&mut self.code);
         header.flags = header.flags.union(Flags(code.bits() << CODE_SHIFT));
-        if self.packets > 1 {
-            chain::put(&mut header, self.place, self.packets);
+        if self.has_chains() {
+            self.encoding.put(&mut header, self.place);
         }
         header
+    }
+}
+
+impl SenderParameters {
+    fn encoding(&self) -> Encoding {
+        Encoding::new(self.packets(), self.order())
     }
 }
 
@@ -103,14 +115,14 @@ impl TcpControlKind for SenderParameters {
 
     fn receiver(&self) -> Option<Box<dyn ReceiverExtension + Send>> {
         Some(Box::new(Echo {
-            packets: self.packets(),
+            encoding: self.encoding(),
             code: Ecn::NotEct,
             place: 0,
         }))
     }
 
     fn tag(&self, header: Header) -> u8 {
-        chain::place(header, self.packets())
+        self.encoding().place(header)
     }
 
     fn has_tags(&self) -> bool {
@@ -138,7 +150,7 @@ pub(crate) fn register(controls: &mut TcpControls) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::VcpConfig;
+    use crate::{VcpConfig, chain};
 
     /// Without a chain, an acknowledgement returns the largest code since the previous one.
     #[test]

@@ -142,7 +142,7 @@ pub(crate) enum Body {
     Udp(Box<udp::Datagram>),
 }
 
-/// A TCP segment without options whose data has no content. Nearly all segments are bare, and they
+/// A TCP segment without options or IP identification whose data has no content. Nearly all segments are bare, and they
 /// take a quarter of the size of [`tcp::Segment`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BareSegment {
@@ -164,6 +164,7 @@ impl BareSegment {
             ack: self.ack,
             flags: self.flags,
             checksum_offset: self.checksum_offset,
+            identification: 0,
         }
     }
 }
@@ -179,6 +180,7 @@ impl From<BareSegment> for tcp::Segment {
             flags: bare.flags,
             window: bare.window,
             checksum_offset: bare.checksum_offset,
+            identification: 0,
             options: tcp::TcpOptions::default(),
             payload: Payload::Synthetic(bare.data),
         }
@@ -189,16 +191,20 @@ impl From<tcp::Segment> for Body {
     #[inline(always)]
     fn from(segment: tcp::Segment) -> Self {
         match segment.payload {
-            Payload::Synthetic(data) if segment.options.is_empty() => Self::Bare(BareSegment {
-                source_port: segment.source_port,
-                destination_port: segment.destination_port,
-                seq: segment.seq,
-                ack: segment.ack,
-                flags: segment.flags,
-                window: segment.window,
-                checksum_offset: segment.checksum_offset,
-                data,
-            }),
+            Payload::Synthetic(data)
+                if segment.options.is_empty() && segment.identification == 0 =>
+            {
+                Self::Bare(BareSegment {
+                    source_port: segment.source_port,
+                    destination_port: segment.destination_port,
+                    seq: segment.seq,
+                    ack: segment.ack,
+                    flags: segment.flags,
+                    window: segment.window,
+                    checksum_offset: segment.checksum_offset,
+                    data,
+                })
+            }
             _ => Self::Tcp(Box::new(segment)),
         }
     }

@@ -33,6 +33,10 @@ pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes,
     };
     let checksum = Checksum::Over(addresses);
     let segment = |segment: &tcp::Segment| segment.to_bytes(checksum).map_err(|e| mismatch(&e));
+    let identification = match body {
+        Body::Tcp(segment) => segment.identification,
+        Body::Bare(_) | Body::Dccp(_) | Body::Udp(_) => 0,
+    };
     let (protocol, payload) = match body {
         Body::Bare(bare) => (tcp::IP_PROTOCOL, segment(&bare.clone().into())?),
         Body::Tcp(full) => (tcp::IP_PROTOCOL, segment(full)?),
@@ -52,6 +56,7 @@ pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes,
     IpPacket {
         addresses,
         ecn,
+        identification,
         hop_limit: DEFAULT_HOP_LIMIT,
         protocol,
         payload,
@@ -88,7 +93,12 @@ pub(crate) fn round_trip(body: &Body, ecn: Ecn) -> Result<Body, WireMismatch> {
     let parsed = match body {
         Body::Bare(_) | Body::Tcp(_) => {
             tcp::Segment::parse_with_offset(&ip.payload, checksum, MOST_OFFSET)
-                .map(Body::from)
+                .map(|segment| {
+                    Body::from(tcp::Segment {
+                        identification: ip.identification,
+                        ..segment
+                    })
+                })
                 .map_err(|error| mismatch(error.to_string()))?
         }
         Body::Dccp(_) => dccp::Packet::parse(&ip.payload, checksum)
@@ -119,6 +129,7 @@ mod tests {
             flags: tcp::Flags::ACK,
             window: 1000,
             checksum_offset: 0,
+            identification: 0,
             options: tcp::TcpOptions::default(),
             payload: Payload::Synthetic(data),
         })

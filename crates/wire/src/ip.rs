@@ -20,6 +20,8 @@ pub struct IpPacket {
     pub addresses: AddressPair,
     /// The ECN field.
     pub ecn: Ecn,
+    /// IPv4's identification field. IPv6 has none: 0 when decoded, and not encoded.
+    pub identification: u16,
     /// Time To Live or Hop Limit.
     pub hop_limit: u8,
     /// The protocol number of `payload`: 33 for DCCP, 6 for TCP, 17 for UDP.
@@ -123,14 +125,19 @@ impl IpPacket {
         if ip.is_fragmenting_payload() {
             return Err(ParseError::Fragment);
         }
-        let (addresses, ecn, hop_limit) = match &ip {
+        let (addresses, ecn, hop_limit, identification) = match &ip {
             IpSlice::Ipv4(ip) => {
                 let header = ip.header();
                 let addresses = AddressPair::V4 {
                     source: header.source_addr(),
                     destination: header.destination_addr(),
                 };
-                (addresses, header.ecn().value(), header.ttl())
+                (
+                    addresses,
+                    header.ecn().value(),
+                    header.ttl(),
+                    header.identification(),
+                )
             }
             IpSlice::Ipv6(ip) => {
                 let header = ip.header();
@@ -138,13 +145,14 @@ impl IpPacket {
                     source: header.source_addr(),
                     destination: header.destination_addr(),
                 };
-                (addresses, header.traffic_class(), header.hop_limit())
+                (addresses, header.traffic_class(), header.hop_limit(), 0)
             }
         };
         Ok(Self {
             addresses,
             ecn: Ecn::from_bits(ecn),
             hop_limit,
+            identification,
             protocol: ip.payload_ip_number().0,
             payload: bytes.slice_ref(ip.payload().payload),
         })
@@ -193,6 +201,7 @@ impl IpPacket {
                 )
                 .map_err(|_| too_long)?;
                 header.ecn = IpEcn::try_new(self.ecn.bits()).unwrap_or_default();
+                header.identification = self.identification;
                 header.dont_fragment = true;
                 header.header_checksum = header.calc_header_checksum();
                 out.extend_from_slice(&header.to_bytes());
@@ -235,6 +244,7 @@ mod tests {
         IpPacket {
             addresses: pair(version),
             ecn: Ecn::Ce,
+            identification: 0,
             hop_limit: DEFAULT_HOP_LIMIT,
             protocol: 33,
             payload: Bytes::from_static(b"payload"),
@@ -320,13 +330,21 @@ mod tests {
         fn round_trip(
             version in prop_oneof![Just(4u8), Just(6)],
             ecn in 0u8..4,
+            identification: u16,
             hop_limit: u8,
             protocol in prop_oneof![Just(33u8), Just(6), Just(17)],
             payload in proptest::collection::vec(any::<u8>(), 1..200),
         ) {
             let ecn = Ecn::from_bits(ecn);
             let payload = payload.into();
-            let packet = IpPacket { addresses: pair(version), ecn, hop_limit, protocol, payload };
+            let packet = IpPacket {
+                addresses: pair(version),
+                ecn,
+                identification: if version == 4 { identification } else { 0 },
+                hop_limit,
+                protocol,
+                payload,
+            };
             prop_assert_eq!(IpPacket::parse(&emitted(&packet).into()), Ok(packet));
         }
 

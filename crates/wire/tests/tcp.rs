@@ -49,6 +49,7 @@ fn segment() -> impl Strategy<Value = Segment> {
                     flags: Flags(flags),
                     window,
                     checksum_offset: 0,
+                    identification: 0,
                     options,
                     payload,
                 }

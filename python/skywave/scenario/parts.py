@@ -109,6 +109,16 @@ VcpRules: TypeAlias = Literal["chen2010", "xia2005"]
   linear ends; pacing.
 """
 
+ChainOrder: TypeAlias = Literal["tcp-numbers", "ip-identification"]
+"""Where the packets of a TCP flow carry their position in a chain.
+
+- ``tcp-numbers``: In the order of the sequence and acknowledgement numbers, or with
+  chains of more than two packets in the checksum (Li and Yousefi'zadeh 2009, sections 3.2
+  and 5). The default.
+- ``ip-identification``: In the lowest bits of the identification field of the IPv4
+  header, which routers can read where IPsec hides the header of TCP (section 5).
+"""
+
 Acts: TypeAlias = Literal["at-once", "when-complete"]
 """When a sender acts on the digits of a chain.
 
@@ -988,6 +998,10 @@ class Vcp(Part):
     chain: int | None = None
     """The number of packets per load factor. 1 (the default) is VCP, 2 is DPCP, 3 is TPCP, n is
     MPCP(n). Over DCCP the CCID determines it.
+    """
+    order: ChainOrder | None = None
+    """Where the packets of a TCP flow carry their position in a chain. Not for DCCP, whose
+    sequence numbers tell it.
     """
     limits: bool = False
     """Whether VCP's limits on increases also apply to chains of several packets."""

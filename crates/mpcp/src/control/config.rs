@@ -130,9 +130,13 @@ pub enum ChainOrder {
     /// From its sequence number, modulo the length of the chain, if every packet has its own
     /// number, as in DCCP. Losses and reordering never cause a wrong position.
     SequenceNumbers,
-    /// From the headers of successive acknowledgements: TCP, as published. After three equal
+    /// From the order of the two numbers in the headers of successive acknowledgements, or with
+    /// chains of more than two packets from their checksums: TCP, as published. After three equal
     /// positions in a row, the sender switches to VCP.
-    Headers,
+    TcpNumbers,
+    /// The same, but from the identification field of the IPv4 header, which routers can read
+    /// where IPsec hides TCP's header (section 5).
+    Identification,
 }
 
 /// When a sender acts on returned digits.

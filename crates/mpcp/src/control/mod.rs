@@ -26,6 +26,7 @@ use skywave_congestion::{Ack, AckedPacket, Control, Interests, Loss, Pacing};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
+use crate::chain::Encoding;
 use crate::load::{Level, Zone};
 
 /// The round-trip time used to scale growth before the first sample (Xia et al., code for ns-2).
@@ -142,6 +143,11 @@ impl Mpcp {
     /// The number of packets per load factor.
     pub(crate) const fn packets(&self) -> u8 {
         self.reader.packets()
+    }
+
+    /// How segments carry their positions.
+    pub(crate) const fn encoding(&self) -> Encoding {
+        Encoding::new(self.config.packets, self.config.order)
     }
 
     fn rtt(&self) -> f64 {

@@ -23,6 +23,8 @@ pub struct Header {
     pub flags: Flags,
     /// How much the checksum deliberately differs; see [`Segment::checksum_offset`].
     pub checksum_offset: u8,
+    /// The identification field of the IPv4 header; see [`Segment::identification`].
+    pub identification: u16,
 }
 
 impl Header {
@@ -33,6 +35,7 @@ impl Header {
             ack: segment.ack,
             flags: segment.flags,
             checksum_offset: segment.checksum_offset,
+            identification: segment.identification,
         }
     }
 
@@ -42,6 +45,7 @@ impl Header {
         segment.ack = self.ack;
         segment.flags = self.flags;
         segment.checksum_offset = self.checksum_offset;
+        segment.identification = self.identification;
     }
 }
 

@@ -294,6 +294,7 @@ impl Receiver {
             flags: flags.union(Flags::ACK),
             window,
             checksum_offset: 0,
+            identification: 0,
             options,
             payload: Payload::EMPTY,
         }

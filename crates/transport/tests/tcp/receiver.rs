@@ -69,6 +69,7 @@ impl Script {
             flags,
             window: u16::MAX,
             checksum_offset: 0,
+            identification: 0,
             options,
             payload: Payload::Synthetic(length),
         };

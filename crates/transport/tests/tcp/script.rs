@@ -138,6 +138,7 @@ impl Script {
             flags,
             window: self.window,
             checksum_offset: 0,
+            identification: 0,
             options,
             payload: Payload::EMPTY,
         };

@@ -268,6 +268,7 @@ impl Segment {
             flags: flags(&header),
             window: header.window_size(),
             checksum_offset,
+            identification: 0,
             options: TcpOptions::parse(header.options()),
             payload: if data == bytes.len() {
                 Payload::EMPTY
@@ -361,6 +362,7 @@ mod tests {
             flags: Flags::ACK.union(Flags::PSH),
             window: 0xffff,
             checksum_offset: 0,
+            identification: 0,
             options,
             payload: Payload::Synthetic(3),
         }

@@ -96,6 +96,7 @@ mod tests {
             flags: Flags::ACK.union(Flags::PSH),
             window: 512,
             checksum_offset: 0,
+            identification: 0,
             options: TcpOptions {
                 mss: Some(1460),
                 sack: [

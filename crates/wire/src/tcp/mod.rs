@@ -35,6 +35,9 @@ pub struct Segment {
     /// By how much the checksum deliberately differs, because a header extension decreased the
     /// sequence or acknowledgement number after computing it; otherwise 0.
     pub checksum_offset: u8,
+    /// The identification field of the IPv4 header it travels in, if a header extension chose it;
+    /// otherwise 0. Not part of the segment's encoding.
+    pub identification: u16,
     /// Options.
     pub options: TcpOptions,
     /// Data.

@@ -61,6 +61,7 @@ pub(crate) fn capture(
         let payload = payload.clone().into();
         let mut bytes = Vec::new();
         IpPacket {
+            identification: 0,
             addresses,
             ecn,
             hop_limit: DEFAULT_HOP_LIMIT,

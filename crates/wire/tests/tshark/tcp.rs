@@ -18,6 +18,7 @@ fn tshark_reads_tcp_as_it_was_meant() {
         flags,
         window: 1234,
         checksum_offset: 0,
+        identification: 0,
         options,
         payload: Payload::Synthetic(payload),
     };

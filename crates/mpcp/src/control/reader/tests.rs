@@ -44,7 +44,7 @@ fn the_worst_is_taken_until_more_is_known() {
         level(&[Low, Over]),
         level(&[Low, High]),
     ];
-    let mut by_header = reader(2, ChainOrder::Headers);
+    let mut by_header = reader(2, ChainOrder::TcpNumbers);
     let back = [(0, High), (1, Low), (0, Low), (1, High)];
     assert_eq!(headers(&mut by_header, 0, &back), expected);
     let mut by_number = reader(2, ChainOrder::SequenceNumbers);
@@ -72,7 +72,7 @@ fn it_can_wait_for_the_whole_level() {
 /// packets is not combined with a first one.
 #[test]
 fn a_missing_half_is_made_up_for() {
-    let mut reader = reader(2, ChainOrder::Headers);
+    let mut reader = reader(2, ChainOrder::TcpNumbers);
     let levels = headers(&mut reader, 0, &[(0, Over), (0, High), (1, Low), (1, High)]);
     assert_eq!(
         levels,
@@ -91,7 +91,7 @@ fn a_missing_half_is_made_up_for() {
 #[test]
 fn lost_order_leads_to_vcp_and_back_and_if_it_recurs_to_stay() {
     for place in [0, 1] {
-        let mut reader = reader(2, ChainOrder::Headers);
+        let mut reader = reader(2, ChainOrder::TcpNumbers);
         assert_eq!((reader.next_place(), reader.next_place()), (0, 1));
         let back = [
             (0, High),
@@ -132,7 +132,7 @@ fn lost_order_leads_to_vcp_and_back_and_if_it_recurs_to_stay() {
 /// A path switch reorders packets, but few equal places follow each other.
 #[test]
 fn a_path_switch_is_no_trouble() {
-    let mut reader = reader(2, ChainOrder::Headers);
+    let mut reader = reader(2, ChainOrder::TcpNumbers);
     let before = [(0, Low), (1, High)].repeat(5);
     headers(&mut reader, 0, &before);
     // The second half of a window overtakes the first.

@@ -290,6 +290,7 @@ impl Sender {
             flags,
             window: u16::MAX,
             checksum_offset: 0,
+            identification: 0,
             options,
             payload,
         }

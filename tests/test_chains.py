@@ -1,0 +1,68 @@
+"""Chains of packets over TCP, where the path or the header is unlike that of the paper."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import evolve
+
+from skywave import Probes, ScenarioError, run
+from skywave.papers.li2009 import setting
+from skywave.papers.li2009.setting import BOTTLENECK, DEFAULT, DPCP, TPCP, Scheme
+from skywave.quantities import Duration
+from skywave.scenario import Dccp, Ftp, Vcp
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from skywave import Scenario
+    from skywave.scenario.parts import ChainOrder
+
+
+def scenario(scheme: Scheme, order: ChainOrder | None = None) -> Scenario:
+    """One flow over the paper's dumbbell."""
+    plan = setting.dumbbell(scheme)
+    plan.duration = Duration("60 s")
+    plan.probes = Probes(interval="1 s", links=(BOTTLENECK,), packets=True)
+    (flow,) = plan.flows
+    tcp = setting.tcp_of(scheme, DEFAULT)
+    assert tcp.vcp is not None
+    plan.flows = [evolve(flow, transport=evolve(tcp, vcp=evolve(tcp.vcp, order=order)))]
+    return plan
+
+
+def sent(packets: pa.Table) -> list[tuple[int, int]]:
+    """Sequence and acknowledgement numbers of the data segments sent, as in their headers."""
+    rows = packets.select(["event", "kind", "seq", "ack"]).to_pylist()
+    data = [row for row in rows if (row["event"], row["kind"]) == ("send", "TCP data")]
+    return [(row["seq"], row["ack"]) for row in data]
+
+
+@pytest.mark.parametrize("scheme", [DPCP, TPCP], ids=lambda scheme: scheme.name)
+def test_the_identification_of_ip_orders_chains_as_tcp_numbers_do(scheme: Scheme) -> None:
+    """Section 5's order for IPsec: the same run, with the numbers of TCP as TCP wrote them."""
+    swapped, plain = (run(scenario(scheme, order)) for order in (None, "ip-identification"))
+    assert plain.flows.equals(swapped.flows)
+    assert plain.links.equals(swapped.links)
+    assert len({ack for _, ack in sent(plain.tables["packets"])}) == 1
+    assert len({ack for _, ack in sent(swapped.tables["packets"])}) > 1
+    numbers = [seq for seq, _ in sent(plain.tables["packets"])]
+    assert all(after > before for before, after in itertools.pairwise(numbers))
+
+
+def test_the_identification_survives_the_wire() -> None:
+    plan = scenario(DPCP, "ip-identification")
+    plan.duration = Duration("10 s")
+    on_paper = run(plan)
+    plan.verify_wire = True
+    assert run(plan).flows.equals(on_paper.flows)
+
+
+def test_over_dccp_the_sequence_number_is_the_order() -> None:
+    plan = setting.dumbbell(DPCP)
+    plan.flows = []
+    plan.add_flow("ftp", "s1", "d1", Dccp(ccid=249, vcp=Vcp(order="tcp-numbers")), Ftp())
+    with pytest.raises(ScenarioError, match="sequence number tells its position: omit `order`"):
+        run(plan)
