@@ -28,6 +28,7 @@ from skywave.papers.li2009 import (
     published,
     reasons,
     rules,
+    said,
     sentences,
     setting,
     tried,
@@ -584,6 +585,39 @@ def test_the_report_says_of_parking_lots_what_was_stored() -> None:
         if (row.scheme, row.reading) == (VCP.name, AGGREGATES.name)
     ]
     assert not any(rules.ABOUT.holds(published.VCP_SPLIT, ratio) for ratio in tried_of_vcp)
+
+
+def test_two_matches_on_the_parking_lot_say_less_than_they_seem_to() -> None:
+    """VCP's 15 to 1 mixes two ratios; one sender of DPCP hardly notices that L2's Local starts."""
+    lots = varied.LOTS.read()
+    before, after, *_ = said.lot_means(lots, VCP, FLOWS)
+    assert 100 / before - 1 < published.VCP_SPLIT / 1.5
+    assert 100 / after - 1 > published.VCP_SPLIT * 2
+    before, after, *_ = said.lot_means(lots, DPCP, AGGREGATES)
+    assert after > before - 3
+
+
+def test_the_text_on_lossy_transfers_says_what_was_measured(li2009: Reproduced) -> None:
+    """Timeouts and times grow with VCP as with DPCP; DPCP falls back long before 35 %."""
+    rows = {row["percent"]: row for row in li2009.sections["transfers"]}
+    for place, carrier in enumerate(CARRIERS):
+        found = [row["times"][place] for row in rows.values()]
+        if carrier.transport == "tcp":
+            for name in ("timeouts", "mean_s"):
+                values = [getattr(times, name) for times in found]
+                assert values == sorted(values)
+    assert rows[15]["vcp_share"].mean > 0.5
+    dccp = {percent: row["times"][CARRIERS.index(DPCP_DCCP)] for percent, row in rows.items()}
+    often = min(dccp[percent].timeouts for percent in (40, 45))
+    assert often > 2 * max(dccp[percent].timeouts for percent in rows if percent <= 35)
+    assert dccp[45].margin_s > dccp[45].mean_s / 3
+
+
+def test_arithmetic_of_answers() -> None:
+    """How long VCP takes to double, and how often a gigabyte changes the order of two numbers."""
+    assert setting.T_RHO_MS / 1e3 * math.log(2, 1 + 1 / 16) == pytest.approx(2.3, abs=0.05)
+    neither = (1 - 1e9 / 2**32) ** 2
+    assert neither == pytest.approx(0.6, abs=0.02)
 
 
 def test_dpcps_lead_is_smaller_than_published_on_every_dumbbell() -> None:

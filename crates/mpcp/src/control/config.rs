@@ -161,8 +161,8 @@ pub struct MpcpConfig {
     /// How their positions are determined.
     pub order: ChainOrder,
     /// Whether VCP's limits on both increases also apply for n > 1. The paper blames them for VCP's
-    /// slow growth and bias, so by default they do not, and a window may double per round-trip
-    /// time. Without limits, the additive increase scales with (R / t_rho)^2.
+    /// slow growth, so by default they do not, and a window may double per round-trip time.
+    /// Without limits, the additive increase scales with (R / t_rho)^2.
     pub is_limited: bool,
     /// When to act on digits.
     pub acts: Acts,

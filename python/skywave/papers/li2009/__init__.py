@@ -175,8 +175,9 @@ def _finding(measured: Measured) -> Finding:
 
     fills_s = [said.transition_s(courses[scheme]) for scheme in (VCP, DPCP)]
     return Finding(
-        "When routers report congestion in nine steps instead of three, transfers over four slow, "
-        f"distant links get {percent(DPCP):.0f} % of a link that they share with nearby ones, "
+        "When routers report congestion in nine steps instead of three and senders speed up "
+        "without fixed limits, transfers over four slow, distant links get "
+        f"{percent(DPCP):.0f} % of a link that they share with nearby ones, "
         f"where they got {percent(VCP):.0f} % (published: {published.DPCP_L0_PERCENT[0]:.0f} % and "
         f"{published.VCP_L0_PERCENT:.0f} %). A new transfer gets up to speed "
         f"{fills_s[0] / fills_s[1]:.1f} times as fast (published: "

@@ -232,7 +232,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
         cell(
             "steeper",
             "growth of the time from 30 to 45 % loss over that from 0 to 30 % "
-            '("significant degradation" beyond 35 %)',
+            '("significant performance degradation" beyond 35 %)',
             "ratio",
             1.0,
             growth(30, 45) / growth(0, 30),
@@ -259,7 +259,7 @@ def _gap(ours: Ours) -> Cell:
     return Cell(
         id="fig4/tcp-gap",
         what=f"DPCP's lead over VCP without loss minus its lead at {LOSS_PERCENT[-1]} % loss "
-        '("gap shrinks")',
+        '(the gap "shrinks")',
         conditions={"lead without (%)": round(leads[0], 1), "with (%)": round(leads[1], 1)},
         unit=POINTS,
         published=0.0,

@@ -97,8 +97,8 @@ STARTS_LOW = (
 )
 LARGE_CUTS = (
     "DPCP's decreases to 60 and 43 %, each held for a round-trip time, leave the link idle where "
-    "VCP's to 87.5 % do not. What VCP uses more, its senders overload: with many of them on a slow "
-    "link its queue is long, or full, and DPCP's is short."
+    "VCP's to 87.5 % do not. Where many senders share a slow link, VCP's use all of it because "
+    "they overload it: its queue is long, or full, and DPCP's is short."
 )
 FULL_AT_ONCE = (
     "Where the first windows of 50 flows fill the link, there is no transition to shorten. With "
@@ -106,8 +106,8 @@ FULL_AT_ONCE = (
 )
 EARLY = (
     "Three equal places in a row do not need such losses: a transfer has many chances for them, "
-    "and a sender that falls back again soon after does so for good. The growth of the time comes "
-    "from timeouts, not from the fallback."
+    "and a sender that falls back again soon after does so for good. Times grow with VCP too, "
+    "which has nothing to fall back from, and timeouts grow with both."
 )
 COARSE_CUTS = (
     "One flow, or few, is decreased by DPCP's three factors more than is needed. TPCP's nine are "

@@ -58,10 +58,11 @@ def draw(
         return [
             Drawn.of(
                 "finding",
-                "Long's share of L0, before and after L2's Local starts. Bars: means of our runs, "
-                f"with each of {len(LOT_SEEDS)} seeds as a dot. Diamonds: published (of VCP one "
-                "value, for the whole run). Dotted: proportional fairness. ns-2 has neither "
-                "protocol.",
+                "Share of the first link (L0) that 30 transfers over all four links (Long) get "
+                "beside 10 of its own, before and after those of the third link (L2) start. Bars: "
+                f"means of our runs, with each of {len(LOT_SEEDS)} seeds as a dot. Diamonds: "
+                "published (of VCP one value, for the whole run). Dotted: proportional fairness. "
+                "ns-2 has neither protocol.",
                 _finding(ours),
             ),
             _figure_2("figure2", series, FLOWS),

@@ -72,11 +72,17 @@ def of_dumbbells(dumbbells: Sequence[variants.Dumbbell]) -> dict[str, Any]:
         / variants.find_dumbbell(dumbbells, DPCP, network).transition_s
         for network in variants.NETWORKS
     }
+    queues = [
+        variants.find_dumbbell(dumbbells, DPCP, network).queue
+        / variants.find_dumbbell(dumbbells, VCP, network).queue
+        for network in variants.NETWORKS
+    ]
     few = [ratio for network, ratio in quicker.items() if network.flows <= FEW_FLOWS]
     many = [ratio for network, ratio in quicker.items() if network.flows > FEW_FLOWS]
     return {
         "quicker_few": (min(few), max(few)),
         "quicker_many": (min(many), max(many)),
+        "queues": (min(queues), max(queues)),
         "near": {scheme.name: find(scheme, rtt_ms=200) for scheme in (VCP, DPCP)},
         "usual": {scheme.name: find(scheme) for scheme in (VCP, DPCP)},
         "far": find(DPCP, rtt_ms=1000),

@@ -1,6 +1,6 @@
 """The paper's claims, sentence by sentence: where each is tested, and why others are not.
 
-All were chosen before the runs. A sentence that cannot be tested yet has an answer only; give it
+Rules were written before the runs. A sentence that cannot be tested yet has an answer only; give it
 tests here once the simulator can run it.
 """
 
@@ -83,7 +83,8 @@ SAFE_DESCENT = Sentence(
     "In overload zone, DPCP cuts the cwnd with three factors to guarantee a safe descent to the "
     "high-load zone.",
     ("3.1/descent-highest", "3.1/descent-lowest"),
-    "Arithmetic with Table 1.",
+    "Arithmetic with Table 1, which ends at a load of 200 %. Here its last level covers greater "
+    "loads too.",
 )
 RESPONSE = Sentence(
     "3.3",
@@ -95,6 +96,8 @@ FALLS_BACK = Sentence(
     "3.4",
     "after receiving three consecutive MSPs/LSPs, DPCP downgrades to the original VCP",
     ("3.4/chains-without-loss", "3.4/falls-back"),
+    "Only in part the original: a sender that has fallen back still leaves cwnd alone on a loss, "
+    "where VCP here halves it.",
 )
 RESUMES = Sentence(
     "3.4",
@@ -129,7 +132,7 @@ LONGEST_AND_LOWEST = Sentence(
 BOTH_FAIRER = Sentence(
     "5",
     "both DPCP and MPCP converge faster and achieve a better fairness than VCP",
-    ("1/fairer", "5/fairer"),
+    ("1/faster", "1/fairer", "5/longest-transition", "5/fairer"),
     '"MPCP" is TPCP here.',
 )
 THREE_TIMES_THE_FEEDBACK = Sentence(
@@ -154,8 +157,45 @@ TWO_BITS = Sentence(
 
 SENTENCES = (
     QUANTIZATION,
+    Sentence(
+        "1",
+        "can achieve high utilization, low persistent queue length, insignificant packet loss "
+        "rate, and sound fairness depending on the heterogeneity characteristics of a network",
+        answer='This is about XCP, which is not run, and VCP. Section "Other networks" has VCP\'s '
+        "utilisation, queue and losses: many senders on a slow link fill its queue and lose "
+        "packets.",
+    ),
     BOUNDS,
+    Sentence(
+        "1",
+        "VCP can only use fixed parameters for fairness control producing poor fairness "
+        "characteristics in high delay networks",
+        ("2.2/large-delays", "fig2a"),
+        "The bias is tested, not that fixed parameters are its cause.",
+    ),
     FASTER_AND_FAIRER,
+    Sentence(
+        "1",
+        "UNO will not work in certain encrypted networks where only 6 ToS and 2 ECN packet header "
+        "bits can pass through encryption boundaries. In contrast, MPCP only requires the use of "
+        "two ECN bits in each packet.",
+        answer="UNO is not run. Routers of MPCP also have to read the sequence and acknowledgement "
+        "numbers of each packet (section 3.2), which encryption hides; section 5 names IPsec. "
+        "Over DCCP they have to read sequence numbers.",
+    ),
+    UNO,
+    Sentence(
+        "1",
+        "MPCP senders perform regulations on a per-ACK basis",
+        answer="A rule, which all runs follow for increases. On overload there is at most one "
+        "decrease in two round-trip times.",
+    ),
+    Sentence(
+        "1",
+        "consecutive loss of packets associated with the maximum load factor could yield an "
+        "oscillatory behavior in the case of UNO",
+        answer="UNO is not run.",
+    ),
     Sentence(
         "1",
         "a simple and low-overhead yet efficient scheme is designed for distributing and "
@@ -163,13 +203,35 @@ SENTENCES = (
         TWO_BITS.tests,
         "The paper measures neither time nor memory.",
     ),
-    UNO,
+    Sentence(
+        "2.1",
+        "When a data packet arrives, each router examines the congestion level of its upstream "
+        "link carried in the ECN bits of a packet and updates ECN bits only if its downstream link "
+        "is more congested.",
+        answer="Here a router does so when the packet leaves its queue, as VCP's code for ns-2 "
+        "does.",
+    ),
+    Sentence(
+        "2.1",
+        "The MI operation is utilized to achieve a better efficiency than that of TCP tied to slow "
+        "start phenomenon",
+        answer="No run of plain TCP is measured. In slow start a window doubles in a round-trip "
+        "time; VCP's multiplicative increase of 1/16 in t_rho takes 2.3 s or more.",
+    ),
+    Sentence(
+        "2.2",
+        "As the result of implementing MIAIMD through the use of a quantized representation of LF "
+        "instead of its exact value",
+        answer="The number of levels is not the only cause of the bias. DPCP has more of them, and "
+        "is biased too if its increases have VCP's limits: section "
+        '"What is not published".',
+    ),
     FEWER_BOTTLENECKS,
     Sentence(
         "2.2",
         HOLDING,
-        answer="This is a rule, which all runs follow. What other rules come to is in section "
-        '"Readings of the paper".',
+        answer="A rule, which all runs of the verdicts follow. What other rules come to is in "
+        'section "Readings of the paper".',
     ),
     INSUFFICIENT,
     STAYS_OVERLOADED,
@@ -180,13 +242,62 @@ SENTENCES = (
         "networks.",
         ("fig3/vcp-transition",),
     ),
+    Sentence(
+        "2.2",
+        "it has been shown that increasing the number of bits used for encoding LF can improve "
+        "fairness and convergence speed of VCP in such environments",
+        ("1/faster", "1/fairer", "5/longest-transition", "5/fairer"),
+        "DPCP and TPCP encode four and six bits.",
+    ),
     NINE_LEVELS,
+    Sentence(
+        "3.1",
+        "The boundaries for MIAIMD operations remain the same as those in VCP.",
+        answer="A rule, which all runs follow: 80 and 100 %.",
+    ),
+    Sentence(
+        "3.1",
+        "in low-load and high-load zones, DPCP grows the cwnd using both multiplicative and "
+        "additive factors as the original MIAIMD model of [2] does",
+        answer="A rule, which all runs follow. The factors are not published: ours are among the "
+        "parameters. So is that a window at most doubles in a round-trip time, a limit that is "
+        "not in the paper.",
+    ),
+    Sentence(
+        "3.1",
+        "when growing cwnd, DPCP conservatively computes increments using the upper bound of an LF",
+        answer="A rule, which all runs follow.",
+    ),
     SAFE_DESCENT,
     Sentence(
         "3.2",
         "there is a slim chance to change the relative ordering of seq and ack as both numbers "
         "grow",
-        answer="Not tested on its own. In every run here the numbers start at random.",
+        answer="Not slim for long flows. If both numbers start at random, as in every run here, "
+        "the sequence number of a flow of 1 GB has a chance of about 40 % to pass the other one or "
+        "wrap. That does no harm here: routers see numbers after they were put in order, and an "
+        "end knows one of the two.",
+    ),
+    Sentence(
+        "3.2",
+        "There is a binary flag MSP maintained at end nodes which flips over upon the receipt of "
+        "each packet.",
+        answer="In the text at hand Algorithm 1 sets the flag to itself; here it is negated. A "
+        "sender flips its flag with each packet that it sends. A receiver keeps none: its "
+        "acknowledgement has the place of the packet that it is for.",
+    ),
+    Sentence(
+        "3.2",
+        "DPCP is able to distribute the LF between two packets without needing to buffer those "
+        "packets",
+        answer="True here: routers keep levels, not packets.",
+    ),
+    Sentence(
+        "3.2",
+        "a router simply compares the seq and ack, and directly encodes the MSP/LSP of the current "
+        "LF into the ECN bits",
+        answer="Here an LSP has a digit of the level with which its chain began, not of the "
+        "current one. See the next sentence.",
     ),
     Sentence(
         "3.2",
@@ -195,27 +306,117 @@ SENTENCES = (
         "with which it began, since an update between its packets would mix two levels.",
     ),
     Sentence(
+        "3.2",
+        "facing a tie situation is extremely unlikely and that the processing only happens at end "
+        "nodes",
+        answer="Ties are encoded and resolved as the paper says. How often they occur and what "
+        "they cost is not measured.",
+    ),
+    Sentence(
         "3.3",
         "the router needs to keep track of a flag for each flow. That is the only state that needs "
         "to be kept at the router.",
         answer="See the sentence above on what more a router keeps here: 64 KiB for 4096 flows.",
     ),
+    Sentence(
+        "3.3",
+        "else if flag = MSP_EQ then",
+        answer="In the text at hand no line of Algorithm 2 sets MSP_EQ: equal MSPs set MSP_HIGH. "
+        "So LSPs are never compared, and the larger one may be lost. Here equal MSPs set MSP_EQ.",
+    ),
     RESPONSE,
+    Sentence(
+        "3.3",
+        "Once the sender gets a complete LF, DPCP does a finer adjustment based on the new value.",
+        answer="The paper does not say how. Here a sender that hears of overload from an MSP "
+        "multiplies cwnd by 0.43 at once. If the LSP then shows less overload, it restores cwnd to "
+        "what the factor of the complete level leaves.",
+    ),
+    Sentence(
+        "3.3",
+        "the sender starts adjusting cwnd conservatively under the assumption that the LF is the "
+        "highest one in the congestion zone defined by the MSP",
+        answer="A rule, which all runs follow but those that wait for whole chains: section "
+        '"What is not published".',
+    ),
+    Sentence(
+        "3.4",
+        "DPCP uses the higher value in MSPs to construct the LF if receiving consecutive MSPs. "
+        "Otherwise, it ignores arriving LSPs, and uses a pairing of saved MSP and 11 to construct "
+        "the LF.",
+        answer="A rule, which all runs over TCP follow.",
+    ),
+    Sentence(
+        "3.4",
+        "receiving consecutive MSPs/LSPs is an indication of congestion",
+        answer="Not only of that: in the runs of Figure 4, losses at random lead to it.",
+    ),
     FALLS_BACK,
+    Sentence(
+        "3.4",
+        "no change to the PO is made and then all nodes treat packets as MSP",
+        answer="Routers go by the order of the two numbers. So here the sender goes on to swap "
+        "them where needed, and marks all its packets as MSPs.",
+    ),
     RESUMES,
+    Sentence(
+        "3.4",
+        "only the sender is involved with the switching of operation between DPCP and the original "
+        "VCP, while routers and the receiving end are not even aware of it",
+        answer="True here.",
+    ),
+    Sentence(
+        "3.4",
+        "If OO transmission continues happening, it implies a lossy link. Then, DPCP will not try "
+        "to switch back to its multi packet operation mode from the VCP operation mode.",
+        answer="The paper does not say how long it has to continue. Here a sender that falls back "
+        "again within four round-trip times of its return does so for good.",
+    ),
+    Sentence(
+        "3.4",
+        "a more complicated scheme can be implemented by keeping track of received seq numbers",
+        answer="The paper omits it. Over DCCP a sequence number is the place in a chain, and "
+        "nothing falls back.",
+    ),
     Sentence(
         "3.4",
         "from the perspective of end nodes, the arrival pattern of packets appears to be according "
         "to an OO transmission pattern when transmission switches paths. Therefore, DPCP will not "
         "be ill-behaved in this case.",
-        answer="The paper shows no run with several paths.",
+        answer="The paper shows no run with several paths, and this report has none.",
     ),
     Sentence(
         "4.1",
         "both Long and Local Flows are to equally split the bandwidth of a shared link during the "
         "first 1000 seconds",
-        ("fig2c-before", "fig2d-before"),
+        ("fig2c-before",),
         'Which law gives this split: section "Who gets what".',
+    ),
+    Sentence(
+        "4.1",
+        "the utilization of Long Flows at L_0 is expected to decrease to 25% while the utilization "
+        "of Local Flows is expected to increase to 75%",
+        ("fig2c-after",),
+        "With one sender for each aggregate the value is met, but it hardly differs from that "
+        "before.",
+    ),
+    Sentence(
+        "4.1",
+        "VCP exhibits a biased fairness characteristic splitting the bandwidth of L_0 with a ratio "
+        "of 15 to 1",
+        ("fig2a",),
+        'The ratio is of the whole run. Section "Who gets what" has it before and after.',
+    ),
+    Sentence(
+        "4.1",
+        "DPCP demonstrates a significantly better fairness characteristic as shown in Fig 2(c)",
+        ("1/fairer",),
+    ),
+    Sentence(
+        "4.1",
+        "nearly 100% bandwidth utilization of L_2 for Long Flows during the first 1000 seconds and "
+        "a split of 50% in the last 2000 seconds",
+        ("fig2d-before", "fig2d-after"),
     ),
     Sentence(
         "4.1",
@@ -228,7 +429,18 @@ SENTENCES = (
         "for VCP, the bandwidth split ratio does not change even when Local Flows are turned on",
         ("fig2b",),
     ),
+    Sentence(
+        "4.1",
+        "VCP fails to achieve fairness in high BDP multiple bottleneck topologies serving flows "
+        "with heterogeneous RTTs",
+        ("2.2/fewer-bottlenecks",),
+    ),
     ALL_EXPERIMENTS,
+    Sentence(
+        "4.2",
+        "we present our experimental study conducted over a wireless emulation Linux testbed",
+        answer="Not repeated: all values of Figures 3 to 5 are simulated here.",
+    ),
     Sentence(
         "4.2",
         "DPCP converges rapidly and introduces a transition time of less than 4s compared to 20s "
@@ -267,6 +479,13 @@ SENTENCES = (
     ),
     Sentence(
         "5",
+        "MPCP is able to retrieve the ordering number from the difference between the calculated "
+        "TCP checksum and the one in the packet",
+        answer="TPCP does so here. A receiver that accepts two more checksums takes 2 in 65,536 "
+        "corrupted segments for whole ones.",
+    ),
+    Sentence(
+        "5",
         "This approach allows for using an arbitrary number of packets to encapsulate congestion "
         "information.",
         answer="Chains of up to 8 packets can be set. Figure 5 has results for three.",
@@ -282,21 +501,26 @@ SENTENCES = (
     THREE_TIMES_THE_FEEDBACK,
     Sentence(
         "5",
+        "the reaction to congestion remains at a relatively coarse level",
+        answer='A single flow of DPCP oscillates here too: section "Figures 3 and 5".',
+    ),
+    Sentence(
+        "5",
         "a smoother pattern is observed while the queue length is slightly higher than DPCP",
         ("fig5/smoother-deviation", "fig5/smoother-change", "fig5/higher"),
     ),
     FINER,
     COMPARABLE,
     Sentence(
+        "5 (footnote)",
+        "the overhead can be easily alleviated relying on TCP Checksum Offload (TCO) feature",
+        answer="Not testable in a simulator: it is about network cards.",
+    ),
+    Sentence(
         "5",
         "Considering the performance gains and the overhead associated with the TPCP, we believe "
         "DPCP represents a better alternative of MPCP design and implementation.",
         answer="A judgement: what it rests on is tested above.",
-    ),
-    Sentence(
-        "5",
-        "the overhead can be easily alleviated relying on TCP Checksum Offload (TCO) feature",
-        answer="Not testable in a simulator: it is about network cards.",
     ),
     Sentence(
         "5",
@@ -311,6 +535,12 @@ SENTENCES = (
         answer="The paper does not describe that functionality. Over DCCP no header is rewritten.",
     ),
     TWO_BITS,
+    Sentence(
+        "6",
+        "achieving a significant fairness and efficiency improvements, specially in high BDP "
+        "networks",
+        ("1/fairer", "5/fairer", "fig3", "4.1/utilisation", "4.1/convergence"),
+    ),
 )
 """Every testable or debatable sentence, in the order of the paper."""
 

@@ -350,11 +350,18 @@ def _dumbbell(
 PARAMETERS = (
     Parameter("Parking lot", "L0 to L3 of 4, 4, 2, 4 Mbps, 250 ms each way", "paper"),
     Parameter(
-        "Aggregates", "Long: 30 over all links; Local: 10 on each, or one sender for each", "paper"
+        "Aggregates",
+        "Long: 30 over all links; Local: 10 on each, or one sender for each",
+        'paper: 30 and 10; one sender each is ours, for "aggregate FTP flows" that split a link '
+        "equally",
     ),
     Parameter("Local of L2", f"starts at {JOINS_S} s of {LOT_S} s", "paper"),
     Parameter("Dumbbell", "4 Mbps, round trip 500 ms, one flow", "ours, in the paper's range"),
-    Parameter("Loss", "Bernoulli, at the bottleneck, forward only", "paper: NISTnet"),
+    Parameter(
+        "Loss",
+        "Bernoulli, at the bottleneck, forward only",
+        'ours; paper: "We install Nistnet network emulator [4] to enforce packet loss."',
+    ),
     Parameter("File", f"{FILE_B // 1000} kB", "ours"),
     Parameter(
         "Packets",
@@ -372,12 +379,25 @@ PARAMETERS = (
         "initial window of 2, an acknowledgement per packet, timers as in ns-2; SACK",
         "ours: ns-2, Linux",
     ),
-    Parameter("VCP", "t_rho 200 ms, t_q 10 ms, k_q 0.5, gamma 0.98, beta 0.875", "VCP's paper"),
-    Parameter("Levels and decreases of DPCP", "Table 1", "paper"),
+    Parameter(
+        "VCP",
+        "t_rho 200 ms, t_q 10 ms, k_q 0.5, gamma 0.98, mu 0.0625, alpha 1, limits 2.5 and 10, beta "
+        "0.875",
+        "Chen et al. 2010, which restates VCP; the paper has beta only",
+    ),
+    Parameter(
+        "Levels and decreases of DPCP",
+        "Table 1; loads of 200 % and more have its last level",
+        "paper; above 200 % ours",
+    ),
     Parameter(
         "Levels of TPCP", "each of DPCP's split in three; decrease to min(0.875, 0.86 / u)", "ours"
     ),
-    Parameter("Increases", "xi(u) = (1 - u) / (4 u), alpha 1, without VCP's limits", "ours"),
+    Parameter(
+        "Increases",
+        "xi(u) = (1 - u) / (4 u), alpha 1, without VCP's limits; cwnd at most doubles in one R",
+        "ours; that both increases act, by a level's upper bound u, is the paper's",
+    ),
     Parameter(
         "After a decrease",
         "cwnd is held for one R, then increased additively for one R",
@@ -387,7 +407,8 @@ PARAMETERS = (
     ),
     Parameter(
         "Losses",
-        "chains leave cwnd to the load factor; VCP halves it; a timeout sets it to 1",
+        "chains leave cwnd to the load factor, also after they fall back to VCP; VCP halves it; a "
+        "timeout sets it to 1",
         'inferred: section 3.4 names no reduction, and "the performance of DPCP is not '
         "significantly affected for packet loss rates less than 30%\"; VCP's ns-2 code",
     ),
@@ -396,8 +417,22 @@ PARAMETERS = (
         "average of the means of intervals",
         "VCP's ns-2 code; the paper does not say (see the readings)",
     ),
-    Parameter("Seeds", f"parking lots {LOT_SEEDS[0]} to {LOT_SEEDS[-1]}", "ours"),
-    Parameter("Digits", "acted on at once", "paper"),
-    Parameter("After three equal places", "VCP for 4 round-trip times", "paper: several"),
+    Parameter(
+        "Seeds",
+        f"parking lots {LOT_SEEDS[0]} to {LOT_SEEDS[-1]}, dumbbells {DUMBBELL_SEEDS[0]} to "
+        f"{DUMBBELL_SEEDS[-1]}, transfers {LOSS_SEEDS[0]} to {LOSS_SEEDS[-1]}",
+        "ours",
+    ),
+    Parameter(
+        "Digits",
+        "acted on at once, as if the missing ones were the worst; what was decreased too much is "
+        "restored",
+        'paper; how it makes "a finer adjustment" is inferred',
+    ),
+    Parameter(
+        "After three equal places",
+        "VCP for 4 round-trip times; for good, if it happens again in the 4 after that",
+        'paper: "several RTTs", and for good "If OO transmission continues happening"',
+    ),
 )
 """The whole parameter set."""
