@@ -371,7 +371,7 @@ def test_latency_matters_as_the_report_says(lien2009: Reproduced) -> None:
             assert row.ratio_percent > 80
 
 
-def test_dccp_takes_more_packets_than_each_of_five_flows(lien2009: Reproduced) -> None:
+def test_dccp_takes_more_packets_than_the_first_of_five_flows(lien2009: Reproduced) -> None:
     shares = {row["label"]: row["packets"] for row in lien2009.sections["shares"]}
     for tcp in setting.FLAVOURS:
         (one, five), udp = shares[f"DCCP beside {tcp}"], shares[f"UDP beside {tcp}"]
@@ -379,6 +379,22 @@ def test_dccp_takes_more_packets_than_each_of_five_flows(lien2009: Reproduced) -
         assert five > 100
         assert udp[0] > one
         assert udp[1] > five
+    in_bytes = {row["label"]: row["bytes"] for row in lien2009.sections["shares"]}
+    assert in_bytes["UDP beside Vegas"][0] < in_bytes["DCCP beside Vegas"][0]
+
+
+def test_frames_fare_as_the_remarks_say(lien2009: Reproduced) -> None:
+    fates = {(row["tcp"], row["label"]): row for row in lien2009.sections["where"]}
+    for tcp in setting.FLAVOURS:
+        dccp, udp = fates[tcp, "DCCP"], fates[tcp, "UDP"]
+        assert dccp["waiting"] > 45
+        assert dccp["network"] < 5
+        assert dccp["played"] < udp["played"] < 50
+    rises = [
+        fates[tcp, "DCCP, adaptive"]["played"] - fates[tcp, "DCCP"]["played"]
+        for tcp in setting.FLAVOURS
+    ]
+    assert sum(rise < 5 for rise in rises) >= 3
 
 
 def test_stored_further_runs_are_what_the_runs_give() -> None:

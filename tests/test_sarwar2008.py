@@ -138,6 +138,7 @@ def test_the_access_is_what_the_search_came_to() -> None:
     assert [trial.access for trial in trials] == list(fit.GRID)
     best = fit.fitting(trials)[0]
     assert best.access == access.FITTED
+    assert not any(one.fits for one in trials if one.deviation_kbps < best.deviation_kbps)
     again = fit.attempt(best.access)
     for name in ("rate_kbps", "deviation_kbps", "loss_percent", "dynamic_kbps"):
         assert getattr(again, name) == pytest.approx(getattr(best, name), abs=1e-4)
@@ -273,6 +274,8 @@ def test_errors_are_the_only_losses_of_their_runs() -> None:
         reached_s = float(rates["time_s"].to_numpy()[fast][0])
         lost_s = results.drops["time_s"].to_numpy()
         assert reached_s <= lost_s[0] < reached_s + 0.1
+        rtt_s = rates["rtt_s"].to_numpy(zero_copy_only=False)[fast][0]
+        assert rtt_s == pytest.approx(setting.RTT_S, rel=0.02), "alike, since no queue has formed"
         assert all(np.diff(lost_s) > 1.5 * setting.RTT_S)
     with pytest.raises(ValueError, match="first error"):
         setting.scenario(conditions[0])
@@ -410,11 +413,30 @@ def test_readings_go_as_the_report_says() -> None:
     assert first.dynamic_loss_percent < first.standard_loss_percent
     assert tells.dynamic_loss_percent > tells.standard_loss_percent
     assert max(one.gain_percent for one in outcomes.values()) < published.GAIN_PERCENT / 1.5
+    no_less_loss = {
+        label for label, one in outcomes.items() if "table1/loss-order" not in one.tried.met
+    }
+    assert no_less_loss == {tried.TELLS_RTT, "rules of RFC 5348"}, "two, as is said of section I"
     for number in tried.SCANNED_ERRORS:
         scanned = outcomes[f"{number} errors at the end of slow start"]
         assert scanned.exit_gain_s == first.exit_gain_s
     as_published = [label for label, one in outcomes.items() if "fig2/exit" in one.tried.met]
     assert as_published == [tried.BY_THREES]
+
+
+def test_simulations_go_as_the_report_says(sarwar2008: Reproduced) -> None:
+    rows = {(row["reading"], row["feedback"]): row for row in sarwar2008.sections["readings"]}
+    standard_kbps, dynamic_kbps = (
+        {
+            queue: rows[f"no errors, queue of {queue} packets", feedback]["mean_kbps"]
+            for queue in setting.QUEUES
+        }
+        for feedback in ("standard", "dynamic")
+    )
+    assert dynamic_kbps[20] < standard_kbps[20]
+    assert standard_kbps[50] < dynamic_kbps[50] < 1.05 * standard_kbps[50], "a small gain"
+    whole = rows["X_recv over a whole RTT", "dynamic"]
+    assert whole["exit_s"] >= rows["as set", "standard"]["exit_s"]
 
 
 def test_ns2_loses_one_packet_too(sarwar2008: Reproduced) -> None:

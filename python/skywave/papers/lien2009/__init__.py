@@ -114,7 +114,7 @@ def _finding(measured: Measured) -> Finding:
         f"(published: {cells.LOSS['NewReno'][1]:.0f} %). But the same call over UDP, which keeps "
         f"{beside_one('udp', 'ratio_percent')} % of its rate, is no answer: "
         f"{beside_one('udp', 'late_percent')} % of its packets arrive later than the "
-        f"{setting.DEADLINE_S * 1e3:.0f} ms that the paper allows.",
+        f"{setting.DEADLINE_S * 1e3:.0f} ms that the paper allows at its strictest.",
         "finding",
     )
 

@@ -51,9 +51,10 @@ NOT_REBUILT = (
     f"module, and means over {len(SEEDS)} runs still differ by chance."
 )
 PHASE = (
-    "The paper shows one run and does not say how it avoided phase effects. ns-2.35 with the same "
-    "reading fails the same rule, and without jitter its values depend erratically on the exact "
-    "rate of the bottleneck (appendix)."
+    "Not known. ns-2.35 with the same reading fails the same rule, so the cause is hardly in our "
+    "model alone. The paper shows one run and does not say whether it avoided phase effects, which "
+    "move these values (appendix). Its delays rise more slowly than those of both simulators (see "
+    "the readings)."
 )
 QUEUE = (
     "Twenty segments of 1500 B take 960 ms at 0.25 Mbps, so five TCPs that fill the queue must "

@@ -71,9 +71,9 @@ FULL_QUEUE = (
     "packets of 48 ms each delay and drop UDP's packets as much as their own."
 )
 NEW_FLOW = (
-    "A new flow's slow start makes several flows lose packets at once, and those in timeouts leave "
-    "their share to others for seconds. So a share need not fall with every new flow: in the "
-    "paper's Table 4 not every loss rate rises either."
+    "A new flow's slow start makes several flows lose packets at once, and these send less for a "
+    "while. So a share need not fall with every new flow: in the paper's Table 4 not every loss "
+    "rate rises either."
 )
 FAIR_RATE = (
     "TFRC may send as many packets as a TCP flow with the same losses and round-trip time. At this "
@@ -89,9 +89,10 @@ HEADERS = (
     "holds."
 )
 LATER_VEGAS = (
-    "A Vegas flow that joins later takes the queue that it finds for distance, and adds its own "
-    "packets to it. So the second one costs the call about as much as the first. ns-2's ratio is "
-    "below half as well, and the paper's own is above it by less than three points."
+    "The second flow costs the call more than the first, as in ns-2, whose ratio is below half as "
+    "well. Vegas would explain that, but this was not measured: a flow that joins later takes the "
+    "queue that it finds for distance, and adds its own packets to it. The paper's own ratio is "
+    "above half by less than three points."
 )
 PROPAGATION = (
     "A TCP flow has at most 20 segments in flight. The longer the link, the more of them are on it "

@@ -81,8 +81,8 @@ SLOWER_START = (
     "intervals, more slowly than TCP's window of one more segment per round-trip time."
 )
 SHORT_PATH_QUEUE = (
-    "On the short path the sender's own queue is longer than the pipe, so the round-trip time is "
-    "more than twice 100 ms, and standard feedback has one report for each."
+    "On the short path the download itself keeps a queue of more than 100 ms at the link. So the "
+    "round-trip time is more than twice 100 ms, and standard feedback has one report for each."
 )
 
 
