@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 from attrs import evolve
 
-from skywave import Probes, ScenarioError, run
+from skywave import Link, Probes, Scenario, ScenarioError, run
 from skywave.papers.li2009 import setting
 from skywave.papers.li2009.setting import BOTTLENECK, DEFAULT, DPCP, TPCP, Scheme
+from skywave.papers.vcp_scripts import TCP
 from skywave.quantities import Duration
-from skywave.scenario import Dccp, Ftp, Vcp
+from skywave.scenario import Dccp, Ftp, Nat, Vcp
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from skywave import Scenario
+    from skywave import Results
     from skywave.scenario.parts import ChainOrder
 
 
@@ -25,7 +26,7 @@ def scenario(scheme: Scheme, order: ChainOrder | None = None) -> Scenario:
     """One flow over the paper's dumbbell."""
     plan = setting.dumbbell(scheme)
     plan.duration = Duration("60 s")
-    plan.probes = Probes(interval="1 s", links=(BOTTLENECK,), packets=True)
+    plan.probes = Probes(interval="1 s", links=(BOTTLENECK,), packets=True, tables=("drops",))
     (flow,) = plan.flows
     tcp = setting.tcp_of(scheme, DEFAULT)
     assert tcp.vcp is not None
@@ -65,4 +66,58 @@ def test_over_dccp_the_sequence_number_is_the_order() -> None:
     plan.flows = []
     plan.add_flow("ftp", "s1", "d1", Dccp(ccid=249, vcp=Vcp(order="tcp-numbers")), Ftp())
     with pytest.raises(ScenarioError, match="sequence number tells its position: omit `order`"):
+        run(plan)
+
+
+def behind(nat: Nat, scheme: Scheme | None, order: ChainOrder | None = None) -> Results:
+    """Run one flow through a NAT: plain TCP without a scheme."""
+    plan = scenario(scheme or DPCP, order)
+    if scheme is None:
+        plan.flows = []
+        plan.add_flow("ftp1", "s1", "d1", TCP, Ftp())
+    assert plan.bottleneck is not None
+    plan.bottleneck = evolve(plan.bottleneck, nat=nat)
+    return run(plan, verify_physics=True)
+
+
+def delivered(results: Results) -> int:
+    (flow,) = results.summary["flows"]
+    return int(flow["delivered_bytes"])
+
+
+TRACKING = Nat()
+ADJUSTING = Nat(tracking=False)
+RECOMPUTING = Nat(tracking=False, checksum="recomputed")
+
+
+def test_a_nat_that_tracks_connections_stops_swapped_numbers() -> None:
+    """Section 5: "For NAT [...] MPCP must be aware of their existence"."""
+    stopped = behind(TRACKING, DPCP)
+    reasons = set(stopped.tables["drops"]["reason"].to_pylist())
+    assert reasons == {"nat"}
+    assert not stopped.violations
+    free = behind(ADJUSTING, DPCP)
+    assert "nat" not in free.tables["drops"]["reason"].to_pylist()
+    assert delivered(stopped) < 0.01 * delivered(free)
+
+
+@pytest.mark.parametrize("order", ["ip-identification", None])
+def test_a_nat_passes_plain_tcp_and_order_by_identification(order: ChainOrder | None) -> None:
+    for nat in (TRACKING, RECOMPUTING):
+        through = behind(nat, DPCP if order else None, order)
+        assert "nat" not in through.tables["drops"]["reason"].to_pylist()
+        assert delivered(through) == delivered(behind(ADJUSTING, DPCP if order else None, order))
+
+
+def test_a_new_checksum_hides_the_places_of_longer_chains_alone() -> None:
+    """Swapped numbers need no other checksum; three places are told by it alone."""
+    assert delivered(behind(RECOMPUTING, DPCP)) == delivered(behind(ADJUSTING, DPCP))
+    told, hidden = behind(ADJUSTING, TPCP), behind(RECOMPUTING, TPCP)
+    assert delivered(hidden) < delivered(told)
+
+
+def test_a_nat_needs_both_directions() -> None:
+    link = Link(from_="a", to="b", rate="1 Mbps", delay="1 ms", one_way=True, nat=Nat())
+    plan = Scenario(name="nat", duration="1 s", nodes=["a", "b"], links=[link])
+    with pytest.raises(ScenarioError, match="a NAT needs both directions"):
         run(plan)

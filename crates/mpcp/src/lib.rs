@@ -31,8 +31,9 @@ mod tcp;
 mod testing;
 
 pub use ccids::{LoadFactor, ccids};
+pub use chain::ChainOrder;
 pub use control::{
-    Acts, AdditiveScaling, AfterDecrease, ChainOrder, Mpcp, MpcpConfig, OnLoss, Start, VcpConfig,
+    Acts, AdditiveScaling, AfterDecrease, Mpcp, MpcpConfig, OnLoss, Start, VcpConfig,
 };
 pub use parameters::{
     ActsParameter, AfterDecreaseParameter, OnLossParameter, OrderParameter, Rules,

@@ -282,8 +282,9 @@ impl Account {
             DropReason::Early if !self.conduct.drops_early => Err(format!(
                 "the queue drops packet {id} early, which it does not declare"
             )),
-            DropReason::Loss => Err(format!(
-                "the queue drops packet {id} as lost, which only links may do"
+            DropReason::Loss | DropReason::Nat => Err(format!(
+                "the queue drops packet {id} for the reason \"{}\", which is none of a queue",
+                reason.name()
             )),
             DropReason::Full | DropReason::Early => Ok(()),
         }
@@ -301,7 +302,7 @@ impl Account {
         let Dropped { packet, reason } = dropped;
         let (before, _) = self.take(packet.id)?;
         self.tally.dropped_inside += 1;
-        if !self.conduct.drops_inside || reason == DropReason::Loss {
+        if !self.conduct.drops_inside || matches!(reason, DropReason::Loss | DropReason::Nat) {
             return Err(format!(
                 "the queue drops packet {} after accepting it, which it does not declare",
                 packet.id

@@ -166,6 +166,8 @@ pub enum DropReason {
     Early,
     /// The link's loss model lost it.
     Loss,
+    /// A NAT in front of the link found it to be part of no connection.
+    Nat,
 }
 
 impl DropReason {
@@ -175,6 +177,7 @@ impl DropReason {
             Self::Full => "full",
             Self::Early => "early",
             Self::Loss => "loss",
+            Self::Nat => "nat",
         }
     }
 }

@@ -6,7 +6,7 @@ use skywave_units::{Duration, Rate};
 
 use crate::check::{check, check_delay, check_rate};
 use crate::link::Selections;
-use crate::{BackSpec, LinkSpec, LossSpec, QueueSpec, ScenarioError, TraceSpec};
+use crate::{BackSpec, LinkSpec, LossSpec, NatSpec, QueueSpec, ScenarioError, TraceSpec};
 use crate::{Backend, Registry};
 
 /// The most hosts per side.
@@ -48,6 +48,9 @@ pub struct Dumbbell {
     /// jitter. Otherwise they arrive behind them, spaced by their transmission times.
     #[serde(default)]
     pub overtaking: bool,
+    /// A NAT in front of both directions of the bottleneck. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nat: Option<NatSpec>,
     /// Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
     /// are those of the forward direction, and there are no losses, trace or jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,6 +74,7 @@ impl Dumbbell {
             trace: self.trace.clone(),
             jitter: self.jitter,
             overtaking: self.overtaking,
+            nat: self.nat,
             back: self.back.clone(),
             one_way: false,
         }
@@ -90,6 +94,7 @@ impl Dumbbell {
             trace: None,
             jitter: Duration::ZERO,
             overtaking: false,
+            nat: None,
             back: None,
             one_way: false,
         };

@@ -9,7 +9,7 @@ use skywave_registry::ParameterError;
 use skywave_units::{Duration, Rate};
 
 use crate::check::{check_delay, check_ends, check_rate};
-use crate::{Backend, LossSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
+use crate::{Backend, LossSpec, NatSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
 
 /// A link between two nodes, in both directions unless `one_way`.
 ///
@@ -45,6 +45,9 @@ pub struct LinkSpec {
     /// jitter. Otherwise they arrive behind them, spaced by their transmission times.
     #[serde(default)]
     pub overtaking: bool,
+    /// A NAT in front of both directions of the link. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nat: Option<NatSpec>,
     /// Settings of the reverse direction that differ. Absent: rate, delay and queue are those of
     /// the forward direction, and there are no losses, trace or jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,6 +106,8 @@ pub struct Direction<'a> {
     pub jitter: Duration,
     /// Whether packets overtake earlier ones.
     pub overtaking: bool,
+    /// The NAT in front of it, which the other direction shares.
+    pub nat: Option<NatSpec>,
 }
 
 impl Direction<'_> {
@@ -125,6 +130,7 @@ impl LinkSpec {
             trace: self.trace.as_ref(),
             jitter: self.jitter,
             overtaking: self.overtaking,
+            nat: self.nat,
         };
         std::iter::once(forward).chain((!self.one_way).then(|| self.way_back()))
     }
@@ -143,6 +149,7 @@ impl LinkSpec {
             trace: back.and_then(|back| back.trace.as_ref()),
             jitter: back.map_or(Duration::ZERO, |back| back.jitter),
             overtaking: back.is_some_and(|back| back.overtaking),
+            nat: self.nat,
         }
     }
 
@@ -166,6 +173,12 @@ impl LinkSpec {
         check_delay(self.delay, &format!("{field}.delay"))?;
         let selected = self.clone().selections().complete(registry);
         selected.map_err(|error| error.within(field))?;
+        if self.nat.is_some() && self.one_way {
+            return Err(ScenarioError::new(
+                format!("{field}.nat"),
+                "a NAT needs both directions: leave out nat or one_way",
+            ));
+        }
         match &self.back {
             Some(_) if self.one_way => Err(ScenarioError::new(
                 format!("{field}.back"),

@@ -148,6 +148,7 @@ impl Bench {
                 trace: None,
                 jitter: Duration::ZERO,
                 overtaking: false,
+                nat: None,
                 back: None,
                 access_rate: self.access,
                 access_delays,

@@ -1,7 +1,7 @@
 //! Storage of packets in flight.
 
 use std::mem;
-use std::ops::Index;
+use std::ops::{Index, IndexMut};
 
 use crate::packet::Body;
 
@@ -55,6 +55,12 @@ impl Index<usize> for Bodies {
 
     fn index(&self, key: usize) -> &Body {
         self.slots[key].as_ref().expect("the body is there")
+    }
+}
+
+impl IndexMut<usize> for Bodies {
+    fn index_mut(&mut self, key: usize) -> &mut Body {
+        self.slots[key].as_mut().expect("the body is there")
     }
 }
 

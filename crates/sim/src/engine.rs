@@ -3,7 +3,7 @@
 mod ends;
 
 use skywave_congestion::ControlFailure;
-use skywave_path::{Dropped, Packet};
+use skywave_path::{DropReason, Dropped, Packet};
 use skywave_transport::{Drain, Drained, End};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -375,10 +375,11 @@ impl<O: Observer> Plane<O> {
         };
         let frame = Frame::new(body, route, host.peer(), size, ecn).tagged(tag);
         self.tell(now, Event::Send, &frame);
-        let Hop::Link(link) = self.network.hop(route.hop) else {
-            unreachable!("the ends of a flow are different nodes")
-        };
-        self.enqueue(now, link, frame);
+        match self.network.hop(route.hop) {
+            Hop::Link(link) => self.enqueue(now, link, frame),
+            Hop::Nat(link) => self.translate(now, link, frame),
+            Hop::Host => unreachable!("the ends of a flow are different nodes"),
+        }
     }
 
     /// Returns `body` after encoding and parsing.
@@ -408,7 +409,31 @@ impl<O: Observer> Plane<O> {
                 self.enqueue(now, next, frame);
                 None
             }
+            Hop::Nat(next) => {
+                self.translate(now, next, frame);
+                None
+            }
         }
+    }
+
+    /// Passes a frame through the NAT in front of a link, and onto the link.
+    #[cold]
+    #[inline(never)]
+    fn translate(&mut self, now: Instant, link: u32, mut frame: Frame) {
+        let from = frame.to().peer();
+        let body = &mut self.bodies[frame.body()];
+        if !self.network.nat(link).pass(from, body) {
+            let event = Event::Drop {
+                link,
+                reason: DropReason::Nat,
+                entered: false,
+            };
+            return self.drop(now, event, &frame);
+        }
+        if self.routes[from.index()].has_tags {
+            frame = frame.retagged(self.transports[from.flow().index()].tag(body));
+        }
+        self.enqueue(now, link, frame);
     }
 
     /// Takes the frame that has arrived at the end of a link, and sets the link's next event.

@@ -42,6 +42,7 @@ mod engine;
 mod error;
 mod host;
 mod ids;
+mod nat;
 mod network;
 mod observe;
 mod packet;

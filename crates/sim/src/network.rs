@@ -6,6 +6,7 @@ use std::sync::Arc;
 use skywave_path::{Dialect, Head, Link, QueueKind, Trace, Variation};
 
 use crate::backend::Registry;
+use crate::nat::Nat;
 use crate::packet::{Frame, SimLink};
 use crate::random::stream;
 use crate::routes::{Fewest, Routes};
@@ -16,6 +17,8 @@ use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError};
 pub(crate) enum Hop {
     /// Onto this link.
     Link(u32),
+    /// Through the NAT in front of this link, and onto it.
+    Nat(u32),
     /// It has arrived.
     Host,
 }
@@ -34,6 +37,7 @@ pub(crate) struct LinkName {
 /// Links, and routes as sequences of hops in one flat table.
 pub(crate) struct Network {
     pub(crate) links: Vec<SimLink>,
+    nats: Nats,
     /// The disciplines of their queues.
     queues: Vec<Arc<dyn QueueKind<Frame>>>,
     pub(crate) names: Vec<LinkName>,
@@ -67,6 +71,7 @@ impl Network {
         let mut links = Vec::new();
         let mut queues = Vec::new();
         let mut names = Vec::new();
+        let nats = Nats::new(&specs);
         for direction in specs.iter().flat_map(LinkSpec::directions) {
             let (from, to) = (index[direction.from], index[direction.to]);
             let queue = direction.queue.read(&registry.queues)?;
@@ -78,6 +83,7 @@ impl Network {
         let ends = names.iter().map(|name| (name.from, name.to)).collect();
         Ok(Self {
             links,
+            nats,
             queues,
             names,
             routes: Routes::new(nodes.len(), ends),
@@ -91,6 +97,11 @@ impl Network {
     /// Returns the index of a node.
     pub(crate) fn node(&self, name: &str) -> Option<u32> {
         self.index.get(name).copied()
+    }
+
+    /// Returns the NAT in front of a link.
+    pub(crate) fn nat(&mut self, link: u32) -> &mut Nat {
+        self.nats.before(link)
     }
 
     /// Returns the hop with this index in the table.
@@ -140,8 +151,14 @@ impl Network {
             hop: self.hops.len() as u32,
             has_equal: found.has_equal,
         };
-        self.hops
-            .extend(found.links.into_iter().map(Hop::Link).chain([Hop::Host]));
+        let hops = found.links.into_iter().map(|link| {
+            if self.nats.is_before(link) {
+                Hop::Nat(link)
+            } else {
+                Hop::Link(link)
+            }
+        });
+        self.hops.extend(hops.chain([Hop::Host]));
         self.asked.insert(nodes, way);
         Ok(way)
     }
@@ -155,7 +172,7 @@ impl Network {
     /// Returns the links of the route that starts here.
     pub(crate) fn links_from(&self, hop: u32) -> impl Iterator<Item = u32> {
         self.hops[hop as usize..].iter().map_while(|hop| match hop {
-            Hop::Link(link) => Some(*link),
+            Hop::Link(link) | Hop::Nat(link) => Some(*link),
             Hop::Host => None,
         })
     }
@@ -174,6 +191,37 @@ impl Network {
         self.links_from(start)
             .map(|link| &self.queues[link as usize])
             .filter_map(move |queue| queue.conduct_for(class).dialect)
+    }
+}
+
+/// The NATs in front of links.
+struct Nats {
+    nats: Vec<Nat>,
+    /// The index of the NAT in front of each link that has one. Both directions share it.
+    by_link: BTreeMap<u32, usize>,
+}
+
+impl Nats {
+    fn new(specs: &[LinkSpec]) -> Self {
+        let (mut nats, mut by_link) = (Vec::new(), BTreeMap::new());
+        let mut first = 0;
+        for spec in specs {
+            let next = first + spec.directions().count() as u32;
+            if let Some(nat) = spec.nat {
+                by_link.extend((first..next).map(|link| (link, nats.len())));
+                nats.push(Nat::new(nat));
+            }
+            first = next;
+        }
+        Self { nats, by_link }
+    }
+
+    fn is_before(&self, link: u32) -> bool {
+        self.by_link.contains_key(&link)
+    }
+
+    fn before(&mut self, link: u32) -> &mut Nat {
+        &mut self.nats[self.by_link[&link]]
     }
 }
 

@@ -50,6 +50,15 @@ impl Frame {
         }
     }
 
+    /// Returns the frame with this [tag](Packet::tag) in place of its own.
+    pub(crate) const fn retagged(self, tag: u8) -> Self {
+        let untagged = Self {
+            cursor: self.cursor,
+            label: label_of(self.label.get() & !(7 << 56)),
+        };
+        untagged.tagged(tag)
+    }
+
     /// Returns the key of the [`Body`].
     pub(crate) const fn body(self) -> usize {
         self.cursor as u32 as usize
@@ -265,6 +274,15 @@ impl Body {
         }
     }
 
+    /// Computes TCP's checksum anew, which removes a deliberate difference.
+    pub(crate) fn recompute_checksum(&mut self) {
+        match self {
+            Self::Bare(bare) => bare.checksum_offset = 0,
+            Self::Tcp(segment) => segment.checksum_offset = 0,
+            Self::Dccp(_) | Self::Udp(_) => {}
+        }
+    }
+
     /// Returns the datagram it carries, if the protocol has datagrams.
     pub(crate) fn datagram(&self) -> Option<&Payload> {
         match self {
@@ -356,6 +374,7 @@ mod tests {
         assert!(frame.was_marked());
         let frame = frame.moved_on();
         assert!(!frame.was_marked());
+        assert_eq!(frame.retagged(2).tag(), 2, "a new tag replaces the old one");
         assert_eq!(
             (frame.body(), frame.hop(), frame.to()),
             (u32::MAX as usize, 8, HostId::new(9))

@@ -100,6 +100,10 @@ impl Record {
                 link,
                 reason: DropReason::Early,
             } => (6, link),
+            What::Dropped {
+                link,
+                reason: DropReason::Nat,
+            } => (7, link),
         };
         bytes[..8].copy_from_slice(&self.at.as_nanos().to_le_bytes());
         bytes[8..16].copy_from_slice(&self.packet.to_le_bytes());

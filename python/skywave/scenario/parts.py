@@ -19,6 +19,15 @@ from skywave.control import Control
 from skywave.quantities import Bytes, Duration, Rate, durations, sizes
 from skywave.scenario.part import Part
 
+NatChecksum: TypeAlias = Literal["adjusted", "recomputed"]
+"""How a NAT corrects TCP's checksum.
+
+- ``adjusted``: By the difference of the addresses and ports (RFC 3022 section 4.2), which
+  keeps a deliberate difference.
+- ``recomputed``: It computes the checksum anew, as with checksum offload, which removes a
+  deliberate difference.
+"""
+
 Profile: TypeAlias = Literal["rfc", "ns2"]
 """The rules that apply where the RFCs leave a choice or ns-2 departs from them.
 
@@ -248,6 +257,8 @@ class Link(Part):
     """Whether packets overtake earlier ones where the delay falls, as when a route changes, and
     by jitter. Otherwise they arrive behind them, spaced by their transmission times.
     """
+    nat: Nat | None = None
+    """A NAT in front of both directions of the link. Absent: none."""
     back: Back | None = None
     """Settings of the reverse direction that differ. Absent: rate, delay and queue are those of
     the forward direction, and there are no losses, trace or jitter.
@@ -301,6 +312,22 @@ class Step(Part):
     """The new rate; the link is down at 0 bps. Absent: unchanged."""
     delay: Duration | None = field(default=None, converter=converters.optional(Duration))
     """The new propagation delay. Absent: unchanged."""
+
+
+@frozen(kw_only=True)
+class Nat(Part):
+    """A NAT in front of both directions of a link: what it does to the TCP segments that pass
+    it, beside translating addresses and ports, which nothing here reads. It does nothing to
+    DCCP and UDP.
+    """
+
+    tracking: bool = True
+    """Whether it tracks connections and discards segments whose sequence or acknowledgement
+    number is out of the window, as stateful packet filters do (van Rooij, "Real Stateful TCP
+    Packet Filtering in IP Filter", 2000).
+    """
+    checksum: NatChecksum = "adjusted"
+    """How it corrects TCP's checksum."""
 
 
 @frozen(kw_only=True)
@@ -362,6 +389,8 @@ class Dumbbell(Part):
     """Whether packets overtake earlier ones where the delay falls, as when a route changes, and
     by jitter. Otherwise they arrive behind them, spaced by their transmission times.
     """
+    nat: Nat | None = None
+    """A NAT in front of both directions of the bottleneck. Absent: none."""
     back: Back | None = None
     """Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
     are those of the forward direction, and there are no losses, trace or jitter.
@@ -1080,6 +1109,7 @@ __all__ = [
     "Ftp",
     "GilbertElliott",
     "Link",
+    "Nat",
     "Outages",
     "PacketLoss",
     "PerRoundTrip",

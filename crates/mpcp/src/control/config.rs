@@ -2,6 +2,8 @@
 
 use skywave_units::Duration;
 
+use crate::chain::ChainOrder;
+
 #[cfg(doc)]
 use crate::load::MAX_PACKETS;
 use crate::load::VCP_DECREASE;
@@ -122,21 +124,6 @@ impl VcpConfig {
             ..Self::chen2010(initial_cwnd)
         }
     }
-}
-
-/// How a sender determines the position of a packet in its chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChainOrder {
-    /// From its sequence number, modulo the length of the chain, if every packet has its own
-    /// number, as in DCCP. Losses and reordering never cause a wrong position.
-    SequenceNumbers,
-    /// From the order of the two numbers in the headers of successive acknowledgements, or with
-    /// chains of more than two packets from their checksums: TCP, as published. After three equal
-    /// positions in a row, the sender switches to VCP.
-    TcpNumbers,
-    /// The same, but from the identification field of the IPv4 header, which routers can read
-    /// where IPsec hides TCP's header (section 5).
-    Identification,
 }
 
 /// When a sender acts on returned digits.

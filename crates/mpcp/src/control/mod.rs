@@ -14,9 +14,7 @@ mod fallback;
 mod growth;
 mod reader;
 
-pub use config::{
-    Acts, AdditiveScaling, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, Start, VcpConfig,
-};
+pub use config::{Acts, AdditiveScaling, AfterDecrease, MpcpConfig, OnLoss, Start, VcpConfig};
 
 use acked::Acked;
 use fallback::{Fallback, Overload};

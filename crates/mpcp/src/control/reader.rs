@@ -2,7 +2,8 @@
 
 use skywave_units::{Duration, Instant};
 
-use super::{Acts, ChainOrder, MpcpConfig};
+use super::{Acts, MpcpConfig};
+use crate::chain::ChainOrder;
 use crate::load::{Level, MAX_PACKETS, Zone};
 
 /// This many packets in a row with the same position mean that the order is lost (Li and

@@ -20,6 +20,7 @@ pub(super) struct Judged {
     lossy: bool,
     /// Whether packets may overtake each other in flight. When they left the queue is then unknown.
     overtaking: bool,
+    has_nat: bool,
     /// The declared conduct of its queue.
     conduct: Conduct,
     /// Frames inside, in order of arrival at the link.
@@ -93,6 +94,7 @@ impl Judged {
             timing,
             lossy: direction.loss.is_some(),
             overtaking: direction.overtaking,
+            has_nat: direction.nat.is_some(),
             conduct,
             inside: VecDeque::new(),
             sent_until: Instant::ZERO,
@@ -199,7 +201,10 @@ impl Judged {
             DropReason::Loss if !self.lossy => {
                 return Err(format!("{} loses it without a loss model", self.name));
             }
-            DropReason::Early | DropReason::Loss => {}
+            DropReason::Nat if !self.has_nat => {
+                return Err(format!("{} has no NAT that refuses it", self.name));
+            }
+            DropReason::Early | DropReason::Loss | DropReason::Nat => {}
         }
         Ok(())
     }
@@ -210,7 +215,7 @@ impl Judged {
 
     /// Processes the drop of a frame that is inside.
     pub(super) fn lose(&mut self, record: &Record, reason: DropReason) -> Result<(), String> {
-        if !self.conduct.drops_inside || reason == DropReason::Loss {
+        if !self.conduct.drops_inside || matches!(reason, DropReason::Loss | DropReason::Nat) {
             return Err(format!("{} drops it after accepting it", self.name));
         }
         let position = self

@@ -64,7 +64,7 @@ impl Probe for Drops {
             .column("kind", "The type of the packet, such as `TCP data`, `TCP ACK` or `DCCP-Data`.", |row| row.kind)
             .column("seq", "Its sequence number: of a DCCP packet, or of the first byte of a TCP segment.", |row| row.seq)
             .column("bytes", "Its size, headers included.", |row| row.bytes)
-            .column("reason", "Why: `full` (no room), `early` (a decision of the queue), `loss` (the loss model).", |row| row.reason)
+            .column("reason", "Why: `full` (no room), `early` (a decision of the queue), `loss` (the loss model), `nat` (a NAT found it to be part of no connection).", |row| row.reason)
             .finish()
     }
 }
