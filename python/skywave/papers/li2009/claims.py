@@ -36,6 +36,7 @@ from skywave.papers.li2009.sentences import (
     RESUMES,
     SAFE_DESCENT,
     STAYS_OVERLOADED,
+    SWITCHES_PATHS,
     THREE_TIMES_THE_FEEDBACK,
     TWO_BITS,
     UNO,
@@ -400,6 +401,24 @@ def _of_exceptions(vcp_shares: Mapping[int, Average], found: Further) -> list[Ce
             0,
             NONE,
             100 * found.single.vcp_shares[1],
+        ),
+        _claim(
+            SWITCHES_PATHS,
+            "3.4/paths-delivered",
+            "data that arrives while transmission switches paths, over that on one path",
+            "ratio",
+            1,
+            ALIKE_USED,
+            found.single.paths_delivered,
+        ),
+        _claim(
+            SWITCHES_PATHS,
+            "3.4/paths-chains",
+            "share of segments in VCP's mode while transmission switches paths",
+            "%",
+            100 * HALF,
+            Limit("<"),
+            100 * found.single.paths_vcp_share,
         ),
     ]
 

@@ -39,7 +39,7 @@ from skywave.papers.stages import run_each
 from skywave.papers.stored import Table
 from skywave.papers.vcp_scripts import START_JITTER, TCP, buffer_packets
 from skywave.quantities import Duration
-from skywave.scenario import Ftp, PacketLoss, Probes
+from skywave.scenario import Ftp, PacketLoss, Probes, Step, TraceSteps
 from skywave.simulate import run
 
 if TYPE_CHECKING:
@@ -177,6 +177,27 @@ RESPONSES = {
 """Choices and initial windows of the flows whose first response is timed."""
 
 
+PATHS_MS = (250, 200)
+"""One-way delays of the two paths between which transmission switches."""
+SWITCH_EVERY_S = 10
+
+
+def _two_paths() -> Scenario:
+    """Return the dumbbell with a bottleneck that switches between two paths."""
+    scenario = _with_packets(setting.dumbbell(DPCP))
+    bottleneck = scenario.bottleneck
+    assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
+    steps = tuple(
+        Step(
+            at=f"{number * SWITCH_EVERY_S} s",
+            delay=f"{PATHS_MS[number % 2] - PATHS_MS[0] + bottleneck.delay.seconds * 1e3:g} ms",
+        )
+        for number in range(1, DUMBBELL_S // SWITCH_EVERY_S)
+    )
+    scenario.bottleneck = evolve(bottleneck, trace=TraceSteps(steps=steps), overtaking=True)
+    return scenario
+
+
 def scenarios() -> dict[str, Scenario]:
     """Return the runs of one flow each, by name."""
     plans = {}
@@ -194,6 +215,7 @@ def scenarios() -> dict[str, Scenario]:
         plans[scheme.name] = _with_packets(setting.dumbbell(scheme))
     plans["ten"] = _with_packets(setting.dumbbell(DPCP, replace(PAPER_NETWORK, flows=10)))
     plans["losses"] = _with_packets(setting.dumbbell(DPCP))
+    plans["paths"] = _two_paths()
     network = plans["losses"].bottleneck
     assert network is not None  # noqa: S101  (it is a dumbbell)
     plans["losses"].bottleneck = evolve(network, loss=LOST)
@@ -217,13 +239,16 @@ class Single:
     times. ``levels`` counts the different levels that arrive, ``levels_of_ten`` those that the
     first of ten flows of DPCP has. ``vcp_shares`` are the shares of segments in VCP's mode: over
     the whole run with losses, and after its recovery.
-    ``added_bytes`` is what DPCP's largest packet has more than plain TCP's.
+    ``paths_delivered`` is what arrives while transmission switches paths, over what arrives on one
+    path, and ``paths_vcp_share`` the share of its segments in VCP's mode. ``added_bytes`` is what DPCP's largest packet has more than plain TCP's.
     """
 
     response_rtts: Mapping[str, float]
     levels: Mapping[Scheme, int]
     levels_of_ten: int
     vcp_shares: tuple[float, float]
+    paths_delivered: float
+    paths_vcp_share: float
     added_bytes: int
 
 
@@ -236,8 +261,15 @@ def measure(runs: Mapping[str, Results]) -> Single:
         levels={scheme: len(levels(runs[scheme.name], scheme)) for scheme in SCHEMES},
         levels_of_ten=len(levels(runs["ten"], DPCP)),
         vcp_shares=(lossy.vcp_share(lossy_packets), lossy.vcp_share(recovered)),
+        paths_delivered=_delivered(runs["paths"]) / _delivered(runs[DPCP.name]),
+        paths_vcp_share=lossy.vcp_share(runs["paths"].tables["packets"]),
         added_bytes=_largest(runs[DPCP.name]) - _largest(runs["plain"]),
     )
+
+
+def _delivered(results: Results) -> int:
+    (flow,) = results.summary["flows"]
+    return int(flow["delivered_bytes"])
 
 
 def _response_rtts(results: Results) -> float:

@@ -104,6 +104,14 @@ RESUMES = Sentence(
     "After several RTTs, DPCP can resume its normal multi packet operation.",
     ("3.4/resumes",),
 )
+SWITCHES_PATHS = Sentence(
+    "3.4",
+    "from the perspective of end nodes, the arrival pattern of packets appears to be according "
+    "to an OO transmission pattern when transmission switches paths. Therefore, DPCP will not "
+    "be ill-behaved in this case.",
+    ("3.4/paths-delivered", "3.4/paths-chains"),
+    "The paper shows no run with several paths. Ours switches between two every 10 s.",
+)
 ALL_EXPERIMENTS = Sentence(
     "4.1",
     "we also evaluate the performance of DPCP in various scenarios similar to those presented in "
@@ -378,13 +386,7 @@ SENTENCES = (
         answer="The paper omits it. Over DCCP a sequence number is the place in a chain, and "
         "nothing falls back.",
     ),
-    Sentence(
-        "3.4",
-        "from the perspective of end nodes, the arrival pattern of packets appears to be according "
-        "to an OO transmission pattern when transmission switches paths. Therefore, DPCP will not "
-        "be ill-behaved in this case.",
-        answer="The paper shows no run with several paths, and this report has none.",
-    ),
+    SWITCHES_PATHS,
     Sentence(
         "4.1",
         "both Long and Local Flows are to equally split the bandwidth of a shared link during the "
