@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from skywave.papers.cells import Rule
     from skywave.papers.li2009.cells import Ours
     from skywave.papers.li2009.dumbbell import Course
-    from skywave.papers.li2009.further import Further, Single, Swept
+    from skywave.papers.li2009.further import Further, Swept
     from skywave.papers.li2009.loads import Loads
     from skywave.papers.li2009.setting import Reading, Scheme
     from skywave.papers.li2009.variants import Dumbbell, Lot
@@ -119,14 +119,6 @@ FIRST_LEVEL = (
     "load is below 20 %. With round-trip times below t_rho its senders grow faster; with longer "
     "ones both double, which is the most."
 )
-
-
-def _eight(single: Single) -> str:
-    """Return why not all of DPCP's levels arrive."""
-    return (
-        f"One flow never loads the link to 140 %, so {single.levels[DPCP]} of DPCP's levels "
-        f"arrive. With ten flows all {single.levels_of_ten} do."
-    )
 
 
 def _spans(loads: LoadsOf, reading: Reading) -> str:
@@ -210,8 +202,9 @@ def _of_introduction(
             "levels",
             2**4,
             Exact(0),
-            found.single.levels[DPCP],
-            f"{TWO_CODES} {_eight(found.single)}",
+            found.single.levels_of_ten,
+            TWO_CODES,
+            flows=10,
         ),
         _claim(
             BOUNDS,
@@ -319,8 +312,8 @@ def _of_design(found: Further) -> list[Cell]:
             "levels",
             9,
             Exact(0),
-            found.single.levels[DPCP],
-            _eight(found.single),
+            found.single.levels_of_ten,
+            flows=10,
         ),
         _claim(
             SAFE_DESCENT,
@@ -519,8 +512,8 @@ def _of_tpcp(ours: Ours, lots: Sequence[Lot], found: Further) -> list[Cell]:
             "ratio",
             3,
             CLOSE,
-            levels[DPCP] / levels[VCP],
-            _eight(found.single),
+            found.single.levels_of_ten / levels[VCP],
+            flows=10,
         ),
         _claim(
             FINER,

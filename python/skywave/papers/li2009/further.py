@@ -238,9 +238,10 @@ class Single:
     ``response_rtts`` is the time from the first segment to the first growth of cwnd, in round-trip
     times. ``levels`` counts the different levels that arrive, ``levels_of_ten`` those that the
     first of ten flows of DPCP has. ``vcp_shares`` are the shares of segments in VCP's mode: over
-    the whole run with losses, and after its recovery.
-    ``paths_delivered`` is what arrives while transmission switches paths, over what arrives on one
-    path, and ``paths_vcp_share`` the share of its segments in VCP's mode. ``added_bytes`` is what DPCP's largest packet has more than plain TCP's.
+    the whole run with losses, and after its recovery. ``paths_delivered`` is what arrives while
+    transmission switches paths, over what arrives on one path, and ``paths_vcp_share`` the share of
+    its segments in VCP's mode. ``added_bytes`` is what DPCP's largest packet has more than plain
+    TCP's.
     """
 
     response_rtts: Mapping[str, float]

@@ -81,7 +81,7 @@ FAIR_RATE = (
 )
 TWENTY_SEGMENTS = (
     "Five flows of at most 20 segments per round-trip time of 140 ms need less than 10 Mbps. The "
-    "queue overflows only in bursts, and in most runs the call loses nothing."
+    "queue overflows only in bursts."
 )
 HEADERS = (
     "One Vegas flow leaves the call most of its rate over both transports, and then headers "
