@@ -48,6 +48,12 @@ pub struct Dumbbell {
     /// jitter. Otherwise they arrive behind them, spaced by their transmission times.
     #[serde(default)]
     pub overtaking: bool,
+    /// The share of the rate of each link, above 0 and up to 1, that Quick-Start may give away (RFC
+    /// 4782): a request is approved as long as the peak use of the last 3 s and the rates approved
+    /// in them stay below it. Absent: no link takes part in Quick-Start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "1"))]
+    pub quick_start: Option<f64>,
     /// Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
     /// are those of the forward direction, and there are no losses, trace or jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,6 +77,7 @@ impl Dumbbell {
             trace: self.trace.clone(),
             jitter: self.jitter,
             overtaking: self.overtaking,
+            quick_start: self.quick_start,
             back: self.back.clone(),
             one_way: false,
         }
@@ -90,6 +97,7 @@ impl Dumbbell {
             trace: None,
             jitter: Duration::ZERO,
             overtaking: false,
+            quick_start: self.quick_start,
             back: None,
             one_way: false,
         };

@@ -148,6 +148,7 @@ impl Bench {
                 trace: None,
                 jitter: Duration::ZERO,
                 overtaking: false,
+                quick_start: None,
                 back: None,
                 access_rate: self.access,
                 access_delays,
