@@ -14,14 +14,14 @@ first data packet, so handshake and request take two round-trip times.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import evolve
 
 from skywave.papers.cells import Cell, Limit
 from skywave.papers.sarwar2008.setting import (
-    ACCESS_RATE,
     LINK_BPS,
     PACKET_SIZE,
     SATELLITE,
@@ -48,7 +48,7 @@ SHARE = 0.9
 MEASURED_S = 60.0
 """The time since its start in which a flow's packets are counted."""
 REACHED_BPS = 0.8 * LINK_BPS
-"""The throughput, over a second, from which on the link counts as used."""
+"""The throughput, over a second, from which on the flow has the link."""
 LEAST_GAIN_PERCENT = 10.0
 """A smaller gain in packets counts as no improvement. Ours."""
 QUEUE = 50
@@ -74,16 +74,20 @@ class Case:
 
 CASES = (
     Case("an idle link"),
-    Case("a link that another flow fills", older=1),
+    Case("a link that an older flow uses", older=1),
     Case("three flows that start together", together=2),
 )
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run: packets delivered in the first minute, and when the link was first used."""
+    """A run: packets delivered in the first minute, and when the flow first had the link.
+
+    ``others`` is what the other flows delivered in that minute. It is not part of the rule.
+    """
 
     packets: int
+    others: int
     reached_s: float | None
 
 
@@ -92,9 +96,9 @@ def scenario(case: Case, *, quick_start: bool) -> Scenario:
     name = f"quick-start-{CASES.index(case)}-{'with' if quick_start else 'without'}"
     duration_s = case.start_s + MEASURED_S
     described = network(name, duration_s, queue=DropTail(packets=QUEUE - 1))
-    described.links = [replace(link, quick_start=SHARE) for link in described.links]
+    described.links = [evolve(link, quick_start=SHARE) for link in described.links]
     transport = dccp(Conditions("standard", errors=0, queue=QUEUE))
-    asking = replace(transport, quick_start=f"{LINK_BPS / 1e6:g} Mbps" if quick_start else None)
+    asking = evolve(transport, quick_start=f"{LINK_BPS / 1e6:g} Mbps" if quick_start else None)
     source = Ftp(datagram=f"{PACKET_SIZE} B")
     start = f"{case.start_s * 1e3:g} ms"
     described.add_flow(FLOW, "s", "d", asking, source, start=start)
@@ -109,11 +113,15 @@ def scenario(case: Case, *, quick_start: bool) -> Scenario:
 def outcome(results: Results, case: Case) -> Outcome:
     """Return the outcome of a run."""
     there = results.flows_at(SATELLITE)
-    there = there.filter(there["flow"].to_numpy(zero_copy_only=False) == FLOW)
     time_s = there["time_s"].to_numpy() - case.start_s
-    packets = there["delivered"].to_numpy()[time_s > 0].sum()
-    used = np.flatnonzero(there["throughput_bps"].to_numpy() >= REACHED_BPS)
-    return Outcome(int(packets), float(time_s[used[0]]) if used.size else None)
+    is_ours = there["flow"].to_numpy(zero_copy_only=False) == FLOW
+    packets = np.where(time_s > 0, there["delivered"].to_numpy(), 0)
+    reached_s = time_s[is_ours & (there["throughput_bps"].to_numpy() >= REACHED_BPS)]
+    return Outcome(
+        int(packets[is_ours].sum()),
+        int(packets[~is_ours].sum()),
+        float(reached_s[0]) if reached_s.size else None,
+    )
 
 
 def gain_percent(without: Outcome, with_it: Outcome) -> float:
@@ -157,7 +165,8 @@ def table(outcomes: Iterable[tuple[Case, Outcome, Outcome]]) -> str:
     lines = [
         f"{case.label}: {without.packets} packets without Quick-Start, {with_it.packets} with it "
         f"({gain_percent(without, with_it):+.1f} %); {REACHED_BPS / 1e3:g} kbit/s after "
-        f"{reached(without)} and {reached(with_it)}"
+        f"{reached(without)} and {reached(with_it)}; other flows: {without.others} and "
+        f"{with_it.others} packets"
         for case, without, with_it in outcomes
     ]
     return "\n".join(lines)
