@@ -46,8 +46,8 @@ pub struct LinkSpec {
     /// jitter. Otherwise they arrive behind them, spaced by their transmission times.
     #[serde(default)]
     pub overtaking: bool,
-    /// The share of each direction's rate, above 0 and up to 1, that Quick-Start may give away (RFC
-    /// 4782): a request is approved as long as the peak use of the last 3 s and the rates approved
+    /// The share of each direction's `rate`, above 0 and up to 1, that Quick-Start may give away (RFC
+    /// 4782), whatever a trace makes of the rate: a request is approved as long as the peak use of the last 3 s and the rates approved
     /// in them stay below it. A sender gets a rate only if all links of its route, its own
     /// included, take part. Absent: the link does not take part in Quick-Start.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -239,10 +239,11 @@ class Link(Part):
     by jitter. Otherwise they arrive behind them, spaced by their transmission times.
     """
     quick_start: float | None = None
-    """The share of each direction's rate, above 0 and up to 1, that Quick-Start may give away
-    (RFC 4782): a request is approved as long as the peak use of the last 3 s and the rates
-    approved in them stay below it. A sender gets a rate only if all links of its route, its
-    own included, take part. Absent: the link does not take part in Quick-Start.
+    """The share of each direction's `rate`, above 0 and up to 1, that Quick-Start may give away
+    (RFC 4782), whatever a trace makes of the rate: a request is approved as long as the peak
+    use of the last 3 s and the rates approved in them stay below it. A sender gets a rate
+    only if all links of its route, its own included, take part. Absent: the link does not
+    take part in Quick-Start.
     """
     back: Back | None = None
     """Settings of the reverse direction that differ. Absent: rate, delay, queue and Quick-Start
