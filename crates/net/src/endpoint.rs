@@ -75,6 +75,9 @@ impl Endpoint {
     ) -> Result<Listener, ListenError> {
         let config = config.into();
         config.check()?;
+        if config.tfrc.quick_start.is_some() {
+            return Err(ListenError::QuickStart);
+        }
         if port == 0 {
             return Err(ListenError::PortZero);
         }
@@ -118,6 +121,9 @@ impl Endpoint {
         config: Arc<dccp::Config>,
     ) -> Result<Connection, ConnectError> {
         config.check()?;
+        if config.tfrc.quick_start.is_some() {
+            return Err(ConnectError::QuickStart);
+        }
         let shared = &self.0.shared;
         let address = self.reachable(peer.address)?;
         let route =

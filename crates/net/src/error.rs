@@ -48,6 +48,10 @@ pub enum ListenError {
     /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The configuration asks for Quick-Start, whose requests are options of the IP header (RFC 4782
+    /// section 3.1). A socket cannot write these, and there are no IP options behind a UDP header.
+    #[error("a socket cannot send Quick-Start requests: leave tfrc.quick_start out")]
+    QuickStart,
     /// The port already has a listener.
     #[error("DCCP port {0} is in use at this endpoint; drop its listener or choose another port")]
     PortInUse(u16),
@@ -66,6 +70,10 @@ pub enum ConnectError {
     /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The configuration asks for Quick-Start, whose requests are options of the IP header (RFC 4782
+    /// section 3.1). A socket cannot write these, and there are no IP options behind a UDP header.
+    #[error("a socket cannot send Quick-Start requests: leave tfrc.quick_start out")]
+    QuickStart,
     /// The peer's address has an IP version that the endpoint's socket cannot reach.
     #[error(
         "this endpoint's socket cannot reach the IP version of {peer}; open an endpoint for that version"

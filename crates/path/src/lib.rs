@@ -13,6 +13,7 @@ mod link;
 mod loss;
 mod packet;
 mod queue;
+mod quick_start;
 mod ring;
 mod trace;
 mod variation;
@@ -30,6 +31,7 @@ pub use queue::{
     QueueKind, QueueSpec, Queues, Red, RedConfig, RedSpec, RedThresholds, RedWeight, Room,
     SubQueueSpec, Verdict, Weighted, WeightedSpec, Writes, register_built_in_queues,
 };
+pub use quick_start::QuickStartRouter;
 pub use trace::{
     CheckedTrace, Condition, ListedSteps, OutagesSpec, Steps, Trace, TraceChoice, TraceKind,
     TraceSelection, TraceStep, Traces, register_built_in_traces,

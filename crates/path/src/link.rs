@@ -3,7 +3,9 @@
 use skywave_units::{Duration, Instant, Rate};
 
 use crate::ring::Ring;
-use crate::{Admission, AnyQueue, DropReason, Dropped, Keeps, Loss, Packet, Variation};
+use crate::{
+    Admission, AnyQueue, DropReason, Dropped, Keeps, Loss, Packet, QuickStartRouter, Variation,
+};
 
 /// A simplex link with its queue at the sending end.
 ///
@@ -19,9 +21,31 @@ use crate::{Admission, AnyQueue, DropReason, Dropped, Keeps, Loss, Packet, Varia
 #[derive(Debug)]
 pub struct Link<P> {
     queue: AnyQueue<P>,
-    /// `None` if nothing is lost, which is the common case and costs only a comparison.
-    loss: Option<Box<dyn Loss + Send>>,
+    /// `None` on most links, which then pay only a comparison.
+    entrance: Option<Box<Entrance>>,
     wire: Wire<P>,
+}
+
+/// What stands before the queue of some links.
+#[derive(Debug, Default)]
+struct Entrance {
+    loss: Option<Box<dyn Loss + Send>>,
+    quick_start: Option<QuickStartRouter>,
+}
+
+impl Entrance {
+    /// Whether an arriving packet is lost.
+    fn loses(&mut self, now: Instant, size: u32) -> bool {
+        if let Some(loss) = &mut self.loss
+            && loss.loses_next(size)
+        {
+            return true;
+        }
+        if let Some(router) = &mut self.quick_start {
+            router.on_arrival(now, size);
+        }
+        false
+    }
 }
 
 /// The part behind the queue.
@@ -50,7 +74,7 @@ impl<P: Packet> Link<P> {
     pub fn new(queue: impl Into<AnyQueue<P>>, rate: Rate, delay: Duration) -> Self {
         Self {
             queue: queue.into(),
-            loss: None,
+            entrance: None,
             wire: Wire {
                 rate,
                 delay,
@@ -65,8 +89,21 @@ impl<P: Packet> Link<P> {
 
     /// Makes the link lose packets.
     pub fn losing(mut self, loss: Box<dyn Loss + Send>) -> Self {
-        self.loss = Some(loss);
+        self.entrance.get_or_insert_default().loss = Some(loss);
         self
+    }
+
+    /// Makes the head of the link take part in Quick-Start.
+    pub fn with_quick_start(mut self, router: QuickStartRouter) -> Self {
+        self.entrance.get_or_insert_default().quick_start = Some(router);
+        self
+    }
+
+    /// The router that decides about Quick-Start requests, if the link supports Quick-Start. Let it
+    /// decide before the packet with the request enters the link.
+    #[inline(always)]
+    pub fn quick_start(&mut self) -> Option<&mut QuickStartRouter> {
+        self.entrance.as_mut()?.quick_start.as_mut()
     }
 
     /// Makes the link's rate and delay vary.
@@ -82,8 +119,8 @@ impl<P: Packet> Link<P> {
     /// [`Dropped`] if the loss model lost the packet or the queue refused it.
     #[inline(always)]
     pub fn enqueue(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
-        if let Some(loss) = &mut self.loss
-            && loss.loses_next(packet.size())
+        if let Some(entrance) = &mut self.entrance
+            && entrance.loses(now, packet.size())
         {
             return Err(Dropped {
                 packet,

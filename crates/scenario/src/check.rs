@@ -28,6 +28,13 @@ pub(crate) fn check_rate(rate: Rate, field: &str) -> Result<(), ScenarioError> {
     })
 }
 
+pub(crate) fn check_share(share: Option<f64>, field: &str) -> Result<(), ScenarioError> {
+    let share = share.unwrap_or(1.0);
+    check(share > 0.0 && share <= 1.0, field, || {
+        format!("{share}: give a share above 0 and up to 1, or leave it out")
+    })
+}
+
 pub(crate) fn check_datagram(bytes: u64, field: &str) -> Result<(), ScenarioError> {
     Ok(skywave_traffic::check_datagram(bytes, field)?)
 }

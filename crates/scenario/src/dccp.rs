@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use skywave_registry::{Found, ParameterError};
 use skywave_transport::dccp::Ccid;
 use skywave_transport::dccp::mechanism::Mechanism;
-use skywave_units::Duration;
+use skywave_units::{Duration, Rate};
+use skywave_wire::quick_start::RateField;
 
 use crate::check::{check, check_packets, check_ssthresh, check_timer};
 use crate::named::at;
@@ -47,6 +48,11 @@ pub struct DccpSpec {
     /// Parameters of CCID 3 and 4. Absent: their defaults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tfrc: Option<TfrcSpec>,
+    /// The rate that a sender under CCID 3 or 4 asks for with Quick-Start, headers included, with
+    /// its first datagram and after idle periods (RFC 5634). It is rounded down to 80 kbps times a
+    /// power of two, which is also the least. Absent: no Quick-Start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quick_start: Option<Rate>,
     /// The number of datagrams that can wait in the sender; further ones are refused. Absent: 64
     /// for profile `rfc`; 1000 for `ns2`.
     #[schemars(extend("x-unit" = "datagrams"))]
@@ -96,6 +102,7 @@ impl Default for DccpSpec {
             initial_ssthresh: None,
             growth: None,
             tfrc: None,
+            quick_start: None,
             send_queue: None,
             short_seqnos: None,
             ecn: true,
@@ -202,6 +209,22 @@ impl DccpSpec {
             })?;
             tfrc.validate(&field)?;
         }
+        let is_tfrc = row.features.loss_event_rate;
+        let at_quick_start = format!("{field}.quick_start");
+        check(
+            self.quick_start.is_none() || is_tfrc,
+            &at_quick_start,
+            || {
+                let ccid = self.ccid;
+                format!("CCID {ccid} does not use Quick-Start: leave it out, or use ccid 3 or 4")
+            },
+        )?;
+        let least = RateField::MIN.rate();
+        check(
+            self.quick_start.is_none_or(|rate| rate >= least),
+            &at_quick_start,
+            || format!("below {least}, the least rate of a request (RFC 4782 section 3.1)"),
+        )?;
         check(
             self.ecn || row.data_ecn.is_none(),
             &format!("{field}.ecn"),

@@ -51,6 +51,12 @@ pub struct Dumbbell {
     /// A NAT in front of both directions of the bottleneck. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nat: Option<NatSpec>,
+    /// The share of the rate of each link, above 0 and up to 1, that Quick-Start may give away (RFC
+    /// 4782): a request is approved as long as the peak use of the last 3 s and the rates approved
+    /// in them stay below it. Absent: no link takes part in Quick-Start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "1"))]
+    pub quick_start: Option<f64>,
     /// Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
     /// are those of the forward direction, and there are no losses, trace or jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,6 +81,7 @@ impl Dumbbell {
             jitter: self.jitter,
             overtaking: self.overtaking,
             nat: self.nat,
+            quick_start: self.quick_start,
             back: self.back.clone(),
             one_way: false,
         }
@@ -95,6 +102,7 @@ impl Dumbbell {
             jitter: Duration::ZERO,
             overtaking: false,
             nat: None,
+            quick_start: self.quick_start,
             back: None,
             one_way: false,
         };

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Duration, Rate};
 
-use crate::check::{check_delay, check_ends, check_rate};
+use crate::check::{check_delay, check_ends, check_rate, check_share};
 use crate::{Backend, LossSpec, NatSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
 
 /// A link between two nodes, in both directions unless `one_way`.
 ///
-/// A direction is named after its ends: `r1->r2`. Rate, delay and queue apply to both directions;
-/// losses, trace, jitter and overtaking only to the forward direction. `back` overrides the reverse direction.
+/// A direction is named after its ends: `r1->r2`. Rate, delay, queue and Quick-Start apply to both
+/// directions; losses, trace, jitter and overtaking only to the forward direction. `back` overrides
+/// the reverse direction.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Link")]
 #[serde(deny_unknown_fields)]
@@ -48,8 +49,16 @@ pub struct LinkSpec {
     /// A NAT in front of both directions of the link. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nat: Option<NatSpec>,
-    /// Settings of the reverse direction that differ. Absent: rate, delay and queue are those of
-    /// the forward direction, and there are no losses, trace or jitter.
+    /// The share of each direction's `rate`, above 0 and up to 1, that Quick-Start may give away
+    /// (RFC 4782), whatever a trace makes of the rate: a request is approved as long as the peak use
+    /// of the last 3 s and the rates approved in them stay below it. A sender gets a rate only if
+    /// all links of its route, its own included, take part. Absent: the link does not take part in
+    /// Quick-Start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "1"))]
+    pub quick_start: Option<f64>,
+    /// Settings of the reverse direction that differ. Absent: rate, delay, queue and Quick-Start
+    /// are those of the forward direction, and there are no losses, trace or jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back: Option<BackSpec>,
     /// Whether the link has no reverse direction.
@@ -108,6 +117,8 @@ pub struct Direction<'a> {
     pub overtaking: bool,
     /// The NAT in front of it, which the other direction shares.
     pub nat: Option<NatSpec>,
+    /// The share of the rate that Quick-Start may give away.
+    pub quick_start: Option<f64>,
 }
 
 impl Direction<'_> {
@@ -131,6 +142,7 @@ impl LinkSpec {
             jitter: self.jitter,
             overtaking: self.overtaking,
             nat: self.nat,
+            quick_start: self.quick_start,
         };
         std::iter::once(forward).chain((!self.one_way).then(|| self.way_back()))
     }
@@ -150,6 +162,7 @@ impl LinkSpec {
             jitter: back.map_or(Duration::ZERO, |back| back.jitter),
             overtaking: back.is_some_and(|back| back.overtaking),
             nat: self.nat,
+            quick_start: self.quick_start,
         }
     }
 
@@ -171,6 +184,7 @@ impl LinkSpec {
     ) -> Result<(), ScenarioError> {
         check_rate(self.rate, &format!("{field}.rate"))?;
         check_delay(self.delay, &format!("{field}.delay"))?;
+        check_share(self.quick_start, &format!("{field}.quick_start"))?;
         let selected = self.clone().selections().complete(registry);
         selected.map_err(|error| error.within(field))?;
         if self.nat.is_some() && self.one_way {

@@ -149,6 +149,7 @@ impl Bench {
                 jitter: Duration::ZERO,
                 overtaking: false,
                 nat: None,
+                quick_start: None,
                 back: None,
                 access_rate: self.access,
                 access_delays,

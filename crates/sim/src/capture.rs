@@ -1,4 +1,4 @@
-//! Captures of links, for Wireshark.
+//! Captures of links, for Wireshark. The Quick-Start options of IP headers are left out.
 
 use std::io::Write;
 

@@ -2,11 +2,15 @@
 
 mod ends;
 
+use std::collections::BTreeMap;
+
 use skywave_congestion::ControlFailure;
 use skywave_path::{DropReason, Dropped, Packet};
 use skywave_transport::{Drain, Drained, End};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
+use skywave_wire::ip::DEFAULT_HOP_LIMIT;
+use skywave_wire::quick_start::{self, QuickStart};
 
 use crate::application::Application;
 use crate::bodies::Bodies;
@@ -49,6 +53,9 @@ struct Plane<O> {
     transports: Vec<Transport>,
     /// Packets in flight.
     bodies: Bodies,
+    /// The Quick-Start options in IP headers, by the keys of the packets' bodies. Beside the
+    /// bodies, because few packets have one.
+    options: BTreeMap<usize, QuickStart>,
     schedule: Schedule,
     observer: O,
     verify_wire: bool,
@@ -109,6 +116,7 @@ impl<O: Observer> Simulator<O> {
             routes,
             transports,
             bodies: Bodies::default(),
+            options: BTreeMap::new(),
             schedule,
             observer,
             verify_wire: parts.verify_wire,
@@ -225,7 +233,8 @@ impl<O: Observer> Simulator<O> {
         let bare = match body {
             Body::Bare(bare) => bare,
             boxed => {
-                plane.receive_apart(now, to, ecn, host, boxed);
+                let option = plane.take_option(&frame);
+                plane.receive_apart(now, to, ecn, host, boxed, option);
                 return self.settle(now, to);
             }
         };
@@ -237,7 +246,7 @@ impl<O: Observer> Simulator<O> {
                 receiver.receive(now, ecn, bare.into(), |drain| plane.drain(now, to, drain));
             }
             Host::Successive(_) => {
-                plane.receive_apart(now, to, ecn, host, Body::Bare(bare));
+                plane.receive_apart(now, to, ecn, host, Body::Bare(bare), None);
                 return self.settle(now, to);
             }
             Host::Dccp(_) | Host::Udp(_) => unreachable!("both hosts of a flow speak its protocol"),
@@ -344,7 +353,8 @@ impl<O: Observer> Plane<O> {
         E::Packet: Into<Body>,
     {
         while let Some(transmit) = drain.transmit() {
-            self.send(now, host, transmit.ecn, transmit.packet.into());
+            let option = drain.quick_start();
+            self.send(now, host, transmit.ecn, transmit.packet.into(), option);
         }
         drain.finish().map(|deadline| {
             if let Some(at) = deadline {
@@ -361,13 +371,24 @@ impl<O: Observer> Plane<O> {
     }
 
     #[inline(always)]
-    fn send(&mut self, now: Instant, host: HostId, ecn: Ecn, mut body: Body) {
-        let size = IP_HEADER + body.size();
+    fn send(
+        &mut self,
+        now: Instant,
+        host: HostId,
+        ecn: Ecn,
+        mut body: Body,
+        option: Option<QuickStart>,
+    ) {
+        let mut size = IP_HEADER + body.size();
         if self.verify_wire {
             body = self.verified(body, ecn);
         }
         let route = self.routes[host.index()];
         let body = self.bodies.insert(body);
+        if let Some(option) = option {
+            size += quick_start::OPTION_LEN;
+            self.options.insert(body as usize, option);
+        }
         let tag = if route.has_tags {
             self.transports[host.flow().index()].tag(&self.bodies[body as usize])
         } else {
@@ -380,6 +401,17 @@ impl<O: Observer> Plane<O> {
             Hop::Nat(link) => self.translate(now, link, frame),
             Hop::Host => unreachable!("the ends of a flow are different nodes"),
         }
+    }
+
+    /// Removes the Quick-Start option of a frame that is at the end of its route. Returns it with
+    /// the frame's IP TTL, which each link has decremented.
+    fn take_option(&mut self, frame: &Frame) -> Option<(QuickStart, u8)> {
+        if self.options.is_empty() {
+            return None;
+        }
+        let option = self.options.remove(&frame.body())?;
+        let links = frame.hop() - self.routes[frame.to().peer().index()].hop;
+        Some((option, DEFAULT_HOP_LIMIT.wrapping_sub(links as u8)))
     }
 
     /// Returns `body` after encoding and parsing.
@@ -460,6 +492,11 @@ impl<O: Observer> Plane<O> {
     #[inline(always)]
     fn enqueue(&mut self, now: Instant, index: u32, frame: Frame) {
         let link = &mut self.network.links[index as usize];
+        if let Some(router) = link.quick_start()
+            && let Some(QuickStart::Request(request)) = self.options.get_mut(&frame.body())
+        {
+            router.decide(now, request);
+        }
         match link.enqueue(now, frame) {
             Ok(woken) => {
                 let keeps = woken && link.keeps();
@@ -502,5 +539,6 @@ impl<O: Observer> Plane<O> {
     fn drop(&mut self, now: Instant, event: Event, packet: &Frame) {
         self.tell(now, event, packet);
         self.bodies.remove(packet.body());
+        self.options.remove(&packet.body());
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use skywave_path::{Dialect, Head, Link, QueueKind, Trace, Variation};
+use skywave_path::{Dialect, Head, Link, QueueKind, QuickStartRouter, Trace, Variation};
 
 use crate::backend::Registry;
 use crate::nat::Nat;
@@ -239,6 +239,10 @@ fn link(
     if let Some(loss) = direction.loss {
         let loss = loss.read(&registry.losses)?;
         link = link.losing(loss.build(named(&format!("{name}/loss"))));
+    }
+    if let Some(share) = direction.quick_start {
+        let random = named(&format!("{name}/quick-start"));
+        link = link.with_quick_start(QuickStartRouter::new(direction.rate, share, random));
     }
     let trace = trace(direction, registry, seed)?;
     if trace.is_none() && direction.jitter.is_zero() {

@@ -2,6 +2,7 @@
 
 use skywave_units::Instant;
 use skywave_wire::Ecn;
+use skywave_wire::quick_start::QuickStart;
 
 /// A packet to put on the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,12 @@ pub trait End {
 
     /// Returns the next packet to send, if one may leave at `now`.
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Self::Packet>>;
+
+    /// The Quick-Start option (RFC 4782) for the IP header of the packet that [`End::transmit`]
+    /// returned last. A driver that cannot write IP options need not ask.
+    fn quick_start(&mut self) -> Option<QuickStart> {
+        None
+    }
 
     /// When [`End::expire`] must next be called; `None` for never.
     fn deadline(&self) -> Option<Instant>;
@@ -153,6 +160,12 @@ impl<E: End> Drain<'_, E> {
     #[inline(always)]
     pub fn transmit(&mut self) -> Option<Transmit<E::Packet>> {
         self.end.transmit(self.now)
+    }
+
+    /// Returns the Quick-Start option for the IP header of the packet returned last.
+    #[inline(always)]
+    pub fn quick_start(&mut self) -> Option<QuickStart> {
+        self.end.quick_start()
     }
 
     /// Ends the drain. Call it after taking every packet. Returns when [`Driven::expire`] is due;

@@ -1,10 +1,11 @@
 //! Packet formats: decoding and encoding, without I/O or clock.
 //!
-//! - [`dccp`]: DCCP packets and options (RFC 4340, 4342, 5622, 5596).
+//! - [`dccp`]: DCCP packets and options (RFC 4340, 4342, 5622, 5596, 5634).
 //! - [`tcp`]: TCP segments (RFC 9293) with MSS, window scale, SACK and timestamps.
 //! - [`udp`]: UDP datagrams, which carry DCCP through middleboxes (RFC 6773).
 //! - [`ip`]: IPv4 and IPv6 packets around them, with the ECN bits.
 //! - [`capture`]: pcapng and pcap files, for reading and writing.
+//! - [`quick_start`]: Quick-Start's option of the IP header (RFC 4782).
 //! - [`Ecn`] and [`Payload`] are common to all protocols. [`Checksum`] and [`AddressPair`] are what
 //!   checksums need from IP.
 //!
@@ -46,6 +47,7 @@ pub mod dccp;
 mod ecn;
 pub mod ip;
 mod payload;
+pub mod quick_start;
 pub mod tcp;
 pub mod udp;
 

@@ -230,9 +230,9 @@ class Unlimited(Part):
 class Link(Part):
     """A link between two nodes, in both directions unless `one_way`.
 
-    A direction is named after its ends: `r1->r2`. Rate, delay and queue apply to both
-    directions; losses, trace, jitter and overtaking only to the forward direction. `back`
-    overrides the reverse direction.
+    A direction is named after its ends: `r1->r2`. Rate, delay, queue and Quick-Start apply to
+    both directions; losses, trace, jitter and overtaking only to the forward direction.
+    `back` overrides the reverse direction.
     """
 
     from_: str = field(metadata={"key": "from"})
@@ -259,9 +259,16 @@ class Link(Part):
     """
     nat: Nat | None = None
     """A NAT in front of both directions of the link. Absent: none."""
+    quick_start: float | None = None
+    """The share of each direction's `rate`, above 0 and up to 1, that Quick-Start may give away
+    (RFC 4782), whatever a trace makes of the rate: a request is approved as long as the peak
+    use of the last 3 s and the rates approved in them stay below it. A sender gets a rate
+    only if all links of its route, its own included, take part. Absent: the link does not
+    take part in Quick-Start.
+    """
     back: Back | None = None
-    """Settings of the reverse direction that differ. Absent: rate, delay and queue are those of
-    the forward direction, and there are no losses, trace or jitter.
+    """Settings of the reverse direction that differ. Absent: rate, delay, queue and Quick-Start
+    are those of the forward direction, and there are no losses, trace or jitter.
     """
     one_way: bool = False
     """Whether the link has no reverse direction."""
@@ -391,6 +398,11 @@ class Dumbbell(Part):
     """
     nat: Nat | None = None
     """A NAT in front of both directions of the bottleneck. Absent: none."""
+    quick_start: float | None = None
+    """The share of the rate of each link, above 0 and up to 1, that Quick-Start may give away
+    (RFC 4782): a request is approved as long as the peak use of the last 3 s and the rates
+    approved in them stay below it. Absent: no link takes part in Quick-Start.
+    """
     back: Back | None = None
     """Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
     are those of the forward direction, and there are no losses, trace or jitter.
@@ -532,6 +544,11 @@ class Dccp(Part):
     """
     tfrc: Tfrc | None = None
     """Parameters of CCID 3 and 4. Absent: their defaults."""
+    quick_start: Rate | None = field(default=None, converter=converters.optional(Rate))
+    """The rate that a sender under CCID 3 or 4 asks for with Quick-Start, headers included, with
+    its first datagram and after idle periods (RFC 5634). It is rounded down to 80 kbps times
+    a power of two, which is also the least. Absent: no Quick-Start.
+    """
     send_queue: int | None = None
     """The number of datagrams that can wait in the sender; further ones are refused. Absent: 64
     for profile `rfc`; 1000 for `ns2`.

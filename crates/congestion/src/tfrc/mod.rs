@@ -5,7 +5,8 @@
 //! - [`equation`] is the throughput equation and its inverse.
 //! - [`Sender`] turns reports into an allowed rate: `sender` implements sections 4.2 to 4.5,
 //!   `receive_set` the limit from the receive rate, `data_limited` the detection of data-limited
-//!   intervals, `pacing` the spacing of packets (section 4.6), `segment_size` the packet size s.
+//!   intervals, `pacing` the spacing of packets (section 4.6), `segment_size` the packet size s,
+//!   `quick_start` the use of a rate that routers have approved (RFC 5634 section 3.2).
 //! - [`Receiver`] decides when to report and what: `feedback` sets how often, `history` detects
 //!   losses and groups them into loss events (sections 5.1 to 5.3), `interval` averages loss
 //!   intervals (sections 5.4 and 5.5), `receive_rate` measures X_recv, `counter` is the clock of
@@ -24,6 +25,7 @@ mod feedback;
 mod history;
 mod interval;
 mod pacing;
+mod quick_start;
 mod receive_rate;
 mod receive_set;
 mod receiver;

@@ -4,6 +4,7 @@ use skywave_units::{Duration, Instant, Rate};
 
 use super::data_limited::DataLimited;
 use super::pacing::{Pace, Pacing};
+use super::quick_start::{HEADERS, QuickStart};
 use super::receive_set::ReceiveSet;
 use super::segment_size::SegmentSizes;
 use super::{Config, InitialWindow, SenderRules, Smoothing, T_MBI, equation};
@@ -83,6 +84,12 @@ pub struct Sender {
     reported_at: Option<Instant>,
     /// tld.
     doubled_at: Option<Instant>,
+    /// Present while X is an approved rate.
+    quick_start: Option<QuickStart>,
+    /// Whether to ask for a rate with the next data packet.
+    asks: bool,
+    /// `loss_events` when a rate was last asked for.
+    loss_events_then: u64,
     /// The nofeedback timer.
     timer: Option<Instant>,
     /// Whether data has left since the timer was set.
@@ -97,6 +104,7 @@ impl Sender {
     pub const fn new(config: Config) -> Self {
         Self {
             sizes: SegmentSizes::new(config.segment_size),
+            asks: config.quick_start.is_some(),
             config,
             pacing: Pacing::new(),
             limited: DataLimited::new(),
@@ -109,6 +117,8 @@ impl Sender {
             p: 0.0,
             reported_at: None,
             doubled_at: None,
+            quick_start: None,
+            loss_events_then: 0,
             timer: None,
             sent_since_timer: false,
             reports: 0,
@@ -173,6 +183,52 @@ impl Sender {
             self.set_timer(now);
         }
         self.sent_since_timer = true;
+        if let Some(quick_start) = &mut self.quick_start {
+            quick_start.on_sent(now);
+        }
+    }
+
+    /// The rate to ask the path for with the data packet that has just been reported, headers
+    /// included (RFC 5634 section 3.2.1); `None` for no request. A request must then be sent.
+    ///
+    /// There is one at the start and one after each idle period in which the nofeedback timer
+    /// expires, unless the rate is allowed already. None is sent after application-limited periods,
+    /// for which that section permits it too.
+    pub fn quick_start_request(&mut self) -> Option<Rate> {
+        if !core::mem::take(&mut self.asks) {
+            return None;
+        }
+        let packet = self.sizes.mean() + HEADERS;
+        let with_headers = |bytes: f64| bytes * packet / self.sizes.mean();
+        let mut wanted = self.config.quick_start?.as_bps() as f64 / 8.0;
+        if self.p > 0.0 {
+            // "MUST NOT exceed the TFRC-controlled sending rate when this is bounded by the current
+            // loss event rate."
+            wanted = wanted.min(with_headers(self.x_equation()));
+        }
+        if let Some(small) = self.config.small_packets {
+            // CCID 4: at most 100 packets per second (section 3.3.1).
+            wanted = wanted.min(packet / small.min_interval.as_secs_f64().max(1e-9));
+        }
+        self.loss_events_then = self.loss_events;
+        (wanted > with_headers(self.x())).then(|| rate(wanted))
+    }
+
+    /// Reports that the path has approved `approved`, headers included, for the latest
+    /// [request](Sender::quick_start_request). Enters the Quick-Start Mode if that is more than the
+    /// allowed rate, and no loss or mark was reported since the request (RFC 5634 section 3.2.3).
+    pub fn on_quick_start(&mut self, now: Instant, approved: Rate) {
+        let s = self.sizes.mean();
+        // Equation 2.
+        let qs_sendrate = self.cap(approved.as_bps() as f64 / 8.0 * s / (s + HEADERS));
+        let x = self.x();
+        let Some(rtt) = self.rtt() else {
+            return;
+        };
+        if self.loss_events == self.loss_events_then && qs_sendrate > x {
+            self.quick_start = Some(QuickStart::new(now, qs_sendrate, x, rtt));
+            self.x = Some(qs_sendrate);
+        }
     }
 
     fn start(&mut self, now: Instant) {
@@ -201,7 +257,36 @@ impl Sender {
         self.p = report.loss_event_rate.clamp(0.0, 1.0);
         self.receive_rate = report.receive_rate.max(0.0);
         let limit = self.take_in_receive_rate(now, report, loss_event);
-        self.update_rate(now, limit, !had_rtt);
+        if !self.keeps_approved_rate(now, report, loss_event) {
+            self.update_rate(now, limit, !had_rtt);
+        }
+        self.set_timer(now);
+    }
+
+    /// Whether X stays the rate approved by Quick-Start after this report. Congestion, or the end
+    /// of the Validation Phase, returns to the rate of section 4.3 (RFC 5634 sections 3.2.4 and
+    /// 3.2.5).
+    fn keeps_approved_rate(&mut self, now: Instant, report: &Feedback, loss_event: bool) -> bool {
+        let Some(quick_start) = &mut self.quick_start else {
+            return false;
+        };
+        let is_validated = quick_start.on_feedback(now, report.sent_at);
+        if loss_event || report.receiver_limited || is_validated {
+            self.quick_start = None;
+        }
+        self.quick_start.is_some()
+    }
+
+    /// Ends Quick-Start without feedback on all Quick-Start Packets (RFC 5634 section 3.2.4).
+    fn abandon_approved_rate(&mut self, now: Instant, quick_start: QuickStart) {
+        self.quick_start = None;
+        let before = quick_start.rate_before;
+        if quick_start.heard {
+            let receive_rate = self.receive_set.as_ref().map_or(0.0, ReceiveSet::max);
+            self.x = Some(quick_start.rate.min(2.0 * receive_rate).max(before));
+            return;
+        }
+        self.x = Some(before.min(quick_start.rate / 2.0));
         self.set_timer(now);
     }
 
@@ -276,16 +361,23 @@ impl Sender {
     }
 
     /// When [`Sender::expire`] must be called.
-    pub const fn deadline(&self) -> Option<Instant> {
-        self.timer
+    pub fn deadline(&self) -> Option<Instant> {
+        let validation = self.quick_start.as_ref().map(QuickStart::deadline);
+        self.timer.into_iter().chain(validation).min()
     }
 
-    /// Handles the nofeedback timer (section 4.4).
+    /// Handles the nofeedback timer (section 4.4), and the end of Quick-Start's Validation Phase.
     pub fn expire(&mut self, now: Instant) {
+        if let Some(quick_start) = self.quick_start
+            && self.deadline().is_some_and(|at| at <= now)
+        {
+            self.abandon_approved_rate(now, quick_start);
+        }
         if self.timer.is_none_or(|at| at > now) {
             return;
         }
         self.timer = None;
+        self.asks |= !self.sent_since_timer && self.config.quick_start.is_some();
         if self.is_idle_and_slow() {
             // Nothing changes while nothing is sent: sending restarts the timer.
             return;
@@ -378,9 +470,12 @@ impl Sender {
             .max(self.least_rate())
     }
 
-    /// X_inst.
+    /// X_inst; never more than an approved rate in use (RFC 5634 section 2.3.1).
     fn x_inst(&self) -> f64 {
-        (self.x() * self.slowdown).max(self.least_rate())
+        let approved = self.quick_start.map_or(f64::INFINITY, |used| used.rate);
+        (self.x() * self.slowdown)
+            .min(approved)
+            .max(self.least_rate())
     }
 
     /// initial_rate (section 4.2); one packet per second before the first round-trip time.
@@ -421,9 +516,17 @@ impl Sender {
 
     fn pace(&self) -> Pace {
         let credit = self.config.max_credit.clamp(0.0, 1.0) * self.rtt.unwrap_or(0.0);
+        let credit = Duration::from_secs_f64(credit);
+        let interval = Duration::from_secs_f64(self.sizes.mean() / self.x_inst());
         Pace {
-            interval: Duration::from_secs_f64(self.sizes.mean() / self.x_inst()),
-            credit: Duration::from_secs_f64(credit),
+            interval,
+            // Permission saved at a lower rate would leave as a burst at the approved one, and
+            // Quick-Start Packets must be paced (RFC 5634 section 3.2.3).
+            credit: if self.quick_start.is_some() {
+                credit.min(interval)
+            } else {
+                credit
+            },
             min_interval: self
                 .config
                 .small_packets

@@ -6,7 +6,7 @@ use skywave_net::{
     ConnectError, ConnectionError, Endpoint, EndpointConfig, ListenError, OpenError, Peer,
 };
 use skywave_transport::dccp::Config;
-use skywave_units::Duration;
+use skywave_units::{Duration, Rate};
 use skywave_wire::dccp::{Kind, OptionList, Packet, ResetCode, SeqNo, ServiceCode};
 use skywave_wire::{Checksum, Payload};
 
@@ -241,6 +241,16 @@ async fn what_cannot_be_opened_or_listened_on() {
         first.listen(PORT + 1, wrong),
         Err(ListenError::Config(_))
     ));
+    let mut asking = quick();
+    asking.tfrc.quick_start = Some(Rate::from_bps(1_000_000));
+    let error = first.listen(PORT + 1, asking.clone()).unwrap_err();
+    assert_eq!(error, ListenError::QuickStart);
+    let peer = Peer {
+        address: first.local_address(),
+        port: PORT,
+    };
+    let error = first.connect(peer, asking).await.unwrap_err();
+    assert!(matches!(error, ConnectError::QuickStart), "{error:?}");
 
     let other_version = Peer {
         address: (Ipv6Addr::LOCALHOST, 6511).into(),

@@ -7,6 +7,7 @@ use skywave_transport::tcp::Sender;
 use skywave_transport::udp::Socket;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
+use skywave_wire::quick_start::QuickStart;
 
 use super::Plane;
 use crate::application::Application;
@@ -19,7 +20,8 @@ use crate::packet::Body;
 impl<O: Observer> Plane<O> {
     /// Passes a packet to its host if it is not a bare segment, or is for one of several
     /// connections. Separate, so that the path of bare segments is specialized: without options,
-    /// most of an endpoint's processing of a segment is optimized away.
+    /// most of an endpoint's processing of a segment is optimized away. `option` is the Quick-Start
+    /// option of its IP header, with the IP TTL.
     #[inline(never)]
     pub(super) fn receive_apart(
         &mut self,
@@ -28,6 +30,7 @@ impl<O: Observer> Plane<O> {
         ecn: Ecn,
         host: &mut Host,
         body: Body,
+        option: Option<(QuickStart, u8)>,
     ) {
         match (host, body) {
             (Host::TcpSender(sender), Body::Tcp(segment)) => {
@@ -43,14 +46,21 @@ impl<O: Observer> Plane<O> {
                 receiver.receive(now, ecn, bare.into(), |drain| self.drain(now, to, drain));
             }
             (Host::Dccp(connection), Body::Dccp(packet)) => {
-                connection.receive(now, ecn, *packet, |drain| self.drain(now, to, drain));
+                let Some((option, ttl)) = option else {
+                    connection.receive(now, ecn, *packet, |drain| self.drain(now, to, drain));
+                    return;
+                };
+                let receive = |connection: &mut Connection| {
+                    connection.receive_with_quick_start(now, ecn, *packet, option, ttl);
+                };
+                connection.apply(now, receive, |drain| self.drain(now, to, drain));
             }
             (Host::Udp(socket), Body::Udp(datagram)) => {
                 socket.receive(now, ecn, *datagram, |drain| self.drain(now, to, drain));
             }
             (Host::Successive(end), body) => {
                 if let Some(host) = end.addressee(to, &body) {
-                    self.receive_apart(now, to, ecn, host, body);
+                    self.receive_apart(now, to, ecn, host, body, option);
                 }
             }
             _ => unreachable!("both hosts of a flow speak its protocol"),

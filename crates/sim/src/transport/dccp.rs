@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use skywave_congestion::GrowthLaw;
+use skywave_congestion::{GrowthLaw, tfrc};
 use skywave_transport::dccp::ccid::Row;
 use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_transport::dccp::{self, AckRatioRule, Reductions};
@@ -69,11 +69,14 @@ pub(super) fn config(
         ccids,
         sender_ccids: ccid.clone(),
         receiver_ccids: ccid,
-        tfrc: spec
-            .tfrc
-            .clone()
-            .unwrap_or_default()
-            .config(tfrc_rules(spec)),
+        tfrc: tfrc::Config {
+            quick_start: spec.quick_start,
+            ..spec
+                .tfrc
+                .clone()
+                .unwrap_or_default()
+                .config(tfrc_rules(spec))
+        },
         request_rtt_estimate: spec
             .tfrc
             .as_ref()

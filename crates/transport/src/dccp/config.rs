@@ -42,7 +42,8 @@ pub struct Config {
     /// Parameters of CCID 2 (RFC 4341).
     pub ccid2: super::ccid2::Config,
     /// Parameters of CCIDs 3 and 4 (RFC 5348, RFC 4342, RFC 5622). The CCID determines the
-    /// small-packet settings. Default: RFC 5348.
+    /// small-packet settings. Quick-Start needs a driver that writes options into IP headers
+    /// ([`End::quick_start`](crate::End::quick_start)). Default: RFC 5348.
     pub tfrc: skywave_congestion::tfrc::Config,
 
     /// Whether to send, and to let the peer send, 24-bit sequence numbers on Data, Ack and DataAck

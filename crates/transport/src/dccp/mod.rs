@@ -6,7 +6,8 @@
 //!   [`Stats`] are the application's view of it.
 //! - `connection::receive` follows RFC 4340 section 8.5, one function per step. `sequence`
 //!   implements the windows of section 7, `features` the negotiation of section 6, `ackvec` the Ack
-//!   Vector of section 11.4, `data_dropped` the option of section 11.7.
+//!   Vector of section 11.4, `data_dropped` the option of section 11.7, `quick_start` the requests
+//!   and responses of RFC 5634.
 //! - [`Listener`] answers packets that belong to no connection: Requests (with Init Cookies if
 //!   there are too many) and strays.
 //! - [`ccid`] is the interface to congestion control: the traits of a half-connection's sender and
@@ -35,6 +36,7 @@ mod features;
 mod half;
 mod listener;
 pub mod mechanism;
+mod quick_start;
 mod sequence;
 mod state;
 mod stray;
@@ -54,7 +56,7 @@ pub use listener::{Action, Listener, ListenerConfig, ListenerStats, OfferError, 
 pub use mechanism::{Ccids, SendersChoice};
 pub use skywave_congestion::tfrc::Config as TfrcConfig;
 pub use state::{
-    Congestion, Counters, Datagram, Event, Origin, RateStats, Role, SendError, State, Stats,
-    WindowStats,
+    Congestion, Counters, Datagram, Event, Origin, QuickStartStats, RateStats, Role, SendError,
+    State, Stats, WindowStats,
 };
 pub use stray::Strays;

@@ -123,6 +123,8 @@ pub struct Datagram {
 pub struct Stats {
     /// Counters since the connection began.
     pub counters: Counters,
+    /// Quick-Start requests since the connection began.
+    pub quick_start: QuickStartStats,
     /// Datagrams in the send queue.
     pub queued: usize,
     /// Smoothed round-trip time; `None` before the first sample.
@@ -201,6 +203,15 @@ pub struct RateStats {
     pub reports: u64,
     /// Loss events in those reports.
     pub loss_events: u64,
+}
+
+/// Quick-Start requests of a connection (RFC 5634).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuickStartStats {
+    /// Requests sent (section 2.1).
+    pub requests: u64,
+    /// Requests approved, at any rate (section 2.3).
+    pub approvals: u64,
 }
 
 /// Counters of a connection.

@@ -7,6 +7,7 @@ use smallvec::{Array, SmallVec};
 
 use super::error::bounded;
 use super::{ElapsedTime, EmitError, FeatureNumber, LossInterval, OptionBytes};
+use crate::quick_start::{QsNonce, RateField};
 
 /// An output for encoded options.
 pub(super) trait Sink {
@@ -222,6 +223,34 @@ pub(super) mod timestamp_echo {
             None => Ok(()),
             Some(elapsed) => elapsed_time::write(elapsed, out),
         }
+    }
+}
+
+/// Four reserved bits, Rate Request, TTL Diff, QS Nonce, two reserved bits (RFC 5634 section
+/// 2.2.1).
+pub(super) mod quick_start_response {
+    use super::*;
+
+    pub(crate) fn read(data: &[u8]) -> Option<(RateField, u8, QsNonce, u8)> {
+        let (&[first, ttl_diff], nonce) = data.split_first_chunk()?;
+        let nonce = u32::from_be_bytes(nonce.try_into().ok()?);
+        let reserved = first >> 4 << 2 | nonce as u8 & 3;
+        let rate = RateField::from_bits(first);
+        Some((rate, ttl_diff, QsNonce::new(nonce >> 2), reserved))
+    }
+
+    pub(crate) fn write<S: Sink>(
+        rate: &RateField,
+        ttl_diff: &u8,
+        nonce: &QsNonce,
+        reserved: &u8,
+        out: &mut S,
+    ) -> Result<(), S::Error> {
+        out.check(|| bounded("Reserved", u64::from(*reserved), 0x3f))?;
+        out.put(&[reserved >> 2 << 4 | rate.bits(), *ttl_diff]);
+        let nonce = nonce.get() << 2 | u32::from(reserved & 3);
+        out.put(&nonce.to_be_bytes());
+        Ok(())
     }
 }
 

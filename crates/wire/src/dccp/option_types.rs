@@ -220,6 +220,9 @@ option_types! {
         ElapsedTime(elapsed): elapsed_time(elapsed), " {elapsed}";
     DATA_CHECKSUM = 44, "Data Checksum", Y,
         DataChecksum(crc): word(crc), " {crc:#010x}";
+    QUICK_START_RESPONSE = 45, "Quick-Start Response", Y,
+        QuickStartResponse { rate, ttl_diff, nonce, reserved }:
+            quick_start_response(rate, ttl_diff, nonce, reserved), " {}", rate.rate();
     RTT_ESTIMATE = 128, "RTT Estimate", Y,
         RttEstimate { micros, width }: rtt_estimate(micros, width), " {micros} us";
     LOSS_EVENT_RATE = 192, "Loss Event Rate", N,
@@ -250,8 +253,8 @@ mod tests {
             .unwrap()
     }
 
-    /// Table 3 of RFC 4340, table 1 of each of RFC 6323, RFC 4342 and RFC 5622, and the project's
-    /// own Load Vector.
+    /// Table 3 of RFC 4340, table 1 of each of RFC 6323, RFC 4342 and RFC 5622, section 5 of RFC
+    /// 5634, and the project's own Load Vector.
     #[test]
     fn the_rows_are_those_of_the_rfcs() {
         use OptionOwner::{Dccp, HcReceiver, HcSender};
@@ -272,6 +275,7 @@ mod tests {
             (42, "Timestamp Echo", true, Dccp),
             (43, "Elapsed Time", false, Dccp),
             (44, "Data Checksum", true, Dccp),
+            (45, "Quick-Start Response", true, Dccp),
             (128, "RTT Estimate", true, HcSender),
             (192, "Loss Event Rate", false, HcReceiver),
             (193, "Loss Intervals", false, HcReceiver),

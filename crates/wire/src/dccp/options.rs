@@ -3,6 +3,8 @@
 use skywave_units::Duration;
 use smallvec::SmallVec;
 
+use crate::quick_start::{QsNonce, RateField};
+
 /// The options of one packet, in order. Most packets have at most two.
 pub type OptionList = SmallVec<[DccpOption; 1]>;
 
@@ -112,6 +114,18 @@ pub enum DccpOption {
     ElapsedTime(ElapsedTime),
     /// Type 44: CRC-32c of the data (section 9.3).
     DataChecksum(u32),
+    /// Type 45: answers a Quick-Start request in the IP header of a received packet (RFC 5634
+    /// section 2.2.1).
+    QuickStartResponse {
+        /// The rate that the path, and the receiver, allow.
+        rate: RateField,
+        /// The difference of IP TTL and QS TTL in the received packet, modulo 256.
+        ttl_diff: u8,
+        /// The QS Nonce of the received packet.
+        nonce: QsNonce,
+        /// The reserved bits: four, then two. Zero if we send it; otherwise ignored.
+        reserved: u8,
+    },
     /// Type 128: CCIDs 3 and 4, the sender's round-trip time (RFC 6323 section 3.2.1).
     RttEstimate {
         /// Microseconds, 24 bits; 0 if unknown, [`DccpOption::RTT_SPIKE`] above 16.7 s.

@@ -5,6 +5,7 @@ use skywave_wire::dccp::{
     DccpOption, EmitError, FeatureNumber, FeatureSide, Kind, LossInterval, OptionList, OptionType,
     PacketType, SeqNo,
 };
+use skywave_wire::quick_start::{QsNonce, RateField};
 use smallvec::smallvec;
 
 use crate::{V4, emitted, packet, parsed, support};
@@ -253,6 +254,37 @@ fn options_look_as_in_the_rfc() {
         .concat();
         assert_eq!(options_of(&padded).as_slice(), [option]);
     }
+}
+
+/// RFC 5634 section 2.2.1: eight bytes; reserved bits are ignored, and any other length is invalid.
+#[test]
+fn quick_start_responses_have_the_layout_of_figure_1() {
+    let response = |reserved| DccpOption::QuickStartResponse {
+        rate: RateField::from_bits(5),
+        ttl_diff: 0xfe,
+        nonce: QsNonce::new(0x2a5a_5a5a),
+        reserved,
+    };
+    // The nonce fills the first 30 bits of its word: 0x2a5a5a5a << 2 = 0xa9696968.
+    let sent = [45, 8, 0x05, 0xfe, 0xa9, 0x69, 0x69, 0x68];
+    let mut packet = packet(Kind::Ack { ack: SeqNo::ZERO });
+    packet.options.push(response(0));
+    assert_eq!(emitted(&packet)[24..32], sent);
+    assert_eq!(options_of(&sent).as_slice(), [response(0)]);
+
+    let reserved = [45, 8, 0xf5, 0xfe, 0xa9, 0x69, 0x69, 0x6b];
+    assert_eq!(options_of(&reserved).as_slice(), [response(0x3f)]);
+
+    for length in (0..12).filter(|&length| length != 6) {
+        let option = DccpOption::parse(OptionType::QUICK_START_RESPONSE, &vec![5; length]);
+        assert!(
+            matches!(option, DccpOption::Other { kind: 45, .. }),
+            "{option}"
+        );
+    }
+    // A length beyond the option space makes the rest of it one malformed option.
+    let options = options_of(&[45, 9, 5, 0, 1, 2, 3, 4]);
+    assert!(matches!(options.as_slice(), [DccpOption::Malformed(_)]));
 }
 
 // D13-2

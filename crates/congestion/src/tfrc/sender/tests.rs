@@ -2,6 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod quick_start;
+
 const MS: Duration = Duration::from_millis(1);
 const SIZE: u32 = 1_000;
 /// initial_rate for 1000-byte packets and a round-trip time of 100 ms: 4 * 1000 / 0.1.

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use skywave_congestion::ControlFailure;
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::dccp::OptionList;
 
 use super::{Permit, ReceivedPacket, ReceivedTrain, SentPacket, SentTrain};
@@ -44,6 +44,19 @@ pub trait HcSender: fmt::Debug {
     /// calling [`HcSender::on_sent`] for each.
     fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
         train.for_each(|packet| self.on_sent(now, packet));
+    }
+
+    /// The rate to ask the path for with the data packet that has just been reported, headers of IP
+    /// and above included; `None` for no Quick-Start request (RFC 5634). Asked only while the
+    /// connection may send one.
+    fn quick_start_request(&mut self) -> Option<Rate> {
+        None
+    }
+
+    /// Reports that the path has approved `rate`, headers of IP and above included. Called after
+    /// [`HcSender::on_received`] for the packet with the response.
+    fn on_quick_start(&mut self, now: Instant, rate: Rate) {
+        let _ = (now, rate);
     }
 
     /// Reports an arrival: its acknowledgement information and, through its own sequence number and

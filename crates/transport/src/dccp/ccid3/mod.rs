@@ -18,6 +18,10 @@
 //!   has them.
 //! - The receiver counts data that fails its Data Checksum as marked when it computes p. The sender
 //!   does not count Drop Codes 3 to 7 again: it trusts the peer's p.
+//! - Quick-Start (RFC 5634 section 3.2) is requested with the first data packet after the handshake
+//!   and after idle periods, not in a Request and not after application-limited periods. The
+//!   acknowledgement with the response is also a report, which aligns the receiver's reports with
+//!   the Quick-Start Packets (section 3.2.2).
 
 mod encode;
 mod receiver;

@@ -1,7 +1,7 @@
 //! The data-sending half of CCIDs 3 and 4.
 
 use skywave_congestion::tfrc::{self, Feedback, WindowCounter};
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::dccp::{DccpOption, SeqNo};
 
 use super::report::{KnownIntervals, Report};
@@ -145,6 +145,14 @@ impl HcSender for Sender {
             self.acked_at = Some(now);
             self.ack_of_ack_due = false;
         }
+    }
+
+    fn quick_start_request(&mut self) -> Option<Rate> {
+        self.tfrc.quick_start_request()
+    }
+
+    fn on_quick_start(&mut self, now: Instant, rate: Rate) {
+        self.tfrc.on_quick_start(now, rate);
     }
 
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {

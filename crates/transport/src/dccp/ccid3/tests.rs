@@ -12,6 +12,7 @@ use skywave_wire::dccp::{
     DccpOption, FeatureNumber, FeatureSide, Kind, LossInterval, OptionList, OptionType, Packet,
     PacketType, SeqNo,
 };
+use skywave_wire::quick_start::RateField;
 use skywave_wire::{Ecn, Payload};
 use smallvec::smallvec;
 
@@ -574,13 +575,18 @@ fn any_option() -> impl Strategy<Value = DccpOption> {
 }
 
 proptest! {
-    /// For any report of a peer: nothing panics, the rate is above zero, and the sender may send at
+    /// For any report of a peer and any rate it approves: nothing panics, the rate is above zero, and the sender may send at
     /// some time or has been told to stop.
     #[test]
     fn lying_reports(
         small in any::<bool>(),
         steps in prop::collection::vec(
-            (0u64..3_000, 0u64..30, prop::collection::vec(any_option(), 0..6)),
+            (
+                0u64..3_000,
+                0u64..30,
+                prop::collection::vec(any_option(), 0..6),
+                prop::option::of(0u8..16),
+            ),
             1..60,
         ),
     ) {
@@ -593,9 +599,12 @@ proptest! {
         } else {
             tfrc::Config::rfc5348()
         };
-        let mut sender = Sender::new(config);
+        let mut sender = Sender::new(tfrc::Config {
+            quick_start: Some(RateField::MAX.rate()),
+            ..config
+        });
         let (mut now, mut seq) = (at(1), SeqNo::MODULUS - 20);
-        for (after, age, options) in steps {
+        for (after, age, options, approved) in steps {
             now += MS * after;
             sender.expire(now);
             if sender.may_send(now, 1_000) == Permit::Now {
@@ -603,6 +612,10 @@ proptest! {
                 send(&mut sender, now, seq);
             }
             acknowledge(&mut sender, now + MS * 5, seq.saturating_sub(age), &options);
+            if let Some(bits) = approved {
+                sender.quick_start_request();
+                sender.on_quick_start(now + MS * 5, RateField::from_bits(bits).rate());
+            }
             let congestion = sender.congestion();
             let stats = congestion.rate().unwrap();
             prop_assert!(stats.rate.as_bps() > 0);

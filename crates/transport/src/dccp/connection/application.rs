@@ -10,7 +10,7 @@ use skywave_wire::dccp::ServiceCode;
 
 use super::Connection;
 use crate::dccp::ccid::HcSender;
-use crate::dccp::{Ccid, Datagram, Event, Role, SendError, State, Stats};
+use crate::dccp::{Ccid, Datagram, Event, QuickStartStats, Role, SendError, State, Stats};
 #[cfg(doc)]
 use crate::dccp::{Config, Counters};
 
@@ -189,6 +189,10 @@ impl Connection {
         let earlier = self.earlier_paths.as_deref().copied().unwrap_or_default();
         Stats {
             counters: self.counters,
+            quick_start: self
+                .quick_start
+                .as_ref()
+                .map_or_else(QuickStartStats::default, |exchange| exchange.stats),
             queued: self.send_queue.len(),
             srtt: self.sender.srtt(),
             timeouts: earlier.timeouts + self.sender.timeouts(),

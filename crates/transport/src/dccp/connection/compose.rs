@@ -98,6 +98,9 @@ impl Connection {
                 is_last: self.send_queue.is_empty(),
             },
         );
+        if self.quick_start.is_some() {
+            self.add_quick_start(now, seq, data.is_some());
+        }
         let cscov = if data.is_some() {
             self.checksum_coverage(payload.len())
         } else {
@@ -195,6 +198,9 @@ impl Connection {
         if matches!(packet_type, PacketType::Ack | PacketType::DataAck) {
             if self.is_slow {
                 options.push(DccpOption::SlowReceiver);
+            }
+            if let Some(exchange) = &mut self.quick_start {
+                options.extend(exchange.take_response());
             }
             self.receiver.ack_options(now, options);
             self.receiver.on_ack_sent(now);

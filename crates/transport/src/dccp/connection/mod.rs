@@ -7,6 +7,7 @@
 //! - [`options`]: option processing of step 8;
 //! - [`deliver`]: application data, step 16;
 //! - [`path`]: the Path MTU and path changes;
+//! - [`quick_start`]: Quick-Start requests and responses;
 //! - [`transmit`]: chooses the next packet to send;
 //! - [`compose`]: builds it;
 //! - [`lifecycle`]: state transitions, timers, closing.
@@ -17,6 +18,7 @@ mod deliver;
 mod lifecycle;
 mod options;
 mod path;
+mod quick_start;
 mod receive;
 mod train;
 mod transmit;
@@ -28,6 +30,7 @@ use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{OptionBytes, Packet, SeqNo, ServiceCode};
+use skywave_wire::quick_start::QuickStart;
 use skywave_wire::{Ecn, Payload};
 
 use self::lifecycle::Handshake;
@@ -40,6 +43,7 @@ use super::data_dropped::DataDropped;
 use super::features::Features;
 use super::half::{self, Sender};
 use super::mechanism::ReceiverHalf;
+use super::quick_start::Exchange;
 use super::sequence::{SequenceNumbers, Windows};
 use super::stray::Strays;
 use super::timer::{Backoff, RateLimit, TimerTable};
@@ -106,6 +110,8 @@ pub struct Connection {
     echo: Option<PendingEcho>,
     /// Present after a datagram was dropped.
     dropped: Option<Box<DataDropped>>,
+    /// Present if we may send Quick-Start requests, or have received one.
+    quick_start: Option<Box<Exchange>>,
     /// The Init Cookies of the latest Response (section 8.1.4).
     cookies: Box<[OptionBytes]>,
     /// Whether the application has asked to close.
@@ -228,6 +234,7 @@ impl Connection {
         let lower_headers = path::bytes(config.lower_headers);
         let mps = path::mps(&config, path_mtu, lower_headers);
         let initial = half::initial(&config);
+        let quick_start = config.tfrc.quick_start.map(|_| Box::default());
         Self {
             features: Features::new(&config, iss),
             sender: Sender::initial(&config, mps),
@@ -262,6 +269,7 @@ impl Connection {
             non_data_run: 0,
             echo: None,
             dropped: None,
+            quick_start,
             cookies: Box::default(),
             closing: false,
             was_full: false,
@@ -316,6 +324,10 @@ impl End for Connection {
 
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Packet>> {
         self.next_packet(now)
+    }
+
+    fn quick_start(&mut self) -> Option<QuickStart> {
+        self.quick_start.as_mut()?.option.take()
     }
 
     // A driver asks after every event; minima need no unpredictable branches.

@@ -93,7 +93,8 @@ impl Connection {
                 // The CCIDs read these; without an acknowledgement number they mean nothing.
                 DccpOption::AckVector { .. }
                 | DccpOption::DataDropped(_)
-                | DccpOption::ElapsedTime(_) => packet.kind.ack().is_some(),
+                | DccpOption::ElapsedTime(_)
+                | DccpOption::QuickStartResponse { .. } => packet.kind.ack().is_some(),
                 DccpOption::RttEstimate { .. } => self.features.peer.send_rtt_estimate,
                 DccpOption::Other { .. }
                     if option.option_type() == OptionType::RTT_ESTIMATE

@@ -254,6 +254,9 @@ impl Connection {
         };
         self.receiver.on_received(now, &received);
         self.sender.on_received(now, &received);
+        if self.quick_start.is_some() {
+            self.heed_quick_start(now, is_new, ack, &packet.options);
+        }
         self.heed_congestion_control(now);
         ControlFlow::Continue(Arrival {
             is_new,

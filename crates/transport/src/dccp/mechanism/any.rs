@@ -1,7 +1,7 @@
 //! The halves of the CCID in force, dispatched at run time.
 
 use skywave_congestion::ControlFailure;
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::dccp::OptionList;
 
 use crate::dccp::ccid::{
@@ -94,6 +94,14 @@ impl HcSender for SenderHalf {
 
     fn on_train_sent(&mut self, now: Instant, train: &SentTrain) {
         each!(self, sender => sender.on_train_sent(now, train));
+    }
+
+    fn quick_start_request(&mut self) -> Option<Rate> {
+        each!(self, sender => sender.quick_start_request())
+    }
+
+    fn on_quick_start(&mut self, now: Instant, rate: Rate) {
+        each!(self, sender => sender.on_quick_start(now, rate));
     }
 
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {

@@ -14,6 +14,7 @@ mod model;
 mod negotiation;
 mod options;
 mod path;
+mod quick_start;
 mod random;
 mod sequences;
 mod termination;
@@ -27,6 +28,8 @@ use skywave_wire::dccp::{
     DccpOption, FeatureNumber, FeatureSide, Kind, OptionType, Packet, PacketType, ResetCode, SeqNo,
     ServiceCode,
 };
+use skywave_wire::ip::DEFAULT_HOP_LIMIT;
+use skywave_wire::quick_start::{QuickStart, RateRequest};
 use skywave_wire::{Checksum, Ecn, Payload};
 
 use self::kind::kind;
@@ -74,6 +77,8 @@ struct Sent {
     from: Side,
     ecn: Ecn,
     packet: Packet,
+    /// In its IP header.
+    quick_start: Option<QuickStart>,
 }
 
 impl Sent {
@@ -94,7 +99,11 @@ struct Flight {
     to: Side,
     ecn: Ecn,
     packet: Packet,
+    quick_start: Option<QuickStart>,
 }
+
+/// A packet to send, and the Quick-Start option for its IP header.
+type WithOption = (Transmit<Packet>, Option<QuickStart>);
 
 type Network = Box<dyn FnMut(&Sent) -> Fate>;
 
@@ -106,6 +115,8 @@ struct Pair {
     latency: Duration,
     flights: Vec<Flight>,
     network: Network,
+    /// What the path's only router does to a Quick-Start request.
+    router: fn(&mut RateRequest),
     /// Everything that was sent, including lost packets.
     log: Vec<Sent>,
 }
@@ -207,6 +218,7 @@ impl Pair {
             latency: millis(50),
             flights: Vec::new(),
             network: Box::new(|_| Fate::Deliver),
+            router: |request| request.ttl = request.ttl.wrapping_sub(1),
             log: Vec::new(),
         }
     }
@@ -258,14 +270,18 @@ impl Pair {
     /// Lets `side` send into the network. Returns its next deadline.
     fn drain(&mut self, side: Side) -> Option<Instant> {
         let now = self.now;
-        let (sent, deadline) = drain(self.driven(side), now);
-        for Transmit { ecn, packet } in sent {
+        let (sent, deadline) = drain_with_options(self.driven(side), now);
+        for (Transmit { ecn, packet }, mut quick_start) in sent {
             let sent = Sent {
                 at: now,
                 from: side,
                 ecn,
                 packet,
+                quick_start,
             };
+            if let Some(QuickStart::Request(request)) = &mut quick_start {
+                (self.router)(request);
+            }
             self.log.push(sent.clone());
             let to = side.other();
             let mut fly = |ecn, delay| {
@@ -275,6 +291,7 @@ impl Pair {
                     to,
                     ecn,
                     packet: sent.packet.clone(),
+                    quick_start,
                 });
             };
             match (self.network)(&sent) {
@@ -320,7 +337,16 @@ impl Pair {
                     continue;
                 }
                 let flight = self.flights.remove(index);
-                self.receive(flight.to, flight.ecn, flight.packet);
+                let Some(option) = flight.quick_start else {
+                    self.receive(flight.to, flight.ecn, flight.packet);
+                    continue;
+                };
+                let Flight { ecn, packet, .. } = flight;
+                let ttl = DEFAULT_HOP_LIMIT - 1;
+                self.apply(flight.to, |to| {
+                    to.receive_with_quick_start(now, ecn, packet, option, ttl);
+                });
+                self.drain(flight.to);
             }
             for side in [Client, Server] {
                 self.driven(side).expire(now, |drain| drain.postpone());
@@ -418,6 +444,16 @@ fn drain(
     driven: &mut Driven<Connection>,
     now: Instant,
 ) -> (Vec<Transmit<Packet>>, Option<Instant>) {
+    let (sent, deadline) = drain_with_options(driven, now);
+    let sent = sent.into_iter().map(|(transmit, _)| transmit);
+    (sent.collect(), deadline)
+}
+
+/// Like [`drain`], with the Quick-Start options of IP headers.
+fn drain_with_options(
+    driven: &mut Driven<Connection>,
+    now: Instant,
+) -> (Vec<WithOption>, Option<Instant>) {
     driven.drain(now, |mut drain| {
         let mut sent = Vec::new();
         while let Some(transmit) = drain.transmit() {
@@ -425,7 +461,8 @@ fn drain(
             if let Err(error) = transmit.packet.to_bytes(Checksum::Ignored) {
                 panic!("{error}: {:?}", transmit.packet);
             }
-            sent.push(transmit);
+            let quick_start = drain.quick_start();
+            sent.push((transmit, quick_start));
             assert!(sent.len() < 10_000, "an end that never stops sending");
         }
         drain.finish().map(|deadline| (sent, deadline))

@@ -136,6 +136,7 @@ fn a_reset_tells_the_options_own_bytes() {
         OptionType::TIMESTAMP_ECHO,
         OptionType::ELAPSED_TIME,
         OptionType::DATA_CHECKSUM,
+        OptionType::QUICK_START_RESPONSE,
     ];
     assert_eq!(processed, by_ccid_2);
 }
