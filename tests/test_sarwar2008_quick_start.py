@@ -7,35 +7,29 @@ from attrs import evolve
 
 from skywave import ScenarioError, run
 from skywave.papers.sarwar2008 import quick_start
-from skywave.papers.sarwar2008.quick_start import CASES, Case, Outcome
+from skywave.papers.sarwar2008.quick_start import CASES, Compared
+from skywave.papers.stages import run_each
 from skywave.scenario import Dccp
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> list[tuple[Case, Outcome, Outcome]]:
-    return quick_start.run()
+def compared() -> list[Compared]:
+    return quick_start.measure(run_each(quick_start.scenarios()))
 
 
-def test_an_idle_link_is_reached_sooner(
-    outcomes: list[tuple[Case, Outcome, Outcome]],
-) -> None:
-    case, without, with_it = outcomes[0]
-    assert case.older == case.together == 0
-    assert without.reached_s is not None
-    assert with_it.reached_s is not None
-    assert with_it.reached_s < without.reached_s / 2
+def test_an_idle_link_is_reached_sooner(compared: list[Compared]) -> None:
+    idle = compared[0]
+    assert idle.case.older == idle.case.together == 0
+    assert idle.without.reached_s is not None
+    assert idle.with_it.reached_s is not None
+    assert idle.with_it.reached_s < idle.without.reached_s / 2
 
 
-def test_the_sentence_does_not_hold_here(
-    outcomes: list[tuple[Case, Outcome, Outcome]],
-) -> None:
-    """The flow that asks gains in each condition; flows that ask after it may lose."""
-    claim = quick_start.claim(outcomes)
-    assert claim.quote == quick_start.QUOTE
-    assert claim.verdict == "mismatch"
-    _, without, with_it = outcomes[-1]
-    assert with_it.others < without.others
-    assert len(quick_start.table(outcomes).splitlines()) == len(CASES)
+def test_who_asks_first_gains_and_the_others_lose(compared: list[Compared]) -> None:
+    together = compared[-1]
+    assert together.case.together > 0
+    assert together.gain_percent > 0
+    assert together.with_it.others < together.without.others
 
 
 def test_runs_obey_the_laws_of_physics() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.cells import CLOSE, Cell, Limit
-from skywave.papers.sarwar2008 import downloads, further, growth, live
+from skywave.papers.sarwar2008 import downloads, further, growth, live, quick_start
 from skywave.papers.sarwar2008.downloads import values
 from skywave.papers.sarwar2008.further import QUEUE, RTTS_S, SHORT_RTT_S
 from skywave.papers.sarwar2008.oracle import Run
@@ -31,6 +31,7 @@ from skywave.papers.sarwar2008.sentences import (
     HIGHER_RATE,
     LESS_LOSS,
     MORE_REPORTS,
+    NO_CONSISTENT_GAIN,
     OVERHEAD,
     P_FALLS,
     RARE,
@@ -86,6 +87,13 @@ SHORT_PATH_QUEUE = (
 )
 
 
+SKIPS_SLOW_START = (
+    "Slow start takes a large part of a flow's first minute, and Quick-Start skips it. Flows that "
+    "ask after others get nothing and may lose to them, which this measure does not count. The "
+    "references' traffic is smaller packets (TFRC-SP), and their texts were not available."
+)
+
+
 def further_claims(
     ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series], live_link: Live, found: Further
 ) -> list[Cell]:
@@ -124,6 +132,24 @@ def _cell(
         rule=rule,
         known_reason=known_reason,
         quote=said.quote,
+    )
+
+
+def _of_quick_start(found: Further) -> Cell:
+    """Judge whether Quick-Start fails to help in some condition."""
+    return _cell(
+        NO_CONSISTENT_GAIN,
+        "II/quick-start",
+        "least gain in packets of the first minute by Quick-Start",
+        {
+            "conditions": "; ".join(one.case.label for one in found.quick_start),
+            "share": quick_start.SHARE,
+        },
+        "%",
+        quick_start.LEAST_GAIN_PERCENT,
+        Limit("<"),
+        min(one.gain_percent for one in found.quick_start),
+        SKIPS_SLOW_START,
     )
 
 
@@ -226,6 +252,7 @@ def _of_related_work(ours: Mapping[Conditions, Series], found: Further) -> list[
             CLOSE,
             found.after_error["standard"].equation_ratio,
         ),
+        _of_quick_start(found),
         _cell(
             SMOOTHER,
             "II/smoother",

@@ -4,6 +4,7 @@
 - A TCP flow in the place of the download, and one beside it.
 - A link whose rate halves and comes back.
 - Standard feedback on a short path.
+- A flow with Quick-Start and without, in `quick_start`.
 
 ns-2 does not repeat them.
 """
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from skywave.fairness import jain
-from skywave.papers.sarwar2008 import measures
+from skywave.papers.sarwar2008 import measures, quick_start
 from skywave.papers.sarwar2008.measures import RECOVERED_BPS, SEARCH_S
 from skywave.papers.sarwar2008.setting import (
     BY_QUEUE,
@@ -37,11 +38,12 @@ from skywave.papers.sarwar2008.setting import (
 from skywave.scenario import DropTail, Step, Tcp, TraceSteps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from skywave.papers.sarwar2008.measures import Series
+    from skywave.papers.sarwar2008.quick_start import Compared
     from skywave.results import Results
     from skywave.scenario import Scenario, Transport
 
@@ -122,6 +124,7 @@ class Further:
     short: Series
     fairness: float
     """Jain's index of the throughput of standard feedback and a TCP flow."""
+    quick_start: Sequence[Compared]
 
 
 def _transport(name: str) -> Transport:
@@ -166,7 +169,8 @@ def scenarios() -> dict[str, Scenario]:
         scenario(SHORT),
         shared,
     ]
-    return {one.name.removeprefix("sarwar2008-"): one for one in every}
+    own = {one.name.removeprefix("sarwar2008-"): one for one in every}
+    return own | quick_start.scenarios()
 
 
 def measure(results: Mapping[str, Results], figure_2: Mapping[Conditions, Results]) -> Further:
@@ -196,6 +200,7 @@ def measure(results: Mapping[str, Results], figure_2: Mapping[Conditions, Result
         tcp=measures.from_results(results["tcp"]),
         short=measures.from_results(results[SHORT.name]),
         fairness=jain(bits),
+        quick_start=quick_start.measure(results),
     )
 
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import evolve
 
-from skywave.papers.cells import Cell, Limit
 from skywave.papers.sarwar2008.setting import (
     LINK_BPS,
     PACKET_SIZE,
@@ -31,18 +30,13 @@ from skywave.papers.sarwar2008.setting import (
     network,
 )
 from skywave.scenario import DropTail, Ftp
-from skywave.simulate import run as simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from skywave.results import Results
     from skywave.scenario import Scenario
 
-QUOTE = (
-    "show that these new mechanisms do not provide a consistent improvement to poor TFRC "
-    "performances over a long delay network"
-)
 SHARE = 0.9
 """The share of each link that Quick-Start may give away."""
 MEASURED_S = 60.0
@@ -91,11 +85,26 @@ class Outcome:
     reached_s: float | None
 
 
+@dataclass(frozen=True)
+class Compared:
+    """A condition's runs without and with Quick-Start."""
+
+    case: Case
+    without: Outcome
+    with_it: Outcome
+
+    @property
+    def gain_percent(self) -> float:
+        """By how many percent more packets the flow delivers with Quick-Start."""
+        return 100 * (self.with_it.packets / self.without.packets - 1)
+
+
 def scenario(case: Case, *, quick_start: bool) -> Scenario:
     """Return the scenario of a condition, with or without Quick-Start."""
-    name = f"quick-start-{CASES.index(case)}-{'with' if quick_start else 'without'}"
     duration_s = case.start_s + MEASURED_S
-    described = network(name, duration_s, queue=DropTail(packets=QUEUE - 1))
+    described = network(
+        _name(case, quick_start=quick_start), duration_s, queue=DropTail(packets=QUEUE - 1)
+    )
     described.links = [evolve(link, quick_start=SHARE) for link in described.links]
     transport = dccp(Conditions("standard", errors=0, queue=QUEUE))
     asking = evolve(transport, quick_start=f"{LINK_BPS / 1e6:g} Mbps" if quick_start else None)
@@ -124,49 +133,26 @@ def outcome(results: Results, case: Case) -> Outcome:
     )
 
 
-def gain_percent(without: Outcome, with_it: Outcome) -> float:
-    """Return by how many percent more packets a flow delivers with Quick-Start."""
-    return 100 * (with_it.packets / without.packets - 1)
+def scenarios() -> dict[str, Scenario]:
+    """Return the scenarios of all conditions, by name."""
+    return {
+        _name(case, quick_start=quick_start): scenario(case, quick_start=quick_start)
+        for case in CASES
+        for quick_start in (False, True)
+    }
 
 
-def run() -> list[tuple[Case, Outcome, Outcome]]:
-    """Run all conditions and return the outcomes without and with Quick-Start."""
+def measure(results: Mapping[str, Results]) -> list[Compared]:
+    """Return the outcomes of all conditions."""
     return [
-        (
+        Compared(
             case,
-            outcome(simulate(scenario(case, quick_start=False)), case),
-            outcome(simulate(scenario(case, quick_start=True)), case),
+            outcome(results[_name(case, quick_start=False)], case),
+            outcome(results[_name(case, quick_start=True)], case),
         )
         for case in CASES
     ]
 
 
-def claim(outcomes: Iterable[tuple[Case, Outcome, Outcome]]) -> Cell:
-    """Judge the sentence: in some condition, the gain is below the least that counts."""
-    gains = [gain_percent(without, with_it) for _, without, with_it in outcomes]
-    return Cell(
-        id="quick-start-not-consistent",
-        what="least gain in packets of the first minute by Quick-Start",
-        conditions={"conditions": "; ".join(case.label for case in CASES), "share": SHARE},
-        unit="%",
-        published=LEAST_GAIN_PERCENT,
-        ours=min(gains),
-        rule=Limit("<"),
-        quote=QUOTE,
-    )
-
-
-def table(outcomes: Iterable[tuple[Case, Outcome, Outcome]]) -> str:
-    """Return the outcomes as text, a line for each condition."""
-
-    def reached(one: Outcome) -> str:
-        return "never" if one.reached_s is None else f"{one.reached_s:.1f} s"
-
-    lines = [
-        f"{case.label}: {without.packets} packets without Quick-Start, {with_it.packets} with it "
-        f"({gain_percent(without, with_it):+.1f} %); {REACHED_BPS / 1e3:g} kbit/s after "
-        f"{reached(without)} and {reached(with_it)}; other flows: {without.others} and "
-        f"{with_it.others} packets"
-        for case, without, with_it in outcomes
-    ]
-    return "\n".join(lines)
+def _name(case: Case, *, quick_start: bool) -> str:
+    return f"quick-start-{CASES.index(case)}-{'with' if quick_start else 'without'}"
