@@ -76,6 +76,8 @@ pub struct Sender {
     /// R, and the average of the samples' square roots, in seconds.
     rtt: Option<f64>,
     sqrt_rtt: Option<f64>,
+    /// The shortest time from any packet to its acknowledgement, the receiver's delay included.
+    least_rtt: Option<Duration>,
     /// X_recv_set; `None` before the first data packet.
     receive_set: Option<ReceiveSet>,
     /// As reported.
@@ -112,6 +114,7 @@ impl Sender {
             slowdown: 1.0,
             rtt: None,
             sqrt_rtt: None,
+            least_rtt: None,
             receive_set: None,
             receive_rate: 0.0,
             p: 0.0,
@@ -159,6 +162,7 @@ impl Sender {
     /// Reports the round-trip time measured in the handshake, which ends the initial rate of one
     /// packet per second (section 4.2).
     pub fn on_handshake_rtt(&mut self, rtt: Duration) {
+        self.note_least_rtt(rtt);
         if self.config.uses_handshake_rtt && self.reports == 0 {
             self.rtt = Some(rtt.clamp(MIN_RTT, MAX_RTT).as_secs_f64());
         }
@@ -244,7 +248,7 @@ impl Sender {
         if self.receive_set.is_none() {
             return;
         }
-        let sample = (now - report.sent_at).saturating_sub(report.delay);
+        let sample = self.without_delay(now - report.sent_at, report.delay);
         let had_rtt = self.rtt.is_some();
         self.sample_rtt(now, sample.clamp(MIN_RTT, MAX_RTT).as_secs_f64());
         let loss_event = report.loss_event || report.loss_event_rate > self.p;
@@ -288,6 +292,25 @@ impl Sender {
         }
         self.x = Some(before.min(quick_start.rate / 2.0));
         self.set_timer(now);
+    }
+
+    /// Records a time from a packet to its acknowledgement, and returns the shortest so far.
+    fn note_least_rtt(&mut self, time: Duration) -> Duration {
+        let least = self.least_rtt.map_or(time, |least| least.min(time));
+        self.least_rtt = Some(least);
+        least
+    }
+
+    /// Takes the receiver's delay off a sample, but leaves at least half the shortest time that any
+    /// packet has taken to be acknowledged.
+    ///
+    /// Rates are inversely proportional to R, so a receiver that exaggerates its delay would choose
+    /// its rate. QUIC leaves all of the shortest time (RFC 9002 section 5.3). Honest receivers that
+    /// report by a timer would meet that whenever the path becomes faster, because each of their
+    /// reports is delayed. Half allows for a path twice as fast, and a liar at most twice the rate.
+    fn without_delay(&mut self, time: Duration, delay: Duration) -> Duration {
+        time.saturating_sub(delay)
+            .max(self.note_least_rtt(time) / 2)
     }
 
     /// Steps 1 and 2, and section 4.5.

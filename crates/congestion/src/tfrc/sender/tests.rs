@@ -185,6 +185,7 @@ fn t_6_loss_event() {
 #[test]
 fn t_5_round_trip_time() {
     let mut bench = Bench::new(Config::rfc5348());
+    bench.sender.on_handshake_rtt(MS * 90);
     bench.send();
     bench.after(250);
     let mut feedback = Feedback {
@@ -202,7 +203,38 @@ fn t_5_round_trip_time() {
     assert_eq!(bench.sender.rtt(), Some(MS * 110), "0.9 * 100 + 0.1 * 200");
     feedback.delay = Duration::MAX;
     bench.sender.on_feedback(bench.now, &feedback);
-    assert!(bench.sender.rtt() > Some(MS * 98), "an impossible delay");
+    let micros = bench.sender.rtt().unwrap().as_micros();
+    assert_eq!(micros, 103_500, "0.9 * 110 + 0.1 * 90 / 2");
+}
+
+/// A receiver that exaggerates its delay does not choose its rate: R does not fall below half the
+/// handshake's round-trip time, or without one half the shortest time to an acknowledgement.
+#[test]
+fn a_false_delay_does_not_shorten_the_round_trip_time() {
+    for handshake in [Some(MS * 100), None] {
+        let mut bench = Bench::new(Config::rfc5348());
+        if let Some(rtt) = handshake {
+            bench.sender.on_handshake_rtt(rtt);
+        }
+        bench.send();
+        for round in 0..100 {
+            bench.after(100);
+            let feedback = Feedback {
+                sent_at: bench.now - MS * 100,
+                delay: MS * 100 - Duration::from_micros(10 * (round % 4)),
+                receive_rate: 1e9,
+                loss_event_rate: 0.01,
+                loss_event: false,
+                receiver_limited: false,
+            };
+            bench.sender.on_feedback(bench.now, &feedback);
+            bench.send_one();
+            let rtt = bench.sender.rtt().unwrap();
+            assert!(rtt >= MS * 49, "{rtt}");
+        }
+        let x = bench.x();
+        assert!(x <= equation::throughput(SIZE.into(), 0.049, 0.01), "{x}");
+    }
 }
 
 /// A report that comes a day late does not delay the nofeedback timer by days.

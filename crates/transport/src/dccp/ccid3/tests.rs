@@ -9,8 +9,8 @@ use skywave_congestion::tfrc;
 use skywave_units::{Duration, Instant};
 use skywave_wire::capture::{Reader, Transport};
 use skywave_wire::dccp::{
-    DccpOption, FeatureNumber, FeatureSide, Kind, LossInterval, OptionList, OptionType, Packet,
-    PacketType, SeqNo,
+    DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind, LossInterval, OptionList,
+    OptionType, Packet, PacketType, SeqNo,
 };
 use skywave_wire::quick_start::RateField;
 use skywave_wire::{Ecn, Payload};
@@ -547,6 +547,33 @@ fn linux_with_loss() {
             difference <= percent * linux.loss,
             "{ack}: {ours:?}, {linux:?}"
         );
+    }
+}
+
+/// A receiver whose Elapsed Time is the whole round trip: initial_rate, W_init / R, is at most that of
+/// half the handshake's round-trip time. With an R of 10 us it would be 320 Mbit/s for packets of 100 bytes.
+#[test]
+fn a_false_elapsed_time_does_not_raise_the_initial_rate() {
+    let mut sender = sender();
+    for seq in 0..10 {
+        let packet = SentPacket {
+            seq: SeqNo::new(seq),
+            data: Some(100),
+            ack: None,
+            ecn: Ecn::Ect0,
+            is_last: false,
+        };
+        sender.on_sent(at(100 * seq), &packet);
+        let lie = [
+            DccpOption::ElapsedTime(ElapsedTime::from_duration(MS * 100)),
+            DccpOption::ReceiveRate(0),
+            DccpOption::LossEventRate(u32::MAX),
+        ];
+        acknowledge(&mut sender, at(100 * seq + 100), seq, &lie);
+        let congestion = sender.congestion();
+        let rate = congestion.rate().unwrap().rate.as_bps();
+        // W_init / R is 64 kbit/s for an R of 50 ms. It doubles while Infinity is in X_recv_set.
+        assert!(rate <= 4 * 64_000, "{rate} bit/s");
     }
 }
 
