@@ -218,6 +218,15 @@ impl AckVectorBuffer {
         self.cells.len()
     }
 
+    /// Forgets the oldest packets until the vector has at most `cells` cells, but keeps the newest.
+    pub(crate) fn keep_newest(&mut self, cells: usize) {
+        while self.cells.len() > cells.max(1)
+            && let Some(oldest) = self.cells.pop_back()
+        {
+            self.span -= oldest.len as u32;
+        }
+    }
+
     /// Adds a cell of packets at the newest end.
     fn push(&mut self, cell: Cell) {
         self.span += cell.len as u32;
@@ -336,11 +345,7 @@ impl AckVectorBuffer {
 
     /// Forgets the oldest packets if there are too many cells.
     fn bound(&mut self) {
-        while self.cells.len() > CELLS_MAX
-            && let Some(oldest) = self.cells.pop_back()
-        {
-            self.span -= oldest.len as u32;
-        }
+        self.keep_newest(CELLS_MAX);
     }
 }
 

@@ -128,13 +128,28 @@ impl Connection {
         length <= self.packet_limit()
     }
 
-    /// Whether the Ack Vector fits together with `options` and with what the CCID will add.
-    fn has_room_for_vector(&self, options: &OptionList) -> bool {
+    /// The bytes of Ack Vector cells that fit in `room` bytes of options, together with `options` and
+    /// with what the CCID will add.
+    fn room_for_cells(&self, room: usize, options: &OptionList) -> usize {
         // A Data Checksum, and the type and length bytes of the Ack Vector's options.
         const OTHERS: usize = 6 + 3 * 2;
         let used = options.iter().map(DccpOption::encoded_len).sum::<usize>();
-        let others = OTHERS + self.receiver.ack_options_len();
-        used + self.ack_vector.len() + others <= OPTIONS_ROOM
+        room.saturating_sub(used + OTHERS + self.receiver.ack_options_len())
+    }
+
+    /// Whether the Ack Vector fits the header of a packet.
+    fn has_room_for_vector(&self, options: &OptionList) -> bool {
+        self.ack_vector.len() <= self.room_for_cells(OPTIONS_ROOM, options)
+    }
+
+    /// Forgets the oldest packets if the Ack Vector is too long for the path: an Ack that no router
+    /// carries reports nothing at all, and is as long the next time.
+    fn fit_vector_to_path(&mut self, options: &OptionList) {
+        let header = PacketType::DataAck.fixed_header_len(true);
+        // Options are padded to whole words.
+        let room = self.packet_limit().saturating_sub(header + 3);
+        let cells = self.room_for_cells(room, options);
+        self.ack_vector.keep_newest(cells);
     }
 
     /// Adds Change and Confirm options, on packet types that occur in every connection; never on
@@ -188,6 +203,9 @@ impl Connection {
         }
         let is_wanted =
             self.features.here.send_ack_vector || self.ack_vector.kind() != VectorKind::Ack;
+        if is_wanted {
+            self.fit_vector_to_path(options);
+        }
         if is_wanted && self.has_room_for_vector(options) {
             self.ack_vector.options(options);
             self.ack_vector.sent(seq);

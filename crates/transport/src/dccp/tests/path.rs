@@ -348,3 +348,25 @@ fn what_may_be_fragmented() {
         .collect();
     assert_eq!(may, [0, 1, 7, 10]);
 }
+
+/// D14-1: an Ack fits the path however long the Ack Vector is; it then reports the newest packets.
+#[test]
+fn an_ack_vector_fits_the_path() {
+    let mut pair = Pair::open(limited(576), limited(576));
+    let first = pair.gss(Client);
+    let mut lengths = Vec::new();
+    for step in 1..=400 {
+        // Every other packet is lost, and no acknowledgement is acknowledged.
+        let sent = pair.inject(Server, packet(Client, first + 2 * step, Kind::Data));
+        lengths.extend(
+            sent.iter()
+                .map(|packet| packet.to_bytes(Checksum::Ignored).unwrap().len()),
+        );
+    }
+    assert!(lengths.len() > 100, "{}", lengths.len());
+    let largest = lengths.iter().max();
+    assert!(
+        largest > Some(&400) && largest <= Some(&(576 - LOWER as usize)),
+        "{largest:?}"
+    );
+}
