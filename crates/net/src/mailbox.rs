@@ -61,6 +61,11 @@ impl<F> Mailbox<F> {
         true
     }
 
+    /// Takes out a flow that nobody shall accept any more.
+    pub(crate) fn withdraw(&self, flow: &Arc<F>) {
+        locked(&self.established).retain(|waiting| !Arc::ptr_eq(waiting, flow));
+    }
+
     /// Waits for the next flow; `None` once the listener is closed. Cancel safe.
     pub(crate) async fn accept(&self) -> Option<Arc<F>> {
         loop {
