@@ -210,11 +210,11 @@ impl Flow {
     /// closed normally, and what it received has not been read.
     fn is_worth_accepting(&self) -> bool {
         let state = locked(&self.state);
-        let unread = state.inbox.len() + state.connection.get().readable();
-        state.is_in_backlog
+        let is_waiting = state.is_in_backlog
             && state.is_established
-            && state.end == Some(ConnectionError::Closed)
-            && unread > 0
+            && state.end == Some(ConnectionError::Closed);
+        drop(state);
+        is_waiting && self.has_unread()
     }
 
     /// Leaves its listener without having been accepted.
