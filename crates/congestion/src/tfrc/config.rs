@@ -45,6 +45,19 @@ pub enum FirstInterval {
     LatestReceiveRate,
 }
 
+/// What a receiver concludes from data that arrives after more than a round-trip time without any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AfterSilence {
+    /// X_recv covers the latest round-trip time (RFC 5348 section 6.2). It is then at least one packet
+    /// per round-trip time, so it never keeps a sender at the minimum rate of one packet per 64 s.
+    /// Window counters that may have wrapped give no round-trip time.
+    RoundTrip,
+    /// X_recv covers the time since the latest report (RFC 4342 section 8.3, on RFC 3448). Window
+    /// counters are taken as they are, as in ns-2.
+    SinceReport,
+}
+
 /// How the mean treats loss intervals that have not occurred yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -130,6 +143,8 @@ pub struct Config {
     pub discounting: Option<f64>,
     /// How the first loss interval is derived.
     pub first_interval: FirstInterval,
+    /// What X_recv covers after a silence.
+    pub after_silence: AfterSilence,
     /// How the mean treats intervals that have not occurred yet.
     pub unseen_intervals: UnseenIntervals,
     /// When the receiver sends reports.
@@ -155,6 +170,7 @@ impl Config {
             quick_start: None,
             discounting: Some(0.25),
             first_interval: FirstInterval::GreatestReceiveRate,
+            after_silence: AfterSilence::RoundTrip,
             unseen_intervals: UnseenIntervals::LeftOut,
             feedback: FeedbackSchedule::WindowCounter,
             small_packets: None,
@@ -170,6 +186,7 @@ impl Config {
             max_credit: 0.0,
             discounting: Some(0.5),
             first_interval: FirstInterval::LatestReceiveRate,
+            after_silence: AfterSilence::SinceReport,
             ..Self::rfc5348()
         }
     }

@@ -9,6 +9,9 @@ const MAX_ADVANCE: u64 = 5;
 /// Quarters in a round-trip time.
 const QUARTERS: u64 = 4;
 
+/// The number of counters.
+const MODULUS: u64 = 16;
+
 /// The sender's side.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowCounter {
@@ -57,18 +60,32 @@ pub(super) struct CounterClock {
     rtt: Option<Duration>,
 }
 
+/// Whether the counters of two data packets may differ by more than modulo 16 shows: so many packets
+/// between them are lost that the counter may have wrapped, and they arrived more than a round-trip
+/// time apart. `distance` is that of their sequence numbers, `time` that of their arrivals.
+///
+/// Samples come only "from packet pairs whose CCVals differ by at most 4" (RFC 4342 section 8.1).
+/// After an outage, a pair that seems to would give a sample of minutes.
+pub(super) fn may_have_wrapped(distance: u64, time: Duration, rtt: Duration) -> bool {
+    distance.saturating_mul(MAX_ADVANCE) > MODULUS && time > rtt
+}
+
 /// q (RFC 5348 section 4.3), for the samples that counters give.
 const WEIGHT: f64 = 0.9;
 
 impl CounterClock {
-    /// Handles a data packet newer than all before it.
-    pub(super) fn on_arrival(&mut self, now: Instant, counter: u8) {
+    /// Handles a data packet newer than all before it. `may_have_wrapped` says whether the counter may
+    /// have advanced by more than the difference shows; see [`may_have_wrapped`].
+    pub(super) fn on_arrival(&mut self, now: Instant, counter: u8, may_have_wrapped: bool) {
         let Some((count, last)) = self.last else {
             self.last = Some((0, counter));
             self.firsts[0] = Some((0, now));
             return;
         };
-        let advance = u64::from(counter.wrapping_sub(last) & 0xf);
+        let mut advance = u64::from(counter.wrapping_sub(last) & 0xf);
+        if may_have_wrapped && advance < MAX_ADVANCE {
+            advance += MODULUS;
+        }
         if advance == 0 {
             return;
         }
@@ -175,24 +192,46 @@ mod tests {
         let k = 14;
         let micros = |clock: &CounterClock| clock.rtt().map(Duration::as_micros);
         for (millis, counter) in [(1, k - 1), (5, k - 1), (9, k), (11, k)] {
-            clock.on_arrival(at(millis), counter & 0xf);
+            clock.on_arrival(at(millis), counter & 0xf, false);
         }
         assert_eq!(clock.rtt(), None);
         // Until a pair with D = 4 exists, D = 2 serves: (16 - 1) * 4 / 2.
-        clock.on_arrival(at(16), (k + 1) & 0xf);
+        clock.on_arrival(at(16), (k + 1) & 0xf, false);
         assert_eq!(micros(&clock), Some(30_000));
         // From K - 1 to K + 3: 28 ms, with a weight of a tenth.
-        clock.on_arrival(at(29), (k + 3) & 0xf);
+        clock.on_arrival(at(29), (k + 3) & 0xf, false);
         assert_eq!(micros(&clock), Some(29_800));
         // T7 - T3 = 23 ms: 0.9 * 29.8 + 0.1 * 23.
-        clock.on_arrival(at(32), (k + 4) & 0xf);
+        clock.on_arrival(at(32), (k + 4) & 0xf, false);
         assert_eq!(micros(&clock), Some(29_120));
         assert_eq!(clock.count(), 5);
 
         let before = clock.rtt();
         for step in 1..20u64 {
-            clock.on_arrival(at(100 + 1_000 * step), (k + 4 + 5 * step as u8) & 0xf);
+            let counter = (k + 4 + 5 * step as u8) & 0xf;
+            clock.on_arrival(at(100 + 1_000 * step), counter, false);
         }
         assert_eq!(clock.rtt(), before);
+    }
+
+    /// C3-11: a pair of packets around an outage is no sample, whatever their counters, and counts as
+    /// more than a round-trip time.
+    #[test]
+    fn c3_11_no_sample_over_an_outage() {
+        let rtt = MS * 100;
+        for counter in 0..16u8 {
+            let mut clock = CounterClock::default();
+            for quarter in 0..=4u8 {
+                clock.on_arrival(at(25 * u64::from(quarter)), quarter, false);
+            }
+            assert_eq!(clock.rtt(), Some(rtt));
+            clock.on_arrival(at(600_000), (4 + counter) & 0xf, true);
+            assert_eq!(clock.rtt(), Some(rtt), "{counter}");
+            assert!(clock.count() >= 4 + QUARTERS, "{counter}");
+        }
+        // Three lost packets in a row advance the counter by up to 20.
+        assert!(may_have_wrapped(4, MS * 101, rtt));
+        assert!(!may_have_wrapped(3, MS * 101, rtt));
+        assert!(!may_have_wrapped(4, MS * 100, rtt), "a burst of losses");
     }
 }

@@ -33,8 +33,8 @@ mod segment_size;
 mod sender;
 
 pub use config::{
-    Config, FirstInterval, InitialWindow, SegmentSize, SenderRules, SmallPackets, Smoothing,
-    UnseenIntervals,
+    AfterSilence, Config, FirstInterval, InitialWindow, SegmentSize, SenderRules, SmallPackets,
+    Smoothing, UnseenIntervals,
 };
 pub use counter::WindowCounter;
 pub use feedback::{DynamicFeedback, FeedbackSchedule, ObservationWindow};

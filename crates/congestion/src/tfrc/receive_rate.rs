@@ -30,7 +30,10 @@ pub(super) struct Rates {
 pub(super) struct ReceiveRate {
     bytes: u64,
     packets: u64,
-    /// The totals when reports were sent, oldest first; the first entry is the start.
+    /// When the latest data packet arrived.
+    arrived_at: Option<Instant>,
+    /// The totals when reports were sent or a silence ended, oldest first; the first entry is the
+    /// start.
     marks: VecDeque<Mark>,
 }
 
@@ -42,6 +45,28 @@ impl ReceiveRate {
         }
         self.bytes = self.bytes.saturating_add(bytes.into());
         self.packets += 1;
+        self.arrived_at = Some(now);
+    }
+
+    /// Adds the latest expiration of RFC 5348's feedback timer that is at least a `window` before
+    /// `now`, if nothing has arrived since. Call it before an arrival is recorded.
+    ///
+    /// That timer restarts with each report and expires once per `window`, also without data, and
+    /// X_recv goes back to an expiration (section 6.2). A receiver without the timer would measure
+    /// over the whole silence.
+    pub(super) fn skip_silence(&mut self, now: Instant, window: Duration) {
+        let (Some(last), Some(arrived_at)) = (self.marks.back(), self.arrived_at) else {
+            return;
+        };
+        let since = (now - last.at).as_nanos();
+        let windows = since / window.as_nanos().max(1);
+        if windows < 2 {
+            return;
+        }
+        let expired_at = last.at + window * (windows - 1);
+        if arrived_at <= expired_at {
+            self.mark(expired_at, window);
+        }
     }
 
     /// The rate since the latest report that is at least `window` ago; zero before there is

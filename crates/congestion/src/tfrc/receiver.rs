@@ -2,12 +2,12 @@
 
 use skywave_units::{Duration, Instant};
 
-use super::counter::CounterClock;
+use super::counter::{CounterClock, may_have_wrapped};
 use super::equation;
 use super::history::{Arrival, Clock, History};
 use super::interval::{Averaging, LossInterval};
 use super::receive_rate::ReceiveRate;
-use super::{Config, DEFAULT_RTT, FeedbackSchedule, FirstInterval};
+use super::{AfterSilence, Config, DEFAULT_RTT, FeedbackSchedule, FirstInterval};
 
 /// Window counter increments between reports: a round-trip time.
 const REPORT_COUNTS: u64 = 4;
@@ -30,11 +30,13 @@ pub struct Report {
 pub struct Receiver {
     schedule: FeedbackSchedule,
     first_interval: FirstInterval,
+    after_silence: AfterSilence,
     averaging: Averaging,
     /// `None` before the first packet.
     history: Option<History>,
     counter: CounterClock,
-    newest_data: Option<u64>,
+    /// The number and arrival of the newest data packet.
+    newest_data: Option<(u64, Instant)>,
     rate: ReceiveRate,
     /// The last reported rate and the greatest one so far, in packets per second.
     latest_rate: f64,
@@ -65,6 +67,7 @@ impl Receiver {
         Self {
             schedule: config.feedback,
             first_interval: config.first_interval,
+            after_silence: config.after_silence,
             averaging: Averaging {
                 discounting: config.discounting,
                 counts_losses: config.small_packets.is_some(),
@@ -115,10 +118,25 @@ impl Receiver {
         let had_data = history.has_data();
         if let Some(bytes) = arrival.data {
             self.is_fresh = true;
-            self.rate.on_arrival(arrival.at, bytes);
-            if self.newest_data.is_none_or(|newest| arrival.seq > newest) {
-                self.newest_data = Some(arrival.seq);
-                self.counter.on_arrival(arrival.at, arrival.counter);
+            let rtt = self.rtt();
+            let skips = self.after_silence == AfterSilence::RoundTrip;
+            if skips {
+                let window = self.schedule.window(rtt, self.latest_rate);
+                self.rate.skip_silence(arrival.at, window);
+            }
+            // An empty packet counts as one byte here, as it does in s. A rate of zero would keep a
+            // sender of empty packets at the minimum rate.
+            self.rate.on_arrival(arrival.at, bytes.max(1));
+            if self
+                .newest_data
+                .is_none_or(|(newest, _)| arrival.seq > newest)
+            {
+                let wraps = skips
+                    && self.newest_data.is_some_and(|(newest, at)| {
+                        may_have_wrapped(arrival.seq - newest, arrival.at - at, rtt)
+                    });
+                self.newest_data = Some((arrival.seq, arrival.at));
+                self.counter.on_arrival(arrival.at, arrival.counter, wraps);
             }
         }
         let rtt = self.rtt();

@@ -96,7 +96,7 @@ fn c3_16_reports_follow_the_window_counter() {
 }
 
 /// T-14, C3-13: X_recv covers the time since the last report or a round-trip time, whichever is
-/// longer.
+/// longer; after a silence, a round-trip time.
 #[test]
 fn t_14_receive_rate_covers_a_round_trip_time() {
     let mut bench = Bench::new(&Config::rfc5348());
@@ -115,11 +115,44 @@ fn t_14_receive_rate_covers_a_round_trip_time() {
     bench.arrive(true);
     let report = bench.take().map(|report| report.receive_rate);
     assert_eq!(report, Some(100_000.0));
-    // After half a second of silence: two packets in 500 ms.
-    bench.now += MS * 490;
+    // After almost half a second of silence: two packets since the feedback timer would have expired,
+    // three round-trip times after the last report.
+    bench.now += MS * 480;
     bench.arrive(false);
     let report = bench.next(10, 10).map(|report| report.receive_rate);
-    assert_eq!(report, Some(4_000.0));
+    assert_eq!(report, Some(2_000.0 / 0.19));
+}
+
+/// T-14: "a minimum value for the measured receive rate X_recv of one packet per round-trip time"
+/// (RFC 5348 section 6.2), however rare the packets are. An empty packet counts as one byte, as it
+/// does in s. RFC 4342 section 8.3 covers the whole time since the latest report.
+#[test]
+fn t_14_receive_rate_of_rare_packets() {
+    let rate_of = |config: &Config, bytes: u32| {
+        let mut receiver = Receiver::new(config);
+        receiver.on_rtt(RTT);
+        let mut rates = Vec::new();
+        for index in 0..4u64 {
+            let now = Instant::ZERO + MS * 64_000 * index;
+            receiver.on_arrival(&Arrival {
+                seq: index,
+                at: now,
+                data: Some(bytes),
+                marked: false,
+                nonce: false,
+                counter: (5 * index % 16) as u8,
+                non_data_before: 0,
+            });
+            assert!(receiver.report_due());
+            rates.push(receiver.report(now).expect("data").receive_rate);
+        }
+        rates
+    };
+    let new = Config::rfc5348();
+    assert_eq!(rate_of(&new, 20), [0.0, 200.0, 200.0, 200.0]);
+    assert_eq!(rate_of(&new, 0), [0.0, 10.0, 10.0, 10.0]);
+    let rate = 20.0 / 64.0;
+    assert_eq!(rate_of(&Config::rfc3448(), 20), [0.0, rate, rate, rate]);
 }
 
 /// T-13: a new loss event is reported at once.

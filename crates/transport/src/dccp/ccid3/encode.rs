@@ -13,9 +13,12 @@ pub(super) const NO_LOSS: u32 = u32::MAX;
 const U24: u64 = (1 << 24) - 1;
 const U23: u64 = (1 << 23) - 1;
 
-/// Receive Rate: bytes per second.
+/// Receive Rate: bytes per second. Only zero is encoded as zero, because that marks the first report
+/// (RFC 5348 section 4.3).
 pub(super) fn receive_rate(report: &Report) -> DccpOption {
-    DccpOption::ReceiveRate(report.receive_rate.round() as u32)
+    let rate = report.receive_rate;
+    let least = u32::from(rate > 0.0);
+    DccpOption::ReceiveRate((rate.round() as u32).max(least))
 }
 
 /// Loss Event Rate: 1/p, rounded up.

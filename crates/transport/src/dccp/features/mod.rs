@@ -23,6 +23,12 @@ pub(crate) use table::{Feature, Location, Values};
 /// all options together stay below the limit of 1008 bytes (section 5.1).
 const OPTION_BUDGET: usize = 128;
 
+/// The most Confirms that wait for a packet: as many as [`OPTION_BUDGET`] holds, and more than there
+/// are features at both endpoints, 22. Further Changes are ignored, as if their packet were lost:
+/// the peer repeats a Change until it is confirmed (section 6.6.3). Without a limit, hundreds of
+/// Changes in one packet would each be compared with all before.
+const CONFIRMS_MAX: usize = OPTION_BUDGET / 4;
+
 /// All features of a connection.
 ///
 /// A feature without a [`Negotiation`] is STABLE.

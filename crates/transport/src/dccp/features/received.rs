@@ -4,7 +4,7 @@ use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, OptionBytes, Re
 
 use super::preferences::preferences;
 use super::table::{Rule, reconcile};
-use super::{Feature, Features, Location, NegotiationState};
+use super::{CONFIRMS_MAX, Feature, Features, Location, NegotiationState};
 use crate::dccp::{Ccid, Config, Role};
 
 /// The packet and position of an option.
@@ -34,6 +34,14 @@ impl Received<'_> {
         match self.side {
             FeatureSide::Local => Location::Peer,
             FeatureSide::Remote => Location::Here,
+        }
+    }
+
+    /// The side of the Confirm that answers a Change.
+    const fn confirm_side(&self) -> FeatureSide {
+        match self.side {
+            FeatureSide::Local => FeatureSide::Remote,
+            FeatureSide::Remote => FeatureSide::Local,
         }
     }
 }
@@ -112,6 +120,13 @@ impl Features {
         option: &Received<'_>,
     ) -> Result<Option<Changed>, Refusal> {
         let Context { seq, mandatory, .. } = option.context;
+        if self.confirms.len() >= CONFIRMS_MAX && self.waiting_answer(option).is_none() {
+            return if mandatory {
+                Err(Refusal::MandatoryError)
+            } else {
+                Ok(None)
+            };
+        }
         // Unknown features (section 6.6.7). Rule 1 of section 6.6.4, on reordering, applies to them
         // too.
         let known = Feature::from_number(option.feature)
@@ -251,19 +266,23 @@ impl Features {
 
     /// Queues the answer to a Change, replacing any unsent answer to an earlier one.
     fn confirm(&mut self, change: &Received<'_>, value: OptionBytes) {
-        let confirm_side = match change.side {
-            FeatureSide::Local => FeatureSide::Remote,
-            FeatureSide::Remote => FeatureSide::Local,
-        };
-        self.confirms.retain(|waiting| {
-            !matches!(waiting, DccpOption::Confirm { side, feature, .. }
-                if *side == confirm_side && *feature == change.feature)
-        });
+        if let Some(earlier) = self.waiting_answer(change) {
+            self.confirms.remove(earlier);
+        }
         self.confirms.push(DccpOption::Confirm {
-            side: confirm_side,
+            side: change.confirm_side(),
             feature: change.feature,
             value,
         });
+    }
+
+    /// The place of the answer to an earlier Change of the same feature among [`Features::confirms`].
+    fn waiting_answer(&self, change: &Received<'_>) -> Option<usize> {
+        let answer_side = change.confirm_side();
+        self.confirms.iter().position(|waiting| {
+            matches!(waiting, DccpOption::Confirm { side, feature, .. }
+                if *side == answer_side && *feature == change.feature)
+        })
     }
 
     fn is_reordered(&self, seq: SeqNo) -> bool {

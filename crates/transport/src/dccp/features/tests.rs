@@ -4,7 +4,7 @@ use skywave_wire::dccp::{DccpOption, FeatureSide, OptionList, SeqNo};
 
 use super::preferences::preferences;
 use super::received::Refusal;
-use super::{Changed, Context, Feature, Features, Location};
+use super::{CONFIRMS_MAX, Changed, Context, Feature, Features, Location};
 use crate::dccp::tests::{change, confirm};
 use crate::dccp::{Ccid, Config, Role};
 
@@ -389,27 +389,54 @@ fn confirms_answer_changes() {
     assert!(options.is_empty());
 }
 
-/// D15-1, D6-13: unknown features get empty Confirms; a flood of them is answered over several
-/// packets.
+/// D15-1, D6-13: unknown features get empty Confirms, in as many packets as they need. Only so many wait at
+/// a time, whatever one packet asks: the peer repeats the rest (section 6.6.3). So each of hundreds of
+/// Changes is compared with a few answers.
 #[test]
 fn answers_are_spread_over_packets() {
     let mut endpoint = Endpoint::quiet(Role::Server);
-    for number in 10..=255 {
-        endpoint.receive(&change(L, number, &[0])).unwrap();
-    }
+    let mut asked: Vec<_> = [L, R]
+        .into_iter()
+        .flat_map(|side| (96..=255).map(move |number| (side, number)))
+        .collect();
+    let total = asked.len();
     let mut packets = 0;
-    let mut answers = 0;
-    while endpoint.features.is_due() {
-        let options = endpoint.emit(200 + packets);
-        assert!(
-            !options.is_empty() && options.len() <= 32,
-            "{}",
-            options.len()
-        );
-        answers += options.len();
+    while !asked.is_empty() {
+        for &(side, number) in asked.iter().chain(&asked) {
+            endpoint.receive(&change(side, number, &[0])).unwrap();
+            assert!(endpoint.features.confirms.len() <= CONFIRMS_MAX);
+        }
+        let answers = endpoint.emit(200 + packets);
+        assert_eq!(answers.len(), CONFIRMS_MAX.min(asked.len()));
+        let answered: Vec<_> = asked.drain(..answers.len()).collect();
+        for (answer, (side, number)) in answers.iter().zip(answered) {
+            let side = if side == L { R } else { L };
+            assert_eq!(*answer, confirm(side, number, &[]));
+        }
+        assert!(!endpoint.features.is_due());
         packets += 1;
     }
-    assert_eq!(answers, 246);
+    assert_eq!(packets, total.div_ceil(CONFIRMS_MAX) as u64);
+}
+
+/// A Change that is ignored for want of room changes nothing, unless it is Mandatory: then the
+/// connection is reset (section 5.8.2). A feature whose answer waits may change its mind.
+#[test]
+fn changes_beyond_the_limit() {
+    let mut endpoint = Endpoint::quiet(Role::Server);
+    endpoint.receive(&change(L, 5, &[0, 3])).unwrap();
+    for number in 100.. {
+        endpoint.receive(&change(L, number, &[0])).unwrap();
+        if endpoint.features.confirms.len() == CONFIRMS_MAX {
+            break;
+        }
+    }
+    assert_eq!(endpoint.receive(&change(L, 7, &[1])), Ok(None));
+    assert!(!endpoint.features.peer.send_ndp_count);
+    endpoint.receive(&change(L, 5, &[0, 4])).unwrap();
+    assert_eq!(endpoint.features.peer.ack_ratio, 4);
+    let refusal = endpoint.receive_at(1_000, None, true, &change(L, 7, &[1]));
+    assert_eq!(refusal, Err(Refusal::MandatoryError));
 }
 
 /// The Changes that open a connection.

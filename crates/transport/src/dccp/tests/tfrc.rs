@@ -214,6 +214,49 @@ fn t_7_cut_path() {
     assert!(pair.rate(Client).rate.as_bps() > 4 * cut);
 }
 
+/// T-6, T-14: a sender that a long outage has left at s / t_mbi, one packet per 64 seconds, leaves
+/// this floor with the first report of data, however small its packets are. "If the
+/// sender is limited to a sending rate of less than one packet per round-trip time, this will be due
+/// to the loss event rate, not from a limit imposed by the measured receive rate" (RFC 5348 section
+/// 6.2).
+#[test]
+fn t_14_small_packets_leave_the_floor() {
+    let sizes: [&[u32]; 5] = [&[1_000], &[100], &[20], &[0], &[30, 0, 200, 1, 330]];
+    for ccid in [Ccid::TFRC, Ccid::TFRC_SP] {
+        for sizes in sizes {
+            let mut sizes_left = sizes.iter().copied().cycle();
+            let mut pair = Pair::open(under(ccid), under(ccid));
+            let mut data = 0;
+            pair.network = Box::new(move |sent| {
+                data += u32::from(is_data(sent));
+                if is_data(sent) && data == 20 {
+                    Fate::Drop
+                } else {
+                    Fate::Deliver
+                }
+            });
+            for size in sizes_left.by_ref().take(60) {
+                pair.send(Client, size);
+            }
+            pair.run_for(secs(3));
+            assert!(pair.rate(Client).loss_event_rate > 0.0, "{ccid} {sizes:?}");
+            pair.network = Box::new(|_| Fate::Drop);
+            for size in sizes_left.take(10_000) {
+                pair.send(Client, size);
+            }
+            pair.run_for(secs(600));
+            pair.received(Server);
+            pair.network = Box::new(|_| Fate::Deliver);
+            // The first packet may do no more than show that numbers must be synchronised, and the
+            // four bits of CCVal may hide that time has passed (RFC 4342 section 10.3). The second
+            // one is reported, 64 s later at the latest.
+            pair.run_for(secs(2 * 64 + 10));
+            let delivered = pair.received(Server).len();
+            assert!(delivered >= 50, "{ccid} {sizes:?}: {delivered} packets");
+        }
+    }
+}
+
 /// T-1, T-11: over a path with random loss, the mean rate is within a quarter of the equation's at
 /// the measured p.
 #[test]
