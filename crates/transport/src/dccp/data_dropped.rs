@@ -126,8 +126,15 @@ impl DataDropped {
 }
 
 /// Returns the packets listed by the Data Dropped options of an acknowledgement of `ack`, newest
-/// first. Each option starts where the previous one ended.
-pub(crate) fn dropped(ack: SeqNo, options: &OptionList) -> impl Iterator<Item = (SeqNo, DropCode)> {
+/// first, down to `oldest`. Each option starts where the previous one ended.
+///
+/// A block describes up to 16 packets, so the options of one acknowledgement may list thousands, most
+/// of them never sent. Without a lower end, a peer could make each acknowledgement cost that much.
+pub(crate) fn dropped(
+    ack: SeqNo,
+    options: &OptionList,
+    oldest: SeqNo,
+) -> impl Iterator<Item = (SeqNo, DropCode)> {
     options
         .iter()
         .filter_map(|option| match option {
@@ -135,14 +142,15 @@ pub(crate) fn dropped(ack: SeqNo, options: &OptionList) -> impl Iterator<Item = 
             _ => None,
         })
         .flatten()
-        .scan(ack, |next, &block| {
+        .scan(ack, move |next, &block| {
             let start = *next;
+            let room = u64::try_from(start.distance_from(oldest)).ok()? + 1;
             let (code, len) = match block {
                 0..0x80 => (None, u64::from(block) + 1),
                 _ => (Some(DropCode::of_block(block)), u64::from(block & 0xf) + 1),
             };
             *next = start.sub(len);
-            Some((start, code, len))
+            Some((start, code, len.min(room)))
         })
         .filter_map(|(start, code, len)| Some((start, code?, len)))
         .flat_map(|(start, code, len)| (0..len).map(move |age| (start.sub(age), code)))
@@ -217,7 +225,7 @@ mod tests {
     fn reads_the_example_of_section_11_7() {
         let options =
             OptionList::from_iter([DccpOption::DataDropped([0u8, 160, 3, 162][..].into())]);
-        let list: Vec<_> = dropped(SeqNo::new(100), &options).collect();
+        let list: Vec<_> = dropped(SeqNo::new(100), &options, SeqNo::ZERO).collect();
         let expected = [99, 94, 93, 92].map(|seq| (SeqNo::new(seq), DropCode::ReceiveBuffer));
         assert_eq!(list, expected);
     }
@@ -229,12 +237,30 @@ mod tests {
             DccpOption::SlowReceiver,
             DccpOption::DataDropped([0x90u8, 0xb0, 0x80][..].into()),
         ]);
-        let list: Vec<_> = dropped(SeqNo::new(1000), &options).collect();
+        let list: Vec<_> = dropped(SeqNo::new(1000), &options, SeqNo::ZERO).collect();
         let expected = [
             (SeqNo::new(872), DropCode::NotListening),
             (SeqNo::new(871), DropCode::Corrupt),
             (SeqNo::new(870), DropCode::ProtocolConstraints),
         ];
         assert_eq!(list, expected);
+    }
+
+    /// D11.7-1: what the options list below the oldest packet of interest is not even looked at.
+    #[test]
+    fn blocks_below_the_oldest_packet_are_skipped() {
+        let option = || DccpOption::DataDropped([0xafu8; 253][..].into());
+        let options = OptionList::from_iter([option(), option(), option()]);
+        let listed = |oldest: u64| {
+            let oldest = SeqNo::new(oldest);
+            dropped(SeqNo::new(20_000), &options, oldest).map(|(seq, _)| seq.get())
+        };
+        assert!(listed(19_970).eq((19_970..=20_000).rev()));
+        assert_eq!(listed(20_000).count(), 1);
+        assert_eq!(listed(20_001).count(), 0);
+        assert_eq!(listed(0).count(), 3 * 253 * 16);
+        // Across the wrap.
+        let list: Vec<_> = dropped(SeqNo::ZERO, &options, SeqNo::ZERO.sub(2)).collect();
+        assert_eq!(list.len(), 3);
     }
 }

@@ -8,7 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{Config, Event, SendError, State};
 use skywave_units::Duration;
 use skywave_wire::dccp::{
-    DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind, OptionBytes, PacketType, ResetCode,
+    DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind, OptionBytes, Packet, PacketType,
+    ResetCode,
 };
 use skywave_wire::{Ecn, Payload};
 
@@ -211,6 +212,27 @@ fn leaps_within_a_huge_window_are_survived() {
         victim.wait(MILLISECOND);
     }
     assert_eq!(victim.state(), State::Open);
+}
+
+/// D6-10: a Change is answered although the peer's numbers have advanced by more than half of all
+/// since its last one (RFC 4340 erratum 974).
+#[test]
+fn changes_are_answered_after_half_of_all_numbers() {
+    let mut victim = Victim::new(Config::default());
+    let widest = ((1u64 << 46) - 1).to_be_bytes();
+    let feature = FeatureNumber::SEQUENCE_WINDOW.0;
+    victim.acknowledge(&[change(FeatureSide::Local, feature, &widest[2..])]);
+    for _ in 0..5 {
+        victim.next = victim.next.add(1 << 45);
+        victim.acknowledge(&[]);
+    }
+    let wanted = change(FeatureSide::Local, FeatureNumber::SEND_NDP_COUNT.0, &[1]);
+    let sent = victim.acknowledge(&[wanted]);
+    let confirms = |packet: &Packet| {
+        let mut options = packet.options.iter();
+        options.any(|option| matches!(option, DccpOption::Confirm { .. }))
+    };
+    assert!(sent.iter().any(confirms), "{sent:?}");
 }
 
 /// False times do not speed up timers: Elapsed Times longer than the round trip, Timestamp Echoes

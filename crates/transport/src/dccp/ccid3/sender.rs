@@ -26,6 +26,8 @@ pub(crate) struct Sender {
     counts_losses: bool,
     counter: WindowCounter,
     sent: SentLog,
+    /// The first packet sent.
+    first_sent: Option<SeqNo>,
     /// CCVal of the next data packet.
     next_counter: u8,
     intervals: KnownIntervals,
@@ -45,6 +47,7 @@ impl Sender {
             tfrc: tfrc::Sender::new(config),
             counter: WindowCounter::default(),
             sent: SentLog::default(),
+            first_sent: None,
             next_counter: 0,
             intervals: KnownIntervals::default(),
             newest_drop: None,
@@ -60,12 +63,11 @@ impl Sender {
 
     /// Returns the number of packets newly dropped in the peer's receive buffer.
     fn take_in_drops(&mut self, ack: SeqNo, packet: &ReceivedPacket<'_>) -> u32 {
-        let known = self.newest_drop;
+        let Some(oldest) = self.newest_drop.map(SeqNo::next).or(self.first_sent) else {
+            return 0;
+        };
         let mut buffer_drops = 0;
-        for (seq, code) in dropped(ack, packet.options) {
-            if known.is_some_and(|known| !seq.is_after(known)) {
-                continue;
-            }
+        for (seq, code) in dropped(ack, packet.options, oldest) {
             self.newest_drop = Some(self.newest_drop.map_or(seq, |newest| newest.max(seq)));
             match code {
                 DropCode::NotListening => self.peer_stopped_listening = true,
@@ -136,6 +138,7 @@ impl HcSender for Sender {
     }
 
     fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
+        self.first_sent.get_or_insert(packet.seq);
         let counter = packet.data.map(|_| self.next_counter);
         self.sent.on_sent(packet.seq, Sent { at: now, counter });
         if let Some(bytes) = packet.data {

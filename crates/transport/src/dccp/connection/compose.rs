@@ -47,6 +47,7 @@ impl Connection {
         mut payload: Payload,
     ) -> Transmit<Packet> {
         let seq = self.seq.take_next();
+        self.features.follow(self.seq.gsr, seq);
         let packet_type = kind.packet_type();
         let ack = kind.ack();
         let mut options = OptionList::new();

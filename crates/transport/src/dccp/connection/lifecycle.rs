@@ -6,7 +6,7 @@ use skywave_wire::dccp::{Packet, ResetCode, SeqNo, ServiceCode};
 use super::transmit::Outbox;
 use super::{Connection, Role, State};
 use crate::dccp::ccid::{HcReceiver, HcSender};
-use crate::dccp::features::{Feature, Location};
+use crate::dccp::features::{Feature, Location, SEQUENCE_WINDOW_MAX};
 use crate::dccp::timer::Timer;
 use crate::dccp::{Event, Origin};
 
@@ -14,9 +14,6 @@ use crate::dccp::{Event, Origin};
 const LISTENS: u8 = 3;
 /// The interval between Listens, and from the last one to LISTEN1 state (RFC 5596 section 2.2.2).
 const LISTEN_INTERVAL: Duration = Duration::from_millis(200);
-
-/// The greatest Sequence Window (section 7.5.2).
-const SEQUENCE_WINDOW_MAX: u64 = (1 << 46) - 1;
 
 /// The round-trip time is less than this many times the interval between a client's first and last
 /// Requests, if it sent several: the interval doubles each time (section 8.1.1), and the client

@@ -197,6 +197,7 @@ impl Connection {
         {
             self.seq.update_gar(ack);
         }
+        self.features.follow(self.seq.gsr, self.seq.gss);
         self.last_valid = Some(now);
         CONTINUE
     }

@@ -29,6 +29,9 @@ const OPTION_BUDGET: usize = 128;
 /// Changes in one packet would each be compared with all before.
 const CONFIRMS_MAX: usize = OPTION_BUDGET / 4;
 
+/// Wmax, the largest Sequence Window (section 7.5.2).
+pub(crate) const SEQUENCE_WINDOW_MAX: u64 = (1 << 46) - 1;
+
 /// All features of a connection.
 ///
 /// A feature without a [`Negotiation`] is STABLE.
@@ -276,6 +279,19 @@ impl Features {
     /// processed.
     pub(crate) fn packet_processed(&mut self, seq: SeqNo) {
         self.fgsr = Some(self.fgsr.map_or(seq, |fgsr| fgsr.max(seq)));
+    }
+
+    /// Keeps FGSR and FGSS behind GSR and GSS, which may advance by more than half of all numbers
+    /// between negotiations (erratum 974 on section 6.6.4). Call it after packets received or sent.
+    pub(crate) fn follow(&mut self, gsr: SeqNo, gss: SeqNo) {
+        if let Some(fgsr) = &mut self.fgsr
+            && fgsr.is_after(gsr)
+        {
+            *fgsr = gsr.sub(SEQUENCE_WINDOW_MAX);
+        }
+        if self.fgss.is_after(gss) {
+            self.fgss = gss.sub(SEQUENCE_WINDOW_MAX);
+        }
     }
 
     /// The values at `location`.

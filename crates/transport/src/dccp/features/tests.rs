@@ -495,3 +495,31 @@ fn ndp_counts_are_asked_for_by_the_table() {
     ];
     assert_eq!(ccids.map(wanted), [0, 1, 1, 0]);
 }
+
+/// D6-10: numbers that have advanced by more than half of all since the last negotiation do not make
+/// a new one look reordered (RFC 4340 erratum 974), also across the wrap at 2^48.
+#[test]
+fn d6_10_negotiation_after_the_numbers_wrap() {
+    let mut endpoint = Endpoint::quiet(Role::Server);
+    endpoint.features.fgss = SeqNo::ZERO.sub(7);
+    let first = SeqNo::ZERO.sub(5);
+    endpoint
+        .receive_at(first.get(), None, false, &change(L, 7, &[1]))
+        .unwrap();
+    assert!(endpoint.features.peer.send_ndp_count);
+    let mut moved = 0;
+    while moved < (1 << 47) + 1_000 {
+        // As far as one valid packet may move GSR.
+        moved += 3 << 44;
+        let now = first.add(moved);
+        endpoint.features.follow(now, now.sub(3));
+        let fgsr = endpoint.features.fgsr.unwrap();
+        assert!(!fgsr.is_after(now) && !endpoint.features.fgss.is_after(now.sub(3)));
+    }
+    // A copy of the first packet would be outside the sequence window by now. A new one is valid.
+    let next = first.add(moved).next();
+    endpoint
+        .receive_at(next.get(), None, false, &change(L, 7, &[0]))
+        .unwrap();
+    assert!(!endpoint.features.peer.send_ndp_count);
+}

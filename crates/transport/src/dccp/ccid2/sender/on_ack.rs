@@ -88,7 +88,7 @@ impl Sender {
     /// the peer newly dropped in its receive buffer.
     fn take_in_drops(&mut self, ack: SeqNo, options: &OptionList, news: &mut News) -> u32 {
         let mut buffer_drops = 0;
-        for (seq, code) in dropped(ack, options) {
+        for (seq, code) in dropped(ack, options, self.board.first()) {
             if !self.board.drop_data(seq) {
                 continue;
             }
