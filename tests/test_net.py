@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PORTS = count(5001)
+IMPATIENT_S = 0.000_3
+"""About as long as a wait for a datagram on loopback, so that many are cancelled as it arrives."""
 
 
 @pytest.fixture
@@ -165,6 +167,74 @@ def test_a_time_without_a_unit_is_refused() -> None:
 def test_what_is_no_configuration_is_refused(endpoint: Endpoint) -> None:
     with pytest.raises(TypeError, match=r"config is 5: give a skywave\.net\.Config"):
         endpoint.listen(next(PORTS), config=5)  # type: ignore[arg-type]
+
+
+def test_a_wait_that_is_cancelled_loses_no_datagram() -> None:
+    datagrams = 2_000
+
+    async def main() -> list[int]:
+        endpoint = aio.Endpoint.udp("127.0.0.1:0")
+        listener = endpoint.listen(next(PORTS))
+        port = int(endpoint.local_address.rpartition(":")[2])
+        client, server = await asyncio.gather(
+            endpoint.connect("127.0.0.1", listener.port, udp_port=port), listener.accept()
+        )
+
+        async def send() -> None:
+            for number in range(datagrams):
+                await client.send(number.to_bytes(4, "big"))
+                if number % 4 == 0:
+                    await asyncio.sleep(IMPATIENT_S)
+            await client.close()
+
+        sending = asyncio.create_task(send())
+        arrived, cancelled = [], 0
+        while True:
+            try:
+                data = await asyncio.wait_for(server.recv(), IMPATIENT_S)
+            except TimeoutError:
+                cancelled += 1
+                continue
+            if data is None:
+                break
+            arrived.append(int.from_bytes(data, "big"))
+        await sending
+        await endpoint.close()
+        assert cancelled > 0
+        return arrived
+
+    assert asyncio.run(main()) == list(range(datagrams))
+
+
+def test_a_wait_that_is_cancelled_loses_no_connection() -> None:
+    clients = 200
+
+    async def main() -> int:
+        endpoint = aio.Endpoint.udp("127.0.0.1:0")
+        listener = endpoint.listen(next(PORTS))
+        port = int(endpoint.local_address.rpartition(":")[2])
+
+        async def connect() -> list[aio.Connection]:
+            return [
+                await endpoint.connect("127.0.0.1", listener.port, udp_port=port)
+                for _ in range(clients)
+            ]
+
+        connecting = asyncio.create_task(connect())
+        accepted: list[aio.Connection] = []
+        cancelled = 0
+        while len(accepted) < clients and cancelled < 100_000:
+            try:
+                accepted.append(await asyncio.wait_for(listener.accept(), IMPATIENT_S))
+            except TimeoutError:
+                cancelled += 1
+        for connection in (*await connecting, *accepted):
+            connection.abort()
+        await endpoint.close()
+        assert cancelled > 0
+        return len(accepted)
+
+    assert asyncio.run(main()) == clients
 
 
 def test_asyncio_serves_many_at_once() -> None:

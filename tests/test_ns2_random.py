@@ -289,6 +289,8 @@ EXACT = (
     "sack1 window=6 iw=1 kbps=410 ms=50 queue=10 drops=28,41",
     "sack1 window=40 iw=1 kbps=1610 ms=100 queue=10 drops=66",
     "vegas window=28 iw=1 kbps=790 ms=100 queue=10 drops=35,39,46",
+    # A round finds exactly half a packet in the queue.
+    "vegas window=6 iw=1 kbps=1610 ms=50 queue=10 drops=46,55",
     "ccid2 ssthresh=100 kbps=400 ms=50 queue=50 drops=10,25,26,33,41",
     "ccid2 ssthresh=10 kbps=410 ms=50 queue=10 drops=17,23,51,65",
     "ccid2 ssthresh=10 kbps=410 ms=250 queue=10 drops=24,37,55,56",

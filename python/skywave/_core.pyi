@@ -530,8 +530,17 @@ class Connection:
 
         """
 
-    def recv_async(self) -> Awaitable[bytes | None]:
-        """Do the same as ``recv``, as an awaitable."""
+    def try_recv(self) -> bytes | None:
+        """Return the next datagram, or ``None`` if the connection has been closed.
+
+        Raises:
+            BlockingIOError: If there is no datagram yet.
+            NetError: If the connection ended in another way.
+
+        """
+
+    def readable_async(self) -> Awaitable[None]:
+        """Wait until ``try_recv`` has an answer. Cancelling it loses nothing."""
 
     def flush(self, timeout_s: float | None = None) -> None:
         """Wait until all queued datagrams have left."""
@@ -584,8 +593,17 @@ class Listener:
 
         """
 
-    def accept_async(self) -> Awaitable[Connection]:
-        """Do the same as ``accept``, as an awaitable."""
+    def try_accept(self) -> Connection:
+        """Return the next connection whose handshake is complete.
+
+        Raises:
+            BlockingIOError: If there is none yet.
+            NetError: If the endpoint has been closed.
+
+        """
+
+    def acceptable_async(self) -> Awaitable[None]:
+        """Wait until ``try_accept`` has an answer. Cancelling it loses nothing."""
 
 class Endpoint:
     """A UDP or raw socket and the DCCP connections on it."""

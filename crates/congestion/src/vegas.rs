@@ -15,6 +15,9 @@ use crate::{
 /// The minimum cwnd, in packets; also ssthresh after a loss.
 const LEAST_CWND: f64 = 2.0;
 
+/// The error of computed times within which a number of packets counts as a half.
+const TIE: f64 = 1e-9;
+
 /// Parameters of [`Vegas`]. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VegasConfig {
@@ -226,8 +229,9 @@ impl Vegas {
         }
         let expected = (next - self.acked) as f64 / self.base_rtt;
         let actual = sent as f64 / rtt;
-        // Rounded to whole packets, as in ns-2.
-        let queued = ((expected - actual) * self.base_rtt + 0.5).trunc();
+        // Rounded to whole packets, as in ns-2. Exactly half a packet is common, as when a round
+        // takes twice the minimum round-trip time, and counts as a whole one.
+        let queued = ((expected - actual) * self.base_rtt + 0.5 + TIE).trunc();
         self.queued = queued;
         if self.cwnd < self.ssthresh {
             self.slow_start(queued);

@@ -110,6 +110,8 @@ pub enum AfterDecreaseParameter {
     IgnoresOverload,
     /// Does nothing for t_rho, then increases additively for a round-trip time.
     Freezes,
+    /// Increases additively for a round-trip time (Chen, Yang and Hong 2010, appendix).
+    Increases,
     /// Does nothing for a round-trip time, then increases additively for another one (the sentence
     /// on VCP in Li and Yousefi'zadeh 2009, section 2.2).
     Holds,
@@ -210,6 +212,7 @@ impl SenderParameters {
                 None => base.after_decrease,
                 Some(AfterDecreaseParameter::IgnoresOverload) => AfterDecrease::IgnoresOverload,
                 Some(AfterDecreaseParameter::Freezes) => AfterDecrease::Freezes,
+                Some(AfterDecreaseParameter::Increases) => AfterDecrease::Increases,
                 Some(AfterDecreaseParameter::Holds) => AfterDecrease::Holds,
             },
             on_loss: match self.on_loss {

@@ -154,7 +154,7 @@ impl Connection {
     /// The connection ended abnormally and everything has been read.
     pub async fn recv(&self) -> Result<Option<Datagram>, ConnectionError> {
         self.flow().cooperate().await;
-        self.readable(|| self.try_recv()).await
+        self.next(|| self.try_recv()).await
     }
 
     /// Waits for datagrams from the peer and appends those available, at most `limit`, to
@@ -178,32 +178,42 @@ impl Connection {
         let flow = self.flow();
         let mut read = || flow.read_all(limit, |datagram| datagrams.push(datagram.into()));
         let some = self
-            .readable(|| Some(read()).filter(|&count| count > 0))
+            .next(|| Some(read()).filter(|&count| count > 0))
             .await?;
         Ok(some.unwrap_or(0))
     }
 
     /// Waits until `read` returns something; `None` after a normal end.
-    async fn readable<T>(
+    async fn next<T>(
         &self,
         mut read: impl FnMut() -> Option<T>,
     ) -> Result<Option<T>, ConnectionError> {
-        let flow = self.flow();
         if let Some(some) = read() {
             return Ok(Some(some));
         }
         loop {
-            let readable = flow.readable.notified();
             // Check this first, so that data arriving in between is not missed.
-            let end = flow.end();
+            let end = self.flow().end();
             if let Some(some) = read() {
                 return Ok(Some(some));
             }
             match end {
-                None => readable.await,
+                None => self.readable().await,
                 Some(ConnectionError::Closed) => return Ok(None),
                 Some(error) => return Err(error),
             }
+        }
+    }
+
+    /// Waits until there is a datagram to read, or never will be. Cancel safe.
+    pub async fn readable(&self) {
+        let flow = self.flow();
+        loop {
+            let readable = flow.readable.notified();
+            if flow.has_unread() || flow.end().is_some() {
+                return;
+            }
+            readable.await;
         }
     }
 

@@ -1,5 +1,6 @@
 //! Delivers packets and error reports to their connections.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -159,40 +160,47 @@ impl Shared {
     /// Most errors only mean that a packet was lost. Two mean more: the path does not carry packets
     /// of that size, or a connection cannot reach a peer from which it has heard nothing yet, or
     /// from which it only awaits the end. Attackers can forge such reports, so a connection that
-    /// carries data survives them, and believes a router's MTU only if the report quotes a recently
-    /// sent sequence number.
+    /// carries data survives them, and none is believed that does not quote the ports and a recent
+    /// sequence number (RFC 5927 section 4, RFC 8085 section 5.2). Reports of routers that quote
+    /// less are ignored, and timers decide.
     pub(crate) fn network_error(&self, error: &NetworkError) {
         self.counters.network_error();
-        let flows = locked(&self.table).flows();
-        let concerned = flows.iter().filter(|flow| {
-            let Key {
-                path,
-                local_port,
-                remote_port,
-            } = flow.key;
-            // A report from this host's own IPv4 about a packet that is too large names no port.
-            path.peer.ip() == error.peer.ip()
-                && [0, path.peer.port()].contains(&error.peer.port())
-                && error.ports.is_none_or(|ports| {
-                    (ports.source, ports.destination) == (local_port, remote_port)
-                })
-        });
-        for flow in concerned {
+        if let NetworkErrorKind::TooBigHere(mtu) = error.kind {
+            // It comes from this host itself, and over IPv4 names no port.
+            for flow in self.flows_to(error.peer, None) {
+                flow.apply(|connection| connection.on_local_mtu(mtu));
+            }
+            return;
+        }
+        let Some(quoted) = error.quoted else { return };
+        let ports = (quoted.source_port, quoted.destination_port);
+        for flow in self.flows_to(error.peer, Some(ports)) {
             match error.kind {
-                NetworkErrorKind::TooBig(mtu, Some(quoted)) => {
+                NetworkErrorKind::TooBig(mtu) => {
                     flow.apply(|connection| connection.on_too_big(mtu, quoted));
                 }
-                NetworkErrorKind::TooBigHere(mtu) => {
-                    flow.apply(|connection| connection.on_local_mtu(mtu));
-                }
                 NetworkErrorKind::Unreachable => {
-                    let state = flow.look(Connection::state);
-                    if matches!(state, State::Request | State::CloseReq | State::Closing) {
+                    let waits = flow.look(|connection| {
+                        let state = connection.state();
+                        matches!(state, State::Request | State::CloseReq | State::Closing)
+                            && connection.has_sent_recently(quoted)
+                    });
+                    if waits {
                         flow.abort(ConnectionError::Unreachable);
                     }
                 }
-                NetworkErrorKind::TooBig(_, None) | NetworkErrorKind::Other => {}
+                NetworkErrorKind::TooBigHere(_) | NetworkErrorKind::Other => {}
             }
         }
+    }
+
+    /// The connections to a peer, whose UDP port may be unknown (zero), between these DCCP ports if
+    /// they are known.
+    fn flows_to(&self, peer: SocketAddr, ports: Option<(u16, u16)>) -> Vec<Arc<Flow>> {
+        locked(&self.table).flows_where(|key| {
+            key.path.peer.ip() == peer.ip()
+                && [0, key.path.peer.port()].contains(&peer.port())
+                && ports.is_none_or(|ports| ports == (key.local_port, key.remote_port))
+        })
     }
 }

@@ -26,10 +26,33 @@ impl Listener {
     ///
     /// [`ConnectionError::EndpointClosed`] once the endpoint shuts down.
     pub async fn accept(&self) -> Result<Connection, ConnectionError> {
-        let flow = self.mailbox.accept().await;
-        let flow = flow.ok_or(ConnectionError::EndpointClosed)?;
-        flow.leave_backlog();
-        Ok(Connection::new(flow))
+        loop {
+            if let Some(connection) = self.try_accept()? {
+                return Ok(connection);
+            }
+            self.acceptable().await;
+        }
+    }
+
+    /// Waits until a connection can be accepted, or none ever will be. Cancel safe.
+    pub async fn acceptable(&self) {
+        self.mailbox.ready().await;
+    }
+
+    /// Returns the next connection whose handshake is complete, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectionError::EndpointClosed`] once the endpoint shuts down.
+    pub fn try_accept(&self) -> Result<Option<Connection>, ConnectionError> {
+        match self.mailbox.take() {
+            Some(flow) => {
+                flow.leave_backlog();
+                Ok(Some(Connection::new(flow)))
+            }
+            None if self.mailbox.is_closed() => Err(ConnectionError::EndpointClosed),
+            None => Ok(None),
+        }
     }
 
     /// The DCCP port.

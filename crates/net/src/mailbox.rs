@@ -61,23 +61,32 @@ impl<F> Mailbox<F> {
         true
     }
 
-    /// Waits for the next flow; `None` once the listener is closed. Cancel safe.
-    pub(crate) async fn accept(&self) -> Option<Arc<F>> {
+    /// Takes out a flow that nobody shall accept any more.
+    pub(crate) fn withdraw(&self, flow: &Arc<F>) {
+        locked(&self.established).retain(|waiting| !Arc::ptr_eq(waiting, flow));
+    }
+
+    /// Takes the next flow.
+    pub(crate) fn take(&self) -> Option<Arc<F>> {
+        locked(&self.established).pop_front()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+
+    /// Waits until there is a flow to take, or the listener is closed. Cancel safe.
+    pub(crate) async fn ready(&self) {
         loop {
             let arrived = self.arrived.notified();
-            let (next, more) = {
-                let mut established = locked(&self.established);
-                (established.pop_front(), !established.is_empty())
-            };
-            if next.is_some() {
-                if more {
-                    // Wake the next waiter: one notification may stand for several arrivals.
-                    self.arrived.notify_one();
-                }
-                return next;
+            if !locked(&self.established).is_empty() {
+                // Wake the next waiter too: one notification may stand for several arrivals, and
+                // who waited here may be cancelled before it takes anything.
+                self.arrived.notify_one();
+                return;
             }
-            if self.is_closed.load(Ordering::Relaxed) {
-                return None;
+            if self.is_closed() {
+                return;
             }
             arrived.await;
         }

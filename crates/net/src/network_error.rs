@@ -11,7 +11,7 @@ use nix::libc;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use skywave_wire::dccp::QuotedHeader;
 
-/// How many bytes of the quoted packet are read: its DCCP ports and sequence number.
+/// How many bytes of the quoted packet are read: its header up to the sequence number.
 const QUOTE: usize = 16;
 
 /// A report by the network, or by this host's own interface, about a packet that was sent.
@@ -21,28 +21,20 @@ pub(crate) struct NetworkError {
     pub(crate) peer: SocketAddr,
     /// What happened to the packet.
     pub(crate) kind: NetworkErrorKind,
-    /// The packet's DCCP ports, if the report quotes them.
-    pub(crate) ports: Option<Ports>,
+    /// The packet's header, if the report quotes as much of it as identifies the packet.
+    pub(crate) quoted: Option<QuotedHeader>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkErrorKind {
     /// Unreachable host, port, protocol or network, or a filter.
     Unreachable,
-    /// Larger than a router's next link permits. Contains that link's MTU in bytes and the quoted
-    /// header.
-    TooBig(u32, Option<QuotedHeader>),
+    /// Larger than a router's next link permits: that link's MTU in bytes.
+    TooBig(u32),
     /// Larger than this host can send to the peer: at most this many bytes.
     TooBigHere(u32),
     /// Any other error.
     Other,
-}
-
-/// The DCCP ports of the packet that an error is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ports {
-    pub(crate) source: u16,
-    pub(crate) destination: u16,
 }
 
 /// Reads the next error from the queue of `socket`.
@@ -73,8 +65,8 @@ pub(crate) fn next(socket: &OwnedFd) -> io::Result<Option<NetworkError>> {
             let quote = &quote[..length.min(QUOTE)];
             return Ok(Some(NetworkError {
                 peer,
-                kind: kind(&error, quote),
-                ports: ports(quote),
+                kind: kind(&error),
+                quoted: QuotedHeader::parse(quote),
             }));
         }
     }
@@ -88,13 +80,13 @@ fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
     Some(SocketAddr::V6(v6.into()))
 }
 
-fn kind(error: &libc::sock_extended_err, quote: &[u8]) -> NetworkErrorKind {
+fn kind(error: &libc::sock_extended_err) -> NetworkErrorKind {
     let mtu = error.ee_info;
     match i32::try_from(error.ee_errno) {
         Ok(libc::EMSGSIZE) if error.ee_origin == libc::SO_EE_ORIGIN_LOCAL => {
             NetworkErrorKind::TooBigHere(mtu)
         }
-        Ok(libc::EMSGSIZE) => NetworkErrorKind::TooBig(mtu, QuotedHeader::parse(quote)),
+        Ok(libc::EMSGSIZE) => NetworkErrorKind::TooBig(mtu),
         Ok(
             libc::ECONNREFUSED
             | libc::EHOSTUNREACH
@@ -105,13 +97,4 @@ fn kind(error: &libc::sock_extended_err, quote: &[u8]) -> NetworkErrorKind {
         ) => NetworkErrorKind::Unreachable,
         _ => NetworkErrorKind::Other,
     }
-}
-
-/// DCCP's ports are the first four bytes of its header.
-fn ports(quote: &[u8]) -> Option<Ports> {
-    let (&[s0, s1, d0, d1], _) = quote.split_first_chunk()?;
-    Some(Ports {
-        source: u16::from_be_bytes([s0, s1]),
-        destination: u16::from_be_bytes([d0, d1]),
-    })
 }

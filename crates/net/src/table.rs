@@ -167,12 +167,18 @@ impl<F> Table<F> {
         self.is_closing
     }
 
+    /// All flows.
     pub(crate) fn flows(&self) -> Vec<Arc<F>> {
-        let live = |slot: &Slot<F>| match slot {
-            Slot::Live(flow) => Some(Arc::clone(flow)),
-            Slot::TimeWait(_) => None,
+        self.flows_where(|_| true)
+    }
+
+    /// The flows whose keys are `wanted`.
+    pub(crate) fn flows_where(&self, wanted: impl Fn(&Key) -> bool) -> Vec<Arc<F>> {
+        let live = |(key, slot): (&Key, &Slot<F>)| match slot {
+            Slot::Live(flow) if wanted(key) => Some(Arc::clone(flow)),
+            Slot::Live(_) | Slot::TimeWait(_) => None,
         };
-        self.slots.values().filter_map(live).collect()
+        self.slots.iter().filter_map(live).collect()
     }
 
     pub(crate) const fn live(&self) -> usize {

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Self
 
 from skywave import net
@@ -27,19 +28,45 @@ if TYPE_CHECKING:
     from skywave.net.config import Config
 
 
+TURN = 32
+"""How much a task takes without waiting before other tasks get their turn."""
+
+
+class _Turn:
+    """Lets other tasks run while one reads endlessly."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+
+    async def take(self) -> None:
+        self._taken += 1
+        if self._taken % TURN == 0:
+            await asyncio.sleep(0)
+
+
 class Connection:
     """A connection; see :class:`skywave.net.Connection`."""
 
     def __init__(self, blocking: net.Connection) -> None:
         self._blocking = blocking
+        self._turn = _Turn()
 
     async def send(self, data: bytes) -> None:
         """Queue a datagram, waiting for room if necessary."""
         await self._blocking.send_async(data)
 
     async def recv(self) -> bytes | None:
-        """Return the next datagram, or ``None`` if the connection has been closed."""
-        return await self._blocking.recv_async()
+        """Return the next datagram, or ``None`` if the connection has been closed.
+
+        Cancelling it, as ``asyncio.wait_for`` does, loses no datagram.
+        """
+        await self._turn.take()
+        while True:
+            # Between waiting and taking there is no place to be cancelled, so nothing is lost.
+            try:
+                return self._blocking.try_recv()
+            except BlockingIOError:
+                await self._blocking.readable_async()
 
     async def close(self) -> None:
         """Send queued datagrams, close the connection, and wait until the peer confirms."""
@@ -87,6 +114,7 @@ class Listener:
 
     def __init__(self, blocking: net.Listener) -> None:
         self._blocking = blocking
+        self._turn = _Turn()
 
     @property
     def port(self) -> int:
@@ -94,8 +122,16 @@ class Listener:
         return self._blocking.port
 
     async def accept(self) -> Connection:
-        """Wait for the next connection whose handshake is complete."""
-        return Connection(await self._blocking.accept_async())
+        """Wait for the next connection whose handshake is complete.
+
+        Cancelling it, as ``asyncio.wait_for`` does, loses no connection.
+        """
+        await self._turn.take()
+        while True:
+            try:
+                return Connection(self._blocking.try_accept())
+            except BlockingIOError:
+                await self._blocking.acceptable_async()
 
 
 class Endpoint:

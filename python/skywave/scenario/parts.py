@@ -144,12 +144,14 @@ VcpStart: TypeAlias = Literal["by-load-factor", "by-slow-start"]
   until a round-trip time has passed without loss (Chen, Yang and Hong 2010, section 4.1).
 """
 
-AfterDecrease: TypeAlias = Literal["ignores-overload", "freezes", "holds"]
+AfterDecrease: TypeAlias = Literal["ignores-overload", "freezes", "increases", "holds"]
 """How a VCP sender behaves after a decrease.
 
 - ``ignores-overload``: Ignores overload for t_rho, then increases additively on overload
   for a round-trip time.
 - ``freezes``: Does nothing for t_rho, then increases additively for a round-trip time.
+- ``increases``: Increases additively for a round-trip time (Chen, Yang and Hong 2010,
+  appendix).
 - ``holds``: Does nothing for a round-trip time, then increases additively for another one
   (the sentence on VCP in Li and Yousefi'zadeh 2009, section 2.2).
 """

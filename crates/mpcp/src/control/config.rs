@@ -30,6 +30,9 @@ pub enum AfterDecrease {
     /// For t_rho it does not change cwnd, then for a round-trip time it increases additively on any
     /// code. From a later implementation for ns-3.
     Freezes,
+    /// For a round-trip time it increases additively on any code: "after doing Equation (A5), the
+    /// cwnd calculation follows AI algorithm for one R" (Chen, Yang and Hong 2010, appendix).
+    Increases,
     /// For a round-trip time it does not change cwnd, then for another one it increases additively
     /// on any code: "After holding a decreased value of cwnd for a Round Trip Time (RTT), VCP
     /// applies the AI policy" (Li and Yousefi'zadeh 2009, section 2.2).

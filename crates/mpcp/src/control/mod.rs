@@ -207,6 +207,7 @@ impl Mpcp {
                         self.config.vcp.interval
                     }
                     AfterDecrease::Holds => Duration::from_secs_f64(self.rtt()),
+                    AfterDecrease::Increases => Duration::ZERO,
                 };
                 self.gate = Gate::Shut { until: now + pause };
             }

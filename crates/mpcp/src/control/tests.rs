@@ -223,6 +223,29 @@ fn a_decreased_window_is_held_for_a_round_trip_time() {
     }
 }
 
+/// "after doing Equation (A5), the cwnd calculation follows AI algorithm for one R" (Chen, Yang and
+/// Hong 2010, appendix).
+#[test]
+fn a_decreased_window_increases_for_a_round_trip_time() {
+    let increases = VcpConfig {
+        after_decrease: AfterDecrease::Increases,
+        falls_back: false,
+        ..config()
+    };
+    let mut window = window(increases, 100);
+    ack(&mut window, at(0), &[OVER]);
+    assert_eq!(window.cwnd(), 87.5);
+    for code in [LOW, HIGH, OVER] {
+        let before = window.cwnd();
+        ack(&mut window, at(1), &[code]);
+        let growth = window.cwnd() - before;
+        assert!((growth - 0.25 / before).abs() < 1e-9, "{code:?}: {growth}");
+    }
+    let before = window.cwnd();
+    ack(&mut window, at(101), &[OVER]);
+    assert!((window.cwnd() - 0.875 * before).abs() < 1e-9, "open again");
+}
+
 /// "cwnd halves per loss packet ... After a short period when there is no loss event, the VCP
 /// controller starts to affect the cwnd" (Chen, Yang and Hong 2010, section 4.1).
 #[test]

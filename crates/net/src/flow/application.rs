@@ -100,6 +100,12 @@ impl Flow {
         count
     }
 
+    /// Whether there is a datagram to read.
+    pub(crate) fn has_unread(&self) -> bool {
+        let state = locked(&self.state);
+        state.inbox.len() + state.connection.get().readable() > 0
+    }
+
     /// Starts closing the connection.
     pub(crate) fn close(self: &Arc<Self>) {
         locked(&self.state).is_closing = true;

@@ -203,7 +203,27 @@ impl Flow {
             self.shared.timers.set(self.id, self, Some(before), None);
         }
         drop(state);
-        self.leave_backlog();
+        self.withdraw();
+    }
+
+    /// Whether it still has something for the application that has not accepted it yet: it was
+    /// closed normally, and what it received has not been read.
+    fn is_worth_accepting(&self) -> bool {
+        let state = locked(&self.state);
+        let is_waiting = state.is_in_backlog
+            && state.is_established
+            && state.end == Some(ConnectionError::Closed);
+        drop(state);
+        is_waiting && self.has_unread()
+    }
+
+    /// Leaves its listener without having been accepted.
+    fn withdraw(self: &Arc<Self>) {
+        if self.leave_backlog()
+            && let Some(mailbox) = &self.mailbox
+        {
+            mailbox.withdraw(self);
+        }
     }
 
     /// Whether `packet` returns an Init Cookie for a different Request than the one stored here: an
@@ -214,13 +234,13 @@ impl Flow {
             && self.look(|connection| connection.state() == State::Respond)
     }
 
-    /// Removes it from its listener's backlog.
-    pub(crate) fn leave_backlog(&self) {
-        if core::mem::take(&mut locked(&self.state).is_in_backlog)
-            && let Some(mailbox) = &self.mailbox
-        {
+    /// Removes it from its listener's backlog. Returns whether it was in it.
+    pub(crate) fn leave_backlog(&self) -> bool {
+        let was_in = core::mem::take(&mut locked(&self.state).is_in_backlog);
+        if was_in && let Some(mailbox) = &self.mailbox {
             mailbox.leave();
         }
+        was_in
     }
 
     pub(crate) fn is_established(&self) -> bool {
@@ -345,12 +365,20 @@ impl Flow {
             {
                 self.abort(ConnectionError::Aborted);
             }
+            // It may have ended meanwhile, before it could be withdrawn.
+            if let Some(mailbox) = &self.mailbox
+                && !locked(&self.state).is_in_backlog
+            {
+                mailbox.withdraw(self);
+            }
         }
         if news.ended {
             self.announce_end();
         }
         if news.over {
-            self.leave_backlog();
+            if !self.is_worth_accepting() {
+                self.withdraw();
+            }
             self.shared.forget(self.key, self, news.time_wait);
         }
     }

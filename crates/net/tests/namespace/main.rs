@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod full;
+mod icmp;
 mod path;
 mod raw;
 mod within;

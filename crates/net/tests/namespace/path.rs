@@ -1,14 +1,14 @@
 //! Path MTUs.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use bytes::Bytes;
 use skywave_net::{Endpoint, EndpointConfig, Peer, SendError};
 use skywave_wire::Checksum;
 use skywave_wire::dccp::Packet;
-use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
 
+use crate::icmp::{TOO_BIG, router, unreachable};
 use crate::{PORT, config, in_namespace, ip};
 
 /// U-6, D14-1, D14-2: the maximum packet size follows the interface, and falls when the path's MTU
@@ -56,34 +56,6 @@ fn u_6_mtu_of_ipv6() {
     in_namespace(&[], || mtu("::1".parse().unwrap(), 40 + 8 + 24 + 62));
 }
 
-/// A router's "fragmentation needed" (RFC 1191) about a datagram from `source` to `destination`.
-fn too_big(mtu: u16, source: SocketAddrV4, destination: SocketAddrV4, quoted: &[u8]) -> Vec<u8> {
-    let mut message = vec![3, 4, 0, 0, 0, 0];
-    message.extend(mtu.to_be_bytes());
-    message.extend([0x45, 0, 5, 0xdc, 0, 0, 0x40, 0, 64, 17, 0, 0]);
-    message.extend(source.ip().octets());
-    message.extend(destination.ip().octets());
-    message.extend(source.port().to_be_bytes());
-    message.extend(destination.port().to_be_bytes());
-    message.extend([5, 0xc8, 0, 0]);
-    message.extend(quoted);
-    assert_eq!(message.len() % 2, 0);
-    let words = message.chunks(2);
-    let sum: u32 = words
-        .map(|word| u32::from(word[0]) << 8 | u32::from(word[1]))
-        .sum();
-    let checksum = !((sum >> 16) + (sum & 0xffff)) as u16;
-    message[2..4].copy_from_slice(&checksum.to_be_bytes());
-    message
-}
-
-fn v4(address: SocketAddr) -> SocketAddrV4 {
-    match address {
-        SocketAddr::V4(address) => address,
-        SocketAddr::V6(_) => panic!("{address}"),
-    }
-}
-
 /// D14-2, U-5: a report from any router is believed if it quotes a recently sent packet, but not if
 /// the quotation is too short or wrong.
 #[test]
@@ -123,10 +95,10 @@ fn u_5_a_report_must_quote_what_was_sent() {
         packet.seq = packet.seq.sub(1 << 40);
         let wrong = packet.to_bytes(Checksum::Ignored).unwrap();
 
-        let router = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).unwrap();
+        let router = router();
         for (reports, quoted) in [(1, &sent[..4]), (2, &wrong[..16]), (3, &sent[..16])] {
             assert_eq!(connected.max_datagram_size(), first);
-            let report = too_big(1_000, v4(client), v4(between), quoted);
+            let report = unreachable(TOO_BIG, 1_000, client, between, quoted);
             let to = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
             router.send_to(&report, &to.into()).unwrap();
             while here.stats().network_errors < reports {

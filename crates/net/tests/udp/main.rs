@@ -8,6 +8,8 @@ mod ends;
 mod errors;
 mod many;
 mod relay;
+mod stranger;
+mod unaccepted;
 
 use std::net::Ipv4Addr;
 use std::time::Duration;

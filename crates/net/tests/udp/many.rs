@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use skywave_net::EndpointConfig;
-use skywave_wire::dccp::{Kind, OptionList, Packet, SeqNo, ServiceCode};
-use skywave_wire::{Checksum, Payload};
 use tokio::task::JoinSet;
 
+use crate::stranger::Stranger;
 use crate::{PORT, endpoint, peer, quick, soon};
 
 const CONNECTIONS: u32 = 1_000;
@@ -56,24 +55,9 @@ async fn u_7_a_thousand_connections_between_two_sockets() {
 
 /// Requests with all kinds of DCCP ports from a sender that never answers.
 fn flood(target: std::net::SocketAddr, requests: u32) {
-    let stranger = std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let stranger = Stranger::of(target);
     for count in 0..requests {
-        let request = Packet {
-            source_port: count as u16,
-            destination_port: PORT,
-            ccval: 0,
-            cscov: 0,
-            extended: true,
-            seq: SeqNo::new(count.into()),
-            kind: Kind::Request {
-                service: ServiceCode::NONE,
-            },
-            options: OptionList::new(),
-            payload: Payload::EMPTY,
-        };
-        let mut bytes = Vec::new();
-        request.emit(Checksum::Ignored, &mut bytes).unwrap();
-        stranger.send_to(&bytes, target).unwrap();
+        stranger.request(count as u16, count.into(), &[]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! DCCP connections for Python.
 
 use bytes::Bytes;
+use pyo3::exceptions::PyBlockingIOError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use pyo3_async_runtimes::tokio::future_into_py;
@@ -56,14 +57,27 @@ impl Connection {
         Ok(datagram.map(|datagram| PyBytes::new(py, &datagram.data)))
     }
 
-    /// As `recv`, awaitable.
-    fn recv_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The next datagram, without waiting; `BlockingIOError` if there is none yet.
+    fn try_recv<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let (end, datagram) = py.detach(|| {
+            // Asked first, so that what arrived before the end is read before it.
+            let end = self.0.end();
+            (end, self.0.try_recv())
+        });
+        match (datagram, end) {
+            (Some(datagram), _) => Ok(Some(PyBytes::new(py, &datagram.data))),
+            (None, Some(ConnectionError::Closed)) => Ok(None),
+            (None, Some(error)) => Err(ended(error)),
+            (None, None) => Err(PyBlockingIOError::new_err("there is no datagram yet")),
+        }
+    }
+
+    /// Wait until `try_recv` has an answer. Awaitable; cancelling it loses nothing.
+    fn readable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.0.shared();
         future_into_py(py, async move {
-            let datagram = connection.recv().await.map_err(ended)?;
-            Ok(Python::attach(|py| {
-                datagram.map(|datagram| PyBytes::new(py, &datagram.data).unbind())
-            }))
+            connection.readable().await;
+            Ok(())
         })
     }
 

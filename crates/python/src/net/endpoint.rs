@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use pyo3::exceptions::PyBlockingIOError;
 use pyo3::prelude::*;
 use pyo3_async_runtimes::tokio::{future_into_py, get_runtime};
 use skywave_net::{EndpointConfig, Peer};
@@ -144,10 +145,22 @@ impl Listener {
         block_on(py, within(timeout_s, "connection", accept))
     }
 
-    /// As `accept`, awaitable.
-    fn accept_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The next connection, without waiting; `BlockingIOError` if there is none yet.
+    fn try_accept(&self, py: Python<'_>) -> PyResult<Connection> {
+        let accepted = py.detach(|| self.0.try_accept().map_err(ended))?;
+        accepted.map_or_else(
+            || Err(PyBlockingIOError::new_err("there is no connection yet")),
+            |connection| Ok(Connection(Handle::new(connection))),
+        )
+    }
+
+    /// Wait until `try_accept` has an answer. Awaitable; cancelling it loses nothing.
+    fn acceptable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let listener = self.0.shared();
-        future_into_py(py, async move { accepted(&listener).await })
+        future_into_py(py, async move {
+            listener.acceptable().await;
+            Ok(())
+        })
     }
 }
 

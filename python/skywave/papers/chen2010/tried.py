@@ -99,9 +99,14 @@ READINGS = (
         replace(WORDS, red_growth="per-ack"),
     ),
     Reading(
+        "additive increase at once after a decrease",
+        f'"{AFTER}" (appendix), to the letter. The verdicts follow the code of VCP\'s authors, of '
+        "which the appendix is a summary.",
+        replace(WORDS, after_decrease="increases"),
+    ),
+    Reading(
         "a round-trip time without change after a decrease",
-        f'"{AFTER}" (appendix). No parameter does exactly that. This one does nothing for one R '
-        "and increases additively for another one.",
+        "This one does nothing for one R and increases additively for another one.",
         replace(WORDS, after_decrease="holds"),
     ),
     Reading(

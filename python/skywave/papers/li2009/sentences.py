@@ -528,13 +528,17 @@ SENTENCES = (
         "5",
         "for IPsec an alternative PO scheme could differentiate between MSP and LSP relying on the "
         "LSB bit of the IP ID field of the IP header",
-        answer="The paper proposes it and has no run.",
+        answer="The paper has no run of it. Here a flow may have that order. A run with it equals "
+        "one with the order of the two numbers, packet for packet.",
     ),
     Sentence(
         "5",
         "For NAT, IDS, and DPI, MPCP must be aware of their existence and integrate necessary "
         "functionality in its router module.",
-        answer="The paper does not describe that functionality. Over DCCP no header is rewritten.",
+        answer="The paper does not describe it. Here a link may have a NAT. One that tracks "
+        "connections discards every segment whose numbers are swapped, so a transfer stops; one "
+        "that computes checksums anew hides the places of TPCP. Order by identification passes "
+        "both. Over DCCP no header is rewritten.",
     ),
     TWO_BITS,
     Sentence(

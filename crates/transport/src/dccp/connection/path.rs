@@ -92,14 +92,10 @@ impl Connection {
         self.path_mtu as u32
     }
 
-    /// Reports an ICMP error: a packet was too big for the next link. `mtu` is that link's MTU, or
-    /// zero if the router does not report it (RFC 1191). `quoted` is the quoted part of our packet.
-    ///
-    /// Lowers the Path MTU, emits [`Event::PathMtu`], and discards queued datagrams larger than the
-    /// new MPS. Returns whether the report was believed: it must quote the ports and a recently
-    /// sent sequence number, and the MTU must be lower than the current one. Values below 576 bytes
-    /// are treated as 576. The packet still counts as lost to congestion.
-    pub fn on_too_big(&mut self, mtu: u32, quoted: QuotedHeader) -> bool {
+    /// Whether an ICMP error quotes one of our recent packets: it has our ports, and its sequence
+    /// number is one that an acknowledgement might have. Attackers who do not see the packets have
+    /// to guess it (RFC 5927 section 4).
+    pub fn has_sent_recently(&self, quoted: QuotedHeader) -> bool {
         let is_ours =
             quoted.source_port == self.local_port && quoted.destination_port == self.remote_port;
         let seq = if quoted.extended {
@@ -108,7 +104,18 @@ impl Connection {
             SeqNo::extend24(quoted.seq.low24(), self.seq.gss)
         };
         let has_sent = (State::Request..=State::Closing).contains(&self.state);
-        if !has_sent || !is_ours || !self.seq.ack_in_window(seq, self.windows()) {
+        has_sent && is_ours && self.seq.ack_in_window(seq, self.windows())
+    }
+
+    /// Reports an ICMP error: a packet was too big for the next link. `mtu` is that link's MTU, or
+    /// zero if the router does not report it (RFC 1191). `quoted` is the quoted part of our packet.
+    ///
+    /// Lowers the Path MTU, emits [`Event::PathMtu`], and discards queued datagrams larger than the
+    /// new MPS. Returns whether the report was believed: it must quote the ports and a recently
+    /// sent sequence number, and the MTU must be lower than the current one. Values below 576 bytes
+    /// are treated as 576. The packet still counts as lost to congestion.
+    pub fn on_too_big(&mut self, mtu: u32, quoted: QuotedHeader) -> bool {
+        if !self.has_sent_recently(quoted) {
             return false;
         }
         let next_plateau = || {
