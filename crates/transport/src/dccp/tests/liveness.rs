@@ -1,7 +1,6 @@
 //! Silent peers, idle connections, and how long a close waits.
 
 use super::*;
-use crate::End as _;
 use crate::dccp::{Origin, SendError};
 
 const ABORTED: Event = Event::Closed {
