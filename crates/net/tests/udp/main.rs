@@ -6,6 +6,8 @@ mod ccids;
 mod data;
 mod ends;
 mod errors;
+mod limits;
+mod liveness;
 mod many;
 mod relay;
 mod stranger;
