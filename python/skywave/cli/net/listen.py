@@ -59,7 +59,7 @@ def listen(
     close: CloseOption = Ending.AWAIT,
     idle_ms: IdleOption = 0,
     digests: DigestsOption = False,
-    ccid: options.CcidOption = options.DEFAULT_CCID,
+    ccid: options.CcidOption = None,
     settings: options.SetOption = None,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,

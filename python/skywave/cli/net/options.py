@@ -33,13 +33,14 @@ UdpPortOption = Annotated[
     ),
 ]
 CcidOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         metavar="N",
         min=2,
         max=254,
-        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 248 VCP, 249 DPCP, "
-        "250 TPCP, 251 the sender's choice (Reno).",
+        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 251 the sender's "
+        "choice (Reno); if the ends prefer different ones, the listener's counts. 248 VCP, 249 "
+        "DPCP and 250 TPCP must be given at both ends. Default: the peer's, or 2.",
     ),
 ]
 ServiceCodeOption = Annotated[
@@ -92,7 +93,7 @@ def place(text: str, host: str | None = None) -> Place:
     return Place(name, int(port))
 
 
-def config(ccid: int, code: str, settings: Sequence[str] | None = None) -> Config:
+def config(ccid: int | None, code: str, settings: Sequence[str] | None = None) -> Config:
     """Return the configuration of a connection; ``settings`` are texts ``KEY=VALUE``.
 
     Raises:
@@ -100,9 +101,11 @@ def config(ccid: int, code: str, settings: Sequence[str] | None = None) -> Confi
 
     """
     try:
-        document: dict[str, Any] = {"ccid": ccid, "service_codes": [service_code(code)]}
+        document: dict[str, Any] = {"service_codes": [service_code(code)]}
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    if ccid is not None:
+        document["ccid"] = ccid
     for text in settings or ():
         _merge(document, _setting(text), text)
     try:
@@ -159,4 +162,3 @@ def endpoint(address: str, udp_port: int, *, raw: bool) -> Iterator[Endpoint]:
 
 
 DEFAULT_UDP_PORT = UDP_PORT
-DEFAULT_CCID = Config().ccid

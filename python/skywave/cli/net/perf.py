@@ -72,7 +72,7 @@ def perf(
             metavar="N", min=0, help="Idle connections to open with --loopback, to measure memory."
         ),
     ] = 10_000,
-    ccid: options.CcidOption = options.DEFAULT_CCID,
+    ccid: options.CcidOption = None,
     settings: options.SetOption = None,
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,

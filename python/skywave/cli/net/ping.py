@@ -28,7 +28,7 @@ def ping(
     size: Annotated[
         int, typer.Option(metavar="BYTES", min=HEADER, help="Bytes of data per datagram.")
     ] = 100,
-    ccid: options.CcidOption = options.DEFAULT_CCID,
+    ccid: options.CcidOption = None,
     settings: options.SetOption = None,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,

@@ -71,7 +71,7 @@ def send(
             metavar="MS", min=0, help="Milliseconds between datagrams, instead of --rate."
         ),
     ] = None,
-    ccid: options.CcidOption = options.DEFAULT_CCID,
+    ccid: options.CcidOption = None,
     settings: options.SetOption = None,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
