@@ -141,7 +141,6 @@ impl Shared {
         };
         self.counters.half_open_dropped();
         oldest.discard();
-        self.forget(oldest.key, &oldest, None);
         true
     }
 
@@ -155,10 +154,12 @@ impl Shared {
         if is_half_open {
             mailbox.opens(flow.id, now, &flow);
         }
-        let before = locked(&self.table).insert(key, Arc::clone(&flow), Opened::ByPeer);
+        let before = locked(&self.table).flow(&key);
         if let Some(before) = before {
             before.discard();
         }
+        // The ports are free now, so this replaces no connection.
+        let _ = locked(&self.table).insert(key, Arc::clone(&flow), Opened::ByPeer);
         flow.flush(now);
     }
 

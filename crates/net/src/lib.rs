@@ -37,6 +37,8 @@
 //!   waiting to be accepted, `closing` those waiting for their peer to confirm a close, `timers` and
 //!   `alarm` report when one is due, `memory` limits what waits in all queues. None of these depends
 //!   on `flow`.
+//! - `snapshot`: what the connections are doing, for who watches an endpoint; `totals` sums up what
+//!   they have counted.
 //! - `socket`, `raw`, `batch`, `sender`: system calls and batching; `incoming`: receive buffers;
 //!   `network_error`: ICMP.
 //!
@@ -67,10 +69,12 @@ mod raw;
 mod registered;
 mod sender;
 mod shared;
+mod snapshot;
 mod socket;
 mod sources;
 mod table;
 mod timers;
+mod totals;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -79,6 +83,8 @@ pub use connection::{Connection, Datagram, RecvHalf, SendHalf};
 pub use endpoint::Endpoint;
 pub use error::{ConnectError, ConnectionError, ListenError, OpenError, SendError, TrySendError};
 pub use listener::Listener;
+pub use snapshot::{ConnectionSnapshot, Connections};
+pub use totals::Totals;
 
 /// Locks a mutex even if another thread panicked while holding it: a fault in one connection must
 /// not take the others down.

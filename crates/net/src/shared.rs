@@ -124,11 +124,17 @@ impl<F> Shared<F> {
         }
     }
 
-    /// Removes a flow that is over from the table.
-    pub(crate) fn forget(&self, key: Key, flow: &Arc<F>, time_wait: Option<Instant>) {
+    /// Removes a flow that is over, and whose counters therefore no longer change, from the table.
+    pub(crate) fn forget(
+        &self,
+        key: Key,
+        flow: &Arc<F>,
+        counted: &dccp::Stats,
+        time_wait: Option<Instant>,
+    ) {
         let mut table = locked(&self.table);
         table.expire(self.clock.now());
-        table.remove(key, flow, time_wait);
+        table.remove(key, flow, counted, time_wait);
         let is_last = table.live() == 0;
         drop(table);
         self.fewer.notify_waiters();

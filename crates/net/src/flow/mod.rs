@@ -145,6 +145,10 @@ impl Flow {
     pub(crate) fn receive(&self, now: Instant, receive: impl FnOnce(&mut Connection)) -> bool {
         let room = self.shared.memory.room();
         let mut state = locked(&self.state);
+        if state.is_over {
+            // What it has counted may already be among the totals.
+            return false;
+        }
         let had = state.connection.get().readable();
         let receive = |connection: &mut Connection| {
             connection.set_queue_room(room);
@@ -218,7 +222,7 @@ impl Flow {
         action(locked(&self.state).connection.get())
     }
 
-    /// Drops the connection without telling the peer, because another connection takes its place.
+    /// Drops the connection without telling the peer, to make room for another.
     pub(crate) fn discard(self: &Arc<Self>) {
         let mut state = locked(&self.state);
         state.end.get_or_insert(ConnectionError::Closed);
@@ -228,6 +232,7 @@ impl Flow {
         }
         drop(state);
         self.withdraw();
+        self.forget(None);
     }
 
     /// Whether it still has something for the application that has not accepted it yet: it was
@@ -413,8 +418,14 @@ impl Flow {
             if let Some(place) = place {
                 self.shared.closing.leave(place);
             }
-            self.shared.forget(self.key, self, news.time_wait);
+            self.forget(news.time_wait);
         }
+    }
+
+    /// Leaves the table.
+    fn forget(self: &Arc<Self>, time_wait: Option<Instant>) {
+        let counted = self.look(Connection::stats);
+        self.shared.forget(self.key, self, &counted, time_wait);
     }
 
     fn announce_end(&self) {

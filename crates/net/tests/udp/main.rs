@@ -10,6 +10,7 @@ mod limits;
 mod liveness;
 mod many;
 mod relay;
+mod snapshot;
 mod stranger;
 mod unaccepted;
 

@@ -1,5 +1,7 @@
 //! The states of a connection and the application's view of it.
 
+use core::ops::AddAssign;
+
 use skywave_units::{Duration, Rate};
 use skywave_wire::Payload;
 use skywave_wire::dccp::ResetCode;
@@ -249,4 +251,45 @@ pub struct Counters {
     pub resets_received: u64,
     /// Packets with a Slow Receiver option received (section 11.6).
     pub slow_receiver_reports: u64,
+}
+
+/// The counters of several connections together.
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        // Without `..`, so that no counter is forgotten.
+        let Self {
+            packets_sent,
+            data_packets_sent,
+            bytes_sent,
+            packets_received,
+            data_packets_received,
+            bytes_received,
+            datagrams_delivered,
+            datagrams_dropped,
+            ce_received,
+            duplicates,
+            invalid_packets,
+            syncs_sent,
+            syncs_received,
+            resets_sent,
+            resets_received,
+            slow_receiver_reports,
+        } = other;
+        self.packets_sent += packets_sent;
+        self.data_packets_sent += data_packets_sent;
+        self.bytes_sent += bytes_sent;
+        self.packets_received += packets_received;
+        self.data_packets_received += data_packets_received;
+        self.bytes_received += bytes_received;
+        self.datagrams_delivered += datagrams_delivered;
+        self.datagrams_dropped += datagrams_dropped;
+        self.ce_received += ce_received;
+        self.duplicates += duplicates;
+        self.invalid_packets += invalid_packets;
+        self.syncs_sent += syncs_sent;
+        self.syncs_received += syncs_received;
+        self.resets_sent += resets_sent;
+        self.resets_received += resets_received;
+        self.slow_receiver_reports += slow_receiver_reports;
+    }
 }
