@@ -13,7 +13,7 @@ use crate::totals::Totals;
 
 /// The connections of an endpoint: see [`Endpoint::connections`](crate::Endpoint::connections).
 ///
-/// It iterates over the connections that were there when it was made, by the peer's address, and
+/// It iterates over the connections that were there when it was made, in no particular order, and
 /// says what each is doing when its turn comes.
 #[derive(Debug)]
 pub struct Connections {
