@@ -257,6 +257,7 @@ impl Connection {
             self.counters.data_packets_sent += packets;
             self.counters.bytes_sent += packets * u64::from(bytes);
             self.last_data = self.seq.gss;
+            self.features.keep_ccid();
             self.expect_answer(now);
         }
         // Section 7.7: a Request or Response counts as a data packet, with or without data.
