@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod black_hole;
 mod ccids;
 mod data;
 mod ends;

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::ccid::Ccid;
 use super::mechanism::{Ccids, HalfContext, Mechanism};
+use crate::dplpmtud::PMTU_RAISE_TIMER;
 
 /// The longest packet, less the longest header (RFC 4340 section 5.1).
 const MPS_MAX: u32 = 65_535 - 1_020;
@@ -93,6 +94,14 @@ pub struct Config {
     /// [`Connection::mps`](super::Connection::mps). Default: 64,000, which leaves the limit to the
     /// path.
     pub mps: u32,
+    /// Whether to find out what the path carries (DPLPMTUD, RFC 8899): the Path MTU falls within
+    /// seconds where larger packets vanish, and rises again with the path. Without it, only ICMP
+    /// and the local link change the Path MTU. It concerns paths that a driver has described with
+    /// [`Connection::set_path`](super::Connection::set_path), not simulated ones. Default: yes.
+    pub path_mtu_discovery: bool,
+    /// The time from one search for a larger Path MTU to the next (PMTU_RAISE_TIMER, RFC 8899
+    /// section 5.1.1). Default: 10 min.
+    pub path_mtu_raise: Duration,
     /// The initial Path MTU, normally that of the interface, in bytes including the headers of all
     /// layers (section 14.1). 576 to 65,535. A driver with better knowledge calls
     /// [`Connection::set_path`](super::Connection::set_path). Default: 65,535, no limit.
@@ -170,6 +179,8 @@ impl Default for Config {
             check_data_checksum: true,
             deliver_corrupted: false,
             mps: 64_000,
+            path_mtu_discovery: true,
+            path_mtu_raise: PMTU_RAISE_TIMER,
             path_mtu: PATH_MTU_MAX,
             lower_headers: 20,
             send_queue: 1000,

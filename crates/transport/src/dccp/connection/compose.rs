@@ -117,6 +117,9 @@ impl Connection {
         if self.uses_short_numbers(packet_type) {
             shorten(&mut packet);
         }
+        if data.is_some() && self.discovery.is_some() {
+            self.watch_sizes(now, seq, 1, packet.encoded_len());
+        }
         Transmit { ecn, packet }
     }
 

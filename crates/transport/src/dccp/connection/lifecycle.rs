@@ -329,6 +329,7 @@ impl Connection {
         if self.is_established() {
             self.sender.expire(now);
             self.receiver.expire(now);
+            self.expire_discovery(now);
             if self.paced_until.is_some_and(|at| at <= now) {
                 self.paced_until = None;
             }

@@ -7,6 +7,7 @@
 //! - [`options`]: option processing of step 8;
 //! - [`deliver`]: application data, step 16;
 //! - [`path`]: the Path MTU and path changes;
+//! - [`discovery`]: the search for the Path MTU (DPLPMTUD);
 //! - [`quick_start`]: Quick-Start requests and responses;
 //! - [`transmit`]: chooses the next packet to send;
 //! - [`compose`]: builds it;
@@ -15,6 +16,7 @@
 mod application;
 mod compose;
 mod deliver;
+mod discovery;
 mod lifecycle;
 mod options;
 mod path;
@@ -33,6 +35,7 @@ use skywave_wire::dccp::{OptionBytes, Packet, SeqNo, ServiceCode};
 use skywave_wire::quick_start::QuickStart;
 use skywave_wire::{Ecn, Payload};
 
+use self::discovery::PathDiscovery;
 use self::lifecycle::Handshake;
 use self::path::EarlierPaths;
 pub use self::train::{Outlet, Train};
@@ -83,6 +86,8 @@ pub struct Connection {
     earlier_paths: Option<Box<EarlierPaths>>,
     /// In bytes; IP cannot describe longer packets.
     path_mtu: u16,
+    /// Present on a path that the driver has described.
+    discovery: Option<Box<PathDiscovery>>,
     /// In bytes.
     lower_headers: u16,
 
@@ -240,6 +245,7 @@ impl Connection {
             sender: Sender::initial(&config, mps),
             receiver: initial.receiver(&config.half_context(mps, 2)),
             path_mtu,
+            discovery: None,
             lower_headers,
             earlier_paths: None,
             config,
@@ -341,6 +347,9 @@ impl End for Connection {
             ];
             for at in congestion {
                 earliest = earliest.min(at.unwrap_or(Instant::MAX));
+            }
+            if let Some(discovery) = &self.discovery {
+                earliest = earliest.min(discovery.deadline(self.rtt()));
             }
         }
         (earliest != Instant::MAX).then_some(earliest)

@@ -58,7 +58,7 @@ impl Connection {
         self.step_12_process_partopen(now, packet);
         self.step_13_process_closereq(now, packet);
         self.step_14_process_close(now, packet)?;
-        self.step_15_process_sync(packet);
+        self.step_15_process_sync(now, packet);
         self.step_16_process_data(packet, arrival);
         CONTINUE
     }
@@ -241,6 +241,9 @@ impl Connection {
             .filter(|_| packet.kind.packet_type() != PacketType::Sync);
         if let Some(ack) = ack {
             self.take_in_acks_of_acks(ack, &packet.options);
+            if let Some(discovery) = &mut self.discovery {
+                discovery.acked(ack);
+            }
         }
         let received = ReceivedPacket {
             seq: packet.seq,
@@ -358,10 +361,14 @@ impl Connection {
     }
 
     /// "Step 15: Process Sync."
-    fn step_15_process_sync(&mut self, packet: &Packet) {
-        if packet.kind.packet_type() == PacketType::Sync {
-            self.counters.syncs_received += 1;
-            self.outbox.sync_ack = Some(packet.seq);
+    fn step_15_process_sync(&mut self, now: Instant, packet: &Packet) {
+        match packet.kind {
+            Kind::Sync { .. } => {
+                self.counters.syncs_received += 1;
+                self.outbox.sync_ack = Some(packet.seq);
+            }
+            Kind::SyncAck { ack } => self.sync_acked(now, ack),
+            _ => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod data;
 mod delayed_acks;
+mod discovery;
 mod handshake;
 mod invitation;
 #[path = "../../../tests/support/kind.rs"]

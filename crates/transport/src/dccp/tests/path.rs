@@ -35,7 +35,8 @@ fn last_of(pair: &Pair, side: Side) -> QuotedHeader {
 }
 
 fn too_big(pair: &mut Pair, mtu: u32, quoted: QuotedHeader) -> bool {
-    pair.apply(Client, |client| client.on_too_big(mtu, quoted))
+    let now = pair.now;
+    pair.apply(Client, |client| client.on_too_big(now, mtu, quoted))
 }
 
 /// D14-1, U-6: the MPS is what the path carries, minus all headers and the usual options; larger
@@ -59,18 +60,19 @@ fn mps_follows_the_path_mtu() {
 #[test]
 fn a_driver_knows_the_path() {
     let mut pair = Pair::open(limited(9_000), limited(9_000));
-    pair.apply(Client, |client| client.set_path(1_500, 28));
+    let now = pair.now;
+    pair.apply(Client, |client| client.set_path(now, 1_500, 28));
     let mps = 1_500 - 28 - 24 - 62;
     assert_eq!(pair.get(Client).mps(), mps);
     assert_eq!(pair.events(Client), [Event::PathMtu { mps, discarded: 0 }]);
-    pair.apply(Client, |client| client.on_local_mtu(1_500));
-    pair.apply(Client, |client| client.on_local_mtu(9_000));
+    pair.apply(Client, |client| client.on_local_mtu(now, 1_500));
+    pair.apply(Client, |client| client.on_local_mtu(now, 9_000));
     assert_eq!(pair.get(Client).path_mtu(), 1_500);
     assert!(pair.events(Client).is_empty());
-    pair.apply(Client, |client| client.on_local_mtu(296));
+    pair.apply(Client, |client| client.on_local_mtu(now, 296));
     let mps = 296 - 28 - 24 - 62;
     assert_eq!(pair.get(Client).mps(), mps);
-    pair.apply(Client, |client| client.on_local_mtu(0));
+    pair.apply(Client, |client| client.on_local_mtu(now, 0));
     assert_eq!(pair.get(Client).path_mtu(), 68);
     assert_eq!(pair.get(Client).mps(), 0);
 }
@@ -295,7 +297,8 @@ fn another_path() {
         window(&before).ssthresh.is_finite() && before.srtt.is_some() && window(&before).lost == 1
     );
     pair.send(Client, 1_300);
-    pair.apply(Client, |client| client.on_path_change(1_280));
+    let now = pair.now;
+    pair.apply(Client, |client| client.on_path_change(now, 1_280));
     let mps = 1_280 - LOWER - 24 - 62;
     assert_eq!(
         pair.events(Client).last(),
@@ -333,9 +336,9 @@ fn the_initial_window_is_for_packets_of_the_path() {
     };
     let mut client = ends(65_535);
     assert_eq!(cwnd(&client), 2.0);
-    client.set_path(1_500, 28);
+    client.set_path(Instant::ZERO, 1_500, 28);
     assert_eq!(cwnd(&client), 3.0);
-    client.on_path_change(1_000);
+    client.on_path_change(Instant::ZERO, 1_000);
     assert_eq!(cwnd(&client), 4.0);
     assert_eq!(cwnd(&ends(1_500)), 3.0);
 }
