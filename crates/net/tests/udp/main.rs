@@ -5,6 +5,7 @@
 mod black_hole;
 mod ccids;
 mod data;
+mod ecn;
 mod ends;
 mod errors;
 mod many;

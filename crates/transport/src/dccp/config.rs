@@ -57,6 +57,11 @@ pub struct Config {
     /// Whether ECN is unavailable here, so that incoming ECN bits cannot be read; outgoing packets
     /// are then sent as not ECN-capable (section 12.1). Default: no.
     pub ecn_incapable: bool,
+    /// Whether packets stop being ECN-capable if the path appears to drop such packets, or to mark
+    /// all of them (RFC 9000 section 13.4.2 does the same for QUIC). It concerns paths that a driver
+    /// has described with [`Connection::set_path`](super::Connection::set_path), not simulated
+    /// ones. Default: yes.
+    pub ecn_validation: bool,
     /// Whether data packets carry a random ECN nonce, ECT(0) or ECT(1) (section 12.2). RFC 8311
     /// section 6 restricts this to experiments; without it they carry ECT(0). Default: no.
     pub ecn_nonces: bool,
@@ -168,6 +173,7 @@ impl Default for Config {
             allow_short_seqnos: false,
             sequence_window: 100,
             ecn_incapable: false,
+            ecn_validation: true,
             ecn_nonces: false,
             ack_ratio: 2,
             send_ack_vector: true,

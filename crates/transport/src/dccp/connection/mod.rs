@@ -8,6 +8,7 @@
 //! - [`deliver`]: application data, step 16;
 //! - [`path`]: the Path MTU and path changes;
 //! - [`discovery`]: the search for the Path MTU (DPLPMTUD);
+//! - [`ecn`]: ECN bits, and whether the path can carry them;
 //! - [`quick_start`]: Quick-Start requests and responses;
 //! - [`transmit`]: chooses the next packet to send;
 //! - [`compose`]: builds it;
@@ -17,6 +18,7 @@ mod application;
 mod compose;
 mod deliver;
 mod discovery;
+mod ecn;
 mod lifecycle;
 mod options;
 mod path;
@@ -36,6 +38,7 @@ use skywave_wire::quick_start::QuickStart;
 use skywave_wire::{Ecn, Payload};
 
 use self::discovery::PathDiscovery;
+use self::ecn::EcnPath;
 use self::lifecycle::Handshake;
 use self::path::EarlierPaths;
 pub use self::train::{Outlet, Train};
@@ -88,6 +91,7 @@ pub struct Connection {
     path_mtu: u16,
     /// Present on a path that the driver has described.
     discovery: Option<Box<PathDiscovery>>,
+    ecn_path: EcnPath,
     /// In bytes.
     lower_headers: u16,
 
@@ -224,6 +228,8 @@ impl Connection {
     ) -> Self {
         let mut server = Self::new(config, Role::Server, request.destination_port, iss, rng);
         server.handshake_data_settled = data == RequestData::Refuse;
+        // The Response may leave before a driver has described the path.
+        server.ecn_path.set_validated(server.config.ecn_validation);
         server.receive(now, ecn, request);
         server
     }
@@ -246,6 +252,7 @@ impl Connection {
             receiver: initial.receiver(&config.half_context(mps, 2)),
             path_mtu,
             discovery: None,
+            ecn_path: EcnPath::default(),
             lower_headers,
             earlier_paths: None,
             config,

@@ -74,6 +74,7 @@ impl Connection {
         self.lower_headers = bytes(lower_headers);
         self.path_mtu = bytes(mtu);
         self.start_discovery(now, self.path_mtu);
+        self.ecn_path.set_validated(self.config.ecn_validation);
         self.mps_changed(before);
         self.change_sender();
     }
@@ -150,6 +151,7 @@ impl Connection {
     /// congestion control, the round-trip time (section 10.5) and the Path MTU.
     pub fn on_path_change(&mut self, now: Instant, mtu: u32) {
         self.handshake.rtt = None;
+        self.ecn_path.restart();
         let mtu = bytes(mtu.max(PATH_MTU_MIN));
         if self.discovery.is_some() {
             self.start_discovery(now, mtu);

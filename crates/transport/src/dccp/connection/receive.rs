@@ -46,7 +46,7 @@ impl Connection {
             self.step_16_process_data(packet, arrival);
             return CONTINUE;
         }
-        self.step_3_process_listen(now, packet)?;
+        self.step_3_process_listen(now, ecn, packet)?;
         self.step_4_prepare_request_numbers(now, packet)?;
         self.step_5_prepare_sync_numbers(now, packet)?;
         self.step_6_check_sequence_numbers(now, packet)?;
@@ -112,7 +112,7 @@ impl Connection {
     }
 
     /// "Step 3: Process LISTEN state", and steps 2a and 2b of RFC 5596 section 2.2.2.
-    fn step_3_process_listen(&mut self, now: Instant, packet: &Packet) -> Step {
+    fn step_3_process_listen(&mut self, now: Instant, ecn: Ecn, packet: &Packet) -> Step {
         if !self.state.is_passive() {
             return CONTINUE;
         }
@@ -127,6 +127,9 @@ impl Connection {
         if service == ServiceCode::INVALID || !is_offered {
             self.reset_stray(now, packet, ResetCode::BAD_SERVICE_CODE);
             return self.ignore();
+        }
+        if ecn == Ecn::NotEct {
+            self.ecn_path.fail();
         }
         self.enter_respond(now, packet.source_port, service);
         self.seq.start_receiving(packet.seq);
@@ -244,6 +247,7 @@ impl Connection {
             if let Some(discovery) = &mut self.discovery {
                 discovery.acked(ack);
             }
+            self.validate_ecn(ack, &packet.options);
         }
         let received = ReceivedPacket {
             seq: packet.seq,
@@ -311,6 +315,9 @@ impl Connection {
             return;
         }
         if packet.kind.packet_type() == PacketType::Request {
+            if self.handshake.has_begun() {
+                self.ecn_path.fail();
+            }
             self.outbox.response = true;
             return;
         }

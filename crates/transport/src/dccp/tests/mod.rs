@@ -3,6 +3,7 @@
 mod data;
 mod delayed_acks;
 mod discovery;
+mod ecn;
 mod handshake;
 mod invitation;
 #[path = "../../../tests/support/kind.rs"]
