@@ -3,7 +3,7 @@
 use skywave_wire::dccp::QuotedHeader;
 
 use super::*;
-use crate::dccp::SendError;
+use crate::dccp::{Ccid, SendError};
 
 /// IPv6 and UDP.
 const LOWER: u32 = 48;
@@ -343,13 +343,36 @@ fn the_initial_window_is_for_packets_of_the_path() {
     assert_eq!(cwnd(&ends(1_500)), 3.0);
 }
 
-/// D14-3: handshake packets and Resets may be fragmented, others may not.
+/// D14-3: no packet needs to be fragmented. Requests, Responses and Resets are small, whatever is
+/// negotiated, so they pass where larger packets do not.
 #[test]
-fn what_may_be_fragmented() {
-    let may: Vec<u8> = (0..=10)
-        .filter(|&number| kind(number, SeqNo::ZERO).is_fragmentable())
-        .collect();
-    assert_eq!(may, [0, 1, 7, 10]);
+fn d14_3_handshake_packets_need_no_fragmentation() {
+    let config = Config {
+        sender_ccids: vec![Ccid(2), Ccid(3), Ccid(4), Ccid(251)],
+        receiver_ccids: vec![Ccid(4), Ccid(3), Ccid(2), Ccid(251)],
+        allow_short_seqnos: true,
+        sequence_window: 1 << 40,
+        ecn_incapable: true,
+        ack_ratio: 9,
+        request_ndp_count: true,
+        request_rtt_estimate: true,
+        minimum_checksum_coverage: 5,
+        send_data_checksum: true,
+        ..limited(1_500)
+    };
+    let mut pair = Pair::new(config.clone(), config);
+    pair.run_for(secs(1));
+    let now = pair.now;
+    pair.apply(Server, |server| server.abort(now));
+    pair.drain(Server);
+    for kind in [PacketType::Request, PacketType::Response, PacketType::Reset] {
+        let lengths = pair.log.iter().filter(|sent| sent.kind() == kind);
+        let longest = lengths
+            .map(|sent| sent.packet.encoded_len() as u32 + LOWER)
+            .max();
+        assert!(longest < Some(256), "{kind:?}: {longest:?}");
+        assert!(longest > Some(LOWER), "{kind:?}");
+    }
 }
 
 /// D14-1: an Ack fits the path however long the Ack Vector is; it then reports the newest packets.
