@@ -115,9 +115,12 @@ impl PathDiscovery {
 
     fn expire(&mut self, now: Instant, rtt: Duration) {
         let was_doubting = self.search.is_doubting();
-        if self.search.expire(now, self.is_used) {
-            self.is_used = false;
-            self.has_raised = true;
+        // The end of a doubt may be overdue for the next search.
+        while self.search.deadline() <= now {
+            if self.search.expire(now, self.is_used) {
+                self.is_used = false;
+                self.has_raised = true;
+            }
         }
         if was_doubting {
             self.settle();
