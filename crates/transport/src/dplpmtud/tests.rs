@@ -77,7 +77,7 @@ fn a_path_that_carries_everything_is_not_probed() {
     assert_eq!(lab.probes, [0; 0]);
 }
 
-/// RFC 8899 section 4.3: after a black hole is confirmed, the largest common size that passes is
+/// P-4: section 4.3: after a black hole is confirmed, the largest common size that passes is
 /// found, whatever it is.
 #[test]
 fn a_black_hole_ends_within_seconds() {
@@ -100,7 +100,7 @@ fn a_black_hole_ends_within_seconds() {
     }
 }
 
-/// Section 5.1.2: one lost probe is no indication. Each loss of the doubted size counts only
+/// P-3: section 5.1.2: one lost probe is no indication. Each loss of the doubted size counts only
 /// together with a smaller probe that passed.
 #[test]
 fn what_is_doubted_is_probed_three_times() {
@@ -152,7 +152,7 @@ fn data_that_arrive_dispel_the_doubt() {
     assert_eq!(lab.probes, [0; 0]);
 }
 
-/// Section 5.1.1, PMTU_RAISE_TIMER: the search starts again every ten minutes, and finds what the
+/// P-5: section 5.1.1, PMTU_RAISE_TIMER: the search starts again every ten minutes, and finds what the
 /// path carries by then.
 #[test]
 fn the_mtu_rises_with_the_path() {
@@ -168,7 +168,7 @@ fn the_mtu_rises_with_the_path() {
     assert_eq!(lab.probes.len(), 10 + 2 + 1, "{:?}", lab.probes);
 }
 
-/// Section 8: the interval between probes is at least one round-trip time.
+/// P-5, P-6: section 8: the interval between probes is at least one round-trip time.
 #[test]
 fn a_long_round_trip_lengthens_the_probe_timer() {
     assert_eq!(probe_timer(RTT), secs(1));
@@ -186,6 +186,7 @@ fn an_idle_path_is_not_searched() {
     assert_eq!(lab.discovery.deadline(), raise_at + TEN_MINUTES);
 }
 
+/// P-2: section 5.1.2, MAX_PLPMTU.
 #[test]
 fn the_first_link_bounds_the_search() {
     let mut lab = Lab::new(1_500, 9_000);
@@ -206,7 +207,7 @@ fn the_first_link_bounds_the_search() {
     assert_eq!(lab.discovery.due(), None);
 }
 
-/// Section 4.6.2: reports of routers (PTB).
+/// P-7: section 4.6.2: reports of routers (PTB).
 #[test]
 fn reports_shorten_the_search() {
     let mut lab = Lab::new(1_500, 1_500);

@@ -17,6 +17,7 @@ use skywave_wire::dccp::{DataHeader, Kind, Packet, SeqNo};
 use super::path::OPTIONS_ROOM;
 use super::{Connection, State};
 use crate::Transmit;
+use crate::dccp::ccid::HcSender;
 use crate::dccp::timer::Backoff;
 use crate::dplpmtud::{Discovery, MIN_PLPMTU, probe_timer};
 
@@ -274,9 +275,12 @@ impl Connection {
     /// Adopts the Path MTU that discovery has found.
     pub(super) fn follow_discovery(&mut self) {
         if let Some(discovery) = &self.discovery {
-            let mtu = discovery.search.plpmtu();
-            if mtu != self.path_mtu {
+            let (before, mtu) = (self.path_mtu, discovery.search.plpmtu());
+            if mtu != before {
                 self.set_path_mtu(mtu);
+            }
+            if mtu > before {
+                self.sender.on_larger_packets(before.into(), mtu.into());
             }
         }
     }

@@ -95,7 +95,7 @@ impl Lab {
     }
 }
 
-/// D14-2: where the data itself shows that the path carries it, there are no probes.
+/// D14-2, P-5: where the data itself shows that the path carries it, there are no probes.
 #[test]
 fn d14_2_no_probes_where_data_arrive() {
     for ccid in [2, 3, 4] {
@@ -105,7 +105,7 @@ fn d14_2_no_probes_where_data_arrive() {
     }
 }
 
-/// D14-2: the path's MTU falls, no router says so, and data flow again within seconds. What was
+/// D14-2, P-4: the path's MTU falls, no router says so, and data flow again within seconds. What was
 /// queued and is too large now is counted.
 #[test]
 fn d14_2_a_black_hole_ends_within_seconds() {
@@ -146,26 +146,33 @@ fn without_discovery_a_black_hole_stays() {
     assert_eq!(lab.pair.get(Client).mps(), mps(LINK));
 }
 
-/// D14-2: the MTU rises again once the path carries more, without losing a datagram.
+/// D14-2, P-5, P-6: the MTU rises again once the path carries more, without losing a datagram, and
+/// cwnd does not rise with it in bytes.
 #[test]
 fn d14_2_the_mtu_rises_with_the_path() {
     let mut lab = Lab::new(&config(2));
     lab.mtu.set(1_280);
     lab.send_until(|pair, _| pair.get(Client).path_mtu() == 1_280);
     lab.send_for(secs(60));
-    let before = lab.pair.window(Client).lost;
+    let before = lab.pair.window(Client);
     lab.mtu.set(LINK);
     let time = lab.send_until(|pair, _| pair.get(Client).path_mtu() == LINK);
     assert!(time < secs(610), "{time}");
+    let after = lab.pair.window(Client);
+    let bytes = before.cwnd * 1_280.0 + 1.0;
+    assert!(
+        after.cwnd * 1_500.0 <= bytes && before.cwnd > 4.0,
+        "{before:?} {after:?}"
+    );
     lab.send_for(secs(1));
-    assert_eq!(lab.pair.window(Client).lost, before);
+    assert_eq!(lab.pair.window(Client).lost, before.lost);
     let wants = lab.pair.apply(Client, |client| {
         [client.wants_local_mtu(), client.wants_local_mtu()]
     });
     assert_eq!(wants, [true, false]);
 }
 
-/// D14-2: discovery follows the local link both ways.
+/// D14-2, P-2: discovery follows the local link both ways.
 #[test]
 fn d14_2_the_local_link_bounds_the_search() {
     let mut lab = Lab::new(&config(2));
@@ -181,8 +188,8 @@ fn d14_2_the_local_link_bounds_the_search() {
     assert_eq!(lab.client_mtu(), 1_400);
 }
 
-/// D14-2: a probe is a Sync of exactly the probed size, whose data the peer ignores; its loss is
-/// not taken for congestion.
+/// D14-2, P-1, P-3, P-6: a probe is a Sync of exactly the probed size, whose data the peer ignores;
+/// its loss is not taken for congestion.
 #[test]
 fn d14_2_probes_are_padded_syncs() {
     for ccid in [2, 3] {
@@ -212,7 +219,7 @@ fn d14_2_probes_are_padded_syncs() {
     }
 }
 
-/// An outage, in which nothing passes, is not a black hole.
+/// P-3: an outage, in which nothing passes, is not a black hole.
 #[test]
 fn an_outage_does_not_lower_the_mtu() {
     for outage in [2, 4, 6, 10, 30] {
