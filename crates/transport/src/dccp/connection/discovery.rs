@@ -14,8 +14,8 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::Payload;
 use skywave_wire::dccp::{DataHeader, Kind, Packet, SeqNo};
 
+use super::Connection;
 use super::path::OPTIONS_ROOM;
-use super::{Connection, State};
 use crate::Transmit;
 use crate::dccp::ccid::HcSender;
 use crate::dccp::timer::Backoff;
@@ -222,12 +222,10 @@ impl Connection {
         self.watch_sizes(now, first, count, DataHeader::LEN + data);
     }
 
-    /// The size of the probe to send now, if any. A probe in PARTOPEN would need the options that
-    /// complete the handshake.
+    /// The size of the probe to send now, if any.
     #[inline]
     pub(super) fn probe_due(&self) -> Option<u16> {
-        let discovery = self.discovery.as_ref()?;
-        discovery.search.due().filter(|_| self.state == State::Open)
+        self.discovery.as_ref()?.search.due()
     }
 
     /// A Sync of `size` bytes as an IP packet.

@@ -278,3 +278,35 @@ fn d14_2_ack_vectors_fit_the_path_that_was_found() {
     }
     assert!((500..=600 - LOWER as usize).contains(&longest), "{longest}");
 }
+
+/// P-4: a hole at the beginning, before any packet of the server has shown that the handshake is
+/// complete. Linux, unlike Skywave, sends none until data arrive.
+#[test]
+fn p_4_a_black_hole_during_the_handshake() {
+    let config = config(2);
+    let mut pair = Pair::new(config.clone(), config);
+    for side in [Client, Server] {
+        pair.apply(side, |end| end.set_path(Instant::ZERO, LINK, LOWER));
+    }
+    let mut has_probed = false;
+    pair.network = Box::new(move |sent| {
+        has_probed |= sent.kind() == PacketType::Sync;
+        let is_silent = sent.from == Server && sent.kind() == PacketType::Ack && !has_probed;
+        let size = sent.packet.encoded_len() as u32 + LOWER;
+        if is_silent || size > 1_280 {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    pair.run_for(millis(500));
+    assert_eq!(pair.states(), (State::PartOpen, State::Open));
+    for _ in 0..500 {
+        let mps = pair.get(Client).mps();
+        let _ = pair.apply(Client, |client| client.send(Payload::Synthetic(mps)));
+        pair.run_for(millis(20));
+    }
+    assert_eq!(pair.states(), (State::Open, State::Open));
+    assert_eq!(pair.get(Client).path_mtu(), 1_280);
+    assert!(!pair.received(Server).is_empty());
+}
