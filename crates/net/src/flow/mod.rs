@@ -169,7 +169,9 @@ impl Flow {
             if connection.wants_local_mtu()
                 && let Ok(route) = route(self.shared.socket.bound(), self.key.path.peer)
             {
-                connection.on_local_mtu(now, route.mtu);
+                // The route may remember what an ICMP report for anyone claimed.
+                let mtu = route.mtu.max(connection.path_mtu());
+                connection.on_local_mtu(now, mtu);
             }
         });
         drop(state);
