@@ -8,6 +8,8 @@ mod data;
 mod ecn;
 mod ends;
 mod errors;
+mod limits;
+mod liveness;
 mod many;
 mod relay;
 mod stranger;

@@ -242,7 +242,7 @@ pub struct Counters {
     pub duplicates: u64,
     /// Packets ignored because a check failed (RFC 4340 section 8.5, steps 1 to 7).
     pub invalid_packets: u64,
-    /// Syncs sent in response to invalid packets.
+    /// Syncs sent, except those that probe the path.
     pub syncs_sent: u64,
     /// Syncs received.
     pub syncs_received: u64,

@@ -48,7 +48,9 @@ use super::ccid::{HcReceiver, HcSender};
 use super::data_dropped::DataDropped;
 use super::features::Features;
 use super::half::{self, Sender};
+use super::liveness::Liveness;
 use super::mechanism::ReceiverHalf;
+use super::queue::{Limit, Queue};
 use super::quick_start::Exchange;
 use super::sequence::{SequenceNumbers, Windows};
 use super::stray::Strays;
@@ -106,13 +108,17 @@ pub struct Connection {
     listens: u8,
     /// When the last valid packet arrived.
     last_valid: Option<Instant>,
+    liveness: Liveness,
+    /// The sequence number of the last data packet sent; one before the first packet's if there is
+    /// none.
+    last_data: SeqNo,
     /// When the Ack Ratio or the Sequence Window was last requested.
     last_declared: Option<Instant>,
     /// When pacing permits the next datagram.
     paced_until: Option<Instant>,
 
-    send_queue: VecDeque<Payload>,
-    receive_queue: VecDeque<Datagram>,
+    send_queue: Queue<Payload>,
+    receive_queue: Queue<Datagram>,
     events: VecDeque<Event>,
     /// The number of consecutive non-data packets sent last (section 7.7).
     non_data_run: u64,
@@ -125,6 +131,12 @@ pub struct Connection {
     cookies: Box<[OptionBytes]>,
     /// Whether the application has asked to close.
     closing: bool,
+    /// Whether closing waits only for acknowledgements: everything queued was sent.
+    settling: bool,
+    /// Whether it ended because it carried no data for [`Config::idle_timeout`].
+    ended_idle: bool,
+    /// The most bytes of data in both queues together, by the driver's memory; at most 4 GiB.
+    most_queued: u32,
     /// Whether a datagram was refused because the queue was full.
     was_full: bool,
     peer_not_listening: bool,
@@ -274,10 +286,12 @@ impl Connection {
             handshake: Handshake::default(),
             listens: 0,
             last_valid: None,
+            liveness: Liveness::default(),
+            last_data: iss.previous(),
             last_declared: None,
             paced_until: None,
-            send_queue: VecDeque::new(),
-            receive_queue: VecDeque::new(),
+            send_queue: Queue::default(),
+            receive_queue: Queue::default(),
             events: VecDeque::new(),
             non_data_run: 0,
             echo: None,
@@ -285,6 +299,9 @@ impl Connection {
             quick_start,
             cookies: Box::default(),
             closing: false,
+            settling: false,
+            ended_idle: false,
+            most_queued: u32::MAX,
             was_full: false,
             peer_not_listening: false,
             is_listening: true,
@@ -306,6 +323,26 @@ impl Connection {
     fn rtt(&self) -> Duration {
         let known = self.sender.srtt().or(self.handshake.rtt);
         known.unwrap_or(DEFAULT_RTT).max(MIN_RTT)
+    }
+
+    /// What the send queue may hold.
+    #[inline(always)]
+    fn send_limit(&self) -> Limit {
+        let bytes = (self.most_queued as usize).saturating_sub(self.receive_queue.bytes());
+        Limit {
+            datagrams: self.config.send_queue,
+            bytes: self.config.send_queue_bytes.min(bytes),
+        }
+    }
+
+    /// What the receive queue may hold.
+    #[inline(always)]
+    fn receive_limit(&self) -> Limit {
+        let bytes = (self.most_queued as usize).saturating_sub(self.send_queue.bytes());
+        Limit {
+            datagrams: self.config.receive_queue,
+            bytes: self.config.receive_queue_bytes.min(bytes),
+        }
     }
 
     /// The current widths of the validity windows.
