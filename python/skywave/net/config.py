@@ -71,6 +71,10 @@ class Config(Part):
     """The smallest coverage to accept from the peer, as CsCov; 0 accepts only full coverage."""
     data_checksum: bool = False
     """Whether each datagram carries its own CRC-32c (RFC 4340 section 9.3)."""
+    path_mtu_discovery: bool = True
+    """Whether to find out which size of packets the path carries, and follow it down and up
+    (DPLPMTUD, RFC 8899), even where ICMP is filtered.
+    """
     connect_timeout: Duration = field(default=Duration("180 s"), converter=Duration)
     """How long a connection attempt waits for an answer before it gives up."""
     linger: Duration = field(default=Duration("30 s"), converter=Duration)

@@ -25,12 +25,16 @@ class Stats(TypedDict):
     bytes_received: int
     datagrams_dropped: int
     """Received, but dropped for lack of room or a wrong checksum; the peer has been informed."""
+    datagrams_discarded: int
+    """Queued, but never sent: the path turned out not to carry packets of their size."""
     packets_sent: int
     """Packets of every type, including acknowledgements."""
     packets_received: int
     marks_received: int
     """Packets that a router marked (ECN Congestion Experienced)."""
     duplicates: int
+    mtu_probes_sent: int
+    """Packets sent to find out which size the path carries (RFC 8899)."""
     timeouts: int
     queued: int
     """Datagrams waiting to be sent."""

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod black_hole;
 mod ccids;
 mod data;
+mod ecn;
 mod ends;
 mod errors;
 mod limits;

@@ -140,10 +140,12 @@ impl Connection {
             ("datagrams_received", counters.datagrams_delivered),
             ("bytes_received", counters.bytes_received),
             ("datagrams_dropped", counters.datagrams_dropped),
+            ("datagrams_discarded", counters.datagrams_discarded),
             ("packets_sent", counters.packets_sent),
             ("packets_received", counters.packets_received),
             ("marks_received", counters.ce_received),
             ("duplicates", counters.duplicates),
+            ("mtu_probes_sent", counters.mtu_probes_sent),
             ("timeouts", stats.timeouts),
         ] {
             answer.set_item(name, count)?;

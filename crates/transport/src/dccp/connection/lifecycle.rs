@@ -51,6 +51,11 @@ impl Handshake {
         self.greatest = seq;
     }
 
+    /// Whether a Request or Response has left.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.last.is_some()
+    }
+
     /// Takes a round-trip time from a packet that acknowledges `ack`.
     pub(super) fn sample(&mut self, ack: SeqNo, now: Instant) {
         if let Some((seq, sent_at)) = self.last
@@ -376,7 +381,12 @@ impl Connection {
     pub(super) fn expire_timers(&mut self, now: Instant) {
         while let Some(timer) = self.timers.take_due(now) {
             match timer {
-                Timer::Retransmit => self.retransmit(),
+                Timer::Retransmit => {
+                    if self.state == State::Request {
+                        self.ecn_path.fail();
+                    }
+                    self.retransmit();
+                }
                 Timer::GiveUp => self.give_up(now),
                 Timer::Features => {
                     self.features.retransmit();
@@ -396,6 +406,7 @@ impl Connection {
         if self.is_established() {
             self.sender.expire(now);
             self.receiver.expire(now);
+            self.expire_discovery(now);
             if self.paced_until.is_some_and(|at| at <= now) {
                 self.paced_until = None;
             }
