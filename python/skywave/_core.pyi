@@ -500,6 +500,9 @@ class DatagramTooLargeError(NetError):
 class NoPermissionError(NetError):
     """Raw sockets need a privilege that this process lacks."""
 
+class ForkedError(NetError):
+    """The socket belongs to the process of which this one is a fork; open one here."""
+
 class Connection:
     """A DCCP connection: unreliable datagrams under congestion control.
 
@@ -543,13 +546,32 @@ class Connection:
         """Wait until ``try_recv`` has an answer. Cancelling it loses nothing."""
 
     def flush(self, timeout_s: float | None = None) -> None:
-        """Wait until all queued datagrams have left."""
+        """Wait until all queued datagrams have left.
+
+        Raises:
+            NetError: If the connection ends first.
+            TimeoutError: If some are left after ``timeout_s`` seconds.
+
+        """
+
+    def flush_async(self) -> Awaitable[None]:
+        """Do the same as ``flush``, as an awaitable."""
 
     def close(self, timeout_s: float | None = None) -> None:
-        """Send queued datagrams, close the connection, and wait until the peer confirms."""
+        """Send queued datagrams, close the connection, and wait until the peer confirms.
 
-    def close_async(self) -> Awaitable[None]:
-        """Do the same as ``close``, as an awaitable."""
+        Without ``timeout_s``, queued datagrams have the time ``Config.linger`` to leave, and the
+        peer has minutes to confirm.
+
+        Raises:
+            NetError: If the connection ends in another way.
+            TimeoutError: If that is not done within ``timeout_s`` seconds. The connection has then
+                been aborted; the message says how many queued datagrams were discarded.
+
+        """
+
+    def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
+        """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
 
     def abort(self) -> None:
         """End the connection at once with a Reset. Queued datagrams are discarded."""
@@ -646,11 +668,20 @@ class Endpoint:
     ) -> Awaitable[Connection]:
         """Do the same as ``connect``, as an awaitable."""
 
-    def close(self) -> None:
-        """Close all connections, wait until they have ended, and close the socket."""
+    def close(self, timeout_s: float | None = None) -> None:
+        """Close all connections and wait until they have ended.
 
-    def close_async(self) -> Awaitable[None]:
-        """Do the same as ``close``, as an awaitable."""
+        Raises:
+            TimeoutError: If some have not ended within ``timeout_s`` seconds; these have then been
+                aborted.
+
+        """
+
+    def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
+        """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
+
+    def abort(self) -> None:
+        """End all connections at once with Resets. Queued datagrams are discarded."""
 
 def check_config(config: Config) -> None:
     """Raise ``ValueError`` with the first option of a connection that is wrong."""

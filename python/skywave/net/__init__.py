@@ -11,6 +11,10 @@ A listener and a client in one process, over UDP on port 6511 (RFC 6773)::
 
 These calls block; :mod:`skywave.net.aio` has the same API for asyncio.
 
+A fork of the process (``os.fork``, or ``multiprocessing`` with the start method ``fork``) cannot
+use the endpoints and connections that it inherits, and neither closes nor disturbs them: every call
+raises :class:`ForkedError`. It can open endpoints of its own.
+
 If Skywave was built without sockets, importing this module raises
 :class:`~skywave.sockets.NoSocketsError`.
 """
@@ -24,6 +28,7 @@ try:
         ConnectTimeoutError,
         DatagramTooLargeError,
         Endpoint,
+        ForkedError,
         Listener,
         NetError,
         NoPermissionError,
@@ -45,6 +50,7 @@ __all__ = [
     "Connection",
     "DatagramTooLargeError",
     "Endpoint",
+    "ForkedError",
     "Listener",
     "NetError",
     "NoPermissionError",

@@ -68,9 +68,21 @@ class Connection:
             except BlockingIOError:
                 await self._blocking.readable_async()
 
-    async def close(self) -> None:
-        """Send queued datagrams, close the connection, and wait until the peer confirms."""
-        await self._blocking.close_async()
+    async def flush(self) -> None:
+        """Wait until all queued datagrams have left."""
+        await self._blocking.flush_async()
+
+    async def close(self, timeout_s: float | None = None) -> None:
+        """Send queued datagrams, close the connection, and wait until the peer confirms.
+
+        If cancelled, as by ``asyncio.timeout``, closing goes on; ``abort`` ends it.
+
+        Raises:
+            TimeoutError: If that is not done within ``timeout_s`` seconds. The connection has then
+                been aborted; the message says how many queued datagrams were discarded.
+
+        """
+        await self._blocking.close_async(timeout_s)
 
     def abort(self) -> None:
         """End the connection at once with a Reset. Queued datagrams are discarded."""
@@ -167,6 +179,18 @@ class Endpoint:
         """Accept connections on DCCP port ``port``."""
         return Listener(self._blocking.listen(port, config=config))
 
-    async def close(self) -> None:
-        """Close all connections, wait until they have ended, and close the socket."""
-        await self._blocking.close_async()
+    async def close(self, timeout_s: float | None = None) -> None:
+        """Close all connections and wait until they have ended.
+
+        If cancelled, as by ``asyncio.timeout``, closing goes on; ``abort`` ends it.
+
+        Raises:
+            TimeoutError: If some have not ended within ``timeout_s`` seconds; these have then been
+                aborted.
+
+        """
+        await self._blocking.close_async(timeout_s)
+
+    def abort(self) -> None:
+        """End all connections at once with Resets. Queued datagrams are discarded."""
+        self._blocking.abort()

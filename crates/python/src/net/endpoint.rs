@@ -1,22 +1,23 @@
 //! Endpoints and listeners for Python.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
-use pyo3::exceptions::PyBlockingIOError;
+use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3_async_runtimes::tokio::{future_into_py, get_runtime};
 use skywave_net::{EndpointConfig, Peer};
 use tokio::net::lookup_host;
 
 use super::config;
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
-use super::{Handle, block_on, within};
+use super::process::OfProcess;
+use super::runtime::{awaitable, block_on, timed, within};
 
 /// One UDP or raw socket, and the DCCP connections over it.
 #[pyclass(module = "skywave.net", frozen)]
 pub(crate) struct Endpoint {
-    endpoint: skywave_net::Endpoint,
+    endpoint: OfProcess<skywave_net::Endpoint>,
     is_raw: bool,
 }
 
@@ -30,7 +31,7 @@ impl Endpoint {
             let address = resolve(address).await?;
             let endpoint = skywave_net::Endpoint::udp(address, EndpointConfig::default());
             Ok(Self {
-                endpoint: endpoint.map_err(opening)?,
+                endpoint: OfProcess::new(endpoint.map_err(opening)?),
                 is_raw: false,
             })
         })
@@ -44,7 +45,7 @@ impl Endpoint {
             let address = resolve_host(address, 0).await?;
             let endpoint = skywave_net::Endpoint::raw(address.ip(), EndpointConfig::default());
             Ok(Self {
-                endpoint: endpoint.map_err(opening)?,
+                endpoint: OfProcess::new(endpoint.map_err(opening)?),
                 is_raw: true,
             })
         })
@@ -52,22 +53,27 @@ impl Endpoint {
 
     /// The address of the socket.
     #[getter]
-    fn local_address(&self) -> String {
-        let address = self.endpoint.local_address();
-        if self.is_raw {
+    fn local_address(&self) -> PyResult<String> {
+        let address = self.endpoint.get()?.local_address();
+        Ok(if self.is_raw {
             address.ip().to_string()
         } else {
             address.to_string()
-        }
+        })
     }
 
     /// Accept connections on a DCCP port.
     #[pyo3(signature = (port, *, config=None))]
-    fn listen(&self, port: u16, config: Option<&Bound<'_, PyAny>>) -> PyResult<Listener> {
-        let _runtime = get_runtime().enter();
-        let listener = self.endpoint.listen(port, config::read(config)?);
-        let listener = std::sync::Arc::new(listener.map_err(listening)?);
-        Ok(Listener(Handle::new(listener)))
+    fn listen(
+        &self,
+        py: Python<'_>,
+        port: u16,
+        config: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Listener> {
+        let (endpoint, config) = (self.endpoint.get()?, config::read(config)?);
+        let listener = py.detach(|| endpoint.listen(port, config));
+        let listener = Arc::new(listener.map_err(listening)?);
+        Ok(Listener(OfProcess::new(listener)))
     }
 
     /// Connect to a DCCP port of a host.
@@ -80,12 +86,12 @@ impl Endpoint {
         udp_port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Connection> {
-        let config = config::read(config)?;
+        let (endpoint, config) = (self.endpoint.get()?, config::read(config)?);
         block_on(py, async {
             let address = resolve_host(host, udp_port).await?;
             let peer = Peer { address, port };
-            let connection = self.endpoint.connect(peer, config).await;
-            Ok(Connection(Handle::new(connection.map_err(connecting)?)))
+            let connection = endpoint.connect(peer, config).await;
+            Ok(Connection(OfProcess::new(connection.map_err(connecting)?)))
         })
     }
 
@@ -99,65 +105,86 @@ impl Endpoint {
         udp_port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let config = config::read(config)?;
-        let endpoint = self.endpoint.clone();
-        future_into_py(py, async move {
+        let (endpoint, config) = (self.endpoint.get()?.clone(), config::read(config)?);
+        awaitable(py, async move {
             let address = resolve_host(&host, udp_port).await?;
             let connection = endpoint.connect(Peer { address, port }, config).await;
-            Ok(Connection(Handle::new(connection.map_err(connecting)?)))
+            Ok(Connection(OfProcess::new(connection.map_err(connecting)?)))
         })
     }
 
-    /// Close all connections, wait until they have ended, and close the socket.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        block_on(py, async {
-            self.endpoint.shutdown().await;
-            Ok(())
-        })
+    /// Close all connections and wait until they have ended; after `timeout_s`, abort the rest.
+    #[pyo3(signature = (timeout_s=None))]
+    fn close(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<()> {
+        block_on(py, close(self.endpoint.get()?, timeout_s))
     }
 
     /// As `close`, awaitable.
-    fn close_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let endpoint = self.endpoint.clone();
-        future_into_py(py, async move {
-            endpoint.shutdown().await;
-            Ok(())
-        })
+    #[pyo3(signature = (timeout_s=None))]
+    fn close_async<'py>(
+        &self,
+        py: Python<'py>,
+        timeout_s: Option<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let endpoint = self.endpoint.get()?.clone();
+        awaitable(py, async move { close(&endpoint, timeout_s).await })
     }
+
+    /// End all connections at once with Resets.
+    fn abort(&self, py: Python<'_>) -> PyResult<()> {
+        let endpoint = self.endpoint.get()?;
+        py.detach(|| endpoint.abort());
+        Ok(())
+    }
+}
+
+/// Closes an endpoint, and aborts the connections for which that takes longer than `timeout_s`.
+async fn close(endpoint: &skywave_net::Endpoint, timeout_s: Option<f64>) -> PyResult<()> {
+    if timed(timeout_s, endpoint.shutdown()).await.is_some() {
+        return Ok(());
+    }
+    let left = endpoint.stats().connections;
+    endpoint.abort();
+    Err(PyTimeoutError::new_err(format!(
+        "not all connections were closed within {} s; aborted: {left}",
+        timeout_s.unwrap_or_default()
+    )))
 }
 
 /// Accepts connections on one DCCP port.
 #[pyclass(module = "skywave.net", frozen)]
-pub(crate) struct Listener(Handle<std::sync::Arc<skywave_net::Listener>>);
+pub(crate) struct Listener(OfProcess<Arc<skywave_net::Listener>>);
 
 #[pymethods]
 impl Listener {
     /// The DCCP port.
     #[getter]
-    fn port(&self) -> u16 {
-        self.0.port()
+    fn port(&self) -> PyResult<u16> {
+        Ok(self.0.get()?.port())
     }
 
     /// The next connection whose handshake is complete.
     #[pyo3(signature = (timeout_s=None))]
     fn accept(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<Connection> {
-        let accept = async { accepted(&self.0).await };
+        let listener = self.0.get()?;
+        let accept = async { accepted(listener).await };
         block_on(py, within(timeout_s, "connection", accept))
     }
 
     /// The next connection, without waiting; `BlockingIOError` if there is none yet.
     fn try_accept(&self, py: Python<'_>) -> PyResult<Connection> {
-        let accepted = py.detach(|| self.0.try_accept().map_err(ended))?;
+        let listener = self.0.get()?;
+        let accepted = py.detach(|| listener.try_accept().map_err(ended))?;
         accepted.map_or_else(
             || Err(PyBlockingIOError::new_err("there is no connection yet")),
-            |connection| Ok(Connection(Handle::new(connection))),
+            |connection| Ok(Connection(OfProcess::new(connection))),
         )
     }
 
     /// Wait until `try_accept` has an answer. Awaitable; cancelling it loses nothing.
     fn acceptable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let listener = self.0.shared();
-        future_into_py(py, async move {
+        let listener = Arc::clone(self.0.get()?);
+        awaitable(py, async move {
             listener.acceptable().await;
             Ok(())
         })
@@ -166,7 +193,7 @@ impl Listener {
 
 async fn accepted(listener: &skywave_net::Listener) -> PyResult<Connection> {
     let connection = listener.accept().await.map_err(ended)?;
-    Ok(Connection(Handle::new(connection)))
+    Ok(Connection(OfProcess::new(connection)))
 }
 
 async fn resolve(address: &str) -> PyResult<SocketAddr> {

@@ -49,6 +49,12 @@ create_exception!(
     NetError,
     "Raw sockets need a privilege that this process does not have."
 );
+create_exception!(
+    skywave._core,
+    ForkedError,
+    NetError,
+    "The socket belongs to the process of which this one is a fork."
+);
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -61,7 +67,8 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "DatagramTooLargeError",
         py.get_type::<DatagramTooLargeError>(),
     )?;
-    module.add("NoPermissionError", py.get_type::<NoPermissionError>())
+    module.add("NoPermissionError", py.get_type::<NoPermissionError>())?;
+    module.add("ForkedError", py.get_type::<ForkedError>())
 }
 
 pub(super) fn opening(error: OpenError) -> PyErr {
