@@ -23,11 +23,13 @@ from skywave.sockets import NoSocketsError
 
 try:
     from skywave._core import (
+        AddressInUseError,
         BadServiceCodeError,
         Connection,
         ConnectTimeoutError,
         DatagramTooLargeError,
         Endpoint,
+        EndpointClosedError,
         ForkedError,
         Listener,
         NetError,
@@ -37,12 +39,13 @@ try:
     )
 except ImportError as error:
     raise NoSocketsError from error
-from skywave.net.config import Config
+from skywave.net.config import Config, EndpointConfig
 from skywave.net.protocol import UDP_PORT
-from skywave.net.stats import Closed, Stats
+from skywave.net.stats import Closed, EndpointStats, Stats
 
 __all__ = [
     "UDP_PORT",
+    "AddressInUseError",
     "BadServiceCodeError",
     "Closed",
     "Config",
@@ -50,6 +53,9 @@ __all__ = [
     "Connection",
     "DatagramTooLargeError",
     "Endpoint",
+    "EndpointClosedError",
+    "EndpointConfig",
+    "EndpointStats",
     "ForkedError",
     "Listener",
     "NetError",

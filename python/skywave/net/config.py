@@ -1,4 +1,4 @@
-"""The configuration of a connection.
+"""The configurations of a connection and of an endpoint.
 
 Written by ``make schema`` from the core's types and their documentation: do not edit.
 """
@@ -75,3 +75,44 @@ class Config(Part):
     reno: Reno | None = None
     vegas: Vegas | None = None
     vcp: Vcp | None = None
+
+
+@frozen(kw_only=True)
+class EndpointConfig(Part):
+    """The options of an endpoint. Those of its connections are in `Config` (Rust:
+    `dccp::Config`).
+    """
+
+    send_buffer: int | None = 4194304
+    """Requested size of the socket's send buffer in bytes; `None` keeps the system default. The
+    system may grant less. Default: 4 MiB.
+    """
+    receive_buffer: int | None = 4194304
+    """Requested size of the socket's receive buffer in bytes; `None` keeps the system default.
+    The system may grant less (Linux: up to `net.core.rmem_max`). Default: 4 MiB.
+    """
+    send_offload: bool = True
+    """Whether several packets may be passed to the system as one (GSO). Default: yes."""
+    receive_offload: bool = True
+    """Whether the system may deliver several packets as one (GRO). It only joins packets with
+    the same ECN marks. Default: yes.
+    """
+    backlog: int = 1024
+    """The most connections per listener that are in their handshake or waiting to be accepted;
+    further Requests are answered with a Reset, "Too Busy". Default: 1024.
+    """
+    half_open: int = 256
+    """The most half-open handshakes that a listener stores. Beyond that it stores nothing for a
+    Request and answers with an Init Cookie, whose return creates the connection (RFC 4340
+    section 8.1.4). A flood of Requests therefore takes no memory and locks nobody out.
+    Default: 256.
+    """
+    reset_strays: bool = True
+    """Whether packets that belong to no connection are answered with a Reset (RFC 4340 section
+    8.3.1). Turn it off if another program on this host uses DCCP over IP on addresses for
+    which this endpoint also receives. Default: yes.
+    """
+    resets_per_second: int = 1024
+    """The most Resets sent per second outside a connection (RFC 4340 section 8.1.3). Default:
+    1024.
+    """

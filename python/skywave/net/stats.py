@@ -1,4 +1,4 @@
-"""Statistics of a connection."""
+"""Statistics of connections and endpoints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class Closed(TypedDict):
 class Stats(TypedDict):
     """Counters of a connection, and the state of its congestion control.
 
-    CCID 3 and 4 have a rate, all others a window. Fields of the other kind are ``None``.
+    CCID 3 and 4 have a rate, all others a window. Fields of the other kind are ``None``. All values
+    can be written as JSON.
     """
 
     datagrams_sent: int
@@ -39,7 +40,7 @@ class Stats(TypedDict):
     cwnd: float | None
     """Congestion window, in packets."""
     ssthresh: float | None
-    """Slow-start threshold, in packets; initially infinite."""
+    """Slow-start threshold, in packets; ``None`` while it is unbounded, as at first."""
     pipe: int | None
     """Data packets outstanding."""
     lost: int | None
@@ -53,3 +54,32 @@ class Stats(TypedDict):
     loss_event_rate: float | None
     """The loss event rate p."""
     loss_events: int | None
+
+
+class EndpointStats(TypedDict):
+    """Counters of an endpoint, apart from those of its connections.
+
+    They count since the endpoint was opened, except for the first two.
+    """
+
+    connections: int
+    """Connections at present, including handshakes and those that are closing."""
+    time_waits: int
+    """Ended connections whose ports may not be reused yet (TIMEWAIT)."""
+    packets_sent: int
+    send_calls: int
+    """System calls that sent these packets."""
+    packets_received: int
+    """All packets, valid or not."""
+    malformed: int
+    """Packets dropped because they are not valid DCCP packets."""
+    strays: int
+    """Packets that belong to no connection."""
+    too_busy: int
+    """Requests refused because the backlog was full."""
+    cookies_sent: int
+    """Requests answered with an Init Cookie, without storing anything."""
+    send_errors: int
+    """Packets that the system refused to send. A connection sees them as lost."""
+    network_errors: int
+    """Errors reported by the network (ICMP)."""

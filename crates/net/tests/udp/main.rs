@@ -6,6 +6,7 @@ mod ccids;
 mod data;
 mod ends;
 mod errors;
+mod happy_eyeballs;
 mod many;
 mod relay;
 mod stranger;

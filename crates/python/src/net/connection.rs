@@ -122,6 +122,44 @@ impl Connection {
         Ok(())
     }
 
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Close, or abort after an exception.
+    #[pyo3(signature = (kind, _error, _trace))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: Option<&Bound<'_, PyAny>>,
+        _error: Option<&Bound<'_, PyAny>>,
+        _trace: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        match kind {
+            None => self.close(py, None),
+            Some(_) => self.abort(py),
+        }
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// The next datagram; the end once the connection has been closed.
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        self.recv(py, None)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let Ok(connection) = self.0.get() else {
+            return "<skywave.net.Connection of another process>".to_owned();
+        };
+        let end = py.detach(|| connection.end());
+        let state = end.map_or_else(|| "open".to_owned(), |end| reset_code(&end).to_string());
+        let peer = self.peer().unwrap_or_default();
+        format!("<skywave.net.Connection to {peer}, {state}>")
+    }
+
     /// The maximum number of bytes in a datagram (RFC 4340 section 14).
     #[getter]
     fn max_datagram_size(&self, py: Python<'_>) -> PyResult<usize> {
@@ -172,14 +210,7 @@ impl Connection {
         let Some(end) = py.detach(|| connection.end()) else {
             return Ok(None);
         };
-        let code = match end {
-            ConnectionError::Closed => ResetCode::CLOSED,
-            ConnectionError::Refused => ResetCode::CONNECTION_REFUSED,
-            ConnectionError::BadServiceCode => ResetCode::BAD_SERVICE_CODE,
-            ConnectionError::TooBusy => ResetCode::TOO_BUSY,
-            ConnectionError::Reset { code } | ConnectionError::Violation { code } => code,
-            _ => ResetCode::ABORTED,
-        };
+        let code = reset_code(&end);
         let closed = PyDict::new(py);
         closed.set_item("code", code.0)?;
         closed.set_item("name", code.to_string())?;
@@ -199,4 +230,16 @@ async fn close(connection: &skywave_net::Connection, timeout_s: Option<f64>) -> 
          {queued}",
         timeout_s.unwrap_or_default()
     )))
+}
+
+/// Returns the Reset Code that tells how a connection ended.
+fn reset_code(end: &ConnectionError) -> ResetCode {
+    match end {
+        ConnectionError::Closed => ResetCode::CLOSED,
+        ConnectionError::Refused => ResetCode::CONNECTION_REFUSED,
+        ConnectionError::BadServiceCode => ResetCode::BAD_SERVICE_CODE,
+        ConnectionError::TooBusy => ResetCode::TOO_BUSY,
+        ConnectionError::Reset { code } | ConnectionError::Violation { code } => *code,
+        _ => ResetCode::ABORTED,
+    }
 }

@@ -1,5 +1,7 @@
 //! Network errors as Python exceptions.
 
+use std::io::ErrorKind;
+
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -55,6 +57,18 @@ create_exception!(
     NetError,
     "The socket belongs to the process of which this one is a fork."
 );
+create_exception!(
+    skywave._core,
+    AddressInUseError,
+    NetError,
+    "Another socket has the address."
+);
+create_exception!(
+    skywave._core,
+    EndpointClosedError,
+    NetError,
+    "The endpoint has been closed."
+);
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -68,6 +82,8 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         py.get_type::<DatagramTooLargeError>(),
     )?;
     module.add("NoPermissionError", py.get_type::<NoPermissionError>())?;
+    module.add("AddressInUseError", py.get_type::<AddressInUseError>())?;
+    module.add("EndpointClosedError", py.get_type::<EndpointClosedError>())?;
     module.add("ForkedError", py.get_type::<ForkedError>())
 }
 
@@ -75,6 +91,9 @@ pub(super) fn opening(error: OpenError) -> PyErr {
     let text = error.to_string();
     match error {
         OpenError::Permission { .. } => NoPermissionError::new_err(text),
+        OpenError::Bind { source, .. } if source.kind() == ErrorKind::AddrInUse => {
+            AddressInUseError::new_err(text)
+        }
         _ => NetError::new_err(text),
     }
 }
@@ -83,6 +102,7 @@ pub(super) fn listening(error: ListenError) -> PyErr {
     let text = error.to_string();
     match error {
         ListenError::Config(_) | ListenError::PortZero => PyValueError::new_err(text),
+        ListenError::EndpointClosed => EndpointClosedError::new_err(text),
         _ => NetError::new_err(text),
     }
 }
@@ -110,6 +130,7 @@ pub(super) fn ended(error: ConnectionError) -> PyErr {
     let text = error.to_string();
     match error {
         ConnectionError::Refused | ConnectionError::TooBusy => RefusedError::new_err(text),
+        ConnectionError::EndpointClosed => EndpointClosedError::new_err(text),
         ConnectionError::BadServiceCode => BadServiceCodeError::new_err(text),
         ConnectionError::TimedOut => ConnectTimeoutError::new_err(text),
         ConnectionError::Reset { .. }

@@ -1,7 +1,10 @@
 //! Statistics as dictionaries, typed in `skywave/net/stats.py`.
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Map, Value};
+use skywave_net::EndpointStats;
 use skywave_transport::dccp::Stats;
 
 /// Returns a connection's statistics.
@@ -40,5 +43,20 @@ pub(super) fn of_connection<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bou
     )?;
     answer.set_item("loss_event_rate", rate.map(|rate| rate.loss_event_rate))?;
     answer.set_item("loss_events", rate.map(|rate| rate.loss_events))?;
+    Ok(answer)
+}
+
+/// Returns an endpoint's counters, under the names that they have in Rust.
+pub(super) fn of_endpoint<'py>(
+    py: Python<'py>,
+    stats: &EndpointStats,
+) -> PyResult<Bound<'py, PyDict>> {
+    let counters = serde_json::to_value(stats).and_then(serde_json::from_value);
+    let counters: Map<String, Value> =
+        counters.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let answer = PyDict::new(py);
+    for (name, count) in &counters {
+        answer.set_item(name, count.as_u64())?;
+    }
     Ok(answer)
 }
