@@ -94,10 +94,11 @@ fn all_files_arrive() {
 }
 
 /// Each connection starts with a handshake and slow start, so every file takes the same time. After
-/// the handshake TCP sends 4, 8 and 8 segments, and CCID 2 sends 4, 6, 9 and 1.
+/// the handshake TCP sends 4, 8 and 8 segments. CCID 2 sends 4, 6, 9 and 1, and closes after the
+/// acknowledgement of the last, which its receiver delays.
 #[test]
 fn each_file_begins_anew() {
-    for (transport, round_trips) in [(TCP, 4.0), (DCCP, 5.0)] {
+    for (transport, round_trips, varies) in [(TCP, 4.0, 0.02), (DCCP, 6.0, 0.22)] {
         let files = files(&browse(transport, EVEN, "", ""));
         assert!(files.len() >= 60, "{}", files.len());
         let (start, finish, ..) = files[0];
@@ -108,9 +109,10 @@ fn each_file_begins_anew() {
         );
         for (start, finish, bytes, _) in files {
             assert!((19_999..=20_001).contains(&bytes), "{bytes}");
-            // The other flow may delay a file by a few packets.
+            // The other flow may delay a file by a few packets, and the receiver its last
+            // acknowledgement by 200 ms.
             assert!(
-                (finish - start - first).abs() < 0.02,
+                (finish - start - first).abs() < varies,
                 "{} {first}",
                 finish - start
             );

@@ -38,8 +38,13 @@ pub(super) fn config(
 ) -> dccp::Config {
     let rfc = dccp::Config {
         send_queue: SEND_QUEUE,
+        send_queue_bytes: usize::MAX,
         receive_queue: RECEIVE_QUEUE,
+        receive_queue_bytes: usize::MAX,
         linger: LINGER,
+        // A simulated peer is never gone, however long its path is cut.
+        keepalive: None,
+        silence_timeout: None,
         ..dccp::Config::default()
     };
     let base = match spec.profile {

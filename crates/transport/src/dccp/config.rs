@@ -104,11 +104,16 @@ pub struct Config {
     /// [`SendError::QueueFull`](super::SendError::QueueFull). Default: 1000, which a 100 Mbit/s
     /// path drains in 120 ms at 1500 bytes per packet. Memory is allocated as the queue fills.
     pub send_queue: usize,
+    /// The capacity of the send queue, in bytes of data. An empty queue takes a datagram of any
+    /// size. Default: 4 MiB.
+    pub send_queue_bytes: usize,
     /// The capacity of the receive queue, in datagrams; further ones are dropped and reported to
     /// the peer with Drop Code 2 (section 11.7). Default: 1000, which lets a reader lag by fifteen
-    /// batches of 64, the most a socket reads at once. Memory is allocated as the queue fills; a
-    /// peer can fill it with datagrams of up to 64 kB.
+    /// batches of 64, the most a socket reads at once. Memory is allocated as the queue fills.
     pub receive_queue: usize,
+    /// The capacity of the receive queue, in bytes of data; further datagrams are dropped and
+    /// reported likewise. An empty queue takes a datagram of any size. Default: 4 MiB.
+    pub receive_queue_bytes: usize,
     /// Whether a closing server holds TIMEWAIT state itself (by sending a Close) instead of leaving
     /// it to the client (by sending a CloseReq; section 8.3). Default: no.
     pub server_holds_timewait: bool,
@@ -121,8 +126,8 @@ pub struct Config {
     pub backoff_limit: Duration,
     /// When a client in REQUEST gives up (section 8.1.1). Default: 3 min.
     pub request_give_up: Duration,
-    /// When an endpoint in RESPOND, PARTOPEN, CLOSEREQ or CLOSING gives up: 4MSL (sections 8.1.3
-    /// and 8.1.5). Default: 8 min.
+    /// When an endpoint in RESPOND or PARTOPEN gives up: 4MSL (sections 8.1.3 and 8.1.5). Also in
+    /// CLOSEREQ and CLOSING without [`silence_timeout`](Self::silence_timeout). Default: 8 min.
     pub handshake_give_up: Duration,
     /// Time until a client in PARTOPEN repeats its acknowledgement (section 8.1.5). Default: 200
     /// ms.
@@ -138,9 +143,24 @@ pub struct Config {
     pub features_wait: bool,
     /// How long TIMEWAIT lasts: 2MSL (section 8.3). Default: 4 min.
     pub timewait: Duration,
-    /// How long `close` keeps sending queued datagrams before discarding the rest. Default: 30 s,
-    /// in which a full queue leaves at 400 kbit/s with 1500-byte packets.
+    /// How long `close` keeps sending queued datagrams, and then waits for their acknowledgement,
+    /// before it discards the rest. Default: 30 s, in which a full queue leaves at 400 kbit/s with
+    /// 1500-byte packets.
     pub linger: Duration,
+    /// After this long without a packet from the peer, a Sync asks for one; `None` for never. It
+    /// finds peers that are gone while neither end has data to send, and keeps the bindings of
+    /// middleboxes alive. RFC 8085 section 3.5 advises against less than 15 s. Each connection
+    /// shortens it at random, by up to a sixteenth, so that many do not ask at once. Default: 2 min.
+    pub keepalive: Option<Duration>,
+    /// How long the peer may stay silent although it owes an answer, to data, a Sync, a CloseReq or
+    /// a Close, before the connection is reset with code 2, "Aborted"; `None` for ever, or in
+    /// CLOSEREQ and CLOSING for `handshake_give_up`. In OPEN, Syncs ask it after one, two and three
+    /// quarters of that time. Default: 30 s.
+    pub silence_timeout: Option<Duration>,
+    /// How long a connection may carry no data in either direction before it is reset with code 2,
+    /// "Aborted"; `None` for ever. It also ends connections with a peer that answers but sends
+    /// nothing. Default: none.
+    pub idle_timeout: Option<Duration>,
     /// The most Syncs sent per second in response to invalid packets (section 7.5.4). Default: 8.
     pub syncs_per_second: u32,
     /// The most Resets sent per second outside a connection (section 8.1.3). Default: 1024.
@@ -173,7 +193,9 @@ impl Default for Config {
             path_mtu: PATH_MTU_MAX,
             lower_headers: 20,
             send_queue: 1000,
+            send_queue_bytes: 4 << 20,
             receive_queue: 1000,
+            receive_queue_bytes: 4 << 20,
             server_holds_timewait: false,
             request_retry: Duration::from_secs(1),
             backoff_limit: Duration::from_secs(64),
@@ -184,6 +206,9 @@ impl Default for Config {
             features_wait: false,
             timewait: Duration::from_secs(240),
             linger: Duration::from_secs(30),
+            keepalive: Some(Duration::from_secs(120)),
+            silence_timeout: Some(Duration::from_secs(30)),
+            idle_timeout: None,
             syncs_per_second: 8,
             resets_per_second: 1024,
         }
@@ -232,6 +257,9 @@ pub enum ConfigError {
     /// A Path MTU out of range.
     #[error("path_mtu {0} is out of range; give 576 to 65535 bytes")]
     PathMtu(u32),
+    /// A time of liveness that is zero.
+    #[error("{0} is zero; give a time, or none to switch it off")]
+    ZeroTimeout(&'static str),
     /// Ack Ratio zero.
     #[error("ack_ratio is zero; give at least 1 data packet per acknowledgement")]
     AckRatio,
@@ -320,6 +348,15 @@ impl Config {
         }
         if !(PATH_MTU_MIN..=PATH_MTU_MAX).contains(&self.path_mtu) {
             return Err(ConfigError::PathMtu(self.path_mtu));
+        }
+        for (name, value) in [
+            ("keepalive", self.keepalive),
+            ("silence_timeout", self.silence_timeout),
+            ("idle_timeout", self.idle_timeout),
+        ] {
+            if value == Some(Duration::ZERO) {
+                return Err(ConfigError::ZeroTimeout(name));
+            }
         }
         for (name, value) in [
             ("checksum_coverage", self.checksum_coverage),

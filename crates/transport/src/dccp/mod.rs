@@ -23,7 +23,12 @@
 //! - A duplicated datagram is delivered once.
 //! - A server acknowledges an Ack that shows its client to be in PARTOPEN, so that an idle
 //!   connection leaves that state too.
-//! - Close is repeated for [`Config::handshake_give_up`], then the connection is reset.
+//! - Close is repeated for [`Config::silence_timeout`], then the connection is reset.
+//! - A Close or CloseReq leaves only after the data sent before it has been acknowledged, or a little
+//!   later than that should have happened: on a path that reorders packets, it would otherwise
+//!   overtake data and end the connection before that arrives.
+//! - Syncs ask a silent peer whether it is still there ([`Config::keepalive`],
+//!   [`Config::silence_timeout`]).
 
 mod ackvec;
 pub mod ccid;
@@ -35,7 +40,9 @@ mod data_dropped;
 mod features;
 mod half;
 mod listener;
+mod liveness;
 pub mod mechanism;
+mod queue;
 mod quick_start;
 mod sequence;
 mod state;

@@ -14,18 +14,21 @@ pub(crate) enum Timer {
     Features,
     /// Ends TIMEWAIT.
     TimeWait,
-    /// Discards what `close` has not managed to send.
+    /// Discards what `close` has not managed to send, and waits no longer for acknowledgements.
     Linger,
+    /// Looks whether the peer is still there, and whether the connection is used.
+    Liveness,
 }
 
 impl Timer {
-    const COUNT: usize = 5;
+    const COUNT: usize = 6;
     const ALL: [Self; Self::COUNT] = [
         Self::Retransmit,
         Self::GiveUp,
         Self::Features,
         Self::TimeWait,
         Self::Linger,
+        Self::Liveness,
     ];
 }
 
@@ -42,6 +45,12 @@ impl TimerTable {
     /// Sets `timer` to fire at `at`, replacing any earlier setting.
     pub(crate) const fn set(&mut self, timer: Timer, at: Instant) {
         self.0[timer as usize] = at;
+    }
+
+    /// Sets `timer` to fire at `at`, unless it fires earlier.
+    pub(crate) fn set_at_most(&mut self, timer: Timer, at: Instant) {
+        let earlier = &mut self.0[timer as usize];
+        *earlier = at.min(*earlier);
     }
 
     /// Stops `timer`.
@@ -76,7 +85,7 @@ impl TimerTable {
 }
 
 /// The shortest interval: with zero, time would not advance between two attempts.
-const SHORTEST: Duration = Duration::from_millis(1);
+pub(crate) const SHORTEST: Duration = Duration::from_millis(1);
 
 /// An interval that doubles each time, up to a limit.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,6 +10,7 @@ use skywave_wire::dccp::ServiceCode;
 
 use super::Connection;
 use crate::dccp::ccid::HcSender;
+use crate::dccp::queue::Queue;
 use crate::dccp::{Ccid, Datagram, Event, QuickStartStats, Role, SendError, State, Stats};
 #[cfg(doc)]
 use crate::dccp::{Config, Counters};
@@ -53,8 +54,12 @@ impl Connection {
         while let Some(first) = datagrams.front() {
             self.admit(first.len())?;
             let (room, mps) = (self.send_room(), self.mps() as usize);
-            let fitting = datagrams.iter().take_while(|next| next.len() <= mps);
-            let count = fitting.take(room).count();
+            let mut bytes = self.send_queue.bytes();
+            let fitting = datagrams.iter().skip(1).take_while(|next| {
+                bytes += next.len();
+                next.len() <= mps && bytes + first.len() <= self.config.send_queue_bytes
+            });
+            let count = 1 + fitting.take(room.saturating_sub(1)).count();
             let taken = datagrams.drain(..count).map(Payload::from);
             self.send_queue.extend(taken);
         }
@@ -74,7 +79,7 @@ impl Connection {
         if size > mps as usize {
             return Err(SendError::TooLarge { size, mps });
         }
-        if self.send_queue.len() >= self.config.send_queue {
+        if !self.send_queue.has_room(self.send_limit(), size) {
             self.was_full = true;
             return Err(SendError::QueueFull);
         }
@@ -83,13 +88,7 @@ impl Connection {
 
     /// Returns the next received datagram, in order of arrival.
     pub fn recv(&mut self) -> Option<Datagram> {
-        let datagram = self.receive_queue.pop_front();
-        if self.receive_queue.is_empty() {
-            // Start again at the beginning of the buffer, which is in the cache, instead of cycling
-            // through a ring that was once full.
-            self.receive_queue.clear();
-        }
-        datagram
+        self.receive_queue.pop_front()
     }
 
     /// Returns the next event.
@@ -108,12 +107,12 @@ impl Connection {
     /// with Drop Code 1 (section 11.7.2), which makes the peer stop sending it.
     pub fn stop_listening(&mut self) {
         self.is_listening = false;
-        self.receive_queue = VecDeque::new();
+        self.receive_queue = Queue::default();
     }
 
     /// Closes the connection: accepts no more datagrams, sends queued ones for at most
-    /// [`Config::linger`], then closes (RFC 4340 section 8.3). Before the connection is
-    /// established, this is [`abort`](Self::abort).
+    /// [`Config::linger`], waits a little until they have been acknowledged, then closes (RFC 4340
+    /// section 8.3). Before the connection is established, this is [`abort`](Self::abort).
     pub fn close(&mut self, now: Instant) {
         match self.state {
             State::PartOpen | State::Open => self.request_close(now),
@@ -174,9 +173,28 @@ impl Connection {
         self.sender.failure()
     }
 
-    /// How many more datagrams fit the send queue.
+    /// How many more datagrams fit the send queue, if they are small.
     pub fn send_room(&self) -> usize {
-        self.config.send_queue.saturating_sub(self.send_queue.len())
+        let limit = self.send_limit();
+        let is_full = self.send_queue.bytes() >= limit.bytes && !self.send_queue.is_empty();
+        let room = limit.datagrams.saturating_sub(self.send_queue.len());
+        if is_full { 0 } else { room }
+    }
+
+    /// The bytes of data in both queues.
+    pub const fn queued_bytes(&self) -> usize {
+        self.send_queue.bytes() + self.receive_queue.bytes()
+    }
+
+    /// Sets whether the driver is short of memory. While it is, either queue takes a datagram only
+    /// if it is empty, so that every connection still makes progress.
+    pub const fn set_memory_pressure(&mut self, is_short: bool) {
+        self.memory_pressure = is_short;
+    }
+
+    /// Whether it ended because it carried no data for [`Config::idle_timeout`].
+    pub const fn ended_idle(&self) -> bool {
+        self.ended_idle
     }
 
     /// The number of datagrams ready to be read.

@@ -85,7 +85,7 @@ impl Connection {
             options.push(DccpOption::rtt_estimate(self.sender.srtt()));
         }
         let ecn = self.ecn(data.is_some());
-        self.count_sent(packet_type, data, 1);
+        self.count_sent(now, packet_type, data, 1);
         if self.state == State::PartOpen {
             self.rearm_partopen(now);
         }
@@ -245,11 +245,19 @@ impl Connection {
     }
 
     /// Counts `packets` sent, each with `data` bytes of data.
-    pub(super) fn count_sent(&mut self, packet_type: PacketType, data: Option<u32>, packets: u64) {
+    pub(super) fn count_sent(
+        &mut self,
+        now: Instant,
+        packet_type: PacketType,
+        data: Option<u32>,
+        packets: u64,
+    ) {
         self.counters.packets_sent += packets;
         if let Some(bytes) = data {
             self.counters.data_packets_sent += packets;
             self.counters.bytes_sent += packets * u64::from(bytes);
+            self.last_data = self.seq.gss;
+            self.expect_answer(now);
         }
         // Section 7.7: a Request or Response counts as a data packet, with or without data.
         let counts_as_data = matches!(

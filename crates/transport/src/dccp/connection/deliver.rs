@@ -28,7 +28,7 @@ impl Connection {
         let refusal = if may_not {
             Some(DropCode::ProtocolConstraints)
         } else {
-            self.refusal(is_corrupted)
+            self.refusal(is_corrupted, packet.payload.len())
         };
         match refusal {
             Some(code) => self.drop_data(packet.seq, code),
@@ -46,23 +46,23 @@ impl Connection {
     /// covers the data.
     #[inline(always)]
     pub(super) fn accept_plain_data(&mut self, seq: SeqNo, data: Payload) {
-        match self.refusal(false) {
+        match self.refusal(false, data.len()) {
             Some(code) => self.drop_data(seq, code),
             None => self.deliver(data, false),
         }
     }
 
-    /// The reason to refuse the data, if any: the application takes none now, or the data is
+    /// The reason to refuse data of `bytes`, if any: the application takes none now, or the data is
     /// corrupted.
     #[inline(always)]
-    fn refusal(&self, is_corrupted: bool) -> Option<DropCode> {
+    fn refusal(&self, is_corrupted: bool, bytes: usize) -> Option<DropCode> {
         if !self.ecn_is_settled() {
             Some(DropCode::ProtocolConstraints)
         } else if !self.is_listening {
             Some(DropCode::NotListening)
         } else if is_corrupted && !self.config.deliver_corrupted {
             Some(DropCode::Corrupt)
-        } else if self.receive_queue.len() >= self.config.receive_queue {
+        } else if !self.receive_queue.has_room(self.receive_limit(), bytes) {
             Some(DropCode::ReceiveBuffer)
         } else {
             None

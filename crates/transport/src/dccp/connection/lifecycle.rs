@@ -1,5 +1,6 @@
 //! State transitions: timers, handshake timing and resets (RFC 4340 sections 8.1 and 8.3).
 
+use rand::Rng as _;
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{Packet, ResetCode, SeqNo, ServiceCode};
 
@@ -7,6 +8,7 @@ use super::transmit::Outbox;
 use super::{Connection, Role, State};
 use crate::dccp::ccid::{HcReceiver, HcSender};
 use crate::dccp::features::{Feature, Location, SEQUENCE_WINDOW_MAX};
+use crate::dccp::liveness::{Liveness, Verdict};
 use crate::dccp::timer::Timer;
 use crate::dccp::{Event, Origin};
 
@@ -19,6 +21,13 @@ const LISTEN_INTERVAL: Duration = Duration::from_millis(200);
 /// Requests, if it sent several: the interval doubles each time (section 8.1.1), and the client
 /// stops once a Response arrives.
 const ROUND_TRIP_LIMIT: u64 = 3;
+
+/// How long `close` waits for acknowledgements after the last data has left: this many round-trip
+/// times, which is a few retransmission timeouts, but at least [`SETTLE_MIN`], since a peer may
+/// delay its acknowledgement (RFC 4341 section 6.1) or, like Linux with CCID 2, never acknowledge a
+/// single packet.
+const SETTLE_ROUND_TRIPS: u64 = 6;
+const SETTLE_MIN: Duration = Duration::from_secs(1);
 
 /// The Requests or Responses sent so far, which give the first round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,6 +146,43 @@ impl Connection {
         self.timers.stop(Timer::Retransmit);
         self.timers.stop(Timer::GiveUp);
         self.watch_negotiation(now);
+        let is_asked = self.config.keepalive.is_some();
+        let random = if is_asked { self.rng.next_u64() } else { 0 };
+        self.liveness = Liveness::new(now, random);
+        self.judge_liveness(now);
+    }
+
+    /// Reports that data has left, which the peer must acknowledge.
+    #[inline(always)]
+    pub(super) fn expect_answer(&mut self, now: Instant) {
+        let heard = self.last_valid.unwrap_or_default();
+        let look = self.liveness.on_data_sent(now, heard, &self.config);
+        if let Some(at) = look
+            && self.state == State::Open
+        {
+            self.timers.set_at_most(Timer::Liveness, at);
+        }
+    }
+
+    /// Asks a silent peer whether it is there, or ends the connection.
+    fn judge_liveness(&mut self, now: Instant) {
+        if self.state != State::Open {
+            return;
+        }
+        let heard = self.last_valid.unwrap_or(now);
+        let next = match self.liveness.judge(now, heard, &self.config) {
+            Verdict::Wait(next) => next,
+            Verdict::Ask(next) => {
+                self.outbox.sync = Some(self.seq.gsr);
+                next
+            }
+            Verdict::Silent => return self.give_up(now),
+            Verdict::Idle => {
+                self.ended_idle = true;
+                return self.give_up(now);
+            }
+        };
+        self.timers.set(Timer::Liveness, next);
     }
 
     /// Handles the application's request to close: queued data goes first.
@@ -146,14 +192,31 @@ impl Connection {
         }
         self.closing = true;
         self.timers.set(Timer::Linger, now + self.config.linger);
-        self.close_when_empty(now);
+        self.continue_closing(now);
     }
 
-    /// Continues `close` once the send queue is empty.
-    pub(super) fn close_when_empty(&mut self, now: Instant) {
+    /// Continues `close` once the send queue is empty: when the peer has what was sent, or should
+    /// have had it long since, the CloseReq or Close leaves.
+    pub(super) fn continue_closing(&mut self, now: Instant) {
         if !self.closing || !self.is_established() || !self.send_queue.is_empty() {
             return;
         }
+        if self.has_settled() {
+            self.finish_closing(now);
+        } else if !core::mem::replace(&mut self.settling, true) {
+            let patience = (self.rtt() * SETTLE_ROUND_TRIPS).max(SETTLE_MIN);
+            self.timers.set_at_most(Timer::Linger, now + patience);
+        }
+    }
+
+    /// Whether the peer has acknowledged the last data packet, and no earlier one is outstanding.
+    fn has_settled(&self) -> bool {
+        let congestion = self.sender.congestion();
+        let is_outstanding = congestion.window().is_some_and(|window| window.pipe > 0);
+        !is_outstanding && !self.seq.gar.is_before(self.last_data)
+    }
+
+    fn finish_closing(&mut self, now: Instant) {
         if self.role == Role::Server && !self.config.server_holds_timewait {
             self.enter_ending(now, State::CloseReq);
         } else {
@@ -177,8 +240,9 @@ impl Connection {
         };
         self.backoff.reset();
         self.timers.stop_all();
-        self.timers
-            .set(Timer::GiveUp, now + self.config.handshake_give_up);
+        let patience = self.config.silence_timeout;
+        let patience = patience.unwrap_or(self.config.handshake_give_up);
+        self.timers.set(Timer::GiveUp, now + patience);
     }
 
     /// Handles the Reset with which the peer ended the connection.
@@ -322,8 +386,11 @@ impl Connection {
                 Timer::TimeWait => self.enter_closed(),
                 Timer::Linger => {
                     self.send_queue = Default::default();
-                    self.close_when_empty(now);
+                    if self.closing && self.is_established() {
+                        self.finish_closing(now);
+                    }
                 }
+                Timer::Liveness => self.judge_liveness(now),
             }
         }
         if self.is_established() {

@@ -42,7 +42,9 @@ use super::ccid::{HcReceiver, HcSender};
 use super::data_dropped::DataDropped;
 use super::features::Features;
 use super::half::{self, Sender};
+use super::liveness::Liveness;
 use super::mechanism::ReceiverHalf;
+use super::queue::{Limit, Queue};
 use super::quick_start::Exchange;
 use super::sequence::{SequenceNumbers, Windows};
 use super::stray::Strays;
@@ -97,13 +99,17 @@ pub struct Connection {
     listens: u8,
     /// When the last valid packet arrived.
     last_valid: Option<Instant>,
+    liveness: Liveness,
+    /// The sequence number of the last data packet sent; one before the first packet's if there is
+    /// none.
+    last_data: SeqNo,
     /// When the Ack Ratio or the Sequence Window was last requested.
     last_declared: Option<Instant>,
     /// When pacing permits the next datagram.
     paced_until: Option<Instant>,
 
-    send_queue: VecDeque<Payload>,
-    receive_queue: VecDeque<Datagram>,
+    send_queue: Queue<Payload>,
+    receive_queue: Queue<Datagram>,
     events: VecDeque<Event>,
     /// The number of consecutive non-data packets sent last (section 7.7).
     non_data_run: u64,
@@ -116,6 +122,12 @@ pub struct Connection {
     cookies: Box<[OptionBytes]>,
     /// Whether the application has asked to close.
     closing: bool,
+    /// Whether closing waits only for acknowledgements: everything queued was sent.
+    settling: bool,
+    /// Whether it ended because it carried no data for [`Config::idle_timeout`].
+    ended_idle: bool,
+    /// Whether the driver is short of memory, so that each queue holds one datagram at most.
+    memory_pressure: bool,
     /// Whether a datagram was refused because the queue was full.
     was_full: bool,
     peer_not_listening: bool,
@@ -261,10 +273,12 @@ impl Connection {
             handshake: Handshake::default(),
             listens: 0,
             last_valid: None,
+            liveness: Liveness::default(),
+            last_data: iss.previous(),
             last_declared: None,
             paced_until: None,
-            send_queue: VecDeque::new(),
-            receive_queue: VecDeque::new(),
+            send_queue: Queue::default(),
+            receive_queue: Queue::default(),
             events: VecDeque::new(),
             non_data_run: 0,
             echo: None,
@@ -272,6 +286,9 @@ impl Connection {
             quick_start,
             cookies: Box::default(),
             closing: false,
+            settling: false,
+            ended_idle: false,
+            memory_pressure: false,
             was_full: false,
             peer_not_listening: false,
             is_listening: true,
@@ -293,6 +310,27 @@ impl Connection {
     fn rtt(&self) -> Duration {
         let known = self.sender.srtt().or(self.handshake.rtt);
         known.unwrap_or(DEFAULT_RTT).max(MIN_RTT)
+    }
+
+    /// What the send queue may hold.
+    #[inline(always)]
+    fn send_limit(&self) -> Limit {
+        self.limit(self.config.send_queue, self.config.send_queue_bytes)
+    }
+
+    /// What the receive queue may hold.
+    #[inline(always)]
+    fn receive_limit(&self) -> Limit {
+        self.limit(self.config.receive_queue, self.config.receive_queue_bytes)
+    }
+
+    #[inline(always)]
+    fn limit(&self, datagrams: usize, bytes: usize) -> Limit {
+        let most = if self.memory_pressure { 1 } else { usize::MAX };
+        Limit {
+            datagrams: datagrams.min(most),
+            bytes,
+        }
     }
 
     /// The current widths of the validity windows.

@@ -164,10 +164,7 @@ impl Connection {
         if mps == before {
             return;
         }
-        let waiting = self.send_queue.len();
-        self.send_queue
-            .retain(|datagram| datagram.len() <= mps as usize);
-        let discarded = waiting - self.send_queue.len();
+        let discarded = self.send_queue.remove_longer(mps as usize);
         self.events.push_back(Event::PathMtu { mps, discarded });
     }
 

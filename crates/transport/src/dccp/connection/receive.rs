@@ -12,6 +12,7 @@ use skywave_wire::dccp::{Kind, OptionList, Packet, PacketType, ResetCode, SeqNo,
 use super::{Connection, Role, State};
 use crate::dccp::ackvec::{Vector, vectors};
 use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedPacket};
+use crate::dccp::queue::Queue;
 use crate::dccp::{Event, Origin};
 
 /// Whether to continue with the next step.
@@ -227,7 +228,7 @@ impl Connection {
         ecn: Ecn,
         packet: &Packet,
     ) -> ControlFlow<(), Arrival> {
-        self.count_received(carried_data(packet), ecn, 1);
+        self.count_received(now, carried_data(packet), ecn, 1);
         let ndp_count = self.process_options(now, packet)?;
         let is_new = self.ack_vector.record(packet.seq, ecn);
         if !is_new {
@@ -272,7 +273,7 @@ impl Connection {
         }
         if self.sender.peer_stopped_listening() && !self.peer_not_listening {
             self.peer_not_listening = true;
-            self.send_queue.clear();
+            self.send_queue = Queue::default();
             self.events.push_back(Event::PeerNotListening);
         }
         self.declare_wishes(now);
@@ -403,7 +404,13 @@ impl Connection {
     }
 
     /// Counts `packets` received, each with `data` bytes of data.
-    pub(super) fn count_received(&mut self, data: Option<u32>, ecn: Ecn, packets: u64) {
+    pub(super) fn count_received(
+        &mut self,
+        now: Instant,
+        data: Option<u32>,
+        ecn: Ecn,
+        packets: u64,
+    ) {
         self.counters.packets_received += packets;
         if ecn.is_ce() {
             self.counters.ce_received += packets;
@@ -411,6 +418,7 @@ impl Connection {
         if let Some(bytes) = data {
             self.counters.data_packets_received += packets;
             self.counters.bytes_received += packets * u64::from(bytes);
+            self.liveness.on_data_received(now);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Fast paths for packets that arrive or leave together: common work is done once per train.
 
-use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use bytes::{Buf, Bytes};
@@ -10,6 +9,7 @@ use skywave_wire::{Checksum, Ecn, Payload};
 
 use super::{Connection, State};
 use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedTrain, SentTrain};
+use crate::dccp::queue::Queue;
 use crate::{Drain, Transmit};
 
 impl Connection {
@@ -92,7 +92,7 @@ impl Connection {
             self.trains.received += u64::from(train.count > 1);
         }
         self.last_valid = Some(now);
-        self.count_received(Some(train.data), train.ecn, train.count);
+        self.count_received(now, Some(train.data), train.ecn, train.count);
         self.ack_vector
             .record_train(train.first, train.count, train.ecn);
         self.receiver.on_train_received(now, &train);
@@ -137,7 +137,7 @@ impl Connection {
         {
             self.trains.sent += u64::from(count > 1);
         }
-        self.count_sent(PacketType::Data, Some(sent.data), count);
+        self.count_sent(now, PacketType::Data, Some(sent.data), count);
         self.sender.on_train_sent(now, &sent);
         step
     }
@@ -178,7 +178,7 @@ pub struct Train<'a> {
     header: DataHeader,
     size: usize,
     permitted: u64,
-    queue: &'a mut VecDeque<Payload>,
+    queue: &'a mut Queue<Payload>,
 }
 
 impl Train<'_> {
@@ -214,7 +214,7 @@ impl Train<'_> {
             header.seq = header.seq.next();
             count += 1;
         }
-        self.queue.drain(..count);
+        self.queue.remove_front(count, self.size);
         self.header = header;
         self.permitted -= count as u64;
         result

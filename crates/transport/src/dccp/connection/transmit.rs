@@ -89,7 +89,7 @@ impl Connection {
             Some(Turn::DataAck) => Some(self.data_ack(now)),
             Some(Turn::Ack) => Some(self.acknowledge(now)),
             None => {
-                self.close_when_empty(now);
+                self.continue_closing(now);
                 core::mem::take(&mut self.outbox.ending).then(|| self.ending(now))
             }
         }

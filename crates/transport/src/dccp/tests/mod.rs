@@ -8,6 +8,7 @@ mod invitation;
 mod kind;
 mod limits;
 mod listener;
+mod liveness;
 #[path = "../../../tests/support/load_vectors.rs"]
 mod load_vectors;
 mod model;

@@ -13,6 +13,7 @@ fn two_connections_agree() {
         minimum_checksum_coverage: 1,
         checksum_coverage: 1,
         send_data_checksum: true,
+        keepalive: None,
         ..Config::default()
     };
     let mut pair = Pair::open(wishes.clone(), wishes);

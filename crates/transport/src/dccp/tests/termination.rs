@@ -92,8 +92,12 @@ fn server_does_not_obey_closereq() {
 /// per 64 s.
 #[test]
 fn close_is_retransmitted() {
+    let patient = Config {
+        silence_timeout: None,
+        ..Config::default()
+    };
     for (side, kind) in [(Client, PacketType::Close), (Server, PacketType::CloseReq)] {
-        let mut pair = Pair::opened();
+        let mut pair = Pair::open(patient.clone(), patient.clone());
         pair.network = Box::new(|_| Fate::Drop);
         let (before, start) = (pair.log.len(), pair.now);
         pair.close(side);

@@ -11,6 +11,9 @@ fn under(ccid: Ccid) -> Config {
         sender_ccids: vec![ccid],
         receiver_ccids: vec![ccid],
         send_queue: 1_000_000,
+        send_queue_bytes: usize::MAX,
+        silence_timeout: None,
+        receive_queue_bytes: usize::MAX,
         receive_queue: 1_000_000,
         ..Config::default()
     }
