@@ -495,6 +495,9 @@ class ConnectTimeoutError(NetError):
 class ResetError(NetError):
     """The connection was ended by a Reset other than that of a normal close."""
 
+class AbortedError(ResetError):
+    """The connection was aborted by this end."""
+
 class DatagramTooLargeError(NetError):
     """The datagram is larger than the path allows."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,16 +24,33 @@ JsonOption = Annotated[
 ]
 
 
-def out() -> Console:
-    """Return the console for results, 120 columns wide if stdout is a file or a pipe."""
-    console = Console()
-    return console if console.is_terminal else Console(width=WIDTH_OF_A_PIPE)
+def out(*, stderr: bool = False, markup: bool = True) -> Console:
+    """Return the console for results, 120 columns wide if it writes to a file or a pipe.
+
+    Without ``markup`` it prints texts as they are. Texts from outside need that: in an IPv6
+    address, brackets look like markup, and numbers between colons like an emoji.
+    """
+    console = Console(stderr=stderr)
+    width = None if console.is_terminal else WIDTH_OF_A_PIPE
+    return Console(stderr=stderr, width=width, markup=markup, emoji=False, highlight=markup)
 
 
 def print_json(document: Any, *, line: bool = False) -> None:
-    """Print a document on stdout, on a single line if ``line``."""
-    sys.stdout.write(json.dumps(document, indent=None if line else 2) + "\n")
+    """Print a document on stdout, on a single line if ``line``. JSON has no NaN: it is null."""
+    text = json.dumps(_finite(document), indent=None if line else 2, allow_nan=False)
+    sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with null in the place of numbers that JSON cannot express."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value
 
 
 def choose(given: str, known: Collection[str], what: str) -> str:

@@ -23,6 +23,7 @@ from skywave.sockets import NoSocketsError
 
 try:
     from skywave._core import (
+        AbortedError,
         AddressInUseError,
         BadServiceCodeError,
         Connection,
@@ -45,6 +46,7 @@ from skywave.net.stats import Closed, EndpointStats, Stats
 
 __all__ = [
     "UDP_PORT",
+    "AbortedError",
     "AddressInUseError",
     "BadServiceCodeError",
     "Closed",

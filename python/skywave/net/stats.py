@@ -43,6 +43,8 @@ class Stats(TypedDict):
     """Slow-start threshold, in packets; ``None`` while it is unbounded, as at first."""
     pipe: int | None
     """Data packets outstanding."""
+    acknowledged: int | None
+    """Data packets that the peer has acknowledged."""
     lost: int | None
     """Data packets sent and known to be lost."""
     marked: int | None

@@ -41,6 +41,12 @@ create_exception!(
 );
 create_exception!(
     skywave._core,
+    AbortedError,
+    ResetError,
+    "This end aborted the connection."
+);
+create_exception!(
+    skywave._core,
     DatagramTooLargeError,
     NetError,
     "The datagram is larger than the path takes."
@@ -77,6 +83,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BadServiceCodeError", py.get_type::<BadServiceCodeError>())?;
     module.add("ConnectTimeoutError", py.get_type::<ConnectTimeoutError>())?;
     module.add("ResetError", py.get_type::<ResetError>())?;
+    module.add("AbortedError", py.get_type::<AbortedError>())?;
     module.add(
         "DatagramTooLargeError",
         py.get_type::<DatagramTooLargeError>(),
@@ -133,9 +140,8 @@ pub(super) fn ended(error: ConnectionError) -> PyErr {
         ConnectionError::EndpointClosed => EndpointClosedError::new_err(text),
         ConnectionError::BadServiceCode => BadServiceCodeError::new_err(text),
         ConnectionError::TimedOut => ConnectTimeoutError::new_err(text),
-        ConnectionError::Reset { .. }
-        | ConnectionError::Violation { .. }
-        | ConnectionError::Aborted => ResetError::new_err(text),
+        ConnectionError::Aborted => AbortedError::new_err(text),
+        ConnectionError::Reset { .. } | ConnectionError::Violation { .. } => ResetError::new_err(text),
         _ => NetError::new_err(text),
     }
 }

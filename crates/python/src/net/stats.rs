@@ -33,6 +33,7 @@ pub(super) fn of_connection<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bou
     let ssthresh = window.map(|window| window.ssthresh);
     answer.set_item("ssthresh", ssthresh.filter(|packets| packets.is_finite()))?;
     answer.set_item("pipe", window.map(|window| window.pipe))?;
+    answer.set_item("acknowledged", window.map(|window| window.acked))?;
     answer.set_item("lost", window.map(|window| window.lost))?;
     answer.set_item("marked", window.map(|window| window.marked))?;
     let rate = stats.congestion.rate();
