@@ -248,10 +248,12 @@ class Exchange:
     ) -> dict[str, Any]:
         closed, stats = self.connection.closed, self.connection.stats()
         acknowledged = stats["acknowledged"]
+        # An interrupt may come between sending a datagram and counting it.
+        datagrams = max(self._sent, stats["datagrams_sent"])
         sent: dict[str, Any] = {
-            "datagrams": self._sent,
-            "bytes": self._sent_bytes,
-            "discarded": max(0, self._sent - stats["datagrams_sent"]),
+            "datagrams": datagrams,
+            "bytes": max(self._sent_bytes, stats["bytes_sent"]),
+            "discarded": datagrams - stats["datagrams_sent"],
             "unacknowledged": (
                 None if acknowledged is None else max(0, stats["datagrams_sent"] - acknowledged)
             ),

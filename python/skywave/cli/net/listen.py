@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -22,6 +22,7 @@ from skywave.cli.net.exchange import (
     Exchange,
     IdleOption,
 )
+from skywave.cli.net.exchanges import Exchanges
 from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
 from skywave.cli.net.send import DATAGRAM, FAILED, LARGEST, generated
@@ -29,12 +30,9 @@ from skywave.net.file import Assembly
 from skywave.quantities import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from skywave.net import Connection
 
 MOST_AT_ONCE = 64
-LOOK_S = 0.2
 
 
 def listen(
@@ -133,39 +131,21 @@ def listen(
                 show_interval=show_interval,
             )
 
-        running: dict[Future[dict[str, Any]], Exchange] = {}
+        def tell(document: dict[str, Any]) -> None:
+            _print(document, as_json=as_json, line=not once, to_stdout=to_stdout)
 
-        def tell(documents: Iterable[dict[str, Any]]) -> bool:
-            is_ok = True
-            for document in documents:
-                _print(document, as_json=as_json, line=not once, to_stdout=to_stdout)
-                is_ok = is_ok and document["ok"]
-            return is_ok
-
-        def accept() -> None:
-            with suppress(TimeoutError):
-                exchange = exchange_over(listener.accept(timeout_s=LOOK_S))
-                running[pool.submit(exchange.run)] = exchange
-
-        def ended() -> Iterator[dict[str, Any]]:
-            for future in [future for future in running if future.done()]:
-                yield future.result()
-                del running[future]
-
+        exchanges = Exchanges(listener, pool, exchange_over, once=once)
         try:
-            while not (once and running):
-                accept()
-                if not once:
-                    tell(ended())
-            while not next(iter(running)).done():
-                wait(running, timeout=LOOK_S)
-            is_ok = tell(ended())
+            while True:
+                document = exchanges.next()
+                tell(document)
+                if once:
+                    break
         except KeyboardInterrupt as interrupt:
-            for exchange in running.values():
-                exchange.stop(interrupt)
-            tell(future.result() for future in list(running))
+            for document in exchanges.stop(interrupt):
+                tell(document)
             raise
-    if not is_ok:
+    if not document["ok"]:
         raise typer.Exit(FAILED)
 
 

@@ -115,7 +115,6 @@ class Pings:
                 sent_at = time.monotonic()
                 data = datagram(index, size)
                 connection.send(data)
-                self.sent += 1
                 self.trips_ms.append(_await_echo(connection, data, sent_at))
                 show(index + 1, self.trips_ms[-1])
                 if index + 1 < count:
@@ -123,6 +122,8 @@ class Pings:
             connection.close(timeout_s=options.CLOSE_S)
         except (NetError, TimeoutError) as error:
             self.error = str(error)
+        finally:
+            self.sent = connection.stats()["datagrams_sent"]
 
     def summary(self) -> dict[str, Any]:
         """Return the summary, ready for JSON."""
