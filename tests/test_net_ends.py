@@ -248,6 +248,7 @@ def test_a_duration_is_a_limit_even_if_the_peer_is_gone() -> None:
     document = json.loads(output)
     assert sender.returncode == 1
     assert document["error"].startswith("the connection was not closed within 0.5 s")
+    assert document["end"] == {"origin": "local", "code": 2, "name": "aborted"}
     sent = document["sent"]
     assert sent["unacknowledged"] > 0
     assert sent["discarded"] + document["stats"]["datagrams_sent"] == sent["datagrams"]

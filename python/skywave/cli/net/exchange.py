@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skywave.cli.net.interval import Intervals
-from skywave.net import AbortedError, NetError, ResetError
+from skywave.net import AbortedError, ConnectTimeoutError, NetError, ResetError
 from skywave.net.load import Check
 
 if TYPE_CHECKING:
@@ -107,6 +107,8 @@ class Exchange:
     _digests: dict[str, list[str]] = field(default_factory=lambda: {"sent": [], "received": []})
     _active: float = 0.0
     _error: str | None = None
+    _is_ours: bool = False
+    """Whether this end has ended the connection, rather than the peer."""
 
     def run(self) -> dict[str, Any]:
         """Run the exchange to its end and return what happened, ready for JSON.
@@ -119,17 +121,16 @@ class Exchange:
             intervals = Intervals(self.connection, self.interval_s, self.show_interval)
         receiver = threading.Thread(target=self._receive, daemon=True)
         receiver.start()
-        ours = False
         try:
             try:
                 self._send()
                 if self.close is Ending.AWAIT or self.most is not None:
                     self._await(receiver)
                 if self.close is not Ending.AWAIT or self.most is not None or self._is_stopped:
-                    ours = self._end()
+                    self._end()
             except KeyboardInterrupt as interrupt:
                 self.stop(interrupt)
-                ours = self._end()
+                self._end()
         except (NetError, TimeoutError) as error:
             self._fail(error)
         except KeyboardInterrupt:
@@ -137,7 +138,7 @@ class Exchange:
         receiver.join()
         seconds = time.monotonic() - start
         reports = None if intervals is None else intervals.stop()
-        return self._document(seconds, ours=ours, intervals=reports)
+        return self._document(seconds, reports)
 
     def stop(self, interrupt: KeyboardInterrupt) -> None:
         """Close the connection now. What is still to be sent has the time for the close."""
@@ -206,20 +207,20 @@ class Exchange:
         while receiver.is_alive() and not self._is_stopped:
             receiver.join(LOOK_S)
 
-    def _end(self) -> bool:
-        """End the connection; return whether this end did so, rather than the peer."""
+    def _end(self) -> None:
+        """End the connection, if the peer has not done so."""
         while (
             not self._is_stopped and (wait_s := self._active + self.idle_s - time.monotonic()) > 0
         ):
             time.sleep(min(wait_s, LOOK_S))
         self._flush()
         if self.connection.closed is not None:
-            return False
+            return
         if self.close is Ending.RESET:
             self.connection.abort()
         else:
             self.connection.close(timeout_s=self.close_s)
-        return True
+        self._is_ours = True
 
     def _flush(self) -> None:
         """Wait until everything has left, however long that takes, but not beyond the end."""
@@ -231,6 +232,8 @@ class Exchange:
             return
 
     def _fail(self, error: Exception) -> None:
+        # This end also gives up on a silent peer.
+        self._is_ours |= isinstance(error, AbortedError | ConnectTimeoutError | TimeoutError)
         # What this end aborts it aborts for another reason. A reset by the peer is no failure if
         # this end would reset too, or waits for the peer to finish.
         is_expected = isinstance(error, AbortedError) or (
@@ -243,9 +246,7 @@ class Exchange:
         # The other thread waits for the end.
         self.connection.abort()
 
-    def _document(
-        self, seconds: float, *, ours: bool, intervals: list[dict[str, Any]] | None
-    ) -> dict[str, Any]:
+    def _document(self, seconds: float, intervals: list[dict[str, Any]] | None) -> dict[str, Any]:
         closed, stats = self.connection.closed, self.connection.stats()
         acknowledged = stats["acknowledged"]
         # An interrupt may come between sending a datagram and counting it.
@@ -275,7 +276,7 @@ class Exchange:
             "sent": sent,
             "received": received,
             **({} if file is None else {"file": file}),
-            "end": closed and {"origin": "local" if ours else "remote", **closed},
+            "end": closed and {"origin": "local" if self._is_ours else "remote", **closed},
             "stats": stats,
             **({} if intervals is None else {"intervals": intervals}),
         }

@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from concurrent.futures import ThreadPoolExecutor
 
     from skywave.cli.net.exchange import Exchange
@@ -18,9 +18,10 @@ LOOK_S = 0.2
 
 
 class Exchanges:
-    """Accepts connections, runs an exchange over each, and hands out what they report.
+    """Accepts connections, runs an exchange over each, and tells what it reports.
 
-    Interrupts reach the main thread alone, so it does nothing but wait.
+    Interrupts reach the main thread alone, which does nothing but wait, so that no connection and
+    no report is lost.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class Exchanges:
         listener: Listener,
         pool: ThreadPoolExecutor,
         over: Callable[[Connection], Exchange],
+        tell: Callable[[dict[str, Any]], None],
         *,
         once: bool,
     ) -> None:
@@ -35,10 +37,12 @@ class Exchanges:
         self._listener = listener
         self._pool = pool
         self._over = over
+        self._tell = tell
+        self._telling = threading.Lock()
         self._once = once
         self._is_stopped = False
         self._running: dict[int, Exchange] = {}
-        self._ended: SimpleQueue[dict[str, Any] | Exception] = SimpleQueue()
+        self._ended: SimpleQueue[bool | Exception] = SimpleQueue()
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
 
@@ -56,31 +60,30 @@ class Exchanges:
 
     def _run(self, exchange: Exchange) -> None:
         try:
-            self._ended.put(exchange.run())
+            document = exchange.run()
+            with self._telling:
+                self._tell(document)
+            self._ended.put(document["ok"])
         except Exception as error:  # noqa: BLE001  (the main thread raises it)
             self._ended.put(error)
         finally:
             del self._running[id(exchange)]
 
-    def next(self) -> dict[str, Any]:
-        """Wait for an exchange to end, and return its report. Interrupts come through."""
+    def wait(self) -> bool:
+        """Wait for an exchange to end; return whether all went well. Interrupts come through."""
         while True:
             try:
-                return self._taken(self._ended.get(timeout=LOOK_S))
+                ended = self._ended.get(timeout=LOOK_S)
             except Empty:
                 continue
+            if isinstance(ended, Exception):
+                raise ended
+            return ended
 
-    def stop(self, interrupt: KeyboardInterrupt) -> Iterator[dict[str, Any]]:
-        """Let all exchanges close their connections, and yield their reports."""
+    def stop(self, interrupt: KeyboardInterrupt) -> None:
+        """Let all exchanges close their connections and tell what they report."""
         self._is_stopped = True
         self._accepting.join()
         for exchange in list(self._running.values()):
             exchange.stop(interrupt)
         self._pool.shutdown()
-        while not self._ended.empty():
-            yield self._taken(self._ended.get())
-
-    def _taken(self, ended: dict[str, Any] | Exception) -> dict[str, Any]:
-        if isinstance(ended, Exception):
-            raise ended
-        return ended

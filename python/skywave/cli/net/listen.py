@@ -134,18 +134,15 @@ def listen(
         def tell(document: dict[str, Any]) -> None:
             _print(document, as_json=as_json, line=not once, to_stdout=to_stdout)
 
-        exchanges = Exchanges(listener, pool, exchange_over, once=once)
+        exchanges = Exchanges(listener, pool, exchange_over, tell, once=once)
         try:
-            while True:
-                document = exchanges.next()
-                tell(document)
-                if once:
-                    break
+            is_ok = exchanges.wait()
+            while not once:
+                exchanges.wait()
         except KeyboardInterrupt as interrupt:
-            for document in exchanges.stop(interrupt):
-                tell(document)
+            exchanges.stop(interrupt)
             raise
-    if not document["ok"]:
+    if not is_ok:
         raise typer.Exit(FAILED)
 
 
