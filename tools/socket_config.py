@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from skywave import _core
@@ -12,6 +13,8 @@ from tools.python_classes import Writer, formatted
 PATH = Path(__file__).parent.parent / "python" / "skywave" / "net" / "config.py"
 CONFIG = "Config"
 ENDPOINT = "EndpointConfig"
+LINK = re.compile(r"\[(`[^`]+`)\]\([^)\s]*\)")
+"""A link of rustdoc, which leads nowhere from Python."""
 HEAD = '''"""The configurations of a connection and of an endpoint.
 
 Written by ``make schema`` from the core's types and their documentation: do not edit.
@@ -30,7 +33,7 @@ from skywave.scenario.part import Part
 def text() -> str:
     """Return what the file must hold."""
     connection = Schema(json.loads(_core.socket_schema()))
-    endpoint = Schema(json.loads(_core.endpoint_schema()))
+    endpoint = Schema(json.loads(LINK.sub(r"\1", _core.endpoint_schema())))
     parts = ", ".join(name for name in connection.parts if name != CONFIG)
     imports = f"from skywave.scenario.parts import {parts}\n"
     classes = (

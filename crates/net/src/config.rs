@@ -26,11 +26,34 @@ pub struct EndpointConfig {
     /// The most connections per listener that are in their handshake or waiting to be accepted;
     /// further Requests are answered with a Reset, "Too Busy". Default: 1024.
     pub backlog: usize,
-    /// The most half-open handshakes that a listener stores. Beyond that it stores nothing for a
-    /// Request and answers with an Init Cookie, whose return creates the connection (RFC 4340
-    /// section 8.1.4). A flood of Requests therefore takes no memory and locks nobody out. Default:
-    /// 256.
+    /// The most half-open handshakes that a listener stores. Beyond that it drops the oldest if that
+    /// has had 4 s to complete, since an honest client has long done so. Otherwise it stores nothing
+    /// for a Request and answers with an Init Cookie, whose return creates the connection (RFC 4340
+    /// section 8.1.4). A flood of Requests therefore takes no memory, and locks nobody out who
+    /// returns cookies. Default: 256.
     pub half_open: usize,
+    /// The most connections at a time, those in their handshake and those that are closing
+    /// included. Beyond it, Requests are answered with a Reset, "Too Busy", and
+    /// [`connect`](crate::Endpoint::connect) fails. Default: 65,536.
+    pub max_connections: usize,
+    /// The most connections accepted from one IPv4 address, or from one IPv6 /64, which one host
+    /// may own. Further Requests are answered with a Reset, "Too Busy". Default: 8,192.
+    pub max_per_address: usize,
+    /// The most connections accepted from one IPv4 /24 or IPv6 /48; otherwise like
+    /// [`max_per_address`](Self::max_per_address). Default: 16,384.
+    pub max_per_prefix: usize,
+    /// The most connections that their application has closed or dropped and whose peer has not
+    /// confirmed it. Beyond it, the one that has been closing longest is reset. Default: 4,096.
+    pub max_closing: usize,
+    /// The most ended connections whose ports rest (TIMEWAIT). Beyond it, the oldest rest ends
+    /// early; a delayed packet of that connection could then meet a new one on the same ports,
+    /// whose sequence numbers most probably reject it. Default: 16,384.
+    pub max_time_waits: usize,
+    /// The most bytes of data that wait in the queues of all connections, to be sent or to be read.
+    /// Beyond it, each queue takes a datagram only if it is empty: sending waits, and received data
+    /// is dropped and reported to the peer with Drop Code 2. The queues of a connection are limited
+    /// by [`dccp::Config`](skywave_transport::dccp::Config). Default: 256 MiB.
+    pub max_queued_bytes: usize,
     /// Whether packets that belong to no connection are answered with a Reset (RFC 4340 section
     /// 8.3.1). Turn it off if another program on this host uses DCCP over IP on addresses for which
     /// this endpoint also receives. Default: yes.
@@ -49,6 +72,12 @@ impl Default for EndpointConfig {
             receive_offload: true,
             backlog: 1024,
             half_open: 256,
+            max_connections: 65_536,
+            max_per_address: 8_192,
+            max_per_prefix: 16_384,
+            max_closing: 4_096,
+            max_time_waits: 16_384,
+            max_queued_bytes: 256 << 20,
             reset_strays: true,
             resets_per_second: 1024,
         }
@@ -82,8 +111,16 @@ pub struct EndpointStats {
     pub malformed: u64,
     /// Packets that belong to no connection.
     pub strays: u64,
-    /// Requests refused because the backlog was full.
+    /// Connections closed or dropped by their application whose peer has not confirmed it.
+    pub closing: usize,
+    /// Bytes of data in the queues of all connections.
+    pub queued_bytes: usize,
+    /// Requests refused because the backlog was full, or because of a limit on connections.
     pub too_busy: u64,
+    /// Half-open handshakes dropped to make room for others.
+    pub half_open_dropped: u64,
+    /// Connections reset because too many were closing.
+    pub closing_dropped: u64,
     /// Requests answered with an Init Cookie, without storing anything.
     pub cookies_sent: u64,
     /// Packets that the system refused to send, for example because the network is down or

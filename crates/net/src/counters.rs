@@ -13,6 +13,8 @@ pub(crate) struct Counters {
     malformed: AtomicU64,
     strays: AtomicU64,
     too_busy: AtomicU64,
+    half_open_dropped: AtomicU64,
+    closing_dropped: AtomicU64,
     network_errors: AtomicU64,
 }
 
@@ -48,24 +50,32 @@ impl Counters {
         self.too_busy.fetch_add(1, Relaxed);
     }
 
+    pub(crate) fn half_open_dropped(&self) {
+        self.half_open_dropped.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn closing_dropped(&self) {
+        self.closing_dropped.fetch_add(1, Relaxed);
+    }
+
     pub(crate) fn network_error(&self) {
         self.network_errors.fetch_add(1, Relaxed);
     }
 
-    /// Returns the counters, together with those of the table.
-    pub(crate) fn stats(&self, connections: usize, time_waits: usize) -> EndpointStats {
+    /// Returns the counters; what is not counted here is zero.
+    pub(crate) fn stats(&self) -> EndpointStats {
         EndpointStats {
-            connections,
-            time_waits,
             packets_sent: self.packets_sent.load(Relaxed),
             send_calls: self.send_calls.load(Relaxed),
             packets_received: self.packets_received.load(Relaxed),
             malformed: self.malformed.load(Relaxed),
             strays: self.strays.load(Relaxed),
             too_busy: self.too_busy.load(Relaxed),
-            cookies_sent: 0,
+            half_open_dropped: self.half_open_dropped.load(Relaxed),
+            closing_dropped: self.closing_dropped.load(Relaxed),
             send_errors: self.send_errors.load(Relaxed),
             network_errors: self.network_errors.load(Relaxed),
+            ..EndpointStats::default()
         }
     }
 }

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use skywave_transport::dccp::{self, Connection, Outlet as _, State};
 use skywave_transport::{End as _, Transmit};
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{Packet, PacketType, ParseError};
 use skywave_wire::{Checksum, Ecn};
 
-use crate::config::EndpointConfig;
 use crate::error::ConnectionError;
 use crate::flow::{Flow, Mailbox, Shared};
 use crate::incoming::Arrival;
@@ -18,7 +17,15 @@ use crate::locked;
 use crate::network_error::{NetworkError, NetworkErrorKind};
 use crate::path::{Key, Path, route};
 use crate::shared::random_generator;
-use crate::table::Found;
+use crate::table::{Found, Opened};
+
+/// Received data keeps its buffer, instead of being copied, if it is at least this fraction of it.
+const WORTH_KEEPING: usize = 4;
+
+/// How long a half-open handshake keeps its place among too many. A client that has not answered the
+/// Response by then has most probably forged its address; RFC 4340 section 8.1.3 would keep its state
+/// for 8 minutes.
+const HALF_OPEN_GRACE: Duration = Duration::from_secs(4);
 
 impl Shared {
     /// Delivers packets that arrived together to their connections. Adds connections that need to
@@ -29,7 +36,9 @@ impl Shared {
         mut arrival: Arrival,
         received: &mut Vec<Arc<Flow>>,
     ) {
-        let Arrival { path, ecn, .. } = arrival;
+        let Arrival {
+            path, ecn, kept, ..
+        } = arrival;
         let checksum = path.checksum(self.socket.encapsulation);
         while let Some(bytes) = arrival.pop() {
             let Ok(packet) = self.parse(bytes, checksum) else {
@@ -49,16 +58,25 @@ impl Shared {
                 Found::Flow(flow) => {
                     let others = core::iter::from_fn(|| arrival.pop_for(&key));
                     let is_first = flow.receive(now, |connection| {
+                        let (count, bytes) = (connection.readable(), connection.received_bytes());
                         connection.receive(now, ecn, packet);
                         let malformed = connection.receive_all(now, ecn, checksum, others);
                         self.counters.malformed(malformed);
+                        // Otherwise a peer could make each datagram keep a buffer of its own.
+                        let new = connection.received_bytes() - bytes;
+                        if new > 0 && new < kept / WORTH_KEEPING {
+                            connection.detach_newest(connection.readable() - count);
+                        }
                     });
                     if is_first {
                         received.push(flow);
                     }
                 }
                 Found::Listener(mailbox) => self.admit(now, key, ecn, packet, &mailbox),
-                Found::TimeWait if is_request => {}
+                Found::TimeWait if is_request => {
+                    let refusal = locked(&self.door).reset_stray(now, &packet);
+                    self.act(now, key, refusal);
+                }
                 Found::TimeWait | Found::Nobody => self.at_door(now, key, ecn, packet),
             }
         }
@@ -83,16 +101,16 @@ impl Shared {
         request: Packet,
         mailbox: &Arc<Mailbox>,
     ) {
-        let EndpointConfig {
-            backlog, half_open, ..
-        } = self.config;
-        if !mailbox.enter(half_open.min(backlog)) {
-            let is_full = !mailbox.has_room(backlog);
-            if is_full {
+        let has_room = mailbox.has_room(self.config.backlog) && self.has_room_for(&key);
+        if !has_room || !self.has_room_for_handshake(now, mailbox) {
+            if !has_room {
                 self.counters.too_busy();
             }
-            locked(&self.door).set_busy(is_full);
+            locked(&self.door).set_busy(!has_room);
             return self.at_door(now, key, ecn, request);
+        }
+        if !mailbox.enter(self.config.backlog) {
+            return;
         }
         let Ok(rng) = random_generator() else {
             mailbox.leave();
@@ -109,13 +127,35 @@ impl Shared {
         self.begin(now, key, server, mailbox);
     }
 
+    fn has_room_for(&self, key: &Key) -> bool {
+        locked(&self.table).has_room(key.path.peer.ip(), Opened::ByPeer)
+    }
+
+    /// Whether another half-open handshake can be stored; drops the oldest if that is long overdue.
+    fn has_room_for_handshake(&self, now: Instant, mailbox: &Arc<Mailbox>) -> bool {
+        if mailbox.half_open() < self.config.half_open {
+            return true;
+        }
+        let Some(oldest) = mailbox.take_half_open(now, HALF_OPEN_GRACE) else {
+            return false;
+        };
+        self.counters.half_open_dropped();
+        oldest.discard();
+        self.forget(oldest.key, &oldest, None);
+        true
+    }
+
     /// Adds a connection that counts against its listener's backlog.
     fn begin(self: &Arc<Self>, now: Instant, key: Key, server: Connection, mailbox: &Arc<Mailbox>) {
         let mtu = route(self.socket.bound(), key.path.peer)
             .ok()
             .map(|route| route.mtu);
+        let is_half_open = server.state() == State::Respond;
         let flow = Flow::new(self, key, Some(Arc::clone(mailbox)), server, mtu);
-        let before = locked(&self.table).insert(key, Arc::clone(&flow));
+        if is_half_open {
+            mailbox.opens(flow.id, now, &flow);
+        }
+        let before = locked(&self.table).insert(key, Arc::clone(&flow), Opened::ByPeer);
         if let Some(before) = before {
             before.discard();
         }
@@ -125,13 +165,19 @@ impl Shared {
     /// Handles a packet that belongs to no connection (RFC 4340 sections 8.1.4 and 8.3.1).
     fn at_door(self: &Arc<Self>, now: Instant, key: Key, ecn: Ecn, packet: Packet) {
         let action = locked(&self.door).receive(now, ecn, &key.path.to_bytes(), packet);
+        self.act(now, key, action);
+    }
+
+    /// Does what the stateless listener has decided about a packet.
+    fn act(self: &Arc<Self>, now: Instant, key: Key, action: Option<dccp::Action>) {
         match action {
             None => self.counters.stray(),
             Some(dccp::Action::Reply(reply)) => self.reply(&key.path, reply),
             Some(dccp::Action::Accepted(server)) => {
                 let mailbox = locked(&self.table).listener(key.local_port);
-                // If the backlog is full, do not answer: the client will retry.
+                // If there is no room, do not answer: the client will retry.
                 if let Some(mailbox) = mailbox
+                    && self.has_room_for(&key)
                     && mailbox.enter(self.config.backlog)
                 {
                     self.begin(now, key, *server, &mailbox);
@@ -155,7 +201,8 @@ impl Shared {
             });
     }
 
-    /// Handles an error reported by the network (RFC 4340 section 14.1, RFC 6773 section 3.6).
+    /// Counts an error reported by the network, and handles it if it `is_heeded` (RFC 4340 section
+    /// 14.1, RFC 6773 section 3.6).
     ///
     /// Most errors only mean that a packet was lost. Two mean more: the path does not carry packets
     /// of that size, or a connection cannot reach a peer from which it has heard nothing yet, or
@@ -163,8 +210,11 @@ impl Shared {
     /// carries data survives them, and none is believed that does not quote the ports and a recent
     /// sequence number (RFC 5927 section 4, RFC 8085 section 5.2). Reports of routers that quote
     /// less are ignored, and timers decide.
-    pub(crate) fn network_error(&self, error: &NetworkError) {
+    pub(crate) fn network_error(&self, error: &NetworkError, is_heeded: bool) {
         self.counters.network_error();
+        if !is_heeded {
+            return;
+        }
         if let NetworkErrorKind::TooBigHere(mtu) = error.kind {
             // It comes from this host itself, and over IPv4 names no port.
             for flow in self.flows_to(error.peer, None) {
@@ -197,10 +247,8 @@ impl Shared {
     /// The connections to a peer, whose UDP port may be unknown (zero), between these DCCP ports if
     /// they are known.
     fn flows_to(&self, peer: SocketAddr, ports: Option<(u16, u16)>) -> Vec<Arc<Flow>> {
-        locked(&self.table).flows_where(|key| {
-            key.path.peer.ip() == peer.ip()
-                && [0, key.path.peer.port()].contains(&peer.port())
-                && ports.is_none_or(|ports| ports == (key.local_port, key.remote_port))
-        })
+        let mut flows = locked(&self.table).flows_to(peer.ip(), ports);
+        flows.retain(|flow| [0, flow.key.path.peer.port()].contains(&peer.port()));
+        flows
     }
 }

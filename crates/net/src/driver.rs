@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
+use skywave_transport::dccp::RateLimit;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
@@ -18,6 +19,9 @@ const READS: usize = 8;
 /// The most packets per turn, apart from those of the last read. Less than a connection's default
 /// receive queue, so that its reader runs in time.
 const INTAKE: u64 = 64;
+/// The most reports of the network heeded per second: timers and probes find out without them, and
+/// attackers can forge as many as they like.
+const REPORTS: u32 = 1_000;
 
 /// Drives an endpoint until it has neither handles nor connections.
 #[derive(Debug)]
@@ -42,8 +46,12 @@ impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, runtime: &Handle) -> Self {
         let reported = Arc::clone(&shared);
         let errors = runtime.spawn(async move {
-            let report = |error| reported.network_error(&error);
-            while reported.socket.network_errors(report).await.is_ok() {}
+            let mut heeded = RateLimit::default();
+            let mut report = |error| {
+                let is_heeded = heeded.allows(reported.clock.now(), REPORTS);
+                reported.network_error(&error, is_heeded);
+            };
+            while reported.socket.network_errors(&mut report).await.is_ok() {}
         });
         Self {
             incoming: shared.socket.incoming(),
@@ -159,6 +167,7 @@ impl Drop for Driver {
             flow.abort(ConnectionError::EndpointClosed);
         }
         self.shared.timers.clear();
+        self.shared.closing.clear();
         self.shared.take_pending(&mut self.flows);
         self.shared.fewer.notify_waiters();
     }

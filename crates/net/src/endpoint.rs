@@ -21,6 +21,7 @@ use crate::locked;
 use crate::path::{Encapsulation, Key, Path, route};
 use crate::shared::random_generator;
 use crate::socket::Socket;
+use crate::table::Opened;
 use crate::timers::Timers;
 
 /// A UDP or raw socket with DCCP connections over it, of which it can open and accept thousands.
@@ -163,6 +164,10 @@ impl Endpoint {
             return Err(ConnectionError::EndpointClosed.into());
         }
         table.expire(now);
+        if !table.has_room(path.peer.ip(), Opened::Here) {
+            let limit = shared.config.max_connections;
+            return Err(ConnectError::TooManyConnections { limit });
+        }
         let local_port = table
             .free_port(path, peer.port, random)
             .ok_or(ConnectError::NoPort { peer: peer.address })?;
@@ -174,7 +179,7 @@ impl Endpoint {
         let client = dccp::Connection::client(config, local_port, peer.port, now, rng);
         let flow = Flow::new(shared, key, None, client, Some(route.mtu));
         // The port was free, so this replaces no connection.
-        let _ = table.insert(key, Arc::clone(&flow));
+        let _ = table.insert(key, Arc::clone(&flow), Opened::Here);
         drop(table);
 
         flow.flush(now);
@@ -203,7 +208,7 @@ impl Endpoint {
     /// connections.
     ///
     /// Takes as long as the peers need to answer; if one does not, up to [`dccp::Config::linger`]
-    /// plus [`dccp::Config::handshake_give_up`]. If cancelled, closing continues in the background.
+    /// plus [`dccp::Config::silence_timeout`]. If cancelled, closing continues in the background.
     pub async fn shutdown(&self) {
         let shared = &self.0.shared;
         for flow in shared.close() {

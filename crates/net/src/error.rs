@@ -96,6 +96,14 @@ pub enum ConnectError {
         /// The peer.
         peer: SocketAddr,
     },
+    /// The endpoint has as many connections as its configuration allows.
+    #[error(
+        "the endpoint has its limit of {limit} connections; close some, or raise max_connections"
+    )]
+    TooManyConnections {
+        /// [`EndpointConfig::max_connections`](crate::EndpointConfig::max_connections).
+        limit: usize,
+    },
     /// The system provided no random numbers for the initial sequence number.
     #[error("the system's random number generator failed: {0}; try again")]
     Random(getrandom::Error),
@@ -135,9 +143,20 @@ pub enum ConnectionError {
         /// The code (RFC 4340 section 5.6).
         code: ResetCode,
     },
-    /// The peer did not answer, and the handshake or the close was given up.
+    /// The peer did not answer: to a handshake, a close, or data
+    /// ([`Config::silence_timeout`](skywave_transport::dccp::Config::silence_timeout)).
     #[error("the peer does not answer; check its address, and that no filter drops the packets")]
     TimedOut,
+    /// The connection carried no data for
+    /// [`Config::idle_timeout`](skywave_transport::dccp::Config::idle_timeout).
+    #[error(
+        "the connection carried no data for its idle timeout; connect again when there is some"
+    )]
+    Idle,
+    /// This end had more closing connections than
+    /// [`max_closing`](crate::EndpointConfig::max_closing), and this one waited longest.
+    #[error("too many connections were closing at once; what was still queued may be lost")]
+    TooManyClosing,
     /// The network reported that the peer cannot be reached (ICMP), during the handshake or while
     /// this end was closing. Such a report does not end a connection that carries data.
     #[error(

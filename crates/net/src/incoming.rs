@@ -33,6 +33,8 @@ pub(crate) struct Arrival {
     bytes: Bytes,
     /// The size in bytes of each packet except the last.
     segment: usize,
+    /// The bytes of memory that the data of these packets keeps in use, while any of it waits.
+    pub(crate) kept: usize,
 }
 
 impl Arrival {
@@ -143,6 +145,7 @@ impl Incoming {
                 Encapsulation::Udp => Some(Arrival {
                     path,
                     ecn,
+                    kept: kept(&bytes),
                     bytes,
                     segment: meta.stride,
                 }),
@@ -177,6 +180,15 @@ fn shared(buffer: &mut BytesMut, length: usize, lent: &mut VecDeque<Bytes>) -> B
     bytes
 }
 
+/// The memory that data out of `bytes` keeps in use: a whole buffer, if it was not copied.
+fn kept(bytes: &Bytes) -> usize {
+    if bytes.len() < COPY_BELOW {
+        bytes.len()
+    } else {
+        BUFFER
+    }
+}
+
 /// Decodes a packet from a raw socket; IPv4 packets include their header.
 fn from_raw(mut path: Path, ecn: Ecn, bytes: Bytes) -> Option<Arrival> {
     path.peer.set_port(0);
@@ -191,6 +203,7 @@ fn from_raw(mut path: Path, ecn: Ecn, bytes: Bytes) -> Option<Arrival> {
         path,
         ecn,
         segment: bytes.len(),
+        kept: kept(&bytes),
         bytes,
     })
 }

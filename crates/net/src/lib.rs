@@ -34,8 +34,10 @@
 //! - `flow`: a connection of an endpoint. Both the application and the driver change it under a
 //!   lock, and immediately send what follows.
 //! - `shared`: the state shared by all of these. `table` finds a flow by addresses and ports
-//!   (`path`), `mailbox` holds connections waiting to be accepted, `timers` and `alarm` report when
-//!   one is due. None of these depends on `flow`.
+//!   (`path`) and counts them by where they come from (`sources`), `mailbox` holds connections
+//!   waiting to be accepted, `closing` those waiting for their peer to confirm a close, `timers` and
+//!   `alarm` report when one is due, `memory` limits what waits in all queues. None of these depends
+//!   on `flow`.
 //! - `socket`, `raw`, `batch`, `sender`: system calls and batching; `incoming`: receive buffers;
 //!   `network_error`: ICMP.
 //!
@@ -46,6 +48,7 @@
 mod alarm;
 mod batch;
 mod clock;
+mod closing;
 mod config;
 mod connection;
 mod counters;
@@ -59,6 +62,7 @@ mod happy_eyeballs;
 mod incoming;
 mod listener;
 mod mailbox;
+mod memory;
 mod network_error;
 mod path;
 mod raw;
@@ -66,6 +70,7 @@ mod registered;
 mod sender;
 mod shared;
 mod socket;
+mod sources;
 mod table;
 mod timers;
 

@@ -1,10 +1,11 @@
 //! The queue of connections waiting to be accepted.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use skywave_transport::dccp;
+use skywave_units::{Duration, Instant};
 use tokio::sync::Notify;
 
 use crate::locked;
@@ -13,6 +14,8 @@ use crate::locked;
 #[derive(Debug)]
 pub(crate) struct Mailbox<F> {
     pub(crate) config: Arc<dccp::Config>,
+    /// Those in their handshake, by number in the order in which they began, with that time.
+    half_open: Mutex<BTreeMap<u64, (Instant, Arc<F>)>>,
     established: Mutex<VecDeque<Arc<F>>>,
     arrived: Notify,
     /// The number of connections in their handshake or waiting.
@@ -24,6 +27,7 @@ impl<F> Mailbox<F> {
     pub(crate) fn new(config: Arc<dccp::Config>) -> Self {
         Self {
             config,
+            half_open: Mutex::default(),
             established: Mutex::default(),
             arrived: Notify::new(),
             backlog: AtomicUsize::new(0),
@@ -46,6 +50,28 @@ impl<F> Mailbox<F> {
 
     pub(crate) fn leave(&self) {
         self.backlog.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The number of flows in their handshake.
+    pub(crate) fn half_open(&self) -> usize {
+        locked(&self.half_open).len()
+    }
+
+    /// Records that the handshake of `flow`, with this number, begins.
+    pub(crate) fn opens(&self, number: u64, now: Instant, flow: &Arc<F>) {
+        locked(&self.half_open).insert(number, (now, Arc::clone(flow)));
+    }
+
+    /// Records that the handshake of the flow with this number is over.
+    pub(crate) fn opened(&self, number: u64) {
+        locked(&self.half_open).remove(&number);
+    }
+
+    /// Takes out the flow that has been in its handshake longest, if for at least `age`.
+    pub(crate) fn take_half_open(&self, now: Instant, age: Duration) -> Option<Arc<F>> {
+        let mut half_open = locked(&self.half_open);
+        let oldest = half_open.first_entry()?;
+        (now - oldest.get().0 >= age).then(|| oldest.remove().1)
     }
 
     /// Queues `flow`, whose handshake is complete. Returns false if the listener is closed.
@@ -92,9 +118,11 @@ impl<F> Mailbox<F> {
         }
     }
 
-    /// Closes the queue and returns the flows that nobody has accepted.
+    /// Closes the queue and returns the flows that nobody has accepted. Those in their handshake end
+    /// when it is complete.
     #[must_use]
     pub(crate) fn close(&self) -> VecDeque<Arc<F>> {
+        locked(&self.half_open).clear();
         let mut established = locked(&self.established);
         self.is_closed.store(true, Ordering::Relaxed);
         let waiting = core::mem::take(&mut *established);

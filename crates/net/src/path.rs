@@ -1,8 +1,10 @@
 //! The addresses of a connection, and the system's route between them.
 
+use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::RangeInclusive;
 
 use skywave_wire::{AddressPair, Checksum};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -17,7 +19,7 @@ pub(crate) enum Encapsulation {
 }
 
 /// The addresses of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Path {
     /// This host's address.
     pub(crate) local: IpAddr,
@@ -26,7 +28,7 @@ pub(crate) struct Path {
 }
 
 /// The identity of a connection: RFC 6773's 6-tuple, in which the local UDP port is the endpoint's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) path: Path,
     /// Local DCCP port.
@@ -43,6 +45,41 @@ impl Hash for Key {
         bytes[34..36].copy_from_slice(&self.local_port.to_be_bytes());
         bytes[36..].copy_from_slice(&self.remote_port.to_be_bytes());
         state.write(&bytes);
+    }
+}
+
+/// By the peer's IP address, then by the DCCP ports, then by the rest.
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let parts = |key: &Self| {
+            let Path { local, peer } = key.path;
+            (peer.ip(), key.local_port, key.remote_port, peer, local)
+        };
+        parts(self).cmp(&parts(other))
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Key {
+    /// All keys with a peer, and with these DCCP ports (ours and the peer's) if they are known.
+    pub(crate) fn all_to(peer: IpAddr, ports: Option<(u16, u16)>) -> RangeInclusive<Self> {
+        let end = |ports: (u16, u16), udp_port, local| Self {
+            path: Path {
+                local,
+                peer: SocketAddr::new(peer, udp_port),
+            },
+            local_port: ports.0,
+            remote_port: ports.1,
+        };
+        let first = ports.unwrap_or((0, 0));
+        let last = ports.unwrap_or((u16::MAX, u16::MAX));
+        let highest = Ipv6Addr::from_bits(u128::MAX);
+        end(first, 0, Ipv4Addr::UNSPECIFIED.into())..=end(last, u16::MAX, highest.into())
     }
 }
 

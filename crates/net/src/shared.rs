@@ -12,10 +12,12 @@ use skywave_units::Instant;
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
+use crate::closing::Closing;
 use crate::config::{EndpointConfig, EndpointStats};
 use crate::counters::Counters;
 use crate::error::OpenError;
 use crate::locked;
+use crate::memory::Memory;
 use crate::path::Key;
 use crate::sender::Sender;
 use crate::socket::Socket;
@@ -32,6 +34,10 @@ pub(crate) struct Shared<F> {
     pub(crate) sender: Sender,
     pub(crate) counters: Counters,
     pub(crate) table: Mutex<Table<F>>,
+    /// The data in the connections' queues.
+    pub(crate) memory: Memory,
+    /// The connections that wait for their peer to confirm a close.
+    pub(crate) closing: Closing<F>,
     /// Flows that have left their sending to the driver.
     pending: Mutex<Vec<Arc<F>>>,
     /// The stateless listener for packets that belong to no connection: Requests that are not
@@ -63,13 +69,15 @@ impl<F> Shared<F> {
         };
         Ok(Self {
             door: Mutex::new(dccp::Listener::new(door, dccp::Secret::new(secret))),
+            table: Mutex::new(Table::new(&config)),
+            memory: Memory::new(config.max_queued_bytes),
+            closing: Closing::new(config.max_closing),
             clock,
             socket,
             config,
             timers,
             sender: Sender::default(),
             counters: Counters::default(),
-            table: Mutex::default(),
             pending: Mutex::default(),
             driver: Mutex::default(),
             is_orphaned: AtomicBool::new(false),
@@ -134,8 +142,12 @@ impl<F> Shared<F> {
         let mut table = locked(&self.table);
         table.expire(self.clock.now());
         EndpointStats {
+            connections: table.live(),
+            time_waits: table.time_waits(),
+            closing: self.closing.count(),
+            queued_bytes: self.memory.used(),
             cookies_sent,
-            ..self.counters.stats(table.live(), table.time_waits())
+            ..self.counters.stats()
         }
     }
 }

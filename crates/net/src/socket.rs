@@ -10,10 +10,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::task::{Context, Poll, ready};
 
+use nix::libc;
 use nix::sys::socket::{setsockopt, sockopt};
 use quinn_udp::{EcnCodepoint, Transmit, UdpSocketState};
 use skywave_wire::{Ecn, dccp};
-use socket2::{Domain, Protocol, Socket as System, Type};
+use socket2::{Domain, Protocol, SockFilter, Socket as System, Type};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
 
@@ -25,6 +26,20 @@ use crate::network_error::{self, NetworkError};
 use crate::path::{Encapsulation, Path};
 use crate::raw;
 use crate::registered::registered;
+
+/// A filter (classic BPF) that drops datagrams whose UDP checksum is zero, that is, absent: since
+/// the DCCP checksum is not used over UDP, nothing would protect them (RFC 6773 section 3.3). Linux
+/// accepts them over IPv4. A UDP socket's filter sees the datagram from the UDP header on.
+fn checksum_is_present() -> [SockFilter; 4] {
+    const CHECKSUM: u32 = 6;
+    let instruction = |code: u32, jump_if_true, k| SockFilter::new(code as u16, jump_if_true, 0, k);
+    [
+        instruction(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 0, CHECKSUM),
+        instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, 0),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, u32::MAX),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, 0),
+    ]
+}
 
 /// A socket registered with the runtime.
 #[derive(Debug)]
@@ -50,6 +65,7 @@ impl Socket {
         if address.is_ipv6() {
             system.set_only_v6(!is_dual)?;
         }
+        system.attach_filter(&checksum_is_present())?;
         system
             .bind(&address.into())
             .map_err(|source| OpenError::Bind { address, source })?;
@@ -243,12 +259,17 @@ impl Socket {
     }
 
     /// Waits for errors reported by the network and passes each to `report`.
+    ///
+    /// # Errors
+    ///
+    /// The runtime is shutting down.
     pub(crate) async fn network_errors(
         &self,
         mut report: impl FnMut(NetworkError),
     ) -> io::Result<()> {
         let mut guard = self.io.ready(Interest::ERROR).await?;
-        while let Some(error) = network_error::next(self.io.get_ref())? {
+        // If the system cannot deliver a report, for lack of memory, wait for the next.
+        while let Ok(Some(error)) = network_error::next(self.io.get_ref()) {
             report(error);
         }
         guard.clear_ready_matching(Ready::ERROR);

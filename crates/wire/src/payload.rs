@@ -44,6 +44,13 @@ impl Payload {
         }
     }
 
+    /// Copies the data, so that it keeps no larger buffer in memory of which it is a part.
+    pub fn detach(&mut self) {
+        if let Self::Bytes(bytes) = self {
+            *bytes = Bytes::copy_from_slice(bytes);
+        }
+    }
+
     /// Appends the data to `out`.
     #[inline]
     pub(crate) fn emit(&self, out: &mut Vec<u8>) {

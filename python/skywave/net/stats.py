@@ -61,13 +61,13 @@ class Stats(TypedDict):
 class EndpointStats(TypedDict):
     """Counters of an endpoint, apart from those of its connections.
 
-    They count since the endpoint was opened, except for the first two.
+    They count since the endpoint was opened, except for those that say "at present".
     """
 
     connections: int
     """Connections at present, including handshakes and those that are closing."""
     time_waits: int
-    """Ended connections whose ports may not be reused yet (TIMEWAIT)."""
+    """Ended connections whose ports may not be reused at present (TIMEWAIT)."""
     packets_sent: int
     send_calls: int
     """System calls that sent these packets."""
@@ -77,8 +77,16 @@ class EndpointStats(TypedDict):
     """Packets dropped because they are not valid DCCP packets."""
     strays: int
     """Packets that belong to no connection."""
+    closing: int
+    """Connections that are closed at present, but whose peer has not confirmed it."""
+    queued_bytes: int
+    """Bytes of data at present in the queues of all connections."""
     too_busy: int
-    """Requests refused because the backlog was full."""
+    """Requests refused because the backlog was full, or because of a limit on connections."""
+    half_open_dropped: int
+    """Half-open handshakes dropped to make room for others."""
+    closing_dropped: int
+    """Connections reset because too many were closing."""
     cookies_sent: int
     """Requests answered with an Init Cookie, without storing anything."""
     send_errors: int

@@ -40,6 +40,11 @@ impl Flow {
         self: &Arc<Self>,
         send: impl FnOnce(&mut Connection) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
+        let room = self.shared.memory.room();
+        let send = |connection: &mut Connection| {
+            connection.set_queue_room(room);
+            send(connection)
+        };
         let mut state = locked(&self.state);
         let now = if state.is_pending {
             // The driver will drain the connection later.
@@ -77,12 +82,16 @@ impl Flow {
         while count < limit
             && let Some(datagram) = state.inbox.pop_front()
         {
+            state.inbox_bytes -= datagram.payload.len();
             take(datagram);
             count += 1;
         }
         if count < limit && state.connection.get().readable() > 0 {
             let FlowState {
-                connection, inbox, ..
+                connection,
+                inbox,
+                inbox_bytes,
+                ..
             } = &mut *state;
             let read = |connection: &mut Connection| {
                 while count < limit
@@ -92,10 +101,14 @@ impl Flow {
                     count += 1;
                 }
                 let ahead = INBOX.saturating_sub(limit);
-                inbox.extend(core::iter::from_fn(|| connection.recv()).take(ahead));
+                let next = core::iter::from_fn(|| connection.recv()).take(ahead);
+                inbox.extend(next.inspect(|next| *inbox_bytes += next.payload.len()));
             };
             // Reading causes no packet and no timer, so the time does not matter.
             connection.apply(Instant::ZERO, read, |drain| drain.postpone());
+        }
+        if count > 0 {
+            self.account(&mut state);
         }
         count
     }
@@ -108,9 +121,22 @@ impl Flow {
 
     /// Starts closing the connection.
     pub(crate) fn close(self: &Arc<Self>) {
-        locked(&self.state).is_closing = true;
+        let oldest = {
+            let mut state = locked(&self.state);
+            if core::mem::replace(&mut state.is_closing, true) || state.is_over {
+                None
+            } else {
+                let (place, oldest) = self.shared.closing.enter(self);
+                state.closing = Some(place);
+                oldest
+            }
+        };
         let now = self.shared.clock.now();
         self.apply(|connection| connection.close(now));
+        if let Some(oldest) = oldest {
+            self.shared.counters.closing_dropped();
+            oldest.abort(ConnectionError::TooManyClosing);
+        }
     }
 
     /// Ends the connection immediately and tells the application `reason`.

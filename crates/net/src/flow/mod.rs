@@ -18,8 +18,10 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, Packet, ResetCode};
 use tokio::sync::Notify;
 
+use crate::closing::Place;
 use crate::error::ConnectionError;
 use crate::locked;
+use crate::memory::Share;
 use crate::path::Key;
 use crate::{mailbox, shared};
 
@@ -57,6 +59,12 @@ pub(crate) struct FlowState {
     connection: Driven<Connection>,
     /// Datagrams taken from the connection and not yet read by the application.
     inbox: VecDeque<Datagram>,
+    /// The bytes of data in it.
+    inbox_bytes: usize,
+    /// What its queues take from the endpoint's memory.
+    memory: Share,
+    /// Its place among the closing connections.
+    closing: Option<Place>,
     /// The current entry in the timers.
     registered: Option<Instant>,
     /// Until then, datagrams wait for the driver.
@@ -103,6 +111,9 @@ impl Flow {
         let state = FlowState {
             connection: Driven::new(connection),
             inbox: VecDeque::new(),
+            inbox_bytes: 0,
+            memory: Share::default(),
+            closing: None,
             registered: None,
             gather_until: Instant::ZERO,
             is_pending: false,
@@ -132,12 +143,18 @@ impl Flow {
     /// Delivers arrived packets by calling `receive`; [`answer`](Self::answer) must follow. Returns
     /// whether these are the first since the last answer.
     pub(crate) fn receive(&self, now: Instant, receive: impl FnOnce(&mut Connection)) -> bool {
+        let room = self.shared.memory.room();
         let mut state = locked(&self.state);
         let had = state.connection.get().readable();
+        let receive = |connection: &mut Connection| {
+            connection.set_queue_room(room);
+            receive(connection);
+        };
         // `answer` drains later.
         let ((), ()) = state
             .connection
             .apply(now, receive, |drain| drain.postpone());
+        self.account(&mut state);
         if state.connection.get().readable() > had {
             state.has_news = true;
             // Let the application's reply leave at once.
@@ -187,6 +204,13 @@ impl Flow {
         drop(state);
         self.announce(news);
         answer
+    }
+
+    /// Reports the bytes in its queues to the endpoint's memory.
+    #[inline]
+    fn account(&self, state: &mut FlowState) {
+        let bytes = state.connection.get().queued_bytes() + state.inbox_bytes;
+        self.shared.memory.settle(&mut state.memory, bytes);
     }
 
     /// Reads from the connection.
@@ -239,6 +263,7 @@ impl Flow {
         let was_in = core::mem::take(&mut locked(&self.state).is_in_backlog);
         if was_in && let Some(mailbox) = &self.mailbox {
             mailbox.leave();
+            mailbox.opened(self.id);
         }
         was_in
     }
@@ -314,6 +339,9 @@ impl Flow {
                             (Origin::Local, ResetCode::ABORTED) if let Some(failure) = failure => {
                                 ConnectionError::ControlFailed(failure)
                             }
+                            (Origin::Local, ResetCode::ABORTED) if connection.ended_idle() => {
+                                ConnectionError::Idle
+                            }
                             // Linux answers with this code if nobody listens.
                             (Origin::Remote, ResetCode::NO_CONNECTION) if !*is_established => {
                                 ConnectionError::Refused
@@ -329,6 +357,7 @@ impl Flow {
             connection.state()
         };
         let (protocol_state, deadline) = connection.apply(now, take_events, |drain| drain.finish());
+        self.account(state);
         if matches!(protocol_state, State::Closed | State::TimeWait) {
             if !core::mem::replace(&mut state.is_over, true) {
                 news.over = true;
@@ -360,10 +389,11 @@ impl Flow {
         }
         if news.established {
             self.changed.notify_waiters();
-            if let Some(mailbox) = &self.mailbox
-                && !mailbox.deliver(self)
-            {
-                self.abort(ConnectionError::Aborted);
+            if let Some(mailbox) = &self.mailbox {
+                mailbox.opened(self.id);
+                if !mailbox.deliver(self) {
+                    self.abort(ConnectionError::Aborted);
+                }
             }
             // It may have ended meanwhile, before it could be withdrawn.
             if let Some(mailbox) = &self.mailbox
@@ -379,6 +409,10 @@ impl Flow {
             if !self.is_worth_accepting() {
                 self.withdraw();
             }
+            let place = locked(&self.state).closing.take();
+            if let Some(place) = place {
+                self.shared.closing.leave(place);
+            }
             self.shared.forget(self.key, self, news.time_wait);
         }
     }
@@ -387,6 +421,14 @@ impl Flow {
         self.changed.notify_waiters();
         self.readable.notify_waiters();
         self.writable.notify_waiters();
+    }
+}
+
+/// What it still holds is given back.
+impl Drop for Flow {
+    fn drop(&mut self) {
+        let mut state = locked(&self.state);
+        self.shared.memory.settle(&mut state.memory, 0);
     }
 }
 

@@ -7,6 +7,8 @@ mod data;
 mod ends;
 mod errors;
 mod happy_eyeballs;
+mod limits;
+mod liveness;
 mod many;
 mod relay;
 mod stranger;

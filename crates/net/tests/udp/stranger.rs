@@ -15,7 +15,12 @@ pub(crate) struct Stranger {
 
 impl Stranger {
     pub(crate) fn of(target: SocketAddr) -> Self {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        Self::from(Ipv4Addr::LOCALHOST, target)
+    }
+
+    /// One with this address.
+    pub(crate) fn from(address: Ipv4Addr, target: SocketAddr) -> Self {
+        let socket = UdpSocket::bind((address, 0)).unwrap();
         socket
             .set_read_timeout(Some(std::time::Duration::from_secs(3)))
             .unwrap();
@@ -44,7 +49,7 @@ impl Stranger {
     }
 
     /// The next packet for `port`.
-    fn receive(&self, port: u16) -> Packet {
+    pub(crate) fn receive(&self, port: u16) -> Packet {
         let mut buffer = [0; 2_000];
         // The others are retransmissions for other ports.
         for _ in 0..1_000 {

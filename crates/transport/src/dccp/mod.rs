@@ -67,3 +67,4 @@ pub use state::{
     State, Stats, WindowStats,
 };
 pub use stray::Strays;
+pub use timer::RateLimit;

@@ -107,6 +107,11 @@ impl<T: Bytes> Queue<T> {
         self.bytes -= count * bytes;
     }
 
+    /// The last `count` datagrams.
+    pub(crate) fn newest_mut(&mut self, count: usize) -> impl Iterator<Item = &mut T> {
+        self.datagrams.iter_mut().rev().take(count)
+    }
+
     /// Removes the datagrams longer than `bytes`. Returns how many there were.
     pub(crate) fn remove_longer(&mut self, bytes: usize) -> usize {
         let before = self.datagrams.len();

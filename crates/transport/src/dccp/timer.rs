@@ -112,14 +112,14 @@ impl Backoff {
 
 /// Allows a limited number of events per second.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RateLimit {
+pub struct RateLimit {
     second: u64,
     count: u32,
 }
 
 impl RateLimit {
     /// Whether another event may happen at `now`; counts it if so.
-    pub(crate) const fn allows(&mut self, now: Instant, per_second: u32) -> bool {
+    pub const fn allows(&mut self, now: Instant, per_second: u32) -> bool {
         let second = now.as_nanos() / 1_000_000_000;
         if second != self.second {
             *self = Self { second, count: 0 };

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skywave.cli.net.interval import Intervals
-from skywave.net import AbortedError, ConnectTimeoutError, NetError, ResetError
+from skywave.net import AbortedError, NetError, ResetError
 from skywave.net.load import Check
 
 if TYPE_CHECKING:
@@ -232,19 +232,24 @@ class Exchange:
             return
 
     def _fail(self, error: Exception) -> None:
-        # This end also gives up on a silent peer.
-        self._is_ours |= isinstance(error, AbortedError | ConnectTimeoutError | TimeoutError)
         # What this end aborts it aborts for another reason. A reset by the peer is no failure if
         # this end would reset too, or waits for the peer to finish.
         is_expected = isinstance(error, AbortedError) or (
             isinstance(error, ResetError)
             and self.close in (Ending.RESET, Ending.AWAIT)
-            and self.connection.closed == {"code": ABORTED, "name": "aborted"}
+            and self._is_aborted
         )
         if self._error is None and not is_expected:
             self._error = str(error)
         # The other thread waits for the end.
         self.connection.abort()
+        # What did not come from the peer came from here, even if it was the peer's silence.
+        is_peers = isinstance(error, ResetError) and not isinstance(error, AbortedError)
+        self._is_ours |= self._is_aborted and not is_peers
+
+    @property
+    def _is_aborted(self) -> bool:
+        return self.connection.closed == {"code": ABORTED, "name": "aborted"}
 
     def _document(self, seconds: float, intervals: list[dict[str, Any]] | None) -> dict[str, Any]:
         closed, stats = self.connection.closed, self.connection.stats()

@@ -54,10 +54,11 @@ impl Connection {
         while let Some(first) = datagrams.front() {
             self.admit(first.len())?;
             let (room, mps) = (self.send_room(), self.mps() as usize);
+            let limit = self.send_limit();
             let mut bytes = self.send_queue.bytes();
             let fitting = datagrams.iter().skip(1).take_while(|next| {
                 bytes += next.len();
-                next.len() <= mps && bytes + first.len() <= self.config.send_queue_bytes
+                next.len() <= mps && bytes + first.len() <= limit.bytes
             });
             let count = 1 + fitting.take(room.saturating_sub(1)).count();
             let taken = datagrams.drain(..count).map(Payload::from);
@@ -181,15 +182,30 @@ impl Connection {
         if is_full { 0 } else { room }
     }
 
+    /// The bytes of data ready to be read.
+    pub const fn received_bytes(&self) -> usize {
+        self.receive_queue.bytes()
+    }
+
     /// The bytes of data in both queues.
     pub const fn queued_bytes(&self) -> usize {
         self.send_queue.bytes() + self.receive_queue.bytes()
     }
 
-    /// Sets whether the driver is short of memory. While it is, either queue takes a datagram only
-    /// if it is empty, so that every connection still makes progress.
-    pub const fn set_memory_pressure(&mut self, is_short: bool) {
-        self.memory_pressure = is_short;
+    /// Copies the `count` received datagrams that are newest, so that they no longer keep the buffers
+    /// in memory in which they arrived. A driver calls it if they are a small part of their buffer.
+    pub fn detach_newest(&mut self, count: usize) {
+        for datagram in self.receive_queue.newest_mut(count) {
+            datagram.payload.detach();
+        }
+    }
+
+    /// Sets by how many bytes of data both queues together may still grow, until the next call: what
+    /// the driver's memory allows. An empty queue takes a datagram of any size nevertheless, so that
+    /// every connection makes progress. Initially unlimited.
+    pub fn set_queue_room(&mut self, bytes: usize) {
+        let most = self.queued_bytes().saturating_add(bytes);
+        self.most_queued = u32::try_from(most).unwrap_or(u32::MAX);
     }
 
     /// Whether it ended because it carried no data for [`Config::idle_timeout`].

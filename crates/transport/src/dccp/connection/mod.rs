@@ -126,8 +126,8 @@ pub struct Connection {
     settling: bool,
     /// Whether it ended because it carried no data for [`Config::idle_timeout`].
     ended_idle: bool,
-    /// Whether the driver is short of memory, so that each queue holds one datagram at most.
-    memory_pressure: bool,
+    /// The most bytes of data in both queues together, by the driver's memory; at most 4 GiB.
+    most_queued: u32,
     /// Whether a datagram was refused because the queue was full.
     was_full: bool,
     peer_not_listening: bool,
@@ -288,7 +288,7 @@ impl Connection {
             closing: false,
             settling: false,
             ended_idle: false,
-            memory_pressure: false,
+            most_queued: u32::MAX,
             was_full: false,
             peer_not_listening: false,
             is_listening: true,
@@ -315,21 +315,20 @@ impl Connection {
     /// What the send queue may hold.
     #[inline(always)]
     fn send_limit(&self) -> Limit {
-        self.limit(self.config.send_queue, self.config.send_queue_bytes)
+        let bytes = (self.most_queued as usize).saturating_sub(self.receive_queue.bytes());
+        Limit {
+            datagrams: self.config.send_queue,
+            bytes: self.config.send_queue_bytes.min(bytes),
+        }
     }
 
     /// What the receive queue may hold.
     #[inline(always)]
     fn receive_limit(&self) -> Limit {
-        self.limit(self.config.receive_queue, self.config.receive_queue_bytes)
-    }
-
-    #[inline(always)]
-    fn limit(&self, datagrams: usize, bytes: usize) -> Limit {
-        let most = if self.memory_pressure { 1 } else { usize::MAX };
+        let bytes = (self.most_queued as usize).saturating_sub(self.send_queue.bytes());
         Limit {
-            datagrams: datagrams.min(most),
-            bytes,
+            datagrams: self.config.receive_queue,
+            bytes: self.config.receive_queue_bytes.min(bytes),
         }
     }
 

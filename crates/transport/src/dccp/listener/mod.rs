@@ -244,6 +244,12 @@ impl Listener {
         self.refuse(now, &packet, ResetCode::NO_CONNECTION)
     }
 
+    /// Answers a packet of a connection in TIMEWAIT with a Reset, "No Connection", even if it is a
+    /// Request (RFC 4340 section 8.5, step 2).
+    pub fn reset_stray(&mut self, now: Instant, packet: &Packet) -> Option<Action> {
+        self.refuse(now, packet, ResetCode::NO_CONNECTION)
+    }
+
     /// When [`expire`](Self::expire) must next be called; `None` for never.
     pub const fn deadline(&self) -> Option<Instant> {
         self.wake

@@ -1,0 +1,82 @@
+//! Peers that are gone, and connections that nobody uses.
+
+use skywave_net::ConnectionError;
+use skywave_transport::dccp::Config;
+use skywave_units::Duration as Span;
+
+use crate::stranger::Stranger;
+use crate::{PORT, endpoint, pair, quick, soon};
+
+/// A peer that was killed sends nothing any more. Its connections end, whether data was on its way
+/// or not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_is_gone_is_noticed() {
+    let server = endpoint();
+    let config = Config {
+        keepalive: Some(Span::from_millis(200)),
+        silence_timeout: Some(Span::from_millis(400)),
+        ..quick()
+    };
+    let listener = server.listen(PORT, config).unwrap();
+    let target = server.local_address();
+    let killed = tokio::task::spawn_blocking(move || {
+        let stranger = Stranger::of(target);
+        for port in 1..=2 {
+            stranger.connect(port, &[]);
+        }
+        stranger
+    });
+    let _killed = soon(killed).await.unwrap();
+    let idle = soon(listener.accept()).await.unwrap();
+    let busy = soon(listener.accept()).await.unwrap();
+    busy.send("are you there?").await.unwrap();
+    for connection in [idle, busy] {
+        assert_eq!(soon(connection.closed()).await, ConnectionError::TimedOut);
+        assert!(connection.stats().counters.syncs_sent >= 3, "it was asked");
+    }
+    assert_eq!(server.stats().connections, 0);
+}
+
+/// A connection without data ends after its idle timeout, and both ends learn why.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idle_connection_ends() {
+    let config = Config {
+        idle_timeout: Some(Span::from_millis(500)),
+        ..quick()
+    };
+    let pair = pair(config).await;
+    let (first, second) =
+        soon(async { tokio::join!(pair.client.closed(), pair.server.closed()) }).await;
+    let ends = [first, second];
+    assert!(ends.contains(&ConnectionError::Idle), "{ends:?}");
+    let is_reset = |end: &ConnectionError| matches!(end, ConnectionError::Reset { .. });
+    assert!(
+        ends.iter()
+            .all(|end| *end == ConnectionError::Idle || is_reset(end)),
+        "{ends:?}"
+    );
+}
+
+/// `close` ends in bounded time although the peer is gone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_close_ends_without_the_peer() {
+    let server = endpoint();
+    let config = Config {
+        silence_timeout: Some(Span::from_millis(400)),
+        ..quick()
+    };
+    let listener = server.listen(PORT, config).unwrap();
+    let target = server.local_address();
+    let gone = tokio::task::spawn_blocking(move || {
+        let stranger = Stranger::of(target);
+        stranger.connect(1, &[]);
+        stranger
+    });
+    let _gone = soon(gone).await.unwrap();
+    let connection = soon(listener.accept()).await.unwrap();
+    assert_eq!(
+        soon(connection.close()).await,
+        Err(ConnectionError::TimedOut)
+    );
+    soon(server.shutdown()).await;
+}
