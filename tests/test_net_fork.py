@@ -1,7 +1,4 @@
-"""Sockets and forks: a fork neither ends nor uses its parent's connections, and opens its own.
-
-Each child has an alarm, which ends it if it hangs.
-"""
+"""Sockets and forks: a fork neither ends nor uses its parent's connections, and opens its own."""
 
 from __future__ import annotations
 
@@ -9,46 +6,19 @@ import asyncio
 import gc
 import multiprocessing
 import os
-import signal
-import sys
 import threading
-import traceback
 import warnings
 from typing import TYPE_CHECKING
 
 import pytest
 
+from forks import PATIENCE_S, in_a_fork
 from skywave.net import Connection, Endpoint, ForkedError, Listener, NetError, aio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PATIENCE_S = 60
 PORT = 5001
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-
-
-def in_a_fork(work: Callable[[], None]) -> None:
-    """Run ``work`` in a fork, which ends like a program, and pass on whether it failed."""
-    with warnings.catch_warnings():
-        # That there are threads is the point.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(PATIENCE_S)
-        status = 1
-        try:
-            work()
-            status = 0
-        except BaseException:  # noqa: BLE001  (a child must not go on with its parent's tests)
-            traceback.print_exc()
-        finally:
-            sys.stderr.flush()
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
 
 
 def udp_port(endpoint: Endpoint | aio.Endpoint) -> int:

@@ -141,7 +141,9 @@ pub(super) fn ended(error: ConnectionError) -> PyErr {
         ConnectionError::BadServiceCode => BadServiceCodeError::new_err(text),
         ConnectionError::TimedOut => ConnectTimeoutError::new_err(text),
         ConnectionError::Aborted => AbortedError::new_err(text),
-        ConnectionError::Reset { .. } | ConnectionError::Violation { .. } => ResetError::new_err(text),
+        ConnectionError::Reset { .. } | ConnectionError::Violation { .. } => {
+            ResetError::new_err(text)
+        }
         _ => NetError::new_err(text),
     }
 }
