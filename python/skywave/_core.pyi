@@ -725,6 +725,9 @@ class Endpoint:
     def close(self, timeout_s: float | None = None) -> None:
         """Close all connections and wait until they have ended.
 
+        The system has the socket back, and its port, when nothing refers to the endpoint, its
+        listeners and its connections any more.
+
         Raises:
             TimeoutError: If some have not ended within ``timeout_s`` seconds; these have then been
                 aborted.

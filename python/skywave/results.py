@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from skywave import _json
 from skywave._files import replacing
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ class Results:
         with replacing(directory) as partial:
             self.write_tables(partial)
             document = {**self.summary, "fingerprint": self.fingerprint}
-            text = json.dumps(document, indent=2) + "\n"
+            text = _json.text(document) + "\n"
             (partial / "summary.json").write_text(text, encoding="utf-8")
         return Path(directory)
 

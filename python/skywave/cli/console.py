@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +10,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from skywave import _json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -36,21 +36,9 @@ def out(*, stderr: bool = False, markup: bool = True) -> Console:
 
 
 def print_json(document: Any, *, line: bool = False) -> None:
-    """Print a document on stdout, on a single line if ``line``. JSON has no NaN: it is null."""
-    text = json.dumps(_finite(document), indent=None if line else 2, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    """Print a document on stdout, on a single line if ``line``."""
+    sys.stdout.write(_json.text(document, indent=None if line else 2) + "\n")
     sys.stdout.flush()
-
-
-def _finite(value: Any) -> Any:
-    """Return a value with null in the place of numbers that JSON cannot express."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return value
 
 
 def choose(given: str, known: Collection[str], what: str) -> str:

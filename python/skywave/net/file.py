@@ -44,25 +44,24 @@ class Parts:
         self._source = source
         self._room = size - HEAD.size
         self._size = _size(source)
-        self.taken = 0
-        """The bytes of the file in the parts so far."""
+        self._offset = 0
         self.is_complete = False
         """Whether the last part has been taken."""
 
     def __iter__(self) -> Iterator[bytes]:
         while data := self._source.read(self._next()):
-            part = HEAD.pack(MAGIC, self.taken, UNKNOWN if self._size is None else self._size)
-            self.taken += len(data)
-            self.is_complete = self.taken == self._size
+            part = HEAD.pack(MAGIC, self._offset, UNKNOWN if self._size is None else self._size)
+            self._offset += len(data)
+            self.is_complete = self._offset == self._size
             yield part + data
         if not self.is_complete:
             # A file that has become shorter ends here too, and its receiver misses the rest.
-            size = self.taken if self._size is None else self._size
-            self.is_complete = self.taken == size
-            yield HEAD.pack(MAGIC, self.taken, size)
+            size = self._offset if self._size is None else self._size
+            self.is_complete = self._offset == size
+            yield HEAD.pack(MAGIC, self._offset, size)
 
     def _next(self) -> int:
-        return self._room if self._size is None else min(self._room, self._size - self.taken)
+        return self._room if self._size is None else min(self._room, self._size - self._offset)
 
 
 class Bare:
@@ -71,14 +70,11 @@ class Bare:
     def __init__(self, source: BinaryIO, size: int) -> None:
         self._source = source
         self._size = size
-        self.taken = 0
-        """The bytes of the file in the datagrams so far."""
         self.is_complete = False
         """Whether the last datagram has been taken."""
 
     def __iter__(self) -> Iterator[bytes]:
         while data := self._source.read(self._size):
-            self.taken += len(data)
             yield data
         self.is_complete = True
 

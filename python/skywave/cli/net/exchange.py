@@ -99,6 +99,8 @@ class Exchange:
     """Called with the total datagrams and bytes so far, sent or received."""
     show_interval: Callable[[dict[str, Any]], None] = lambda _report: None
     """Called with each report of an interval."""
+    has_sent_all: bool = False
+    """Whether everything in the source has been queued."""
     stopped_by: KeyboardInterrupt | None = None
     """What ended it before its time."""
     _check: Check = field(default_factory=Check)
@@ -171,6 +173,7 @@ class Exchange:
                 return
             self._count_sent(data)
             self.show(self._sent, self._sent_bytes)
+        self.has_sent_all = True
 
     def _count_sent(self, data: bytes) -> None:
         self._sent += 1

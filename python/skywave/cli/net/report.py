@@ -38,8 +38,7 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
     wrong = (kind for kind in ("missing", "altered", "duplicates") if received[kind])
     rows += [(f"{kind} (datagrams)", f"{received[kind]:,}") for kind in wrong]
     if "file" in document:
-        is_whole = document["file"]["whole"]
-        rows.append(("file (B)", f"{document['file']['bytes']:,}{', whole' if is_whole else ''}"))
+        rows.append(("file", "whole" if document["file"]["whole"] else "not whole"))
     if stats["srtt_s"] is not None:
         rows.append(("round-trip time (ms)", f"{1e3 * stats['srtt_s']:.3f}"))
     if document["sent"]["datagrams"]:

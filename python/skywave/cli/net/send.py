@@ -112,6 +112,8 @@ def send(
     if rate is not None and interval_ms is not None:
         raise typer.BadParameter("give --rate or --interval-ms, not both")
     rate_bps = None if rate is None else Rate(rate).bps
+    if rate_bps == 0:
+        raise typer.BadParameter(f'--rate is "{rate}": give a rate above 0')
     close_s = Duration(close_timeout).seconds
     with ExitStack() as stack:
         endpoint = stack.enter_context(options.client(target, raw=raw, settings=endpoint_settings))
@@ -143,7 +145,7 @@ def send(
         )
         document = exchange.run()
     if source is not None:
-        _judge(document, source)
+        _judge(document, is_whole=exchange.has_sent_all and source.is_complete)
     if as_json:
         print_json(document)
     else:
@@ -154,10 +156,10 @@ def send(
         raise typer.Exit(FAILED)
 
 
-def _judge(document: dict[str, Any], source: Parts | Bare) -> None:
+def _judge(document: dict[str, Any], *, is_whole: bool) -> None:
     """Add to a report what it means for the file that was sent."""
-    document["file"] = {"bytes": source.taken, "whole": source.is_complete}
-    if not source.is_complete and document["ok"]:
+    document["file"] = {"whole": is_whole}
+    if not is_whole and document["ok"]:
         document["ok"] = False
         document["error"] = "the file was not sent to its end"
     elif lost := document["stats"]["lost"]:
