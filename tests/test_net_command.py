@@ -198,7 +198,10 @@ def test_ping_and_an_interrupt() -> None:
         (["listen", "5001", "--set", "ssthresh=20"], ["ssthresh", "no option"]),
         (["listen", "5001", "--set", "=20"], ["not a name"]),
         (["listen", "5001", "--set", "tfrc=20"], ["wrong form"]),
-        (["listen", "5001", "--set", "tfrc.rules=ns2"], ["tfrc", "CCID 2 is not TFRC"]),
+        (
+            ["listen", "5001", "--ccid", "2", "--set", "tfrc.rules=ns2"],
+            ["tfrc", "CCID 2 is not TFRC"],
+        ),
         (["listen", "5001", "--set", "ecn=maybe"], ["ecn", "a boolean"]),
         (
             ["listen", "5001", "--set", "linger=5 s", "--set", "linger.after=1"],

@@ -25,7 +25,7 @@ from __future__ import annotations
 from attrs import converters, field, frozen
 
 from skywave.control import Control
-from skywave.quantities import Duration
+from skywave.quantities import Bytes, Duration
 from skywave.scenario.part import Part
 '''
 

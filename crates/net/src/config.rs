@@ -52,7 +52,7 @@ pub struct EndpointConfig {
     /// The most bytes of data that wait in the queues of all connections, to be sent or to be read.
     /// Beyond it, each queue takes a datagram only if it is empty: sending waits, and received data
     /// is dropped and reported to the peer with Drop Code 2. The queues of a connection are limited
-    /// by [`dccp::Config`](skywave_transport::dccp::Config). Default: 256 MiB.
+    /// by [`dccp::Config`](skywave_transport::dccp::Config). Default: 256 MB.
     pub max_queued_bytes: usize,
     /// Whether packets that belong to no connection are answered with a Reset (RFC 4340 section
     /// 8.3.1). Turn it off if another program on this host uses DCCP over IP on addresses for which
@@ -77,7 +77,7 @@ impl Default for EndpointConfig {
             max_per_prefix: 16_384,
             max_closing: 4_096,
             max_time_waits: 16_384,
-            max_queued_bytes: 256 << 20,
+            max_queued_bytes: 256_000_000,
             reset_strays: true,
             resets_per_second: 1024,
         }

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use skywave_registry::{ParameterError, in_plain_words, typed};
 use skywave_transport::dccp::{self, Ccid};
-use skywave_units::Duration;
+use skywave_units::{Bytes, Duration};
 use skywave_wire::dccp::ServiceCode;
 
 use crate::check::check_ssthresh;
@@ -20,15 +20,18 @@ use crate::{Backend, Named, ReceiverRttSpec, Registry, TfrcRules, TfrcSpec};
 #[schemars(rename = "Config")]
 #[serde(default)]
 pub struct SocketSpec {
-    /// Congestion control in both directions, by CCID; both ends must use the same. 2 (TCP-like), 3
-    /// (TFRC), 4 (TFRC for small packets), 251 (acknowledgements of CCID 2, with a control that the
-    /// sender chooses), or another registered CCID. CCIDs from 248 on are specific to Skywave.
+    /// Congestion control in both directions, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small
+    /// packets), 251 (acknowledgements of CCID 2, with a control that the sender chooses), or another
+    /// registered CCID; those from 248 on are specific to Skywave. Of 2, 3, 4 and 251 it is a
+    /// preference: each end accepts all of them, and if both have a preference, the listener's
+    /// counts (RFC 4340 section 6.3.1). Others may need routers that take part, so both
+    /// ends must ask for them. Absent: the peer's preference, or 2.
     #[schemars(extend("x-unit" = "1"))]
-    pub ccid: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ccid: Option<u8>,
     /// The congestion control of what this end sends, by name. Its parameters, if any, are in a
-    /// table of that name next to this field. Setting it makes `ccid` 251. The peer must use CCID
-    /// 251 too, with or without a control of its own. Neither end needs to know the other's
-    /// control.
+    /// table of that name next to this field. Setting it makes `ccid` 251, and for what this end
+    /// sends the only CCID that it accepts. Neither end needs to know the other's control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
     /// Parameters of the control or the CCID.
@@ -51,6 +54,10 @@ pub struct SocketSpec {
     /// How many datagrams may wait to be read. Further ones are dropped, and the peer is informed.
     #[schemars(extend("x-unit" = "datagrams"))]
     pub receive_queue: u32,
+    /// The most data that may wait to be sent; more waits as with `send_queue`.
+    pub send_queue_bytes: Bytes,
+    /// The most data that may wait to be read; more is dropped as with `receive_queue`.
+    pub receive_queue_bytes: Bytes,
     /// Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12).
     pub ecn: bool,
     /// How much data the checksum covers, as CsCov: 0 for all, n > 0 for (n - 1) * 4 bytes; at most
@@ -64,19 +71,25 @@ pub struct SocketSpec {
     pub data_checksum: bool,
     /// How long a connection attempt waits for an answer before it gives up.
     pub connect_timeout: Duration,
-    /// How long closing waits for queued datagrams to leave.
+    /// How long closing waits for queued datagrams to leave and to be acknowledged.
     pub linger: Duration,
+    /// After this long without a packet from the peer, ask whether it is still there. This finds
+    /// peers that are gone, and keeps the bindings of middleboxes alive; those for UDP may last no
+    /// longer than 15 s to 2 min. 0 s: never.
+    pub keepalive: Duration,
+    /// How long the peer may leave data, or the question whether it is there, without an answer
+    /// before the connection ends. 0 s: for ever.
+    pub silence_timeout: Duration,
+    /// How long the connection may carry no data in either direction before it ends. 0 s: for ever.
+    pub idle_timeout: Duration,
 }
 
 impl Default for SocketSpec {
     fn default() -> Self {
         let config = dccp::Config::default();
-        let [first, ..] = config.sender_ccids[..] else {
-            unreachable!("the default configuration has a CCID")
-        };
         let codes = config.service_codes.iter();
         Self {
-            ccid: first.0,
+            ccid: None,
             control: None,
             parameters: Named::none(),
             initial_ssthresh: None,
@@ -84,12 +97,17 @@ impl Default for SocketSpec {
             service_codes: codes.map(|code| ServiceCodeSpec::Number(code.0)).collect(),
             send_queue: config.send_queue as u32,
             receive_queue: config.receive_queue as u32,
+            send_queue_bytes: Bytes::new(config.send_queue_bytes as u64),
+            receive_queue_bytes: Bytes::new(config.receive_queue_bytes as u64),
             ecn: !config.ecn_incapable,
             checksum_coverage: config.checksum_coverage,
             minimum_checksum_coverage: config.minimum_checksum_coverage,
             data_checksum: config.send_data_checksum,
             connect_timeout: config.request_give_up,
             linger: config.linger,
+            keepalive: config.keepalive.unwrap_or_default(),
+            silence_timeout: config.silence_timeout.unwrap_or_default(),
+            idle_timeout: config.idle_timeout.unwrap_or_default(),
         }
     }
 }
@@ -155,19 +173,21 @@ impl SocketSpec {
         &self,
         registry: &Registry<B>,
     ) -> Result<dccp::Config, ParameterError> {
-        let mut ccid = Ccid(self.ccid);
         let known = &registry.ccids;
-        ParameterError::unless(known.contains(ccid), "ccid", || {
-            format!("{ccid} is not a known CCID: use {}", known.listed(|_| true))
-        })?;
         let control = self.control.as_deref();
-        if control.is_some() {
-            let is_free = ccid == Ccid::INITIAL || known.takes_control(ccid);
-            ParameterError::unless(is_free, "ccid", || {
-                format!("CCID {ccid} has a control of its own: leave `ccid` or `control` out")
+        if let Some(ccid) = self.ccid.map(Ccid) {
+            ParameterError::unless(known.contains(ccid), "ccid", || {
+                format!("{ccid} is not a known CCID: use {}", known.listed(|_| true))
             })?;
-            ccid = Ccid::SENDERS_CHOICE;
+            ParameterError::unless(
+                control.is_none() || known.takes_control(ccid),
+                "ccid",
+                || format!("CCID {ccid} has a control of its own: leave `ccid` or `control` out"),
+            )?;
         }
+        let wanted = self.ccid.map(Ccid);
+        let wanted = wanted.or(control.map(|_| Ccid::SENDERS_CHOICE));
+        let ccid = wanted.unwrap_or(Ccid::INITIAL);
         let name = known.key(ccid, control);
         self.parameters.check(name, |_| None)?;
         let table = |name: &str| self.parameters.table(name);
@@ -183,23 +203,39 @@ impl SocketSpec {
         tfrc.validate("tfrc")
             .map_err(|error| ParameterError::new(error.field, error.message))?;
         let is_tfrc = found.member.row().features.loss_event_rate;
-        ParameterError::unless(self.tfrc.is_none() || is_tfrc, "tfrc", || {
+        // Without a preference, the peer's may bring either kind into force.
+        let is_fixed = wanted.is_some();
+        let uses_tfrc = self.tfrc.is_none() || is_tfrc || !is_fixed;
+        ParameterError::unless(uses_tfrc, "tfrc", || {
             format!("CCID {ccid} is not TFRC: leave out tfrc, or use ccid 3 or 4")
         })?;
-        let has_window = self.initial_ssthresh.is_none() || !is_tfrc;
+        let has_window = self.initial_ssthresh.is_none() || !is_tfrc || !is_fixed;
         ParameterError::unless(has_window, "initial_ssthresh", || {
             format!("CCID {ccid} is TFRC, which has no ssthresh: leave it out, or use ccid 2")
         })?;
         let defaults = dccp::Config::default();
+        let mut accepted = defaults.sender_ccids;
+        if accepted.contains(&ccid) {
+            accepted.sort_by_key(|&other| other != ccid);
+        } else {
+            accepted = vec![ccid];
+        }
+        let mut ccids = defaults.ccids;
+        ccids.enter_shared(found.member);
         let mut codes = Vec::with_capacity(self.service_codes.len());
         for (index, code) in self.service_codes.iter().enumerate() {
             let read = code.read();
             codes.push(read.map_err(|error| error.within(&format!("service_codes[{index}]")))?);
         }
-        let mut config = dccp::Config {
+        let config = dccp::Config {
             service_codes: codes,
-            sender_ccids: vec![ccid],
-            receiver_ccids: vec![ccid],
+            sender_ccids: match control {
+                Some(_) => vec![ccid],
+                None => accepted.clone(),
+            },
+            receiver_ccids: accepted,
+            follow_client_ccids: !is_fixed,
+            ccids,
             ccid2: dccp::Ccid2Config {
                 initial_ssthresh: self
                     .initial_ssthresh
@@ -210,15 +246,28 @@ impl SocketSpec {
             request_rtt_estimate: tfrc.receiver_rtt == ReceiverRttSpec::Option,
             send_queue: self.send_queue as usize,
             receive_queue: self.receive_queue as usize,
+            send_queue_bytes: bytes(self.send_queue_bytes),
+            receive_queue_bytes: bytes(self.receive_queue_bytes),
             ecn_incapable: !self.ecn,
             checksum_coverage: self.checksum_coverage,
             minimum_checksum_coverage: self.minimum_checksum_coverage,
             send_data_checksum: self.data_checksum,
             request_give_up: self.connect_timeout,
             linger: self.linger,
+            keepalive: limit(self.keepalive),
+            silence_timeout: limit(self.silence_timeout),
+            idle_timeout: limit(self.idle_timeout),
             ..defaults
         };
-        config.ccids.enter_shared(found.member);
         Ok(config)
     }
+}
+
+/// A time limit; `None` for zero, which means no limit.
+fn limit(time: Duration) -> Option<Duration> {
+    Some(time).filter(|&time| time > Duration::ZERO)
+}
+
+fn bytes(size: Bytes) -> usize {
+    usize::try_from(size.get()).unwrap_or(usize::MAX)
 }

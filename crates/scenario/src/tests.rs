@@ -533,6 +533,28 @@ fn the_default_of_sockets_is_that_of_connections() {
     assert_eq!(SocketSpec::from_json("{}").unwrap(), SocketSpec::default());
 }
 
+/// Every CCID that needs no routers is accepted, the preferred one first; a control takes only its
+/// own.
+#[test]
+fn a_socket_accepts_every_common_ccid() {
+    let config = |text: &str| {
+        let spec = SocketSpec::from_json(text).unwrap();
+        let config = spec.config(&Registry::default()).unwrap();
+        assert!(config.check().is_ok());
+        config
+    };
+    let numbers = |list: &[Ccid]| list.iter().map(|ccid| ccid.0).collect::<Vec<_>>();
+    let tfrc = config(r#"{ "ccid": 3 }"#);
+    assert_eq!(numbers(&tfrc.sender_ccids), [3, 2, 4, 251]);
+    assert_eq!(numbers(&tfrc.receiver_ccids), [3, 2, 4, 251]);
+    assert!(!tfrc.follow_client_ccids);
+    assert!(config("{}").follow_client_ccids);
+    assert_eq!(numbers(&config(r#"{ "ccid": 248 }"#).sender_ccids), [248]);
+    let cubic = config(r#"{ "control": "cubic" }"#);
+    assert_eq!(numbers(&cubic.sender_ccids), [251]);
+    assert_eq!(numbers(&cubic.receiver_ccids), [251, 2, 3, 4]);
+}
+
 #[test]
 fn a_socket_takes_the_control_and_its_parameters() {
     let text = r#"{ "control": "cubic", "cubic": { "beta": 0.8 }, "service_codes": ["VOIP", 7] }"#;
@@ -576,6 +598,10 @@ fn errors_of_sockets_name_their_field() {
             "ccid: 7 is not a known CCID: use 2, 3, 4",
         ),
         (r#"{ "ccid": 300 }"#, "ccid: invalid value"),
+        (
+            r#"{ "ccid": 2, "control": "reno" }"#,
+            "ccid: CCID 2 has a control of its own",
+        ),
         (
             r#"{ "ccid": 3, "control": "reno" }"#,
             "ccid: CCID 3 has a control of its own",

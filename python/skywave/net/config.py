@@ -8,7 +8,7 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from skywave.control import Control
-from skywave.quantities import Duration
+from skywave.quantities import Bytes, Duration
 from skywave.scenario.part import Part
 from skywave.scenario.parts import (
     Aimd,
@@ -28,17 +28,18 @@ class Config(Part):
     (`dccp::Config`), in Python and on the command line.
     """
 
-    ccid: int = 2
-    """Congestion control in both directions, by CCID; both ends must use the same. 2 (TCP-like),
-    3 (TFRC), 4 (TFRC for small packets), 251 (acknowledgements of CCID 2, with a control that
-    the sender chooses), or another registered CCID. CCIDs from 248 on are specific to
-    Skywave.
+    ccid: int | None = None
+    """Congestion control in both directions, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small
+    packets), 251 (acknowledgements of CCID 2, with a control that the sender chooses), or
+    another registered CCID; those from 248 on are specific to Skywave. Of 2, 3, 4 and 251 it
+    is a preference: each end accepts all of them, and if both have a preference, the
+    listener's counts (RFC 4340 section 6.3.1). Others may need routers that take part, so
+    both ends must ask for them. Absent: the peer's preference, or 2.
     """
     control: str | Control | None = None
     """The congestion control of what this end sends, by name. Its parameters, if any, are in a
-    table of that name next to this field. Setting it makes `ccid` 251. The peer must use CCID
-    251 too, with or without a control of its own. Neither end needs to know the other's
-    control.
+    table of that name next to this field. Setting it makes `ccid` 251, and for what this end
+    sends the only CCID that it accepts. Neither end needs to know the other's control.
     """
     initial_ssthresh: int | None = None
     """The initial ssthresh of CCID 2 and of the controls of CCID 251. Absent: unbounded. In
@@ -56,6 +57,10 @@ class Config(Part):
     """How many datagrams may wait to be read. Further ones are dropped, and the peer is
     informed.
     """
+    send_queue_bytes: Bytes = field(default=Bytes("4 MB"), converter=Bytes)
+    """The most data that may wait to be sent; more waits as with `send_queue`."""
+    receive_queue_bytes: Bytes = field(default=Bytes("4 MB"), converter=Bytes)
+    """The most data that may wait to be read; more is dropped as with `receive_queue`."""
     ecn: bool = True
     """Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12)."""
     checksum_coverage: int = 0
@@ -69,7 +74,20 @@ class Config(Part):
     connect_timeout: Duration = field(default=Duration("180 s"), converter=Duration)
     """How long a connection attempt waits for an answer before it gives up."""
     linger: Duration = field(default=Duration("30 s"), converter=Duration)
-    """How long closing waits for queued datagrams to leave."""
+    """How long closing waits for queued datagrams to leave and to be acknowledged."""
+    keepalive: Duration = field(default=Duration("120 s"), converter=Duration)
+    """After this long without a packet from the peer, ask whether it is still there. This finds
+    peers that are gone, and keeps the bindings of middleboxes alive; those for UDP may last
+    no longer than 15 s to 2 min. 0 s: never.
+    """
+    silence_timeout: Duration = field(default=Duration("30 s"), converter=Duration)
+    """How long the peer may leave data, or the question whether it is there, without an answer
+    before the connection ends. 0 s: for ever.
+    """
+    idle_timeout: Duration = field(default=Duration("0 s"), converter=Duration)
+    """How long the connection may carry no data in either direction before it ends. 0 s: for
+    ever.
+    """
     aimd: Aimd | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
@@ -130,11 +148,11 @@ class EndpointConfig(Part):
     early; a delayed packet of that connection could then meet a new one on the same ports,
     whose sequence numbers most probably reject it. Default: 16,384.
     """
-    max_queued_bytes: int = 268435456
+    max_queued_bytes: int = 256000000
     """The most bytes of data that wait in the queues of all connections, to be sent or to be
     read. Beyond it, each queue takes a datagram only if it is empty: sending waits, and
     received data is dropped and reported to the peer with Drop Code 2. The queues of a
-    connection are limited by `dccp::Config`. Default: 256 MiB.
+    connection are limited by `dccp::Config`. Default: 256 MB.
     """
     reset_strays: bool = True
     """Whether packets that belong to no connection are answered with a Reset (RFC 4340 section

@@ -7,6 +7,14 @@ use thiserror::Error;
 use super::ccid::Ccid;
 use super::mechanism::{Ccids, HalfContext, Mechanism};
 
+/// The CCIDs accepted by default, most preferred first: those of [`Ccids::default`].
+const ACCEPTED: [Ccid; 4] = [
+    Ccid::TCP_LIKE,
+    Ccid::TFRC,
+    Ccid::TFRC_SP,
+    Ccid::SENDERS_CHOICE,
+];
+
 /// The longest packet, less the longest header (RFC 4340 section 5.1).
 const MPS_MAX: u32 = 65_535 - 1_020;
 
@@ -33,12 +41,15 @@ pub struct Config {
     pub service_codes: Vec<ServiceCode>,
     /// The CCIDs that this endpoint supports, with their parameters. Default: 2, 3, 4 and 251.
     pub ccids: Ccids,
-    /// CCIDs for the data that this endpoint sends, most preferred first (section 10). Default:
-    /// CCID 2.
+    /// The CCIDs accepted for the data that this endpoint sends, most preferred first (section 10).
+    /// Default: 2, 3, 4, 251.
     pub sender_ccids: Vec<Ccid>,
-    /// CCIDs for the data that this endpoint receives, most preferred first (section 10). Default:
-    /// CCID 2.
+    /// The CCIDs accepted for the data that this endpoint receives, most preferred first (section
+    /// 10). Default: 2, 3, 4, 251.
     pub receiver_ccids: Vec<Ccid>,
+    /// Whether a server has no preference of its own among the CCIDs that it accepts, and takes the
+    /// client's. Otherwise the server's order counts (section 6.3.1). Default: yes.
+    pub follow_client_ccids: bool,
     /// Parameters of CCID 2 (RFC 4341).
     pub ccid2: super::ccid2::Config,
     /// Parameters of CCIDs 3 and 4 (RFC 5348, RFC 4342, RFC 5622). The CCID determines the
@@ -105,14 +116,14 @@ pub struct Config {
     /// path drains in 120 ms at 1500 bytes per packet. Memory is allocated as the queue fills.
     pub send_queue: usize,
     /// The capacity of the send queue, in bytes of data. An empty queue takes a datagram of any
-    /// size. Default: 4 MiB.
+    /// size. Default: 4 MB.
     pub send_queue_bytes: usize,
     /// The capacity of the receive queue, in datagrams; further ones are dropped and reported to
     /// the peer with Drop Code 2 (section 11.7). Default: 1000, which lets a reader lag by fifteen
     /// batches of 64, the most a socket reads at once. Memory is allocated as the queue fills.
     pub receive_queue: usize,
     /// The capacity of the receive queue, in bytes of data; further datagrams are dropped and
-    /// reported likewise. An empty queue takes a datagram of any size. Default: 4 MiB.
+    /// reported likewise. An empty queue takes a datagram of any size. Default: 4 MB.
     pub receive_queue_bytes: usize,
     /// Whether a closing server holds TIMEWAIT state itself (by sending a Close) instead of leaving
     /// it to the client (by sending a CloseReq; section 8.3). Default: no.
@@ -172,8 +183,9 @@ impl Default for Config {
         Self {
             service_codes: vec![ServiceCode::NONE],
             ccids: Ccids::default(),
-            sender_ccids: vec![Ccid::TCP_LIKE],
-            receiver_ccids: vec![Ccid::TCP_LIKE],
+            sender_ccids: ACCEPTED.to_vec(),
+            receiver_ccids: ACCEPTED.to_vec(),
+            follow_client_ccids: true,
             ccid2: super::ccid2::Config::default(),
             tfrc: skywave_congestion::tfrc::Config::default(),
             allow_short_seqnos: false,
@@ -193,9 +205,9 @@ impl Default for Config {
             path_mtu: PATH_MTU_MAX,
             lower_headers: 20,
             send_queue: 1000,
-            send_queue_bytes: 4 << 20,
+            send_queue_bytes: 4_000_000,
             receive_queue: 1000,
-            receive_queue_bytes: 4 << 20,
+            receive_queue_bytes: 4_000_000,
             server_holds_timewait: false,
             request_retry: Duration::from_secs(1),
             backoff_limit: Duration::from_secs(64),

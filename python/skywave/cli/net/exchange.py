@@ -257,12 +257,12 @@ class Exchange:
     def _document(self, seconds: float, intervals: list[dict[str, Any]] | None) -> dict[str, Any]:
         closed, stats = self.connection.closed, self.connection.stats()
         acknowledged = stats["acknowledged"]
-        # An interrupt may come between sending a datagram and counting it.
-        datagrams = max(self._sent, stats["datagrams_sent"])
+        # What was queued and has not left is not sent. An interrupt may come between queuing a
+        # datagram and counting it.
         sent: dict[str, Any] = {
-            "datagrams": datagrams,
-            "bytes": max(self._sent_bytes, stats["bytes_sent"]),
-            "discarded": datagrams - stats["datagrams_sent"],
+            "datagrams": stats["datagrams_sent"],
+            "bytes": stats["bytes_sent"],
+            "discarded": max(0, self._sent - stats["datagrams_sent"]),
             "unacknowledged": (
                 None if acknowledged is None else max(0, stats["datagrams_sent"] - acknowledged)
             ),

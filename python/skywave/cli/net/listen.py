@@ -75,7 +75,7 @@ def listen(
     idle_ms: IdleOption = 0,
     interval: IntervalOption = None,
     digests: DigestsOption = False,
-    ccid: options.CcidOption = options.DEFAULT_CCID,
+    ccid: options.CcidOption = None,
     settings: options.SetOption = None,
     endpoint_settings: options.SetEndpointOption = None,
     service_code: options.ServiceCodeOption = "0",

@@ -47,13 +47,14 @@ UdpPortOption = Annotated[
     ),
 ]
 CcidOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         metavar="N",
         min=2,
         max=254,
-        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 248 VCP, 249 DPCP, "
-        "250 TPCP, 251 the sender's choice (Reno).",
+        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 251 the sender's "
+        "choice (Reno); if the ends prefer different ones, the listener's counts. 248 VCP, 249 "
+        "DPCP and 250 TPCP must be given at both ends. Default: the peer's, or 2.",
     ),
 ]
 ServiceCodeOption = Annotated[
@@ -81,7 +82,7 @@ SetEndpointOption = Annotated[
 ]
 
 
-def config(ccid: int, code: str, settings: Sequence[str] | None = None) -> Config:
+def config(ccid: int | None, code: str, settings: Sequence[str] | None = None) -> Config:
     """Return the configuration of a connection; ``settings`` are texts ``KEY=VALUE``.
 
     Raises:
@@ -89,9 +90,11 @@ def config(ccid: int, code: str, settings: Sequence[str] | None = None) -> Confi
 
     """
     try:
-        document: dict[str, Any] = {"ccid": ccid, "service_codes": [service_code(code)]}
+        document: dict[str, Any] = {"service_codes": [service_code(code)]}
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    if ccid is not None:
+        document["ccid"] = ccid
     config = _configured(Config, document, settings, "--set")
     try:
         _core.check_config(config)
@@ -178,4 +181,3 @@ def client(
 
 EXAMPLES = {"--set": "initial_ssthresh=20", "--set-endpoint": "backlog=64"}
 DEFAULT_UDP_PORT = UDP_PORT
-DEFAULT_CCID = Config().ccid

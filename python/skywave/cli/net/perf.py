@@ -73,7 +73,7 @@ def perf(
             metavar="N", min=0, help="Idle connections to open with --loopback, to measure memory."
         ),
     ] = 10_000,
-    ccid: options.CcidOption = options.DEFAULT_CCID,
+    ccid: options.CcidOption = None,
     settings: options.SetOption = None,
     endpoint_settings: options.SetEndpointOption = None,
     raw: options.RawOption = False,

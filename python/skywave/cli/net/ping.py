@@ -36,7 +36,7 @@ def ping(
     size: Annotated[
         int, typer.Option(metavar="BYTES", min=HEADER, help="Bytes of data per datagram.")
     ] = 100,
-    ccid: options.CcidOption = options.DEFAULT_CCID,
+    ccid: options.CcidOption = None,
     settings: options.SetOption = None,
     endpoint_settings: options.SetEndpointOption = None,
     service_code: options.ServiceCodeOption = "0",

@@ -83,7 +83,7 @@ def send(
             " then cannot tell whether the file is whole.",
         ),
     ] = False,
-    ccid: options.CcidOption = options.DEFAULT_CCID,
+    ccid: options.CcidOption = None,
     settings: options.SetOption = None,
     endpoint_settings: options.SetEndpointOption = None,
     service_code: options.ServiceCodeOption = "0",

@@ -79,6 +79,19 @@ fn ccids(list: &[Ccid]) -> OptionBytes {
     numbers
 }
 
+/// The values of `ours` in the order of `theirs`; those that are only in `ours` come last.
+pub(crate) fn in_order_of(theirs: &[u8], ours: &[u8]) -> OptionBytes {
+    let shared = theirs.iter().filter(|value| ours.contains(value));
+    let others = ours.iter().filter(|value| !theirs.contains(value));
+    let mut ordered = OptionBytes::new();
+    for &value in shared.chain(others) {
+        if !ordered.contains(&value) {
+            ordered.push(value);
+        }
+    }
+    ordered
+}
+
 /// Values of Minimum Checksum Coverage. For this endpoint: none smaller than the configured
 /// coverage. For the peer: values that accept the coverage we send come first.
 fn coverages(config: &Config, location: Location) -> OptionBytes {
@@ -101,13 +114,15 @@ pub(crate) fn opening_changes(
 ) -> impl Iterator<Item = (Feature, Location, OptionBytes, bool)> + '_ {
     use Feature::*;
     use Location::*;
-    let initial = [crate::dccp::Ccid::INITIAL];
+    // Connections begin with the initial CCID: who prefers it need not ask for it.
+    let initial = crate::dccp::Ccid::INITIAL;
+    let prefers_initial = |list: &[crate::dccp::Ccid]| list.first() == Some(&initial);
     let negotiated = [
-        (Ccid, Here, wishes.sender_ccids != initial),
-        (Ccid, Peer, wishes.receiver_ccids != initial),
+        (Ccid, Here, !prefers_initial(&wishes.sender_ccids)),
+        (Ccid, Peer, !prefers_initial(&wishes.receiver_ccids)),
         (AllowShortSeqnos, Here, wishes.allow_short_seqnos),
         (EcnIncapable, Here, wishes.ecn_incapable),
-        (SendAckVector, Peer, wishes.sender_ccids == initial),
+        (SendAckVector, Peer, prefers_initial(&wishes.sender_ccids)),
         (SendNdpCount, Peer, wishes.request_ndp_count),
         (
             MinimumChecksumCoverage,
@@ -130,11 +145,11 @@ pub(crate) fn opening_changes(
             .into_iter()
             .filter(|&(.., wanted)| wanted)
             .map(move |(feature, location, _)| {
-                let list = preferences(wishes, feature, location, initial[0]);
+                let list = preferences(wishes, feature, location, initial);
                 // If the initial value of table 4 is not acceptable, the peer must agree or reset
                 // (sections 6.6.9 and 12.1).
                 let mandatory = match feature {
-                    Ccid => !list.contains(&initial[0].0),
+                    Ccid => !list.contains(&initial.0),
                     EcnIncapable | SendAckVector => true,
                     _ => false,
                 };

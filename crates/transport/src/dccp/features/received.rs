@@ -2,7 +2,7 @@
 
 use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, OptionBytes, ResetCode, SeqNo};
 
-use super::preferences::preferences;
+use super::preferences::{in_order_of, preferences};
 use super::table::{Rule, reconcile};
 use super::{CONFIRMS_MAX, Feature, Features, Location, NegotiationState};
 use crate::dccp::{Ccid, Config, Role};
@@ -153,10 +153,13 @@ impl Features {
             (Rule::NonNegotiable, Location::Here) => return self.refuse(option),
             (Rule::ServerPriority, _) if option.value.is_empty() => return self.refuse(option),
             (Rule::ServerPriority, _) => {
-                let ours = match known {
+                let mut ours = match known {
                     Some(known) => self.negotiations[known].value.clone(),
                     None => preferences(config, feature, location, Ccid(self.here.ccid)),
                 };
+                if role == Role::Server && feature == Feature::Ccid && config.follow_client_ccids {
+                    ours = in_order_of(option.value, &ours);
+                }
                 let agreed = match role {
                     Role::Server => reconcile(&ours, option.value),
                     Role::Client => reconcile(option.value, &ours),
