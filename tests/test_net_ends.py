@@ -15,6 +15,7 @@ import pytest
 
 from conftest import ROOT, assert_bad_input, run_cli, serving
 from relay import Relay
+from skywave.cli.net.interval import line
 from skywave.net import Endpoint, Listener
 from test_net_command import free_udp_port
 from test_net_endpoint import needs_ipv6
@@ -273,3 +274,27 @@ def test_intervals_are_in_the_document_and_add_up() -> None:
             assert interval[f"{way}_bps"] == pytest.approx(bits / seconds)
     # --rate without --size offers datagrams of 1200 bytes.
     assert ours["sent"]["bytes"] == 1200 * ours["sent"]["datagrams"]
+
+
+def test_a_line_has_what_an_interval_knows() -> None:
+    report = {
+        "start_s": 1.0,
+        "end_s": 2.0,
+        "sent_bytes": 125_000,
+        "sent_bps": 1e6,
+        "received_bytes": 0,
+        "received_bps": 0.0,
+        "srtt_s": 0.02,
+        "cwnd": 12.5,
+        "rate_bps": None,
+        "lost": 3,
+        "loss_events": None,
+    }
+    begin = "   1.0 -    2.0 s  "
+    assert line(report) == f"{begin}sent 1.00 Mbps  srtt 20.0 ms  cwnd 12.5  lost 3"
+    tfrc = report | {"cwnd": None, "lost": None, "rate_bps": 2_000_000, "loss_events": 1}
+    assert line(tfrc) == f"{begin}sent 1.00 Mbps  srtt 20.0 ms  X 2.00 Mbps  loss events 1"
+    receiver = report | {"sent_bytes": 0, "received_bytes": 125_000, "received_bps": 1e6}
+    assert line(receiver) == f"{begin}received 1.00 Mbps  srtt 20.0 ms"
+    idle = report | {"sent_bytes": 0, "srtt_s": None}
+    assert line(idle) == f"{begin}no data  cwnd 12.5  lost 3"

@@ -67,7 +67,8 @@ class Intervals:
         """Report the rest, which may be shorter than an interval, and return all reports."""
         self._stopped.set()
         self._thread.join()
-        self._report()
+        if not self._reports or _totals(self._connection.stats()) != self._last:
+            self._report()
         return self._reports
 
     def _run(self) -> None:
@@ -118,13 +119,13 @@ def print_line(report: dict[str, Any], *, name: str = "", stderr: bool = False) 
 def line(report: dict[str, Any]) -> str:
     """Return a report as one line."""
     parts = [f"{report['start_s']:6.1f} - {report['end_s']:6.1f} s"]
-    parts += [
-        f"{way} {1e-6 * report[f'{way}_bps']:,.2f} Mbps"
-        for way in ("sent", "received")
-        if report[f"{way}_bytes"] or way == "sent"
-    ]
+    ways = [way for way in ("sent", "received") if report[f"{way}_bytes"]]
+    parts += [f"{way} {1e-6 * report[f'{way}_bps']:,.2f} Mbps" for way in ways] or ["no data"]
     if report["srtt_s"] is not None:
         parts.append(f"srtt {1e3 * report['srtt_s']:.1f} ms")
+    if ways == ["received"]:
+        # The state of congestion control is that of what is sent.
+        return "  ".join(parts)
     if report["cwnd"] is not None:
         parts.append(f"cwnd {report['cwnd']:.1f}")
         parts.append(f"lost {report['lost']}")
