@@ -8,6 +8,7 @@ mod data;
 mod ecn;
 mod ends;
 mod errors;
+mod happy_eyeballs;
 mod limits;
 mod liveness;
 mod many;

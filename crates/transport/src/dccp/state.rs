@@ -179,6 +179,8 @@ pub struct WindowStats {
     pub ssthresh: f64,
     /// Data packets outstanding, as the CCID estimates them.
     pub pipe: u32,
+    /// Data packets that the peer has acknowledged.
+    pub acked: u64,
     /// Data packets known to be lost. Packets outstanding at a timeout are not counted until
     /// acknowledgements show that they were lost.
     pub lost: u64,

@@ -395,6 +395,7 @@ impl HcSender for Sender {
             cwnd: stats.cwnd,
             ssthresh: stats.ssthresh,
             pipe: stats.pipe,
+            acked: stats.counts.acked,
             lost: stats.counts.lost,
             marked: stats.counts.marked,
         })

@@ -169,6 +169,11 @@ impl Connection {
         }
     }
 
+    /// Sends a Sync, which the peer answers.
+    pub(in crate::dccp) fn ask_peer(&mut self) {
+        self.outbox.sync = Some(self.seq.gsr);
+    }
+
     /// Asks a silent peer whether it is there, or ends the connection.
     fn judge_liveness(&mut self, now: Instant) {
         if self.state != State::Open {
@@ -178,7 +183,7 @@ impl Connection {
         let next = match self.liveness.judge(now, heard, &self.config) {
             Verdict::Wait(next) => next,
             Verdict::Ask(next) => {
-                self.outbox.sync = Some(self.seq.gsr);
+                self.ask_peer();
                 next
             }
             Verdict::Silent => return self.give_up(now),
@@ -218,7 +223,7 @@ impl Connection {
     fn has_settled(&self) -> bool {
         let congestion = self.sender.congestion();
         let is_outstanding = congestion.window().is_some_and(|window| window.pipe > 0);
-        !is_outstanding && !self.seq.gar.is_before(self.last_data)
+        !is_outstanding && !self.data_acked.is_before(self.last_data)
     }
 
     fn finish_closing(&mut self, now: Instant) {

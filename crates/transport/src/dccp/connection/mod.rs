@@ -112,6 +112,9 @@ pub struct Connection {
     /// The sequence number of the last data packet sent; one before the first packet's if there is
     /// none.
     last_data: SeqNo,
+    /// The greatest acknowledgement number on a packet other than a SyncAck, whose number says that
+    /// the Sync arrived, not the data before it.
+    data_acked: SeqNo,
     /// When the Ack Ratio or the Sequence Window was last requested.
     last_declared: Option<Instant>,
     /// When pacing permits the next datagram.
@@ -288,6 +291,7 @@ impl Connection {
             last_valid: None,
             liveness: Liveness::default(),
             last_data: iss.previous(),
+            data_acked: iss.previous(),
             last_declared: None,
             paced_until: None,
             send_queue: Queue::default(),

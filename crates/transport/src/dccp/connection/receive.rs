@@ -200,6 +200,9 @@ impl Connection {
             && kind != PacketType::Sync
         {
             self.seq.update_gar(ack);
+            if kind != PacketType::SyncAck {
+                self.data_acked = self.data_acked.max(ack);
+            }
         }
         self.features.follow(self.seq.gsr, self.seq.gss);
         self.last_valid = Some(now);
