@@ -38,7 +38,7 @@ def listening(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `skywave listen` until the block ends; gives it and the UDP port."""
     port = str(free_udp_port())
     command = ("listen", "127.0.0.1:5001", "--udp-port", port, *options)
-    with serving(*command, says='"listening" on 127.0.0.1:5001') as process:
+    with serving(*command, says="listening on 127.0.0.1:5001") as process:
         yield process, port
 
 
@@ -50,10 +50,10 @@ def test_a_file_arrives(tmp_path: Path) -> None:
         assert sent.returncode == 0, sent.stderr
         output, _ = listener.communicate(timeout=20)
     document = json.loads(sent.stdout)
-    assert document["sent"]["bytes"] == 10_240
+    assert document["file"] == {"whole": True}
     assert document["end"] == {"origin": "local", "code": 1, "name": "closed"}
     received = json.loads(output)
-    assert received["received"]["bytes"] == 10_240
+    assert received["file"] == {"bytes": 10_240, "size": 10_240, "missing": 0, "whole": True}
     assert received["end"]["origin"] == "remote"
     assert copy.read_bytes() == file.read_bytes()
 
@@ -178,9 +178,21 @@ def test_ping_and_an_interrupt() -> None:
     ("arguments", "names"),
     [
         (["send", "nowhere"], ["HOST:PORT"]),
-        (["send", "127.0.0.1:99999"], ["HOST:PORT"]),
+        (["send", "127.0.0.1:99999"], ['the port "99999"', "1 to 65535"]),
+        (["send", "127.0.0.1"], ["HOST:PORT"]),
+        (["send", "fd77::2:5001"], ['"[fd77::2]:5001"']),
+        (["ping", "fd77::2"], ['"[fd77::2]:5001"']),
+        (["ping", "[fd77::2]"], ["HOST:PORT", '"[2001:db8::1]:5001"']),
+        (["listen", "[fd77::2:5001"], ["ADDRESS:PORT", "[2001:db8::1]:5001"]),
+        (["listen", "0"], ["1 to 65535"]),
+        (["perf", "[::1"], ["HOST:PORT"]),
+        (["listen", "5001", "--output", "copy"], ["--once"]),
+        (["listen", "5001", "--set-endpoint", "bakclog=5"], ["bakclog", "no option"]),
+        (["listen", "5001", "--set-endpoint", "backlog=-5"], ["backlog", "0 or more"]),
+        (["send", "127.0.0.1:5001", "--interval", "0 s"], ["--interval"]),
+        (["send", "127.0.0.1:5001", "--rate", "0 bps"], ["--rate", "above 0"]),
         (["send", "127.0.0.1:5001", "--rate", "5 bananas", "--size", "10"], ["bananas"]),
-        (["send", "127.0.0.1:5001", "--rate", "5 Mbps"], ["--size"]),
+        (["send", "127.0.0.1:5001", "--rate", "5 Mbps", "--interval-ms", "5"], ["--rate"]),
         (["listen", "5001", "--service-code", "LONGER"], ["LONGER", "four characters"]),
         (["listen", "5001", "--set", "ssthresh"], ["ssthresh", "KEY=VALUE"]),
         (["listen", "5001", "--set", "ssthresh=20"], ["ssthresh", "no option"]),

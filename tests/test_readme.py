@@ -1,4 +1,4 @@
-"""What the README shows works as it stands there."""
+"""What the README and pages beside it show works as it stands there."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 README = (ROOT / "README.md").read_text()
+PAGES = [README, *((ROOT / "docs" / name).read_text() for name in ("results.md", "sockets.md"))]
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(language: str, page: str = README) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("block", blocks("python"))
+@pytest.mark.parametrize("block", [block for page in PAGES for block in blocks("python", page)])
 def test_python_examples_run(block: str) -> None:
     assert len(block.splitlines()) < 12
     # In a process, which frees its UDP port for the commands below.
     done = subprocess.run(
-        [sys.executable, "-c", block], capture_output=True, text=True, check=False
+        [sys.executable, "-c", block], capture_output=True, text=True, cwd=ROOT, check=False
     )
     assert done.returncode == 0, done.stderr
 

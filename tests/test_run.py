@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from conftest import EXAMPLES, assert_bad_input, run_cli
+from forks import in_a_fork
 from skywave import (
     Dccp,
     DynamicFeedback,
@@ -250,3 +251,13 @@ def test_rates_of_a_tfrc_flow_and_the_price_of_its_feedback() -> None:
         assert back["delivered"].sum() >= reports[name]
         assert back["delivered_bytes"].sum() > 40 * reports[name]
     assert reports["dynamic"] > 5 * reports["standard"]
+
+
+def test_many_runs_in_a_fork_of_a_process_that_has_run_many(scenario: Scenario) -> None:
+    [before, _] = run_many([scenario, scenario])
+
+    def child() -> None:
+        [here, _] = run_many([scenario, scenario])
+        assert here.fingerprint == before.fingerprint
+
+    in_a_fork(child)

@@ -125,10 +125,18 @@ class Writer:
         if node.get("type") == "array":
             inner = self.type_of(node["items"])
             return f"list[{inner}]" if is_mutable else f"tuple[{inner}, ...]"
+        if (present := nullable(node)) is not None:
+            return f"{self.type_of(present)} | None"
         if any("pattern" in form for form in node.get("anyOf", [])):
             # A name out of a list, or a class in Python.
             return "str | Control"
-        names = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+        names = {
+            "string": "str",
+            "integer": "int",
+            "number": "float",
+            "boolean": "bool",
+            "null": "None",
+        }
         if isinstance(node["type"], list):
             return " | ".join(names[name] for name in node["type"])
         return names[node["type"]]
@@ -154,18 +162,20 @@ class Writer:
 
     def converter(self, item: Field) -> str | None:
         """Return what reads a quantity that is given as a text."""
-        name = self.schema.reference(item.node)
-        is_optional = not item.required and item.default is NOTHING
+        inner = nullable(item.node)
+        name = self.schema.reference(inner or item.node)
+        is_optional = inner is not None or (not item.required and item.default is NOTHING)
         if name in QUANTITIES:
             return f"converters.optional({name})" if is_optional else name
         if item.node.get("type") == "array":
-            inner = self.schema.reference(item.node["items"])
-            return {"Duration": "durations", "Bytes": "sizes"}.get(inner or "")
+            of = self.schema.reference(item.node["items"])
+            return {"Duration": "durations", "Bytes": "sizes"}.get(of or "")
         return None
 
     def literal(self, node: Node, value: Any) -> str:
         """Return a value of the schema as Python writes it."""
-        name = self.schema.reference(node)
+        node = nullable(node) or node
+        name = None if value is None else self.schema.reference(node)
         if name in QUANTITIES:
             return f'{name}("{value}")'
         if name in self.schema.parts:
@@ -196,6 +206,13 @@ class Writer:
         }
         listed = ", ".join(f"{name}={value}" for name, value in given.items())
         return f"{part.name}({listed})"
+
+
+def nullable(node: Node) -> Node | None:
+    """Return what a value is if it is not null; None where it may not be null."""
+    forms = node.get("anyOf", [])
+    others = [form for form in forms if form.get("type") != "null"]
+    return others[0] if len(others) == 1 < len(forms) else None
 
 
 def described(item: Field) -> str:

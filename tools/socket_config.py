@@ -1,8 +1,9 @@
-"""``skywave/net/config.py``: the configuration of a connection, written from the core's schema."""
+"""``skywave/net/config.py``: the configurations of connections and endpoints, from the core."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from skywave import _core
@@ -10,15 +11,18 @@ from tools.definitions import Schema
 from tools.python_classes import Writer, formatted
 
 PATH = Path(__file__).parent.parent / "python" / "skywave" / "net" / "config.py"
-NAME = "Config"
-HEAD = '''"""The configuration of a connection.
+CONFIG = "Config"
+ENDPOINT = "EndpointConfig"
+LINK = re.compile(r"\[(`[^`]+`)\]\([^)\s]*\)")
+"""A link of rustdoc, which leads nowhere from Python."""
+HEAD = '''"""The configurations of a connection and of an endpoint.
 
 Written by ``make schema`` from the core's types and their documentation: do not edit.
 """
 
 from __future__ import annotations
 
-from attrs import field, frozen
+from attrs import converters, field, frozen
 
 from skywave.control import Control
 from skywave.quantities import Bytes, Duration
@@ -28,7 +32,12 @@ from skywave.scenario.part import Part
 
 def text() -> str:
     """Return what the file must hold."""
-    schema = Schema(json.loads(_core.socket_schema()))
-    parts = ", ".join(name for name in schema.parts if name != NAME)
+    connection = Schema(json.loads(_core.socket_schema()))
+    endpoint = Schema(json.loads(LINK.sub(r"\1", _core.endpoint_schema())))
+    parts = ", ".join(name for name in connection.parts if name != CONFIG)
     imports = f"from skywave.scenario.parts import {parts}\n"
-    return formatted(HEAD + imports + "\n" + Writer(schema).part(schema.parts[NAME]), PATH)
+    classes = (
+        Writer(connection).part(connection.parts[CONFIG]),
+        Writer(endpoint).part(endpoint.parts[ENDPOINT]),
+    )
+    return formatted(HEAD + imports + "\n" + "\n\n".join(classes), PATH)

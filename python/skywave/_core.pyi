@@ -1,13 +1,14 @@
 """The Rust core: scenario schema, simulator, packet decoder, and DCCP on real sockets."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
 from typing import Self, TypedDict, overload
 
 import pyarrow as pa
 
 from skywave.control import Control
-from skywave.net.config import Config
-from skywave.net.stats import Closed, Stats
+from skywave.net.config import Config, EndpointConfig
+from skywave.net.stats import Closed, EndpointStats, Stats
 
 class ScenarioError(ValueError):
     """A scenario is wrong. The message is one line, ``field: reason``."""
@@ -494,11 +495,23 @@ class ConnectTimeoutError(NetError):
 class ResetError(NetError):
     """The connection was ended by a Reset other than that of a normal close."""
 
+class AbortedError(ResetError):
+    """The connection was aborted by this end."""
+
 class DatagramTooLargeError(NetError):
     """The datagram is larger than the path allows."""
 
 class NoPermissionError(NetError):
     """Raw sockets need a privilege that this process lacks."""
+
+class AddressInUseError(NetError):
+    """Another socket has the address."""
+
+class EndpointClosedError(NetError):
+    """The endpoint has been closed; open another one."""
+
+class ForkedError(NetError):
+    """The socket belongs to the process of which this one is a fork; open one here."""
 
 class Connection:
     """A DCCP connection: unreliable datagrams under congestion control.
@@ -543,13 +556,32 @@ class Connection:
         """Wait until ``try_recv`` has an answer. Cancelling it loses nothing."""
 
     def flush(self, timeout_s: float | None = None) -> None:
-        """Wait until all queued datagrams have left."""
+        """Wait until all queued datagrams have left.
+
+        Raises:
+            NetError: If the connection ends first.
+            TimeoutError: If some are left after ``timeout_s`` seconds.
+
+        """
+
+    def flush_async(self) -> Awaitable[None]:
+        """Do the same as ``flush``, as an awaitable."""
 
     def close(self, timeout_s: float | None = None) -> None:
-        """Send queued datagrams, close the connection, and wait until the peer confirms."""
+        """Send queued datagrams, close the connection, and wait until the peer confirms.
 
-    def close_async(self) -> Awaitable[None]:
-        """Do the same as ``close``, as an awaitable."""
+        Without ``timeout_s``, queued datagrams have the time ``Config.linger`` to leave, and the
+        peer has minutes to confirm.
+
+        Raises:
+            NetError: If the connection ends in another way.
+            TimeoutError: If that is not done within ``timeout_s`` seconds. The connection has then
+                been aborted; the message says how many queued datagrams were discarded.
+
+        """
+
+    def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
+        """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
 
     def abort(self) -> None:
         """End the connection at once with a Reset. Queued datagrams are discarded."""
@@ -557,6 +589,19 @@ class Connection:
     def stats(self) -> Stats:
         """Return counters and the state of congestion control."""
 
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close, or abort after an exception."""
+
+    def __iter__(self) -> Self:
+        """Iterate over the datagrams that arrive, until the connection has been closed."""
+
+    def __next__(self) -> bytes: ...
     @property
     def max_datagram_size(self) -> int:
         """The largest size of a datagram, in bytes (RFC 4340 section 14)."""
@@ -602,6 +647,10 @@ class Listener:
 
         """
 
+    def __iter__(self) -> Self:
+        """Iterate over connections whose handshake is complete, until the endpoint is closed."""
+
+    def __next__(self) -> Connection: ...
     def acceptable_async(self) -> Awaitable[None]:
         """Wait until ``try_accept`` has an answer. Cancelling it loses nothing."""
 
@@ -609,12 +658,23 @@ class Endpoint:
     """A UDP or raw socket and the DCCP connections on it."""
 
     @staticmethod
-    def udp(address: str = "0.0.0.0:6511") -> Endpoint:
-        """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges."""
+    def udp(address: str = ":6511", *, config: EndpointConfig | None = None) -> Endpoint:
+        """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges.
+
+        An address without a host, as in ``":6511"``, means all addresses of IPv4 and IPv6, or of
+        IPv4 where the system has no IPv6. With port 0 the system chooses one. So a client opens
+        ``":0"``.
+
+        Raises:
+            AddressInUseError: If another socket has the address.
+            NetError: If it cannot be opened for another reason.
+            ValueError: If an option is wrong.
+
+        """
 
     @staticmethod
-    def raw(address: str = "0.0.0.0") -> Endpoint:
-        """Open a raw socket for IP protocol 33.
+    def raw(address: str = "0.0.0.0", *, config: EndpointConfig | None = None) -> Endpoint:
+        """Open a raw socket for IP protocol 33, for the IP version of the address.
 
         Raises:
             NoPermissionError: If the process lacks CAP_NET_RAW.
@@ -633,6 +693,10 @@ class Endpoint:
     ) -> Connection:
         """Connect to DCCP port ``port`` of a host, given by name or address.
 
+        If a name has several addresses, an attempt at the next one begins every 250 ms, IPv6 and
+        IPv4 in turn, and the first that succeeds wins (Happy Eyeballs, RFC 8305). The endpoint
+        should then be one for both IP versions, as at ``":0"``.
+
         Raises:
             RefusedError: If nothing listens there.
             BadServiceCodeError: If the port does not offer the service.
@@ -641,16 +705,43 @@ class Endpoint:
 
         """
 
+    def stats(self) -> EndpointStats:
+        """Return the endpoint's own counters."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close, or abort after an exception."""
+
     def connect_async(
         self, host: str, port: int, *, udp_port: int = 6511, config: Config | None = None
     ) -> Awaitable[Connection]:
         """Do the same as ``connect``, as an awaitable."""
 
-    def close(self) -> None:
-        """Close all connections, wait until they have ended, and close the socket."""
+    def close(self, timeout_s: float | None = None) -> None:
+        """Close all connections and wait until they have ended.
 
-    def close_async(self) -> Awaitable[None]:
-        """Do the same as ``close``, as an awaitable."""
+        The system has the socket back, and its port, when nothing refers to the endpoint, its
+        listeners and its connections any more.
+
+        Raises:
+            TimeoutError: If some have not ended within ``timeout_s`` seconds; these have then been
+                aborted.
+
+        """
+
+    def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
+        """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
+
+    def abort(self) -> None:
+        """End all connections at once with Resets. Queued datagrams are discarded."""
+
+def endpoint_schema() -> str:
+    """Return the JSON Schema of ``skywave.net.EndpointConfig``."""
 
 def check_config(config: Config) -> None:
     """Raise ``ValueError`` with the first option of a connection that is wrong."""

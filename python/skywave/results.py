@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from skywave import _json
 from skywave._files import replacing
 
 if TYPE_CHECKING:
@@ -21,12 +22,19 @@ class FlowSummary(TypedDict):
 
     name: str
     transport: str
+    """``"tcp"``, ``"dccp"`` or ``"udp"``."""
     packets_sent: int
+    """Data packets sent, including retransmissions."""
     bytes_sent: int
+    """Bytes of application data in them."""
     delivered_packets: int
+    """Data packets received, without duplicates."""
     delivered_bytes: int
+    """Bytes of application data delivered, by TCP in order."""
     goodput_bps: float
+    """Delivered bits divided by the duration of the whole run, not of the flow."""
     drops: int
+    """Packets lost on links, in both directions."""
     retransmissions: int
     timeouts: int
 
@@ -35,23 +43,34 @@ class LinkSummary(TypedDict):
     """Totals of one direction of a link."""
 
     name: str
+    """Such as ``"r1->r2"``."""
     rate_bps: int
+    """The link's mean rate over the run."""
     arrivals: int
+    """Packets that arrived at the link."""
     drops: int
+    """Packets lost by the link."""
     delivered: int
+    """Packets that reached the far end."""
     delivered_bytes: int
     marks: int
+    """Delivered packets that the link's queue marked."""
     utilisation: float
+    """The delivered bytes as a fraction of what the link could have carried."""
     queue_max_packets: int
+    """The longest queue at a time of sampling."""
 
 
 class Summary(TypedDict):
     """Totals of a run."""
 
     name: str
+    """The scenario's name."""
     seed: int
     duration_s: float
+    """Simulated time."""
     events: int
+    """Events that the simulator processed."""
     flows: list[FlowSummary]
     links: list[LinkSummary]
 
@@ -70,9 +89,16 @@ class Results:
         self.tables: dict[str, pa.Table] = {
             name: pa.Table.from_batches([batch]) for name, batch in run.tables.items()
         }
+        """The tables by name."""
         self.summary: Summary = json.loads(run.summary)
+        """Totals of the run, of its flows and of its links."""
         self.fingerprint: str = run.fingerprint
+        """A hash of every event; the same scenario and seed give the same."""
         self.violations: list[str] = list(run.violations)
+        """What contradicts the laws of the network, one sentence each: for example, a packet that
+        leaves a link but never entered it. It is a fault of Skywave, or of a control or queue of
+        your own. Empty unless the run was checked: ``run(.., verify_physics=True)``.
+        """
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{name}: {table.num_rows}" for name, table in self.tables.items())
@@ -184,7 +210,7 @@ class Results:
         with replacing(directory) as partial:
             self.write_tables(partial)
             document = {**self.summary, "fingerprint": self.fingerprint}
-            text = json.dumps(document, indent=2) + "\n"
+            text = _json.text(document) + "\n"
             (partial / "summary.json").write_text(text, encoding="utf-8")
         return Path(directory)
 

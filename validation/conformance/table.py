@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 TABLE = ROOT / "docs" / "conformance.md"
 
-ID = re.compile(r"\b(?:D\d+(?:\.\d+)*|C[234]|[TEUSL])-\d+\b")
+ID = re.compile(r"\b(?:D\d+(?:\.\d+)*|C[234]|[TEUSLP])-\d+\b")
 RUST_TEST = re.compile(r"\s*#\[(?:\w+::)*test\b")
 RUST_FUNCTION = re.compile(r"(\s*)(?:pub(?:\([^)]*\))? )?(?:async )?fn (\w+)")
 RUST_COMMENT = re.compile(r"\s*(?://|#!?\[)")
-ID_IN_NAME = re.compile(r"([dcteusl]\d*(?:_\d+)*?)_(\d+)(?:_[a-z]|$)")
+ID_IN_NAME = re.compile(r"([dcteuslp]\d*(?:_\d+)*?)_(\d+)(?:_[a-z]|$)")
 
 
 class Status(StrEnum):

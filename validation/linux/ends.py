@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from validation.linux.guests import Guest, Job
     from validation.linux.namespace import Namespace
 
-LISTENING = '"listening"'
+LISTENING = "listening"
 """What a listening end writes to stderr once it does."""
 
 

@@ -33,6 +33,8 @@ fn under(ccid: Ccid) -> Config {
             ..base.ccid2
         },
         send_queue: 100_000,
+        send_queue_bytes: usize::MAX,
+        receive_queue_bytes: usize::MAX,
         receive_queue: 100_000,
         ..base
     }

@@ -2,9 +2,15 @@
 
 use std::net::SocketAddr;
 
-/// Options of an [`Endpoint`](crate::Endpoint). Options of a connection are in
-/// [`dccp::Config`](skywave_transport::dccp::Config).
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// The options of an endpoint. Those of its connections are in `Config` (Rust: `dccp::Config`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(JsonSchema, Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct EndpointConfig {
     /// Requested size of the socket's send buffer in bytes; `None` keeps the system default. The
     /// system may grant less. Default: 4 MiB.
@@ -89,6 +95,7 @@ pub struct Peer {
 
 /// Counters of an endpoint, apart from those of its connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct EndpointStats {
     /// Connections in the table, including handshakes.
     pub connections: usize,

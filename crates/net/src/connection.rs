@@ -303,7 +303,9 @@ impl Connection {
     }
 
     /// The most data that a datagram may carry, in bytes (RFC 4340 section 14), as permitted by
-    /// [`dccp::Config::mps`] and the path. It can shrink during the connection.
+    /// [`dccp::Config::mps`] and the path. It falls and rises with the path. Queued datagrams that
+    /// are too large once it has fallen are discarded and counted in
+    /// [`datagrams_discarded`](dccp::Counters::datagrams_discarded).
     pub fn max_datagram_size(&self) -> usize {
         self.flow().look(dccp::Connection::mps) as usize
     }

@@ -219,7 +219,8 @@ impl Shared {
         if let NetworkErrorKind::TooBigHere(mtu) = error.kind {
             // It comes from this host itself, and over IPv4 names no port.
             for flow in self.flows_to(error.peer, None) {
-                flow.apply(|connection| connection.on_local_mtu(mtu));
+                let now = self.clock.now();
+                flow.apply(|connection| connection.on_local_mtu(now, mtu));
             }
             return;
         }
@@ -228,7 +229,8 @@ impl Shared {
         for flow in self.flows_to(error.peer, Some(ports)) {
             match error.kind {
                 NetworkErrorKind::TooBig(mtu) => {
-                    flow.apply(|connection| connection.on_too_big(mtu, quoted));
+                    let now = self.clock.now();
+                    flow.apply(|connection| connection.on_too_big(now, mtu, quoted));
                 }
                 NetworkErrorKind::Unreachable => {
                     let waits = flow.look(|connection| {

@@ -1,8 +1,10 @@
 //! A socket and its connections.
 
-use std::net::{IpAddr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use nix::errno::Errno;
 use rand::Rng as _;
 use skywave_transport::dccp;
 
@@ -40,6 +42,23 @@ impl Endpoint {
     /// See [`OpenError`]. Call it within a tokio runtime, which then drives the endpoint.
     pub fn udp(address: SocketAddr, config: EndpointConfig) -> Result<Self, OpenError> {
         Self::new(config, |config| Socket::udp(address, config))
+    }
+
+    /// Opens DCCP over UDP at all addresses: of IPv6 and IPv4, or of IPv4 alone where the system has
+    /// no IPv6. See [`udp`](Self::udp).
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`].
+    pub fn udp_any(port: u16, config: EndpointConfig) -> Result<Self, OpenError> {
+        match Self::udp((Ipv6Addr::UNSPECIFIED, port).into(), config.clone()) {
+            Err(OpenError::Socket(source) | OpenError::Bind { source, .. })
+                if has_no_ipv6(&source) =>
+            {
+                Self::udp((Ipv4Addr::UNSPECIFIED, port).into(), config)
+            }
+            opened => opened,
+        }
     }
 
     /// Opens DCCP as IP protocol 33 at `address`, which determines the IP version. Requires
@@ -230,4 +249,10 @@ impl Endpoint {
     pub fn connections(&self) -> Connections {
         Connections::of(&self.0.shared)
     }
+}
+
+/// Whether opening an IPv6 socket failed because the system has no IPv6.
+fn has_no_ipv6(error: &io::Error) -> bool {
+    let number = error.raw_os_error().map(Errno::from_raw);
+    matches!(number, Some(Errno::EAFNOSUPPORT | Errno::EADDRNOTAVAIL))
 }

@@ -107,6 +107,12 @@ pub enum ConnectError {
     /// The system provided no random numbers for the initial sequence number.
     #[error("the system's random number generator failed: {0}; try again")]
     Random(getrandom::Error),
+    /// There is no address to connect to.
+    #[error("the host has no address; check its name")]
+    NoAddress,
+    /// The system provided no timer.
+    #[error("cannot set a timer: {0}; close files or connections")]
+    Timer(io::Error),
     /// The connection ended during its handshake.
     #[error(transparent)]
     Connection(#[from] ConnectionError),

@@ -27,7 +27,8 @@
 //! Modules:
 //!
 //! - `endpoint`, `listener`, `connection`: the application's handles; `handle` is the common part
-//!   of the first two. `config` and `error` are their options and errors.
+//!   of the first two. `happy_eyeballs` connects to one of several addresses. `config` and `error`
+//!   are their options and errors.
 //! - `driver`: the task that receives packets and runs timers.
 //! - `dispatch`: finds the connection for a packet.
 //! - `flow`: a connection of an endpoint. Both the application and the driver change it under a
@@ -59,6 +60,7 @@ mod endpoint;
 mod error;
 mod flow;
 mod handle;
+mod happy_eyeballs;
 mod incoming;
 mod listener;
 mod mailbox;

@@ -12,6 +12,7 @@ use arrow_pyarrow::ToPyArrow;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use skywave_sim::{Registry, Results, RunError, RunOptions, Scenario};
 
 use crate::ScenarioError;
@@ -190,8 +191,11 @@ pub(crate) fn run_many(
         .collect::<PyResult<Vec<_>>>()?;
     let watch = Watch::new(progress);
     let total = scenarios.len();
+    // Not the global pool: a fork inherits that without its threads, and waits for them for ever.
+    let pool = ThreadPoolBuilder::new().build();
+    let pool = pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     let outcome = py.detach(|| {
-        run_watched(&scenarios, &registry, |done| match done {
+        run_watched(&pool, &scenarios, &registry, |done| match done {
             Some(done) => watch.report((done, total)),
             None => watch.look(),
         })
@@ -208,6 +212,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// signals, can check for them and report progress. `report` is called with each run that is done,
 /// and with `None` in between.
 fn run_watched(
+    pool: &ThreadPool,
     scenarios: &[Scenario],
     registry: &Registry,
     report: impl Fn(Option<usize>) -> bool,
@@ -220,9 +225,9 @@ fn run_watched(
             let finished = |_done| {
                 let _delivered = sender.send(()).is_ok();
             };
-            let results = skywave_sim::run_many(scenarios, registry, finished, || {
-                !interrupted.load(Ordering::Relaxed)
-            });
+            let go_on = || !interrupted.load(Ordering::Relaxed);
+            let results =
+                pool.install(|| skywave_sim::run_many(scenarios, registry, finished, go_on));
             drop(sender);
             results
         });

@@ -8,10 +8,12 @@ const MOST_CHARS: usize = 400;
 /// A parser's message on one line, in words that are not Rust's: "expected a whole number" instead of
 /// "expected u32".
 pub fn in_plain_words(message: &str) -> String {
+    let is_negative = message.contains("integer `-");
     let words = message.split_whitespace().map(|word| {
         let kind = word.trim_end_matches(|c: char| c.is_ascii_punctuation());
         let plain = match kind {
-            "u8" | "u16" | "u32" | "u64" => "a whole number",
+            "u8" | "u16" | "u32" | "u64" | "usize" if is_negative => "0 or more",
+            "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",
             "f64" => "a number",
             "struct" => "a table",
             "map" => "table",
@@ -51,6 +53,10 @@ mod tests {
             (
                 "invalid type: string \"x\", expected u32",
                 "invalid type: string \"x\", expected a whole number",
+            ),
+            (
+                "invalid value: integer `-1`, expected u32",
+                "invalid value: integer `-1`, expected 0 or more",
             ),
             (
                 "invalid length 0, expected struct Scenario with 9 elements",

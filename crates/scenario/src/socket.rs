@@ -69,6 +69,9 @@ pub struct SocketSpec {
     pub minimum_checksum_coverage: u8,
     /// Whether each datagram carries its own CRC-32c (RFC 4340 section 9.3).
     pub data_checksum: bool,
+    /// Whether to find out which size of packets the path carries, and follow it down and up
+    /// (DPLPMTUD, RFC 8899), even where ICMP is filtered.
+    pub path_mtu_discovery: bool,
     /// How long a connection attempt waits for an answer before it gives up.
     pub connect_timeout: Duration,
     /// How long closing waits for queued datagrams to leave and to be acknowledged.
@@ -103,6 +106,7 @@ impl Default for SocketSpec {
             checksum_coverage: config.checksum_coverage,
             minimum_checksum_coverage: config.minimum_checksum_coverage,
             data_checksum: config.send_data_checksum,
+            path_mtu_discovery: config.path_mtu_discovery,
             connect_timeout: config.request_give_up,
             linger: config.linger,
             keepalive: config.keepalive.unwrap_or_default(),
@@ -252,6 +256,7 @@ impl SocketSpec {
             checksum_coverage: self.checksum_coverage,
             minimum_checksum_coverage: self.minimum_checksum_coverage,
             send_data_checksum: self.data_checksum,
+            path_mtu_discovery: self.path_mtu_discovery,
             request_give_up: self.connect_timeout,
             linger: self.linger,
             keepalive: limit(self.keepalive),

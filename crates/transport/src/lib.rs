@@ -105,6 +105,7 @@
 extern crate self as skywave_transport;
 
 pub mod dccp;
+mod dplpmtud;
 mod end;
 pub mod tcp;
 pub mod udp;

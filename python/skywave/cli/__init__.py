@@ -2,7 +2,7 @@
 
 Results go to stdout, as tables or, with ``--json``, as one JSON document. Progress, warnings and
 errors go to stderr. An error is one line, ``error: ...``. The exit status is 2 if the input is
-wrong, 1 if the network fails and 130 after an interrupt.
+wrong, 1 if the network fails, 130 after Ctrl-C and 143 after SIGTERM.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from typer.exceptions import TyperException
 
 from skywave import CaptureError, ScenarioError
 from skywave.cli import bench, decode, matrix, net, reproduce, scenario, version
+from skywave.cli.interrupts import Termination, termination_interrupts
 from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
 
 NETWORK_FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
+TERMINATED = 143
 
 app = typer.Typer(
     name="skywave",
@@ -55,8 +57,10 @@ def main() -> NoReturn:
     # As `python -m` does: import controls that a scenario names from the current directory.
     if "" not in sys.path and not sys.flags.safe_path:
         sys.path.insert(0, "")
+    termination = Termination()
     try:
-        status = app(standalone_mode=False)
+        with termination_interrupts() as termination:
+            status = app(standalone_mode=False)
     except TyperException as error:
         _fail(error.format_message())
     except (ScenarioError, CaptureError, BenchError, PaperError) as error:
@@ -72,7 +76,10 @@ def main() -> NoReturn:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
         status = INTERRUPTED
-    if status == INTERRUPTED:
+    if status == INTERRUPTED and termination.is_asked:
+        status = TERMINATED
+        sys.stderr.write("terminated\n")
+    elif status == INTERRUPTED:
         sys.stderr.write("interrupted\n")
     sys.exit(status if isinstance(status, int) else 0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from skywave import _json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -23,15 +24,20 @@ JsonOption = Annotated[
 ]
 
 
-def out() -> Console:
-    """Return the console for results, 120 columns wide if stdout is a file or a pipe."""
-    console = Console()
-    return console if console.is_terminal else Console(width=WIDTH_OF_A_PIPE)
+def out(*, stderr: bool = False, markup: bool = True) -> Console:
+    """Return the console for results, 120 columns wide if it writes to a file or a pipe.
+
+    Without ``markup`` it prints texts as they are. Texts from outside need that: in an IPv6
+    address, brackets look like markup, and numbers between colons like an emoji.
+    """
+    console = Console(stderr=stderr)
+    width = None if console.is_terminal else WIDTH_OF_A_PIPE
+    return Console(stderr=stderr, width=width, markup=markup, emoji=False, highlight=markup)
 
 
 def print_json(document: Any, *, line: bool = False) -> None:
     """Print a document on stdout, on a single line if ``line``."""
-    sys.stdout.write(json.dumps(document, indent=None if line else 2) + "\n")
+    sys.stdout.write(_json.text(document, indent=None if line else 2) + "\n")
     sys.stdout.flush()
 
 

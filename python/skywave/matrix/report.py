@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.csv
 import pyarrow.parquet
 
+from skywave import _json
 from skywave._files import replacing
 from skywave.matrix import figures, table
 from skywave.matrix.controls import CONTROLS
@@ -120,5 +120,5 @@ class Matrix:
                     path = partial / "scenarios" / f"{run.name}.json"
                     path.write_text(scenario(run).to_json() + "\n", encoding="utf-8")
             (partial / "matrix.html").write_text(self.html(), encoding="utf-8")
-            text = json.dumps(self.to_dict(), indent=2) + "\n"
+            text = _json.text(self.to_dict()) + "\n"
             (partial / "matrix.json").write_text(text, encoding="utf-8")

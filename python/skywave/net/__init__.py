@@ -11,6 +11,10 @@ A listener and a client in one process, over UDP on port 6511 (RFC 6773)::
 
 These calls block; :mod:`skywave.net.aio` has the same API for asyncio.
 
+A fork of the process (``os.fork``, or ``multiprocessing`` with the start method ``fork``) cannot
+use the endpoints and connections that it inherits, and neither closes nor disturbs them: every call
+raises :class:`ForkedError`. It can open endpoints of its own.
+
 If Skywave was built without sockets, importing this module raises
 :class:`~skywave.sockets.NoSocketsError`.
 """
@@ -19,11 +23,15 @@ from skywave.sockets import NoSocketsError
 
 try:
     from skywave._core import (
+        AbortedError,
+        AddressInUseError,
         BadServiceCodeError,
         Connection,
         ConnectTimeoutError,
         DatagramTooLargeError,
         Endpoint,
+        EndpointClosedError,
+        ForkedError,
         Listener,
         NetError,
         NoPermissionError,
@@ -32,12 +40,14 @@ try:
     )
 except ImportError as error:
     raise NoSocketsError from error
-from skywave.net.config import Config
+from skywave.net.config import Config, EndpointConfig
 from skywave.net.protocol import UDP_PORT
-from skywave.net.stats import Closed, Stats
+from skywave.net.stats import Closed, EndpointStats, Stats
 
 __all__ = [
     "UDP_PORT",
+    "AbortedError",
+    "AddressInUseError",
     "BadServiceCodeError",
     "Closed",
     "Config",
@@ -45,6 +55,10 @@ __all__ = [
     "Connection",
     "DatagramTooLargeError",
     "Endpoint",
+    "EndpointClosedError",
+    "EndpointConfig",
+    "EndpointStats",
+    "ForkedError",
     "Listener",
     "NetError",
     "NoPermissionError",

@@ -6,7 +6,7 @@
     from skywave.net import aio
 
     async def main():
-        endpoint = aio.Endpoint.udp("127.0.0.1:0")
+        endpoint = aio.Endpoint.udp(":0")
         connection = await endpoint.connect("127.0.0.1", 5001)
         await connection.send(b"hello")
         await connection.close()
@@ -25,7 +25,7 @@ from skywave.net.protocol import UDP_PORT
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from skywave.net.config import Config
+    from skywave.net.config import Config, EndpointConfig
 
 
 TURN = 32
@@ -68,9 +68,21 @@ class Connection:
             except BlockingIOError:
                 await self._blocking.readable_async()
 
-    async def close(self) -> None:
-        """Send queued datagrams, close the connection, and wait until the peer confirms."""
-        await self._blocking.close_async()
+    async def flush(self) -> None:
+        """Wait until all queued datagrams have left."""
+        await self._blocking.flush_async()
+
+    async def close(self, timeout_s: float | None = None) -> None:
+        """Send queued datagrams, close the connection, and wait until the peer confirms.
+
+        If cancelled, as by ``asyncio.timeout``, closing goes on; ``abort`` ends it.
+
+        Raises:
+            TimeoutError: If that is not done within ``timeout_s`` seconds. The connection has then
+                been aborted; the message says how many queued datagrams were discarded.
+
+        """
+        await self._blocking.close_async(timeout_s)
 
     def abort(self) -> None:
         """End the connection at once with a Reset. Queued datagrams are discarded."""
@@ -84,6 +96,29 @@ class Connection:
     def max_datagram_size(self) -> int:
         """The largest size of a datagram, in bytes (RFC 4340 section 14)."""
         return self._blocking.max_datagram_size
+
+    @property
+    def peer(self) -> str:
+        """The peer's address and DCCP port."""
+        return self._blocking.peer
+
+    @property
+    def service_code(self) -> str:
+        """The Service Code, e.g. "SC:VOIP" or "SC=42"."""
+        return self._blocking.service_code
+
+    @property
+    def ccids(self) -> tuple[int, int]:
+        """The CCIDs of what this end sends and of what it receives."""
+        return self._blocking.ccids
+
+    @property
+    def closed(self) -> net.Closed | None:
+        """How the connection ended; ``None`` while it is open."""
+        return self._blocking.closed
+
+    def __repr__(self) -> str:
+        return _name(self._blocking)
 
     async def __aenter__(self) -> Self:
         return self
@@ -133,6 +168,19 @@ class Listener:
             except BlockingIOError:
                 await self._blocking.acceptable_async()
 
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Connection:
+        """Return the next connection; the iteration ends when the endpoint is closed."""
+        try:
+            return await self.accept()
+        except net.EndpointClosedError:
+            raise StopAsyncIteration from None
+
+    def __repr__(self) -> str:
+        return _name(self._blocking)
+
 
 class Endpoint:
     """A UDP or raw socket and the connections on it; see :class:`skywave.net.Endpoint`."""
@@ -141,14 +189,24 @@ class Endpoint:
         self._blocking = blocking
 
     @classmethod
-    def udp(cls, address: str = f"0.0.0.0:{UDP_PORT}") -> Self:
-        """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges."""
-        return cls(net.Endpoint.udp(address))
+    def udp(cls, address: str = f":{UDP_PORT}", *, config: EndpointConfig | None = None) -> Self:
+        """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges.
+
+        An address without a host, as in ``":6511"``, means all addresses of IPv4 and IPv6, or of
+        IPv4 where the system has no IPv6. With port 0 the system chooses one. So a client opens
+        ``":0"``.
+        """
+        return cls(net.Endpoint.udp(address, config=config))
 
     @classmethod
-    def raw(cls, address: str = "0.0.0.0") -> Self:  # noqa: S104  (all addresses are intended)
+    def raw(
+        cls,
+        address: str = "0.0.0.0",  # noqa: S104  (all addresses are intended)
+        *,
+        config: EndpointConfig | None = None,
+    ) -> Self:
         """Open a raw socket for IP protocol 33. This needs CAP_NET_RAW."""
-        return cls(net.Endpoint.raw(address))
+        return cls(net.Endpoint.raw(address, config=config))
 
     @property
     def local_address(self) -> str:
@@ -158,7 +216,7 @@ class Endpoint:
     async def connect(
         self, host: str, port: int, *, udp_port: int = UDP_PORT, config: Config | None = None
     ) -> Connection:
-        """Connect to DCCP port ``port`` of a host, given by name or address."""
+        """Connect to DCCP port ``port`` of a host; see :meth:`skywave.net.Endpoint.connect`."""
         return Connection(
             await self._blocking.connect_async(host, port, udp_port=udp_port, config=config)
         )
@@ -167,6 +225,44 @@ class Endpoint:
         """Accept connections on DCCP port ``port``."""
         return Listener(self._blocking.listen(port, config=config))
 
-    async def close(self) -> None:
-        """Close all connections, wait until they have ended, and close the socket."""
-        await self._blocking.close_async()
+    async def close(self, timeout_s: float | None = None) -> None:
+        """Close all connections and wait until they have ended.
+
+        If cancelled, as by ``asyncio.timeout``, closing goes on; ``abort`` ends it.
+
+        Raises:
+            TimeoutError: If some have not ended within ``timeout_s`` seconds; these have then been
+                aborted.
+
+        """
+        await self._blocking.close_async(timeout_s)
+
+    def abort(self) -> None:
+        """End all connections at once with Resets. Queued datagrams are discarded."""
+        self._blocking.abort()
+
+    def stats(self) -> net.EndpointStats:
+        """Return the endpoint's own counters."""
+        return self._blocking.stats()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            await self.close()
+        else:
+            self.abort()
+
+    def __repr__(self) -> str:
+        return _name(self._blocking)
+
+
+def _name(blocking: net.Connection | net.Listener | net.Endpoint) -> str:
+    """Return the representation of what has the same API here as ``blocking`` there."""
+    return repr(blocking).replace("skywave.net.", "skywave.net.aio.", 1)

@@ -1,4 +1,4 @@
-"""The configuration of a connection.
+"""The configurations of a connection and of an endpoint.
 
 Written by ``make schema`` from the core's types and their documentation: do not edit.
 """
@@ -71,6 +71,10 @@ class Config(Part):
     """The smallest coverage to accept from the peer, as CsCov; 0 accepts only full coverage."""
     data_checksum: bool = False
     """Whether each datagram carries its own CRC-32c (RFC 4340 section 9.3)."""
+    path_mtu_discovery: bool = True
+    """Whether to find out which size of packets the path carries, and follow it down and up
+    (DPLPMTUD, RFC 8899), even where ICMP is filtered.
+    """
     connect_timeout: Duration = field(default=Duration("180 s"), converter=Duration)
     """How long a connection attempt waits for an answer before it gives up."""
     linger: Duration = field(default=Duration("30 s"), converter=Duration)
@@ -93,3 +97,73 @@ class Config(Part):
     reno: Reno | None = None
     vegas: Vegas | None = None
     vcp: Vcp | None = None
+
+
+@frozen(kw_only=True)
+class EndpointConfig(Part):
+    """The options of an endpoint. Those of its connections are in `Config` (Rust:
+    `dccp::Config`).
+    """
+
+    send_buffer: int | None = 4194304
+    """Requested size of the socket's send buffer in bytes; `None` keeps the system default. The
+    system may grant less. Default: 4 MiB.
+    """
+    receive_buffer: int | None = 4194304
+    """Requested size of the socket's receive buffer in bytes; `None` keeps the system default.
+    The system may grant less (Linux: up to `net.core.rmem_max`). Default: 4 MiB.
+    """
+    send_offload: bool = True
+    """Whether several packets may be passed to the system as one (GSO). Default: yes."""
+    receive_offload: bool = True
+    """Whether the system may deliver several packets as one (GRO). It only joins packets with
+    the same ECN marks. Default: yes.
+    """
+    backlog: int = 1024
+    """The most connections per listener that are in their handshake or waiting to be accepted;
+    further Requests are answered with a Reset, "Too Busy". Default: 1024.
+    """
+    half_open: int = 256
+    """The most half-open handshakes that a listener stores. Beyond that it drops the oldest if
+    that has had 4 s to complete, since an honest client has long done so. Otherwise it stores
+    nothing for a Request and answers with an Init Cookie, whose return creates the connection
+    (RFC 4340 section 8.1.4). A flood of Requests therefore takes no memory, and locks nobody
+    out who returns cookies. Default: 256.
+    """
+    max_connections: int = 65536
+    """The most connections at a time, those in their handshake and those that are closing
+    included. Beyond it, Requests are answered with a Reset, "Too Busy", and `connect` fails.
+    Default: 65,536.
+    """
+    max_per_address: int = 8192
+    """The most connections accepted from one IPv4 address, or from one IPv6 /64, which one host
+    may own. Further Requests are answered with a Reset, "Too Busy". Default: 8,192.
+    """
+    max_per_prefix: int = 16384
+    """The most connections accepted from one IPv4 /24 or IPv6 /48; otherwise like
+    `max_per_address`. Default: 16,384.
+    """
+    max_closing: int = 4096
+    """The most connections that their application has closed or dropped and whose peer has not
+    confirmed it. Beyond it, the one that has been closing longest is reset. Default: 4,096.
+    """
+    max_time_waits: int = 16384
+    """The most ended connections whose ports rest (TIMEWAIT). Beyond it, the oldest rest ends
+    early; a delayed packet of that connection could then meet a new one on the same ports,
+    whose sequence numbers most probably reject it. Default: 16,384.
+    """
+    max_queued_bytes: int = 256000000
+    """The most bytes of data that wait in the queues of all connections, to be sent or to be
+    read. Beyond it, each queue takes a datagram only if it is empty: sending waits, and
+    received data is dropped and reported to the peer with Drop Code 2. The queues of a
+    connection are limited by `dccp::Config`. Default: 256 MB.
+    """
+    reset_strays: bool = True
+    """Whether packets that belong to no connection are answered with a Reset (RFC 4340 section
+    8.3.1). Turn it off if another program on this host uses DCCP over IP on addresses for
+    which this endpoint also receives. Default: yes.
+    """
+    resets_per_second: int = 1024
+    """The most Resets sent per second outside a connection (RFC 4340 section 8.1.3). Default:
+    1024.
+    """

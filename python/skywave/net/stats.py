@@ -1,4 +1,4 @@
-"""Statistics of a connection."""
+"""Statistics of connections and endpoints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class Closed(TypedDict):
 class Stats(TypedDict):
     """Counters of a connection, and the state of its congestion control.
 
-    CCID 3 and 4 have a rate, all others a window. Fields of the other kind are ``None``.
+    CCID 3 and 4 have a rate, all others a window. Fields of the other kind are ``None``. All values
+    can be written as JSON.
     """
 
     datagrams_sent: int
@@ -25,12 +26,16 @@ class Stats(TypedDict):
     bytes_received: int
     datagrams_dropped: int
     """Received, but dropped for lack of room or a wrong checksum; the peer has been informed."""
+    datagrams_discarded: int
+    """Queued, but never sent: the path turned out not to carry packets of their size."""
     packets_sent: int
     """Packets of every type, including acknowledgements."""
     packets_received: int
     marks_received: int
     """Packets that a router marked (ECN Congestion Experienced)."""
     duplicates: int
+    mtu_probes_sent: int
+    """Packets sent to find out which size the path carries (RFC 8899)."""
     timeouts: int
     queued: int
     """Datagrams waiting to be sent."""
@@ -39,9 +44,11 @@ class Stats(TypedDict):
     cwnd: float | None
     """Congestion window, in packets."""
     ssthresh: float | None
-    """Slow-start threshold, in packets; initially infinite."""
+    """Slow-start threshold, in packets; ``None`` while it is unbounded, as at first."""
     pipe: int | None
     """Data packets outstanding."""
+    acknowledged: int | None
+    """Data packets that the peer has acknowledged."""
     lost: int | None
     """Data packets sent and known to be lost."""
     marked: int | None
@@ -53,3 +60,40 @@ class Stats(TypedDict):
     loss_event_rate: float | None
     """The loss event rate p."""
     loss_events: int | None
+
+
+class EndpointStats(TypedDict):
+    """Counters of an endpoint, apart from those of its connections.
+
+    They count since the endpoint was opened, except for those that say "at present".
+    """
+
+    connections: int
+    """Connections at present, including handshakes and those that are closing."""
+    time_waits: int
+    """Ended connections whose ports may not be reused at present (TIMEWAIT)."""
+    packets_sent: int
+    send_calls: int
+    """System calls that sent these packets."""
+    packets_received: int
+    """All packets, valid or not."""
+    malformed: int
+    """Packets dropped because they are not valid DCCP packets."""
+    strays: int
+    """Packets that belong to no connection."""
+    closing: int
+    """Connections that are closed at present, but whose peer has not confirmed it."""
+    queued_bytes: int
+    """Bytes of data at present in the queues of all connections."""
+    too_busy: int
+    """Requests refused because the backlog was full, or because of a limit on connections."""
+    half_open_dropped: int
+    """Half-open handshakes dropped to make room for others."""
+    closing_dropped: int
+    """Connections reset because too many were closing."""
+    cookies_sent: int
+    """Requests answered with an Init Cookie, without storing anything."""
+    send_errors: int
+    """Packets that the system refused to send. A connection sees them as lost."""
+    network_errors: int
+    """Errors reported by the network (ICMP)."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from skywave import _json
 from skywave._files import replacing
 from skywave.papers import environment, installed
 from skywave.papers.installed import UnknownPaperError
@@ -99,6 +99,6 @@ def reproduce_all(
             {key: str(one) for key in chosen if isinstance(one := came_to[key], Exception)},
         )
         (partial / "report.html").write_text(front.html(), encoding="utf-8")
-        text = json.dumps(front.to_dict(), indent=2) + "\n"
+        text = _json.text(front.to_dict()) + "\n"
         (partial / "report.json").write_text(text, encoding="utf-8")
     return front

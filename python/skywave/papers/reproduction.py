@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
+from skywave import _json
 from skywave._files import replacing
 from skywave.papers import environment
 from skywave.papers.pages import REPORT, render
@@ -189,5 +189,5 @@ class Reproduction(Judgement):
                 path = partial / "scenarios" / f"{name}.json"
                 path.write_text(scenario.to_json() + "\n", encoding="utf-8")
             (partial / "report.html").write_text(self.html(), encoding="utf-8")
-            text = json.dumps(self.to_dict(), indent=2) + "\n"
+            text = _json.text(self.to_dict()) + "\n"
             (partial / "report.json").write_text(text, encoding="utf-8")

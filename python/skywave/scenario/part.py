@@ -32,7 +32,7 @@ class Part:
         body = {
             key: plain(value)
             for name, key, default in _fields(kind)
-            if (value := getattr(self, name)) is not None and value != default
+            if (value := getattr(self, name)) != default and not _is_absent(value, default)
         }
         if isinstance(control := body.get("control"), Control):
             name, parameters = named(control)
@@ -73,6 +73,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, type):
         raise TypeError(f"{value.__name__} is a class: give an instance, {value.__name__}()")
     return value
+
+
+def _is_absent(value: Any, default: Any) -> bool:
+    """Return whether a field without a default is left out; None may replace a default."""
+    return value is None and default is attrs.NOTHING
 
 
 @cache

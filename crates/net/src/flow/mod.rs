@@ -22,7 +22,7 @@ use crate::closing::Place;
 use crate::error::ConnectionError;
 use crate::locked;
 use crate::memory::Share;
-use crate::path::Key;
+use crate::path::{Key, route};
 use crate::{mailbox, shared};
 
 /// Where connections wait to be accepted.
@@ -107,7 +107,8 @@ impl Flow {
         mtu: Option<u32>,
     ) -> Arc<Self> {
         let lower_headers = key.path.lower_headers(shared.socket.encapsulation);
-        connection.set_path(mtu.unwrap_or(u32::MAX), lower_headers);
+        let now = shared.clock.now();
+        connection.set_path(now, mtu.unwrap_or(u32::MAX), lower_headers);
         let state = FlowState {
             connection: Driven::new(connection),
             inbox: VecDeque::new(),
@@ -184,7 +185,16 @@ impl Flow {
         // The entry that caused this call is no longer among the timers.
         let registered = state.registered.take();
         self.shared.timers.set(self.id, self, registered, None);
-        let (_, news) = self.drive(&mut state, now, |connection| connection.expire(now));
+        let (_, news) = self.drive(&mut state, now, |connection| {
+            connection.expire(now);
+            if connection.wants_local_mtu()
+                && let Ok(route) = route(self.shared.socket.bound(), self.key.path.peer)
+            {
+                // The route may remember what an ICMP report for anyone claimed.
+                let mtu = route.mtu.max(connection.path_mtu());
+                connection.on_local_mtu(now, mtu);
+            }
+        });
         drop(state);
         self.announce(news);
     }

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod black_hole;
 mod checksum;
 mod full;
 mod icmp;

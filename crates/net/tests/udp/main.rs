@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod black_hole;
 mod ccids;
 mod data;
+mod ecn;
 mod ends;
 mod errors;
+mod happy_eyeballs;
 mod limits;
 mod liveness;
 mod many;

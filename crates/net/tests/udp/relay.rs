@@ -1,6 +1,8 @@
 //! A middlebox between a client and a server.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::net::UdpSocket;
 use tokio::sync::watch;
@@ -11,6 +13,7 @@ pub(crate) struct Relay {
     /// The address at which the client reaches the server.
     pub(crate) address: SocketAddr,
     server: watch::Sender<SocketAddr>,
+    longest: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
@@ -19,6 +22,8 @@ impl Relay {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = socket.local_addr().unwrap();
         let (sender, target) = watch::channel(server);
+        let longest = Arc::new(AtomicUsize::new(usize::MAX));
+        let limit = Arc::clone(&longest);
         let task = tokio::spawn(async move {
             let mut buffer = [0; 2_048];
             let mut client = None;
@@ -30,7 +35,8 @@ impl Relay {
                     client = Some(from);
                     Some(server)
                 };
-                if let Some(to) = to {
+                let fits = length <= limit.load(Ordering::Relaxed);
+                if let Some(to) = to.filter(|_| fits) {
                     socket.send_to(&buffer[..length], to).await.unwrap();
                 }
             }
@@ -38,8 +44,14 @@ impl Relay {
         Self {
             address,
             server: sender,
+            longest,
             task,
         }
+    }
+
+    /// Drops, without a word, datagrams that are longer than this.
+    pub(crate) fn limit(&self, longest: usize) {
+        self.longest.store(longest, Ordering::Relaxed);
     }
 
     /// Stops forwarding.

@@ -1,10 +1,14 @@
-//! Converts `skywave.net.Config` to the configuration of a connection.
+//! Reads the configurations of connections and endpoints, `skywave.net.Config` and
+//! `skywave.net.EndpointConfig`.
 
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use skywave_registry::ParameterError;
+use schemars::generate::SchemaSettings;
+use serde_json::json;
+use skywave_net::EndpointConfig;
+use skywave_registry::{ParameterError, typed};
 use skywave_scenario::SocketSpec;
 use skywave_sim::Registry;
 use skywave_transport::dccp;
@@ -17,16 +21,41 @@ pub(super) fn read(config: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<dccp::Conf
     let spec = match config {
         None => SocketSpec::default(),
         Some(config) => {
-            let Ok(to_core) = config.getattr("to_core") else {
-                let message = format!("config is {}: give a skywave.net.Config", config.repr()?);
-                return Err(PyTypeError::new_err(message));
-            };
-            let (text, live): (String, Live<'_>) = to_core.call0()?.extract()?;
+            let (text, live) = to_core(config, "Config")?;
             look_in_python(&mut registry.controls, live);
             SocketSpec::from_json(&text).map_err(wrong)?
         }
     };
     Ok(Arc::new(spec.config(&registry).map_err(wrong)?))
+}
+
+/// Returns the configuration of an endpoint that `config` describes, or the default if it is `None`.
+pub(super) fn read_endpoint(config: Option<&Bound<'_, PyAny>>) -> PyResult<EndpointConfig> {
+    let Some(config) = config else {
+        return Ok(EndpointConfig::default());
+    };
+    let (text, _) = to_core(config, "EndpointConfig")?;
+    let value = serde_json::from_str(&text)
+        .map_err(|error| wrong(ParameterError::new("", error.to_string())))?;
+    typed(&value).map_err(wrong)
+}
+
+/// Returns the JSON Schema of `skywave.net.EndpointConfig`.
+#[pyfunction]
+pub(super) fn endpoint_schema() -> String {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    generator.subschema_for::<EndpointConfig>();
+    json!({ "$defs": generator.take_definitions(true) }).to_string()
+}
+
+/// Returns a configuration as JSON, with the classes of controls that are written in Python.
+fn to_core<'py>(config: &Bound<'py, PyAny>, class: &str) -> PyResult<(String, Live<'py>)> {
+    let classes = config.py().import("skywave.net.config")?;
+    if !config.is_instance(&classes.getattr(class)?)? {
+        let message = format!("config is {}: give a skywave.net.{class}", config.repr()?);
+        return Err(PyTypeError::new_err(message));
+    }
+    config.call_method0("to_core")?.extract()
 }
 
 /// Checks a `skywave.net.Config` and raises `ValueError` with the first field that is wrong.

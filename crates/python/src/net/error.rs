@@ -1,5 +1,7 @@
 //! Network errors as Python exceptions.
 
+use std::io::ErrorKind;
+
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -39,6 +41,12 @@ create_exception!(
 );
 create_exception!(
     skywave._core,
+    AbortedError,
+    ResetError,
+    "This end aborted the connection."
+);
+create_exception!(
+    skywave._core,
     DatagramTooLargeError,
     NetError,
     "The datagram is larger than the path takes."
@@ -49,6 +57,24 @@ create_exception!(
     NetError,
     "Raw sockets need a privilege that this process does not have."
 );
+create_exception!(
+    skywave._core,
+    ForkedError,
+    NetError,
+    "The socket belongs to the process of which this one is a fork."
+);
+create_exception!(
+    skywave._core,
+    AddressInUseError,
+    NetError,
+    "Another socket has the address."
+);
+create_exception!(
+    skywave._core,
+    EndpointClosedError,
+    NetError,
+    "The endpoint has been closed."
+);
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -57,17 +83,24 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BadServiceCodeError", py.get_type::<BadServiceCodeError>())?;
     module.add("ConnectTimeoutError", py.get_type::<ConnectTimeoutError>())?;
     module.add("ResetError", py.get_type::<ResetError>())?;
+    module.add("AbortedError", py.get_type::<AbortedError>())?;
     module.add(
         "DatagramTooLargeError",
         py.get_type::<DatagramTooLargeError>(),
     )?;
-    module.add("NoPermissionError", py.get_type::<NoPermissionError>())
+    module.add("NoPermissionError", py.get_type::<NoPermissionError>())?;
+    module.add("AddressInUseError", py.get_type::<AddressInUseError>())?;
+    module.add("EndpointClosedError", py.get_type::<EndpointClosedError>())?;
+    module.add("ForkedError", py.get_type::<ForkedError>())
 }
 
 pub(super) fn opening(error: OpenError) -> PyErr {
     let text = error.to_string();
     match error {
         OpenError::Permission { .. } => NoPermissionError::new_err(text),
+        OpenError::Bind { source, .. } if source.kind() == ErrorKind::AddrInUse => {
+            AddressInUseError::new_err(text)
+        }
         _ => NetError::new_err(text),
     }
 }
@@ -76,6 +109,7 @@ pub(super) fn listening(error: ListenError) -> PyErr {
     let text = error.to_string();
     match error {
         ListenError::Config(_) | ListenError::PortZero => PyValueError::new_err(text),
+        ListenError::EndpointClosed => EndpointClosedError::new_err(text),
         _ => NetError::new_err(text),
     }
 }
@@ -103,11 +137,13 @@ pub(super) fn ended(error: ConnectionError) -> PyErr {
     let text = error.to_string();
     match error {
         ConnectionError::Refused | ConnectionError::TooBusy => RefusedError::new_err(text),
+        ConnectionError::EndpointClosed => EndpointClosedError::new_err(text),
         ConnectionError::BadServiceCode => BadServiceCodeError::new_err(text),
         ConnectionError::TimedOut => ConnectTimeoutError::new_err(text),
-        ConnectionError::Reset { .. }
-        | ConnectionError::Violation { .. }
-        | ConnectionError::Aborted => ResetError::new_err(text),
+        ConnectionError::Aborted => AbortedError::new_err(text),
+        ConnectionError::Reset { .. } | ConnectionError::Violation { .. } => {
+            ResetError::new_err(text)
+        }
         _ => NetError::new_err(text),
     }
 }

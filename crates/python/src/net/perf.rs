@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use skywave_perf::{PerfError, between, loopback};
 
-use super::block_on;
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening, sending};
+use super::runtime::block_on;
 use crate::run::Watch;
 
 /// Measures DCCP over loopback, compared with plain UDP and, if built in, quinn. Returns JSON.
@@ -39,8 +39,9 @@ pub(crate) fn perf_loopback(
 /// Returns them as JSON.
 #[pyfunction]
 pub(crate) fn perf_serve(py: Python<'_>, connection: &Connection) -> PyResult<String> {
+    let connection = connection.0.get()?;
     let arrived = block_on(py, async {
-        between::serve(&connection.0).await.map_err(failed)
+        between::serve(connection).await.map_err(failed)
     })?;
     json(&arrived)
 }
@@ -61,6 +62,7 @@ pub(crate) fn perf_send(
         datagram,
         rate_bps,
     };
+    let connection = connection.0.get()?;
     let watch = Watch::new(progress);
     let outcome = block_on(py, async {
         let told = |now: &between::Progress| {
@@ -68,7 +70,7 @@ pub(crate) fn perf_send(
                 watch.report((text,));
             }
         };
-        Ok(between::send(&connection.0, &load, told).await)
+        Ok(between::send(connection, &load, told).await)
     })?;
     json(&watch.finish(Ok(outcome))?.map_err(failed)?)
 }

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::ccid::Ccid;
 use super::mechanism::{Ccids, HalfContext, Mechanism};
+use crate::dplpmtud::PMTU_RAISE_TIMER;
 
 /// The CCIDs accepted by default, most preferred first: those of [`Ccids::default`].
 const ACCEPTED: [Ccid; 4] = [
@@ -67,6 +68,11 @@ pub struct Config {
     /// Whether ECN is unavailable here, so that incoming ECN bits cannot be read; outgoing packets
     /// are then sent as not ECN-capable (section 12.1). Default: no.
     pub ecn_incapable: bool,
+    /// Whether packets stop being ECN-capable if the path appears to drop such packets, or to mark
+    /// all of them (RFC 9000 section 13.4.2 does the same for QUIC). It concerns paths that a driver
+    /// has described with [`Connection::set_path`](super::Connection::set_path), not simulated
+    /// ones. Default: yes.
+    pub ecn_validation: bool,
     /// Whether data packets carry a random ECN nonce, ECT(0) or ECT(1) (section 12.2). RFC 8311
     /// section 6 restricts this to experiments; without it they carry ECT(0). Default: no.
     pub ecn_nonces: bool,
@@ -104,6 +110,14 @@ pub struct Config {
     /// [`Connection::mps`](super::Connection::mps). Default: 64,000, which leaves the limit to the
     /// path.
     pub mps: u32,
+    /// Whether to find out what the path carries (DPLPMTUD, RFC 8899): the Path MTU falls within
+    /// seconds where larger packets vanish, and rises again with the path. Without it, only ICMP
+    /// and the local link change the Path MTU. It concerns paths that a driver has described with
+    /// [`Connection::set_path`](super::Connection::set_path), not simulated ones. Default: yes.
+    pub path_mtu_discovery: bool,
+    /// The time from one search for a larger Path MTU to the next (PMTU_RAISE_TIMER, RFC 8899
+    /// section 5.1.1). Default: 10 min.
+    pub path_mtu_raise: Duration,
     /// The initial Path MTU, normally that of the interface, in bytes including the headers of all
     /// layers (section 14.1). 576 to 65,535. A driver with better knowledge calls
     /// [`Connection::set_path`](super::Connection::set_path). Default: 65,535, no limit.
@@ -191,6 +205,7 @@ impl Default for Config {
             allow_short_seqnos: false,
             sequence_window: 100,
             ecn_incapable: false,
+            ecn_validation: true,
             ecn_nonces: false,
             ack_ratio: 2,
             send_ack_vector: true,
@@ -202,6 +217,8 @@ impl Default for Config {
             check_data_checksum: true,
             deliver_corrupted: false,
             mps: 64_000,
+            path_mtu_discovery: true,
+            path_mtu_raise: PMTU_RAISE_TIMER,
             path_mtu: PATH_MTU_MAX,
             lower_headers: 20,
             send_queue: 1000,

@@ -181,6 +181,8 @@ pub struct WindowStats {
     pub ssthresh: f64,
     /// Data packets outstanding, as the CCID estimates them.
     pub pipe: u32,
+    /// Data packets that the peer has acknowledged.
+    pub acked: u64,
     /// Data packets known to be lost. Packets outstanding at a timeout are not counted until
     /// acknowledgements show that they were lost.
     pub lost: u64,
@@ -233,6 +235,9 @@ pub struct Counters {
     pub bytes_received: u64,
     /// Datagrams given to the application's queue.
     pub datagrams_delivered: u64,
+    /// Datagrams that were accepted for sending, but discarded because the path turned out not to
+    /// carry packets of their size ([`Event::PathMtu`]).
+    pub datagrams_discarded: u64,
     /// Datagrams received but dropped, each reported to the peer with a Drop Code.
     pub datagrams_dropped: u64,
     /// Packets received with ECN Congestion Experienced.
@@ -241,10 +246,13 @@ pub struct Counters {
     pub duplicates: u64,
     /// Packets ignored because a check failed (RFC 4340 section 8.5, steps 1 to 7).
     pub invalid_packets: u64,
-    /// Syncs sent.
+    /// Syncs sent, except those that probe the path.
     pub syncs_sent: u64,
     /// Syncs received.
     pub syncs_received: u64,
+    /// Syncs among the packets sent that probe the path for its MTU (RFC 4340 section 14.1, RFC
+    /// 8899).
+    pub mtu_probes_sent: u64,
     /// Resets sent.
     pub resets_sent: u64,
     /// Resets received.

@@ -24,6 +24,11 @@ use crate::plan::{Act, Plan, plan};
 
 const CONNECTIONS: u64 = 10_000;
 
+/// The MTU of the ends' links.
+const LINK: u32 = 1_500;
+/// IPv4.
+const LOWER_HEADERS: u32 = 20;
+
 /// Every connection is over by then: longer than TIMEWAIT, linger and the longest give-up time
 /// together.
 const OVER: Duration = Duration::from_secs(3_600);
@@ -72,9 +77,26 @@ impl Run {
         if configs.iter().any(|config| !config.send_ack_vector) {
             expected.push(ResetCode::MANDATORY_ERROR);
         }
+        let mut network = Network::new(configs.clone(), plan.paths.clone(), seed);
+        // Every other path is a real one, which the ends explore.
+        if seed % 2 == 1 {
+            for end in &mut network.ends {
+                end.apply(
+                    Instant::ZERO,
+                    |end| end.set_path(Instant::ZERO, LINK, LOWER_HEADERS),
+                    |drain| drain.postpone(),
+                );
+            }
+        }
+        // Some paths carry less than their first link.
+        if seed % 8 >= 6 && !plan.is_harmless {
+            for path in &mut network.paths {
+                path.longest = Some(500 + (seed % 1_000) as usize);
+            }
+        }
         Self {
             expected,
-            network: Network::new(configs.clone(), plan.paths.clone(), seed),
+            network,
             configs,
             sent: Default::default(),
             counts: Default::default(),

@@ -4,12 +4,12 @@
 use std::iter;
 
 use rand::RngExt;
-use skywave_transport::dccp::{Config, State};
+use skywave_transport::dccp::State;
 use skywave_wire::Checksum;
 use skywave_wire::dccp::{DccpOption, FeatureSide, Kind, OptionBytes, Packet, ResetCode};
 
 use crate::network::seeded;
-use crate::victim::{MILLISECOND, Victim, change, confirm, reset_code};
+use crate::victim::{MILLISECOND, Victim, change, confirm, reset_code, tcp_like};
 
 /// A packet as decoded from bytes with this option space.
 fn with_space(mut packet: Packet, space: Vec<u8>) -> Packet {
@@ -23,7 +23,7 @@ fn with_space(mut packet: Packet, space: Vec<u8>) -> Packet {
 /// Mandatory. Only Mandatory and negotiation may end the connection, with a Reset of code 5 or 6.
 #[test]
 fn every_length_of_every_option_is_survived() {
-    let mut victim = Victim::new(Config::default());
+    let mut victim = Victim::new(tcp_like());
     for kind in 0..=255u8 {
         for length in 0..=255u8 {
             for mandatory in [false, true] {
@@ -40,7 +40,7 @@ fn every_length_of_every_option_is_survived() {
                     code.is_some_and(|code| expected.contains(&code)),
                     "{kind} {length}"
                 );
-                victim = Victim::new(Config::default());
+                victim = Victim::new(tcp_like());
             }
         }
     }
@@ -50,7 +50,7 @@ fn every_length_of_every_option_is_survived() {
 #[test]
 fn random_option_spaces_end_in_nothing_or_a_reset() {
     let mut rng = seeded(3);
-    let mut victim = Victim::new(Config::default());
+    let mut victim = Victim::new(tcp_like());
     let mut resets = 0;
     for _ in 0..50_000 {
         let ack = victim.gss;
@@ -77,7 +77,7 @@ fn random_option_spaces_end_in_nothing_or_a_reset() {
         if victim.state() != State::Open {
             assert!(reset_code(&sent).is_some(), "{sent:?}");
             resets += 1;
-            victim = Victim::new(Config::default());
+            victim = Victim::new(tcp_like());
         }
     }
     assert!(resets > 100, "{resets}");
@@ -86,7 +86,7 @@ fn random_option_spaces_end_in_nothing_or_a_reset() {
 /// D6-2, D6-13: unrequested Confirms, of every feature and with any value, change nothing.
 #[test]
 fn confirms_without_a_change_are_ignored() {
-    let mut victim = Victim::new(Config::default());
+    let mut victim = Victim::new(tcp_like());
     let before = victim.end.get().stats().counters.packets_sent;
     for feature in 0..=255 {
         for side in [FeatureSide::Local, FeatureSide::Remote] {
@@ -108,7 +108,7 @@ fn confirms_without_a_change_are_ignored() {
 #[test]
 fn negotiation_garbage_is_answered_in_measure() {
     let mut rng = seeded(4);
-    let mut victim = Victim::new(Config::default());
+    let mut victim = Victim::new(tcp_like());
     let mut ends = 0;
     for round in 0..5_000 {
         let mut options = Vec::new();
@@ -142,7 +142,7 @@ fn negotiation_garbage_is_answered_in_measure() {
         assert!(sent.len() <= 24, "{} packets answer one", sent.len());
         if victim.state() != State::Open {
             assert_eq!(reset_code(&sent), Some(ResetCode::OPTION_ERROR));
-            victim = Victim::new(Config::default());
+            victim = Victim::new(tcp_like());
             ends += 1;
         }
     }

@@ -332,3 +332,29 @@ fn waking_up_too_early_does_nothing() {
     }
     assert_eq!(victim.state(), State::Open);
 }
+
+/// A receiver that asks for one CCID after another gets no initial window each time: the CCID of
+/// data that has left stays.
+#[test]
+fn alternating_ccids_gains_nothing() {
+    let mut victim = Victim::new(Config::default());
+    victim.send(100);
+    let first = victim.end.get().stats().counters.data_packets_sent;
+    let ack = victim.gss;
+    for turn in 0..20 {
+        let ccid = [3, 2][turn % 2];
+        let wish = change(FeatureSide::Remote, 1, &[ccid]);
+        let answer = victim.say(Kind::Ack { ack }, &[wish]);
+        let is_confirmed = answer
+            .iter()
+            .flat_map(|packet| &packet.options)
+            .any(|option| {
+                matches!(option, DccpOption::Confirm { feature: FeatureNumber(1), value, .. }
+                if value.as_slice() == [2, 2])
+            });
+        assert!(is_confirmed, "{answer:?}");
+    }
+    let sent = victim.end.get().stats().counters.data_packets_sent - first;
+    assert!(sent <= 2, "{sent} for one acknowledged packet");
+    assert_eq!(victim.state(), State::Open);
+}

@@ -22,6 +22,8 @@ pub(crate) struct Path {
     pub(crate) corruption: f64,
     /// The packet is altered in a way that the Internet checksum cannot detect.
     pub(crate) forgery: f64,
+    /// Longer packets vanish, in bytes.
+    pub(crate) longest: Option<usize>,
     /// Nothing passes between the first and the second time.
     pub(crate) blackouts: Vec<(Instant, Instant)>,
 }
@@ -57,7 +59,8 @@ impl Path {
         rng: &mut Xoshiro256PlusPlus,
     ) -> Vec<Copy> {
         let blacked_out = |&(from, to): &(Instant, Instant)| from <= now && now < to;
-        if self.blackouts.iter().any(blacked_out) || rng.random_bool(self.loss) {
+        let is_too_long = self.longest.is_some_and(|longest| bytes.len() > longest);
+        if is_too_long || self.blackouts.iter().any(blacked_out) || rng.random_bool(self.loss) {
             return Vec::new();
         }
         let copies = if rng.random_bool(self.duplication) {

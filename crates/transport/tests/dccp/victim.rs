@@ -4,7 +4,7 @@
 use std::iter;
 
 use skywave_transport::Driven;
-use skywave_transport::dccp::{Config, Connection, Event, State, Stats, WindowStats};
+use skywave_transport::dccp::{Ccid, Config, Connection, Event, State, Stats, WindowStats};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, Kind, Packet, ResetCode, SeqNo};
 use skywave_wire::{Checksum, Ecn, Payload};
@@ -186,6 +186,15 @@ impl Victim {
 /// The window of a victim; all run CCID 2.
 pub(crate) fn window(stats: &Stats) -> WindowStats {
     *stats.congestion.window().unwrap()
+}
+
+/// A configuration that accepts CCID 2 only.
+pub(crate) fn tcp_like() -> Config {
+    Config {
+        sender_ccids: vec![Ccid::TCP_LIKE],
+        receiver_ccids: vec![Ccid::TCP_LIKE],
+        ..Config::default()
+    }
 }
 
 pub(crate) fn reset_code(sent: &[Packet]) -> Option<ResetCode> {

@@ -160,15 +160,6 @@ impl Kind {
         }
     }
 
-    /// Whether such packets may be fragmented: Request, Response, Reset and Listen, which do not
-    /// probe the path (RFC 4340 section 14.2). All others are sent unfragmentable.
-    pub const fn is_fragmentable(&self) -> bool {
-        matches!(
-            self,
-            Self::Request { .. } | Self::Response { .. } | Self::Reset { .. } | Self::Listen { .. }
-        )
-    }
-
     /// Whether the type may carry application data that is delivered: Request, Response, Data and
     /// DataAck. (A Reset's data is text for humans; RFC 4340 section 5.6.)
     pub const fn carries_data(&self) -> bool {

@@ -39,5 +39,7 @@ def add_to(app: typer.Typer) -> None:
         app.command(name=name, context_settings=whatever_is_given)(without_sockets)
 
 
-FAILURES: tuple[type[Exception], ...] = (NetError,) if HAS_SOCKETS else (NoSocketsError,)
+FAILURES: tuple[type[Exception], ...] = (
+    (NetError, TimeoutError) if HAS_SOCKETS else (NoSocketsError,)
+)
 """The exceptions that these commands raise when the network fails."""

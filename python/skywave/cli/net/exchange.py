@@ -7,17 +7,19 @@ import threading
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skywave.net import NetError
+from skywave.cli.net.interval import Intervals
+from skywave.net import AbortedError, NetError, ResetError
 from skywave.net.load import Check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from skywave.net import Connection
+    from skywave.net.file import Assembly
 
 LOOK_S = 0.05
 DIGEST = 16
@@ -55,6 +57,20 @@ DigestsOption = Annotated[
 ]
 
 
+CloseTimeoutOption = Annotated[
+    str,
+    typer.Option(
+        "--close-timeout",
+        metavar="S",
+        help="Time limit for the end of the connection: for the peer's acknowledgements and its"
+        " answer to the close and, after --duration or an interrupt, for what still waits to be"
+        " sent. The rest is then discarded, and reported.",
+    ),
+]
+CLOSE_TIMEOUT = "5 s"
+ABORTED = 2
+
+
 @dataclass
 class Exchange:
     """One end of a connection, from the handshake to its end."""
@@ -63,45 +79,101 @@ class Exchange:
     source: Iterable[bytes]
     """The datagrams to send."""
     close: Ending
+    close_s: float
+    """How long the close may take before the connection is aborted."""
+    gap_s: float = 0.0
+    """The time between datagrams."""
+    until: float | None = None
+    """When to stop sending, by the monotonic clock; ``None`` for never."""
     idle_s: float = 0.0
     echo: bool = False
     """Whether to send received datagrams back."""
-    sink: BinaryIO | None = None
+    assembly: Assembly | None = None
     """Where to write received data, if anywhere."""
     most: int | None = None
     """The number of received datagrams after which to finish; ``None`` for no limit."""
     digests: bool = False
+    interval_s: float | None = None
+    """How often to report; ``None`` for never."""
     show: Callable[[int, int], None] = lambda _datagrams, _size: None
     """Called with the total datagrams and bytes so far, sent or received."""
+    show_interval: Callable[[dict[str, Any]], None] = lambda _report: None
+    """Called with each report of an interval."""
+    has_sent_all: bool = False
+    """Whether everything in the source has been queued."""
+    stopped_by: KeyboardInterrupt | None = None
+    """What ended it before its time."""
     _check: Check = field(default_factory=Check)
     _sent: int = 0
     _sent_bytes: int = 0
     _digests: dict[str, list[str]] = field(default_factory=lambda: {"sent": [], "received": []})
     _active: float = 0.0
     _error: str | None = None
+    _is_ours: bool = False
+    """Whether this end has ended the connection, rather than the peer."""
 
     def run(self) -> dict[str, Any]:
-        """Run the exchange to its end and return what happened, ready for JSON."""
+        """Run the exchange to its end and return what happened, ready for JSON.
+
+        An interrupt closes the connection, and a second one aborts it. Neither is raised.
+        """
         start = self._active = time.monotonic()
+        intervals = None
+        if self.interval_s is not None:
+            intervals = Intervals(self.connection, self.interval_s, self.show_interval)
         receiver = threading.Thread(target=self._receive, daemon=True)
         receiver.start()
-        ours = False
         try:
-            self._send()
-            if self.close is Ending.AWAIT or self.most is not None:
-                self._await(receiver)
-            if self.close is not Ending.AWAIT or self.most is not None:
-                ours = self._end()
-        except NetError as error:
-            self._note(error)
+            try:
+                self._send()
+                if self.close is Ending.AWAIT or self.most is not None:
+                    self._await(receiver)
+                if self.close is not Ending.AWAIT or self.most is not None or self._is_stopped:
+                    self._end()
+            except KeyboardInterrupt as interrupt:
+                self.stop(interrupt)
+                self._end()
+        except (NetError, TimeoutError) as error:
+            self._fail(error)
+        except KeyboardInterrupt:
+            self.connection.abort()
         receiver.join()
-        return self._document(time.monotonic() - start, ours=ours)
+        seconds = time.monotonic() - start
+        reports = None if intervals is None else intervals.stop()
+        return self._document(seconds, reports)
+
+    def stop(self, interrupt: KeyboardInterrupt) -> None:
+        """Close the connection now. What is still to be sent has the time for the close."""
+        self.stopped_by = interrupt
+
+    @property
+    def _is_stopped(self) -> bool:
+        return self.stopped_by is not None
+
+    def _is_over(self) -> bool:
+        """Return whether nothing more is to be sent."""
+        return self._is_stopped or (self.until is not None and time.monotonic() >= self.until)
+
+    def _sleep_until(self, due: float) -> None:
+        while not self._is_over() and (wait_s := due - time.monotonic()) > 0:
+            time.sleep(min(wait_s, LOOK_S))
 
     def _send(self) -> None:
-        for data in self.source:
-            self.connection.send(data)
+        start = time.monotonic()
+        for index, data in enumerate(self.source):
+            self._sleep_until(start + index * self.gap_s)
+            while not self._is_over():
+                try:
+                    self.connection.send(data, timeout_s=LOOK_S)
+                except TimeoutError:
+                    # There is no room yet.
+                    continue
+                break
+            else:
+                return
             self._count_sent(data)
             self.show(self._sent, self._sent_bytes)
+        self.has_sent_all = True
 
     def _count_sent(self, data: bytes) -> None:
         self._sent += 1
@@ -117,16 +189,17 @@ class Exchange:
                 if data is None:
                     return
                 self._take(data)
-        except NetError as error:
-            self._note(error)
+        except OSError as error:
+            # Of the network, or of the file that is written.
+            self._fail(error)
 
     def _take(self, data: bytes) -> None:
         self._check.take(data)
         self._active = time.monotonic()
         if self.digests:
             self._digests["received"].append(_digest(data))
-        if self.sink is not None:
-            self.sink.write(data)
+        if self.assembly is not None:
+            self.assembly.take(data)
         if self.echo:
             self.connection.send(data)
             self._count_sent(data)
@@ -134,51 +207,87 @@ class Exchange:
             self.show(self._check.received, self._check.size)
 
     def _await(self, receiver: threading.Thread) -> None:
-        while receiver.is_alive():
+        while receiver.is_alive() and not self._is_stopped:
             receiver.join(LOOK_S)
 
-    def _end(self) -> bool:
-        """End the connection; return whether this end did so, rather than the peer."""
-        while (wait_s := self._active + self.idle_s - time.monotonic()) > 0:
+    def _end(self) -> None:
+        """End the connection, if the peer has not done so."""
+        while (
+            not self._is_stopped and (wait_s := self._active + self.idle_s - time.monotonic()) > 0
+        ):
             time.sleep(min(wait_s, LOOK_S))
+        self._flush()
         if self.connection.closed is not None:
-            return False
+            return
         if self.close is Ending.RESET:
-            self.connection.flush()
             self.connection.abort()
         else:
-            self.connection.close()
-        return True
+            self.connection.close(timeout_s=self.close_s)
+        self._is_ours = True
 
-    def _note(self, error: NetError) -> None:
-        # Our own reset is not a failure; nor is the peer's if we wait for the peer to finish.
-        expected = self.close is Ending.RESET or self.close is Ending.AWAIT
-        ended = self.connection.closed
-        if not (expected and ended is not None and ended["code"] == ABORTED):
+    def _flush(self) -> None:
+        """Wait until everything has left, however long that takes, but not beyond the end."""
+        while self.connection.closed is None and not self._is_over():
+            try:
+                self.connection.flush(timeout_s=LOOK_S)
+            except TimeoutError:
+                continue
+            return
+
+    def _fail(self, error: Exception) -> None:
+        # What this end aborts it aborts for another reason. A reset by the peer is no failure if
+        # this end would reset too, or waits for the peer to finish.
+        is_expected = isinstance(error, AbortedError) or (
+            isinstance(error, ResetError)
+            and self.close in (Ending.RESET, Ending.AWAIT)
+            and self._is_aborted
+        )
+        if self._error is None and not is_expected:
             self._error = str(error)
+        # The other thread waits for the end.
+        self.connection.abort()
+        # What did not come from the peer came from here, even if it was the peer's silence.
+        is_peers = isinstance(error, ResetError) and not isinstance(error, AbortedError)
+        self._is_ours |= self._is_aborted and not is_peers
 
-    def _document(self, seconds: float, *, ours: bool) -> dict[str, Any]:
-        closed = self.connection.closed
-        sent: dict[str, Any] = {"datagrams": self._sent, "bytes": self._sent_bytes}
+    @property
+    def _is_aborted(self) -> bool:
+        return self.connection.closed == {"code": ABORTED, "name": "aborted"}
+
+    def _document(self, seconds: float, intervals: list[dict[str, Any]] | None) -> dict[str, Any]:
+        closed, stats = self.connection.closed, self.connection.stats()
+        acknowledged = stats["acknowledged"]
+        # What was queued and has not left is not sent. An interrupt may come between queuing a
+        # datagram and counting it.
+        sent: dict[str, Any] = {
+            "datagrams": stats["datagrams_sent"],
+            "bytes": stats["bytes_sent"],
+            "discarded": max(0, self._sent - stats["datagrams_sent"]),
+            "unacknowledged": (
+                None if acknowledged is None else max(0, stats["datagrams_sent"] - acknowledged)
+            ),
+        }
         received: dict[str, Any] = self._check.as_dict()
         if self.digests:
             sent["digests"] = self._digests["sent"]
             received["digests"] = self._digests["received"]
+        file = self.assembly and self.assembly.as_dict()
+        error = self._error or (self.assembly and self.assembly.fault())
         return {
-            "ok": self._error is None,
-            "error": self._error,
+            "ok": error is None,
+            "error": error,
+            "interrupted": self._is_stopped,
             "seconds": seconds,
             "peer": self.connection.peer,
             "service_code": self.connection.service_code,
             "ccid": list(self.connection.ccids),
             "sent": sent,
             "received": received,
-            "end": closed and {"origin": "local" if ours else "remote", **closed},
-            "stats": self.connection.stats(),
+            **({} if file is None else {"file": file}),
+            "end": closed and {"origin": "local" if self._is_ours else "remote", **closed},
+            "stats": stats,
+            **({} if intervals is None else {"intervals": intervals}),
         }
-
-
-ABORTED = 2
 
 
 def _digest(data: bytes) -> str:

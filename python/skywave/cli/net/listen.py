@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
-from rich.console import Console
 
-from skywave.cli.console import JsonOption, print_json
-from skywave.cli.net import options, report
+from skywave.cli.console import JsonOption, out, print_json
+from skywave.cli.net import options, place, report
 from skywave.cli.net.exchange import (
+    CLOSE_TIMEOUT,
     CloseOption,
+    CloseTimeoutOption,
     DigestsOption,
     Ending,
     Exchange,
     IdleOption,
 )
+from skywave.cli.net.exchanges import Exchanges
+from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
-from skywave.cli.net.send import DATAGRAM, LARGEST, generated, paced
+from skywave.cli.net.send import DATAGRAM, FAILED, LARGEST, generated
+from skywave.net.file import Assembly
+from skywave.quantities import Duration
 
 if TYPE_CHECKING:
     from skywave.net import Connection
 
 MOST_AT_ONCE = 64
-LOOK_S = 0.2
 
 
 def listen(
     where: Annotated[
-        str, typer.Argument(metavar="[ADDRESS:]PORT", help="DCCP port to accept connections on.")
+        str,
+        typer.Argument(
+            metavar="[ADDRESS:]PORT",
+            help="DCCP port to accept connections on, and the address of this host. Default: all"
+            " addresses, of IPv4 and IPv6; with --raw, of IPv4.",
+        ),
     ],
     once: Annotated[bool, typer.Option("--once", help="End after the first connection.")] = False,
     echo: Annotated[
@@ -41,7 +50,12 @@ def listen(
     ] = False,
     output: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write received data to a file; - for standard output."),
+        typer.Option(
+            metavar="FILE",
+            help="Write received data to a file; - for standard output. What `skywave send FILE`"
+            " sends is put in its place, and the exit status is 1 if parts are missing. Needs"
+            " --once.",
+        ),
     ] = None,
     take: Annotated[
         int | None,
@@ -57,10 +71,13 @@ def listen(
         float, typer.Option(metavar="MS", min=0, help="Milliseconds between datagrams.")
     ] = 0,
     close: CloseOption = Ending.AWAIT,
+    close_timeout: CloseTimeoutOption = CLOSE_TIMEOUT,
     idle_ms: IdleOption = 0,
+    interval: IntervalOption = None,
     digests: DigestsOption = False,
     ccid: options.CcidOption = None,
     settings: options.SetOption = None,
+    endpoint_settings: options.SetEndpointOption = None,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
@@ -69,48 +86,64 @@ def listen(
     """Accept DCCP connections and count, write or echo the received data.
 
     Prints a report when a connection ends: with --json one object per line, with --once --json a
-    single document. Ctrl-C closes all connections and stops.
+    single document. With --once, the exit status is 1 if the connection or the file fails.
+
+    Ctrl-C and SIGTERM close all connections, print their reports, and stop.
     """
-    place = options.place(where, host=options.ANY[4])
+    where_ = place.local(where)
     config = options.config(ccid, service_code, settings)
+    interval_s = seconds(interval)
+    close_s = Duration(close_timeout).seconds
+    if output is not None and not once:
+        raise typer.BadParameter("--output is for one connection: give --once too")
     to_stdout = output == "-"
     with ExitStack() as stack:
         sink = None if output is None else stack.enter_context(_sink(output))
         # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
-        endpoint = stack.enter_context(options.endpoint(place.host, udp_port, raw=raw))
-        listener = endpoint.listen(place.port, config=config)
-        show = stack.enter_context(live_rate("received"))
+        endpoint = stack.enter_context(
+            options.endpoint(where_.host, udp_port, raw=raw, settings=endpoint_settings)
+        )
+        listener = endpoint.listen(where_.port, config=config)
+        show = stack.enter_context(live_rate("received", enabled=interval_s is None))
         over = "IP protocol 33" if raw else f"UDP port {udp_port}"
-        sys.stderr.write(f'"listening" on {place} over {over}\n')
+        sys.stderr.write(f"listening on {where_} over {over}\n")
         sys.stderr.flush()
 
-        def serve(connection: Connection) -> dict[str, Any]:
+        def exchange_over(connection: Connection) -> Exchange:
+            def show_interval(report: dict[str, Any]) -> None:
+                if not as_json:
+                    print_line(report, name=f"{connection.peer}: ", stderr=to_stdout)
+
             return Exchange(
                 connection,
-                paced(islice(generated(size), count), interval_ms / 1e3, None),
+                islice(generated(size), count),
                 close,
+                close_s,
+                gap_s=interval_ms / 1e3,
                 idle_s=idle_ms / 1e3,
                 echo=echo,
-                sink=sink,
+                assembly=None if sink is None else Assembly(sink),
                 most=take,
                 digests=digests,
+                interval_s=interval_s,
                 show=show,
-            ).run()
+                show_interval=show_interval,
+            )
 
         def tell(document: dict[str, Any]) -> None:
             _print(document, as_json=as_json, line=not once, to_stdout=to_stdout)
 
-        if once:
-            tell(pool.submit(serve, listener.accept()).result())
-            return
-        running: set[Future[dict[str, Any]]] = set()
-        while True:
-            with suppress(TimeoutError):
-                running.add(pool.submit(serve, listener.accept(timeout_s=LOOK_S)))
-            for future in [future for future in running if future.done()]:
-                running.remove(future)
-                tell(future.result())
+        exchanges = Exchanges(listener, pool, exchange_over, tell, once=once)
+        try:
+            is_ok = exchanges.wait()
+            while not once:
+                exchanges.wait()
+        except KeyboardInterrupt as interrupt:
+            exchanges.stop(interrupt)
+            raise
+    if not is_ok:
+        raise typer.Exit(FAILED)
 
 
 def _sink(output: str) -> BinaryIO:
@@ -121,4 +154,5 @@ def _print(document: dict[str, Any], *, as_json: bool, line: bool, to_stdout: bo
     if as_json:
         print_json(document, line=line)
         return
-    Console(stderr=to_stdout).print(report.table(f"From {document['peer']}", document))
+    console = out(stderr=to_stdout, markup=False)
+    console.print(report.table(f"From {document['peer']}", document))

@@ -17,14 +17,14 @@ REFRESH_S = 0.25
 
 
 @contextmanager
-def live_rate(verb: str) -> Iterator[Callable[[int, int], None]]:
-    """Show datagrams, bytes and the current rate on stderr, or nothing if it is not a terminal.
+def live_rate(verb: str, *, enabled: bool = True) -> Iterator[Callable[[int, int], None]]:
+    """Show datagrams, bytes and the current rate on stderr, if that is a terminal.
 
     Yields a function that takes the totals of datagrams and bytes. It may be called for each
     datagram.
     """
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not (enabled and console.is_terminal):
         yield lambda _datagrams, _size: None
         return
     start = shown_at = time.monotonic()

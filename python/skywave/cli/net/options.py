@@ -1,23 +1,37 @@
-"""Addresses, options and sockets shared by the network commands."""
+"""Options and sockets shared by the network commands."""
 
 from __future__ import annotations
 
 import json
 import tomllib
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from skywave import _core
-from skywave.net import UDP_PORT, Config, Endpoint
+from skywave.cli.net.place import bracketed
+from skywave.net import (
+    UDP_PORT,
+    AddressInUseError,
+    Config,
+    Endpoint,
+    EndpointConfig,
+    NetError,
+)
 from skywave.net.protocol import service_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from skywave.cli.net.place import Place
+
+Configured = TypeVar("Configured", Config, EndpointConfig)
 
 ANY = {4: "0.0.0.0", 6: "::"}  # noqa: S104  (all addresses are intended)
+CLOSE_S = 5.0
+"""How long the connections of a command may take to close in the end."""
 
 RawOption = Annotated[
     bool,
@@ -57,40 +71,15 @@ SetOption = Annotated[
         "'tfrc.feedback.dynamic.rtt_ref=50 ms'.",
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Place:
-    """An address and a DCCP port."""
-
-    host: str
-    port: int
-
-    @property
-    def version(self) -> int:
-        """The IP version; 4 for a host name."""
-        return 6 if ":" in self.host else 4
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if self.version == 6 else self.host
-        return f"{host}:{self.port}"
-
-
-def place(text: str, host: str | None = None) -> Place:
-    """Parse ``HOST:PORT`` or ``[IPV6]:PORT``; also ``PORT`` alone if a default ``host`` is given.
-
-    Raises:
-        typer.BadParameter: If ``text`` has none of these forms.
-
-    """
-    name, separator, port = text.rpartition(":")
-    name = name.removeprefix("[").removesuffix("]")
-    if not separator and host is not None:
-        name = host
-    if not name or not (port.isascii() and port.isdecimal()) or not 0 < int(port) < 65536:
-        form = "HOST:PORT" if host is None else "PORT or ADDRESS:PORT"
-        raise typer.BadParameter(f'"{text}" is not {form}: write it like "192.0.2.1:5001"')
-    return Place(name, int(port))
+SetEndpointOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set-endpoint",
+        metavar="KEY=VALUE",
+        help="Any option of the socket, by its name in `skywave.net.EndpointConfig`; may be"
+        " repeated. For example backlog=64.",
+    ),
+]
 
 
 def config(ccid: int | None, code: str, settings: Sequence[str] | None = None) -> Config:
@@ -106,59 +95,89 @@ def config(ccid: int | None, code: str, settings: Sequence[str] | None = None) -
         raise typer.BadParameter(str(error)) from error
     if ccid is not None:
         document["ccid"] = ccid
-    for text in settings or ():
-        _merge(document, _setting(text), text)
+    config = _configured(Config, document, settings, "--set")
     try:
-        config = Config.from_dict(document)
         _core.check_config(config)
-    except KeyError as error:
-        raise typer.BadParameter(f"--set: there is no option {error}: {_OPTIONS}") from error
-    except (AttributeError, TypeError) as error:
-        raise typer.BadParameter(f"--set: an option has the wrong form: {_OPTIONS}") from error
     except ValueError as error:
         raise typer.BadParameter(f"--set: {error}") from error
     return config
 
 
-_OPTIONS = "help(skywave.net.Config) in Python lists all"
+def _configured(
+    kind: type[Configured], document: dict[str, Any], settings: Sequence[str] | None, flag: str
+) -> Configured:
+    """Return the configuration of ``document``, changed by texts ``KEY=VALUE``."""
+    for text in settings or ():
+        _merge(document, _setting(text, flag), text, flag)
+    listed = f"help(skywave.net.{kind.__name__}) in Python lists all"
+    try:
+        return kind.from_dict(document)
+    except KeyError as error:
+        raise typer.BadParameter(f"{flag}: there is no option {error}: {listed}") from error
+    except (AttributeError, TypeError) as error:
+        raise typer.BadParameter(f"{flag}: an option has the wrong form: {listed}") from error
+    except ValueError as error:
+        raise typer.BadParameter(f"{flag}: {error}") from error
 
 
-def _setting(text: str) -> dict[str, Any]:
+def _setting(text: str, flag: str) -> dict[str, Any]:
     """Return the table that ``KEY=VALUE`` describes. A value that is not TOML is text."""
     key, separator, value = text.partition("=")
     if not separator:
-        raise typer.BadParameter(f'--set: "{text}" is not KEY=VALUE, as in initial_ssthresh=20')
+        raise typer.BadParameter(f'{flag}: "{text}" is not KEY=VALUE, as in {EXAMPLES[flag]}')
     for written in (value, json.dumps(value.strip())):
         try:
             return tomllib.loads(f"{key} = {written}")
         except tomllib.TOMLDecodeError:
             continue
-    raise typer.BadParameter(f'--set: "{key}" is not a name, or names with dots between them')
+    raise typer.BadParameter(f'{flag}: "{key}" is not a name, or names with dots between them')
 
 
-def _merge(document: dict[str, Any], more: dict[str, Any], text: str) -> None:
+def _merge(document: dict[str, Any], more: dict[str, Any], text: str, flag: str) -> None:
     for key, value in more.items():
         present = document.get(key)
         if isinstance(present, dict) and isinstance(value, dict):
-            _merge(present, value, text)
+            _merge(present, value, text, flag)
         elif isinstance(present, dict) or (isinstance(value, dict) and present is not None):
-            raise typer.BadParameter(f'--set: "{text}" contradicts an earlier setting of "{key}"')
+            raise typer.BadParameter(f'{flag}: "{text}" contradicts an earlier setting of "{key}"')
         else:
             document[key] = value
 
 
 @contextmanager
-def endpoint(address: str, udp_port: int, *, raw: bool) -> Iterator[Endpoint]:
-    """Open a socket at an address; on exit, close it and its connections."""
+def endpoint(
+    host: str, udp_port: int, *, raw: bool, settings: Sequence[str] | None = None
+) -> Iterator[Endpoint]:
+    """Open a socket at a host's address, or at all addresses of this host if that is empty.
+
+    On exit, close it and its connections; after an exception, abort them.
+    """
+    config = _configured(EndpointConfig, {}, settings, "--set-endpoint")
     if raw:
-        opened = Endpoint.raw(address)
+        opened = Endpoint.raw(host or ANY[4], config=config)
     else:
-        host = f"[{address}]" if ":" in address else address
-        opened = Endpoint.udp(f"{host}:{udp_port}")
+        try:
+            opened = Endpoint.udp(f"{bracketed(host)}:{udp_port}", config=config)
+        except AddressInUseError as error:
+            raise NetError(
+                f"UDP port {udp_port} is in use: choose another with --udp-port, here and at the"
+                " other end"
+            ) from error
     try:
         yield opened
-    finally:
-        opened.close()
+    except BaseException:
+        opened.abort()
+        raise
+    opened.close(timeout_s=CLOSE_S)
 
 
+def client(
+    target: Place, *, raw: bool, settings: Sequence[str] | None = None
+) -> AbstractContextManager[Endpoint]:
+    """Open a socket for a connection to ``target``."""
+    # A raw socket has one IP version.
+    return endpoint(ANY[target.version] if raw else "", 0, raw=raw, settings=settings)
+
+
+EXAMPLES = {"--set": "initial_ssthresh=20", "--set-endpoint": "backlog=64"}
 DEFAULT_UDP_PORT = UDP_PORT

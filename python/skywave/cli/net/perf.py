@@ -10,18 +10,19 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from skywave import _core
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
-from skywave.cli.net import options
+from skywave.cli.net import options, place
 from skywave.cli.net.live import live_rate
 from skywave.net import NetError
 from skywave.quantities import Duration, Rate
 
 if TYPE_CHECKING:
-    from skywave.net import Config
+    from contextlib import AbstractContextManager
+
+    from skywave.net import Config, Endpoint
 
 SERVICE = "PERF"
 PORT = 5201
@@ -74,6 +75,7 @@ def perf(
     ] = 10_000,
     ccid: options.CcidOption = None,
     settings: options.SetOption = None,
+    endpoint_settings: options.SetEndpointOption = None,
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     as_json: JsonOption = False,
@@ -88,19 +90,19 @@ def perf(
         raise typer.BadParameter("give one of HOST, --server and --loopback")
     if loopback:
         _loopback(duration_s, size, pings, idle, as_json=as_json)
-    elif serve:
-        config = options.config(ccid, SERVICE, settings)
-        _serve(config, raw=raw, udp_port=udp_port, as_json=as_json)
+        return
+    config = options.config(ccid, SERVICE, settings)
+    if serve:
+        endpoint_at = options.endpoint("", udp_port, raw=raw, settings=endpoint_settings)
+        over = "IP protocol 33" if raw else f"UDP port {udp_port}"
+        _serve(endpoint_at, config, over, as_json=as_json)
     else:
         assert server is not None  # noqa: S101  (checked above)
-        target = options.place(server if server.count(":") == 1 else f"{server}:{PORT}")
+        target = place.peer(server, PORT)
         rate_bps = None if rate is None else Rate(rate).bps
-        with options.endpoint(options.ANY[target.version], 0, raw=raw) as endpoint:
+        with options.client(target, raw=raw, settings=endpoint_settings) as endpoint:
             connection = endpoint.connect(
-                target.host,
-                target.port,
-                udp_port=udp_port,
-                config=options.config(ccid, SERVICE, settings),
+                target.host, target.port, udp_port=udp_port, config=config
             )
             with live_rate("arrived") as show:
 
@@ -119,24 +121,24 @@ def perf(
         if as_json:
             print_json(report)
         else:
-            out().print(_client_table(str(target), report))
+            out(markup=False).print(_client_table(str(target), report))
 
 
-def _serve(config: Config, *, raw: bool, udp_port: int, as_json: bool) -> None:
+def _serve(
+    endpoint_at: AbstractContextManager[Endpoint], config: Config, over: str, *, as_json: bool
+) -> None:
     with ExitStack() as stack:
         # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
-        endpoint = stack.enter_context(options.endpoint(options.ANY[4], udp_port, raw=raw))
-        listener = endpoint.listen(PORT, config=config)
-        over = "IP protocol 33" if raw else f"UDP port {udp_port}"
-        sys.stderr.write(f'"listening" on port {PORT} over {over}\n')
+        listener = stack.enter_context(endpoint_at).listen(PORT, config=config)
+        sys.stderr.write(f"listening on DCCP port {PORT} over {over}\n")
         sys.stderr.flush()
 
         def count(connection: _core.Connection) -> None:
             try:
                 counts = json.loads(_core.perf_serve(connection))
             except NetError as error:
-                Console(stderr=True).print(f"{connection.peer}: {error}", markup=False)
+                out(stderr=True, markup=False).print(f"{connection.peer}: {error}")
                 return
             if as_json:
                 print_json({"peer": connection.peer, **counts}, line=True)
@@ -144,7 +146,7 @@ def _serve(config: Config, *, raw: bool, udp_port: int, as_json: bool) -> None:
                 line = (
                     f"{connection.peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
                 )
-                out().print(line, highlight=False)
+                out(markup=False).print(line)
 
         while True:
             with suppress(TimeoutError):

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import time
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from skywave.cli.console import JsonOption, out, print_json
-from skywave.cli.net import options
+from skywave.cli.net import options, place
+from skywave.net import NetError
 from skywave.net.load import HEADER, datagram
 
-NOBODY_ANSWERED = 1
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skywave.net import Connection
+
+FAILED = 1
 PATIENCE_S = 2.0
 
 
@@ -30,6 +38,7 @@ def ping(
     ] = 100,
     ccid: options.CcidOption = None,
     settings: options.SetOption = None,
+    endpoint_settings: options.SetEndpointOption = None,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
@@ -37,43 +46,101 @@ def ping(
 ) -> None:
     """Measure round-trip times of datagrams over a DCCP connection.
 
-    The exit status is 1 if no datagram came back.
+    The exit status is 1 if no datagram came back, or the connection failed. Ctrl-C and SIGTERM end
+    it with the summary of what was measured until then.
     """
-    target = options.place(peer)
-    trips_ms: list[float | None] = []
-    with options.endpoint(options.ANY[target.version], 0, raw=raw) as endpoint:
+    target = place.peer(peer)
+    config = options.config(ccid, service_code, settings)
+    console = out(markup=False)
+    pings = Pings()
+    stopped_by: KeyboardInterrupt | None = None
+    with options.client(target, raw=raw, settings=endpoint_settings) as endpoint:
         begin = time.monotonic()
-        connection = endpoint.connect(
-            target.host,
-            target.port,
-            udp_port=udp_port,
-            config=options.config(ccid, service_code, settings),
-        )
-        connect_ms = 1e3 * (time.monotonic() - begin)
+        connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)
+        pings.connect_ms = 1e3 * (time.monotonic() - begin)
+        if size > (largest := connection.max_datagram_size):
+            raise typer.BadParameter(
+                f"--size {size} is too large for this path: give at most {largest}"
+            )
         if not as_json:
-            out().print(f"connected to {target} in {connect_ms:.3f} ms", highlight=False)
-        for index in range(count):
-            sent_at = time.monotonic()
-            data = datagram(index, size)
-            connection.send(data)
-            trip_ms = _await_echo(connection, data, sent_at)
-            trips_ms.append(trip_ms)
+            console.print(f"connected to {target} in {pings.connect_ms:.3f} ms")
+
+        def show(number: int, trip_ms: float | None) -> None:
             if not as_json:
                 answer = "no answer" if trip_ms is None else f"{trip_ms:.3f} ms"
-                out().print(f"{size} bytes, number {index + 1}: {answer}", highlight=False)
-            if index + 1 < count:
-                time.sleep(max(0.0, interval_ms / 1e3 - (time.monotonic() - sent_at)))
-        connection.close()
-    document = _summary(trips_ms, connect_ms)
+                console.print(f"{size} bytes, number {number}: {answer}")
+
+        try:
+            pings.run(connection, count, interval_ms / 1e3, size, show)
+        except KeyboardInterrupt as interrupt:
+            connection.abort()
+            stopped_by = interrupt
+    document = pings.summary()
     if as_json:
         print_json(document)
     else:
-        out().print(_line(document), highlight=False)
-    if not document["received"]:
-        raise typer.Exit(NOBODY_ANSWERED)
+        console.print(_line(document))
+    if pings.error is not None:
+        sys.stderr.write(f"error: {pings.error}\n")
+    elif pings.sent and not document["received"]:
+        sys.stderr.write("nothing came back: the other end must be `skywave listen --echo`\n")
+    if stopped_by is not None:
+        raise stopped_by
+    if pings.error is not None or not document["received"]:
+        raise typer.Exit(FAILED)
 
 
-def _await_echo(connection: Any, data: bytes, sent_at: float) -> float | None:
+@dataclass
+class Pings:
+    """What has been measured so far."""
+
+    connect_ms: float = 0.0
+    sent: int = 0
+    trips_ms: list[float | None] = field(default_factory=list)
+    """The round-trip times in milliseconds; ``None`` for a datagram that did not come back."""
+    error: str | None = None
+    """Why it ended before its time."""
+
+    def run(
+        self,
+        connection: Connection,
+        count: int,
+        interval_s: float,
+        size: int,
+        show: Callable[[int, float | None], None],
+    ) -> None:
+        """Send ``count`` datagrams, wait for each to come back, and close the connection."""
+        try:
+            for index in range(count):
+                sent_at = time.monotonic()
+                data = datagram(index, size)
+                connection.send(data)
+                self.trips_ms.append(_await_echo(connection, data, sent_at))
+                show(index + 1, self.trips_ms[-1])
+                if index + 1 < count:
+                    time.sleep(max(0.0, interval_s - (time.monotonic() - sent_at)))
+            connection.close(timeout_s=options.CLOSE_S)
+        except (NetError, TimeoutError) as error:
+            self.error = str(error)
+        finally:
+            self.sent = connection.stats()["datagrams_sent"]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the summary, ready for JSON."""
+        answered = [trip for trip in self.trips_ms if trip is not None]
+        return {
+            "connect_ms": self.connect_ms,
+            "sent": self.sent,
+            "received": len(answered),
+            "round_trips_ms": self.trips_ms,
+            "min_ms": min(answered, default=None),
+            "median_ms": statistics.median(answered) if answered else None,
+            "max_ms": max(answered, default=None),
+            "error": self.error,
+        }
+
+
+def _await_echo(connection: Connection, data: bytes, sent_at: float) -> float | None:
     while (left := sent_at + PATIENCE_S - time.monotonic()) > 0:
         try:
             answer = connection.recv(timeout_s=left)
@@ -84,19 +151,6 @@ def _await_echo(connection: Any, data: bytes, sent_at: float) -> float | None:
         if answer == data:
             return 1e3 * (time.monotonic() - sent_at)
     return None
-
-
-def _summary(trips_ms: list[float | None], connect_ms: float) -> dict[str, Any]:
-    answered = [trip for trip in trips_ms if trip is not None]
-    return {
-        "connect_ms": connect_ms,
-        "sent": len(trips_ms),
-        "received": len(answered),
-        "round_trips_ms": trips_ms,
-        "min_ms": min(answered, default=None),
-        "median_ms": statistics.median(answered) if answered else None,
-        "max_ms": max(answered, default=None),
-    }
 
 
 def _line(document: dict[str, Any]) -> str:

@@ -29,9 +29,16 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
         if count["datagrams"]:
             rows.append((f"{way} (datagrams)", f"{count['datagrams']:,}"))
             rows.append((f"{way} (Mbps of data)", f"{8e-6 * count['bytes'] / seconds:,.3f}"))
+    missed = [
+        ("discarded unsent (datagrams)", document["sent"]["discarded"]),
+        ("not acknowledged (datagrams)", document["sent"]["unacknowledged"]),
+    ]
+    rows += [(name, f"{count:,}") for name, count in missed if count]
     received = document["received"]
     wrong = (kind for kind in ("missing", "altered", "duplicates") if received[kind])
     rows += [(f"{kind} (datagrams)", f"{received[kind]:,}") for kind in wrong]
+    if "file" in document:
+        rows.append(("file", "whole" if document["file"]["whole"] else "not whole"))
     if stats["srtt_s"] is not None:
         rows.append(("round-trip time (ms)", f"{1e3 * stats['srtt_s']:.3f}"))
     if document["sent"]["datagrams"]:

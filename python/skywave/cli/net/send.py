@@ -7,20 +7,24 @@ import time
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skywave.cli.console import JsonOption, out, print_json
-from skywave.cli.net import options, report
+from skywave.cli.console import JsonOption, out, print_json, warn
+from skywave.cli.net import options, place, report
 from skywave.cli.net.exchange import (
+    CLOSE_TIMEOUT,
     CloseOption,
+    CloseTimeoutOption,
     DigestsOption,
     Ending,
     Exchange,
     IdleOption,
 )
+from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
+from skywave.net.file import Bare, Parts
 from skywave.net.load import datagram
 from skywave.quantities import Duration, Rate
 
@@ -56,7 +60,7 @@ def send(
         int | None, typer.Option(metavar="N", min=0, help="Stop after N datagrams.")
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="S", help='Stop after this time, e.g. "10 s".')
+        str | None, typer.Option(metavar="S", help='Stop sending after this time, e.g. "10 s".')
     ] = None,
     rate: Annotated[
         str | None,
@@ -71,88 +75,99 @@ def send(
             metavar="MS", min=0, help="Milliseconds between datagrams, instead of --rate."
         ),
     ] = None,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain",
+            help="Send the bytes of FILE alone, for receivers other than `skywave listen`. These"
+            " then cannot tell whether the file is whole.",
+        ),
+    ] = False,
     ccid: options.CcidOption = None,
     settings: options.SetOption = None,
+    endpoint_settings: options.SetEndpointOption = None,
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     close: CloseOption = Ending.FIRST,
+    close_timeout: CloseTimeoutOption = CLOSE_TIMEOUT,
     idle_ms: IdleOption = 0,
+    interval: IntervalOption = None,
     digests: DigestsOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Send a file, standard input or a generated load to a DCCP listener.
 
     Datagrams leave as congestion control allows. DCCP delivers each one once or not at all, so a
-    file arrives whole only if nothing is lost.
+    file arrives whole only if nothing is lost: `skywave listen --output` puts the parts in their
+    places and reports what is missing. The exit status is 1 if the connection fails, or the peer
+    does not confirm the end.
+
+    Ctrl-C and SIGTERM close the connection, and the report is of what was sent until then.
     """
-    target = options.place(peer)
+    target = place.peer(peer)
+    config = options.config(ccid, service_code, settings)
     duration_s = None if duration is None else Duration(duration).seconds
-    gap_s = _gap(rate, interval_ms, size)
+    interval_s = seconds(interval)
+    if rate is not None and interval_ms is not None:
+        raise typer.BadParameter("give --rate or --interval-ms, not both")
+    rate_bps = None if rate is None else Rate(rate).bps
+    if rate_bps == 0:
+        raise typer.BadParameter(f'--rate is "{rate}": give a rate above 0')
+    close_s = Duration(close_timeout).seconds
     with ExitStack() as stack:
-        endpoint = stack.enter_context(options.endpoint(options.ANY[target.version], 0, raw=raw))
-        connection = endpoint.connect(
-            target.host,
-            target.port,
-            udp_port=udp_port,
-            config=options.config(ccid, service_code, settings),
-        )
-        length = size or min(DATAGRAM, connection.max_datagram_size)
+        endpoint = stack.enter_context(options.client(target, raw=raw, settings=endpoint_settings))
+        connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)
+        largest = connection.max_datagram_size
+        length = size or min(DATAGRAM, largest)
+        if length > largest:
+            raise typer.BadParameter(
+                f"--size {length} is too large for this path: give at most {largest}"
+            )
+        source: Parts | Bare | None = None
         if file is not None:
-            source = _pieces(stack.enter_context(_open(file)), length)
-        else:
-            if count is None and duration_s is None:
-                duration_s = DEFAULT_DURATION_S
-            source = generated(length)
-        show = stack.enter_context(live_rate("sent"))
-        document = Exchange(
+            source = (Bare if plain else Parts)(stack.enter_context(_open(file)), length)
+        elif count is None and duration_s is None:
+            duration_s = DEFAULT_DURATION_S
+        show = stack.enter_context(live_rate("sent", enabled=interval_s is None))
+        exchange = Exchange(
             connection,
-            paced(islice(source, count), gap_s, duration_s),
+            islice(generated(length) if source is None else source, count),
             close,
+            close_s,
+            gap_s=8 * length / rate_bps if rate_bps else (interval_ms or 0.0) / 1e3,
+            until=None if duration_s is None else time.monotonic() + duration_s,
             idle_s=idle_ms / 1e3,
             digests=digests,
+            interval_s=interval_s,
             show=show,
-        ).run()
+            show_interval=lambda report: None if as_json else print_line(report),
+        )
+        document = exchange.run()
+    if source is not None:
+        _judge(document, is_whole=exchange.has_sent_all and source.is_complete)
     if as_json:
         print_json(document)
     else:
-        out().print(report.table(f"Sent to {target}", document))
+        out(markup=False).print(report.table(f"Sent to {target}", document))
+    if exchange.stopped_by is not None:
+        raise exchange.stopped_by
     if not document["ok"]:
         raise typer.Exit(FAILED)
 
 
-def paced(
-    source: Iterator[bytes], gap_s: float | None, duration_s: float | None
-) -> Iterator[bytes]:
-    """Yield a datagram every ``gap_s`` seconds, for ``duration_s`` seconds."""
-    start = time.monotonic()
-    for index, data in enumerate(source):
-        if gap_s is not None:
-            time.sleep(max(0.0, start + index * gap_s - time.monotonic()))
-        if duration_s is not None and time.monotonic() - start >= duration_s:
-            return
-        yield data
-
-
-def _gap(rate: str | None, interval_ms: float | None, size: int | None) -> float | None:
-    if rate is not None and interval_ms is not None:
-        raise typer.BadParameter("give --rate or --interval-ms, not both")
-    if interval_ms is not None:
-        return interval_ms / 1000
-    if rate is None:
-        return None
-    if size is None:
-        raise typer.BadParameter("--rate counts bytes of data: give --size too")
-    return 8 * size / Rate(rate).bps
+def _judge(document: dict[str, Any], *, is_whole: bool) -> None:
+    """Add to a report what it means for the file that was sent."""
+    document["file"] = {"whole": is_whole}
+    if not is_whole and document["ok"]:
+        document["ok"] = False
+        document["error"] = "the file was not sent to its end"
+    elif lost := document["stats"]["lost"]:
+        warn([f"{lost:,} datagrams were lost, so the file has holes: the listener reports them"])
 
 
 def _open(file: str) -> BinaryIO:
     return sys.stdin.buffer if file == "-" else Path(file).open("rb")
-
-
-def _pieces(source: BinaryIO, size: int) -> Iterator[bytes]:
-    while piece := source.read(size):
-        yield piece
 
 
 def generated(size: int) -> Iterator[bytes]:

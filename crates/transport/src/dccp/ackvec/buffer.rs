@@ -74,6 +74,14 @@ struct Record {
     covers: SeqNo,
 }
 
+/// A packet that arrived late, after acknowledgements that report it as missing.
+#[derive(Clone, Copy, Debug)]
+struct Withheld {
+    /// The last record before its arrival.
+    own_seq: SeqNo,
+    seq: SeqNo,
+}
+
 /// The receiver's record of which packets arrived (RFC 4340 appendix A).
 ///
 /// Each cell keeps its packets' nonces, so a cell can be cut anywhere and the Nonce Echo is always
@@ -89,6 +97,9 @@ pub(crate) struct AckVectorBuffer {
     kind: VectorKind,
     /// Oldest first.
     records: VecDeque<Record>,
+    /// The late arrivals that older records must not clear, in order of arrival. One that is
+    /// followed by an older packet is left out, so their numbers increase.
+    withheld: VecDeque<Withheld>,
 }
 
 impl AckVectorBuffer {
@@ -186,6 +197,7 @@ impl AckVectorBuffer {
         }
         if self.records.len() == RECORDS_MAX {
             self.records.pop_front();
+            self.forget_withheld();
         }
         self.records.push_back(Record {
             own_seq,
@@ -206,8 +218,9 @@ impl AckVectorBuffer {
         if record.own_seq != own_seq {
             return;
         }
-        let covers = record.covers;
+        let covers = self.covered_by(*record);
         self.records.drain(..newer);
+        self.forget_withheld();
         // Keep the newest packet as the reference point for the next arrival.
         let kept = self.newest.distance_from(covers).max(1) as u64;
         self.truncate(kept);
@@ -246,6 +259,7 @@ impl AckVectorBuffer {
             self.cells.clear();
             self.span = 0;
             self.records.clear();
+            self.withheld.clear();
             count = 0;
         }
         self.push_run(None, 0, count);
@@ -318,11 +332,42 @@ impl AckVectorBuffer {
     /// Protects the late arrival `seq` from being forgotten: acknowledgements already sent report
     /// it as missing, so their acknowledgement must not clear it (RFC 4340 appendix A.3).
     fn withhold(&mut self, seq: SeqNo) {
-        for record in self.records.iter_mut().rev() {
-            if record.covers.is_before(seq) {
-                break;
-            }
-            record.covers = seq.previous();
+        let Some(&Record { own_seq, .. }) = self.records.back() else {
+            return;
+        };
+        while self
+            .withheld
+            .back()
+            .is_some_and(|last| !last.seq.is_before(seq))
+        {
+            self.withheld.pop_back();
+        }
+        self.withheld.push_back(Withheld { own_seq, seq });
+    }
+
+    /// The newest packet whose state, like that of all before it, the peer knows once `record` is
+    /// acknowledged. Of the packets that arrived late after it, the oldest is the first withheld.
+    fn covered_by(&self, record: Record) -> SeqNo {
+        let earlier = |late: &Withheld| late.own_seq.is_before(record.own_seq);
+        let first = self.withheld.partition_point(earlier);
+        let oldest = self.withheld.get(first).map(|late| late.seq.previous());
+        match oldest {
+            Some(limit) if limit.is_before(record.covers) => limit,
+            _ => record.covers,
+        }
+    }
+
+    /// Forgets late arrivals that concern no record any more.
+    fn forget_withheld(&mut self) {
+        let Some(&Record { own_seq, .. }) = self.records.front() else {
+            return self.withheld.clear();
+        };
+        while self
+            .withheld
+            .front()
+            .is_some_and(|late| late.own_seq.is_before(own_seq))
+        {
+            self.withheld.pop_front();
         }
     }
 

@@ -59,6 +59,13 @@ pub trait HcSender: fmt::Debug {
         let _ = (now, rate);
     }
 
+    /// Reports that packets may be longer from now on: up to `after` bytes, headers of IP and above
+    /// included, instead of `before`. The sending rate in bytes must not rise for that reason alone
+    /// (RFC 8899 section 3).
+    fn on_larger_packets(&mut self, before: u32, after: u32) {
+        let _ = (before, after);
+    }
+
     /// Reports an arrival: its acknowledgement information and, through its own sequence number and
     /// ECN bits, the state of the reverse path.
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);

@@ -341,6 +341,12 @@ impl HcSender for Sender {
         self.on_sent(now, &last);
     }
 
+    /// cwnd counts packets, so fewer of them make as many bytes.
+    fn on_larger_packets(&mut self, before: u32, after: u32) {
+        let ratio = f64::from(before) / f64::from(after.max(before));
+        self.control.limit_cwnd(self.control.cwnd() * ratio);
+    }
+
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
         self.ack_ratio.observe(packet);
         if packet.data.is_some() || self.peer_data_at.is_none() {
@@ -389,6 +395,7 @@ impl HcSender for Sender {
             cwnd: stats.cwnd,
             ssthresh: stats.ssthresh,
             pipe: stats.pipe,
+            acked: stats.counts.acked,
             lost: stats.counts.lost,
             marked: stats.counts.marked,
         })

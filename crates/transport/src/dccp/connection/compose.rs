@@ -1,9 +1,8 @@
 //! Builds outgoing packets.
 
-use rand::Rng;
 use skywave_units::Instant;
+use skywave_wire::Payload;
 use skywave_wire::dccp::{DccpOption, Kind, OptionList, Packet, PacketType, ResetCode, SeqNo};
-use skywave_wire::{Ecn, Payload};
 
 use super::{Connection, State};
 use crate::Transmit;
@@ -117,6 +116,9 @@ impl Connection {
         if self.uses_short_numbers(packet_type) {
             shorten(&mut packet);
         }
+        if data.is_some() && self.discovery.is_some() {
+            self.watch_sizes(now, seq, 1, packet.encoded_len());
+        }
         Transmit { ecn, packet }
     }
 
@@ -227,23 +229,6 @@ impl Connection {
         }
     }
 
-    /// The ECN bits of a packet (section 12): a nonce on data if configured, or the CCID's own code
-    /// if its routers write codes. Packets without data that pass those routers must not appear to
-    /// carry a code.
-    pub(super) fn ecn(&mut self, is_data: bool) -> Ecn {
-        let ours = self.sender.row().data_ecn;
-        let has_theirs = self.ack_vector.kind() == VectorKind::Load;
-        if self.config.ecn_incapable || self.features.peer.ecn_incapable {
-            Ecn::NotEct
-        } else if ours.is_some() || has_theirs {
-            ours.filter(|_| is_data).unwrap_or_default()
-        } else if is_data && self.config.ecn_nonces && self.rng.next_u64() & 1 == 1 {
-            Ecn::Ect1
-        } else {
-            Ecn::Ect0
-        }
-    }
-
     /// Counts `packets` sent, each with `data` bytes of data.
     pub(super) fn count_sent(
         &mut self,
@@ -257,6 +242,7 @@ impl Connection {
             self.counters.data_packets_sent += packets;
             self.counters.bytes_sent += packets * u64::from(bytes);
             self.last_data = self.seq.gss;
+            self.features.keep_ccid();
             self.expect_answer(now);
         }
         // Section 7.7: a Request or Response counts as a data packet, with or without data.

@@ -51,6 +51,11 @@ impl Handshake {
         self.greatest = seq;
     }
 
+    /// Whether a Request or Response has left.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.last.is_some()
+    }
+
     /// Takes a round-trip time from a packet that acknowledges `ack`.
     pub(super) fn sample(&mut self, ack: SeqNo, now: Instant) {
         if let Some((seq, sent_at)) = self.last
@@ -164,6 +169,11 @@ impl Connection {
         }
     }
 
+    /// Sends a Sync, which the peer answers.
+    pub(in crate::dccp) fn ask_peer(&mut self) {
+        self.outbox.sync = Some(self.seq.gsr);
+    }
+
     /// Asks a silent peer whether it is there, or ends the connection.
     fn judge_liveness(&mut self, now: Instant) {
         if self.state != State::Open {
@@ -173,7 +183,7 @@ impl Connection {
         let next = match self.liveness.judge(now, heard, &self.config) {
             Verdict::Wait(next) => next,
             Verdict::Ask(next) => {
-                self.outbox.sync = Some(self.seq.gsr);
+                self.ask_peer();
                 next
             }
             Verdict::Silent => return self.give_up(now),
@@ -213,7 +223,7 @@ impl Connection {
     fn has_settled(&self) -> bool {
         let congestion = self.sender.congestion();
         let is_outstanding = congestion.window().is_some_and(|window| window.pipe > 0);
-        !is_outstanding && !self.seq.gar.is_before(self.last_data)
+        !is_outstanding && !self.data_acked.is_before(self.last_data)
     }
 
     fn finish_closing(&mut self, now: Instant) {
@@ -376,7 +386,12 @@ impl Connection {
     pub(super) fn expire_timers(&mut self, now: Instant) {
         while let Some(timer) = self.timers.take_due(now) {
             match timer {
-                Timer::Retransmit => self.retransmit(),
+                Timer::Retransmit => {
+                    if self.state == State::Request {
+                        self.ecn_path.fail();
+                    }
+                    self.retransmit();
+                }
                 Timer::GiveUp => self.give_up(now),
                 Timer::Features => {
                     self.features.retransmit();
@@ -396,6 +411,7 @@ impl Connection {
         if self.is_established() {
             self.sender.expire(now);
             self.receiver.expire(now);
+            self.expire_discovery(now);
             if self.paced_until.is_some_and(|at| at <= now) {
                 self.paced_until = None;
             }

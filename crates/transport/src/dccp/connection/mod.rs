@@ -7,6 +7,8 @@
 //! - [`options`]: option processing of step 8;
 //! - [`deliver`]: application data, step 16;
 //! - [`path`]: the Path MTU and path changes;
+//! - [`discovery`]: the search for the Path MTU (DPLPMTUD);
+//! - [`ecn`]: ECN bits, and whether the path can carry them;
 //! - [`quick_start`]: Quick-Start requests and responses;
 //! - [`transmit`]: chooses the next packet to send;
 //! - [`compose`]: builds it;
@@ -15,6 +17,8 @@
 mod application;
 mod compose;
 mod deliver;
+mod discovery;
+mod ecn;
 mod lifecycle;
 mod options;
 mod path;
@@ -33,6 +37,8 @@ use skywave_wire::dccp::{OptionBytes, Packet, SeqNo, ServiceCode};
 use skywave_wire::quick_start::QuickStart;
 use skywave_wire::{Ecn, Payload};
 
+use self::discovery::PathDiscovery;
+use self::ecn::EcnPath;
 use self::lifecycle::Handshake;
 use self::path::EarlierPaths;
 pub use self::train::{Outlet, Train};
@@ -85,6 +91,9 @@ pub struct Connection {
     earlier_paths: Option<Box<EarlierPaths>>,
     /// In bytes; IP cannot describe longer packets.
     path_mtu: u16,
+    /// Present on a path that the driver has described.
+    discovery: Option<Box<PathDiscovery>>,
+    ecn_path: EcnPath,
     /// In bytes.
     lower_headers: u16,
 
@@ -103,6 +112,9 @@ pub struct Connection {
     /// The sequence number of the last data packet sent; one before the first packet's if there is
     /// none.
     last_data: SeqNo,
+    /// The greatest acknowledgement number on a packet other than a SyncAck, whose number says that
+    /// the Sync arrived, not the data before it.
+    data_acked: SeqNo,
     /// When the Ack Ratio or the Sequence Window was last requested.
     last_declared: Option<Instant>,
     /// When pacing permits the next datagram.
@@ -231,6 +243,8 @@ impl Connection {
     ) -> Self {
         let mut server = Self::new(config, Role::Server, request.destination_port, iss, rng);
         server.handshake_data_settled = data == RequestData::Refuse;
+        // The Response may leave before a driver has described the path.
+        server.ecn_path.set_validated(server.config.ecn_validation);
         server.receive(now, ecn, request);
         server
     }
@@ -252,6 +266,8 @@ impl Connection {
             sender: Sender::initial(&config, mps),
             receiver: initial.receiver(&config.half_context(mps, 2)),
             path_mtu,
+            discovery: None,
+            ecn_path: EcnPath::default(),
             lower_headers,
             earlier_paths: None,
             config,
@@ -275,6 +291,7 @@ impl Connection {
             last_valid: None,
             liveness: Liveness::default(),
             last_data: iss.previous(),
+            data_acked: iss.previous(),
             last_declared: None,
             paced_until: None,
             send_queue: Queue::default(),
@@ -378,6 +395,9 @@ impl End for Connection {
             ];
             for at in congestion {
                 earliest = earliest.min(at.unwrap_or(Instant::MAX));
+            }
+            if let Some(discovery) = &self.discovery {
+                earliest = earliest.min(discovery.deadline(self.rtt()));
             }
         }
         (earliest != Instant::MAX).then_some(earliest)

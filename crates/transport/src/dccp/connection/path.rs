@@ -1,6 +1,7 @@
 //! The path: packet size limits, and what restarts on a path change (RFC 4340 sections 10.5 and
 //! 14).
 
+use skywave_units::Instant;
 use skywave_wire::dccp::{QuotedHeader, SeqNo};
 
 use super::Connection;
@@ -64,25 +65,32 @@ impl Connection {
         mps(&self.config, self.path_mtu, self.lower_headers)
     }
 
-    /// Sets the first link's MTU and the length of the headers in front of DCCP's, both in bytes,
-    /// overriding [`Config`]. Call it before the first packet leaves, because congestion control
-    /// sizes its initial window for such packets.
-    pub fn set_path(&mut self, mtu: u32, lower_headers: u32) {
+    /// Describes a real path: its first link's MTU and the length of the headers in front of
+    /// DCCP's, both in bytes, overriding [`Config`]. From then on the connection finds out what the
+    /// path carries, as far as [`Config`] permits. Call it before the first packet leaves, because
+    /// congestion control sizes its initial window for such packets.
+    pub fn set_path(&mut self, now: Instant, mtu: u32, lower_headers: u32) {
         let before = self.mps();
         self.lower_headers = bytes(lower_headers);
         self.path_mtu = bytes(mtu);
+        self.start_discovery(now, self.path_mtu);
+        self.ecn_path.set_validated(self.config.ecn_validation);
         self.mps_changed(before);
         self.change_sender();
     }
 
-    /// Reports that this host refuses to send more than `mtu` bytes in one packet to the peer,
-    /// because its interface or routes have changed.
+    /// Reports the largest packet that this host now sends to the peer, in bytes, because its
+    /// interface or routes have changed. A smaller one lowers the Path MTU at once; discovery
+    /// searches up to a larger one.
     ///
-    /// Like [`on_too_big`](Self::on_too_big), but such a report cannot be forged: it needs no
+    /// Such a report cannot be forged, unlike that of [`on_too_big`](Self::on_too_big): it needs no
     /// quotation, and values down to 68 bytes (RFC 791 section 3.2) are believed.
-    pub fn on_local_mtu(&mut self, mtu: u32) {
-        if mtu < self.path_mtu() {
-            self.set_path_mtu(mtu.max(LINK_MTU_MIN));
+    pub fn on_local_mtu(&mut self, now: Instant, mtu: u32) {
+        let mtu = bytes(mtu.max(LINK_MTU_MIN));
+        self.bound_discovery(now, mtu);
+        self.follow_discovery();
+        if mtu < self.path_mtu {
+            self.set_path_mtu(mtu);
         }
     }
 
@@ -112,9 +120,10 @@ impl Connection {
     ///
     /// Lowers the Path MTU, emits [`Event::PathMtu`], and discards queued datagrams larger than the
     /// new MPS. Returns whether the report was believed: it must quote the ports and a recently
-    /// sent sequence number, and the MTU must be lower than the current one. Values below 576 bytes
-    /// are treated as 576. The packet still counts as lost to congestion.
-    pub fn on_too_big(&mut self, mtu: u32, quoted: QuotedHeader) -> bool {
+    /// sent sequence number, and the MTU must be lower than the current one or than the size of a
+    /// probe. Values below 576 bytes are treated as 576. The packet still counts as lost to
+    /// congestion.
+    pub fn on_too_big(&mut self, now: Instant, mtu: u32, quoted: QuotedHeader) -> bool {
         if !self.has_sent_recently(quoted) {
             return false;
         }
@@ -123,20 +132,37 @@ impl Connection {
                 .into_iter()
                 .find(|&plateau| plateau < self.path_mtu())
         };
-        let mtu = match mtu {
+        let mtu = bytes(match mtu {
             0 => next_plateau().unwrap_or(PATH_MTU_MIN),
             _ => mtu.max(PATH_MTU_MIN),
-        };
-        if mtu >= self.path_mtu() {
-            return false;
+        });
+        if self.discovery_too_big(now, mtu) {
+            self.follow_discovery();
+            return true;
         }
-        self.set_path_mtu(mtu);
-        true
+        let is_lower = mtu < self.path_mtu;
+        if is_lower {
+            self.set_path_mtu(mtu);
+        }
+        is_lower
     }
 
     /// Reports that the connection now takes another path, whose first link has this MTU. Restarts
     /// congestion control, the round-trip time (section 10.5) and the Path MTU.
-    pub fn on_path_change(&mut self, mtu: u32) {
+    pub fn on_path_change(&mut self, now: Instant, mtu: u32) {
+        self.handshake.rtt = None;
+        self.ecn_path.restart();
+        let mtu = bytes(mtu.max(PATH_MTU_MIN));
+        if self.discovery.is_some() {
+            self.start_discovery(now, mtu);
+        }
+        self.set_path_mtu(mtu);
+        self.restart_sender();
+        self.change_receiver();
+    }
+
+    /// Restarts congestion control of our data, and keeps its counts.
+    pub(super) fn restart_sender(&mut self) {
         let earlier = self.earlier_paths.get_or_insert_default();
         earlier.timeouts += self.sender.timeouts();
         match self.sender.congestion() {
@@ -146,16 +172,13 @@ impl Connection {
             }
             Congestion::Rate(rate) => earlier.loss_events += rate.loss_events,
         }
-        self.handshake.rtt = None;
-        self.set_path_mtu(mtu.max(PATH_MTU_MIN));
         self.change_sender();
-        self.change_receiver();
         self.paced_until = None;
     }
 
-    fn set_path_mtu(&mut self, mtu: u32) {
+    pub(super) fn set_path_mtu(&mut self, mtu: u16) {
         let before = self.mps();
-        self.path_mtu = bytes(mtu);
+        self.path_mtu = mtu;
         self.mps_changed(before);
     }
 
@@ -165,6 +188,7 @@ impl Connection {
             return;
         }
         let discarded = self.send_queue.remove_longer(mps as usize);
+        self.counters.datagrams_discarded += discarded as u64;
         self.events.push_back(Event::PathMtu { mps, discarded });
     }
 

@@ -47,7 +47,7 @@ impl Connection {
             self.step_16_process_data(packet, arrival);
             return CONTINUE;
         }
-        self.step_3_process_listen(now, packet)?;
+        self.step_3_process_listen(now, ecn, packet)?;
         self.step_4_prepare_request_numbers(now, packet)?;
         self.step_5_prepare_sync_numbers(now, packet)?;
         self.step_6_check_sequence_numbers(now, packet)?;
@@ -59,7 +59,7 @@ impl Connection {
         self.step_12_process_partopen(now, packet);
         self.step_13_process_closereq(now, packet);
         self.step_14_process_close(now, packet)?;
-        self.step_15_process_sync(packet);
+        self.step_15_process_sync(now, packet);
         self.step_16_process_data(packet, arrival);
         CONTINUE
     }
@@ -113,7 +113,7 @@ impl Connection {
     }
 
     /// "Step 3: Process LISTEN state", and steps 2a and 2b of RFC 5596 section 2.2.2.
-    fn step_3_process_listen(&mut self, now: Instant, packet: &Packet) -> Step {
+    fn step_3_process_listen(&mut self, now: Instant, ecn: Ecn, packet: &Packet) -> Step {
         if !self.state.is_passive() {
             return CONTINUE;
         }
@@ -128,6 +128,9 @@ impl Connection {
         if service == ServiceCode::INVALID || !is_offered {
             self.reset_stray(now, packet, ResetCode::BAD_SERVICE_CODE);
             return self.ignore();
+        }
+        if ecn == Ecn::NotEct {
+            self.ecn_path.fail();
         }
         self.enter_respond(now, packet.source_port, service);
         self.seq.start_receiving(packet.seq);
@@ -197,6 +200,9 @@ impl Connection {
             && kind != PacketType::Sync
         {
             self.seq.update_gar(ack);
+            if kind != PacketType::SyncAck {
+                self.data_acked = self.data_acked.max(ack);
+            }
         }
         self.features.follow(self.seq.gsr, self.seq.gss);
         self.last_valid = Some(now);
@@ -242,6 +248,10 @@ impl Connection {
             .filter(|_| packet.kind.packet_type() != PacketType::Sync);
         if let Some(ack) = ack {
             self.take_in_acks_of_acks(ack, &packet.options);
+            if let Some(discovery) = &mut self.discovery {
+                discovery.acked(ack);
+            }
+            self.validate_ecn(ack, &packet.options);
         }
         let received = ReceivedPacket {
             seq: packet.seq,
@@ -309,6 +319,9 @@ impl Connection {
             return;
         }
         if packet.kind.packet_type() == PacketType::Request {
+            if self.handshake.has_begun() {
+                self.ecn_path.fail();
+            }
             self.outbox.response = true;
             return;
         }
@@ -359,10 +372,14 @@ impl Connection {
     }
 
     /// "Step 15: Process Sync."
-    fn step_15_process_sync(&mut self, packet: &Packet) {
-        if packet.kind.packet_type() == PacketType::Sync {
-            self.counters.syncs_received += 1;
-            self.outbox.sync_ack = Some(packet.seq);
+    fn step_15_process_sync(&mut self, now: Instant, packet: &Packet) {
+        match packet.kind {
+            Kind::Sync { .. } => {
+                self.counters.syncs_received += 1;
+                self.outbox.sync_ack = Some(packet.seq);
+            }
+            Kind::SyncAck { ack } => self.sync_acked(now, ack),
+            _ => {}
         }
     }
 

@@ -137,6 +137,7 @@ impl Connection {
         {
             self.trains.sent += u64::from(count > 1);
         }
+        self.watch_train(now, header.seq, count, leader.size);
         self.count_sent(now, PacketType::Data, Some(sent.data), count);
         self.sender.on_train_sent(now, &sent);
         step

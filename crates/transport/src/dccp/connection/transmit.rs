@@ -79,6 +79,9 @@ impl Connection {
             // Step 12 of section 8.5: an Ack completes the handshake; data follows it.
             return Some(self.acknowledge(now));
         }
+        if let Some(size) = self.probe_due() {
+            return Some(self.probe(now, size));
+        }
         // Build each packet where it is returned: moving it is expensive.
         match self.next_in_turn(now) {
             Some(Turn::Data) => {

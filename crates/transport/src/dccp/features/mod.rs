@@ -52,6 +52,8 @@ pub(crate) struct Features {
     /// The CCIDs whose own features have been requested: that of the data we send, and that of the
     /// peer's data.
     asked_for: [Option<Ccid>; 2],
+    /// Whether data has left, after which its CCID stays.
+    keeps_ccid: bool,
     /// Whether every packet repeats the Confirms already sent, and how many those are.
     repeats_confirms: bool,
     repeated: u8,
@@ -93,6 +95,7 @@ impl Features {
             fgsr: None,
             fgss: iss,
             asked_for: [None; 2],
+            keeps_ccid: false,
             repeats_confirms: false,
             repeated: 0,
         };
@@ -273,6 +276,14 @@ impl Features {
                 value: negotiation.value.clone(),
             });
         }
+    }
+
+    /// Reports that data has left: from now on its CCID does not change. Congestion control begins
+    /// anew with each change, so a peer that asked for one after another would get an initial window
+    /// each time.
+    #[inline(always)]
+    pub(crate) const fn keep_ccid(&mut self) {
+        self.keeps_ccid = true;
     }
 
     /// Notes that all options of packet `seq`, which contained negotiation options, have been

@@ -157,8 +157,12 @@ impl Features {
                     Some(known) => self.negotiations[known].value.clone(),
                     None => preferences(config, feature, location, Ccid(self.here.ccid)),
                 };
-                if role == Role::Server && feature == Feature::Ccid && config.follow_client_ccids {
-                    ours = in_order_of(option.value, &ours);
+                if feature == Feature::Ccid {
+                    if location == Location::Here && self.keeps_ccid {
+                        ours = feature.write(self.here.ccid.into());
+                    } else if role == Role::Server && config.follow_client_ccids {
+                        ours = in_order_of(option.value, &ours);
+                    }
                 }
                 let agreed = match role {
                     Role::Server => reconcile(&ours, option.value),

@@ -30,9 +30,15 @@ impl Endpoint {
         }
     }
 
-    /// An endpoint with default preferences that has sent its first Changes.
+    /// An endpoint that knows CCID 2 only, with default preferences otherwise, and has sent its first
+    /// Changes.
     fn quiet(role: Role) -> Self {
-        let mut endpoint = Self::new(role, Config::default());
+        let config = Config {
+            sender_ccids: vec![Ccid::TCP_LIKE],
+            receiver_ccids: vec![Ccid::TCP_LIKE],
+            ..Config::default()
+        };
+        let mut endpoint = Self::new(role, config);
         endpoint.features.negotiations.clear();
         endpoint
     }

@@ -104,6 +104,10 @@ impl HcSender for SenderHalf {
         each!(self, sender => sender.on_quick_start(now, rate));
     }
 
+    fn on_larger_packets(&mut self, before: u32, after: u32) {
+        each!(self, sender => sender.on_larger_packets(before, after));
+    }
+
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
         each!(self, sender => sender.on_received(now, packet));
     }

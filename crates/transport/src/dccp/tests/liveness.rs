@@ -1,7 +1,7 @@
 //! Silent peers, idle connections, and how long a close waits.
 
 use super::*;
-use crate::dccp::{Origin, SendError};
+use crate::dccp::{Ccid, Origin, SendError};
 
 const ABORTED: Event = Event::Closed {
     code: ResetCode::ABORTED,
@@ -120,6 +120,27 @@ fn a_close_does_not_overtake_data() {
                 || pair.get(closer).state() == State::Closed
         );
     }
+}
+
+/// A SyncAck says that the Sync has arrived, not the data that it overtook: a close goes on waiting.
+#[test]
+fn a_syncack_acknowledges_no_data() {
+    let tfrc = Config {
+        sender_ccids: vec![Ccid::TFRC],
+        receiver_ccids: vec![Ccid::TFRC],
+        ..Config::default()
+    };
+    let mut pair = Pair::open(tfrc.clone(), tfrc);
+    pair.network = Box::new(|sent| match sent.kind() {
+        PacketType::Data | PacketType::DataAck => Fate::Delay(millis(400)),
+        _ => Fate::Deliver,
+    });
+    pair.send(Client, 100);
+    pair.close(Client);
+    // As if a question or a probe were under way.
+    pair.apply(Client, |connection| connection.ask_peer());
+    pair.run_for(secs(5));
+    assert_eq!(pair.received(Server).len(), 1);
 }
 
 /// A close waits for acknowledgements, but not for ever.

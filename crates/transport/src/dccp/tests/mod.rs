@@ -2,6 +2,8 @@
 
 mod data;
 mod delayed_acks;
+mod discovery;
+mod ecn;
 mod handshake;
 mod invitation;
 #[path = "../../../tests/support/kind.rs"]

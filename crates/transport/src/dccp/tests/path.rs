@@ -3,7 +3,7 @@
 use skywave_wire::dccp::QuotedHeader;
 
 use super::*;
-use crate::dccp::SendError;
+use crate::dccp::{Ccid, SendError};
 
 /// IPv6 and UDP.
 const LOWER: u32 = 48;
@@ -35,7 +35,8 @@ fn last_of(pair: &Pair, side: Side) -> QuotedHeader {
 }
 
 fn too_big(pair: &mut Pair, mtu: u32, quoted: QuotedHeader) -> bool {
-    pair.apply(Client, |client| client.on_too_big(mtu, quoted))
+    let now = pair.now;
+    pair.apply(Client, |client| client.on_too_big(now, mtu, quoted))
 }
 
 /// D14-1, U-6: the MPS is what the path carries, minus all headers and the usual options; larger
@@ -59,18 +60,19 @@ fn mps_follows_the_path_mtu() {
 #[test]
 fn a_driver_knows_the_path() {
     let mut pair = Pair::open(limited(9_000), limited(9_000));
-    pair.apply(Client, |client| client.set_path(1_500, 28));
+    let now = pair.now;
+    pair.apply(Client, |client| client.set_path(now, 1_500, 28));
     let mps = 1_500 - 28 - 24 - 62;
     assert_eq!(pair.get(Client).mps(), mps);
     assert_eq!(pair.events(Client), [Event::PathMtu { mps, discarded: 0 }]);
-    pair.apply(Client, |client| client.on_local_mtu(1_500));
-    pair.apply(Client, |client| client.on_local_mtu(9_000));
+    pair.apply(Client, |client| client.on_local_mtu(now, 1_500));
+    pair.apply(Client, |client| client.on_local_mtu(now, 9_000));
     assert_eq!(pair.get(Client).path_mtu(), 1_500);
     assert!(pair.events(Client).is_empty());
-    pair.apply(Client, |client| client.on_local_mtu(296));
+    pair.apply(Client, |client| client.on_local_mtu(now, 296));
     let mps = 296 - 28 - 24 - 62;
     assert_eq!(pair.get(Client).mps(), mps);
-    pair.apply(Client, |client| client.on_local_mtu(0));
+    pair.apply(Client, |client| client.on_local_mtu(now, 0));
     assert_eq!(pair.get(Client).path_mtu(), 68);
     assert_eq!(pair.get(Client).mps(), 0);
 }
@@ -295,7 +297,8 @@ fn another_path() {
         window(&before).ssthresh.is_finite() && before.srtt.is_some() && window(&before).lost == 1
     );
     pair.send(Client, 1_300);
-    pair.apply(Client, |client| client.on_path_change(1_280));
+    let now = pair.now;
+    pair.apply(Client, |client| client.on_path_change(now, 1_280));
     let mps = 1_280 - LOWER - 24 - 62;
     assert_eq!(
         pair.events(Client).last(),
@@ -333,20 +336,43 @@ fn the_initial_window_is_for_packets_of_the_path() {
     };
     let mut client = ends(65_535);
     assert_eq!(cwnd(&client), 2.0);
-    client.set_path(1_500, 28);
+    client.set_path(Instant::ZERO, 1_500, 28);
     assert_eq!(cwnd(&client), 3.0);
-    client.on_path_change(1_000);
+    client.on_path_change(Instant::ZERO, 1_000);
     assert_eq!(cwnd(&client), 4.0);
     assert_eq!(cwnd(&ends(1_500)), 3.0);
 }
 
-/// D14-3: handshake packets and Resets may be fragmented, others may not.
+/// D14-3: no packet needs to be fragmented. Requests, Responses and Resets are small, whatever is
+/// negotiated, so they pass where larger packets do not.
 #[test]
-fn what_may_be_fragmented() {
-    let may: Vec<u8> = (0..=10)
-        .filter(|&number| kind(number, SeqNo::ZERO).is_fragmentable())
-        .collect();
-    assert_eq!(may, [0, 1, 7, 10]);
+fn d14_3_handshake_packets_need_no_fragmentation() {
+    let config = Config {
+        sender_ccids: vec![Ccid(2), Ccid(3), Ccid(4), Ccid(251)],
+        receiver_ccids: vec![Ccid(4), Ccid(3), Ccid(2), Ccid(251)],
+        allow_short_seqnos: true,
+        sequence_window: 1 << 40,
+        ecn_incapable: true,
+        ack_ratio: 9,
+        request_ndp_count: true,
+        request_rtt_estimate: true,
+        minimum_checksum_coverage: 5,
+        send_data_checksum: true,
+        ..limited(1_500)
+    };
+    let mut pair = Pair::new(config.clone(), config);
+    pair.run_for(secs(1));
+    let now = pair.now;
+    pair.apply(Server, |server| server.abort(now));
+    pair.drain(Server);
+    for kind in [PacketType::Request, PacketType::Response, PacketType::Reset] {
+        let lengths = pair.log.iter().filter(|sent| sent.kind() == kind);
+        let longest = lengths
+            .map(|sent| sent.packet.encoded_len() as u32 + LOWER)
+            .max();
+        assert!(longest < Some(256), "{kind:?}: {longest:?}");
+        assert!(longest > Some(LOWER), "{kind:?}");
+    }
 }
 
 /// D14-1: an Ack fits the path however long the Ack Vector is; it then reports the newest packets.

@@ -445,3 +445,68 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// A late arrival is withheld from every acknowledgement that reports it as missing, as if each
+    /// record were changed when it arrives.
+    #[test]
+    fn late_arrivals_are_withheld_from_each_record(
+        steps in prop::collection::vec((0u8..4, 0u64..40), 1..200),
+    ) {
+        let mut buffer = buffer(&[(1_000, Ecn::NotEct)]);
+        let mut newest = 1_000;
+        let mut own = 1;
+        let mut model: Vec<(u64, u64)> = Vec::new();
+        for (step, number) in steps {
+            match step {
+                0 => {
+                    newest += 1 + number % 3;
+                    buffer.record(seq(newest), Ecn::NotEct);
+                }
+                1 => {
+                    let late = newest - number.min(newest - 1_000);
+                    let missing = states(&buffer)
+                        .iter()
+                        .any(|&(at, state)| at == seq(late) && state == AckState::NotYetReceived);
+                    buffer.record(seq(late), Ecn::NotEct);
+                    if missing {
+                        for (_, covers) in &mut model {
+                            *covers = (*covers).min(late - 1);
+                        }
+                    }
+                }
+                2 => {
+                    buffer.sent(seq(own));
+                    model.push((own, newest));
+                    own += 1;
+                }
+                _ => {
+                    if let Some(&(acked, _)) = model.get(number as usize) {
+                        buffer.acked(seq(acked));
+                        model.retain(|&(own, _)| own > acked);
+                    }
+                }
+            }
+            let covers = buffer.records.iter().map(|&record| {
+                (record.own_seq.get(), buffer.covered_by(record).get())
+            });
+            prop_assert_eq!(covers.collect::<Vec<_>>(), model.clone());
+            prop_assert!(buffer.withheld.len() <= 200);
+        }
+    }
+}
+
+/// A late arrival costs the same, however many acknowledgements are unacknowledged.
+#[test]
+fn late_arrivals_leave_records_alone() {
+    let mut buffer = buffer(&[(1, Ecn::NotEct)]);
+    for number in 2..2_000 {
+        buffer.record(seq(2 * number), Ecn::NotEct);
+        buffer.sent(seq(number));
+    }
+    for number in (1_700..2_000).rev() {
+        buffer.record(seq(2 * number - 1), Ecn::NotEct);
+    }
+    assert_eq!(buffer.withheld.len(), 1, "the oldest stands for all");
+    assert_eq!(buffer.records.len(), 1_998);
+}

@@ -1,0 +1,156 @@
+//! The tokio runtime of this process, and waiting on it from Python: blocking, and with asyncio.
+
+use std::future::Future;
+use std::mem::forget;
+use std::pin::Pin;
+use std::process;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyTimeoutError;
+use pyo3::prelude::*;
+use pyo3_async_runtimes::TaskLocals;
+use pyo3_async_runtimes::generic::{self, ContextExt};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::process::check;
+
+/// How often a blocking call checks for Ctrl-C.
+const SIGNAL_CHECK: Duration = Duration::from_millis(100);
+
+/// The process that has started a runtime, and the runtime. It is locked only with the interpreter
+/// held, as `os.fork` holds it, so that a fork never inherits it locked.
+static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+
+/// Returns the runtime of this process, and starts it if need be: a fork inherits that of its
+/// parent without its threads.
+pub(super) fn runtime(_held: Python<'_>) -> PyResult<&'static Runtime> {
+    let mut current = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let here = process::id();
+    match *current {
+        Some((opener, runtime)) if opener == here => Ok(runtime),
+        _ => {
+            let started = Builder::new_multi_thread().enable_all().build()?;
+            let runtime: &Runtime = Box::leak(Box::new(started));
+            *current = Some((here, runtime));
+            Ok(runtime)
+        }
+    }
+}
+
+/// Waits for `future` with the interpreter released, and handles signals.
+pub(super) fn block_on<T: Send>(
+    py: Python<'_>,
+    future: impl Future<Output = PyResult<T>> + Send,
+) -> PyResult<T> {
+    let (runtime, here) = (runtime(py)?, process::id());
+    py.detach(|| {
+        runtime.block_on(async {
+            let mut future = Box::pin(future);
+            let mut look = Box::pin(interval(SIGNAL_CHECK));
+            look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            look.tick().await;
+            loop {
+                tokio::select! {
+                    biased;
+                    answer = &mut future => return answer,
+                    _ = look.tick() => {
+                        let signals = Python::attach(|py| py.check_signals());
+                        // A signal's handler may fork. Then the runtime has no threads here.
+                        if let Err(error) = check(here) {
+                            forget((future, look));
+                            return Err(error);
+                        }
+                        signals?;
+                    }
+                }
+            }
+        })
+    })
+}
+
+/// Returns an awaitable of the running asyncio loop for `future`.
+pub(super) fn awaitable<'py, T>(
+    py: Python<'py>,
+    future: impl Future<Output = PyResult<T>> + Send + 'static,
+) -> PyResult<Bound<'py, PyAny>>
+where
+    T: for<'any> IntoPyObject<'any> + Send + 'static,
+{
+    runtime(py)?;
+    generic::future_into_py::<Tokio, _, _>(py, future)
+}
+
+/// Awaits `future` for at most `seconds`, if given; `None` if that was too short.
+pub(super) async fn timed<T>(seconds: Option<f64>, future: impl Future<Output = T>) -> Option<T> {
+    let Some(seconds) = seconds else {
+        return Some(future.await);
+    };
+    let limit = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
+    timeout(limit, future).await.ok()
+}
+
+/// Stops waiting for `future` after `seconds`, if given, with Python's `TimeoutError`.
+pub(super) async fn within<T>(
+    seconds: Option<f64>,
+    what: &str,
+    future: impl Future<Output = PyResult<T>>,
+) -> PyResult<T> {
+    timed(seconds, future).await.unwrap_or_else(|| {
+        let seconds = seconds.unwrap_or_default();
+        Err(PyTimeoutError::new_err(format!(
+            "no {what} within {seconds} s"
+        )))
+    })
+}
+
+/// The runtime of this process, as `pyo3_async_runtimes` wants it. Its own is that of the process
+/// that first used it, and hangs in a fork.
+struct Tokio;
+
+impl Tokio {
+    fn handle() -> Handle {
+        Handle::try_current().unwrap_or_else(|_| {
+            let runtime = Python::attach(runtime);
+            runtime
+                .expect("`awaitable` has started it")
+                .handle()
+                .clone()
+        })
+    }
+}
+
+impl generic::Runtime for Tokio {
+    type JoinError = JoinError;
+    type JoinHandle = JoinHandle<()>;
+
+    fn spawn<F>(future: F) -> Self::JoinHandle
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self::handle().spawn(future)
+    }
+
+    fn spawn_blocking<F>(work: F) -> Self::JoinHandle
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        Self::handle().spawn_blocking(work)
+    }
+}
+
+impl ContextExt for Tokio {
+    // No future of this crate awaits a Python coroutine, so none needs to find its loop.
+    fn scope<F, R>(_: TaskLocals, future: F) -> Pin<Box<dyn Future<Output = R> + Send>>
+    where
+        F: Future<Output = R> + Send + 'static,
+    {
+        Box::pin(future)
+    }
+
+    fn get_task_locals() -> Option<TaskLocals> {
+        None
+    }
+}

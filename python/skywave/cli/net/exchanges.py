@@ -1,0 +1,89 @@
+"""The exchanges of a listener, each on a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import ThreadPoolExecutor
+
+    from skywave.cli.net.exchange import Exchange
+    from skywave.net import Connection, Listener
+
+LOOK_S = 0.2
+
+
+class Exchanges:
+    """Accepts connections, runs an exchange over each, and tells what it reports.
+
+    Interrupts reach the main thread alone, which does nothing but wait, so that no connection and
+    no report is lost.
+    """
+
+    def __init__(
+        self,
+        listener: Listener,
+        pool: ThreadPoolExecutor,
+        over: Callable[[Connection], Exchange],
+        tell: Callable[[dict[str, Any]], None],
+        *,
+        once: bool,
+    ) -> None:
+        """Begin to accept connections, or with ``once`` a single one."""
+        self._listener = listener
+        self._pool = pool
+        self._over = over
+        self._tell = tell
+        self._telling = threading.Lock()
+        self._once = once
+        self._is_stopped = False
+        self._running: dict[int, Exchange] = {}
+        self._ended: SimpleQueue[bool | Exception] = SimpleQueue()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
+
+    def _accept(self) -> None:
+        try:
+            while not self._is_stopped:
+                with suppress(TimeoutError):
+                    exchange = self._over(self._listener.accept(timeout_s=LOOK_S))
+                    self._running[id(exchange)] = exchange
+                    self._pool.submit(self._run, exchange)
+                    if self._once:
+                        return
+        except Exception as error:  # noqa: BLE001  (the main thread raises it)
+            self._ended.put(error)
+
+    def _run(self, exchange: Exchange) -> None:
+        try:
+            document = exchange.run()
+            with self._telling:
+                self._tell(document)
+            self._ended.put(document["ok"])
+        except Exception as error:  # noqa: BLE001  (the main thread raises it)
+            self._ended.put(error)
+        finally:
+            del self._running[id(exchange)]
+
+    def wait(self) -> bool:
+        """Wait for an exchange to end; return whether all went well. Interrupts come through."""
+        while True:
+            try:
+                ended = self._ended.get(timeout=LOOK_S)
+            except Empty:
+                continue
+            if isinstance(ended, Exception):
+                raise ended
+            return ended
+
+    def stop(self, interrupt: KeyboardInterrupt) -> None:
+        """Let all exchanges close their connections and tell what they report."""
+        self._is_stopped = True
+        self._accepting.join()
+        for exchange in list(self._running.values()):
+            exchange.stop(interrupt)
+        self._pool.shutdown()

@@ -1,0 +1,300 @@
+"""How the network's commands end: by their limits, by interrupts, and when the peer is gone."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from contextlib import closing, contextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import ROOT, assert_bad_input, run_cli, serving
+from relay import Relay
+from skywave.cli.net.interval import line
+from skywave.net import Endpoint, Listener
+from test_net_command import free_udp_port
+from test_net_endpoint import needs_ipv6
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE_S = 60
+PORT = 5001
+PEER = f"127.0.0.1:{PORT}"
+STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+SAYS = {signal.SIGINT: "interrupted\n", signal.SIGTERM: "terminated\n"}
+
+
+@contextmanager
+def listening(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `skywave listen` for all addresses until the block ends; gives it and the UDP port."""
+    port = str(free_udp_port())
+    with serving("listen", str(PORT), "--udp-port", port, *options) as process:
+        yield process, port
+
+
+@contextmanager
+def command(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a command in a process that can be interrupted."""
+    with subprocess.Popen(
+        [sys.executable, "-u", "-m", "skywave", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def silent_after_the_handshake() -> Iterator[tuple[Relay, Endpoint]]:
+    """A listener that can be silenced, as if its host had lost its power."""
+    with closing(Endpoint.udp("127.0.0.1:0")) as server:
+        relay = Relay(int(server.local_address.rpartition(":")[2]))
+        try:
+            yield relay, server
+        finally:
+            relay.stop()
+            server.abort()
+
+
+@contextmanager
+def serving_here() -> Iterator[tuple[Listener, str]]:
+    """A listener in this process, and its UDP port."""
+    with closing(Endpoint.udp("127.0.0.1:0")) as server:
+        yield server.listen(PORT), server.local_address.rpartition(":")[2]
+        server.abort()
+
+
+def line_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def test_a_datagram_that_is_too_large_is_an_error_with_the_largest_size() -> None:
+    with listening() as (_, port):
+        for name in ("send", "ping"):
+            done = run_cli(name, PEER, "--size", "65000", "--udp-port", port)
+            assert_bad_input(done, "--size 65000", "at most 64000")
+
+
+def test_a_listener_whose_datagrams_are_too_large_does_not_hang() -> None:
+    load = ("--count", "1", "--size", "65000")
+    with listening("--once", "--json", *load) as (listener, port):
+        run_cli("send", PEER, "--count", "1", "--udp-port", port, "--json")
+        output, _ = listener.communicate(timeout=PATIENCE_S)
+    assert "exceeds the maximum of 64000 bytes" in json.loads(output)["error"]
+    assert listener.returncode == 1
+
+
+@needs_ipv6
+def test_addresses_of_ipv6_are_printed_and_a_listener_takes_both_versions() -> None:
+    with listening("--echo") as (listener, port):
+        for host in ("127.0.0.1", "[::1]"):
+            options = ("--count", "1", "--udp-port", port)
+            done = run_cli("ping", f"{host}:{PORT}", *options)
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.startswith(f"connected to {host}:{PORT} in ")
+            done = run_cli("send", f"{host}:{PORT}", *options)
+            assert done.stdout.startswith(f"Sent to {host}:{PORT} ")
+        listener.send_signal(signal.SIGINT)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
+    titles = re.findall(r"^From (.*):\d+ DCCP port \d+ *$", output, flags=re.MULTILINE)
+    assert titles == ["127.0.0.1", "127.0.0.1", "[::1]", "[::1]"]
+
+
+def test_what_a_listener_says() -> None:
+    with listening() as (listener, _):
+        listener.send_signal(signal.SIGINT)
+        listener.wait(PATIENCE_S)
+    port = str(free_udp_port())
+    with serving("listen", str(PORT), "--udp-port", port, says=f"listening on DCCP port {PORT} ov"):
+        done = run_cli("listen", str(PORT), "--udp-port", port)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"error: UDP port {port} is in use: choose another with --udp-port, here and at the other"
+        " end\n"
+    )
+
+
+def test_json_is_json() -> None:
+    """ssthresh is infinite at first, which JSON cannot express."""
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    with listening("--once", "--json") as (listener, port):
+        sent = run_cli("send", PEER, "--count", "1", "--udp-port", port, "--json")
+        output, _ = listener.communicate(timeout=PATIENCE_S)
+    for text in (sent.stdout, output):
+        assert json.loads(text, parse_constant=refuse)["stats"]["ssthresh"] is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_sender_reports_what_was_sent(number: signal.Signals) -> None:
+    with listening("--once", "--json") as (listener, port):
+        load = ("--interval-ms", "1", "--interval", "50 ms", "--duration", "1 h")
+        with command("send", PEER, "--udp-port", port, *load) as sender:
+            while " cwnd " not in line_of(sender):
+                assert sender.poll() is None
+            sender.send_signal(number)
+            output, errors = sender.communicate(timeout=PATIENCE_S)
+        received, _ = listener.communicate(timeout=PATIENCE_S)
+    assert sender.returncode == STATUS[number]
+    assert errors == SAYS[number]
+    assert f"Sent to {PEER}" in output
+    assert "closed (code 1), by this end" in output
+    document = json.loads(received)
+    assert document["ok"]
+    assert document["received"]["datagrams"] > 0
+
+
+def test_an_interrupted_sender_prints_its_json() -> None:
+    with serving_here() as (listener, port):
+        load = ("--udp-port", port, "--json", "--interval-ms", "10", "--duration", "1 h")
+        with command("send", PEER, *load) as sender:
+            accepted = listener.accept(timeout_s=PATIENCE_S)
+            assert accepted.recv(timeout_s=PATIENCE_S) is not None
+            sender.send_signal(signal.SIGINT)
+            output, errors = sender.communicate(timeout=PATIENCE_S)
+    assert errors == "interrupted\n"
+    document = json.loads(output)
+    assert document["interrupted"] is True
+    assert document["sent"]["datagrams"] > 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("once", [False, True])
+def test_an_interrupted_listener_reports_every_connection(
+    number: signal.Signals, once: bool
+) -> None:
+    clients = 1 if once else 3
+    options = ["--json", "--echo", *(["--once"] if once else [])]
+    with (
+        listening(*options) as (listener, port),
+        closing(Endpoint.udp("127.0.0.1:0")) as endpoint,
+    ):
+        connections = [
+            endpoint.connect("127.0.0.1", PORT, udp_port=int(port)) for _ in range(clients)
+        ]
+        for connection in connections:
+            connection.send(b"hello")
+            assert connection.recv(timeout_s=PATIENCE_S) == b"hello"
+        listener.send_signal(number)
+        output, errors = listener.communicate(timeout=PATIENCE_S)
+    decoder, documents = json.JSONDecoder(), []
+    while output:
+        document, end = decoder.raw_decode(output)
+        documents.append(document)
+        output = output[end:].lstrip()
+    assert [document["received"]["datagrams"] for document in documents] == [1] * clients
+    for document in documents:
+        assert document["interrupted"] is True
+        assert document["end"] == {"origin": "local", "code": 1, "name": "closed"}
+    assert listener.returncode == STATUS[number]
+    assert errors == SAYS[number]
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_an_interrupted_ping_prints_its_summary(options: tuple[str, ...]) -> None:
+    with serving_here() as (listener, port):
+        load = ("--count", "1000", "--interval-ms", "10", "--udp-port", port)
+        with command("ping", PEER, *load, *options) as ping:
+            accepted = listener.accept(timeout_s=PATIENCE_S)
+            for _ in range(3):
+                data = accepted.recv(timeout_s=PATIENCE_S)
+                assert data is not None
+                accepted.send(data)
+            # That it sends another means that it has the third.
+            assert accepted.recv(timeout_s=PATIENCE_S) is not None
+            ping.send_signal(signal.SIGINT)
+            output, errors = ping.communicate(timeout=PATIENCE_S)
+    assert ping.returncode == 130
+    assert errors == "interrupted\n"
+    if options:
+        document = json.loads(output)
+        assert (document["sent"], document["received"], document["error"]) == (4, 3, None)
+    else:
+        assert "3 of 4 came back; round trip min " in output
+
+
+def test_a_ping_that_nobody_answers_names_the_option() -> None:
+    with silent_after_the_handshake() as (relay, server):
+        listener = server.listen(PORT)
+        done = run_cli("ping", PEER, "--count", "1", "--udp-port", relay.port)
+        del listener
+    assert done.returncode == 1
+    assert "0 of 1 came back" in done.stdout
+    assert "`skywave listen --echo`" in done.stderr
+
+
+def test_a_duration_is_a_limit_even_if_the_peer_is_gone() -> None:
+    with silent_after_the_handshake() as (relay, server):
+        listener = server.listen(PORT)
+        load = ("--duration", "1 s", "--close-timeout", "500 ms", "--interval-ms", "10")
+        port = str(relay.port)
+        with command("send", PEER, "--udp-port", port, *load, "--json") as sender:
+            accepted = listener.accept(timeout_s=PATIENCE_S)
+            accepted.recv(timeout_s=PATIENCE_S)
+            relay.silence()
+            output, _ = sender.communicate(timeout=PATIENCE_S)
+    document = json.loads(output)
+    assert sender.returncode == 1
+    assert document["error"].startswith("the connection was not closed within 0.5 s")
+    assert document["end"] == {"origin": "local", "code": 2, "name": "aborted"}
+    sent = document["sent"]
+    assert sent["unacknowledged"] > 0
+    assert document["error"].endswith(f"discarded: {sent['discarded']}")
+
+
+def test_intervals_are_in_the_document_and_add_up() -> None:
+    with listening("--once", "--json", "--interval", "100 ms") as (listener, port):
+        load = ("--duration", "600 ms", "--rate", "8 Mbps", "--interval", "100 ms")
+        sent = run_cli("send", PEER, "--udp-port", port, *load, "--json")
+        output, _ = listener.communicate(timeout=PATIENCE_S)
+    ours, theirs = json.loads(sent.stdout), json.loads(output)
+    for document, way in ((ours, "sent"), (theirs, "received")):
+        intervals = document["intervals"]
+        assert len(intervals) > 1
+        total = sum(interval[f"{way}_bytes"] for interval in intervals)
+        assert total == document[way]["bytes"] > 0
+        for one, other in pairwise(intervals):
+            assert one["end_s"] == other["start_s"]
+        for interval in intervals:
+            bits = 8 * interval[f"{way}_bytes"]
+            seconds = interval["end_s"] - interval["start_s"]
+            assert interval[f"{way}_bps"] == pytest.approx(bits / seconds)
+    # --rate without --size offers datagrams of 1200 bytes.
+    assert ours["sent"]["bytes"] == 1200 * ours["sent"]["datagrams"]
+
+
+def test_a_line_has_what_an_interval_knows() -> None:
+    report = {
+        "start_s": 1.0,
+        "end_s": 2.0,
+        "sent_bytes": 125_000,
+        "sent_bps": 1e6,
+        "received_bytes": 0,
+        "received_bps": 0.0,
+        "srtt_s": 0.02,
+        "cwnd": 12.5,
+        "rate_bps": None,
+        "lost": 3,
+        "loss_events": None,
+    }
+    begin = "   1.0 -    2.0 s  "
+    assert line(report) == f"{begin}sent 1.00 Mbps  srtt 20.0 ms  cwnd 12.5  lost 3"
+    tfrc = report | {"cwnd": None, "lost": None, "rate_bps": 2_000_000, "loss_events": 1}
+    assert line(tfrc) == f"{begin}sent 1.00 Mbps  srtt 20.0 ms  X 2.00 Mbps  loss events 1"
+    receiver = report | {"sent_bytes": 0, "received_bytes": 125_000, "received_bps": 1e6}
+    assert line(receiver) == f"{begin}received 1.00 Mbps  srtt 20.0 ms"
+    idle = report | {"sent_bytes": 0, "srtt_s": None}
+    assert line(idle) == f"{begin}no data  cwnd 12.5  lost 3"
