@@ -218,9 +218,12 @@ impl Endpoint {
         loop {
             let fewer = shared.fewer.notified();
             if locked(&shared.table).live() == 0 {
-                return;
+                break;
             }
             fewer.await;
+        }
+        if let Some(logs) = &shared.logs {
+            logs.flush().await;
         }
     }
 

@@ -39,9 +39,26 @@
 //!   `alarm` report when one is due, `memory` limits what waits in all queues. None of these depends
 //!   on `flow`.
 //! - `snapshot`: what the connections are doing, for who watches an endpoint; `totals` sums up what
-//!   they have counted.
+//!   they have counted; `qlog` writes what they do into files.
 //! - `socket`, `raw`, `batch`, `sender`: system calls and batching; `incoming`: receive buffers;
 //!   `network_error`: ICMP.
+//!
+//! # Logging
+//!
+//! The crate logs with [`tracing`]: any subscriber receives it, as after
+//! `tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).init()`. The target is
+//! `skywave_net`, and events of a connection have the span `connection` with its number, the peer's
+//! address and both ports.
+//!
+//! - `warn`: an endpoint has reached one of the limits of [`EndpointConfig`]; at most once a second.
+//! - `info`: an established connection is over, and why: one line per connection, and at most 100 a
+//!   second for those that peers have opened.
+//! - `debug`: state changes, Resets with their codes, changes of the path MTU, reports of the network
+//!   (ICMP) and what was done about them, each time a limit refuses something.
+//! - `trace`: packets that are malformed or belong to no connection.
+//!
+//! Peers can cause `debug` and `trace` events as often as they like. Other packets are not logged;
+//! [`EndpointConfig::qlog`] writes all of them into files.
 //!
 //! Clock and randomness enter here: time comes from the monotonic clock, and each connection's
 //! generator is seeded by the operating system.
@@ -66,7 +83,9 @@ mod listener;
 mod mailbox;
 mod memory;
 mod network_error;
+mod notices;
 mod path;
+mod qlog;
 mod raw;
 mod registered;
 mod sender;

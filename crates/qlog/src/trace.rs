@@ -182,14 +182,13 @@ impl<W: Write> Trace<W> {
         self.event(now, &data, None)
     }
 
-    /// Ends the trace: flushes and returns the writer.
+    /// Flushes the writer.
     ///
     /// # Errors
     ///
     /// It cannot be flushed.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.out.flush()?;
-        Ok(self.out)
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 
     fn event(

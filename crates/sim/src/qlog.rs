@@ -64,7 +64,7 @@ impl Qlogs {
     pub(crate) fn finish(self) -> Result<(), RunError> {
         for FlowTrace { flow, trace } in self.traces.into_iter().flatten() {
             trace
-                .and_then(Trace::finish)
+                .and_then(|mut trace| trace.flush())
                 .map_err(|source| RunError::Qlog { flow, source })?;
         }
         Ok(())

@@ -36,6 +36,23 @@ pub enum State {
 }
 
 impl State {
+    /// Its name in the RFCs, such as `OPEN`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "CLOSED",
+            Self::Listen => "LISTEN",
+            Self::Invited => "INVITED",
+            Self::Listen1 => "LISTEN1",
+            Self::Request => "REQUEST",
+            Self::Respond => "RESPOND",
+            Self::PartOpen => "PARTOPEN",
+            Self::Open => "OPEN",
+            Self::CloseReq => "CLOSEREQ",
+            Self::Closing => "CLOSING",
+            Self::TimeWait => "TIMEWAIT",
+        }
+    }
+
     /// Whether a server waits for a Request.
     pub(crate) const fn is_passive(self) -> bool {
         matches!(self, Self::Listen | Self::Invited | Self::Listen1)
@@ -273,12 +290,14 @@ impl AddAssign for Counters {
             data_packets_received,
             bytes_received,
             datagrams_delivered,
+            datagrams_discarded,
             datagrams_dropped,
             ce_received,
             duplicates,
             invalid_packets,
             syncs_sent,
             syncs_received,
+            mtu_probes_sent,
             resets_sent,
             resets_received,
             slow_receiver_reports,
@@ -290,12 +309,14 @@ impl AddAssign for Counters {
         self.data_packets_received += data_packets_received;
         self.bytes_received += bytes_received;
         self.datagrams_delivered += datagrams_delivered;
+        self.datagrams_discarded += datagrams_discarded;
         self.datagrams_dropped += datagrams_dropped;
         self.ce_received += ce_received;
         self.duplicates += duplicates;
         self.invalid_packets += invalid_packets;
         self.syncs_sent += syncs_sent;
         self.syncs_received += syncs_received;
+        self.mtu_probes_sent += mtu_probes_sent;
         self.resets_sent += resets_sent;
         self.resets_received += resets_received;
         self.slow_receiver_reports += slow_receiver_reports;
