@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import assert_bad_input, run_cli, serving
+from conftest import assert_bad_input, run_cli, run_process, serving
 from skywave.cli.net import listen
 from skywave.cli.net.perf import loopback_table
 from skywave.net import Endpoint
@@ -73,6 +73,18 @@ def test_connections_are_logged_for_qvis(tmp_path: Path) -> None:
         name = "transport:packet_sent" if role == "client" else "transport:packet_received"
         packets = [event["data"] for event in events if event["name"] == name]
         assert sum(packet["raw"]["payload_length"] > 0 for packet in packets) == 20
+
+
+def test_the_end_of_each_connection_is_logged() -> None:
+    with listening("--once", "--json") as (_, port):
+        load = ("--count", "1", "--udp-port", port, "--json", "--log", "info")
+        sent = run_process("send", "127.0.0.1:5001", *load)
+        assert sent.returncode == 0, sent.stderr
+    [line] = sent.stderr.splitlines()
+    assert "INFO" in line
+    assert "peer_port=5001" in line
+    assert "connection over" in line
+    assert "reason=Closed" in line
 
 
 @pytest.mark.parametrize("ccid", ["2", "3"])

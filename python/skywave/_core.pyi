@@ -750,6 +750,19 @@ class Endpoint:
 def endpoint_schema() -> str:
     """Return the JSON Schema of ``skywave.net.EndpointConfig``."""
 
+def log_to_stderr(level: str) -> None:
+    """Log what happens to endpoints and connections on standard error, from ``level`` on.
+
+    Levels are ``error``, ``warn`` (a limit is reached), ``info`` (one line when a connection is
+    over), ``debug`` (states, Resets, reports of the network) and ``trace`` (strange packets). Once
+    for each process.
+
+    Raises:
+        ValueError: If ``level`` is none of these.
+        RuntimeError: If this process logs already.
+
+    """
+
 def check_config(config: Config) -> None:
     """Raise ``ValueError`` with the first option of a connection that is wrong."""
 

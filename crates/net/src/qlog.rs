@@ -142,7 +142,11 @@ impl Logs {
             missing: 0,
             progress,
         };
-        log.hand_over(What::Begin(Box::new(begin))).then_some(log)
+        let is_begun = log.hand_over(What::Begin(Box::new(begin)));
+        if !is_begun {
+            self.dropped.fetch_add(1, Relaxed);
+        }
+        is_begun.then_some(log)
     }
 
     /// Waits until everything handed over so far was written.
@@ -163,6 +167,7 @@ impl Logs {
     }
 }
 
+/// The endpoint and all its connections are gone: waits until the rest is written.
 impl Drop for Logs {
     fn drop(&mut self) {
         self.entries = None;

@@ -37,6 +37,7 @@ try:
         NoPermissionError,
         RefusedError,
         ResetError,
+        log_to_stderr,
     )
 except ImportError as error:
     raise NoSocketsError from error
@@ -68,4 +69,5 @@ __all__ = [
     "Snapshot",
     "Stats",
     "Totals",
+    "log_to_stderr",
 ]

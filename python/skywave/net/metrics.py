@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
-    from skywave.net import ConnectionSnapshot, Endpoint, Snapshot
+    from skywave.net import ConnectionSnapshot, Endpoint, Snapshot, aio
 
 MOST_LISTED = 100
 """The most connections that have time series of their own, by default."""
@@ -205,7 +205,9 @@ CONNECTION = (
 class EndpointCollector(Collector):
     """Collects the metrics of an endpoint, whenever Prometheus asks."""
 
-    def __init__(self, endpoint: Endpoint, *, most_listed: int = MOST_LISTED) -> None:
+    def __init__(
+        self, endpoint: Endpoint | aio.Endpoint, *, most_listed: int = MOST_LISTED
+    ) -> None:
         self._endpoint = endpoint
         self._most_listed = most_listed
 
@@ -268,7 +270,7 @@ def _labels(endpoint: str, connection: ConnectionSnapshot) -> tuple[str, ...]:
 
 @contextmanager
 def serving(
-    endpoint: Endpoint, host: str, port: int, *, most_listed: int = MOST_LISTED
+    endpoint: Endpoint | aio.Endpoint, host: str, port: int, *, most_listed: int = MOST_LISTED
 ) -> Iterator[int]:
     """Serve the metrics of an endpoint at a TCP port, until the block ends.
 

@@ -274,6 +274,7 @@ impl Flow {
         let mut state = locked(&self.state);
         state.end.get_or_insert(ConnectionError::Closed);
         state.is_over = true;
+        state.log = None;
         if let Some(before) = state.registered.take() {
             self.shared.timers.set(self.id, self, Some(before), None);
         }
@@ -439,6 +440,8 @@ impl Flow {
                 // An end without an event: the connection was aborted before it began.
                 let reason = state.end.get_or_insert(ConnectionError::Aborted);
                 news.ended = true;
+                // Closes the file.
+                state.log = None;
                 if state.is_established {
                     self.log_end(now, reason, state.connection.get());
                 }

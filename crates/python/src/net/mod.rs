@@ -4,6 +4,7 @@ mod config;
 mod connection;
 mod endpoint;
 mod error;
+mod log;
 mod perf;
 mod process;
 mod runtime;
@@ -18,6 +19,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<connection::Connection>()?;
     module.add_function(wrap_pyfunction!(config::check_config, module)?)?;
     module.add_function(wrap_pyfunction!(config::endpoint_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(log::log_to_stderr, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_loopback, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_serve, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_send, module)?)?;

@@ -83,6 +83,7 @@ def listen(
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     metrics: options.MetricsOption = None,
     qlog: options.QlogOption = None,
+    log: options.LogOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Accept DCCP connections and count, write or echo the received data.
@@ -111,6 +112,7 @@ def listen(
                 settings=endpoint_settings,
                 metrics=metrics,
                 qlog=qlog,
+                log=log,
             )
         )
         listener = endpoint.listen(where_.port, config=config)

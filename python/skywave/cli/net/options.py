@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from contextlib import ExitStack, contextmanager, nullcontext
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -20,6 +21,7 @@ from skywave.net import (
     Endpoint,
     EndpointConfig,
     NetError,
+    log_to_stderr,
 )
 from skywave.net.metrics import serving
 from skywave.net.protocol import service_code
@@ -103,6 +105,25 @@ QlogOption = Annotated[
 ]
 
 
+class Level(StrEnum):
+    """How much to log."""
+
+    ERROR = "error"
+    WARN = "warn"
+    INFO = "info"
+    DEBUG = "debug"
+    TRACE = "trace"
+
+
+LogOption = Annotated[
+    Level | None,
+    typer.Option(
+        help="Log what happens to connections on standard error: limits reached (warn), one line"
+        " for each connection that is over (info), states, Resets and ICMP (debug).",
+    ),
+]
+
+
 def config(ccid: int | None, code: str, settings: Sequence[str] | None = None) -> Config:
     """Return the configuration of a connection; ``settings`` are texts ``KEY=VALUE``.
 
@@ -174,12 +195,15 @@ def endpoint(
     settings: Sequence[str] | None = None,
     metrics: str | None = None,
     qlog: Path | None = None,
+    log: Level | None = None,
 ) -> Iterator[Endpoint]:
     """Open a socket at a host's address, or at all addresses of this host if that is empty.
 
     On exit, close it and its connections; after an exception, abort them. Serve its metrics
     meanwhile.
     """
+    if log is not None:
+        log_to_stderr(log)
     where = None if metrics is None else place.peer(metrics)
     document = {} if qlog is None else {"qlog": str(qlog)}
     config = _configured(EndpointConfig, document, settings, "--set-endpoint")
@@ -219,11 +243,12 @@ def client(
     settings: Sequence[str] | None = None,
     metrics: str | None = None,
     qlog: Path | None = None,
+    log: Level | None = None,
 ) -> AbstractContextManager[Endpoint]:
     """Open a socket for a connection to ``target``."""
     # A raw socket has one IP version.
     host = ANY[target.version] if raw else ""
-    return endpoint(host, 0, raw=raw, settings=settings, metrics=metrics, qlog=qlog)
+    return endpoint(host, 0, raw=raw, settings=settings, metrics=metrics, qlog=qlog, log=log)
 
 
 EXAMPLES = {"--set": "initial_ssthresh=20", "--set-endpoint": "backlog=64"}

@@ -44,6 +44,7 @@ def ping(
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     metrics: options.MetricsOption = None,
     qlog: options.QlogOption = None,
+    log: options.LogOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure round-trip times of datagrams over a DCCP connection.
@@ -57,7 +58,7 @@ def ping(
     pings = Pings()
     stopped_by: KeyboardInterrupt | None = None
     with options.client(
-        target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog
+        target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog, log=log
     ) as endpoint:
         begin = time.monotonic()
         connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)

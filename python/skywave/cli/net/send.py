@@ -91,6 +91,7 @@ def send(
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     metrics: options.MetricsOption = None,
     qlog: options.QlogOption = None,
+    log: options.LogOption = None,
     close: CloseOption = Ending.FIRST,
     close_timeout: CloseTimeoutOption = CLOSE_TIMEOUT,
     idle_ms: IdleOption = 0,
@@ -119,7 +120,9 @@ def send(
     close_s = Duration(close_timeout).seconds
     with ExitStack() as stack:
         endpoint = stack.enter_context(
-            options.client(target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog)
+            options.client(
+                target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog, log=log
+            )
         )
         connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)
         largest = connection.max_datagram_size
