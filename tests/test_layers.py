@@ -21,7 +21,7 @@ LAYERS = [
     {"wire"},
     {"congestion"},
     {"transport", "path"},
-    {"mpcp", "traffic"},
+    {"mpcp", "traffic", "qlog"},
     {"scenario"},
     {"sim", "net", "emulate"},
     {"perf"},

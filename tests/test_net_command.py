@@ -58,6 +58,23 @@ def test_a_file_arrives(tmp_path: Path) -> None:
     assert copy.read_bytes() == file.read_bytes()
 
 
+def test_connections_are_logged_for_qvis(tmp_path: Path) -> None:
+    logs = {"server": tmp_path / "server", "client": tmp_path / "client"}
+    with listening("--once", "--json", "--qlog", str(logs["server"])) as (listener, port):
+        load = ("--count", "20", "--udp-port", port, "--qlog", logs["client"])
+        sent = run_cli("send", "127.0.0.1:5001", *load, "--json")
+        assert sent.returncode == 0, sent.stderr
+        listener.communicate(timeout=20)
+    for role, directory in logs.items():
+        [file] = directory.iterdir()
+        assert file.name.endswith(f"-{role}.sqlog")
+        header, *events = map(json.loads, file.read_text().split("\x1e")[1:])
+        assert header["trace"]["vantage_point"]["type"] == role
+        name = "transport:packet_sent" if role == "client" else "transport:packet_received"
+        packets = [event["data"] for event in events if event["name"] == name]
+        assert sum(packet["raw"]["payload_length"] > 0 for packet in packets) == 20
+
+
 @pytest.mark.parametrize("ccid", ["2", "3"])
 def test_a_generated_load_arrives_unaltered(ccid: str) -> None:
     options = ("--ccid", ccid, "--service-code", "TEST")

@@ -186,6 +186,22 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
 
 
+def test_flows_are_logged_for_qvis(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    done = run_cli("run", DCCP, "--qlog", logs, "--json")
+    assert done.returncode == 0, done.stderr
+    flows = {flow["name"]: flow for flow in json.loads(done.stdout)["flows"]}
+    assert {file.name for file in logs.iterdir()} == {f"{name}.sqlog" for name in flows}
+    for name, flow in flows.items():
+        text = (logs / f"{name}.sqlog").read_text()
+        header, *events = map(json.loads, text.split("\x1e")[1:])
+        assert (header["qlog_version"], header["qlog_format"]) == ("0.3", "JSON-SEQ")
+        sent = [event for event in events if event["name"] == "transport:packet_sent"]
+        data = [event for event in sent if event["data"]["raw"]["payload_length"]]
+        assert len(data) == flow["packets_sent"]
+        assert any(event["name"] == "recovery:metrics_updated" for event in events)
+
+
 def test_a_captured_link_can_be_decoded(tmp_path: Path) -> None:
     file = tmp_path / "bottleneck.pcapng"
     done = run_cli("run", DCCP, "--capture", f"r1->r2={file}", "--json")

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from skywave.control import Control
 from skywave.net.config import Config, EndpointConfig
-from skywave.net.stats import Closed, EndpointStats, Stats
+from skywave.net.stats import Closed, EndpointStats, Snapshot, Stats
 
 class ScenarioError(ValueError):
     """A scenario is wrong. The message is one line, ``field: reason``."""
@@ -170,6 +170,7 @@ def run(
     *,
     progress: Callable[[float], None] | None = None,
     captures: dict[str, str] | None = None,
+    qlogs: dict[str, str] | None = None,
     verify_physics: bool = False,
     controls: dict[str, type[Control]] | None = None,
 ) -> Run:
@@ -707,6 +708,12 @@ class Endpoint:
 
     def stats(self) -> EndpointStats:
         """Return the endpoint's own counters."""
+
+    def snapshot(self, most: int = 1000) -> Snapshot:
+        """Return what the connections are doing: the ``most`` oldest one by one, and all in sums.
+
+        Traffic continues meanwhile, however many there are.
+        """
 
     def __enter__(self) -> Self: ...
     def __exit__(

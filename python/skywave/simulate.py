@@ -21,6 +21,7 @@ def run(
     *,
     progress: Callable[[float], None] | None = None,
     captures: Mapping[str, str] | None = None,
+    qlogs: Mapping[str, str] | None = None,
     verify_physics: bool = False,
 ) -> Results:
     """Run a scenario. The same scenario and seed give bit-identical results.
@@ -30,13 +31,15 @@ def run(
         progress: Called with the fraction done, 0 to 1, every 32,768 events. An exception that it
             raises stops the run.
         captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
+        qlogs: qlog files to write for qvis, by flow: ``{"f1": "f1.sqlog"}``. They show what the
+            sender of the flow sees.
         verify_physics: Whether to replay the run's record through the physics verifier, which lists
             what it finds in ``Results.violations``.
 
     Raises:
         ScenarioError: If the scenario is wrong; the message names the field.
         TypeError: If ``scenario`` is not a scenario.
-        OSError: If a capture cannot be written; an existing file is unchanged.
+        OSError: If a capture or a qlog file cannot be written; an existing file is unchanged.
         Exception: Whatever a control in Python raised, with a note that names the flow.
 
     """
@@ -46,16 +49,20 @@ def run(
             "Scenario.from_file(path) reads one from a file"
         )
     with ExitStack() as files:
-        # No partial capture stays behind.
-        partial = {
-            link: str(files.enter_context(replacing_file(file)))
-            for link, file in (captures or {}).items()
-        }
+
+        def partial(named: Mapping[str, str] | None) -> dict[str, str]:
+            """Return files to write instead: none that is not whole stays behind."""
+            return {
+                name: str(files.enter_context(replacing_file(file)))
+                for name, file in (named or {}).items()
+            }
+
         return Results(
             _core.run(
                 scenario.to_json(),
                 progress=progress,
-                captures=partial,
+                captures=partial(captures),
+                qlogs=partial(qlogs),
                 verify_physics=verify_physics,
                 controls=live(scenario.controls()),
             )

@@ -1,6 +1,7 @@
 //! Configuration of an endpoint.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
@@ -61,6 +62,12 @@ pub struct EndpointConfig {
     /// The most Resets sent per second outside a connection (RFC 4340 section 8.1.3). Default:
     /// 1024.
     pub resets_per_second: u32,
+    /// The directory in which each connection gets a qlog file of its packets and its congestion
+    /// control, for qvis (`NUMBER-client.sqlog` or `NUMBER-server.sqlog`); it is created if need be.
+    /// A connection that a peer opens gets its file once the handshake is complete. Traffic never
+    /// waits for the disk: events for which it is too slow, or full, are missing in the files, which
+    /// say so, and are counted in [`qlog_dropped`](EndpointStats::qlog_dropped). Default: none.
+    pub qlog: Option<PathBuf>,
 }
 
 impl Default for EndpointConfig {
@@ -80,6 +87,7 @@ impl Default for EndpointConfig {
             max_queued_bytes: 256_000_000,
             reset_strays: true,
             resets_per_second: 1024,
+            qlog: None,
         }
     }
 }
@@ -129,4 +137,6 @@ pub struct EndpointStats {
     pub send_errors: u64,
     /// Errors reported by the network (ICMP).
     pub network_errors: u64,
+    /// Events that are missing in qlog files.
+    pub qlog_dropped: u64,
 }

@@ -9,6 +9,7 @@ use skywave_transport::{End as _, Transmit};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{Packet, PacketType, ParseError};
 use skywave_wire::{Checksum, Ecn};
+use tracing::{debug, trace};
 
 use crate::error::ConnectionError;
 use crate::flow::{Flow, Mailbox, Shared};
@@ -57,7 +58,15 @@ impl Shared {
                 }
                 Found::Flow(flow) => {
                     let others = core::iter::from_fn(|| arrival.pop_for(&key));
-                    let is_first = flow.receive(now, |connection| {
+                    let is_first = flow.receive(now, |connection, mut log| {
+                        if let Some(log) = &mut log {
+                            log.received(now, ecn, &packet);
+                        }
+                        let others = others.inspect(|bytes| {
+                            if let Some(log) = &mut log {
+                                log.received_bytes(now, ecn, bytes, checksum);
+                            }
+                        });
                         let (count, bytes) = (connection.readable(), connection.received_bytes());
                         connection.receive(now, ecn, packet);
                         let malformed = connection.receive_all(now, ecn, checksum, others);
@@ -85,8 +94,9 @@ impl Shared {
     /// Parses a packet; counts it if it is malformed (RFC 4340 section 8.5, step 1).
     fn parse(&self, bytes: Bytes, checksum: Checksum) -> Result<Packet, ParseError> {
         let packet = Packet::read(bytes, checksum);
-        if packet.is_err() {
+        if let Err(error) = &packet {
             self.counters.malformed(1);
+            trace!(%error, "malformed packet");
         }
         packet
     }
@@ -105,6 +115,7 @@ impl Shared {
         if !has_room || !self.has_room_for_handshake(now, mailbox) {
             if !has_room {
                 self.counters.too_busy();
+                self.limit_reached(now, "too busy", key.path.peer);
             }
             locked(&self.door).set_busy(!has_room);
             return self.at_door(now, key, ecn, request);
@@ -124,7 +135,7 @@ impl Shared {
             // The stateless listener does not offer that service either, and refuses the Request.
             return self.at_door(now, key, ecn, stray);
         }
-        self.begin(now, key, server, mailbox);
+        self.begin(now, key, server, mailbox, Some((ecn, &stray)));
     }
 
     fn has_room_for(&self, key: &Key) -> bool {
@@ -140,25 +151,37 @@ impl Shared {
             return false;
         };
         self.counters.half_open_dropped();
+        self.limit_reached(now, "half-open dropped", oldest.key.path.peer);
         oldest.discard();
-        self.forget(oldest.key, &oldest, None);
         true
     }
 
     /// Adds a connection that counts against its listener's backlog.
-    fn begin(self: &Arc<Self>, now: Instant, key: Key, server: Connection, mailbox: &Arc<Mailbox>) {
+    fn begin(
+        self: &Arc<Self>,
+        now: Instant,
+        key: Key,
+        server: Connection,
+        mailbox: &Arc<Mailbox>,
+        request: Option<(Ecn, &Packet)>,
+    ) {
         let mtu = route(self.socket.bound(), key.path.peer)
             .ok()
             .map(|route| route.mtu);
         let is_half_open = server.state() == State::Respond;
         let flow = Flow::new(self, key, Some(Arc::clone(mailbox)), server, mtu);
+        if let Some((ecn, request)) = request {
+            flow.log_request(now, ecn, request);
+        }
         if is_half_open {
             mailbox.opens(flow.id, now, &flow);
         }
-        let before = locked(&self.table).insert(key, Arc::clone(&flow), Opened::ByPeer);
+        let before = locked(&self.table).flow(&key);
         if let Some(before) = before {
             before.discard();
         }
+        // The ports are free now, so this replaces no connection.
+        let _ = locked(&self.table).insert(key, Arc::clone(&flow), Opened::ByPeer);
         flow.flush(now);
     }
 
@@ -171,7 +194,10 @@ impl Shared {
     /// Does what the stateless listener has decided about a packet.
     fn act(self: &Arc<Self>, now: Instant, key: Key, action: Option<dccp::Action>) {
         match action {
-            None => self.counters.stray(),
+            None => {
+                self.counters.stray();
+                trace!(peer = %key.path.peer, "stray packet");
+            }
             Some(dccp::Action::Reply(reply)) => self.reply(&key.path, reply),
             Some(dccp::Action::Accepted(server)) => {
                 let mailbox = locked(&self.table).listener(key.local_port);
@@ -180,7 +206,7 @@ impl Shared {
                     && self.has_room_for(&key)
                     && mailbox.enter(self.config.backlog)
                 {
-                    self.begin(now, key, *server, &mailbox);
+                    self.begin(now, key, *server, &mailbox, None);
                 }
             }
         }
@@ -212,6 +238,8 @@ impl Shared {
     /// less are ignored, and timers decide.
     pub(crate) fn network_error(&self, error: &NetworkError, is_heeded: bool) {
         self.counters.network_error();
+        let NetworkError { peer, kind, quoted } = error;
+        debug!(%peer, ?kind, is_quoted = quoted.is_some(), is_heeded, "network error");
         if !is_heeded {
             return;
         }

@@ -160,12 +160,12 @@ impl Drop for Driver {
     /// release the socket.
     fn drop(&mut self) {
         self.errors.abort();
-        let flows = self.shared.close();
-        locked(&self.shared.table).clear();
-        for flow in flows {
+        for flow in self.shared.close() {
             // The peer learns of this if the socket has room for another packet.
             flow.abort(ConnectionError::EndpointClosed);
+            flow.discard();
         }
+        locked(&self.shared.table).clear();
         self.shared.timers.clear();
         self.shared.closing.clear();
         self.shared.take_pending(&mut self.flows);

@@ -20,6 +20,7 @@ use crate::listener::Listener;
 use crate::locked;
 use crate::path::{Encapsulation, Key, Path, route};
 use crate::shared::random_generator;
+use crate::snapshot::Connections;
 use crate::socket::Socket;
 use crate::table::Opened;
 use crate::timers::Timers;
@@ -217,9 +218,12 @@ impl Endpoint {
         loop {
             let fewer = shared.fewer.notified();
             if locked(&shared.table).live() == 0 {
-                return;
+                break;
             }
             fewer.await;
+        }
+        if let Some(logs) = &shared.logs {
+            logs.flush().await;
         }
     }
 
@@ -238,6 +242,15 @@ impl Endpoint {
     /// Returns the endpoint's own counters.
     pub fn stats(&self) -> EndpointStats {
         self.0.shared.stats()
+    }
+
+    /// Returns the endpoint's connections, those in their handshake and those that are closing
+    /// included, and the totals of those that are over.
+    ///
+    /// Connections are looked at one by one as the result is iterated over, and no lock is held
+    /// longer: traffic continues meanwhile, however many there are.
+    pub fn connections(&self) -> Connections {
+        Connections::of(&self.0.shared)
     }
 }
 

@@ -36,6 +36,9 @@ pub enum OpenError {
     /// The system provided no random numbers for the secret behind Init Cookies.
     #[error("the system's random number generator failed: {0}; try again")]
     Random(getrandom::Error),
+    /// The directory for qlog files cannot be used.
+    #[error("cannot write qlog files: {0}; choose another directory")]
+    Qlog(io::Error),
     /// Another system call failed.
     #[error("cannot set up the socket: {0}")]
     Socket(#[from] io::Error),

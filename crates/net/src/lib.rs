@@ -38,8 +38,27 @@
 //!   waiting to be accepted, `closing` those waiting for their peer to confirm a close, `timers` and
 //!   `alarm` report when one is due, `memory` limits what waits in all queues. None of these depends
 //!   on `flow`.
+//! - `snapshot`: what the connections are doing, for who watches an endpoint; `totals` sums up what
+//!   they have counted; `qlog` writes what they do into files.
 //! - `socket`, `raw`, `batch`, `sender`: system calls and batching; `incoming`: receive buffers;
 //!   `network_error`: ICMP.
+//!
+//! # Logging
+//!
+//! The crate logs with [`tracing`]: any subscriber receives it, as after
+//! `tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).init()`. The target is
+//! `skywave_net`, and events of a connection have the span `connection` with its number, the peer's
+//! address and both ports.
+//!
+//! - `warn`: an endpoint has reached one of the limits of [`EndpointConfig`]; at most once a second.
+//! - `info`: an established connection is over, and why: one line per connection, and at most 100 a
+//!   second for those that peers have opened.
+//! - `debug`: state changes, Resets with their codes, changes of the path MTU, reports of the network
+//!   (ICMP) and what was done about them, each time a limit refuses something.
+//! - `trace`: packets that are malformed or belong to no connection.
+//!
+//! Peers can cause `debug` and `trace` events as often as they like. Other packets are not logged;
+//! [`EndpointConfig::qlog`] writes all of them into files.
 //!
 //! Clock and randomness enter here: time comes from the monotonic clock, and each connection's
 //! generator is seeded by the operating system.
@@ -64,15 +83,19 @@ mod listener;
 mod mailbox;
 mod memory;
 mod network_error;
+mod notices;
 mod path;
+mod qlog;
 mod raw;
 mod registered;
 mod sender;
 mod shared;
+mod snapshot;
 mod socket;
 mod sources;
 mod table;
 mod timers;
+mod totals;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -81,6 +104,8 @@ pub use connection::{Connection, Datagram, RecvHalf, SendHalf};
 pub use endpoint::Endpoint;
 pub use error::{ConnectError, ConnectionError, ListenError, OpenError, SendError, TrySendError};
 pub use listener::Listener;
+pub use snapshot::{ConnectionSnapshot, Connections};
+pub use totals::Totals;
 
 /// Locks a mutex even if another thread panicked while holding it: a fault in one connection must
 /// not take the others down.

@@ -1,6 +1,7 @@
 //! The state shared by an endpoint's driver, handles and connections. Generic over the connection
 //! type, which refers back to it.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
@@ -10,6 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp;
 use skywave_units::Instant;
 use tokio::sync::Notify;
+use tracing::{debug, warn};
 
 use crate::clock::Clock;
 use crate::closing::Closing;
@@ -18,11 +20,31 @@ use crate::counters::Counters;
 use crate::error::OpenError;
 use crate::locked;
 use crate::memory::Memory;
+use crate::notices::Notices;
 use crate::path::Key;
+use crate::qlog::Logs;
 use crate::sender::Sender;
 use crate::socket::Socket;
 use crate::table::Table;
 use crate::timers::Timers;
+
+/// The sorts of notices that peers can cause.
+#[derive(Debug)]
+pub(crate) struct Sorts {
+    /// A connection that a peer has opened is over.
+    pub(crate) ends: Notices,
+    /// A limit is reached.
+    pub(crate) limits: Notices,
+}
+
+impl Default for Sorts {
+    fn default() -> Self {
+        Self {
+            ends: Notices::new(100),
+            limits: Notices::new(1),
+        }
+    }
+}
 
 /// Lock order: a flow's lock first, then at most one of the others.
 #[derive(Debug)]
@@ -36,6 +58,9 @@ pub(crate) struct Shared<F> {
     pub(crate) table: Mutex<Table<F>>,
     /// The data in the connections' queues.
     pub(crate) memory: Memory,
+    /// Present if connections are logged.
+    pub(crate) logs: Option<Logs>,
+    pub(crate) notices: Sorts,
     /// The connections that wait for their peer to confirm a close.
     pub(crate) closing: Closing<F>,
     /// Flows that have left their sending to the driver.
@@ -60,6 +85,8 @@ impl<F> Shared<F> {
     ) -> Result<Self, OpenError> {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(OpenError::Random)?;
+        let logs = config.qlog.as_deref().map(Logs::new).transpose();
+        let logs = logs.map_err(OpenError::Qlog)?;
         let door = dccp::ListenerConfig {
             // Stored half-open connections are flows of this endpoint, not of the stateless
             // listener.
@@ -72,6 +99,8 @@ impl<F> Shared<F> {
             table: Mutex::new(Table::new(&config)),
             memory: Memory::new(config.max_queued_bytes),
             closing: Closing::new(config.max_closing),
+            logs,
+            notices: Sorts::default(),
             clock,
             socket,
             config,
@@ -124,16 +153,39 @@ impl<F> Shared<F> {
         }
     }
 
-    /// Removes a flow that is over from the table.
-    pub(crate) fn forget(&self, key: Key, flow: &Arc<F>, time_wait: Option<Instant>) {
+    /// Removes a flow that is over, and whose counters therefore no longer change, from the table.
+    pub(crate) fn forget(
+        &self,
+        key: Key,
+        flow: &Arc<F>,
+        counted: &dccp::Stats,
+        time_wait: Option<Instant>,
+    ) {
         let mut table = locked(&self.table);
         table.expire(self.clock.now());
-        table.remove(key, flow, time_wait);
+        table.remove(key, flow, counted, time_wait);
         let is_last = table.live() == 0;
         drop(table);
         self.fewer.notify_waiters();
         if is_last {
             self.wake_driver();
+        }
+    }
+
+    /// Logs that a limit has cost `peer` its connection.
+    #[cold]
+    pub(crate) fn limit_reached(&self, now: Instant, what: &'static str, peer: SocketAddr) {
+        debug!(%peer, "{what}");
+        if let Some(suppressed) = self.notices.limits.pass(now) {
+            warn!(%peer, suppressed, "limit reached: {what}");
+        }
+    }
+
+    /// Logs that there is no memory for received data. Not for each packet.
+    #[cold]
+    pub(crate) fn memory_is_full(&self, now: Instant) {
+        if let Some(suppressed) = self.notices.limits.pass(now) {
+            warn!(suppressed, "limit reached: queued bytes");
         }
     }
 
@@ -147,6 +199,7 @@ impl<F> Shared<F> {
             closing: self.closing.count(),
             queued_bytes: self.memory.used(),
             cookies_sent,
+            qlog_dropped: self.logs.as_ref().map_or(0, Logs::dropped),
             ..self.counters.stats()
         }
     }

@@ -5,12 +5,14 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use skywave_transport::dccp::Stats;
 use skywave_units::Instant;
 
 use crate::config::EndpointConfig;
 use crate::mailbox::Mailbox;
 use crate::path::{Key, Path};
 use crate::sources::{SourceLimits, Sources};
+use crate::totals::Totals;
 
 /// The range of client ports (RFC 4340 section 19.9: the dynamic range).
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
@@ -29,6 +31,8 @@ pub(crate) struct Table<F> {
     limits: Limits,
     listeners: HashMap<u16, Arc<Mailbox<F>>>,
     time_waits: BinaryHeap<Reverse<(Instant, Key)>>,
+    /// What the connections that were in the table have counted.
+    ended: Totals,
     is_closing: bool,
 }
 
@@ -52,6 +56,15 @@ enum Slot<F> {
     Live(Arc<F>, Opened),
     /// The connection is over; its ports must not be reused before then.
     TimeWait(Instant),
+}
+
+impl<F> Slot<F> {
+    fn live(&self) -> Option<Arc<F>> {
+        match self {
+            Self::Live(flow, _) => Some(Arc::clone(flow)),
+            Self::TimeWait(_) => None,
+        }
+    }
 }
 
 /// The result of looking up a packet.
@@ -80,6 +93,7 @@ impl<F> Table<F> {
             },
             listeners: HashMap::new(),
             time_waits: BinaryHeap::new(),
+            ended: Totals::default(),
             is_closing: false,
         }
     }
@@ -130,15 +144,23 @@ impl<F> Table<F> {
         }
     }
 
-    /// Removes a connection that is over, unless another has taken its place. Its ports are blocked
-    /// until `time_wait`, or until there are too many such ports.
-    pub(crate) fn remove(&mut self, key: Key, flow: &Arc<F>, time_wait: Option<Instant>) {
+    /// Removes a connection that is over, unless another has taken its place, and adds what it has
+    /// counted to the totals. Its ports are blocked until `time_wait`, or until there are too many
+    /// such ports.
+    pub(crate) fn remove(
+        &mut self,
+        key: Key,
+        flow: &Arc<F>,
+        counted: &Stats,
+        time_wait: Option<Instant>,
+    ) {
         match self.slots.get(&key) {
             Some(&Slot::Live(ref live, opened)) if Arc::ptr_eq(live, flow) => {
                 self.uncount(&key, opened);
             }
             _ => return,
         }
+        self.ended.add(counted);
         self.live.remove(&key);
         self.slots.remove(&key);
         if let Some(until) = time_wait {
@@ -222,9 +244,22 @@ impl<F> Table<F> {
         self.is_closing
     }
 
-    /// All flows.
+    /// The flow with this key.
+    pub(crate) fn flow(&self, key: &Key) -> Option<Arc<F>> {
+        self.found(core::iter::once(key)).pop()
+    }
+
+    /// What the connections that were in the table have counted.
+    pub(crate) const fn ended(&self) -> &Totals {
+        &self.ended
+    }
+
+    /// All flows, in no particular order: looking each up in order takes ten times as long, and
+    /// packets wait meanwhile.
     pub(crate) fn flows(&self) -> Vec<Arc<F>> {
-        self.found(self.live.iter())
+        let mut flows = Vec::with_capacity(self.live.len());
+        flows.extend(self.slots.values().filter_map(Slot::live));
+        flows
     }
 
     /// The flows to a peer, between these DCCP ports (ours and the peer's) if they are known.
@@ -233,10 +268,7 @@ impl<F> Table<F> {
     }
 
     fn found<'a>(&self, keys: impl Iterator<Item = &'a Key>) -> Vec<Arc<F>> {
-        let live = |key| match self.slots.get(key) {
-            Some(Slot::Live(flow, _)) => Some(Arc::clone(flow)),
-            Some(Slot::TimeWait(_)) | None => None,
-        };
+        let live = |key| self.slots.get(key).and_then(Slot::live);
         keys.filter_map(live).collect()
     }
 
@@ -272,6 +304,13 @@ mod tests {
         (Table::new(&EndpointConfig::default()), [1, 2].map(Arc::new))
     }
 
+    /// What a connection has counted.
+    fn counted() -> Stats {
+        let mut stats = Stats::default();
+        stats.counters.packets_sent = 1;
+        stats
+    }
+
     #[test]
     fn ports_that_are_taken_out_of_their_rest_are_live_and_rest_anew() {
         let (mut table, [first, second]) = table();
@@ -283,7 +322,7 @@ mod tests {
                 .is_none()
         );
         let rest = Instant::ZERO + TIME_WAIT;
-        table.remove(KEY, &first, Some(rest));
+        table.remove(KEY, &first, &counted(), Some(rest));
         assert_eq!(counts(&table), (0, 1));
         let at = |now| table.find(&KEY, true, now);
         assert!(matches!(at(Instant::ZERO), Found::TimeWait));
@@ -294,11 +333,13 @@ mod tests {
                 .is_none()
         );
         assert_eq!(counts(&table), (1, 0));
-        table.remove(KEY, &second, Some(rest + TIME_WAIT));
+        table.remove(KEY, &second, &counted(), Some(rest + TIME_WAIT));
         table.expire(rest);
         assert_eq!(counts(&table), (0, 1));
         table.expire(rest + TIME_WAIT);
         assert_eq!(counts(&table), (0, 0));
+        let ended = table.ended();
+        assert_eq!((ended.connections, ended.counters.packets_sent), (2, 2));
     }
 
     #[test]
@@ -309,8 +350,8 @@ mod tests {
             .insert(KEY, Arc::clone(&second), Opened::ByPeer)
             .unwrap();
         assert!(Arc::ptr_eq(&before, &first));
-        table.remove(KEY, &first, None);
-        assert_eq!(table.live(), 1);
+        table.remove(KEY, &first, &counted(), None);
+        assert_eq!((table.live(), table.ended().connections), (1, 0));
         let found = table.find(&KEY, false, Instant::ZERO);
         assert!(matches!(found, Found::Flow(flow) if Arc::ptr_eq(&flow, &second)));
     }
@@ -369,10 +410,10 @@ mod tests {
         // One that replaces another leaves the counts as they are.
         let again = table.insert(key(peer, 5001, 1), Arc::clone(&flow), Opened::ByPeer);
         assert!(again.is_some());
-        table.remove(key(other, 5001, 1), &flow, None);
-        table.remove(key(peer, 5001, 1), &flow, None);
+        table.remove(key(other, 5001, 1), &flow, &counted(), None);
+        table.remove(key(peer, 5001, 1), &flow, &counted(), None);
         assert!(table.has_room(peer.into(), Opened::ByPeer));
-        table.remove(key(peer, 5001, 2), &flow, None);
+        table.remove(key(peer, 5001, 2), &flow, &counted(), None);
         assert_eq!(table.live(), 0);
     }
 
@@ -387,7 +428,7 @@ mod tests {
         for (age, key) in keys.into_iter().enumerate() {
             table.insert(key, Arc::clone(&flow), Opened::ByPeer);
             let until = Instant::ZERO + TIME_WAIT + Duration::from_secs(age as u64);
-            table.remove(key, &flow, Some(until));
+            table.remove(key, &flow, &counted(), Some(until));
         }
         assert_eq!(table.time_waits(), 2);
         let at = |key| table.find(key, false, Instant::ZERO);

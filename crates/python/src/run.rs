@@ -1,8 +1,10 @@
 //! Checking and running scenarios.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
@@ -66,7 +68,7 @@ fn registry(controls: Live<'_>) -> Registry {
 fn read(
     text: &str,
     format: &str,
-    directory: Option<std::path::PathBuf>,
+    directory: Option<PathBuf>,
     registry: &Registry,
 ) -> PyResult<Scenario> {
     let scenario = match (format, directory) {
@@ -88,7 +90,7 @@ fn read(
 pub(crate) fn check_scenario(
     text: &str,
     format: &str,
-    directory: Option<std::path::PathBuf>,
+    directory: Option<PathBuf>,
     controls: Live<'_>,
 ) -> PyResult<String> {
     let registry = registry(controls);
@@ -104,7 +106,7 @@ pub(crate) fn check_scenario(
 pub(crate) fn inspect_scenario(
     text: &str,
     format: &str,
-    directory: Option<std::path::PathBuf>,
+    directory: Option<PathBuf>,
     controls: Live<'_>,
 ) -> PyResult<String> {
     let registry = registry(controls);
@@ -134,32 +136,21 @@ pub(crate) fn socket_schema() -> String {
 
 /// Runs a scenario (JSON).
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, verify_physics=false, controls=None))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, verify_physics=false, controls=None))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &str,
     progress: Option<Py<PyAny>>,
-    captures: Option<std::collections::BTreeMap<String, std::path::PathBuf>>,
+    captures: Option<BTreeMap<String, PathBuf>>,
+    qlogs: Option<BTreeMap<String, PathBuf>>,
     verify_physics: bool,
     controls: Live<'_>,
 ) -> PyResult<Run> {
     let registry = registry(controls);
     let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
-    let captures = captures
-        .unwrap_or_default()
-        .into_iter()
-        .map(|(link, path)| {
-            let file = File::create(&path).map_err(|error| {
-                PyOSError::new_err(format!("cannot write {}: {error}", path.display()))
-            })?;
-            Ok((
-                link,
-                Box::new(BufWriter::new(file)) as Box<dyn Write + Send>,
-            ))
-        })
-        .collect::<PyResult<Vec<_>>>()?;
     let options = RunOptions {
-        captures,
+        captures: created(captures)?,
+        qlogs: created(qlogs)?,
         verify_physics,
     };
     let watch = Watch::new(progress);
@@ -169,6 +160,20 @@ pub(crate) fn run(
         })
     });
     watch.finish(outcome).map(Run)
+}
+
+/// Creates the file of each name.
+fn created(
+    files: Option<BTreeMap<String, PathBuf>>,
+) -> PyResult<Vec<(String, Box<dyn Write + Send>)>> {
+    let create = |(name, path): (String, PathBuf)| {
+        let file = File::create(&path).map_err(|error| {
+            PyOSError::new_err(format!("cannot write {}: {error}", path.display()))
+        })?;
+        let file: Box<dyn Write + Send> = Box::new(BufWriter::new(file));
+        Ok((name, file))
+    };
+    files.unwrap_or_default().into_iter().map(create).collect()
 }
 
 /// Runs scenarios (JSON) on all cores.

@@ -1,5 +1,7 @@
 //! Why a run has no results.
 
+use std::io;
+
 use skywave_congestion::ControlFailure;
 
 use crate::wire_check::WireMismatch;
@@ -41,6 +43,22 @@ pub enum RunError {
     UnknownLink {
         /// The name given.
         link: String,
+        /// The known names.
+        known: String,
+    },
+    /// A qlog file could not be written.
+    #[error("the qlog file of flow \"{flow}\" could not be written: {source}")]
+    Qlog {
+        /// The flow.
+        flow: String,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// There is no flow with the name given for a qlog file.
+    #[error("there is no flow \"{flow}\" to log; flows are {known}")]
+    UnknownFlow {
+        /// The name given.
+        flow: String,
         /// The known names.
         known: String,
     },

@@ -7,8 +7,8 @@
 //!   routes), `host` (the ends of flows, created by `connect`) and `application` (traffic sources,
 //!   including `talker` for voice and `web` for files).
 //! - An [`Observer`] watches a run through the types of `view`: `totals` counts for the summary,
-//!   each of the `probes` makes a table, `record` keeps the record that [`physics`] verifies, and
-//!   `capture` writes pcapng.
+//!   each of the `probes` makes a table, `record` keeps the record that [`physics`] verifies,
+//!   `capture` writes pcapng, and `qlog` writes files for qvis.
 //! - [`Bench`] is the benchmark dumbbell.
 //!
 //! ```
@@ -49,6 +49,7 @@ mod packet;
 pub mod physics;
 mod probe;
 mod probes;
+mod qlog;
 mod random;
 mod record;
 mod report;

@@ -260,7 +260,7 @@ impl Body {
         let flags = match self {
             Self::Bare(bare) => bare.flags,
             Self::Tcp(segment) => segment.flags,
-            Self::Dccp(packet) => return dccp_kind(&packet.kind),
+            Self::Dccp(packet) => return packet.kind.packet_type().name(),
             Self::Udp(_) => return "UDP",
         };
         if flags.contains(tcp::Flags::SYN) {
@@ -337,22 +337,6 @@ impl PartialEq for Body {
             }
             (Self::Dccp(_) | Self::Udp(_), _) | (_, Self::Dccp(_) | Self::Udp(_)) => false,
         }
-    }
-}
-
-const fn dccp_kind(kind: &dccp::Kind) -> &'static str {
-    match kind {
-        dccp::Kind::Request { .. } => "DCCP-Request",
-        dccp::Kind::Response { .. } => "DCCP-Response",
-        dccp::Kind::Data => "DCCP-Data",
-        dccp::Kind::Ack { .. } => "DCCP-Ack",
-        dccp::Kind::DataAck { .. } => "DCCP-DataAck",
-        dccp::Kind::CloseReq { .. } => "DCCP-CloseReq",
-        dccp::Kind::Close { .. } => "DCCP-Close",
-        dccp::Kind::Reset { .. } => "DCCP-Reset",
-        dccp::Kind::Sync { .. } => "DCCP-Sync",
-        dccp::Kind::SyncAck { .. } => "DCCP-SyncAck",
-        dccp::Kind::Listen { .. } => "DCCP-Listen",
     }
 }
 

@@ -14,6 +14,7 @@ use crate::observe::Observer;
 use crate::physics;
 use crate::probe::{Probe, ProbeSetup};
 use crate::probes::{ProbeSet, STANDARD};
+use crate::qlog::Qlogs;
 use crate::record::Recorder;
 use crate::report::{Reporter, Results};
 use crate::simulate::simulate;
@@ -25,6 +26,10 @@ use skywave_scenario::{Scenario, ScenarioError};
 pub struct RunOptions {
     /// The links to capture, as `"r1->r2"`, and where to write their pcapng.
     pub captures: Vec<(String, Box<dyn Write + Send>)>,
+    /// The flows to log, and where to write their qlog files, whose names end in `.sqlog`: see
+    /// [`skywave_qlog`]. They show what the sender of the flow sees. Of a flow with one connection
+    /// after another, they show all.
+    pub qlogs: Vec<(String, Box<dyn Write + Send>)>,
     /// Whether to keep the record of the run and check it with [`physics::verify`].
     pub verify_physics: bool,
 }
@@ -64,20 +69,24 @@ pub fn run_observed<O: Observer + ?Sized>(
     let reporter = Reporter::new(scenario, &build);
     let probes = probes(scenario, registry, &build, &reporter)?;
     let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
+    let qlogs = Qlogs::new(options.qlogs, &scenario.flows)?;
     let recorder = options.verify_physics.then(Recorder::default);
-    // A run without record and captures has its own compiled code.
-    if recorder.is_none() && captures.is_none() {
+    // A run that writes nothing has its own compiled code.
+    if recorder.is_none() && captures.is_none() && qlogs.is_none() {
         let observer = Totals::new(links, flows, (probes, observer));
         let ended = simulate(scenario, build, observer, progress)?;
         return reporter.report(scenario, ended);
     }
-    let mut writers = (recorder, captures);
+    let mut writers = (recorder, (captures, qlogs));
     let observer = Totals::new(links, flows, (probes, (observer, &mut writers)));
     let ended = simulate(scenario, build, observer, progress)?;
     let mut results = reporter.report(scenario, ended)?;
-    let (recorder, captures) = writers;
+    let (recorder, (captures, qlogs)) = writers;
     if let Some(captures) = captures {
         captures.finish()?;
+    }
+    if let Some(qlogs) = qlogs {
+        qlogs.finish()?;
     }
     if let Some(recorder) = recorder {
         results.violations = physics::verify(scenario, registry, &recorder.records);

@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use std::io::Write;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use skywave_sim::{Registry, RunError, RunOptions, Scenario, run};
 use skywave_wire::capture::{Reader, Transport};
+
+use crate::support::SharedFile;
 
 const SCENARIO: &str = r#"
     name = "captured"
@@ -30,20 +33,6 @@ const SCENARIO: &str = r#"
     transport = { tcp = {} }
     source = { ftp = { size = "100 kB" } }
 "#;
-
-/// A file in memory that the test can still read after passing it on.
-#[derive(Clone, Default)]
-struct SharedFile(Arc<Mutex<Vec<u8>>>);
-
-impl Write for SharedFile {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 /// The captures of both directions of the bottleneck, and the number of packets delivered there.
 fn captures() -> (Vec<Vec<u8>>, u64) {
@@ -71,13 +60,7 @@ fn captures() -> (Vec<Vec<u8>>, u64) {
         .iter()
         .filter(|link| ["r1->r2", "r2->r1"].contains(&link.name.as_str()));
     let packets = delivered.map(|link| link.delivered).sum();
-    (
-        files
-            .iter()
-            .map(|file| file.0.lock().unwrap().clone())
-            .collect(),
-        packets,
-    )
+    (files.iter().map(SharedFile::bytes).collect(), packets)
 }
 
 #[test]

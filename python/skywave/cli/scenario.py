@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 from rich.markup import escape
@@ -43,6 +44,13 @@ def run(
             "repeatable.",
         ),
     ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write what the sender of each flow sees as DIR/FLOW.sqlog, for qvis.",
+        ),
+    ] = None,
     verify_physics: Annotated[
         bool,
         typer.Option(
@@ -62,6 +70,7 @@ def run(
             experiment,
             progress=lambda fraction: show(experiment.name, fraction),
             captures=captures,
+            qlogs={} if qlog is None else _qlogs(qlog, experiment),
             verify_physics=verify_physics,
         )
     if out_dir is not None:
@@ -91,6 +100,15 @@ def _captures(given: list[str]) -> dict[str, str]:
             raise typer.BadParameter(f'"{text}": give each link one file, and each file one link')
         captures[link] = file
     return captures
+
+
+def _qlogs(directory: Path, experiment: Scenario) -> dict[str, str]:
+    """Return the file of each flow. A name may have characters that a file's may not have."""
+    directory.mkdir(parents=True, exist_ok=True)
+    return {
+        flow.name: str(directory / f"{quote(flow.name, safe=' ')}.sqlog")
+        for flow in experiment.flows
+    }
 
 
 def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:

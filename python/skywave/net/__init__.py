@@ -42,7 +42,7 @@ except ImportError as error:
     raise NoSocketsError from error
 from skywave.net.config import Config, EndpointConfig
 from skywave.net.protocol import UDP_PORT
-from skywave.net.stats import Closed, EndpointStats, Stats
+from skywave.net.stats import Closed, ConnectionSnapshot, EndpointStats, Snapshot, Stats, Totals
 
 __all__ = [
     "UDP_PORT",
@@ -53,6 +53,7 @@ __all__ = [
     "Config",
     "ConnectTimeoutError",
     "Connection",
+    "ConnectionSnapshot",
     "DatagramTooLargeError",
     "Endpoint",
     "EndpointClosedError",
@@ -64,5 +65,7 @@ __all__ = [
     "NoPermissionError",
     "RefusedError",
     "ResetError",
+    "Snapshot",
     "Stats",
+    "Totals",
 ]

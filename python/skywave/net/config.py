@@ -167,3 +167,10 @@ class EndpointConfig(Part):
     """The most Resets sent per second outside a connection (RFC 4340 section 8.1.3). Default:
     1024.
     """
+    qlog: str | None = None
+    """The directory in which each connection gets a qlog file of its packets and its congestion
+    control, for qvis (`NUMBER-client.sqlog` or `NUMBER-server.sqlog`); it is created if need
+    be. A connection that a peer opens gets its file once the handshake is complete. Traffic
+    never waits for the disk: events for which it is too slow, or full, are missing in the
+    files, which say so, and are counted in `qlog_dropped`. Default: none.
+    """

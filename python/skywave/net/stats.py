@@ -97,3 +97,64 @@ class EndpointStats(TypedDict):
     """Packets that the system refused to send. A connection sees them as lost."""
     network_errors: int
     """Errors reported by the network (ICMP)."""
+    qlog_dropped: int
+    """Events that are missing in qlog files."""
+
+
+class ConnectionSnapshot(TypedDict):
+    """A connection of an endpoint at one time."""
+
+    id: int
+    """A number that no other connection of the endpoint has, earlier ones included."""
+    peer_ip: str
+    peer_udp_port: int | None
+    """``None`` over IP."""
+    peer_port: int
+    """The peer's DCCP port."""
+    local_ip: str
+    local_port: int
+    """The DCCP port of this end."""
+    service_code: str
+    state: str
+    """The state by its name in RFC 4340 section 4.3, such as ``OPEN``."""
+    ccids: list[int]
+    """The CCIDs of the data that this end sends, and of the data that it receives."""
+    max_datagram_size: int
+    """In bytes."""
+    stats: Stats
+
+
+class Totals(TypedDict):
+    """Sums over all connections that an endpoint has had. They never decrease."""
+
+    connections: int
+    packets_sent: int
+    packets_received: int
+    datagrams_sent: int
+    bytes_sent: int
+    datagrams_received: int
+    bytes_received: int
+    datagrams_dropped: int
+    datagrams_discarded: int
+    duplicates: int
+    invalid_packets: int
+    """Packets ignored because a check failed (RFC 4340 section 8.5, steps 1 to 7)."""
+    marks_received: int
+    mtu_probes_sent: int
+    resets_sent: int
+    resets_received: int
+    timeouts: int
+    lost: int
+    """Data packets known to be lost, of connections with a window."""
+    marked: int
+    """Data packets sent and known to have been marked, of connections with a window."""
+
+
+class Snapshot(TypedDict):
+    """The connections of an endpoint at one time."""
+
+    totals: Totals
+    states: dict[str, int]
+    """The number of connections in each state."""
+    connections: list[ConnectionSnapshot]
+    """The oldest ones, oldest first."""

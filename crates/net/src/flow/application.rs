@@ -135,6 +135,8 @@ impl Flow {
         self.apply(|connection| connection.close(now));
         if let Some(oldest) = oldest {
             self.shared.counters.closing_dropped();
+            self.shared
+                .limit_reached(now, "closing dropped", oldest.key.path.peer);
             oldest.abort(ConnectionError::TooManyClosing);
         }
     }

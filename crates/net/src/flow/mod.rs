@@ -12,17 +12,20 @@ use std::collections::VecDeque;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
-use skywave_transport::dccp::{Connection, Datagram, Event, Origin, State};
+use skywave_transport::dccp::{Connection, Datagram, Event, Origin, Role, State};
 use skywave_transport::{Driven, End as _};
 use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
 use skywave_wire::dccp::{DccpOption, Packet, ResetCode};
 use tokio::sync::Notify;
+use tracing::{Span, debug, info, info_span};
 
 use crate::closing::Place;
 use crate::error::ConnectionError;
 use crate::locked;
 use crate::memory::Share;
 use crate::path::{Key, route};
+use crate::qlog::{Log, Logged};
 use crate::{mailbox, shared};
 
 /// Where connections wait to be accepted.
@@ -43,6 +46,8 @@ pub(crate) struct Flow {
     pub(crate) shared: Arc<Shared>,
     /// The queue in which it waits to be accepted.
     mailbox: Option<Arc<Mailbox>>,
+    /// Its identity in what is logged.
+    span: Span,
     state: Mutex<FlowState>,
     /// The number of datagrams that the application has sent or read, or tried to.
     uses: AtomicU32,
@@ -84,6 +89,9 @@ pub(crate) struct FlowState {
     is_in_backlog: bool,
     is_over: bool,
     end: Option<ConnectionError>,
+    /// The protocol's state when it was last looked at.
+    latest: State,
+    log: Option<Log>,
 }
 
 /// Notifications to make after the lock is released.
@@ -109,7 +117,13 @@ impl Flow {
         let lower_headers = key.path.lower_headers(shared.socket.encapsulation);
         let now = shared.clock.now();
         connection.set_path(now, mtu.unwrap_or(u32::MAX), lower_headers);
+        let id = shared.next_id();
+        let log = shared
+            .logs
+            .as_ref()
+            .and_then(|logs| logs.begin(id, &key, now, connection.role()));
         let state = FlowState {
+            latest: connection.state(),
             connection: Driven::new(connection),
             inbox: VecDeque::new(),
             inbox_bytes: 0,
@@ -127,10 +141,18 @@ impl Flow {
             is_in_backlog: mailbox.is_some(),
             is_over: false,
             end: None,
+            log,
         };
         Arc::new(Self {
-            id: shared.next_id(),
+            id,
             key,
+            span: info_span!(
+                "connection",
+                id,
+                peer = %key.path.peer,
+                local_port = key.local_port,
+                peer_port = key.remote_port,
+            ),
             shared: Arc::clone(shared),
             mailbox,
             state: Mutex::new(state),
@@ -143,18 +165,30 @@ impl Flow {
 
     /// Delivers arrived packets by calling `receive`; [`answer`](Self::answer) must follow. Returns
     /// whether these are the first since the last answer.
-    pub(crate) fn receive(&self, now: Instant, receive: impl FnOnce(&mut Connection)) -> bool {
+    pub(crate) fn receive(
+        &self,
+        now: Instant,
+        receive: impl FnOnce(&mut Connection, Option<&mut Log>),
+    ) -> bool {
         let room = self.shared.memory.room();
+        if room == 0 {
+            self.shared.memory_is_full(now);
+        }
         let mut state = locked(&self.state);
+        if state.is_over {
+            // What it has counted may already be among the totals.
+            return false;
+        }
         let had = state.connection.get().readable();
+        let FlowState {
+            connection, log, ..
+        } = &mut *state;
         let receive = |connection: &mut Connection| {
             connection.set_queue_room(room);
-            receive(connection);
+            receive(connection, log.as_mut());
         };
         // `answer` drains later.
-        let ((), ()) = state
-            .connection
-            .apply(now, receive, |drain| drain.postpone());
+        let ((), ()) = connection.apply(now, receive, |drain| drain.postpone());
         self.account(&mut state);
         if state.connection.get().readable() > had {
             state.has_news = true;
@@ -162,6 +196,13 @@ impl Flow {
             state.gather_until = Instant::ZERO;
         }
         !core::mem::replace(&mut state.has_received, true)
+    }
+
+    /// Records the Request that opened it.
+    pub(crate) fn log_request(&self, now: Instant, ecn: Ecn, request: &Packet) {
+        if let Some(log) = &mut locked(&self.state).log {
+            log.received(now, ecn, request);
+        }
     }
 
     /// Sends what follows from the received packets.
@@ -228,7 +269,7 @@ impl Flow {
         action(locked(&self.state).connection.get())
     }
 
-    /// Drops the connection without telling the peer, because another connection takes its place.
+    /// Drops the connection without telling the peer, to make room for another.
     pub(crate) fn discard(self: &Arc<Self>) {
         let mut state = locked(&self.state);
         state.end.get_or_insert(ConnectionError::Closed);
@@ -238,6 +279,7 @@ impl Flow {
         }
         drop(state);
         self.withdraw();
+        self.forget(None);
     }
 
     /// Whether it still has something for the application that has not accepted it yet: it was
@@ -294,12 +336,18 @@ impl Flow {
         now: Instant,
         action: impl FnOnce(&mut Connection) -> T,
     ) -> (T, News) {
-        let (answer, is_drained) = state.connection.apply(now, action, |mut drain| {
+        let FlowState {
+            connection, log, ..
+        } = state;
+        let (answer, is_drained) = connection.apply(now, action, |mut drain| {
             let is_drained = self.shared.sender.send_all(
                 &self.shared.socket,
                 &self.key.path,
                 &self.shared.counters,
-                |outgoing| drain.transmit_all(outgoing),
+                |outlet| match log {
+                    None => drain.transmit_all(outlet),
+                    Some(log) => drain.transmit_all(&mut Logged { outlet, log, now }),
+                },
             );
             // `settle` finishes the drain, or the driver does once the socket has room.
             drain.postpone().map(|()| is_drained)
@@ -344,6 +392,7 @@ impl Flow {
                         news.established = true;
                     }
                     Event::Closed { code, origin } => {
+                        debug!(parent: &self.span, ?origin, %code, "reset");
                         let failure = connection.control_failure();
                         end.get_or_insert_with(|| match (origin, code) {
                             (Origin::Local, ResetCode::ABORTED) if let Some(failure) = failure => {
@@ -360,6 +409,10 @@ impl Flow {
                         });
                         news.ended = true;
                     }
+                    Event::PathMtu { mps, discarded } => {
+                        debug!(parent: &self.span, mps, discarded, "path MTU changed");
+                        news.writable = true;
+                    }
                     // Writable, or PeerNotListening: tasks waiting to send must check again.
                     _ => news.writable = true,
                 }
@@ -367,14 +420,28 @@ impl Flow {
             connection.state()
         };
         let (protocol_state, deadline) = connection.apply(now, take_events, |drain| drain.finish());
+        let before = core::mem::replace(&mut state.latest, protocol_state);
+        if before != protocol_state {
+            let (from, to) = (before.name(), protocol_state.name());
+            debug!(parent: &self.span, %from, %to, "state");
+        }
         self.account(state);
+        if let Some(log) = &mut state.log {
+            if news.established {
+                log.established();
+            }
+            log.metrics(now, state.connection.get());
+        }
         if matches!(protocol_state, State::Closed | State::TimeWait) {
             if !core::mem::replace(&mut state.is_over, true) {
                 news.over = true;
                 news.time_wait = deadline.filter(|_| protocol_state == State::TimeWait);
                 // An end without an event: the connection was aborted before it began.
-                state.end.get_or_insert(ConnectionError::Aborted);
+                let reason = state.end.get_or_insert(ConnectionError::Aborted);
                 news.ended = true;
+                if state.is_established {
+                    self.log_end(now, reason, state.connection.get());
+                }
             }
             if let Some(before) = state.registered.take() {
                 self.shared.timers.set(self.id, self, Some(before), None);
@@ -388,6 +455,27 @@ impl Flow {
             state.registered = Some(at);
         }
         news
+    }
+
+    /// Logs the end of an established connection.
+    #[cold]
+    fn log_end(&self, now: Instant, reason: &ConnectionError, connection: &Connection) {
+        // Peers may open as many as they like.
+        let suppressed = match connection.role() {
+            Role::Client => Some(0),
+            Role::Server => self.shared.notices.ends.pass(now),
+        };
+        if let Some(suppressed) = suppressed {
+            let counters = connection.stats().counters;
+            info!(
+                parent: &self.span,
+                ?reason,
+                bytes_sent = counters.bytes_sent,
+                bytes_received = counters.bytes_received,
+                suppressed,
+                "connection over",
+            );
+        }
     }
 
     fn announce(self: &Arc<Self>, news: News) {
@@ -423,8 +511,14 @@ impl Flow {
             if let Some(place) = place {
                 self.shared.closing.leave(place);
             }
-            self.shared.forget(self.key, self, news.time_wait);
+            self.forget(news.time_wait);
         }
+    }
+
+    /// Leaves the table.
+    fn forget(self: &Arc<Self>, time_wait: Option<Instant>) {
+        let counted = self.look(Connection::stats);
+        self.shared.forget(self.key, self, &counted, time_wait);
     }
 
     fn announce_end(&self) {

@@ -120,6 +120,14 @@ impl Endpoint {
         stats::of_endpoint(py, &py.detach(|| endpoint.stats()))
     }
 
+    /// The connections at present, of which the `most` oldest one by one, and totals of all.
+    #[pyo3(signature = (most=1000))]
+    fn snapshot<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyDict>> {
+        let endpoint = self.endpoint.get()?;
+        py.detach(|| stats::Snapshot::new(endpoint.connections(), most))
+            .to_dict(py)
+    }
+
     fn __enter__(slf: Py<Self>) -> Py<Self> {
         slf
     }

@@ -1,10 +1,12 @@
 //! Statistics as dictionaries, typed in `skywave/net/stats.py`.
 
+use std::collections::BTreeMap;
+
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
-use skywave_net::EndpointStats;
+use skywave_net::{ConnectionSnapshot, Connections, EndpointStats, Totals};
 use skywave_transport::dccp::Stats;
 
 /// Returns a connection's statistics.
@@ -61,5 +63,98 @@ pub(super) fn of_endpoint<'py>(
     for (name, count) in &counters {
         answer.set_item(name, count.as_u64())?;
     }
+    Ok(answer)
+}
+
+/// An endpoint's connections at one time.
+pub(super) struct Snapshot {
+    /// Of all connections, those that have ended included.
+    totals: Totals,
+    /// The number of connections in each state.
+    states: BTreeMap<&'static str, u64>,
+    /// The oldest connections.
+    oldest: BTreeMap<u64, ConnectionSnapshot>,
+}
+
+impl Snapshot {
+    /// Looks at all connections, and keeps the `most` oldest: those are the same from one time to
+    /// the next.
+    pub(super) fn new(connections: Connections, most: usize) -> Self {
+        let mut snapshot = Self {
+            totals: *connections.ended(),
+            states: BTreeMap::new(),
+            oldest: BTreeMap::new(),
+        };
+        for connection in connections {
+            snapshot.totals.add(&connection.stats);
+            *snapshot.states.entry(connection.state.name()).or_default() += 1;
+            snapshot.oldest.insert(connection.id, connection);
+            if snapshot.oldest.len() > most {
+                snapshot.oldest.pop_last();
+            }
+        }
+        snapshot
+    }
+
+    pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let connections = self.oldest.values();
+        let connections: PyResult<Vec<_>> = connections
+            .map(|connection| identified(py, connection))
+            .collect();
+        let answer = PyDict::new(py);
+        answer.set_item("totals", of_totals(py, &self.totals)?)?;
+        answer.set_item("states", &self.states)?;
+        answer.set_item("connections", connections?)?;
+        Ok(answer)
+    }
+}
+
+fn of_totals<'py>(py: Python<'py>, totals: &Totals) -> PyResult<Bound<'py, PyDict>> {
+    let counters = &totals.counters;
+    let answer = PyDict::new(py);
+    for (name, count) in [
+        ("connections", totals.connections),
+        ("packets_sent", counters.packets_sent),
+        ("packets_received", counters.packets_received),
+        ("datagrams_sent", counters.data_packets_sent),
+        ("bytes_sent", counters.bytes_sent),
+        ("datagrams_received", counters.datagrams_delivered),
+        ("bytes_received", counters.bytes_received),
+        ("datagrams_dropped", counters.datagrams_dropped),
+        ("datagrams_discarded", counters.datagrams_discarded),
+        ("duplicates", counters.duplicates),
+        ("invalid_packets", counters.invalid_packets),
+        ("marks_received", counters.ce_received),
+        ("mtu_probes_sent", counters.mtu_probes_sent),
+        ("resets_sent", counters.resets_sent),
+        ("resets_received", counters.resets_received),
+        ("timeouts", totals.timeouts),
+        ("lost", totals.lost),
+        ("marked", totals.marked),
+    ] {
+        answer.set_item(name, count)?;
+    }
+    Ok(answer)
+}
+
+fn identified<'py>(
+    py: Python<'py>,
+    connection: &ConnectionSnapshot,
+) -> PyResult<Bound<'py, PyDict>> {
+    let answer = PyDict::new(py);
+    let peer = connection.peer_address;
+    // A socket for both IP versions sees IPv4 as a part of IPv6.
+    let [peer_ip, local_ip] = [peer.ip(), connection.local_ip].map(|ip| ip.to_canonical());
+    answer.set_item("id", connection.id)?;
+    answer.set_item("peer_ip", peer_ip.to_string())?;
+    answer.set_item("peer_udp_port", (peer.port() > 0).then_some(peer.port()))?;
+    answer.set_item("peer_port", connection.peer_port)?;
+    answer.set_item("local_ip", local_ip.to_string())?;
+    answer.set_item("local_port", connection.local_port)?;
+    answer.set_item("service_code", connection.service_code.to_string())?;
+    answer.set_item("state", connection.state.name())?;
+    answer.set_item("ccids", connection.ccids.map(|ccid| ccid.0).to_vec())?;
+    answer.set_item("max_datagram_size", connection.max_datagram_size)?;
+    answer.set_item("stats", of_connection(py, &connection.stats)?)?;
     Ok(answer)
 }

@@ -1,11 +1,34 @@
-//! Verified runs, and access to their tables.
+//! Verified runs, access to their tables, and files in memory.
 
 #![allow(dead_code, reason = "each test program uses its part")]
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
 use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
+
+/// A file in memory that the test can still read after passing it on.
+#[derive(Clone, Default)]
+pub(crate) struct SharedFile(Arc<Mutex<Vec<u8>>>);
+
+impl SharedFile {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Write for SharedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Runs a scenario, with physics verified.
 #[track_caller]

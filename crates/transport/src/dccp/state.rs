@@ -1,5 +1,7 @@
 //! The states of a connection and the application's view of it.
 
+use core::ops::AddAssign;
+
 use skywave_units::{Duration, Rate};
 use skywave_wire::Payload;
 use skywave_wire::dccp::ResetCode;
@@ -34,6 +36,23 @@ pub enum State {
 }
 
 impl State {
+    /// Its name in the RFCs, such as `OPEN`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "CLOSED",
+            Self::Listen => "LISTEN",
+            Self::Invited => "INVITED",
+            Self::Listen1 => "LISTEN1",
+            Self::Request => "REQUEST",
+            Self::Respond => "RESPOND",
+            Self::PartOpen => "PARTOPEN",
+            Self::Open => "OPEN",
+            Self::CloseReq => "CLOSEREQ",
+            Self::Closing => "CLOSING",
+            Self::TimeWait => "TIMEWAIT",
+        }
+    }
+
     /// Whether a server waits for a Request.
     pub(crate) const fn is_passive(self) -> bool {
         matches!(self, Self::Listen | Self::Invited | Self::Listen1)
@@ -257,4 +276,49 @@ pub struct Counters {
     pub resets_received: u64,
     /// Packets with a Slow Receiver option received (section 11.6).
     pub slow_receiver_reports: u64,
+}
+
+/// The counters of several connections together.
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        // Without `..`, so that no counter is forgotten.
+        let Self {
+            packets_sent,
+            data_packets_sent,
+            bytes_sent,
+            packets_received,
+            data_packets_received,
+            bytes_received,
+            datagrams_delivered,
+            datagrams_discarded,
+            datagrams_dropped,
+            ce_received,
+            duplicates,
+            invalid_packets,
+            syncs_sent,
+            syncs_received,
+            mtu_probes_sent,
+            resets_sent,
+            resets_received,
+            slow_receiver_reports,
+        } = other;
+        self.packets_sent += packets_sent;
+        self.data_packets_sent += data_packets_sent;
+        self.bytes_sent += bytes_sent;
+        self.packets_received += packets_received;
+        self.data_packets_received += data_packets_received;
+        self.bytes_received += bytes_received;
+        self.datagrams_delivered += datagrams_delivered;
+        self.datagrams_discarded += datagrams_discarded;
+        self.datagrams_dropped += datagrams_dropped;
+        self.ce_received += ce_received;
+        self.duplicates += duplicates;
+        self.invalid_packets += invalid_packets;
+        self.syncs_sent += syncs_sent;
+        self.syncs_received += syncs_received;
+        self.mtu_probes_sent += mtu_probes_sent;
+        self.resets_sent += resets_sent;
+        self.resets_received += resets_received;
+        self.slow_receiver_reports += slow_receiver_reports;
+    }
 }

@@ -60,19 +60,7 @@ impl fmt::Display for Kind {
 
 impl fmt::Display for PacketType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Request => "Request",
-            Self::Response => "Response",
-            Self::Data => "Data",
-            Self::Ack => "Ack",
-            Self::DataAck => "DataAck",
-            Self::CloseReq => "CloseReq",
-            Self::Close => "Close",
-            Self::Reset => "Reset",
-            Self::Sync => "Sync",
-            Self::SyncAck => "SyncAck",
-            Self::Listen => "Listen",
-        })
+        f.write_str(self.name().trim_start_matches("DCCP-"))
     }
 }
 

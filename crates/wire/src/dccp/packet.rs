@@ -45,6 +45,25 @@ pub enum PacketType {
     Listen = 10,
 }
 
+impl PacketType {
+    /// Its name in the RFCs, such as `DCCP-DataAck`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Request => "DCCP-Request",
+            Self::Response => "DCCP-Response",
+            Self::Data => "DCCP-Data",
+            Self::Ack => "DCCP-Ack",
+            Self::DataAck => "DCCP-DataAck",
+            Self::CloseReq => "DCCP-CloseReq",
+            Self::Close => "DCCP-Close",
+            Self::Reset => "DCCP-Reset",
+            Self::Sync => "DCCP-Sync",
+            Self::SyncAck => "DCCP-SyncAck",
+            Self::Listen => "DCCP-Listen",
+        }
+    }
+}
+
 /// The type-specific fields after the generic header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

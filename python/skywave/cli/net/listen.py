@@ -81,6 +81,8 @@ def listen(
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
+    metrics: options.MetricsOption = None,
+    qlog: options.QlogOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Accept DCCP connections and count, write or echo the received data.
@@ -102,7 +104,14 @@ def listen(
         # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
         endpoint = stack.enter_context(
-            options.endpoint(where_.host, udp_port, raw=raw, settings=endpoint_settings)
+            options.endpoint(
+                where_.host,
+                udp_port,
+                raw=raw,
+                settings=endpoint_settings,
+                metrics=metrics,
+                qlog=qlog,
+            )
         )
         listener = endpoint.listen(where_.port, config=config)
         show = stack.enter_context(live_rate("received", enabled=interval_s is None))

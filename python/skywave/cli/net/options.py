@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import tomllib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from skywave import _core
+from skywave.cli.net import place
 from skywave.cli.net.place import bracketed
 from skywave.net import (
     UDP_PORT,
@@ -19,6 +21,7 @@ from skywave.net import (
     EndpointConfig,
     NetError,
 )
+from skywave.net.metrics import serving
 from skywave.net.protocol import service_code
 
 if TYPE_CHECKING:
@@ -78,6 +81,24 @@ SetEndpointOption = Annotated[
         metavar="KEY=VALUE",
         help="Any option of the socket, by its name in `skywave.net.EndpointConfig`; may be"
         " repeated. For example backlog=64.",
+    ),
+]
+
+MetricsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Serve Prometheus metrics of the socket and its connections at this address, as"
+        " http://HOST:PORT/metrics.",
+    ),
+]
+
+QlogOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Write what happens to each connection as a file in DIR, for qvis. The same as"
+        " --set-endpoint qlog=DIR.",
     ),
 ]
 
@@ -146,13 +167,22 @@ def _merge(document: dict[str, Any], more: dict[str, Any], text: str, flag: str)
 
 @contextmanager
 def endpoint(
-    host: str, udp_port: int, *, raw: bool, settings: Sequence[str] | None = None
+    host: str,
+    udp_port: int,
+    *,
+    raw: bool,
+    settings: Sequence[str] | None = None,
+    metrics: str | None = None,
+    qlog: Path | None = None,
 ) -> Iterator[Endpoint]:
     """Open a socket at a host's address, or at all addresses of this host if that is empty.
 
-    On exit, close it and its connections; after an exception, abort them.
+    On exit, close it and its connections; after an exception, abort them. Serve its metrics
+    meanwhile.
     """
-    config = _configured(EndpointConfig, {}, settings, "--set-endpoint")
+    where = None if metrics is None else place.peer(metrics)
+    document = {} if qlog is None else {"qlog": str(qlog)}
+    config = _configured(EndpointConfig, document, settings, "--set-endpoint")
     if raw:
         opened = Endpoint.raw(host or ANY[4], config=config)
     else:
@@ -164,19 +194,36 @@ def endpoint(
                 " other end"
             ) from error
     try:
-        yield opened
+        with nullcontext() if where is None else _serving(opened, where):
+            yield opened
     except BaseException:
         opened.abort()
         raise
     opened.close(timeout_s=CLOSE_S)
 
 
+@contextmanager
+def _serving(endpoint: Endpoint, where: Place) -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(serving(endpoint, where.host, where.port))
+        except OSError as error:
+            raise NetError(f"--metrics: {where} cannot be used: {error}") from error
+        yield
+
+
 def client(
-    target: Place, *, raw: bool, settings: Sequence[str] | None = None
+    target: Place,
+    *,
+    raw: bool,
+    settings: Sequence[str] | None = None,
+    metrics: str | None = None,
+    qlog: Path | None = None,
 ) -> AbstractContextManager[Endpoint]:
     """Open a socket for a connection to ``target``."""
     # A raw socket has one IP version.
-    return endpoint(ANY[target.version] if raw else "", 0, raw=raw, settings=settings)
+    host = ANY[target.version] if raw else ""
+    return endpoint(host, 0, raw=raw, settings=settings, metrics=metrics, qlog=qlog)
 
 
 EXAMPLES = {"--set": "initial_ssthresh=20", "--set-endpoint": "backlog=64"}

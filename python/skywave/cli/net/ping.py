@@ -42,6 +42,8 @@ def ping(
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
+    metrics: options.MetricsOption = None,
+    qlog: options.QlogOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure round-trip times of datagrams over a DCCP connection.
@@ -54,7 +56,9 @@ def ping(
     console = out(markup=False)
     pings = Pings()
     stopped_by: KeyboardInterrupt | None = None
-    with options.client(target, raw=raw, settings=endpoint_settings) as endpoint:
+    with options.client(
+        target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog
+    ) as endpoint:
         begin = time.monotonic()
         connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)
         pings.connect_ms = 1e3 * (time.monotonic() - begin)

@@ -89,6 +89,8 @@ def send(
     service_code: options.ServiceCodeOption = "0",
     raw: options.RawOption = False,
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
+    metrics: options.MetricsOption = None,
+    qlog: options.QlogOption = None,
     close: CloseOption = Ending.FIRST,
     close_timeout: CloseTimeoutOption = CLOSE_TIMEOUT,
     idle_ms: IdleOption = 0,
@@ -116,7 +118,9 @@ def send(
         raise typer.BadParameter(f'--rate is "{rate}": give a rate above 0')
     close_s = Duration(close_timeout).seconds
     with ExitStack() as stack:
-        endpoint = stack.enter_context(options.client(target, raw=raw, settings=endpoint_settings))
+        endpoint = stack.enter_context(
+            options.client(target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog)
+        )
         connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)
         largest = connection.max_datagram_size
         length = size or min(DATAGRAM, largest)

@@ -1,0 +1,54 @@
+//! How often something is logged that peers can cause as often as they like.
+
+use std::sync::Mutex;
+
+use skywave_transport::dccp::RateLimit;
+use skywave_units::Instant;
+
+use crate::locked;
+
+/// Lets some notices of one sort pass per second and counts the others.
+#[derive(Debug)]
+pub(crate) struct Notices {
+    per_second: u32,
+    state: Mutex<(RateLimit, u64)>,
+}
+
+impl Notices {
+    pub(crate) fn new(per_second: u32) -> Self {
+        Self {
+            per_second,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether a notice may pass at `now`: if so, the number of those that did not since the last
+    /// one that did.
+    pub(crate) fn pass(&self, now: Instant) -> Option<u64> {
+        let (limit, suppressed) = &mut *locked(&self.state);
+        if limit.allows(now, self.per_second) {
+            Some(core::mem::take(suppressed))
+        } else {
+            *suppressed += 1;
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skywave_units::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_pass_is_counted() {
+        let notices = Notices::new(2);
+        let at = |millis| notices.pass(Instant::ZERO + Duration::from_millis(millis));
+        assert_eq!(
+            [at(0), at(1), at(2), at(999)],
+            [Some(0), Some(0), None, None]
+        );
+        assert_eq!([at(1_000), at(1_001)], [Some(2), Some(0)]);
+    }
+}
