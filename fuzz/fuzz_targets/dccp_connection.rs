@@ -203,6 +203,17 @@ fn config(u: &mut Unstructured<'_>) -> Result<Config> {
         ] {
             *time = Duration::from_millis(u.arbitrary::<u16>()?.into());
         }
+        for limit in [
+            &mut config.keepalive,
+            &mut config.silence_timeout,
+            &mut config.idle_timeout,
+        ] {
+            let time = Duration::from_millis(u.arbitrary::<u16>()?.into());
+            *limit = u.arbitrary::<bool>()?.then_some(time);
+        }
+        config.send_queue_bytes = u.arbitrary::<u16>()?.into();
+        config.receive_queue_bytes = u.arbitrary::<u16>()?.into();
+        config.follow_client_ccids = u.arbitrary()?;
         // With less, an end that gives up late tries a great many times.
         config.backoff_limit += Duration::from_secs(1);
     } else {

@@ -220,9 +220,9 @@ async fn closing_connections_are_bounded() {
     assert_eq!(server.stats().closing_dropped, 2);
 }
 
-/// RFC 4340 section 8.5, step 2: even a Request is answered with a Reset while the ports rest.
+/// D8.3-3, D8.5-1: step 2 answers even a Request with a Reset while the ports rest.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_in_timewait_is_reset() {
+async fn d8_5_1_a_request_in_timewait_is_reset() {
     let server = endpoint_with(EndpointConfig {
         max_time_waits: 2,
         ..EndpointConfig::default()

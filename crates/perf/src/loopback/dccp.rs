@@ -169,6 +169,9 @@ pub(super) fn idle_memory(connections: usize) -> Result<Idle, PerfError> {
     join(on_thread(move || async move {
         let config = EndpointConfig {
             backlog: 2 * connections,
+            max_connections: usize::MAX,
+            max_per_address: usize::MAX,
+            max_per_prefix: usize::MAX,
             ..EndpointConfig::default()
         };
         let (here, there) = (endpoint(config.clone())?, endpoint(config)?);
@@ -178,9 +181,11 @@ pub(super) fn idle_memory(connections: usize) -> Result<Idle, PerfError> {
         let mut ends = Vec::with_capacity(connections);
         let before = resident()?;
         for _ in 0..connections {
+            let connect = here.connect(peer, Arc::clone(&config));
             let (client, server) =
-                tokio::join!(here.connect(peer, Arc::clone(&config)), listener.accept());
-            let (client, server) = (client?, server?);
+                tokio::try_join!(async { Ok::<_, PerfError>(connect.await?) }, async {
+                    Ok(listener.accept().await?)
+                },)?;
             client.send("hello").await?;
             server.recv().await?;
             ends.push((client, server));

@@ -103,7 +103,8 @@ pub struct Sender {
     /// The newest packet that filled cwnd, or the one before the first packet. Later packets were
     /// application-limited.
     last_full: SeqNo,
-    last_data_at: Option<Instant>,
+    /// When data last left or was outstanding.
+    last_active: Option<Instant>,
     /// Whether the peer has stopped reading (Drop Code 1).
     peer_stopped_listening: bool,
 
@@ -159,7 +160,7 @@ impl Sender {
             event_start: SeqNo::ZERO,
             sample_start: SeqNo::ZERO,
             last_full: SeqNo::ZERO,
-            last_data_at: None,
+            last_active: None,
             peer_stopped_listening: false,
             data_since_ack: 0,
             has_unacked_ack: false,
@@ -207,11 +208,11 @@ impl Sender {
     fn on_data_sent(&mut self, now: Instant, packet: &SentPacket) {
         let pipe = self.board.pipe();
         let is_first_out = pipe == 1;
-        let idle = self.last_data_at.map_or(Duration::ZERO, |last| now - last);
+        let idle = self.last_active.map_or(Duration::ZERO, |last| now - last);
         if is_first_out && self.idle == IdleRule::Restart && idle > self.rtt.rto() {
             self.control.on_restart(now);
         }
-        self.last_data_at = Some(now);
+        self.last_active = Some(now);
         let is_full = self.is_full();
         self.tell_sent(now, packet, pipe, packet.is_last && !is_full);
         if is_full {
@@ -313,7 +314,7 @@ impl HcSender for Sender {
     }
 
     fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
-        if self.last_data_at.is_none() {
+        if self.last_active.is_none() {
             self.start(packet.seq);
         }
         self.board.on_sent(now, packet);

@@ -491,3 +491,30 @@ fn long_vectors_are_not_piggybacked() {
         .collect();
     assert_eq!(kinds, [PacketType::Ack, PacketType::Data]);
 }
+
+/// A sender at cwnd 1 that waits for a delayed acknowledgement is not idle: its window grows again.
+#[test]
+fn waiting_for_a_delayed_acknowledgement_is_not_idling() {
+    let mut pair = Pair::opened();
+    let mut left = 12;
+    pair.network = Box::new(move |sent| {
+        let is_data = matches!(sent.kind(), PacketType::Data | PacketType::DataAck);
+        if sent.from == Client && is_data && left > 0 {
+            left -= 1;
+            Fate::Mark
+        } else {
+            Fate::Deliver
+        }
+    });
+    for _ in 0..3_000 {
+        pair.apply(Client, |connection| {
+            // A full queue takes no more.
+            let _ = connection.send(Payload::Synthetic(100));
+        });
+        pair.run_for(millis(20));
+        let _ = pair.received(Server);
+    }
+    assert!(window(&pair.get(Client).stats()).cwnd >= 4.0);
+    let sent = pair.get(Client).stats().counters.data_packets_sent;
+    assert!(sent > 2_000, "{sent} of 3,000");
+}

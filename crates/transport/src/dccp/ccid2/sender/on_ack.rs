@@ -75,6 +75,10 @@ impl Sender {
             has_changed && cwnd >= self.control.ssthresh() && self.peer_is_quiescent(now);
 
         if self.board.pipe() == 0 {
+            if flight_before > 0 {
+                // A sender that waits for a delayed acknowledgement is not idle.
+                self.last_active = Some(now);
+            }
             self.timeout = None;
         } else if news.newly_acked > 0 {
             self.timeout = Some(now + self.patience());
