@@ -29,11 +29,13 @@
 //! - `endpoint`, `listener`, `connection`: the application's handles; `handle` is the common part
 //!   of the first two. `happy_eyeballs` connects to one of several addresses. `config` and `error`
 //!   are their options and errors.
-//! - `driver`: the task that receives packets and runs timers.
+//! - `driver`: the task that receives packets and runs timers for a `shard`, which is a socket and
+//!   the connections that use it. Most endpoints have one shard.
 //! - `dispatch`: finds the connection for a packet.
 //! - `flow`: a connection of an endpoint. Both the application and the driver change it under a
 //!   lock, and immediately send what follows.
-//! - `shared`: the state shared by all of these. `table` finds a flow by addresses and ports
+//! - `shared`: the state shared by all of these. `pending` lists connections whose sending waits for
+//!   a driver. `table` finds a flow by addresses and ports
 //!   (`path`) and counts them by where they come from (`sources`), `mailbox` holds connections
 //!   waiting to be accepted, `closing` those waiting for their peer to confirm a close, `timers` and
 //!   `alarm` report when one is due, `memory` limits what waits in all queues. None of these depends
@@ -85,10 +87,12 @@ mod memory;
 mod network_error;
 mod notices;
 mod path;
+mod pending;
 mod qlog;
 mod raw;
 mod registered;
 mod sender;
+mod shard;
 mod shared;
 mod snapshot;
 mod socket;

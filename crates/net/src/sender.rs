@@ -56,7 +56,7 @@ impl Sender {
             socket,
             path,
             counters,
-            checksum: path.checksum(socket.encapsulation),
+            checksum: path.checksum(socket.local.encapsulation),
             max_segments: socket.max_segments(),
             batch: None,
         };
@@ -259,8 +259,8 @@ mod tests {
         let (here, there) = (open(Some(1)), open(None));
         let (sender, counters) = (Sender::default(), Counters::default());
         let path = Path {
-            local: here.local.ip(),
-            peer: there.local,
+            local: here.local.address.ip(),
+            peer: there.local.address,
         };
         let mut sent = 0;
         loop {

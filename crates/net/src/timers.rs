@@ -53,6 +53,11 @@ impl<F> Timers<F> {
         }
     }
 
+    /// Lets the alarm fire at `at` or before, whatever the deadlines.
+    pub(crate) fn wake_by(&self, at: Instant) {
+        self.advance(&mut locked(&self.entries), at);
+    }
+
     /// Removes all deadlines.
     pub(crate) fn clear(&self) {
         locked(&self.entries).by_time.clear();
@@ -78,13 +83,18 @@ impl<F> Timers<F> {
         self.arm(&mut entries);
     }
 
+    /// Sets the alarm for the first deadline.
     fn arm(&self, entries: &mut Entries<F>) {
-        let Some((&(first, _), _)) = entries.by_time.first_key_value() else {
-            return;
-        };
+        if let Some((&(first, _), _)) = entries.by_time.first_key_value() {
+            self.advance(entries, first);
+        }
+    }
+
+    /// Lets the alarm fire at `at`, unless it does so earlier.
+    fn advance(&self, entries: &mut Entries<F>, at: Instant) {
         // Cannot fail with the arguments of `set`; if it did, the next event would retry.
-        if first < entries.armed && self.alarm.set(first - self.clock.now()).is_ok() {
-            entries.armed = first;
+        if at < entries.armed && self.alarm.set(at - self.clock.now()).is_ok() {
+            entries.armed = at;
         }
     }
 }
