@@ -14,11 +14,11 @@ use tracing::{debug, trace};
 use crate::error::ConnectionError;
 use crate::flow::{Flow, Mailbox, Shared};
 use crate::incoming::Arrival;
-use crate::locked;
 use crate::network_error::{NetworkError, NetworkErrorKind};
 use crate::path::{Key, route};
 use crate::shard::Shard;
 use crate::shared::random_generator;
+use crate::sync::locked;
 use crate::table::{Found, Opened};
 
 /// Received data keeps its buffer, instead of being copied, if it is at least this fraction of it.

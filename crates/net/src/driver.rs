@@ -2,7 +2,6 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use skywave_units::Duration;
@@ -13,8 +12,8 @@ use tracing::debug;
 use crate::error::ConnectionError;
 use crate::flow::{Flow, Shared};
 use crate::incoming::Incoming;
-use crate::locked;
 use crate::shard::Shard;
+use crate::sync::{Ordering, locked};
 
 /// The most reads per turn, before other tasks get theirs.
 const READS: usize = 8;

@@ -16,12 +16,12 @@ use crate::error::{ConnectError, ConnectionError, ListenError, OpenError};
 use crate::flow::{Flow, Mailbox, Shared};
 use crate::handle::Handle;
 use crate::listener::Listener;
-use crate::locked;
 use crate::path::{Encapsulation, Key, Path, route};
 use crate::shard::{self, Shard};
 use crate::shared::random_generator;
 use crate::snapshot::Connections;
 use crate::socket::Socket;
+use crate::sync::locked;
 use crate::table::Opened;
 
 /// A UDP or raw socket with DCCP connections over it, of which it can open and accept thousands.

@@ -1,9 +1,9 @@
 //! The common part of endpoints and listeners.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::flow::Shared;
+use crate::sync::Ordering;
 
 /// Keeps the drivers running, as connections do.
 #[derive(Debug)]

@@ -42,6 +42,7 @@
 //!   on `flow`.
 //! - `snapshot`: what the connections are doing, for who watches an endpoint; `totals` sums up what
 //!   they have counted; `qlog` writes what they do into files.
+//! - `sync`: the locks and atomics of all modules.
 //! - `socket`, `raw`, `batch`, `sender`: system calls and batching; `incoming`: receive buffers;
 //!   `network_error`: ICMP.
 //!
@@ -81,6 +82,8 @@ mod flow;
 mod handle;
 mod happy_eyeballs;
 mod incoming;
+#[cfg(all(test, feature = "loom"))]
+mod interleavings;
 mod listener;
 mod mailbox;
 mod memory;
@@ -97,11 +100,10 @@ mod shared;
 mod snapshot;
 mod socket;
 mod sources;
+mod sync;
 mod table;
 mod timers;
 mod totals;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use config::{EndpointConfig, EndpointStats, Peer};
 pub use connection::{Connection, Datagram, RecvHalf, SendHalf};
@@ -110,9 +112,3 @@ pub use error::{ConnectError, ConnectionError, ListenError, OpenError, SendError
 pub use listener::Listener;
 pub use snapshot::{ConnectionSnapshot, Connections};
 pub use totals::Totals;
-
-/// Locks a mutex even if another thread panicked while holding it: a fault in one connection must
-/// not take the others down.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

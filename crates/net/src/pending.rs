@@ -1,9 +1,9 @@
 //! Connections that have left their sending to the driver, and how it is woken.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::Waker;
 
-use crate::locked;
+use crate::sync::{Mutex, locked};
 
 /// What a driver has to send for connections, and its waker.
 #[derive(Debug)]

@@ -3,8 +3,6 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use skywave_transport::Transmit;
@@ -14,9 +12,9 @@ use skywave_wire::{Checksum, Ecn};
 
 use crate::batch::Batch;
 use crate::counters::Counters;
-use crate::locked;
 use crate::path::Path;
 use crate::socket::{Room, Socket};
+use crate::sync::{AtomicBool, Mutex, Ordering, locked};
 
 /// How many emptied batches are kept for reuse.
 const SPARE: usize = 8;

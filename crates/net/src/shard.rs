@@ -122,8 +122,8 @@ mod tests {
     async fn arrival(sockets: &[Socket]) -> usize {
         let mut incoming = sockets[0].incoming();
         poll_fn(|context| {
-            let mut has = |socket: &Socket| socket.poll_receive(context, &mut incoming).is_ready();
-            let number = sockets.iter().position(|socket| has(socket));
+            let has = |socket: &Socket| socket.poll_receive(context, &mut incoming).is_ready();
+            let number = sockets.iter().position(has);
             number.map_or(Poll::Pending, Poll::Ready)
         })
         .await

@@ -2,8 +2,7 @@
 //! type, which refers back to it.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -17,12 +16,12 @@ use crate::closing::Closing;
 use crate::config::{EndpointConfig, EndpointStats};
 use crate::counters::Counters;
 use crate::error::OpenError;
-use crate::locked;
 use crate::memory::Memory;
 use crate::notices::Notices;
 use crate::path::{Key, Local};
 use crate::qlog::Logs;
 use crate::shard::{self, Shard};
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, locked};
 use crate::table::Table;
 
 /// The sorts of notices that peers can cause.

@@ -1,14 +1,14 @@
 //! The deadlines of all connections, and which one is next.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use skywave_units::Instant;
 
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, OneShot};
 use crate::clock::Clock;
-use crate::locked;
+use crate::sync::{Mutex, locked};
 
 /// The deadlines of all flows, at most one entry each, and the alarm for the earliest.
 ///
@@ -16,9 +16,9 @@ use crate::locked;
 /// acknowledgement. An entry is therefore left in place when its connection's deadline becomes
 /// later; a flow called too early sets another entry.
 #[derive(Debug)]
-pub(crate) struct Timers<F> {
+pub(crate) struct Timers<F, A = Alarm> {
     clock: Clock,
-    alarm: Alarm,
+    alarm: A,
     entries: Mutex<Entries<F>>,
 }
 
@@ -29,8 +29,8 @@ struct Entries<F> {
     armed: Instant,
 }
 
-impl<F> Timers<F> {
-    pub(crate) fn new(clock: Clock, alarm: Alarm) -> Self {
+impl<F, A: OneShot> Timers<F, A> {
+    pub(crate) fn new(clock: Clock, alarm: A) -> Self {
         Self {
             clock,
             alarm,

@@ -9,8 +9,7 @@
 mod application;
 
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use skywave_transport::dccp::{Connection, Datagram, Event, Origin, Role, State};
 use skywave_transport::{Driven, End as _};
@@ -22,11 +21,11 @@ use tracing::{Span, debug, info, info_span};
 
 use crate::closing::Place;
 use crate::error::ConnectionError;
-use crate::locked;
 use crate::memory::Share;
 use crate::path::{Key, route};
 use crate::qlog::{Log, Logged};
 use crate::shard::Shard;
+use crate::sync::{AtomicU32, Mutex, locked};
 use crate::{mailbox, shared};
 
 /// Where connections wait to be accepted.
