@@ -242,7 +242,7 @@ impl Connection {
     fn enter_ending(&mut self, now: Instant, state: State) {
         self.state = state;
         self.closing = true;
-        self.send_queue = Default::default();
+        self.discard_queued();
         self.outbox = Outbox {
             ending: true,
             sync_ack: self.outbox.sync_ack,
@@ -270,7 +270,7 @@ impl Connection {
 
     fn tear_down(&mut self) {
         self.closing = true;
-        self.send_queue = Default::default();
+        self.discard_queued();
         self.outbox = Outbox::default();
         self.timers.stop_all();
     }
@@ -400,7 +400,7 @@ impl Connection {
                 }
                 Timer::TimeWait => self.enter_closed(),
                 Timer::Linger => {
-                    self.send_queue = Default::default();
+                    self.discard_queued();
                     if self.closing && self.is_established() {
                         self.finish_closing(now);
                     }

@@ -12,7 +12,6 @@ use skywave_wire::dccp::{Kind, OptionList, Packet, PacketType, ResetCode, SeqNo,
 use super::{Connection, Role, State};
 use crate::dccp::ackvec::{Vector, vectors};
 use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedPacket};
-use crate::dccp::queue::Queue;
 use crate::dccp::{Event, Origin};
 
 /// Whether to continue with the next step.
@@ -241,11 +240,13 @@ impl Connection {
             self.counters.duplicates += 1;
         }
         let is_corrupted = self.is_corrupted(packet);
-        // The acknowledgement number of a Sync does not say what was received (section 5.7).
-        let ack = packet
-            .kind
-            .ack()
-            .filter(|_| packet.kind.packet_type() != PacketType::Sync);
+        let ack = match packet.kind {
+            // These numbers do not say what was received (section 5.7), or say what was refused
+            // (section 8.3.1).
+            Kind::Sync { .. } => None,
+            Kind::Reset { code, .. } if code == ResetCode::NO_CONNECTION => None,
+            kind => kind.ack(),
+        };
         if let Some(ack) = ack {
             self.take_in_acks_of_acks(ack, &packet.options);
             if let Some(discovery) = &mut self.discovery {
@@ -283,7 +284,7 @@ impl Connection {
         }
         if self.sender.peer_stopped_listening() && !self.peer_not_listening {
             self.peer_not_listening = true;
-            self.send_queue = Queue::default();
+            self.discard_queued();
             self.events.push_back(Event::PeerNotListening);
         }
         self.declare_wishes(now);
