@@ -178,9 +178,9 @@ impl Connection {
             if !self.features.peer.allow_short_seqnos {
                 return self.ignore();
             }
-            packet.seq = SeqNo::extend24(packet.seq.low24(), self.seq.gsr);
+            packet.seq = SeqNo::extend(packet.seq.short(), self.seq.gsr);
             if let Kind::Ack { ack } | Kind::DataAck { ack } = &mut packet.kind {
-                *ack = SeqNo::extend24(ack.low24(), self.seq.gss);
+                *ack = SeqNo::extend(ack.short(), self.seq.gss);
             }
         }
         let kind = packet.kind.packet_type();
