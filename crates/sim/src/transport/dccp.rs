@@ -45,6 +45,8 @@ pub(super) fn config(
         // A simulated peer is never gone, however long its path is cut.
         keepalive: None,
         silence_timeout: None,
+        // Neither the papers nor ns-2 skip numbers.
+        detect_optimistic_acks: false,
         ..dccp::Config::default()
     };
     let base = match spec.profile {

@@ -148,6 +148,7 @@ impl Connection {
         self.features.repeat_confirms(false);
         self.cookies = Box::default();
         self.waits_for_open = false;
+        self.start_skipping();
         self.backoff.reset();
         self.timers.stop(Timer::Retransmit);
         self.timers.stop(Timer::GiveUp);

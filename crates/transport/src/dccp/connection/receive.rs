@@ -247,6 +247,7 @@ impl Connection {
             .ack()
             .filter(|_| packet.kind.packet_type() != PacketType::Sync);
         if let Some(ack) = ack {
+            self.judge_acknowledgement(now, ack, &packet.options)?;
             self.take_in_acks_of_acks(ack, &packet.options);
             if let Some(discovery) = &mut self.discovery {
                 discovery.acked(ack);
