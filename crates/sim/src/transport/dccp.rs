@@ -45,8 +45,6 @@ pub(super) fn config(
         // A simulated peer is never gone, however long its path is cut.
         keepalive: None,
         silence_timeout: None,
-        // Neither the papers nor ns-2 skip numbers.
-        detect_optimistic_acks: false,
         ..dccp::Config::default()
     };
     let base = match spec.profile {
@@ -110,6 +108,7 @@ pub(super) fn config(
         },
         allow_short_seqnos: spec.short_seqnos.unwrap_or(base.allow_short_seqnos),
         ecn_incapable: !spec.ecn,
+        detect_optimistic_acks: spec.detect_optimistic_acks,
         ack_ratio: spec.ack_ratio,
         mps: datagram as u32,
         send_queue: spec

@@ -194,7 +194,7 @@ fn concealing_what_was_reported_missing_is_caught() {
     }
 }
 
-/// An attacker may inject a packet with the skipped number, which an honest receiver then reports.
+/// D12.3-1: an attacker may inject a packet with the skipped number, which an honest receiver then reports.
 /// That slows the sender down, but does not end the connection.
 #[test]
 fn one_false_report_counts_as_a_mark() {

@@ -174,9 +174,9 @@ pub(in crate::dccp) enum RequestData {
 impl Connection {
     /// Creates a client that connects to `remote_port`. Its first packet is a Request.
     ///
-    /// `rng` draws the initial sequence number, ECN nonces and the numbers to skip. Seed it from a source that an
-    /// attacker cannot guess, if attackers are possible (RFC 4340 section 7.2). If the same
-    /// addresses and ports are reused within four minutes, a random initial sequence number
+    /// `rng` draws the initial sequence number, ECN nonces, and the numbers to skip. Seed it from a
+    /// source that an attacker cannot guess, if attackers are possible (RFC 4340 section 7.2). If the
+    /// same addresses and ports are reused within four minutes, a random initial sequence number
     /// overlaps the old ones with a probability of about W / 2^47.
     pub fn client(
         config: impl Into<Arc<Config>>,
