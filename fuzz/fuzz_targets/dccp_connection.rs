@@ -233,6 +233,7 @@ fn config(u: &mut Unstructured<'_>) -> Result<Config> {
     config.check_data_checksum = flag(9);
     config.deliver_corrupted = flag(10);
     config.server_holds_timewait = flag(11);
+    config.detect_optimistic_acks = !flag(12);
     config.mps = u32::from(u.arbitrary::<u8>()?) * 8;
     config.send_queue = u.int_in_range(0..=40)?;
     config.receive_queue = u.int_in_range(0..=40)?;

@@ -7,8 +7,9 @@ use skywave_wire::dccp::{Packet, ResetCode, SeqNo, ServiceCode};
 use super::transmit::Outbox;
 use super::{Connection, Role, State};
 use crate::dccp::ccid::{HcReceiver, HcSender};
-use crate::dccp::features::{Feature, Location, SEQUENCE_WINDOW_MAX};
+use crate::dccp::features::{Feature, Location};
 use crate::dccp::liveness::{Liveness, Verdict};
+use crate::dccp::sequence::SEQUENCE_WINDOW_MAX;
 use crate::dccp::timer::Timer;
 use crate::dccp::{Event, Origin};
 
@@ -147,6 +148,7 @@ impl Connection {
         self.features.repeat_confirms(false);
         self.cookies = Box::default();
         self.waits_for_open = false;
+        self.start_skipping();
         self.backoff.reset();
         self.timers.stop(Timer::Retransmit);
         self.timers.stop(Timer::GiveUp);

@@ -177,9 +177,9 @@ impl Connection {
             if !self.features.peer.allow_short_seqnos {
                 return self.ignore();
             }
-            packet.seq = SeqNo::extend24(packet.seq.low24(), self.seq.gsr);
+            packet.seq = SeqNo::extend(packet.seq.short(), self.seq.gsr);
             if let Kind::Ack { ack } | Kind::DataAck { ack } = &mut packet.kind {
-                *ack = SeqNo::extend24(ack.low24(), self.seq.gss);
+                *ack = SeqNo::extend(ack.short(), self.seq.gss);
             }
         }
         let kind = packet.kind.packet_type();
@@ -248,6 +248,7 @@ impl Connection {
             kind => kind.ack(),
         };
         if let Some(ack) = ack {
+            self.judge_acknowledgement(now, ack, &packet.options)?;
             self.take_in_acks_of_acks(ack, &packet.options);
             if let Some(discovery) = &mut self.discovery {
                 discovery.acked(ack);
