@@ -115,8 +115,9 @@ features: $(REQUIREMENTS) | cargo ## Check each crate with each set of its featu
 	@command -v cargo-hack >/dev/null || cargo install --locked cargo-hack
 	cargo hack --workspace --feature-powerset --exclude-features default clippy --locked --quiet -- -D warnings
 
-hostile: | cargo ## Send 200,000 random connections over hostile paths.
+hostile: | cargo ## Send 200,000 random connections over hostile paths, and a million hostile packets to a socket.
 	SKYWAVE_CONNECTIONS=200000 cargo test --locked --quiet -p skywave-transport --test dccp chaos
+	SKYWAVE_PACKETS=1000000 cargo test --locked --quiet -p skywave-net --test hostile -- --nocapture
 
 golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
 	$(BIN)/python -m skywave.papers golden
