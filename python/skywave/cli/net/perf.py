@@ -229,7 +229,10 @@ def loopback_table(report: dict[str, Any], size: int) -> Table:
     )
     if idle is not None:
         notes.append(
-            f"{idle['connections']:,} idle connections, both ends: {1e-6 * idle['bytes']:.1f} MB"
+            f"{idle['connections']:,} idle connections: {1e-6 * idle['bytes']:.1f} MB, of each"
+            f" {1e-3 * idle['server_bytes']:.1f} kB at the server and"
+            f" {1e-3 * idle['client_bytes']:.1f} kB at the client; a keepalive takes"
+            f" {idle['keepalive_us']:.1f} us at both"
         )
     if fmean(stolen) >= 0.01:
         notes.append(
