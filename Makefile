@@ -16,7 +16,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python no-sockets interop soak lint format conformance schema bench oracle fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop soak lint format conformance schema bench oracle fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -50,6 +50,9 @@ test-rust: $(REQUIREMENTS) | cargo
 
 test-python: $(EXTENSION)
 	$(BIN)/pytest --quiet --numprocesses 2 --dist loadfile
+
+loom: | cargo ## Run what threads share under every order of their steps.
+	cargo test --package skywave-net --features loom --lib --locked --quiet interleavings
 
 no-sockets: $(EXTENSION) ## Build the extension without sockets, and test what is left.
 	cargo build --package skywave-python --no-default-features --locked --quiet

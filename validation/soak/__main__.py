@@ -46,6 +46,7 @@ def run(
     ] = "2 min",
     silence_timeout: Annotated[str, typer.Option(help="The same.")] = "30 s",
     rate: Annotated[float, typer.Option(help="Connections in a second.")] = Plan.rate,
+    shards: Annotated[int, typer.Option(help="Sockets of the server's endpoint.")] = Plan.shards,
     seed: Annotated[int, typer.Option(help="Of all that is drawn at random.")] = Plan.seed,
     directory: Annotated[
         Path, typer.Option("--out", help="Folder for what was measured, and the figure.")
@@ -62,6 +63,7 @@ def run(
         keepalive_s=Duration(keepalive).seconds,
         silence_s=Duration(silence_timeout).seconds,
         rate=rate,
+        shards=shards,
         seed=seed,
     )
     directory.mkdir(parents=True, exist_ok=True)

@@ -95,6 +95,8 @@ class Plan:
     commands_s: float = 20.0
     """The mean time between two runs of ``skywave send``, of which half are killed."""
     sample_s: float = 5.0
+    shards: int = 1
+    """Sockets of the server's endpoint: see ``shards`` of ``skywave.net.EndpointConfig``."""
     seed: int = 1
     faults: Faults = field(default_factory=Faults)
 

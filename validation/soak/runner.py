@@ -178,7 +178,8 @@ class Soak:
     async def _run(self, crew: Crew) -> None:
         plan = self.plan
         common = {"limits": plan.limits, "sample_s": plan.sample_s}
-        server, server_port = await self._start("server", {**common, "seed": plan.seed})
+        order = {**common, "seed": plan.seed, "shards": plan.shards}
+        server, server_port = await self._start("server", order)
         path, relay = await self._start(
             "path",
             {

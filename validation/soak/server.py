@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from skywave import net
-from skywave.net import Config, NetError, aio
+from skywave.net import Config, EndpointConfig, NetError, aio
 from validation.soak.ends import Reader, Report, name_of
 from validation.soak.plan import CLOSE_S, HOST, LOOK_S, PORTS, SIZE, Kind
 from validation.soak.process import Crew, order, say, until_told
@@ -53,10 +53,10 @@ class Manner:
 class Server:
     """An endpoint with listeners, and a task for each connection."""
 
-    def __init__(self, seed: int, limits: dict[str, str]) -> None:
+    def __init__(self, seed: int, limits: dict[str, str], shards: int) -> None:
         self._rng = np.random.default_rng(seed)
         self._crew = Crew()
-        self.endpoint = aio.Endpoint.udp(f"{HOST}:0")
+        self.endpoint = aio.Endpoint.udp(f"{HOST}:0", config=EndpointConfig(shards=shards))
         for port, (kind, ccid) in PORTS.items():
             config = Config(ccid=ccid, **limits)  # type: ignore[arg-type]
             self._crew.start(self._accept(self.endpoint.listen(port, config=config), kind))
@@ -139,7 +139,7 @@ async def _end(connection: aio.Connection, manner: Manner, reader: Reader) -> No
 
 async def _run() -> None:
     given = order()
-    server = Server(given["seed"], given["limits"])
+    server = Server(given["seed"], given["limits"], given["shards"])
     say({"port": udp_port(server.endpoint)})
     sampling = asyncio.create_task(
         keep_sampling(server.endpoint, given["sample_s"], server.counters)

@@ -19,6 +19,15 @@ use tokio::io::unix::AsyncFd;
 use crate::registered::registered;
 
 /// A one-shot timer that any thread may set and one task waits for.
+pub(crate) trait OneShot {
+    /// Lets it fire after `delay`, instead of when it would have.
+    fn set(&self, delay: Duration) -> io::Result<()>;
+
+    /// Ready if it has fired since the last call.
+    fn poll_fired(&self, context: &mut Context<'_>) -> Poll<()>;
+}
+
+/// A timer of the system.
 #[derive(Debug)]
 pub(crate) struct Alarm(AsyncFd<OwnedFd>);
 
@@ -28,9 +37,10 @@ impl Alarm {
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
         Ok(Self(registered(timer, Interest::READABLE)?))
     }
+}
 
-    /// Sets the alarm to fire after `delay`, replacing any earlier setting.
-    pub(crate) fn set(&self, delay: Duration) -> io::Result<()> {
+impl OneShot for Alarm {
+    fn set(&self, delay: Duration) -> io::Result<()> {
         // Zero would stop the timer.
         let nanos = delay.as_nanos().max(1);
         let spec = Itimerspec {
@@ -47,11 +57,9 @@ impl Alarm {
         Ok(())
     }
 
-    /// Ready if the alarm has fired since the last call.
-    ///
     /// Reading a timer only fails if it has not expired; waiting only fails if the runtime shuts
     /// down, which drops the task. Both are treated as pending.
-    pub(crate) fn poll_fired(&self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_fired(&self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             let Ok(mut guard) = ready!(self.0.poll_read_ready(context)) else {
                 return Poll::Pending;

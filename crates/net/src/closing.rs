@@ -1,9 +1,9 @@
 //! Connections that their application has closed and that still wait for their peer.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use crate::locked;
+use crate::sync::{Mutex, locked};
 
 /// The connections that are closing, in the order in which that began.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ struct Waiting<F> {
 pub(crate) struct Place(u64);
 
 impl<F> Closing<F> {
-    pub(crate) const fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
             waiting: Mutex::new(Waiting {

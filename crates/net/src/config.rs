@@ -24,6 +24,10 @@ pub struct EndpointConfig {
     /// Whether the system may deliver several packets as one (GRO). It only joins packets with the
     /// same ECN marks. Default: yes.
     pub receive_offload: bool,
+    /// The number of sockets over UDP, each with a task of its own that receives packets and runs
+    /// timers, so that a busy endpoint uses several processors; 0 is one for each processor. The
+    /// connections are distributed by their DCCP ports. It has no effect over IP. Default: 1.
+    pub shards: usize,
     /// The most connections per listener that are in their handshake or waiting to be accepted;
     /// further Requests are answered with a Reset, "Too Busy". Default: 1024.
     pub backlog: usize,
@@ -77,6 +81,7 @@ impl Default for EndpointConfig {
             receive_buffer: Some(4 << 20),
             send_offload: true,
             receive_offload: true,
+            shards: 1,
             backlog: 1024,
             half_open: 256,
             max_connections: 65_536,

@@ -1,8 +1,7 @@
 //! Counters of an endpoint, which any thread may increment.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use crate::config::EndpointStats;
+use crate::sync::{AtomicU64, Ordering::Relaxed};
 
 #[derive(Debug, Default)]
 pub(crate) struct Counters {

@@ -14,10 +14,11 @@ use tracing::{debug, trace};
 use crate::error::ConnectionError;
 use crate::flow::{Flow, Mailbox, Shared};
 use crate::incoming::Arrival;
-use crate::locked;
 use crate::network_error::{NetworkError, NetworkErrorKind};
-use crate::path::{Key, Path, route};
+use crate::path::{Key, route};
+use crate::shard::Shard;
 use crate::shared::random_generator;
+use crate::sync::locked;
 use crate::table::{Found, Opened};
 
 /// Received data keeps its buffer, instead of being copied, if it is at least this fraction of it.
@@ -27,6 +28,10 @@ const WORTH_KEEPING: usize = 4;
 /// Response by then has most probably forged its address; RFC 4340 section 8.1.3 would keep its state
 /// for 8 minutes.
 const HALF_OPEN_GRACE: Duration = Duration::from_secs(4);
+
+/// The most reports of the network heeded per second: timers and probes find out without them, and
+/// attackers can forge as many as they like.
+const REPORTS: u32 = 1_000;
 
 impl Shared {
     /// Delivers packets that arrived together to their connections. Adds connections that need to
@@ -40,7 +45,7 @@ impl Shared {
         let Arrival {
             path, ecn, kept, ..
         } = arrival;
-        let checksum = path.checksum(self.socket.encapsulation);
+        let checksum = path.checksum(self.local.encapsulation);
         while let Some(bytes) = arrival.pop() {
             let Ok(packet) = self.parse(bytes, checksum) else {
                 continue;
@@ -165,7 +170,7 @@ impl Shared {
         mailbox: &Arc<Mailbox>,
         request: Option<(Ecn, &Packet)>,
     ) {
-        let mtu = route(self.socket.bound(), key.path.peer)
+        let mtu = route(self.local.bound(), key.path.peer)
             .ok()
             .map(|route| route.mtu);
         let is_half_open = server.state() == State::Respond;
@@ -198,7 +203,7 @@ impl Shared {
                 self.counters.stray();
                 trace!(peer = %key.path.peer, "stray packet");
             }
-            Some(dccp::Action::Reply(reply)) => self.reply(&key.path, reply),
+            Some(dccp::Action::Reply(reply)) => self.reply(&key, reply),
             Some(dccp::Action::Accepted(server)) => {
                 let mailbox = locked(&self.table).listener(key.local_port);
                 // If there is no room, do not answer: the client will retry.
@@ -212,7 +217,7 @@ impl Shared {
         }
     }
 
-    fn reply(&self, path: &Path, reply: Transmit<Packet>) {
+    fn reply(&self, key: &Key, reply: Transmit<Packet>) {
         if reply.packet.kind.packet_type() == PacketType::Reset {
             self.counters.stray();
             if !self.config.reset_strays {
@@ -220,15 +225,14 @@ impl Shared {
             }
         }
         // If the socket is full, skip the answer: the peer will ask again.
-        let _is_sent = self
-            .sender
-            .send_all(&self.socket, path, &self.counters, |outgoing| {
-                outgoing.packet(reply)
-            });
+        let Shard { sender, socket, .. } = &self.shards[self.home(key)];
+        let _is_sent = sender.send_all(socket, &key.path, &self.counters, |outgoing| {
+            outgoing.packet(reply)
+        });
     }
 
-    /// Counts an error reported by the network, and handles it if it `is_heeded` (RFC 4340 section
-    /// 14.1, RFC 6773 section 3.6).
+    /// Counts an error reported by the network, and handles it unless there are too many (RFC 4340
+    /// section 14.1, RFC 6773 section 3.6).
     ///
     /// Most errors only mean that a packet was lost. Two mean more: the path does not carry packets
     /// of that size, or a connection cannot reach a peer from which it has heard nothing yet, or
@@ -236,8 +240,9 @@ impl Shared {
     /// carries data survives them, and none is believed that does not quote the ports and a recent
     /// sequence number (RFC 5927 section 4, RFC 8085 section 5.2). Reports of routers that quote
     /// less are ignored, and timers decide.
-    pub(crate) fn network_error(&self, error: &NetworkError, is_heeded: bool) {
+    pub(crate) fn network_error(&self, error: &NetworkError) {
         self.counters.network_error();
+        let is_heeded = locked(&self.reports).allows(self.clock.now(), REPORTS);
         let NetworkError { peer, kind, quoted } = error;
         debug!(%peer, ?kind, is_quoted = quoted.is_some(), is_heeded, "network error");
         if !is_heeded {

@@ -1,32 +1,34 @@
-//! The task that drives an endpoint: receives packets and runs timers.
+//! The task that drives a shard of an endpoint: receives packets and runs timers.
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-use skywave_transport::dccp::RateLimit;
+use skywave_units::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
+use tracing::debug;
 
 use crate::error::ConnectionError;
 use crate::flow::{Flow, Shared};
 use crate::incoming::Incoming;
-use crate::locked;
+use crate::shard::Shard;
+use crate::sync::{Ordering, locked};
 
 /// The most reads per turn, before other tasks get theirs.
 const READS: usize = 8;
+/// How long to wait if reading does nothing but fail, for example while the system lacks memory.
+const PAUSE: Duration = Duration::from_millis(10);
 /// The most packets per turn, apart from those of the last read. Less than a connection's default
 /// receive queue, so that its reader runs in time.
 const INTAKE: u64 = 64;
-/// The most reports of the network heeded per second: timers and probes find out without them, and
-/// attackers can forge as many as they like.
-const REPORTS: u32 = 1_000;
 
-/// Drives an endpoint until it has neither handles nor connections.
+/// Drives a shard of an endpoint until the endpoint has neither handles nor connections.
 #[derive(Debug)]
 pub(crate) struct Driver {
     shared: Arc<Shared>,
+    /// The number of its shard.
+    number: usize,
     incoming: Incoming,
     /// Always empty between uses; kept for its memory.
     flows: Vec<Arc<Flow>>,
@@ -43,19 +45,17 @@ enum Turn {
 }
 
 impl Driver {
-    pub(crate) fn new(shared: Arc<Shared>, runtime: &Handle) -> Self {
-        let reported = Arc::clone(&shared);
+    pub(crate) fn new(shared: &Arc<Shared>, number: usize, runtime: &Handle) -> Self {
+        let reported = Arc::clone(shared);
         let errors = runtime.spawn(async move {
-            let mut heeded = RateLimit::default();
-            let mut report = |error| {
-                let is_heeded = heeded.allows(reported.clock.now(), REPORTS);
-                reported.network_error(&error, is_heeded);
-            };
-            while reported.socket.network_errors(&mut report).await.is_ok() {}
+            let socket = &reported.shards[number].socket;
+            let report = |error| reported.network_error(&error);
+            while socket.network_errors(report).await.is_ok() {}
         });
         Self {
-            incoming: shared.socket.incoming(),
-            shared,
+            incoming: shared.shards[number].socket.incoming(),
+            shared: Arc::clone(shared),
+            number,
             flows: Vec::new(),
             errors: errors.abort_handle(),
         }
@@ -69,9 +69,13 @@ impl Driver {
         }
     }
 
+    fn shard(&self) -> &Shard<Flow> {
+        &self.shared.shards[self.number]
+    }
+
     /// Does the work available now; pending if there is none.
     fn turn(&mut self, context: &mut Context<'_>) -> Poll<Turn> {
-        self.shared.driven_by(context.waker());
+        self.shard().pending.driven_by(context.waker());
         let may_send = self.send_backlog(context);
         let has_more = self.receive(context);
         self.expire(context);
@@ -83,7 +87,7 @@ impl Driver {
         }
         // If there is a backlog, room in the socket wakes the driver; otherwise handle what this
         // turn has produced.
-        if has_more || (may_send && self.shared.has_pending()) {
+        if has_more || (may_send && !self.shard().pending.is_empty()) {
             return Poll::Ready(Turn::More);
         }
         Poll::Pending
@@ -91,24 +95,29 @@ impl Driver {
 
     /// Sends the backlog. Returns whether new packets may be sent.
     fn send_backlog(&self, context: &mut Context<'_>) -> bool {
-        let Shared {
-            sender,
-            socket,
-            counters,
-            ..
-        } = &*self.shared;
+        let Shard { sender, socket, .. } = self.shard();
+        let counters = &self.shared.counters;
         sender.poll_backlog(context, socket, counters).is_ready()
     }
 
     /// Reads what has arrived. Returns whether there may be more.
     fn receive(&mut self, context: &mut Context<'_>) -> bool {
-        let mut intake = 0;
+        let (mut intake, mut errors) = (0, 0);
         for _ in 0..READS {
-            let Shared { socket, clock, .. } = &*self.shared;
+            let Shared { shards, clock, .. } = &*self.shared;
+            let Shard { socket, timers, .. } = &shards[self.number];
             match socket.poll_receive(context, &mut self.incoming) {
                 Poll::Pending => return false,
-                // The error concerns a sent packet, not the socket: read again.
-                Poll::Ready(Err(_)) => continue,
+                // Most errors concern a packet that was sent, not the socket: read again.
+                Poll::Ready(Err(error)) => {
+                    errors += 1;
+                    if errors == READS {
+                        debug!(%error, "cannot receive");
+                        timers.wake_by(clock.now() + PAUSE);
+                        return false;
+                    }
+                    continue;
+                }
                 Poll::Ready(Ok(())) => {}
             }
             let now = clock.now();
@@ -134,9 +143,10 @@ impl Driver {
 
     fn expire(&mut self, context: &mut Context<'_>) {
         // Poll until pending, so that the alarm wakes this task.
-        while self.shared.timers.poll(context).is_ready() {
+        let timers = &self.shared.shards[self.number].timers;
+        while timers.poll(context).is_ready() {
             let now = self.shared.clock.now();
-            self.shared.timers.take_due(now, &mut self.flows);
+            timers.take_due(now, &mut self.flows);
             for flow in self.flows.drain(..) {
                 flow.expire(now);
             }
@@ -144,7 +154,8 @@ impl Driver {
     }
 
     fn flush(&mut self) {
-        self.shared.take_pending(&mut self.flows);
+        let pending = &self.shared.shards[self.number].pending;
+        pending.take(&mut self.flows);
         for flow in self.flows.drain(..) {
             flow.flush(self.shared.clock.now());
         }
@@ -166,9 +177,38 @@ impl Drop for Driver {
             flow.discard();
         }
         locked(&self.shared.table).clear();
-        self.shared.timers.clear();
         self.shared.closing.clear();
-        self.shared.take_pending(&mut self.flows);
+        let Shard {
+            timers, pending, ..
+        } = &self.shared.shards[self.number];
+        timers.clear();
+        pending.take(&mut self.flows);
         self.shared.fewer.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+    use crate::EndpointConfig;
+    use crate::clock::Clock;
+    use crate::socket::tests::unreadable;
+
+    /// Every read fails. The driver would otherwise take a whole processor.
+    #[tokio::test]
+    async fn a_socket_that_only_fails_is_read_now_and_then() {
+        let config = EndpointConfig::default();
+        let clock = Clock::new();
+        let socket = unreadable().await;
+        let local = socket.local;
+        let shards = [Shard::new(socket, clock).unwrap()].into();
+        let shared = Arc::new(Shared::new(clock, local, shards, config).unwrap());
+        let mut driver = Driver::new(&shared, 0, &Handle::current());
+        let turn = |driver: &mut Driver| driver.turn(&mut Context::from_waker(Waker::noop()));
+        assert!(turn(&mut driver).is_pending());
+        poll_fn(|context| shared.shards[0].timers.poll(context)).await;
+        assert!(turn(&mut driver).is_pending());
     }
 }

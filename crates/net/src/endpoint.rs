@@ -8,7 +8,6 @@ use nix::errno::Errno;
 use rand::Rng as _;
 use skywave_transport::dccp;
 
-use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::config::{EndpointConfig, EndpointStats, Peer};
 use crate::connection::Connection;
@@ -17,13 +16,13 @@ use crate::error::{ConnectError, ConnectionError, ListenError, OpenError};
 use crate::flow::{Flow, Mailbox, Shared};
 use crate::handle::Handle;
 use crate::listener::Listener;
-use crate::locked;
 use crate::path::{Encapsulation, Key, Path, route};
+use crate::shard::{self, Shard};
 use crate::shared::random_generator;
 use crate::snapshot::Connections;
 use crate::socket::Socket;
+use crate::sync::locked;
 use crate::table::Opened;
-use crate::timers::Timers;
 
 /// A UDP or raw socket with DCCP connections over it, of which it can open and accept thousands.
 ///
@@ -41,7 +40,7 @@ impl Endpoint {
     ///
     /// See [`OpenError`]. Call it within a tokio runtime, which then drives the endpoint.
     pub fn udp(address: SocketAddr, config: EndpointConfig) -> Result<Self, OpenError> {
-        Self::new(config, |config| Socket::udp(address, config))
+        Self::over(config, |config| shard::udp_sockets(address, config))
     }
 
     /// Opens DCCP over UDP at all addresses: of IPv6 and IPv4, or of IPv4 alone where the system has
@@ -68,19 +67,26 @@ impl Endpoint {
     ///
     /// See [`udp`](Self::udp), and [`OpenError::Permission`].
     pub fn raw(address: IpAddr, config: EndpointConfig) -> Result<Self, OpenError> {
-        Self::new(config, |config| Socket::raw(address, config))
+        Self::over(config, |config| Ok(vec![Socket::raw(address, config)?]))
     }
 
-    fn new(
+    /// Opens an endpoint over the sockets that `open` opens.
+    pub(crate) fn over(
         config: EndpointConfig,
-        open: impl FnOnce(&EndpointConfig) -> Result<Socket, OpenError>,
+        open: impl FnOnce(&EndpointConfig) -> Result<Vec<Socket>, OpenError>,
     ) -> Result<Self, OpenError> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| OpenError::NoRuntime)?;
-        let socket = open(&config)?;
+        let sockets = open(&config)?;
         let clock = Clock::new();
-        let timers = Timers::new(clock, Alarm::new()?);
-        let shared = Arc::new(Shared::new(clock, socket, timers, config)?);
-        runtime.spawn(Driver::new(Arc::clone(&shared), &runtime).run());
+        let local = sockets[0].local;
+        let shards: Result<_, _> = sockets
+            .into_iter()
+            .map(|socket| Shard::new(socket, clock))
+            .collect();
+        let shared = Arc::new(Shared::new(clock, local, shards?, config)?);
+        for number in 0..shared.shards.len() {
+            runtime.spawn(Driver::new(&shared, number, &runtime).run());
+        }
         Ok(Self(Arc::new(Handle { shared })))
     }
 
@@ -148,12 +154,12 @@ impl Endpoint {
         let shared = &self.0.shared;
         let address = self.reachable(peer.address)?;
         let route =
-            route(shared.socket.bound(), address).map_err(|source| ConnectError::NoRoute {
+            route(shared.local.bound(), address).map_err(|source| ConnectError::NoRoute {
                 peer: peer.address,
                 source,
             })?;
         let path = Path {
-            local: shared.socket.bound().unwrap_or(route.source),
+            local: shared.local.bound().unwrap_or(route.source),
             peer: address,
         };
         let mut rng = random_generator().map_err(ConnectError::Random)?;
@@ -189,17 +195,17 @@ impl Endpoint {
 
     /// Converts a peer's address to the socket's address family.
     fn reachable(&self, peer: SocketAddr) -> Result<SocketAddr, ConnectError> {
-        let socket = &self.0.shared.socket;
+        let local = &self.0.shared.local;
         let mut address = match peer {
-            SocketAddr::V4(v4) if socket.is_dual => {
+            SocketAddr::V4(v4) if local.is_dual => {
                 SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port())
             }
             other => other,
         };
-        if address.is_ipv4() != socket.local.is_ipv4() {
+        if address.is_ipv4() != local.address.is_ipv4() {
             return Err(ConnectError::AddressFamily { peer });
         }
-        if socket.encapsulation == Encapsulation::Ip {
+        if local.encapsulation == Encapsulation::Ip {
             address.set_port(0);
         }
         Ok(address)
@@ -236,7 +242,7 @@ impl Endpoint {
 
     /// The address of the socket; the port is 0 over IP.
     pub fn local_address(&self) -> SocketAddr {
-        self.0.shared.socket.local
+        self.0.shared.local.address
     }
 
     /// Returns the endpoint's own counters.

@@ -33,6 +33,14 @@ pub enum OpenError {
         /// The address.
         address: IpAddr,
     },
+    /// More sockets were asked for than an endpoint may have.
+    #[error("{shards} shards are too many; ask for at most {limit}, or for 0: one per processor")]
+    TooManyShards {
+        /// The number asked for.
+        shards: usize,
+        /// The most allowed.
+        limit: usize,
+    },
     /// The system provided no random numbers for the secret behind Init Cookies.
     #[error("the system's random number generator failed: {0}; try again")]
     Random(getrandom::Error),

@@ -1,11 +1,11 @@
 //! The common part of endpoints and listeners.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::flow::Shared;
+use crate::sync::Ordering;
 
-/// Keeps the driver running, as connections do.
+/// Keeps the drivers running, as connections do.
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(crate) shared: Arc<Shared>,
@@ -14,6 +14,6 @@ pub(crate) struct Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.shared.is_orphaned.store(true, Ordering::Release);
-        self.shared.wake_driver();
+        self.shared.wake_drivers();
     }
 }

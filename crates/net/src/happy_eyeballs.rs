@@ -10,7 +10,7 @@ use skywave_transport::dccp;
 use skywave_units::Duration;
 use tokio::task::JoinSet;
 
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, OneShot as _};
 use crate::config::Peer;
 use crate::connection::Connection;
 use crate::endpoint::Endpoint;

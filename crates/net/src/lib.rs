@@ -29,17 +29,20 @@
 //! - `endpoint`, `listener`, `connection`: the application's handles; `handle` is the common part
 //!   of the first two. `happy_eyeballs` connects to one of several addresses. `config` and `error`
 //!   are their options and errors.
-//! - `driver`: the task that receives packets and runs timers.
+//! - `driver`: the task that receives packets and runs timers for a `shard`, which is a socket and
+//!   the connections that use it. Most endpoints have one shard.
 //! - `dispatch`: finds the connection for a packet.
 //! - `flow`: a connection of an endpoint. Both the application and the driver change it under a
 //!   lock, and immediately send what follows.
-//! - `shared`: the state shared by all of these. `table` finds a flow by addresses and ports
+//! - `shared`: the state shared by all of these. `pending` lists connections whose sending waits for
+//!   a driver. `table` finds a flow by addresses and ports
 //!   (`path`) and counts them by where they come from (`sources`), `mailbox` holds connections
 //!   waiting to be accepted, `closing` those waiting for their peer to confirm a close, `timers` and
 //!   `alarm` report when one is due, `memory` limits what waits in all queues. None of these depends
 //!   on `flow`.
 //! - `snapshot`: what the connections are doing, for who watches an endpoint; `totals` sums up what
 //!   they have counted; `qlog` writes what they do into files.
+//! - `sync`: the locks and atomics of all modules.
 //! - `socket`, `raw`, `batch`, `sender`: system calls and batching; `incoming`: receive buffers;
 //!   `network_error`: ICMP.
 //!
@@ -79,25 +82,28 @@ mod flow;
 mod handle;
 mod happy_eyeballs;
 mod incoming;
+#[cfg(all(test, feature = "loom"))]
+mod interleavings;
 mod listener;
 mod mailbox;
 mod memory;
 mod network_error;
 mod notices;
 mod path;
+mod pending;
 mod qlog;
 mod raw;
 mod registered;
 mod sender;
+mod shard;
 mod shared;
 mod snapshot;
 mod socket;
 mod sources;
+mod sync;
 mod table;
 mod timers;
 mod totals;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use config::{EndpointConfig, EndpointStats, Peer};
 pub use connection::{Connection, Datagram, RecvHalf, SendHalf};
@@ -106,9 +112,3 @@ pub use error::{ConnectError, ConnectionError, ListenError, OpenError, SendError
 pub use listener::Listener;
 pub use snapshot::{ConnectionSnapshot, Connections};
 pub use totals::Totals;
-
-/// Locks a mutex even if another thread panicked while holding it: a fault in one connection must
-/// not take the others down.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

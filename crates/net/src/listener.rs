@@ -6,7 +6,7 @@ use crate::connection::Connection;
 use crate::error::ConnectionError;
 use crate::flow::Mailbox;
 use crate::handle::Handle;
-use crate::locked;
+use crate::sync::locked;
 
 /// Accepts connections to one DCCP port of an endpoint, for one or more Service Codes.
 ///

@@ -1,14 +1,13 @@
 //! The queue of connections waiting to be accepted.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use skywave_transport::dccp;
 use skywave_units::{Duration, Instant};
 use tokio::sync::Notify;
 
-use crate::locked;
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, locked};
 
 /// The flows of a listener that are in their handshake or wait to be accepted.
 #[derive(Debug)]

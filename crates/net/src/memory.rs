@@ -1,6 +1,6 @@
 //! The data that waits in the queues of an endpoint's connections.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use crate::sync::{AtomicUsize, Ordering::Relaxed};
 
 /// A budget of bytes for all connections. When it is spent, their queues do not grow, except that
 /// an empty queue takes one datagram.
@@ -16,7 +16,7 @@ pub(crate) struct Memory {
 pub(crate) struct Share(usize);
 
 impl Memory {
-    pub(crate) const fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
             used: AtomicUsize::new(0),

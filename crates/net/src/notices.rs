@@ -1,11 +1,9 @@
 //! How often something is logged that peers can cause as often as they like.
 
-use std::sync::Mutex;
-
 use skywave_transport::dccp::RateLimit;
 use skywave_units::Instant;
 
-use crate::locked;
+use crate::sync::{Mutex, locked};
 
 /// Lets some notices of one sort pass per second and counts the others.
 #[derive(Debug)]

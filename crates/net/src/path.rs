@@ -18,6 +18,23 @@ pub(crate) enum Encapsulation {
     Ip,
 }
 
+/// What the sockets of an endpoint have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Local {
+    pub(crate) encapsulation: Encapsulation,
+    /// The address that they are bound to; the port is 0 over IP.
+    pub(crate) address: SocketAddr,
+    /// Whether they are IPv6 sockets that also accept IPv4.
+    pub(crate) is_dual: bool,
+}
+
+impl Local {
+    /// The IP address that they are bound to; `None` if bound to all.
+    pub(crate) fn bound(&self) -> Option<IpAddr> {
+        Some(self.address.ip()).filter(|address| !address.is_unspecified())
+    }
+}
+
 /// The addresses of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Path {

@@ -10,7 +10,6 @@ mod writer;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -25,6 +24,7 @@ use std::ops::ControlFlow;
 use tokio::sync::oneshot;
 
 use crate::path::Key;
+use crate::sync::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// The most events that wait to be written; about 2 MB.
 const WAITING: usize = 16_384;

@@ -3,8 +3,6 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use skywave_transport::Transmit;
@@ -14,9 +12,9 @@ use skywave_wire::{Checksum, Ecn};
 
 use crate::batch::Batch;
 use crate::counters::Counters;
-use crate::locked;
 use crate::path::Path;
 use crate::socket::{Room, Socket};
+use crate::sync::{AtomicBool, Mutex, Ordering, locked};
 
 /// How many emptied batches are kept for reuse.
 const SPARE: usize = 8;
@@ -56,7 +54,7 @@ impl Sender {
             socket,
             path,
             counters,
-            checksum: path.checksum(socket.encapsulation),
+            checksum: path.checksum(socket.local.encapsulation),
             max_segments: socket.max_segments(),
             batch: None,
         };
@@ -259,8 +257,8 @@ mod tests {
         let (here, there) = (open(Some(1)), open(None));
         let (sender, counters) = (Sender::default(), Counters::default());
         let path = Path {
-            local: here.local.ip(),
-            peer: there.local,
+            local: here.local.address.ip(),
+            peer: there.local.address,
         };
         let mut sent = 0;
         loop {

@@ -1,10 +1,8 @@
-//! The state shared by an endpoint's driver, handles and connections. Generic over the connection
+//! The state shared by an endpoint's drivers, handles and connections. Generic over the connection
 //! type, which refers back to it.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::Waker;
+use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -18,15 +16,13 @@ use crate::closing::Closing;
 use crate::config::{EndpointConfig, EndpointStats};
 use crate::counters::Counters;
 use crate::error::OpenError;
-use crate::locked;
 use crate::memory::Memory;
 use crate::notices::Notices;
-use crate::path::Key;
+use crate::path::{Key, Local};
 use crate::qlog::Logs;
-use crate::sender::Sender;
-use crate::socket::Socket;
+use crate::shard::{self, Shard};
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, locked};
 use crate::table::Table;
-use crate::timers::Timers;
 
 /// The sorts of notices that peers can cause.
 #[derive(Debug)]
@@ -50,10 +46,9 @@ impl Default for Sorts {
 #[derive(Debug)]
 pub(crate) struct Shared<F> {
     pub(crate) clock: Clock,
-    pub(crate) socket: Socket,
+    pub(crate) local: Local,
+    pub(crate) shards: Box<[Shard<F>]>,
     pub(crate) config: EndpointConfig,
-    pub(crate) timers: Timers<F>,
-    pub(crate) sender: Sender,
     pub(crate) counters: Counters,
     pub(crate) table: Mutex<Table<F>>,
     /// The data in the connections' queues.
@@ -61,14 +56,13 @@ pub(crate) struct Shared<F> {
     /// Present if connections are logged.
     pub(crate) logs: Option<Logs>,
     pub(crate) notices: Sorts,
+    /// Limits how many reports of the network are heeded.
+    pub(crate) reports: Mutex<dccp::RateLimit>,
     /// The connections that wait for their peer to confirm a close.
     pub(crate) closing: Closing<F>,
-    /// Flows that have left their sending to the driver.
-    pending: Mutex<Vec<Arc<F>>>,
     /// The stateless listener for packets that belong to no connection: Requests that are not
     /// stored, their returning cookies, and strays.
     pub(crate) door: Mutex<dccp::Listener>,
-    driver: Mutex<Option<Waker>>,
     /// Whether no handle of the endpoint is left.
     pub(crate) is_orphaned: AtomicBool,
     /// Notified when a connection leaves the table.
@@ -79,8 +73,8 @@ pub(crate) struct Shared<F> {
 impl<F> Shared<F> {
     pub(crate) fn new(
         clock: Clock,
-        socket: Socket,
-        timers: Timers<F>,
+        local: Local,
+        shards: Box<[Shard<F>]>,
         config: EndpointConfig,
     ) -> Result<Self, OpenError> {
         let mut secret = [0; 32];
@@ -101,14 +95,12 @@ impl<F> Shared<F> {
             closing: Closing::new(config.max_closing),
             logs,
             notices: Sorts::default(),
+            reports: Mutex::default(),
             clock,
-            socket,
+            local,
+            shards,
             config,
-            timers,
-            sender: Sender::default(),
             counters: Counters::default(),
-            pending: Mutex::default(),
-            driver: Mutex::default(),
             is_orphaned: AtomicBool::new(false),
             fewer: Notify::new(),
             ids: AtomicU64::new(0),
@@ -119,37 +111,15 @@ impl<F> Shared<F> {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Lets the driver send what `flow` has queued.
-    pub(crate) fn defer(&self, flow: Arc<F>) {
-        let mut pending = locked(&self.pending);
-        pending.push(flow);
-        let is_first = pending.len() == 1;
-        drop(pending);
-        if is_first {
-            self.wake_driver();
-        }
+    /// The shard of the connection with this key.
+    pub(crate) fn home(&self, key: &Key) -> usize {
+        shard::home(key.local_port, key.remote_port, self.shards.len())
     }
 
-    /// Takes the connections left to the driver.
-    pub(crate) fn take_pending(&self, into: &mut Vec<Arc<F>>) {
-        core::mem::swap(&mut *locked(&self.pending), into);
-    }
-
-    pub(crate) fn has_pending(&self) -> bool {
-        !locked(&self.pending).is_empty()
-    }
-
-    pub(crate) fn wake_driver(&self) {
-        if let Some(waker) = &*locked(&self.driver) {
-            waker.wake_by_ref();
-        }
-    }
-
-    /// Sets the waker to use from now on.
-    pub(crate) fn driven_by(&self, waker: &Waker) {
-        let mut driver = locked(&self.driver);
-        if !driver.as_ref().is_some_and(|known| known.will_wake(waker)) {
-            *driver = Some(waker.clone());
+    /// Wakes all drivers.
+    pub(crate) fn wake_drivers(&self) {
+        for shard in &self.shards {
+            shard.pending.wake();
         }
     }
 
@@ -168,7 +138,7 @@ impl<F> Shared<F> {
         drop(table);
         self.fewer.notify_waiters();
         if is_last {
-            self.wake_driver();
+            self.wake_drivers();
         }
     }
 

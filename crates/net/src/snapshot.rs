@@ -8,7 +8,7 @@ use skywave_transport::dccp::{Ccid, Connection, Role, State, Stats};
 use skywave_wire::dccp::ServiceCode;
 
 use crate::flow::{Flow, Shared};
-use crate::locked;
+use crate::sync::locked;
 use crate::totals::Totals;
 
 /// The connections of an endpoint: see [`Endpoint::connections`](crate::Endpoint::connections).

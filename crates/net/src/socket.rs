@@ -7,7 +7,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::task::{Context, Poll, ready};
 
 use nix::libc;
@@ -23,7 +23,7 @@ use crate::config::EndpointConfig;
 use crate::error::OpenError;
 use crate::incoming::Incoming;
 use crate::network_error::{self, NetworkError};
-use crate::path::{Encapsulation, Path};
+use crate::path::{Encapsulation, Local, Path};
 use crate::raw;
 use crate::registered::registered;
 
@@ -46,11 +46,14 @@ fn checksum_is_present() -> [SockFilter; 4] {
 pub(crate) struct Socket {
     io: AsyncFd<OwnedFd>,
     state: UdpSocketState,
-    pub(crate) encapsulation: Encapsulation,
-    pub(crate) local: SocketAddr,
-    /// Whether this is an IPv6 socket that also accepts IPv4.
-    pub(crate) is_dual: bool,
+    pub(crate) local: Local,
     max_segments: usize,
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.get_ref().as_fd()
+    }
 }
 
 /// Watches a full socket for room, through a separate descriptor.
@@ -59,6 +62,33 @@ pub(crate) struct Room(AsyncFd<OwnedFd>);
 
 impl Socket {
     pub(crate) fn udp(address: SocketAddr, config: &EndpointConfig) -> Result<Self, OpenError> {
+        Self::udp_bound(address, config, false)
+    }
+
+    /// Opens `count` sockets with the same address, between which the system distributes what
+    /// arrives.
+    pub(crate) fn udp_shared(
+        address: SocketAddr,
+        count: usize,
+        config: &EndpointConfig,
+    ) -> Result<Vec<Self>, OpenError> {
+        // Only once it is bound does the first share its address: otherwise two endpoints could be
+        // bound to it and each get some of the packets.
+        let first = Self::udp(address, config)?;
+        setsockopt(&first, sockopt::ReusePort, &true).map_err(io::Error::from)?;
+        let address = first.local.address;
+        let mut sockets = vec![first];
+        for _ in 1..count {
+            sockets.push(Self::udp_bound(address, config, true)?);
+        }
+        Ok(sockets)
+    }
+
+    fn udp_bound(
+        address: SocketAddr,
+        config: &EndpointConfig,
+        is_shared: bool,
+    ) -> Result<Self, OpenError> {
         let domain = Domain::for_address(address);
         let system = System::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
         let is_dual = address.is_ipv6() && address.ip().is_unspecified();
@@ -66,6 +96,7 @@ impl Socket {
             system.set_only_v6(!is_dual)?;
         }
         system.attach_filter(&checksum_is_present())?;
+        system.set_reuse_port(is_shared)?;
         system
             .bind(&address.into())
             .map_err(|source| OpenError::Bind { address, source })?;
@@ -97,7 +128,7 @@ impl Socket {
         config: &EndpointConfig,
     ) -> Result<Self, OpenError> {
         let state = UdpSocketState::new((&system).into())?;
-        let local = system
+        let address = system
             .local_addr()?
             .as_socket()
             .ok_or_else(|| io::Error::from(ErrorKind::AddrNotAvailable))?;
@@ -119,10 +150,10 @@ impl Socket {
         if encapsulation == Encapsulation::Udp && !config.receive_offload {
             setsockopt(&system, sockopt::UdpGroSegment, &false).map_err(io::Error::from)?;
         }
-        if local.is_ipv4() || is_dual {
+        if address.is_ipv4() || is_dual {
             setsockopt(&system, sockopt::Ipv4RecvErr, &true).map_err(io::Error::from)?;
         }
-        if local.is_ipv6() {
+        if address.is_ipv6() {
             setsockopt(&system, sockopt::Ipv6RecvErr, &true).map_err(io::Error::from)?;
         }
         let max_segments = match encapsulation {
@@ -135,21 +166,18 @@ impl Socket {
             // `Room`.
             io: registered(system.into(), Interest::READABLE | Interest::ERROR)?,
             state,
-            encapsulation,
-            local,
-            is_dual,
+            local: Local {
+                encapsulation,
+                address,
+                is_dual,
+            },
             max_segments,
         })
     }
 
-    /// The address that the endpoint is bound to; `None` if bound to all.
-    pub(crate) fn bound(&self) -> Option<IpAddr> {
-        Some(self.local.ip()).filter(|address| !address.is_unspecified())
-    }
-
     /// The most packets that one call may send.
     pub(crate) fn max_segments(&self) -> usize {
-        match self.encapsulation {
+        match self.local.encapsulation {
             // quinn-udp disables segmentation if the interface does not support it.
             Encapsulation::Udp => self.max_segments.min(self.state.max_gso_segments()),
             Encapsulation::Ip => self.max_segments,
@@ -162,13 +190,12 @@ impl Socket {
     ///
     /// [`ErrorKind::WouldBlock`] if the socket is full, or the system's error.
     pub(crate) fn send(&self, path: &Path, batch: &mut Batch) -> io::Result<()> {
-        if self.encapsulation == Encapsulation::Udp {
+        if self.local.encapsulation == Encapsulation::Udp {
             self.send_bytes(path, batch.ecn(), batch.bytes(), batch.segment())?;
             batch.clear();
         }
         while !batch.is_empty() {
-            let socket = self.io.get_ref().as_fd();
-            let sent = raw::send(socket, path.peer, self.source(path), batch)?;
+            let sent = raw::send(self.as_fd(), path.peer, self.source(path), batch)?;
             batch.remove(sent);
         }
         Ok(())
@@ -189,7 +216,7 @@ impl Socket {
 
     /// The source address to request, if the socket is not bound to one.
     fn source(&self, path: &Path) -> Option<IpAddr> {
-        self.local.ip().is_unspecified().then_some(path.local)
+        self.local.bound().is_none().then_some(path.local)
     }
 
     fn send_bytes(&self, path: &Path, ecn: Ecn, bytes: &[u8], segment: usize) -> io::Result<()> {
@@ -231,7 +258,7 @@ impl Socket {
 
     /// Creates receive buffers.
     pub(crate) fn incoming(&self) -> Incoming {
-        Incoming::new(self.local.ip(), self.encapsulation)
+        Incoming::new(self.local.address.ip(), self.local.encapsulation)
     }
 
     /// Reads what has arrived, at least one packet, into `incoming`'s buffers.
@@ -258,7 +285,8 @@ impl Socket {
         }
     }
 
-    /// Waits for errors reported by the network and passes each to `report`.
+    /// Waits for errors reported by the network and passes each to `report`. Other tasks run now and
+    /// then, however many there are.
     ///
     /// # Errors
     ///
@@ -271,6 +299,7 @@ impl Socket {
         // If the system cannot deliver a report, for lack of memory, wait for the next.
         while let Ok(Some(error)) = network_error::next(self.io.get_ref()) {
             report(error);
+            tokio::task::coop::consume_budget().await;
         }
         guard.clear_ready_matching(Ready::ERROR);
         Ok(())
@@ -282,7 +311,7 @@ impl Socket {
 pub(crate) mod within;
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::future::poll_fn;
     use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -291,6 +320,16 @@ mod tests {
 
     use super::within::in_namespace;
     use super::*;
+
+    /// A socket that seems to have something to read, and fails to read it.
+    pub(crate) async fn unreadable() -> Socket {
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        let socket = Socket::udp(address, &EndpointConfig::default()).unwrap();
+        let (ended, _) = io::pipe().unwrap();
+        let io = registered(ended.into(), Interest::READABLE | Interest::ERROR).unwrap();
+        io.readable().await.unwrap().retain_ready();
+        Socket { io, ..socket }
+    }
 
     /// A packet whose ECN field is determined by its sequence number.
     fn marked(index: u64, size: u32) -> (Ecn, Packet) {
@@ -367,7 +406,7 @@ mod tests {
             let (here, there) = (open(from), open(to));
             let path = Path {
                 local: from,
-                peer: SocketAddr::new(ip, there.local.port()),
+                peer: SocketAddr::new(ip, there.local.address.port()),
             };
             keeps_marks(&here, &there, &path).await;
         }

@@ -1,14 +1,14 @@
 //! The deadlines of all connections, and which one is next.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use skywave_units::Instant;
 
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, OneShot};
 use crate::clock::Clock;
-use crate::locked;
+use crate::sync::{Mutex, locked};
 
 /// The deadlines of all flows, at most one entry each, and the alarm for the earliest.
 ///
@@ -16,9 +16,9 @@ use crate::locked;
 /// acknowledgement. An entry is therefore left in place when its connection's deadline becomes
 /// later; a flow called too early sets another entry.
 #[derive(Debug)]
-pub(crate) struct Timers<F> {
+pub(crate) struct Timers<F, A = Alarm> {
     clock: Clock,
-    alarm: Alarm,
+    alarm: A,
     entries: Mutex<Entries<F>>,
 }
 
@@ -29,8 +29,8 @@ struct Entries<F> {
     armed: Instant,
 }
 
-impl<F> Timers<F> {
-    pub(crate) fn new(clock: Clock, alarm: Alarm) -> Self {
+impl<F, A: OneShot> Timers<F, A> {
+    pub(crate) fn new(clock: Clock, alarm: A) -> Self {
         Self {
             clock,
             alarm,
@@ -51,6 +51,11 @@ impl<F> Timers<F> {
             entries.by_time.insert((at, id), Arc::clone(flow));
             self.arm(&mut entries);
         }
+    }
+
+    /// Lets the alarm fire at `at` or before, whatever the deadlines.
+    pub(crate) fn wake_by(&self, at: Instant) {
+        self.advance(&mut locked(&self.entries), at);
     }
 
     /// Removes all deadlines.
@@ -78,13 +83,18 @@ impl<F> Timers<F> {
         self.arm(&mut entries);
     }
 
+    /// Sets the alarm for the first deadline.
     fn arm(&self, entries: &mut Entries<F>) {
-        let Some((&(first, _), _)) = entries.by_time.first_key_value() else {
-            return;
-        };
+        if let Some((&(first, _), _)) = entries.by_time.first_key_value() {
+            self.advance(entries, first);
+        }
+    }
+
+    /// Lets the alarm fire at `at`, unless it does so earlier.
+    fn advance(&self, entries: &mut Entries<F>, at: Instant) {
         // Cannot fail with the arguments of `set`; if it did, the next event would retry.
-        if first < entries.armed && self.alarm.set(first - self.clock.now()).is_ok() {
-            entries.armed = first;
+        if at < entries.armed && self.alarm.set(at - self.clock.now()).is_ok() {
+            entries.armed = at;
         }
     }
 }

@@ -119,6 +119,11 @@ class EndpointConfig(Part):
     """Whether the system may deliver several packets as one (GRO). It only joins packets with
     the same ECN marks. Default: yes.
     """
+    shards: int = 1
+    """The number of sockets over UDP, each with a task of its own that receives packets and runs
+    timers, so that a busy endpoint uses several processors; 0 is one for each processor. The
+    connections are distributed by their DCCP ports. It has no effect over IP. Default: 1.
+    """
     backlog: int = 1024
     """The most connections per listener that are in their handshake or waiting to be accepted;
     further Requests are answered with a Reset, "Too Busy". Default: 1024.

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use skywave_transport::dccp::{Connection, Datagram, SendError};
@@ -10,7 +9,7 @@ use skywave_units::Instant;
 
 use super::{Flow, FlowState, GATHER};
 use crate::error::ConnectionError;
-use crate::locked;
+use crate::sync::{Ordering, locked};
 
 /// The most datagrams taken from a connection at once, ahead of being read.
 const INBOX: usize = 32;

@@ -9,8 +9,7 @@
 mod application;
 
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use skywave_transport::dccp::{Connection, Datagram, Event, Origin, Role, State};
 use skywave_transport::{Driven, End as _};
@@ -22,10 +21,11 @@ use tracing::{Span, debug, info, info_span};
 
 use crate::closing::Place;
 use crate::error::ConnectionError;
-use crate::locked;
 use crate::memory::Share;
 use crate::path::{Key, route};
 use crate::qlog::{Log, Logged};
+use crate::shard::Shard;
+use crate::sync::{AtomicU32, Mutex, locked};
 use crate::{mailbox, shared};
 
 /// Where connections wait to be accepted.
@@ -44,6 +44,8 @@ pub(crate) struct Flow {
     pub(crate) id: u64,
     pub(crate) key: Key,
     pub(crate) shared: Arc<Shared>,
+    /// The shard that sends its packets and runs its timers. Any may deliver packets to it.
+    shard: usize,
     /// The queue in which it waits to be accepted.
     mailbox: Option<Arc<Mailbox>>,
     /// Its identity in what is logged.
@@ -114,7 +116,7 @@ impl Flow {
         mut connection: Connection,
         mtu: Option<u32>,
     ) -> Arc<Self> {
-        let lower_headers = key.path.lower_headers(shared.socket.encapsulation);
+        let lower_headers = key.path.lower_headers(shared.local.encapsulation);
         let now = shared.clock.now();
         connection.set_path(now, mtu.unwrap_or(u32::MAX), lower_headers);
         let id = shared.next_id();
@@ -154,6 +156,7 @@ impl Flow {
                 peer_port = key.remote_port,
             ),
             shared: Arc::clone(shared),
+            shard: shared.home(&key),
             mailbox,
             state: Mutex::new(state),
             uses: AtomicU32::new(0),
@@ -161,6 +164,10 @@ impl Flow {
             writable: Notify::new(),
             changed: Notify::new(),
         })
+    }
+
+    fn shard(&self) -> &Shard<Self> {
+        &self.shared.shards[self.shard]
     }
 
     /// Delivers arrived packets by calling `receive`; [`answer`](Self::answer) must follow. Returns
@@ -221,11 +228,11 @@ impl Flow {
         let mut state = locked(&self.state);
         // The entry that caused this call is no longer among the timers.
         let registered = state.registered.take();
-        self.shared.timers.set(self.id, self, registered, None);
+        self.shard().timers.set(self.id, self, registered, None);
         let (_, news) = self.drive(&mut state, now, |connection| {
             connection.expire(now);
             if connection.wants_local_mtu()
-                && let Ok(route) = route(self.shared.socket.bound(), self.key.path.peer)
+                && let Ok(route) = route(self.shared.local.bound(), self.key.path.peer)
             {
                 // The route may remember what an ICMP report for anyone claimed.
                 let mtu = route.mtu.max(connection.path_mtu());
@@ -276,7 +283,7 @@ impl Flow {
         state.is_over = true;
         state.log = None;
         if let Some(before) = state.registered.take() {
-            self.shared.timers.set(self.id, self, Some(before), None);
+            self.shard().timers.set(self.id, self, Some(before), None);
         }
         drop(state);
         self.withdraw();
@@ -340,19 +347,19 @@ impl Flow {
         let FlowState {
             connection, log, ..
         } = state;
-        let (answer, is_drained) = connection.apply(now, action, |mut drain| {
-            let is_drained = self.shared.sender.send_all(
-                &self.shared.socket,
-                &self.key.path,
-                &self.shared.counters,
-                |outlet| match log {
-                    None => drain.transmit_all(outlet),
-                    Some(log) => drain.transmit_all(&mut Logged { outlet, log, now }),
-                },
-            );
-            // `settle` finishes the drain, or the driver does once the socket has room.
-            drain.postpone().map(|()| is_drained)
-        });
+        let (answer, is_drained) =
+            connection.apply(now, action, |mut drain| {
+                let Shard { sender, socket, .. } = self.shard();
+                let is_drained =
+                    sender.send_all(socket, &self.key.path, &self.shared.counters, |outlet| {
+                        match log {
+                            None => drain.transmit_all(outlet),
+                            Some(log) => drain.transmit_all(&mut Logged { outlet, log, now }),
+                        }
+                    });
+                // `settle` finishes the drain, or the driver does once the socket has room.
+                drain.postpone().map(|()| is_drained)
+            });
         let news = if is_drained {
             self.settle(state, now)
         } else {
@@ -365,7 +372,7 @@ impl Flow {
 
     fn leave_to_driver(self: &Arc<Self>, state: &mut FlowState) {
         if !core::mem::replace(&mut state.is_pending, true) {
-            self.shared.defer(Arc::clone(self));
+            self.shard().pending.defer(Arc::clone(self));
         }
     }
 
@@ -447,12 +454,12 @@ impl Flow {
                 }
             }
             if let Some(before) = state.registered.take() {
-                self.shared.timers.set(self.id, self, Some(before), None);
+                self.shard().timers.set(self.id, self, Some(before), None);
             }
         } else if let Some(at) = deadline
             && state.registered.is_none_or(|registered| at < registered)
         {
-            self.shared
+            self.shard()
                 .timers
                 .set(self.id, self, state.registered, Some(at));
             state.registered = Some(at);

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use super::Progress;
+
+use crate::sync::Ordering::Relaxed;
 
 /// The most bytes kept in memory for a connection in its handshake.
 const HANDSHAKE: usize = 65_536;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,8 @@ use skywave_qlog::Trace;
 
 use super::output::Output;
 use super::{Begin, Entry, Progress, WAITING, Waiting, What};
+
+use crate::sync::{AtomicU64, Ordering::Relaxed};
 
 /// How often everything is written to the disk, and files of connections that are over are closed.
 const FLUSH: Duration = Duration::from_millis(100);

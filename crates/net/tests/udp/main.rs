@@ -14,6 +14,7 @@ mod liveness;
 mod many;
 mod qlog;
 mod relay;
+mod shards;
 mod snapshot;
 mod stranger;
 mod unaccepted;

@@ -1,0 +1,60 @@
+//! Connections that have left their sending to the driver, and how it is woken.
+
+use std::sync::Arc;
+use std::task::Waker;
+
+use crate::sync::{Mutex, locked};
+
+/// What a driver has to send for connections, and its waker.
+#[derive(Debug)]
+pub(crate) struct Pending<F> {
+    flows: Mutex<Vec<Arc<F>>>,
+    driver: Mutex<Option<Waker>>,
+}
+
+impl<F> Default for Pending<F> {
+    fn default() -> Self {
+        Self {
+            flows: Mutex::default(),
+            driver: Mutex::default(),
+        }
+    }
+}
+
+impl<F> Pending<F> {
+    /// Lets the driver send what `flow` has queued.
+    pub(crate) fn defer(&self, flow: Arc<F>) {
+        let mut flows = locked(&self.flows);
+        flows.push(flow);
+        let is_first = flows.len() == 1;
+        drop(flows);
+        if is_first {
+            self.wake();
+        }
+    }
+
+    /// Takes the connections left to the driver.
+    pub(crate) fn take(&self, into: &mut Vec<Arc<F>>) {
+        core::mem::swap(&mut *locked(&self.flows), into);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        locked(&self.flows).is_empty()
+    }
+
+    /// Wakes the driver.
+    pub(crate) fn wake(&self) {
+        if let Some(waker) = &*locked(&self.driver) {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Sets the waker to use from now on. The driver calls it before it looks for work, so that work
+    /// which arrives later wakes it.
+    pub(crate) fn driven_by(&self, waker: &Waker) {
+        let mut driver = locked(&self.driver);
+        if !driver.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            *driver = Some(waker.clone());
+        }
+    }
+}
