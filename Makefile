@@ -16,7 +16,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop soak lint format conformance schema bench oracle fuzz fuzz-smoke deep deny features hostile golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -100,6 +100,15 @@ fuzz: | cargo ## Run each fuzz target for a minute (FUZZ_SECONDS), with the addr
 fuzz-smoke: | cargo ## Run each fuzz target for ten seconds.
 	fuzz/run 10
 
+cost: | cargo ## Compare the instructions that the worst known packets take with their budgets (needs valgrind).
+	cd fuzz && cargo bench --locked --quiet --bench cost
+
+cost-budgets: | cargo ## Write those budgets anew.
+	cd fuzz && cargo bench --locked --quiet --bench cost -- store
+
+cost-search: | cargo ## Look for the worst packets that `make fuzz` has found, and store them and their budgets.
+	cd fuzz && cargo bench --locked --quiet --bench cost -- search
+
 # What is too long for CI; each part may be run alone.
 deep: FUZZ_SECONDS = 300
 deep: SOAK_FOR = 20 min
@@ -114,8 +123,9 @@ features: $(REQUIREMENTS) | cargo ## Check each crate with each set of its featu
 	@command -v cargo-hack >/dev/null || cargo install --locked cargo-hack
 	cargo hack --workspace --feature-powerset --exclude-features default clippy --locked --quiet -- -D warnings
 
-hostile: | cargo ## Send 200,000 random connections over hostile paths.
+hostile: | cargo ## Send 200,000 random connections over hostile paths, and a million hostile packets to a socket.
 	SKYWAVE_CONNECTIONS=200000 cargo test --locked --quiet -p skywave-transport --test dccp chaos
+	SKYWAVE_PACKETS=1000000 cargo test --locked --quiet -p skywave-net --test hostile -- --nocapture
 
 golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
 	$(BIN)/python -m skywave.papers golden

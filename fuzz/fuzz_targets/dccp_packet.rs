@@ -1,39 +1,6 @@
-//! Any bytes are a DCCP packet or an error, and what was parsed is emitted and parsed the same.
-
 #![no_main]
 
-use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
-use skywave_wire::dccp::{EmitError, Packet};
-use skywave_wire::{AddressPair, Checksum};
+use skywave_fuzz::packet;
 
-fuzz_target!(|data: &[u8]| {
-    let bytes = Bytes::copy_from_slice(data);
-    let packet = match Packet::parse(&bytes, Checksum::Ignored) {
-        Ok(packet) => packet,
-        Err(error) => {
-            assert!(error.offset() <= bytes.len());
-            return;
-        }
-    };
-    let _ = packet.to_string();
-    let _ = packet.verify_data_checksum();
-    let pair = AddressPair::V6 {
-        source: [1; 16].into(),
-        destination: [2; 16].into(),
-    };
-    for checksum in [Checksum::Ignored, Checksum::Over(pair)] {
-        match packet.to_bytes(checksum) {
-            Ok(again) => {
-                assert_eq!(again.len(), packet.encoded_len());
-                // All but reserved bits and the checksum: options and data to the last bit.
-                let fixed = packet.kind.packet_type().fixed_header_len(packet.extended);
-                assert_eq!(again[fixed..], bytes[fixed..]);
-                assert_eq!(Packet::parse(&again, checksum).as_ref(), Ok(&packet));
-            }
-            // What may be received but not sent.
-            Err(EmitError::ListenFields | EmitError::PacketTooLong { .. }) => {}
-            Err(error) => panic!("{packet} was received but cannot be sent: {error}"),
-        }
-    }
-});
+fuzz_target!(|data: &[u8]| packet::fuzz(data));

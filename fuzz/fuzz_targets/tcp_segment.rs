@@ -1,34 +1,6 @@
-//! Any bytes are a TCP segment or an error, and what was parsed is emitted and parsed the same.
-
 #![no_main]
 
-use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
-use skywave_wire::tcp::{EmitError, Segment};
-use skywave_wire::{AddressPair, Checksum};
+use skywave_fuzz::segment;
 
-fuzz_target!(|data: &[u8]| {
-    let bytes = Bytes::copy_from_slice(data);
-    let segment = match Segment::parse(&bytes, Checksum::Ignored) {
-        Ok(segment) => segment,
-        Err(error) => {
-            assert!(error.offset() <= bytes.len());
-            return;
-        }
-    };
-    let _ = segment.to_string();
-    let pair = AddressPair::V4 {
-        source: [1; 4].into(),
-        destination: [2; 4].into(),
-    };
-    for checksum in [Checksum::Ignored, Checksum::Over(pair)] {
-        match segment.to_bytes(checksum) {
-            Ok(again) => {
-                assert_eq!(again.len(), segment.encoded_len());
-                assert_eq!(Segment::parse(&again, checksum).as_ref(), Ok(&segment));
-            }
-            Err(EmitError::SegmentTooLong { .. }) => {}
-            Err(error) => panic!("{segment} was received but cannot be sent: {error}"),
-        }
-    }
-});
+fuzz_target!(|data: &[u8]| segment::fuzz(data));

@@ -83,7 +83,7 @@ class Client:
         self._rng = np.random.default_rng(given["seed"])
         self._numbers = count(given["seed"] << 32)
         self._crew = Crew()
-        self._open: dict[int, aio.Connection] = {}
+        self._open: dict[int, tuple[aio.Connection, Life]] = {}
         self._blocking = net.Endpoint.udp(f"{HOST}:0")
         self.endpoint = aio.Endpoint(self._blocking)
         self._is_quiet = threading.Event()
@@ -115,8 +115,10 @@ class Client:
         self._is_quiet.set()
 
     async def close(self) -> None:
-        """End everything."""
+        """End everything; say what has not ended by itself."""
         self.be_quiet()
+        for connection, life in self._open.values():
+            complain(TimeoutError(f"not over: {connection}, {life}, {connection.stats()}"))
         with suppress(TimeoutError):
             await self.endpoint.close(timeout_s=CLOSE_S)
         await self._crew.stop(CLOSE_S)
@@ -146,7 +148,7 @@ class Client:
         connection = await self._connect(endpoint, life)
         if connection is not None:
             number = next(self._numbers)
-            self._open[number] = connection
+            self._open[number] = connection, life
             try:
                 report = await self._talk(connection, number, life)
             finally:

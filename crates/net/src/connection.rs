@@ -232,8 +232,7 @@ impl Connection {
         loop {
             let sent = flow.writable.notified();
             let end = flow.end();
-            // What an abnormal end discards was not sent.
-            if flow.is_flushed() && matches!(end, None | Some(ConnectionError::Closed)) {
+            if flow.is_flushed() && (end.is_none() || flow.discarded() == 0) {
                 return Ok(());
             }
             if let Some(end) = end {

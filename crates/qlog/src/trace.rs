@@ -292,7 +292,7 @@ impl<W: Write> Trace<W> {
 /// The whole number of a packet that may state only its low 24 bits.
 fn extended(seq: SeqNo, is_short: bool, latest: Option<SeqNo>) -> SeqNo {
     match latest {
-        Some(latest) if is_short => SeqNo::extend24(seq.get() as u32, latest),
+        Some(latest) if is_short => SeqNo::extend(seq.get() as u32, latest),
         _ => seq,
     }
 }

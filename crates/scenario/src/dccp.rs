@@ -64,6 +64,10 @@ pub struct DccpSpec {
     pub short_seqnos: Option<bool>,
     /// Whether to use ECN. Required by CCIDs that write their own codes into the ECN field.
     pub ecn: bool,
+    /// Whether the sender skips a sequence number now and then, to catch receivers that acknowledge
+    /// packets before they have arrived, as sockets do. It concerns CCIDs whose receivers say what
+    /// has arrived, such as CCID 2.
+    pub detect_optimistic_acks: bool,
     /// The initial Ack Ratio (RFC 4340 section 11.3), at least 1.
     #[schemars(extend("x-unit" = "packets"))]
     pub ack_ratio: u16,
@@ -106,6 +110,7 @@ impl Default for DccpSpec {
             send_queue: None,
             short_seqnos: None,
             ecn: true,
+            detect_optimistic_acks: false,
             ack_ratio: 2,
             min_ack_ratio: None,
             reductions: None,

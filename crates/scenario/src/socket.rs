@@ -60,6 +60,10 @@ pub struct SocketSpec {
     pub receive_queue_bytes: Bytes,
     /// Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12).
     pub ecn: bool,
+    /// Whether to end connections with a receiver that acknowledges packets before they have arrived,
+    /// which makes a sender too fast. The sender skips a sequence number now and then to find out.
+    /// Only receivers under CCID 2, 251 and the like say what has arrived.
+    pub detect_optimistic_acks: bool,
     /// How much data the checksum covers, as CsCov: 0 for all, n > 0 for (n - 1) * 4 bytes; at most
     /// 15 (RFC 4340 section 9.2).
     #[schemars(extend("x-unit" = "1"))]
@@ -103,6 +107,7 @@ impl Default for SocketSpec {
             send_queue_bytes: Bytes::new(config.send_queue_bytes as u64),
             receive_queue_bytes: Bytes::new(config.receive_queue_bytes as u64),
             ecn: !config.ecn_incapable,
+            detect_optimistic_acks: config.detect_optimistic_acks,
             checksum_coverage: config.checksum_coverage,
             minimum_checksum_coverage: config.minimum_checksum_coverage,
             data_checksum: config.send_data_checksum,
@@ -253,6 +258,7 @@ impl SocketSpec {
             send_queue_bytes: bytes(self.send_queue_bytes),
             receive_queue_bytes: bytes(self.receive_queue_bytes),
             ecn_incapable: !self.ecn,
+            detect_optimistic_acks: self.detect_optimistic_acks,
             checksum_coverage: self.checksum_coverage,
             minimum_checksum_coverage: self.minimum_checksum_coverage,
             send_data_checksum: self.data_checksum,

@@ -63,6 +63,11 @@ class Config(Part):
     """The most data that may wait to be read; more is dropped as with `receive_queue`."""
     ecn: bool = True
     """Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12)."""
+    detect_optimistic_acks: bool = True
+    """Whether to end connections with a receiver that acknowledges packets before they have
+    arrived, which makes a sender too fast. The sender skips a sequence number now and then to
+    find out. Only receivers under CCID 2, 251 and the like say what has arrived.
+    """
     checksum_coverage: int = 0
     """How much data the checksum covers, as CsCov: 0 for all, n > 0 for (n - 1) * 4 bytes; at
     most 15 (RFC 4340 section 9.2).

@@ -561,6 +561,11 @@ class Dccp(Part):
     """
     ecn: bool = True
     """Whether to use ECN. Required by CCIDs that write their own codes into the ECN field."""
+    detect_optimistic_acks: bool = False
+    """Whether the sender skips a sequence number now and then, to catch receivers that
+    acknowledge packets before they have arrived, as sockets do. It concerns CCIDs whose
+    receivers say what has arrived, such as CCID 2.
+    """
     ack_ratio: int = 2
     """The initial Ack Ratio (RFC 4340 section 11.3), at least 1. In packets."""
     min_ack_ratio: int | None = None

@@ -158,6 +158,11 @@ impl Flow {
         !state.is_flushing
     }
 
+    /// The number of datagrams taken from the application and never sent.
+    pub(crate) fn discarded(&self) -> u64 {
+        self.look(|connection| connection.stats().counters.datagrams_discarded)
+    }
+
     /// Yields to other tasks now and then while one sends or reads endlessly.
     ///
     /// Queueing or dequeueing a datagram costs far less than a unit of a task's budget, and ending

@@ -4,8 +4,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, ListenError, Peer};
 use skywave_transport::dccp::State;
+use skywave_wire::dccp::Kind;
 
-use crate::{PORT, pair, peer, quick, soon};
+use crate::stranger::Stranger;
+use crate::{PORT, endpoint, pair, peer, quick, soon};
 
 #[tokio::test]
 async fn either_side_closes() {
@@ -151,4 +153,32 @@ async fn both_ip_versions() {
         assert_eq!(accepted.local_ip().to_canonical(), ip);
         assert_eq!(connected.peer_address().ip().to_canonical(), ip);
     }
+}
+
+/// The peer closes while data waits for its acknowledgements. What never left is counted, and
+/// `flush` does not say that it did.
+#[tokio::test]
+async fn what_an_end_discards_is_told() {
+    const COUNT: u64 = 100;
+    let server = endpoint();
+    let listener = server.listen(PORT, quick()).unwrap();
+    let target = server.local_address();
+    let connecting = tokio::task::spawn_blocking(move || {
+        let stranger = Stranger::of(target);
+        let ack = stranger.connect(1, &[]);
+        (stranger, ack)
+    });
+    let (stranger, ack) = soon(connecting).await.unwrap();
+    let connection = soon(listener.accept()).await.unwrap();
+    for _ in 0..COUNT {
+        connection.send("unheard").await.unwrap();
+    }
+    stranger.send(1, 3, Kind::Close { ack }, &[]);
+    assert_eq!(soon(connection.flush()).await, Err(ConnectionError::Closed));
+    let counters = connection.stats().counters;
+    assert!(counters.datagrams_discarded > 0);
+    assert_eq!(
+        counters.data_packets_sent + counters.datagrams_discarded,
+        COUNT
+    );
 }

@@ -1,14 +1,16 @@
 //! The tokio runtime of this process, and waiting on it from Python: blocking, and with asyncio.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::mem::forget;
 use std::pin::Pin;
 use std::process;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
+use pyo3::types::{PyCFunction, PyDict, PyTuple};
 use pyo3_async_runtimes::TaskLocals;
 use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -20,24 +22,54 @@ use super::process::check;
 /// How often a blocking call checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
 
+/// Whether the interpreter ends. What a runtime's threads do in Python, they do with this locked for
+/// reading.
+type IsEnding = RwLock<bool>;
+
+thread_local! {
+    /// That of the runtime to which this thread belongs.
+    static IS_ENDING: Cell<Option<&'static IsEnding>> = const { Cell::new(None) };
+}
+
 /// The process that has started a runtime, and the runtime. It is locked only with the interpreter
 /// held, as `os.fork` holds it, so that a fork never inherits it locked.
 static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
 
 /// Returns the runtime of this process, and starts it if need be: a fork inherits that of its
 /// parent without its threads.
-pub(super) fn runtime(_held: Python<'_>) -> PyResult<&'static Runtime> {
+pub(super) fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
     let mut current = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     let here = process::id();
     match *current {
         Some((opener, runtime)) if opener == here => Ok(runtime),
         _ => {
-            let started = Builder::new_multi_thread().enable_all().build()?;
+            let is_ending: &IsEnding = Box::leak(Box::default());
+            let started = Builder::new_multi_thread()
+                .enable_all()
+                .on_thread_start(|| IS_ENDING.set(Some(is_ending)))
+                .build()?;
             let runtime: &Runtime = Box::leak(Box::new(started));
+            leave_at_exit(py, is_ending)?;
             *current = Some((here, runtime));
             Ok(runtime)
         }
     }
+}
+
+/// Keeps the runtime's threads out of the interpreter once it ends. Python kills a thread that enters
+/// then, which a thread of Rust does not survive, nor does its process.
+fn leave_at_exit(py: Python<'_>, is_ending: &'static IsEnding) -> PyResult<()> {
+    let here = process::id();
+    let leave = move |arguments: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
+        // A fork inherits this call, and perhaps the lock, which no thread of it would release.
+        if process::id() == here {
+            let leave = || *is_ending.write().unwrap_or_else(PoisonError::into_inner) = true;
+            arguments.py().detach(leave);
+        }
+    };
+    let leave = PyCFunction::new_closure(py, None, None, leave)?;
+    py.import("atexit")?.call_method1("register", (leave,))?;
+    Ok(())
 }
 
 /// Waits for `future` with the interpreter released, and handles signals.
@@ -137,7 +169,15 @@ impl generic::Runtime for Tokio {
     where
         F: FnOnce() + Send + 'static,
     {
-        Self::handle().spawn_blocking(work)
+        Self::handle().spawn_blocking(|| {
+            let read =
+                |lock: &'static IsEnding| lock.read().unwrap_or_else(PoisonError::into_inner);
+            // Held until the work is done.
+            let is_ending = IS_ENDING.get().map(read);
+            if is_ending.as_deref() != Some(&true) {
+                work();
+            }
+        })
     }
 }
 

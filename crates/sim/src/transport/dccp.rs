@@ -108,6 +108,7 @@ pub(super) fn config(
         },
         allow_short_seqnos: spec.short_seqnos.unwrap_or(base.allow_short_seqnos),
         ecn_incapable: !spec.ecn,
+        detect_optimistic_acks: spec.detect_optimistic_acks,
         ack_ratio: spec.ack_ratio,
         mps: datagram as u32,
         send_queue: spec

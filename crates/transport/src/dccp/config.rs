@@ -76,6 +76,11 @@ pub struct Config {
     /// Whether data packets carry a random ECN nonce, ECT(0) or ECT(1) (section 12.2). RFC 8311
     /// section 6 restricts this to experiments; without it they carry ECT(0). Default: no.
     pub ecn_nonces: bool,
+    /// Whether to skip a sequence number now and then, which a peer that acknowledges packets before
+    /// they have arrived acknowledges too. A peer caught twice is reset with code 11, "Aggression
+    /// Penalty" (section 12.3). It concerns CCIDs whose receivers name packets, such as CCID 2. Honest
+    /// peers lose nothing: to them the number is that of a lost packet without data. Default: yes.
+    pub detect_optimistic_acks: bool,
     /// The initial Ack Ratio, in data packets per acknowledgement (section 11.3); the CCID may
     /// change it. At least 1. Default: 2.
     pub ack_ratio: u16,
@@ -207,6 +212,7 @@ impl Default for Config {
             ecn_incapable: false,
             ecn_validation: true,
             ecn_nonces: false,
+            detect_optimistic_acks: true,
             ack_ratio: 2,
             send_ack_vector: true,
             request_ndp_count: false,

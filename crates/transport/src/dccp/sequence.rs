@@ -1,27 +1,32 @@
 //! Sequence and acknowledgement numbers of a connection, and the sequence-validity checks (RFC 4340
 //! section 7).
 
-use skywave_wire::dccp::{PacketType, SeqNo};
+use skywave_wire::dccp::{Circular, PacketType};
 
-/// Sequence windows are smaller than this (section 7.5.2: Wmax = 2^46 - 1). A connection whose
-/// numbers have advanced by more is no longer "at the beginning".
-const LONG_WAY: i64 = 1 << 46;
+/// Wmax, the largest Sequence Window (section 7.5.2).
+pub(crate) const SEQUENCE_WINDOW_MAX: u64 = window_max(48);
 
-/// The sequence number variables of section 7.1, and OSR of section 8.5.
+/// Wmax for numbers of `bits` bits: a quarter of them.
+const fn window_max(bits: u32) -> u64 {
+    (1 << (bits - 2)) - 1
+}
+
+/// The sequence number variables of section 7.1, and OSR of section 8.5. Numbers have 48 bits; tests
+/// also use 8.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SequenceNumbers {
+pub(crate) struct SequenceNumbers<const BITS: u32 = 48> {
     /// Initial Sequence Number Sent.
-    pub(crate) iss: SeqNo,
+    pub(crate) iss: Circular<BITS>,
     /// Initial Sequence Number Received.
-    pub(crate) isr: SeqNo,
+    pub(crate) isr: Circular<BITS>,
     /// Greatest Sequence Number Sent.
-    pub(crate) gss: SeqNo,
+    pub(crate) gss: Circular<BITS>,
     /// Greatest Sequence Number Received on an acknowledgeable packet.
-    pub(crate) gsr: SeqNo,
+    pub(crate) gsr: Circular<BITS>,
     /// Greatest Acknowledgement Number Received on any packet but a Sync.
-    pub(crate) gar: SeqNo,
+    pub(crate) gar: Circular<BITS>,
     /// First sequence number received in OPEN state.
-    pub(crate) osr: Option<SeqNo>,
+    pub(crate) osr: Option<Circular<BITS>>,
     /// Whether SWL must not fall below ISR: only at the beginning (section 7.5.1).
     clamp_to_isr: bool,
     /// Whether AWL must not fall below ISS: only at the beginning.
@@ -37,14 +42,14 @@ pub(crate) struct Windows {
     pub(crate) acknowledgement: u64,
 }
 
-impl SequenceNumbers {
+impl<const BITS: u32> SequenceNumbers<BITS> {
     /// Creates the variables of an endpoint whose first packet will be `iss`.
-    pub(crate) const fn new(iss: SeqNo) -> Self {
+    pub(crate) const fn new(iss: Circular<BITS>) -> Self {
         Self {
             iss,
-            isr: SeqNo::ZERO,
+            isr: Circular::ZERO,
             gss: iss.previous(),
-            gsr: SeqNo::ZERO,
+            gsr: Circular::ZERO,
             gar: iss,
             osr: None,
             clamp_to_isr: true,
@@ -54,7 +59,7 @@ impl SequenceNumbers {
 
     /// Sets the peer's first sequence number (steps 3 and 4 of section 8.5), so that its packet,
     /// even a Reset, passes the checks of step 6.
-    pub(crate) const fn start_receiving(&mut self, isr: SeqNo) {
+    pub(crate) const fn start_receiving(&mut self, isr: Circular<BITS>) {
         self.isr = isr;
         self.gsr = isr.previous();
         self.clamp_to_isr = true;
@@ -62,7 +67,7 @@ impl SequenceNumbers {
 
     /// Returns the next number for a packet to send. Every packet uses one, whatever its type
     /// (section 7.1).
-    pub(crate) const fn take_next(&mut self) -> SeqNo {
+    pub(crate) const fn take_next(&mut self) -> Circular<BITS> {
         self.take(1);
         self.gss
     }
@@ -70,13 +75,11 @@ impl SequenceNumbers {
     /// Skips the next `count` numbers.
     pub(crate) const fn take(&mut self, count: u64) {
         self.gss = self.gss.add(count);
-        if self.gss.distance_from(self.iss) > LONG_WAY {
-            self.clamp_to_iss = false;
-        }
+        self.clamp_to_iss &= is_at_beginning(self.gss, self.iss);
     }
 
     /// SWL.
-    pub(crate) const fn swl(&self, windows: Windows) -> SeqNo {
+    pub(crate) const fn swl(&self, windows: Windows) -> Circular<BITS> {
         let low = self.gsr.add(1).sub(windows.sequence / 4);
         if self.clamp_to_isr {
             low.max(self.isr)
@@ -86,13 +89,13 @@ impl SequenceNumbers {
     }
 
     /// SWH.
-    pub(crate) const fn swh(&self, windows: Windows) -> SeqNo {
+    pub(crate) const fn swh(&self, windows: Windows) -> Circular<BITS> {
         // W <= 2^46 - 1, so 3W does not overflow; a larger W saturates instead of wrapping.
         self.gsr.add(windows.sequence.saturating_mul(3).div_ceil(4))
     }
 
     /// AWL.
-    pub(crate) const fn awl(&self, windows: Windows) -> SeqNo {
+    pub(crate) const fn awl(&self, windows: Windows) -> Circular<BITS> {
         let low = self.gss.add(1).sub(windows.acknowledgement);
         if self.clamp_to_iss {
             low.max(self.iss)
@@ -102,12 +105,12 @@ impl SequenceNumbers {
     }
 
     /// AWH.
-    pub(crate) const fn awh(&self) -> SeqNo {
+    pub(crate) const fn awh(&self) -> Circular<BITS> {
         self.gss
     }
 
     /// Whether `ack` lies in [AWL, AWH].
-    pub(crate) const fn ack_in_window(&self, ack: SeqNo, windows: Windows) -> bool {
+    pub(crate) const fn ack_in_window(&self, ack: Circular<BITS>, windows: Windows) -> bool {
         is_between(ack, self.awl(windows), self.awh())
     }
 
@@ -115,8 +118,8 @@ impl SequenceNumbers {
     /// table applies if the connection is `active`.
     pub(crate) const fn sync_is_valid(
         &self,
-        seq: SeqNo,
-        ack: SeqNo,
+        seq: Circular<BITS>,
+        ack: Circular<BITS>,
         windows: Windows,
         active: bool,
     ) -> bool {
@@ -130,8 +133,8 @@ impl SequenceNumbers {
     pub(crate) const fn is_valid(
         &self,
         packet: PacketType,
-        seq: SeqNo,
-        ack: Option<SeqNo>,
+        seq: Circular<BITS>,
+        ack: Option<Circular<BITS>>,
         windows: Windows,
     ) -> bool {
         let ends_connection = matches!(
@@ -151,29 +154,60 @@ impl SequenceNumbers {
     }
 
     /// Updates GSR with the sequence number of a valid packet.
-    pub(crate) const fn update_gsr(&mut self, seq: SeqNo) {
+    pub(crate) const fn update_gsr(&mut self, seq: Circular<BITS>) {
         self.gsr = self.gsr.max(seq);
-        if self.gsr.distance_from(self.isr) > LONG_WAY {
-            self.clamp_to_isr = false;
-        }
+        self.clamp_to_isr &= is_at_beginning(self.gsr, self.isr);
     }
 
     /// Updates GAR with the acknowledgement number of a valid packet that is not a Sync.
-    pub(crate) const fn update_gar(&mut self, ack: SeqNo) {
+    pub(crate) const fn update_gar(&mut self, ack: Circular<BITS>) {
         self.gar = self.gar.max(ack);
     }
 }
 
 /// `low <= number <= high` in circular arithmetic. An interval whose ends have crossed is empty.
-const fn is_between(number: SeqNo, low: SeqNo, high: SeqNo) -> bool {
+const fn is_between<const BITS: u32>(
+    number: Circular<BITS>,
+    low: Circular<BITS>,
+    high: Circular<BITS>,
+) -> bool {
     !number.is_before(low) && !number.is_after(high)
 }
+
+/// Whether a connection whose numbers have advanced from `initial` to `greatest` is at its beginning:
+/// whether a window could still reach below `initial`. A Sync may move GSR by almost half of all
+/// numbers, so `initial` may next appear to lie ahead.
+const fn is_at_beginning<const BITS: u32>(
+    greatest: Circular<BITS>,
+    initial: Circular<BITS>,
+) -> bool {
+    // GSR is one before ISR until the first packet has been processed.
+    greatest.is_within(initial.previous(), initial.add(window_max(BITS)))
+}
+
+/// Keeps `number` (FGSR or FGSS) behind `greatest` (GSR or GSS), which may advance by more than half
+/// of all numbers until `number` is next compared with another (erratum 974 on section 6.6.4).
+pub(crate) const fn keep_behind<const BITS: u32>(
+    number: Circular<BITS>,
+    greatest: Circular<BITS>,
+) -> Circular<BITS> {
+    // Exactly half of all numbers apart, each is "before" the other.
+    if greatest.is_before(number) {
+        greatest.sub(window_max(BITS))
+    } else {
+        number
+    }
+}
+
+#[cfg(test)]
+mod exhaustive;
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use skywave_wire::dccp::SeqNo;
 
     const W100: Windows = Windows {
         sequence: 100,

@@ -252,8 +252,10 @@ pub struct Counters {
     pub bytes_received: u64,
     /// Datagrams given to the application's queue.
     pub datagrams_delivered: u64,
-    /// Datagrams that were accepted for sending, but discarded because the path turned out not to
-    /// carry packets of their size ([`Event::PathMtu`]).
+    /// Datagrams that were accepted for sending, but discarded: because the path turned out not to
+    /// carry packets of their size ([`Event::PathMtu`]), or because the connection ended, the peer
+    /// stopped listening, or [`Config::linger`](super::Config::linger) was over before they could be
+    /// sent.
     pub datagrams_discarded: u64,
     /// Datagrams received but dropped, each reported to the peer with a Drop Code.
     pub datagrams_dropped: u64,

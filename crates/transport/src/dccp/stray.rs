@@ -34,7 +34,7 @@ impl Strays {
         let seq = if packet.extended {
             seq
         } else {
-            SeqNo::new(seq.low24().into())
+            SeqNo::new(seq.short().into())
         };
         // A Packet Error quotes the packet's type (section 5.6).
         let data = match code {

@@ -4,7 +4,7 @@
 //! - [`chaos`]: thousands of connections over paths with all kinds of faults; [`plan`] draws them.
 //! - [`injection`] and [`replay`]: a [`stranger`] who sees nothing, and one who has seen
 //!   everything.
-//! - [`lies`] and [`garbage`]: a lying peer and its [`victim`].
+//! - [`lies`], [`optimistic`] and [`garbage`]: a lying peer and its [`victim`].
 //! - [`network`] and [`path`]: the network between two ends.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -18,6 +18,7 @@ mod lies;
 #[path = "../support/load_vectors.rs"]
 mod load_vectors;
 mod network;
+mod optimistic;
 mod path;
 mod plan;
 mod replay;

@@ -64,6 +64,7 @@ fn config(rng: &mut Xoshiro256PlusPlus) -> Config {
         },
         ecn_incapable: one_in(6, rng),
         ecn_nonces: one_in(4, rng),
+        detect_optimistic_acks: !one_in(4, rng),
         ack_ratio: rng.random_range(1..=8),
         request_ndp_count: one_in(2, rng),
         checksum_coverage: if one_in(3, rng) {

@@ -42,7 +42,7 @@ pub(crate) fn blind(to: Side, rng: &mut Xoshiro256PlusPlus) -> Packet {
         payload: Payload::from(b"injected".to_vec()),
     };
     if !packet.extended {
-        packet.seq = SeqNo::new(packet.seq.low24().into());
+        packet.seq = SeqNo::new(packet.seq.short().into());
     }
     packet
 }

@@ -46,7 +46,12 @@ pub(crate) fn confirm(side: FeatureSide, feature: u8, value: &[u8]) -> DccpOptio
 impl Victim {
     /// The state after a correct handshake. Numbers are always long.
     pub(crate) fn new(config: Config) -> Self {
-        let mut victim = Self::in_request(config);
+        Self::seeded(config, 1)
+    }
+
+    /// As [`new`](Self::new), with random numbers from `seed`.
+    pub(crate) fn seeded(config: Config, seed: u64) -> Self {
+        let mut victim = Self::in_request_seeded(config, seed);
         let agreed = [confirm(
             FeatureSide::Local,
             FeatureNumber::SEND_ACK_VECTOR.0,
@@ -61,8 +66,12 @@ impl Victim {
     }
 
     pub(crate) fn in_request(config: Config) -> Self {
+        Self::in_request_seeded(config, 1)
+    }
+
+    fn in_request_seeded(config: Config, seed: u64) -> Self {
         let now = Instant::ZERO + Duration::from_secs(1_000);
-        let client = Connection::client(config, CLIENT_PORT, SERVER_PORT, now, seeded(1));
+        let client = Connection::client(config, CLIENT_PORT, SERVER_PORT, now, seeded(seed));
         let mut victim = Self {
             end: Driven::new(client),
             now,

@@ -260,7 +260,7 @@ impl Packet {
         let second = if self.extended {
             type_x << 56 | self.seq.get()
         } else {
-            type_x << 56 | u64::from(self.seq.low24()) << 32
+            type_x << 56 | u64::from(self.seq.short()) << 32
         };
         let generic = (u128::from(first) << 64 | u128::from(second)).to_be_bytes();
         if self.extended {
@@ -272,7 +272,7 @@ impl Packet {
             if self.extended {
                 out.extend_from_slice(&ack.get().to_be_bytes());
             } else {
-                out.extend_from_slice(&ack.low24().to_be_bytes());
+                out.extend_from_slice(&ack.short().to_be_bytes());
             }
         }
         match self.kind {

@@ -30,4 +30,4 @@ pub use options::{
 pub use over_ip::IP_PROTOCOL;
 pub use packet::{Kind, Packet, PacketType, ResetCode, ServiceCode};
 pub use quoted::QuotedHeader;
-pub use sequence::SeqNo;
+pub use sequence::{Circular, SeqNo};

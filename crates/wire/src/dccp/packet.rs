@@ -174,7 +174,7 @@ impl Kind {
 ///
 /// If `extended` is false (X = 0; only Data, Ack and DataAck), the header has 24-bit numbers. `seq`
 /// and the acknowledgement number then contain only those 24 bits, and the receiving endpoint
-/// extends them ([`SeqNo::extend24`]).
+/// extends them ([`SeqNo::extend`]).
 ///
 /// The checksum is not a field: it is computed on encoding and verified on decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,34 +1,44 @@
-//! 48-bit circular sequence numbers (RFC 4340 sections 3.1 and 7).
+//! Circular sequence numbers (RFC 4340 sections 3.1 and 7).
 
 use core::fmt;
 
-/// A 48-bit sequence or acknowledgement number. Arithmetic and comparison are circular, modulo 2^48
-/// (RFC 4340 section 3.1).
-///
-/// There is deliberately no `Ord`: "later" is a relation between numbers less than 2^47 apart, not
-/// a total order. Use [`SeqNo::is_after`] and [`SeqNo::distance_from`].
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct SeqNo(u64);
+/// A 48-bit sequence or acknowledgement number.
+pub type SeqNo = Circular<48>;
 
-impl SeqNo {
-    /// 2^48.
-    pub const MODULUS: u64 = 1 << 48;
-    /// Sequence number zero.
+/// A number in a circular space of 2^`BITS`. Arithmetic and comparison are modulo 2^`BITS` (RFC
+/// 4340 section 3.1).
+///
+/// There is deliberately no `Ord`: "later" is a relation between numbers less than half the space
+/// apart, not a total order. Use [`is_after`](Self::is_after) and
+/// [`distance_from`](Self::distance_from).
+///
+/// On the wire, `BITS` is 48: [`SeqNo`]. A space of 8 bits is small enough to test every number.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Circular<const BITS: u32>(u64);
+
+impl<const BITS: u32> Circular<BITS> {
+    /// 2^`BITS`.
+    pub const MODULUS: u64 = 1 << BITS;
+    /// Number zero.
     pub const ZERO: Self = Self(0);
 
-    /// The low 48 bits of `value`.
+    /// The bits of a short number: half of all.
+    const SHORT_BITS: u32 = BITS / 2;
+    const SHORT_MASK: u64 = (1 << Self::SHORT_BITS) - 1;
+
+    /// The low `BITS` bits of `value`.
     pub const fn new(value: u64) -> Self {
         Self(value & (Self::MODULUS - 1))
     }
 
-    /// The number, below 2^48.
+    /// The number, below 2^`BITS`.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The low 24 bits, as in a short header.
-    pub const fn low24(self) -> u32 {
-        (self.0 & 0xff_ffff) as u32
+    /// The low half of the bits, as in a short header: 24 of 48.
+    pub const fn short(self) -> u32 {
+        (self.0 & Self::SHORT_MASK) as u32
     }
 
     /// The number after this one.
@@ -51,9 +61,11 @@ impl SeqNo {
         Self::new(self.0.wrapping_sub(count))
     }
 
-    /// How far `self` is ahead of `other`, in [-2^47, 2^47); negative if it is behind.
+    /// How far `self` is ahead of `other`; negative if it is behind. Of 48-bit numbers, in [-2^47,
+    /// 2^47).
     pub const fn distance_from(self, other: Self) -> i64 {
-        ((self.0.wrapping_sub(other.0) << 16) as i64) >> 16
+        let unused = u64::BITS - BITS;
+        ((self.0.wrapping_sub(other.0) << unused) as i64) >> unused
     }
 
     /// Whether `self` is later than `other`.
@@ -68,9 +80,7 @@ impl SeqNo {
 
     /// Whether `self` lies in the circular interval from `low` to `high`, inclusive.
     pub const fn is_within(self, low: Self, high: Self) -> bool {
-        let span = high.0.wrapping_sub(low.0) & (Self::MODULUS - 1);
-        let offset = self.0.wrapping_sub(low.0) & (Self::MODULUS - 1);
-        offset <= span
+        self.sub(low.0).0 <= high.sub(low.0).0
     }
 
     /// The later of the two.
@@ -78,17 +88,18 @@ impl SeqNo {
         if other.is_after(self) { other } else { self }
     }
 
-    /// Extends a 24-bit number to the nearest 48-bit number to `reference` (RFC 4340 section 7.6,
-    /// where `reference` is GSR for sequence numbers and GSS for acknowledgement numbers). Bits of
-    /// `short` above the 24th are ignored.
-    pub const fn extend24(short: u32, reference: Self) -> Self {
-        let short = (short & 0xff_ffff) as u64;
-        let low = reference.0 & 0xff_ffff;
-        let high = reference.0 >> 24;
+    /// Extends a short number to the nearest long number to `reference` (RFC 4340 section 7.6,
+    /// where `reference` is GSR for sequence numbers and GSS for acknowledgement numbers). Higher
+    /// bits of `short` are ignored.
+    pub const fn extend(short: u32, reference: Self) -> Self {
+        let short = short as u64 & Self::SHORT_MASK;
+        let low = reference.0 & Self::SHORT_MASK;
+        let high = reference.0 >> Self::SHORT_BITS;
         // "a (<) b" of section 7.6: (b - a) mod 2^24 <= 2^23. A distance of exactly 2^23 is both
         // ahead and behind; the ordinary comparison then decides, as in the RFC's pseudocode.
-        let ahead = short.wrapping_sub(low) & 0xff_ffff <= 0x80_0000;
-        let behind = low.wrapping_sub(short) & 0xff_ffff <= 0x80_0000;
+        let half = 1 << (Self::SHORT_BITS - 1);
+        let ahead = short.wrapping_sub(low) & Self::SHORT_MASK <= half;
+        let behind = low.wrapping_sub(short) & Self::SHORT_MASK <= half;
         let high = if ahead && short < low {
             high + 1
         } else if behind && low < short {
@@ -96,17 +107,17 @@ impl SeqNo {
         } else {
             high
         };
-        Self::new((high << 24) | short)
+        Self::new((high << Self::SHORT_BITS) | short)
     }
 }
 
-impl fmt::Debug for SeqNo {
+impl<const BITS: u32> fmt::Debug for Circular<BITS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{}", self.0)
     }
 }
 
-impl fmt::Display for SeqNo {
+impl<const BITS: u32> fmt::Display for Circular<BITS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }
@@ -159,17 +170,19 @@ mod tests {
         }
     }
 
-    /// Extend_Sequence_Number of RFC 4340 section 7.6, line by line.
-    fn extend_by_the_rfc(s: u32, reference: u64) -> u64 {
-        let (s, ref_low, ref_hi) = (u64::from(s), reference % (1 << 24), reference >> 24);
-        let circular_less = |a: u64, b: u64| (b + (1 << 24) - a) % (1 << 24) <= 1 << 23;
+    /// Extend_Sequence_Number of RFC 4340 section 7.6, line by line, with short numbers of
+    /// `BITS / 2` bits.
+    fn extend_by_the_rfc<const BITS: u32>(s: u32, reference: u64) -> u64 {
+        let short = 1 << (BITS / 2);
+        let (s, ref_low, ref_hi) = (u64::from(s), reference % short, reference / short);
+        let circular_less = |a: u64, b: u64| (b + short - a) % short <= short / 2;
         if circular_less(ref_low, s) && s < ref_low {
-            return (((ref_hi + 1) % (1 << 24)) << 24) | s;
+            return (ref_hi + 1) % short * short + s;
         }
         if circular_less(s, ref_low) && ref_low < s {
-            return (((ref_hi + (1 << 24) - 1) % (1 << 24)) << 24) | s;
+            return (ref_hi + short - 1) % short * short + s;
         }
-        (ref_hi << 24) | s
+        ref_hi * short + s
     }
 
     // D7.6-1
@@ -181,35 +194,102 @@ mod tests {
                 for high in [0, 1, 0x80_0000, 0xff_ffff] {
                     let reference = (high << 24) | u64::from(low);
                     assert_eq!(
-                        SeqNo::extend24(short, SeqNo::new(reference)).get(),
-                        extend_by_the_rfc(short, reference),
+                        SeqNo::extend(short, SeqNo::new(reference)).get(),
+                        extend_by_the_rfc::<48>(short, reference),
                         "{short:#x} near {reference:#x}"
                     );
                 }
             }
         }
-        assert_eq!(SeqNo::extend24(5, SeqNo::new(0xff_fff0)).get(), 0x100_0005);
+        assert_eq!(SeqNo::extend(5, SeqNo::new(0xff_fff0)).get(), 0x100_0005);
         assert_eq!(
-            SeqNo::extend24(0xff_fff0, SeqNo::new(0x100_0005)).get(),
+            SeqNo::extend(0xff_fff0, SeqNo::new(0x100_0005)).get(),
             0xff_fff0
         );
-        assert_eq!(SeqNo::extend24(0xff_fff0, SeqNo::new(5)).get(), LAST - 15);
+        assert_eq!(SeqNo::extend(0xff_fff0, SeqNo::new(5)).get(), LAST - 15);
+    }
+
+    /// The byte of a plain integer.
+    const fn byte(number: i64) -> Circular<8> {
+        Circular::new(number as u8 as u64)
+    }
+
+    // D3.1-3
+    #[test]
+    fn d3_1_3_all_of_8_bits_compare_as_plain_integers() {
+        for a in 1_000..1_256 {
+            for b in a - 127..=a + 127 {
+                let (x, y) = (byte(a), byte(b));
+                assert_eq!(y.distance_from(x), b - a, "{a} {b}");
+                assert_eq!(y.is_after(x), b > a, "{a} {b}");
+                assert_eq!(y.is_before(x), b < a, "{a} {b}");
+                assert_eq!(x.is_after(y), y.is_before(x), "{a} {b}");
+                assert_eq!(x.max(y), byte(a.max(b)), "{a} {b}");
+                assert_eq!(x == y, a == b, "{a} {b}");
+            }
+            // Half the space away, the RFC has no "later". No number is then later.
+            let (x, y) = (byte(a), byte(a + 128));
+            assert!(!x.is_after(y) && !y.is_after(x), "{a}");
+            assert_eq!(
+                (byte(a).next(), byte(a).previous()),
+                (byte(a + 1), byte(a - 1))
+            );
+            for count in 0..1_000 {
+                assert_eq!(byte(a).add(count), byte(a + count as i64));
+                assert_eq!(byte(a).sub(count), byte(a - count as i64));
+            }
+        }
+    }
+
+    // D3.1-3
+    #[test]
+    fn d3_1_3_all_intervals_of_8_bits_contain_what_plain_intervals_do() {
+        for low in 1_000..1_256 {
+            for high in low..low + 256 {
+                for number in low..low + 256 {
+                    assert_eq!(
+                        byte(number).is_within(byte(low), byte(high)),
+                        number <= high,
+                        "{number} in {low}..={high}"
+                    );
+                }
+            }
+        }
+    }
+
+    // D7.6-1
+    #[test]
+    fn d7_6_1_all_short_numbers_of_8_bits_extend_as_the_rfc_says() {
+        for reference in 1_000..1_256 {
+            for number in reference - 7..=reference + 7 {
+                let extended = Circular::extend(byte(number).short(), byte(reference));
+                assert_eq!(extended, byte(number), "near {reference}");
+            }
+            for short in 0..16 {
+                let near = byte(reference);
+                assert_eq!(
+                    Circular::extend(short, near).get(),
+                    extend_by_the_rfc::<8>(short, near.get()),
+                    "{short} near {near}"
+                );
+            }
+        }
     }
 
     proptest! {
         // D7.6-1
         #[test]
-        fn extend24_equals_the_rfc(short in 0u32..1 << 24, reference in 0..SeqNo::MODULUS) {
-            let extended = SeqNo::extend24(short, SeqNo::new(reference));
-            prop_assert_eq!(extended.get(), extend_by_the_rfc(short, reference));
-            prop_assert_eq!(extended.low24(), short);
+        fn extend_equals_the_rfc(short in 0u32..1 << 24, reference in 0..SeqNo::MODULUS) {
+            let extended = SeqNo::extend(short, SeqNo::new(reference));
+            prop_assert_eq!(extended.get(), extend_by_the_rfc::<48>(short, reference));
+            prop_assert_eq!(extended.short(), short);
             prop_assert!(extended.distance_from(SeqNo::new(reference)).abs() <= 1 << 23);
         }
 
         #[test]
-        fn extend24_finds_what_is_near(reference in 0..SeqNo::MODULUS, ahead in -0x7f_ffff..0x80_0000_i64) {
+        fn extend_finds_what_is_near(reference in 0..SeqNo::MODULUS, ahead in -0x7f_ffff..0x80_0000_i64) {
             let number = SeqNo::new(reference.wrapping_add_signed(ahead));
-            prop_assert_eq!(SeqNo::extend24(number.low24(), SeqNo::new(reference)), number);
+            prop_assert_eq!(SeqNo::extend(number.short(), SeqNo::new(reference)), number);
         }
 
         #[test]

@@ -138,9 +138,9 @@ pub(crate) fn dccp_packet() -> impl Strategy<Value = Packet> {
 /// Converts the packet to 24-bit numbers.
 pub(crate) fn shorten(packet: &mut Packet) {
     packet.extended = false;
-    packet.seq = SeqNo::new(packet.seq.low24().into());
+    packet.seq = SeqNo::new(packet.seq.short().into());
     match &mut packet.kind {
-        Kind::Ack { ack } | Kind::DataAck { ack } => *ack = SeqNo::new(ack.low24().into()),
+        Kind::Ack { ack } | Kind::DataAck { ack } => *ack = SeqNo::new(ack.short().into()),
         _ => {}
     }
 }

@@ -70,6 +70,12 @@ pub trait HcSender: fmt::Debug {
     /// ECN bits, the state of the reverse path.
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>);
 
+    /// Reports that the peer has acknowledged a packet that was never sent. The sender must react as
+    /// if a recent packet had been marked (RFC 4340 section 12.3).
+    fn on_false_ack(&mut self, now: Instant) {
+        let _ = now;
+    }
+
     /// Reports packets that arrived together. Equivalent to calling [`HcSender::on_received`] for
     /// each.
     fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {

@@ -49,3 +49,10 @@ pub struct Row {
     /// ends must be ECN-capable. `None` means ECN as in RFC 4340 section 12.
     pub data_ecn: Option<Ecn>,
 }
+
+impl Row {
+    /// Whether its receiver's acknowledgements say which packets have arrived.
+    pub(crate) const fn names_packets(&self) -> bool {
+        self.features.ack_vector || matches!(self.vector, VectorKind::Load)
+    }
+}

@@ -358,6 +358,10 @@ impl HcSender for Sender {
         }
     }
 
+    fn on_false_ack(&mut self, now: Instant) {
+        self.reduce_as_if_marked(now);
+    }
+
     fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
         self.ack_ratio.observe_train(train);
         self.peer_data_at = Some(now);

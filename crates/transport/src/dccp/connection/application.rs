@@ -124,6 +124,12 @@ impl Connection {
         }
     }
 
+    /// Discards what has not been sent.
+    pub(super) fn discard_queued(&mut self) {
+        self.counters.datagrams_discarded += self.send_queue.len() as u64;
+        self.send_queue = Queue::default();
+    }
+
     /// Ends the connection immediately with a Reset, code 2 ("Aborted"), and discards queued data.
     pub fn abort(&mut self, now: Instant) {
         match self.state {

@@ -324,8 +324,8 @@ impl Connection {
 /// Keeps only the low 24 bits of the sequence numbers (section 7.6).
 fn shorten(packet: &mut Packet) {
     packet.extended = false;
-    packet.seq = SeqNo::new(packet.seq.low24().into());
+    packet.seq = SeqNo::new(packet.seq.short().into());
     if let Kind::Ack { ack } | Kind::DataAck { ack } = &mut packet.kind {
-        *ack = SeqNo::new(ack.low24().into());
+        *ack = SeqNo::new(ack.short().into());
     }
 }

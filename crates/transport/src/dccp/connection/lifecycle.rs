@@ -7,8 +7,9 @@ use skywave_wire::dccp::{Packet, ResetCode, SeqNo, ServiceCode};
 use super::transmit::Outbox;
 use super::{Connection, Role, State};
 use crate::dccp::ccid::{HcReceiver, HcSender};
-use crate::dccp::features::{Feature, Location, SEQUENCE_WINDOW_MAX};
+use crate::dccp::features::{Feature, Location};
 use crate::dccp::liveness::{Liveness, Verdict};
+use crate::dccp::sequence::SEQUENCE_WINDOW_MAX;
 use crate::dccp::timer::Timer;
 use crate::dccp::{Event, Origin};
 
@@ -147,6 +148,7 @@ impl Connection {
         self.features.repeat_confirms(false);
         self.cookies = Box::default();
         self.waits_for_open = false;
+        self.start_skipping();
         self.backoff.reset();
         self.timers.stop(Timer::Retransmit);
         self.timers.stop(Timer::GiveUp);
@@ -242,7 +244,7 @@ impl Connection {
     fn enter_ending(&mut self, now: Instant, state: State) {
         self.state = state;
         self.closing = true;
-        self.send_queue = Default::default();
+        self.discard_queued();
         self.outbox = Outbox {
             ending: true,
             sync_ack: self.outbox.sync_ack,
@@ -270,7 +272,7 @@ impl Connection {
 
     fn tear_down(&mut self) {
         self.closing = true;
-        self.send_queue = Default::default();
+        self.discard_queued();
         self.outbox = Outbox::default();
         self.timers.stop_all();
     }
@@ -400,7 +402,7 @@ impl Connection {
                 }
                 Timer::TimeWait => self.enter_closed(),
                 Timer::Linger => {
-                    self.send_queue = Default::default();
+                    self.discard_queued();
                     if self.closing && self.is_established() {
                         self.finish_closing(now);
                     }

@@ -12,6 +12,7 @@
 //! - [`quick_start`]: Quick-Start requests and responses;
 //! - [`transmit`]: chooses the next packet to send;
 //! - [`compose`]: builds it;
+//! - [`optimistic`]: sequence numbers skipped to catch optimistic acknowledgements;
 //! - [`lifecycle`]: state transitions, timers, closing.
 
 mod application;
@@ -20,6 +21,7 @@ mod deliver;
 mod discovery;
 mod ecn;
 mod lifecycle;
+mod optimistic;
 mod options;
 mod path;
 mod quick_start;
@@ -40,6 +42,7 @@ use skywave_wire::{Ecn, Payload};
 use self::discovery::PathDiscovery;
 use self::ecn::EcnPath;
 use self::lifecycle::Handshake;
+use self::optimistic::SkippedNumbers;
 use self::path::EarlierPaths;
 pub use self::train::{Outlet, Train};
 use self::transmit::Outbox;
@@ -125,6 +128,8 @@ pub struct Connection {
     events: VecDeque<Event>,
     /// The number of consecutive non-data packets sent last (section 7.7).
     non_data_run: u64,
+    /// Present once the connection is open, if numbers are skipped.
+    skipped: Option<Box<SkippedNumbers>>,
     echo: Option<PendingEcho>,
     /// Present after a datagram was dropped.
     dropped: Option<Box<DataDropped>>,
@@ -169,9 +174,9 @@ pub(in crate::dccp) enum RequestData {
 impl Connection {
     /// Creates a client that connects to `remote_port`. Its first packet is a Request.
     ///
-    /// `rng` draws the initial sequence number and ECN nonces. Seed it from a source that an
-    /// attacker cannot guess, if attackers are possible (RFC 4340 section 7.2). If the same
-    /// addresses and ports are reused within four minutes, a random initial sequence number
+    /// `rng` draws the initial sequence number, ECN nonces, and the numbers to skip. Seed it from a
+    /// source that an attacker cannot guess, if attackers are possible (RFC 4340 section 7.2). If the
+    /// same addresses and ports are reused within four minutes, a random initial sequence number
     /// overlaps the old ones with a probability of about W / 2^47.
     pub fn client(
         config: impl Into<Arc<Config>>,
@@ -298,6 +303,7 @@ impl Connection {
             receive_queue: Queue::default(),
             events: VecDeque::new(),
             non_data_run: 0,
+            skipped: None,
             echo: None,
             dropped: None,
             quick_start,

@@ -109,7 +109,7 @@ impl Connection {
         let seq = if quoted.extended {
             quoted.seq
         } else {
-            SeqNo::extend24(quoted.seq.low24(), self.seq.gss)
+            SeqNo::extend(quoted.seq.short(), self.seq.gss)
         };
         let has_sent = (State::Request..=State::Closing).contains(&self.state);
         has_sent && is_ours && self.seq.ack_in_window(seq, self.windows())

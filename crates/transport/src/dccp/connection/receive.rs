@@ -12,7 +12,6 @@ use skywave_wire::dccp::{Kind, OptionList, Packet, PacketType, ResetCode, SeqNo,
 use super::{Connection, Role, State};
 use crate::dccp::ackvec::{Vector, vectors};
 use crate::dccp::ccid::{HcReceiver, HcSender, ReceivedPacket};
-use crate::dccp::queue::Queue;
 use crate::dccp::{Event, Origin};
 
 /// Whether to continue with the next step.
@@ -178,9 +177,9 @@ impl Connection {
             if !self.features.peer.allow_short_seqnos {
                 return self.ignore();
             }
-            packet.seq = SeqNo::extend24(packet.seq.low24(), self.seq.gsr);
+            packet.seq = SeqNo::extend(packet.seq.short(), self.seq.gsr);
             if let Kind::Ack { ack } | Kind::DataAck { ack } = &mut packet.kind {
-                *ack = SeqNo::extend24(ack.low24(), self.seq.gss);
+                *ack = SeqNo::extend(ack.short(), self.seq.gss);
             }
         }
         let kind = packet.kind.packet_type();
@@ -241,12 +240,15 @@ impl Connection {
             self.counters.duplicates += 1;
         }
         let is_corrupted = self.is_corrupted(packet);
-        // The acknowledgement number of a Sync does not say what was received (section 5.7).
-        let ack = packet
-            .kind
-            .ack()
-            .filter(|_| packet.kind.packet_type() != PacketType::Sync);
+        let ack = match packet.kind {
+            // These numbers do not say what was received (section 5.7), or say what was refused
+            // (section 8.3.1).
+            Kind::Sync { .. } => None,
+            Kind::Reset { code, .. } if code == ResetCode::NO_CONNECTION => None,
+            kind => kind.ack(),
+        };
         if let Some(ack) = ack {
+            self.judge_acknowledgement(now, ack, &packet.options)?;
             self.take_in_acks_of_acks(ack, &packet.options);
             if let Some(discovery) = &mut self.discovery {
                 discovery.acked(ack);
@@ -283,7 +285,7 @@ impl Connection {
         }
         if self.sender.peer_stopped_listening() && !self.peer_not_listening {
             self.peer_not_listening = true;
-            self.send_queue = Queue::default();
+            self.discard_queued();
             self.events.push_back(Event::PeerNotListening);
         }
         self.declare_wishes(now);

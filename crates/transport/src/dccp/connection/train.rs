@@ -112,6 +112,7 @@ impl Connection {
         if self.config.ecn_nonces || self.send_queue.is_empty() {
             return ControlFlow::Continue(());
         }
+        let before_skip = self.packets_before_skip();
         let header = DataHeader {
             seq: self.seq.gss.next(),
             ..leader.header
@@ -120,7 +121,7 @@ impl Connection {
             ecn: leader.ecn,
             header,
             size: leader.size,
-            permitted: self.sender.may_send_together(now),
+            permitted: self.sender.may_send_together(now).min(before_skip),
             queue: &mut self.send_queue,
         };
         let step = outlet.train(&mut train);

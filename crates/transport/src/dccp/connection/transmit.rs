@@ -87,6 +87,7 @@ impl Connection {
             Some(Turn::Data) => {
                 let payload = self.send_queue.pop_front()?;
                 self.tell_writable();
+                self.skip_if_due();
                 Some(self.build_data(now, payload))
             }
             Some(Turn::DataAck) => Some(self.data_ack(now)),
@@ -212,6 +213,7 @@ impl Connection {
     }
 
     fn data_ack(&mut self, now: Instant) -> Transmit<Packet> {
+        self.skip_if_due();
         let payload = self.send_queue.pop_front().unwrap_or_default();
         let ack = self.ack_number();
         let packet = self.build(now, Kind::DataAck { ack }, payload);

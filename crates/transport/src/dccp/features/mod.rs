@@ -13,6 +13,7 @@ mod tests;
 
 use skywave_wire::dccp::{DccpOption, FeatureSide, OptionBytes, OptionList, SeqNo};
 
+use super::sequence::keep_behind;
 use super::{Ccid, Config};
 use preferences::{changes_for_ccid, opening_changes, preferences};
 pub(crate) use received::{Changed, Context};
@@ -28,9 +29,6 @@ const OPTION_BUDGET: usize = 128;
 /// the peer repeats a Change until it is confirmed (section 6.6.3). Without a limit, hundreds of
 /// Changes in one packet would each be compared with all before.
 const CONFIRMS_MAX: usize = OPTION_BUDGET / 4;
-
-/// Wmax, the largest Sequence Window (section 7.5.2).
-pub(crate) const SEQUENCE_WINDOW_MAX: u64 = (1 << 46) - 1;
 
 /// All features of a connection.
 ///
@@ -295,14 +293,10 @@ impl Features {
     /// Keeps FGSR and FGSS behind GSR and GSS, which may advance by more than half of all numbers
     /// between negotiations (erratum 974 on section 6.6.4). Call it after packets received or sent.
     pub(crate) fn follow(&mut self, gsr: SeqNo, gss: SeqNo) {
-        if let Some(fgsr) = &mut self.fgsr
-            && fgsr.is_after(gsr)
-        {
-            *fgsr = gsr.sub(SEQUENCE_WINDOW_MAX);
+        if let Some(fgsr) = &mut self.fgsr {
+            *fgsr = keep_behind(*fgsr, gsr);
         }
-        if self.fgss.is_after(gss) {
-            self.fgss = gss.sub(SEQUENCE_WINDOW_MAX);
-        }
+        self.fgss = keep_behind(self.fgss, gss);
     }
 
     /// The values at `location`.

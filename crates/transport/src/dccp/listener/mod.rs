@@ -447,7 +447,7 @@ fn responses_after(request: &Packet, packet: &Packet) -> u64 {
     let seq = if packet.extended {
         packet.seq
     } else {
-        SeqNo::extend24(packet.seq.low24(), request.seq)
+        SeqNo::extend(packet.seq.short(), request.seq)
     };
     u64::try_from(seq.distance_from(request.seq) - 1).unwrap_or(0)
 }

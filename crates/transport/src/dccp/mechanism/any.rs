@@ -112,6 +112,10 @@ impl HcSender for SenderHalf {
         each!(self, sender => sender.on_received(now, packet));
     }
 
+    fn on_false_ack(&mut self, now: Instant) {
+        each!(self, sender => sender.on_false_ack(now));
+    }
+
     fn on_train_received(&mut self, now: Instant, train: &ReceivedTrain) {
         each!(self, sender => sender.on_train_received(now, train));
     }

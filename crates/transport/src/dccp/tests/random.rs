@@ -151,7 +151,7 @@ fn apply(pair: &mut Pair, input: Input) {
             let seq = if extended {
                 seq
             } else {
-                SeqNo::new(seq.low24().into())
+                SeqNo::new(seq.short().into())
             };
             let packet = Packet {
                 seq,

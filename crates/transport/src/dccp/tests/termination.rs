@@ -254,6 +254,25 @@ fn packets_after_the_end() {
     }
 }
 
+/// D8.3-3: the acknowledgement number of a Reset, "No Connection", is that of the packet that it
+/// refuses, which nobody received.
+#[test]
+fn what_is_refused_was_not_received() {
+    let acknowledged = |code| {
+        let mut pair = Pair::opened();
+        pair.network = Box::new(|_| Fate::Drop);
+        pair.send(Client, 100);
+        pair.drain(Client);
+        let (seq, ack) = (pair.gss(Server) + 1, SeqNo::new(pair.gss(Client)));
+        let data = [0; 3];
+        pair.inject(Client, packet(Server, seq, Kind::Reset { ack, code, data }));
+        let stats = pair.get(Client).stats();
+        stats.congestion.window().unwrap().acked
+    };
+    assert_eq!(acknowledged(ResetCode::NO_CONNECTION), 0);
+    assert_eq!(acknowledged(ResetCode::ABORTED), 1);
+}
+
 /// D5.6-1: unknown Reset codes end the connection like code 0, and are passed to the application.
 #[test]
 fn unknown_reset_code() {

@@ -209,6 +209,14 @@ impl Sender {
         }
     }
 
+    /// Reacts to misbehaviour "as if the receiver had reported one or more recent packets as
+    /// ECN-marked" (RFC 4340 section 12.3).
+    pub(super) fn reduce_as_if_marked(&mut self, now: Instant) {
+        let mut news = News::default();
+        news.congested(self.board.next().previous());
+        self.reduce(now, self.board.pipe(), &news, LostPackets::default());
+    }
+
     /// Makes one reduction for everything lost or marked among the packets sent before the event
     /// was noticed.
     fn reduce(&mut self, now: Instant, flight_before: u32, news: &News, lost: LostPackets) {
