@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -135,9 +135,7 @@ class Client:
             await asyncio.sleep(self._rng.exponential(every_s))
             if self._is_quiet.is_set():
                 return
-            some = [
-                connection for _, connection in zip(range(3), self._open.values(), strict=False)
-            ]
+            some = [connection for connection, _ in islice(self._open.values(), 3)]
             self._counts["forks"] += 1
             status = await forks.run(kind, self._blocking, some)
             if status:
