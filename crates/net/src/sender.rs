@@ -80,12 +80,7 @@ impl Sender {
             return true;
         }
         let count = batch.count();
-        // The error may have been caused by an earlier packet, so try again.
-        let result = match socket.send(path, batch) {
-            Err(error) if error.kind() != ErrorKind::WouldBlock => socket.send(path, batch),
-            result => result,
-        };
-        match result {
+        match socket.send(path, batch) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 // Some packets may have left already.
                 counters.sent(count - batch.count());

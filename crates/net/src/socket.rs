@@ -56,6 +56,21 @@ impl AsFd for Socket {
     }
 }
 
+/// How often a packet is offered to the system that it refuses.
+const ATTEMPTS: usize = 8;
+
+/// Sends, again if that fails: the error is often that of an earlier packet, as the network has
+/// reported it, and anyone can forge such reports.
+fn persist<T>(send: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    for _ in 1..ATTEMPTS {
+        match send() {
+            Err(error) if error.kind() != ErrorKind::WouldBlock => {}
+            result => return result,
+        }
+    }
+    send()
+}
+
 /// Watches a full socket for room, through a separate descriptor.
 #[derive(Debug)]
 pub(crate) struct Room(AsyncFd<OwnedFd>);
@@ -195,7 +210,8 @@ impl Socket {
             batch.clear();
         }
         while !batch.is_empty() {
-            let sent = raw::send(self.as_fd(), path.peer, self.source(path), batch)?;
+            let source = self.source(path);
+            let sent = persist(|| raw::send(self.as_fd(), path.peer, source, batch))?;
             batch.remove(sent);
         }
         Ok(())
@@ -227,7 +243,7 @@ impl Socket {
             segment_size: (segment < bytes.len()).then_some(segment),
             src_ip: self.source(path),
         };
-        self.state.try_send(self.io.get_ref().into(), &transmit)
+        persist(|| self.state.try_send(self.io.get_ref().into(), &transmit))
     }
 
     /// Starts watching for room to send.

@@ -107,3 +107,43 @@ fn a_forged_report_ends_no_handshake() {
         );
     });
 }
+
+/// Reports take room in the socket's receive buffer, and each makes the next call fail, whatever that
+/// sends. A flood of them costs no data, and other tasks run meanwhile.
+#[test]
+fn a_flood_of_reports_costs_no_data() {
+    const REPORTS: u64 = 20_000;
+    in_namespace(&[], || async {
+        let open = || Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), EndpointConfig::default());
+        let (here, there) = (open().unwrap(), open().unwrap());
+        let listener = there.listen(PORT, config()).unwrap();
+        let peer = Peer {
+            address: there.local_address(),
+            port: PORT,
+        };
+        let (asking, answering) = tokio::join!(here.connect(peer, config()), listener.accept());
+        let (asking, answering) = (asking.unwrap(), answering.unwrap());
+        let report = unreachable(1, 0, there.local_address(), here.local_address(), &[7; 16]);
+        let flood = std::thread::spawn(move || {
+            let router = router();
+            let to = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into();
+            for _ in 0..REPORTS {
+                router.send_to(&report, &to).unwrap();
+            }
+        });
+        let mut count = 0_u32;
+        while !flood.is_finished() || count < 100 {
+            count += 1;
+            let question = count.to_be_bytes();
+            asking.send(question.to_vec()).await.unwrap();
+            let heard = answering.recv().await.unwrap().unwrap();
+            assert_eq!(*heard.data, question);
+            answering.send(heard.data).await.unwrap();
+            assert_eq!(*asking.recv().await.unwrap().unwrap().data, question);
+        }
+        flood.join().unwrap();
+        while there.stats().network_errors < REPORTS {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+}

@@ -3,31 +3,28 @@
 use std::collections::VecDeque;
 use std::iter::repeat_with;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use skywave_net::{Connection, Endpoint, EndpointConfig, Peer};
 use skywave_transport::dccp::Config;
 use tokio::sync::oneshot;
 
-use super::ends::{
-    Ends, LARGEST, PING, Ping, Run, Stream, Threads, datagram, join, on_thread, resident,
-};
-use super::report::{Idle, Lateness, Options};
+use super::ends::{Ends, LARGEST, PING, Ping, Run, Stream, Threads, datagram, join, on_thread};
+use super::report::{Lateness, Options};
 use crate::PerfError;
 
-const PORT: u16 = 5001;
+pub(super) const PORT: u16 = 5001;
 /// Datagrams of a stream that the application sends or reads per call, as many as for plain UDP.
 const AT_ONCE: usize = 64;
 /// The number of timers whose lateness is measured, and their duration.
 const TIMERS: usize = 1_000;
 const TIMER: Duration = Duration::from_millis(2);
 
-fn endpoint(config: EndpointConfig) -> Result<Endpoint, PerfError> {
+pub(super) fn endpoint(config: EndpointConfig) -> Result<Endpoint, PerfError> {
     Ok(Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), config)?)
 }
 
-const fn peer(address: SocketAddr) -> Peer {
+pub(super) const fn peer(address: SocketAddr) -> Peer {
     Peer {
         address,
         port: PORT,
@@ -162,45 +159,6 @@ impl Ping for Pinger {
         self.0.recv().await?;
         Ok(())
     }
-}
-
-/// Measures the memory of idle connections, both ends together.
-pub(super) fn idle_memory(connections: usize) -> Result<Idle, PerfError> {
-    join(on_thread(move || async move {
-        let config = EndpointConfig {
-            backlog: 2 * connections,
-            max_connections: usize::MAX,
-            max_per_address: usize::MAX,
-            max_per_prefix: usize::MAX,
-            ..EndpointConfig::default()
-        };
-        let (here, there) = (endpoint(config.clone())?, endpoint(config)?);
-        let listener = there.listen(PORT, Config::default())?;
-        let peer = peer(there.local_address());
-        let config = Arc::new(Config::default());
-        let mut ends = Vec::with_capacity(connections);
-        let before = resident()?;
-        for _ in 0..connections {
-            let connect = here.connect(peer, Arc::clone(&config));
-            let (client, server) =
-                tokio::try_join!(async { Ok::<_, PerfError>(connect.await?) }, async {
-                    Ok(listener.accept().await?)
-                },)?;
-            client.send("hello").await?;
-            server.recv().await?;
-            ends.push((client, server));
-        }
-        // Wait for the last handshake timers.
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        let bytes = resident()?.saturating_sub(before);
-        here.abort();
-        there.abort();
-        Ok(Idle {
-            connections,
-            bytes,
-            bytes_per_end: bytes / (2 * connections as u64),
-        })
-    }))
 }
 
 /// Measures how late the retransmission of an unanswered Request is.

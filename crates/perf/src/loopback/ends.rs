@@ -178,7 +178,7 @@ pub(super) fn join<T>(end: JoinHandle<Result<T, PerfError>>) -> Result<T, PerfEr
 }
 
 /// CPU time used by this process so far, user and system, in seconds.
-fn cpu_s() -> f64 {
+pub(super) fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

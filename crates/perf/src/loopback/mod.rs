@@ -12,6 +12,7 @@
 mod dccp;
 mod ends;
 mod host;
+mod idle;
 mod plain;
 #[cfg(feature = "quinn")]
 mod quic;
@@ -82,7 +83,7 @@ pub fn run(
     let timer = dccp::timer_lateness()?;
     stage("idle connections")?;
     let idle = (options.idle > 0)
-        .then(|| dccp::idle_memory(options.idle))
+        .then(|| idle::measure(options.idle))
         .transpose()?;
     stage("done")?;
     let quinns: Option<Vec<_>> = rounds.iter().map(|round| round.quinn).collect();
@@ -146,7 +147,9 @@ mod tests {
             let one_thread = measured.one_thread_round_trip_median_us.unwrap();
             assert!(one_thread > 0.0, "{measured:?}");
         }
-        assert_eq!(report.idle.unwrap().connections, 4);
+        let idle = report.idle.unwrap();
+        assert_eq!(idle.connections, 4);
+        assert!(idle.keepalive_us > 0.0, "{idle:?}");
         assert!(report.timer.p99_us >= 0.0);
         assert_eq!(report.quinn.is_some(), cfg!(feature = "quinn"));
         assert!(stages > 5);

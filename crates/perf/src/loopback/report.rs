@@ -17,7 +17,7 @@ pub struct Options {
     /// The total number of pings per protocol over all rounds, rounded to whole turns of 50 per
     /// round; the same number again with both ends on one thread.
     pub pings: usize,
-    /// The number of idle connections whose memory is measured; 0 to skip.
+    /// The number of idle connections to measure; 0 to skip.
     pub idle: usize,
 }
 
@@ -46,7 +46,7 @@ pub struct Report {
     pub ratios: Ratios,
     /// The individual rounds.
     pub rounds: Vec<Round>,
-    /// The memory of idle connections.
+    /// What idle connections cost.
     pub idle: Option<Idle>,
     /// The lateness of a timer of 2 ms.
     pub timer: Lateness,
@@ -105,15 +105,20 @@ pub struct Round {
     pub stolen: Option<f64>,
 }
 
-/// The memory of idle connections.
+/// What idle connections cost.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Idle {
     /// The number of connections; both ends are in this process.
     pub connections: usize,
-    /// The resident memory they added, in bytes.
+    /// The resident memory that both ends of all connections added, in bytes.
     pub bytes: u64,
-    /// The same per end of a connection.
-    pub bytes_per_end: u64,
+    /// The part of a server's end, in bytes per connection.
+    pub server_bytes: u64,
+    /// The part of a client's end, in bytes per connection.
+    pub client_bytes: u64,
+    /// Processor time of both ends each time that a connection asks whether its peer is there, in
+    /// microseconds. By default it does so after 2 min of silence.
+    pub keepalive_us: f64,
 }
 
 /// The lateness of a timer, in microseconds.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from skywave.quantities import Duration
+from skywave.cli.net import options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ def seconds(interval: str | None) -> float | None:
     """
     if interval is None:
         return None
-    interval_s = Duration(interval).seconds
+    interval_s = options.duration("--interval", interval).seconds
     if not interval_s:
         raise typer.BadParameter(f'--interval is "{interval}": give a time, such as "1 s"')
     return interval_s

@@ -27,7 +27,6 @@ from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
 from skywave.cli.net.send import DATAGRAM, FAILED, LARGEST, generated
 from skywave.net.file import Assembly
-from skywave.quantities import Duration
 
 if TYPE_CHECKING:
     from skywave.net import Connection
@@ -76,6 +75,8 @@ def listen(
     interval: IntervalOption = None,
     digests: DigestsOption = False,
     ccid: options.CcidOption = None,
+    idle_timeout: options.IdleTimeoutOption = None,
+    keepalive: options.KeepaliveOption = None,
     settings: options.SetOption = None,
     endpoint_settings: options.SetEndpointOption = None,
     service_code: options.ServiceCodeOption = "0",
@@ -94,9 +95,11 @@ def listen(
     Ctrl-C and SIGTERM close all connections, print their reports, and stop.
     """
     where_ = place.local(where)
-    config = options.config(ccid, service_code, settings)
+    config = options.config(
+        ccid, service_code, settings, idle_timeout=idle_timeout, keepalive=keepalive
+    )
     interval_s = seconds(interval)
-    close_s = Duration(close_timeout).seconds
+    close_s = options.duration("--close-timeout", close_timeout).seconds
     if output is not None and not once:
         raise typer.BadParameter("--output is for one connection: give --once too")
     to_stdout = output == "-"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from skywave import _core
+from skywave.cli.console import warn
 from skywave.cli.net import place
 from skywave.cli.net.place import bracketed
 from skywave.net import (
@@ -25,6 +26,7 @@ from skywave.net import (
 )
 from skywave.net.metrics import serving
 from skywave.net.protocol import service_code
+from skywave.quantities import Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,6 +67,24 @@ CcidOption = Annotated[
 ServiceCodeOption = Annotated[
     str,
     typer.Option(metavar="C", help='Service Code (RFC 5595), e.g. "VOIP" or 42.'),
+]
+IdleTimeoutOption = Annotated[
+    str | None,
+    typer.Option(
+        "--idle-timeout",
+        metavar="DURATION",
+        help='End a connection without data in either direction for this long, e.g. "10 min", even'
+        ' if the peer answers; "0 s" for never. Default: never.',
+    ),
+]
+KeepaliveOption = Annotated[
+    str | None,
+    typer.Option(
+        "--keepalive",
+        metavar="DURATION",
+        help='Ask the peer whether it is there after this long without a packet, such as "15 s"'
+        ' to keep the binding of a NAT; "0 s" for never. Default: 2 min.',
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -124,11 +144,19 @@ LogOption = Annotated[
 ]
 
 
-def config(ccid: int | None, code: str, settings: Sequence[str] | None = None) -> Config:
+def config(
+    ccid: int | None,
+    code: str,
+    settings: Sequence[str] | None = None,
+    *,
+    idle_timeout: str | None = None,
+    keepalive: str | None = None,
+) -> Config:
     """Return the configuration of a connection; ``settings`` are texts ``KEY=VALUE``.
 
     Raises:
-        typer.BadParameter: If ``code`` is not a Service Code, or a setting is wrong.
+        typer.BadParameter: If ``code`` is not a Service Code, a time is none, or a setting is
+            wrong.
 
     """
     try:
@@ -137,12 +165,49 @@ def config(ccid: int | None, code: str, settings: Sequence[str] | None = None) -
         raise typer.BadParameter(str(error)) from error
     if ccid is not None:
         document["ccid"] = ccid
+    for field, time in (("idle_timeout", idle_timeout), ("keepalive", keepalive)):
+        if time is not None:
+            document[field] = duration(f"--{field.replace('_', '-')}", time)
+    _check(_configured(Config, document, None, "--ccid"), "--ccid")
     config = _configured(Config, document, settings, "--set")
+    _check(config, "--set")
+    return config
+
+
+def _check(config: Config, flag: str) -> None:
     try:
         _core.check_config(config)
     except ValueError as error:
-        raise typer.BadParameter(f"--set: {error}") from error
-    return config
+        raise typer.BadParameter(f"{flag}: {error}") from error
+
+
+def duration(flag: str, text: str) -> Duration:
+    """Return the time that an option gives.
+
+    Raises:
+        typer.BadParameter: If ``text`` is not one.
+
+    """
+    try:
+        return Duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{flag}: {error}") from error
+
+
+def rate(flag: str, text: str) -> Rate:
+    """Return the rate that an option gives.
+
+    Raises:
+        typer.BadParameter: If ``text`` is not one, or it is zero.
+
+    """
+    try:
+        found = Rate(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{flag}: {error}") from error
+    if not found.bps:
+        raise typer.BadParameter(f'{flag} is "{text}": give a rate above 0')
+    return found
 
 
 def _configured(
@@ -204,8 +269,8 @@ def endpoint(
     """
     if log is not None:
         log_to_stderr(log)
-    where = None if metrics is None else place.peer(metrics)
-    document = {} if qlog is None else {"qlog": str(qlog)}
+    where = None if metrics is None else _metrics_at(metrics)
+    document = {} if qlog is None else {"qlog": str(_directory(qlog))}
     config = _configured(EndpointConfig, document, settings, "--set-endpoint")
     if raw:
         opened = Endpoint.raw(host or ANY[4], config=config)
@@ -224,6 +289,24 @@ def endpoint(
         opened.abort()
         raise
     opened.close(timeout_s=CLOSE_S)
+    if qlog is not None and (missing := opened.stats()["qlog_dropped"]):
+        warn([f"--qlog: {missing:,} events are missing in {qlog}: the disk is full or too slow"])
+
+
+def _metrics_at(metrics: str) -> Place:
+    try:
+        return place.peer(metrics)
+    except typer.BadParameter as error:
+        raise typer.BadParameter(f"--metrics: {error.message}") from error
+
+
+def _directory(qlog: Path) -> Path:
+    """Return the directory of qlog files, which exists then."""
+    try:
+        qlog.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise typer.BadParameter(f"--qlog: {qlog} cannot be used: {error.strerror}") from error
+    return qlog
 
 
 @contextmanager
@@ -232,7 +315,8 @@ def _serving(endpoint: Endpoint, where: Place) -> Iterator[None]:
         try:
             stack.enter_context(serving(endpoint, where.host, where.port))
         except OSError as error:
-            raise NetError(f"--metrics: {where} cannot be used: {error}") from error
+            why = error.strerror or error
+            raise NetError(f"--metrics: {where} cannot be used: {why}") from error
         yield
 
 

@@ -17,15 +17,17 @@ from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.net import options, place
 from skywave.cli.net.live import live_rate
 from skywave.net import NetError
-from skywave.quantities import Duration, Rate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
     from skywave.net import Config, Endpoint
 
 SERVICE = "PERF"
 PORT = 5201
+PINGS = 20_000
+IDLE = 10_000
 MOST_AT_ONCE = 64
 LOOK_S = 0.2
 
@@ -59,20 +61,23 @@ def perf(
         typer.Option(metavar="R", help='Maximum rate of data to offer, e.g. "5 Mbps".'),
     ] = None,
     pings: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
             min=1,
             help="Round trips to measure with --loopback, in groups of 50: with the ends on two "
-            "threads, then on one.",
+            "threads, then on one. Default: 20,000.",
         ),
-    ] = 20_000,
+    ] = None,
     idle: Annotated[
-        int,
+        int | None,
         typer.Option(
-            metavar="N", min=0, help="Idle connections to open with --loopback, to measure memory."
+            metavar="N",
+            min=0,
+            help="Idle connections to open with --loopback, to measure what they cost."
+            " Default: 10,000.",
         ),
-    ] = 10_000,
+    ] = None,
     ccid: options.CcidOption = None,
     settings: options.SetOption = None,
     endpoint_settings: options.SetEndpointOption = None,
@@ -84,13 +89,28 @@ def perf(
 
     Between hosts, run `skywave perf --server` on one and `skywave perf HOST` on the other.
     """
-    duration_s = Duration(duration).seconds
+    duration_s = options.duration("--duration", duration).seconds
     chosen = [serve, loopback, server is not None]
     if sum(chosen) != 1:
         raise typer.BadParameter("give one of HOST, --server and --loopback")
     if loopback:
-        _loopback(duration_s, size, pings, idle, as_json=as_json)
+        between = {
+            "--rate": rate,
+            "--ccid": ccid,
+            "--set": settings,
+            "--set-endpoint": endpoint_settings,
+            "--raw": raw,
+        }
+        _refuse(between, "with --loopback, which measures with options of its own")
+        _loopback(
+            duration_s,
+            size,
+            PINGS if pings is None else pings,
+            IDLE if idle is None else idle,
+            as_json=as_json,
+        )
         return
+    _refuse({"--pings": pings, "--idle": idle}, "without --loopback")
     config = options.config(ccid, SERVICE, settings)
     if serve:
         endpoint_at = options.endpoint("", udp_port, raw=raw, settings=endpoint_settings)
@@ -99,7 +119,7 @@ def perf(
     else:
         assert server is not None  # noqa: S101  (checked above)
         target = place.peer(server, PORT)
-        rate_bps = None if rate is None else Rate(rate).bps
+        rate_bps = None if rate is None else options.rate("--rate", rate).bps
         with options.client(target, raw=raw, settings=endpoint_settings) as endpoint:
             connection = endpoint.connect(
                 target.host, target.port, udp_port=udp_port, config=config
@@ -122,6 +142,13 @@ def perf(
             print_json(report)
         else:
             out(markup=False).print(_client_table(str(target), report))
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    """Refuse options that would be ignored."""
+    for flag, value in options.items():
+        if value is not None and value is not False and value != []:
+            raise typer.BadParameter(f"{flag} has no meaning {why}: leave it out")
 
 
 def _serve(
@@ -229,7 +256,10 @@ def loopback_table(report: dict[str, Any], size: int) -> Table:
     )
     if idle is not None:
         notes.append(
-            f"{idle['connections']:,} idle connections, both ends: {1e-6 * idle['bytes']:.1f} MB"
+            f"{idle['connections']:,} idle connections: {1e-6 * idle['bytes']:.1f} MB, of each"
+            f" {1e-3 * idle['server_bytes']:.1f} kB at the server and"
+            f" {1e-3 * idle['client_bytes']:.1f} kB at the client; a keepalive takes"
+            f" {idle['keepalive_us']:.1f} us at both"
         )
     if fmean(stolen) >= 0.01:
         notes.append(

@@ -37,6 +37,8 @@ def ping(
         int, typer.Option(metavar="BYTES", min=HEADER, help="Bytes of data per datagram.")
     ] = 100,
     ccid: options.CcidOption = None,
+    idle_timeout: options.IdleTimeoutOption = None,
+    keepalive: options.KeepaliveOption = None,
     settings: options.SetOption = None,
     endpoint_settings: options.SetEndpointOption = None,
     service_code: options.ServiceCodeOption = "0",
@@ -53,7 +55,9 @@ def ping(
     it with the summary of what was measured until then.
     """
     target = place.peer(peer)
-    config = options.config(ccid, service_code, settings)
+    config = options.config(
+        ccid, service_code, settings, idle_timeout=idle_timeout, keepalive=keepalive
+    )
     console = out(markup=False)
     pings = Pings()
     stopped_by: KeyboardInterrupt | None = None

@@ -26,7 +26,6 @@ from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
 from skywave.net.file import Bare, Parts
 from skywave.net.load import datagram
-from skywave.quantities import Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +83,8 @@ def send(
         ),
     ] = False,
     ccid: options.CcidOption = None,
+    idle_timeout: options.IdleTimeoutOption = None,
+    keepalive: options.KeepaliveOption = None,
     settings: options.SetOption = None,
     endpoint_settings: options.SetEndpointOption = None,
     service_code: options.ServiceCodeOption = "0",
@@ -109,15 +110,15 @@ def send(
     Ctrl-C and SIGTERM close the connection, and the report is of what was sent until then.
     """
     target = place.peer(peer)
-    config = options.config(ccid, service_code, settings)
-    duration_s = None if duration is None else Duration(duration).seconds
+    config = options.config(
+        ccid, service_code, settings, idle_timeout=idle_timeout, keepalive=keepalive
+    )
+    duration_s = None if duration is None else options.duration("--duration", duration).seconds
     interval_s = seconds(interval)
     if rate is not None and interval_ms is not None:
         raise typer.BadParameter("give --rate or --interval-ms, not both")
-    rate_bps = None if rate is None else Rate(rate).bps
-    if rate_bps == 0:
-        raise typer.BadParameter(f'--rate is "{rate}": give a rate above 0')
-    close_s = Duration(close_timeout).seconds
+    rate_bps = None if rate is None else options.rate("--rate", rate).bps
+    close_s = options.duration("--close-timeout", close_timeout).seconds
     with ExitStack() as stack:
         endpoint = stack.enter_context(
             options.client(
