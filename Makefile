@@ -14,8 +14,9 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 FUZZ_SECONDS ?= 60
 DRAWS ?= 60
 SEED ?= 1
+SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -65,6 +66,9 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix --short --kernel --only 'both ways'
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix
 
+soak: $(EXTENSION) ## Run sockets under hostile traffic for SOAK_FOR, and judge memory, descriptors and data.
+	$(BIN)/python -m validation.soak run --duration '$(SOAK_FOR)' --out out/soak
+
 lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
@@ -107,7 +111,8 @@ cost-search: | cargo ## Look for the worst packets that `make fuzz` has found, a
 
 # What is too long for CI; each part may be run alone.
 deep: FUZZ_SECONDS = 300
-deep: deny features hostile fuzz interop ## Run what is too long for CI: deny, features, hostile, fuzz, interop.
+deep: SOAK_FOR = 20 min
+deep: deny features hostile fuzz interop soak ## Run what is too long for CI: deny, features, hostile, fuzz, interop, soak.
 
 deny: | cargo ## Check licences, sources and duplicates of what we depend on (installs cargo-deny).
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny

@@ -16,14 +16,16 @@ import pytest
 from conftest import CAPTURES, ROOT, needs_tshark
 from validation.linux import capture, machine, registers
 from validation.linux.cases import DATAGRAMS, Case, Ending, Flow, Role, matrix, short
+from validation.linux.defects import Defect
 from validation.linux.ends import Report, words
 from validation.linux.guests import MACHINES, guest, python
 from validation.linux.namespace import namespace
-from validation.linux.verdict import Evidence, end_was_lost, judge
+from validation.linux.verdict import Evidence, Outcome, end_was_lost, judge, outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+KERNELS = ROOT / "validation" / "linux" / "captures"
 WE, KERNEL = "10.33.0.1", "10.33.0.2"
 SENT = tuple(f"{index:016x}" for index in range(DATAGRAMS))
 
@@ -140,6 +142,106 @@ def test_a_lossy_path_may_lose_but_not_alter() -> None:
     assert judge(lossy, kernel_received(*SENT[5:])) == []
     assert judge(lossy, kernel_received(*SENT[5:], "f" * 16))
     assert judge(lossy, kernel_received(*SENT[30:]))
+
+
+def linux_to_linux() -> Evidence:
+    """A capture of two kernels, whose sender was silent for 9 s, as if we had sent.
+
+    All that it shows has arrived, and both ends gave up.
+    """
+    packets = tuple(capture.read(CAPTURES / "ccid2-loss.pcapng", 5001))
+    arrived = tuple(packet.digest for packet in packets if packet.digest)
+    return Evidence(
+        ours=Report("not over in time", (2, 2), sent=arrived),
+        kernel=Report("DeadlineError: not over", (2, 2), received=arrived),
+        packets=packets,
+        our_address="10.33.0.3",
+        ended_s=packets[-1].time_s,
+    )
+
+
+@needs_tshark
+def test_a_silent_ccid_2_is_the_kernels_defect() -> None:
+    case = replace(clean_case(), path_name="loss")
+    right = linux_to_linux()
+    what, reasons = outcome(case, right)
+    assert what is Outcome.KERNEL
+    assert reasons[0] == Defect.SINGLE_PACKET
+    assert reasons[1:] == judge(case, right)
+    # The datagram behind which it was silent has not reached it.
+    [lone] = [packet for packet in right.packets if packet.sequence == 190195269779199]
+    less = tuple(digest for digest in right.kernel.received if digest != lone.digest)
+    lost = replace(right, kernel=replace(right.kernel, received=less))
+    assert outcome(case, lost)[0] is Outcome.FAILED
+    # It has answered, and the path has lost that.
+    [answer] = [packet for packet in right.packets if packet.sequence == 8557270946493]
+    packets = tuple(p for p in right.packets if p is not answer)
+    assert outcome(case, replace(right, packets=packets))[0] is Outcome.FAILED
+    # The time was lost elsewhere.
+    late = replace(right, ended_s=right.ended_s + 30)
+    assert outcome(case, late)[0] is Outcome.FAILED
+    # CCID 3 acknowledges otherwise.
+    assert outcome(replace(case, ccid=3), right)[0] is Outcome.FAILED
+
+
+@needs_tshark
+def test_a_defect_of_the_kernel_excuses_nothing_that_is_wrong() -> None:
+    case = replace(clean_case(), path_name="loss")
+    right = linux_to_linux()
+    altered = (*right.ours.sent[1:], "f" * 16)
+    for wrong in (
+        replace(right, packets=(*right.packets, replace(COMPLAINT, source=right.our_address))),
+        replace(right, ours=replace(right.ours, sent=altered)),
+        replace(right, kernel=replace(right.kernel, received=right.kernel.received * 2)),
+    ):
+        assert outcome(case, wrong)[0] is Outcome.FAILED
+
+
+def test_a_defect_of_the_kernel_does_not_excuse_the_wrong_end_of_what_is_whole() -> None:
+    request, response, *datagrams, close, reset = right_evidence().packets
+    silent = (
+        request,
+        replace(response, time_s=0.0, sequence=0),
+        *(replace(each, time_s=0.1) for each in datagrams),
+        replace(close, time_s=5.0),
+        replace(reset, time_s=5.0, sequence=1, reset_code=2),
+    )
+    whole = replace(right_evidence(), packets=silent, ended_s=5.0)
+    assert outcome(clean_case(), whole) == (Outcome.FAILED, judge(clean_case(), whole))
+    part = replace(whole, kernel=replace(whole.kernel, received=SENT[:30]))
+    assert outcome(clean_case(), part)[0] is Outcome.KERNEL
+
+
+@needs_tshark
+def test_a_client_that_does_not_repeat_its_ack_is_the_kernels_defect() -> None:
+    packets = tuple(capture.read(KERNELS / "handshake-ack.pcapng", 40002))
+    assert [packet.type for packet in packets] == ["Request", "Response"]
+    case = Case("uml", Role.LISTEN, 2, "IPv4", "loss", Ending.WE_CLOSE, Flow.TO_KERNEL)
+    evidence = Evidence(
+        ours=Report("not over in time"),
+        kernel=Report("DeadlineError: not over", (2, 2)),
+        packets=packets,
+        our_address=WE,
+        ended_s=packets[0].time_s + 40,
+    )
+    what, reasons = outcome(case, evidence)
+    assert (what, reasons[0]) == (Outcome.KERNEL, Defect.HANDSHAKE_ACK)
+    # It has not connected: the Response was lost.
+    assert outcome(case, replace(evidence, kernel=Report("timed out")))[0] is Outcome.FAILED
+    # It has sent its Ack.
+    ack = capture.Packet(3, KERNEL, "Ack", time_s=packets[1].time_s + 0.1)
+    assert outcome(case, replace(evidence, packets=(*packets, ack)))[0] is Outcome.FAILED
+    # Ours is the one that does not repeat it.
+    assert outcome(replace(case, role=Role.CONNECT), evidence)[0] is Outcome.FAILED
+
+
+@needs_tshark
+def test_what_finds_out_the_mtu_is_no_datagram() -> None:
+    """A Sync that is padded, as RFC 4340 section 14.1 has it."""
+    packets = capture.read(KERNELS / "mtu-probe.pcapng", 40005)
+    [probe] = [packet for packet in packets if packet.type == "Sync"]
+    assert probe.digest is None
+    assert sum(packet.digest is not None for packet in packets) == 4
 
 
 def refused(code: int, error: str, *more: capture.Packet) -> Evidence:
@@ -276,7 +378,7 @@ def run_matrix(*options: str, command: str | None = None) -> subprocess.Complete
 def test_skywave_and_linux_understand_each_other(tmp_path: Path) -> None:
     done = run_matrix("--short", "--keep", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1] == f"{len(short())} passed, 0 failed, 0 skipped"
+    assert done.stdout.splitlines()[-1] == f"{len(short())} passed, 0 kernel, 0 failed, 0 skipped"
 
 
 @pytest.mark.usefixtures("user_mode_linux")
@@ -304,5 +406,5 @@ def test_a_liar_fails(tmp_path: Path) -> None:
     wrong = run_matrix(*one, "--keep", str(tmp_path), command="echo {}")
     assert wrong.returncode == 1
     document = json.loads(wrong.stdout)
-    assert document["summary"] == "0 passed, 1 failed, 0 skipped"
+    assert document["summary"] == "0 passed, 0 kernel, 1 failed, 0 skipped"
     assert any(re.match("we: status 0, no report", r) for r in document["cases"][0]["reasons"])

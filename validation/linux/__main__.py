@@ -32,7 +32,12 @@ from validation.linux.verdict import Outcome
 KEEP = Path("out/interop")
 STATE = "SKYWAVE_LAB"
 INTERRUPTED = 130
-COLOURS = {Outcome.PASSED: "green", Outcome.FAILED: "red", Outcome.SKIPPED: "yellow"}
+COLOURS = {
+    Outcome.PASSED: "green",
+    Outcome.KERNEL: "cyan",
+    Outcome.FAILED: "red",
+    Outcome.SKIPPED: "yellow",
+}
 
 app = typer.Typer(
     help="The Linux kernel's DCCP as peer: see validation/linux/README.md.",
@@ -58,7 +63,9 @@ def matrix(
     names: Annotated[
         bool, typer.Option("--list", help="Print the names of the cases and run none.")
     ] = False,
-    keep: Annotated[Path, typer.Option(help="Folder for the captures of cases that fail.")] = KEEP,
+    keep: Annotated[
+        Path, typer.Option(help="Folder for the captures of cases that do not pass.")
+    ] = KEEP,
     as_json: JsonOption = False,
 ) -> None:
     """Run the matrix; status 1 if a case fails."""
@@ -204,8 +211,8 @@ def _print(results: list[Result]) -> None:
         )
     out().print(table)
     for result in results:
-        if result.outcome is Outcome.FAILED:
-            out().print(escape(f"failed: {result.case.name}"))
+        if result.outcome in (Outcome.FAILED, Outcome.KERNEL):
+            out().print(escape(f"{result.outcome}: {result.case.name}"))
             for reason in result.reasons:
                 out().print(escape(f"  {reason}"), highlight=False)
     skips = Counter(result.reasons for result in results if result.outcome is Outcome.SKIPPED)

@@ -33,6 +33,10 @@ TYPES = (
 )
 """Packet types by number (RFC 4340 section 5.1)."""
 
+CARRIERS = ("Request", "Response", "Data", "DataAck")
+"""Types whose data is the application's. A Sync may be padded to find out the path's MTU (RFC 4340
+sections 5.7 and 14.1)."""
+
 GUESSER = "netperfmeter"
 """The one dissector that guesses at what DCCP's datagrams hold; ours hold random bytes."""
 
@@ -48,10 +52,13 @@ ALLOWED_NOTES: dict[str, str] = {}
 
 FIELDS = (
     "frame.number",
+    "frame.time_epoch",
     "ip.src",
     "ipv6.src",
     "dccp.type",
     "dccp.reset_code",
+    "dccp.seq_raw",
+    "dccp.ack_raw",
     "dccp.checksum.status",
     "_ws.expert.severity",
     "_ws.expert.message",
@@ -74,6 +81,11 @@ class Packet:
     """First 16 digits of the datagram's SHA-256; ``None`` without a datagram."""
     complaints: tuple[str, ...] = ()
     """What is wrong with it."""
+    time_s: float = 0.0
+    sequence: int | None = None
+    """The number as on the wire, of 24 or 48 bits."""
+    acknowledges: int | None = None
+    """The same of its Acknowledgement Number."""
 
 
 @contextmanager
@@ -119,15 +131,23 @@ def read(file: Path, port: int) -> list[Packet]:
 
 def _packet(fields: list[str]) -> Packet:
     row = dict(zip(FIELDS, fields, strict=True))
-    data = bytes.fromhex(row["data.data"].replace(":", ""))
+    type_ = TYPES[int(row["dccp.type"])] if row["dccp.type"] else "unreadable"
+    data = bytes.fromhex(row["data.data"].replace(":", "")) if type_ in CARRIERS else b""
     return Packet(
         number=int(row["frame.number"]),
         source=row["ip.src"] or row["ipv6.src"],
-        type=TYPES[int(row["dccp.type"])] if row["dccp.type"] else "unreadable",
-        reset_code=int(row["dccp.reset_code"]) if row["dccp.reset_code"] else None,
+        type=type_,
+        reset_code=_number(row["dccp.reset_code"]),
         digest=hashlib.sha256(data).hexdigest()[:16] if data else None,
         complaints=tuple(_complaints(row)),
+        time_s=float(row["frame.time_epoch"]),
+        sequence=_number(row["dccp.seq_raw"]),
+        acknowledges=_number(row["dccp.ack_raw"]),
     )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text else None
 
 
 def _complaints(row: dict[str, str]) -> Iterator[str]:

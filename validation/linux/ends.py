@@ -13,7 +13,8 @@ import shlex
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from validation.linux.cases import (
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from validation.linux.cases import Case
     from validation.linux.guests import Guest, Job
     from validation.linux.namespace import Namespace
+
+REPORT_S = 3.0
+"""How long our end may take to report once it is asked to end."""
 
 LISTENING = "listening"
 """What a listening end writes to stderr once it does."""
@@ -195,13 +199,21 @@ class _Process:
         return self._files[1].read_text(errors="replace")
 
     def report(self) -> Report:
-        killed = not self.over
-        if killed:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        status = self._process.wait()
-        if killed:
-            return Report(error=f"not over in time; it said: {' '.join(self.err.split())[-200:]}")
-        return Report.parse(self._files[0].read_text(errors="replace"), self.err, status)
+        in_time = self.over
+        status = self._end()
+        report = Report.parse(self._files[0].read_text(errors="replace"), self.err, status)
+        said = report.error or "then it ended as asked"
+        return report if in_time else replace(report, error=f"not over in time; {said}")
+
+    def _end(self) -> int:
+        """End it as a user would, so that it reports what it has sent and received."""
+        for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
+            if self.over:
+                break
+            os.killpg(self._process.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(REPORT_S)
+        return self._process.wait()
 
 
 def our_command() -> list[str]:

@@ -15,7 +15,7 @@ from validation.linux.cases import Role
 from validation.linux.ends import LISTENING, KernelEnd, Report, SkywaveEnd, words
 from validation.linux.guests import MACHINES, guest
 from validation.linux.namespace import namespace
-from validation.linux.verdict import Evidence, Outcome, end_was_lost, judge, show
+from validation.linux.verdict import Evidence, Outcome, end_was_lost, outcome, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Plan:
     command: tuple[str, ...] | None
     """Our program, or ``None`` for a second kernel in our place."""
     keep: Path
-    """Where the captures of failed cases go."""
+    """Where the captures go of cases that have not passed."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Result:
     case: Case
     outcome: Outcome
     reasons: tuple[str, ...] = ()
-    """What failed, or why it was skipped."""
+    """Why it has not passed."""
     to_kernel: tuple[int, int] = (0, 0)
     """Datagrams sent and received."""
     from_kernel: tuple[int, int] = (0, 0)
@@ -92,7 +92,7 @@ class Lab:
         while True:
             evidence = self._gather(case, port + attempts, file)
             attempts += 1
-            reasons = judge(case, evidence)
+            what, reasons = outcome(case, evidence)
             if not reasons or attempts == ATTEMPTS or not end_was_lost(case, evidence):
                 break
         if reasons:
@@ -102,7 +102,7 @@ class Lab:
             )
         return Result(
             case,
-            Outcome.FAILED if reasons else Outcome.PASSED,
+            what,
             tuple(reasons),
             (len(evidence.ours.sent), len(evidence.kernel.received)),
             (len(evidence.kernel.sent), len(evidence.ours.received)),
@@ -132,6 +132,7 @@ class Lab:
             # Nobody comes to a listener that refuses: it is over when it is asked for its report.
             _await_ends(ends[-1:] if case.ending.is_refusal else ends)
             time.sleep(SETTLE_S + case.path.delay_ms / 1000)
+        ended_s = time.time()
         reports = {ours: end.report() for ours, end in running.items()}
         unheard = Report(error="not started, since the other end did not listen")
         return Evidence(
@@ -139,6 +140,7 @@ class Lab:
             reports.get(False, unheard),
             tuple(capture.read(file, port)),
             addresses[True],
+            ended_s,
         )
 
 

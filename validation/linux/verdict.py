@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from validation.linux.capture import TYPES
 from validation.linux.cases import Ending, Role
+from validation.linux.defects import shown
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -35,6 +36,8 @@ class Outcome(StrEnum):
     """What became of a case."""
 
     PASSED = "passed"
+    KERNEL = "kernel"
+    """Not passed, and the capture shows the defect of the kernel that is to blame."""
     FAILED = "failed"
     SKIPPED = "skipped"
 
@@ -47,6 +50,8 @@ class Evidence:
     kernel: Report
     packets: tuple[Packet, ...]
     our_address: str
+    ended_s: float = 0.0
+    """When the capture ended, on the clock of its packets."""
 
     def is_ours(self, packet: Packet) -> bool:
         """Return whether we sent a packet."""
@@ -76,17 +81,41 @@ class Evidence:
         return seen
 
 
+def outcome(case: Case, evidence: Evidence) -> tuple[Outcome, list[str]]:
+    """Return what became of a case, and why, in words.
+
+    A defect of the kernel costs time. It excuses what is missing when the time is up, and the end
+    that the connection has then, but nothing that is wrong with what has come.
+    """
+    missing, ended, wrong = _parts(case, evidence)
+    reasons = [*missing, *ended, *wrong]
+    defect = shown(case, evidence) if missing and not wrong else None
+    if defect is not None:
+        return Outcome.KERNEL, [defect, *reasons]
+    return Outcome.FAILED if reasons else Outcome.PASSED, reasons
+
+
 def judge(case: Case, evidence: Evidence) -> list[str]:
-    """Return what is wrong, in words; nothing where the case passes."""
+    """Return all that is not as it should be, in words, whoever is to blame."""
+    return [reason for part in _parts(case, evidence) for reason in part]
+
+
+def _parts(case: Case, evidence: Evidence) -> tuple[list[str], list[str], list[str]]:
+    """Return what has not come in time, how the end is not as it should be, and what is wrong."""
     if case.ending.is_refusal:
-        return [*_refusal(case, evidence), *_capture(evidence)]
-    return [
-        *_ends(case, evidence),
-        *_data(case, evidence, ours=True),
-        *_data(case, evidence, ours=False),
-        *_closing(case, evidence),
+        return [], [], [*_refusal(case, evidence), *_capture(evidence)]
+    missing = [
+        *_failures(evidence),
+        *_data_missing(case, evidence, ours=True),
+        *_data_missing(case, evidence, ours=False),
+    ]
+    wrong = [
+        *_ccids(case, evidence),
+        *_data_wrong(case, evidence, ours=True),
+        *_data_wrong(case, evidence, ours=False),
         *_capture(evidence),
     ]
+    return missing, [*_ends(case, evidence), *_closing(case, evidence)], wrong
 
 
 def end_was_lost(case: Case, evidence: Evidence) -> bool:
@@ -106,38 +135,58 @@ def end_was_lost(case: Case, evidence: Evidence) -> bool:
     return (by_us, reset) not in evidence.closing()
 
 
-def _ends(case: Case, evidence: Evidence) -> Iterator[str]:
-    code = ABORTED if case.ending.is_reset else CLOSED
-    for name, report, ours in (("we", evidence.ours, True), ("kernel", evidence.kernel, False)):
+def _failures(evidence: Evidence) -> Iterator[str]:
+    for name, report, _ in _reports(evidence):
         if report.error is not None:
             yield f"{name}: {report.error}"
-            continue
-        if report.ccid != (case.ccid, case.ccid):
-            yield f"{name}: CCIDs {report.ccid}"
+
+
+def _ends(case: Case, evidence: Evidence) -> Iterator[str]:
+    code = ABORTED if case.ending.is_reset else CLOSED
+    for name, report, ours in _reports(evidence):
         origin = "local" if case.ending.ours == ours else "remote"
-        if report.end != (origin, code):
+        if report.error is None and report.end != (origin, code):
             yield f"{name}: ended {report.end}, not {(origin, code)}"
 
 
-def _data(case: Case, evidence: Evidence, *, ours: bool) -> Iterator[str]:
-    sender, receiver = evidence.ours, evidence.kernel
-    way = "to kernel"
-    if not ours:
-        sender, receiver, way = receiver, sender, "from kernel"
-    sent, received, captured = sender.sent, receiver.received, evidence.datagrams(ours)
+def _ccids(case: Case, evidence: Evidence) -> Iterator[str]:
+    for name, report, _ in _reports(evidence):
+        if report.error is None and report.ccid != (case.ccid, case.ccid):
+            yield f"{name}: CCIDs {report.ccid}"
+
+
+def _reports(evidence: Evidence) -> tuple[tuple[str, Report, bool], ...]:
+    """Return the reports of the ends, each with its name and whether it is ours."""
+    return ("we", evidence.ours, True), ("kernel", evidence.kernel, False)
+
+
+def _data_missing(case: Case, evidence: Evidence, *, ours: bool) -> Iterator[str]:
+    way, sent, received = _data(evidence, ours=ours)
     asked = case.sends(ours)
     if len(sent) != asked:
         yield f"{way}: {len(sent)} datagrams sent of {asked}"
+    if len(received) < case.least_share * asked:
+        yield f"{way}: {len(received)} datagrams arrived of {asked}"
+
+
+def _data_wrong(case: Case, evidence: Evidence, *, ours: bool) -> Iterator[str]:
+    way, sent, received = _data(evidence, ours=ours)
+    captured = evidence.datagrams(ours)
     if len(set(sent)) != len(sent):
         yield f"{way}: the sender's datagrams are not distinct, so nothing can be shown"
     for place, arrived in (("received", received), ("captured", captured)):
         yield from _subset(f"{way}, {place}", arrived, sent)
     if set(received) - set(captured):
         yield f"{way}: {len(set(received) - set(captured))} received that the capture has not"
-    if len(received) < case.least_share * asked:
-        yield f"{way}: {len(received)} datagrams arrived of {asked}"
     if case.in_order and received != sent and len(received) == len(sent):
         yield f"{way}: datagrams out of order"
+
+
+def _data(evidence: Evidence, *, ours: bool) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the name of a direction, what was sent there and what was received."""
+    if ours:
+        return "to kernel", evidence.ours.sent, evidence.kernel.received
+    return "from kernel", evidence.kernel.sent, evidence.ours.received
 
 
 def _subset(place: str, arrived: Sequence[str], sent: Sequence[str]) -> Iterator[str]:

@@ -86,11 +86,9 @@ class Connection:
         """Connect or accept, move datagrams, and close or await the other's close."""
         with self._established() as stream:
             stream.setblocking(False)
+            self.ccid = _ccids(stream)  # says that there is a connection, whatever becomes of it
             self._exchange(stream)
-            self.ccid = [
-                stream.getsockopt(SOL_DCCP, DCCP_SOCKOPT_TX_CCID),
-                stream.getsockopt(SOL_DCCP, DCCP_SOCKOPT_RX_CCID),
-            ]
+            self.ccid = _ccids(stream)
             if self.end is None:
                 abort = self.options.close == "reset"
                 self.end = {"origin": "local", "code": ABORTED if abort else CLOSED}
@@ -201,6 +199,13 @@ class Connection:
             return False
         self.received.add(datagram)
         return True
+
+
+def _ccids(stream: socket.socket) -> list[int]:
+    return [
+        stream.getsockopt(SOL_DCCP, option)
+        for option in (DCCP_SOCKOPT_TX_CCID, DCCP_SOCKOPT_RX_CCID)
+    ]
 
 
 def _set_linger(stream: socket.socket, seconds: int) -> None:

@@ -1,0 +1,40 @@
+"""What a soak leaves in its folder: ``samples.parquet`` and ``verdict.json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from skywave import _json
+from validation.soak.samples import table
+from validation.soak.verdict import passes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from validation.soak.verdict import Evidence, Judgement
+
+SAMPLES = "samples.parquet"
+VERDICT = "verdict.json"
+
+
+def write(
+    directory: Path, evidence: Evidence, judgements: Sequence[Judgement], faults: Sequence[str]
+) -> dict[str, Any]:
+    """Write everything; return what is in ``verdict.json``."""
+    rows = (sample for samples in evidence.samples.values() for sample in samples)
+    pq.write_table(table(rows), directory / SAMPLES)
+    document = {
+        "passed": passes(judgements),
+        "plan": asdict(evidence.plan) | {"warm_up_s": evidence.plan.warm_up_s},
+        "quiet_s": evidence.quiet_s,
+        "whole": evidence.is_whole,
+        "totals": dict(sorted(evidence.totals.items())),
+        "judgements": [asdict(each) for each in judgements],
+        "faults": list(faults),
+    }
+    (directory / VERDICT).write_text(_json.text(document) + "\n")
+    return document
