@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIGURE = "soak.svg"
-POINTS = 240
-"""How many points a curve has at most: an hour in steps of 15 s."""
+POINTS = 180
+"""How many points a curve has at most: an hour and its quiet time in steps of 20 s."""
 
 
 def draw(directory: Path) -> Path:
@@ -30,29 +30,34 @@ def draw(directory: Path) -> Path:
     path = directory / FIGURE
     with style():
         figure = begin((TALL_IN[0], 6.4))
-        memory, files, live, rest = figure.subplots(4, sharex=True)
-        for index, process in enumerate(("server", "client")):
+        panels = figure.subplots(4, sharex=True, gridspec_kw={"hspace": 0.4})
+        memory, files, open_, waiting = panels
+        for process, colour in zip(("server", "client"), COLOURS, strict=False):
             rows = samples.filter(pc.equal(samples["process"], process))
-            every = max(1, len(rows) // POINTS)
-            columns = {name: rows[name].to_numpy()[::every] for name in rows.column_names[2:]}
-            minutes = rows["time_s"].to_numpy()[::every] / 60
-            colour = COLOURS[index]
-            _line(memory, minutes, columns["rss_bytes"] / 1e6, colour, process)
-            _line(files, minutes, columns["descriptors"], colour, "descriptors")
-            _line(files, minutes, columns["threads"], colour, "threads", dashed=True)
-            _line(live, minutes, columns["connections"], colour, process)
-            _line(live, minutes, columns["half_open"], colour, "in handshake", dashed=True)
-            _line(rest, minutes, columns["time_waits"], colour, process)
-        memory.set_ylabel("RSS (MB)")
-        files.set_ylabel("descriptors,\nthreads (dashed)")
-        live.set_ylabel("connections\n(in handshake:\ndashed)")
-        rest.set_ylabel("resting ports")
-        rest.set_xlabel("time (min)")
-        for axes in (memory, files, live, rest):
+            thin = slice(None, None, len(rows) // POINTS + 1)
+            minutes = rows["time_s"].to_numpy()[thin] / 60
+            column = {name: rows[name].to_numpy()[thin] for name in rows.column_names[2:]}
+            established = column["connections"] - column["half_open"]
+            _line(memory, minutes, column["rss_bytes"] / 1e6, colour, process)
+            _line(files, minutes, column["descriptors"], colour, process)
+            _line(files, minutes, column["threads"], colour, process, dashed=True)
+            _line(open_, minutes, established, colour, process)
+            _line(waiting, minutes, column["half_open"], colour, process)
+            _line(waiting, minutes, column["time_waits"], colour, process, dashed=True)
+        memory.legend(loc="lower center", ncols=2)
+        for axes, title, unit in (
+            (memory, "Resident memory", "RSS (MB)"),
+            (files, "Descriptors, and threads (dashed)", "number"),
+            (open_, "Connections: open and closing", "number"),
+            (waiting, "Handshakes, and resting ports (dashed)", "number"),
+        ):
+            axes.set_title(title, loc="left")
+            axes.set_ylabel(unit)
             axes.set_ylim(bottom=0)
+            axes.margins(x=0.01)
             for mark_s in (verdict["plan"]["warm_up_s"], verdict["quiet_s"]):
                 axes.axvline(mark_s / 60, color="0.6", linewidth=0.8, linestyle=":")
-        memory.legend(loc="lower center", ncols=2)
+        waiting.set_xlabel("time (min)")
         figure.align_ylabels()
         figure.savefig(path, metadata={"Date": None})
     return path
