@@ -141,7 +141,9 @@ fn identified<'py>(
     answer.set_item("local_port", connection.local_port)?;
     answer.set_item("service_code", connection.service_code.to_string())?;
     answer.set_item("state", connection.state.name())?;
-    answer.set_item("ccids", connection.ccids.map(|ccid| ccid.0).to_vec())?;
+    // Not as `u8`, which would become bytes.
+    let ccids = connection.ccids.map(|ccid| u32::from(ccid.0));
+    answer.set_item("ccids", ccids.to_vec())?;
     answer.set_item("max_datagram_size", connection.max_datagram_size)?;
     answer.set_item("stats", of_connection(py, &connection.stats)?)?;
     Ok(answer)
