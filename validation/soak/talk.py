@@ -47,7 +47,10 @@ class Patience:
         """
         if self.rng.random() >= self.cancels:
             return await call()
-        return await asyncio.wait_for(call(), self.rng.exponential(self.limit_s))
+        # Not `wait_for`, whose time may run out as the task is cancelled, which Python 3.11 then
+        # forgets.
+        async with asyncio.timeout(self.rng.exponential(self.limit_s)):
+            return await call()
 
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
         """Call until it is not cancelled."""
