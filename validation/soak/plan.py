@@ -102,8 +102,12 @@ class Plan:
 
     @property
     def warm_up_s(self) -> float:
-        """After how long memory is judged: as many handshakes and ports are given up as come."""
-        return min(max(HALF_OPEN_S, self.duration_s / 6), self.duration_s / 2)
+        """After how long memory is judged.
+
+        Until then it grows in steps, with the largest load that heaps and pools of threads have
+        met. A leak goes on after that.
+        """
+        return self.duration_s * 2 / 3
 
     @property
     def limits(self) -> dict[str, str]:

@@ -24,7 +24,7 @@ SLOPE_MB_PER_HOUR = 4.0
 """The most by which resident memory may grow in an hour."""
 SLOPE_KB_PER_1000 = 50.0
 """The most by which it may grow with 1,000 connections: 50 bytes for each."""
-LEAST_JUDGED_S = 600.0
+LEAST_JUDGED_S = 540.0
 """How long memory must be watched after the warm-up for a slope to mean anything."""
 MORE_DESCRIPTORS = 4
 """By how many the descriptors at the end may exceed the median after the warm-up."""
