@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 import subprocess
@@ -84,6 +85,7 @@ def test_a_scrape_during_a_transfer_has_what_the_endpoint_says() -> None:
         name = "skywave_connection_data_received_bytes_total"
         assert value(families, name, local_port="5001", local="127.0.0.1", ccid="2") == 50_000
         [connection] = server.snapshot()["connections"]
+        assert json.loads(json.dumps(connection))["ccids"] == [2, 2]
         stats = connection["stats"]
         assert value(families, "skywave_connection_cwnd_packets") == stats["cwnd"]
         assert 0 < value(families, "skywave_connection_srtt_seconds") < PATIENCE_S

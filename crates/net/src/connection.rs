@@ -232,7 +232,13 @@ impl Connection {
         loop {
             let sent = flow.writable.notified();
             let end = flow.end();
-            if flow.is_flushed() && (end.is_none() || flow.discarded() == 0) {
+            let is_sent = match end {
+                None => true,
+                // The peer may have closed before everything was sent.
+                Some(ConnectionError::Closed) => flow.discarded() == 0,
+                Some(_) => false,
+            };
+            if is_sent && flow.is_flushed() {
                 return Ok(());
             }
             if let Some(end) = end {

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Self
 
 from skywave import net
@@ -44,7 +45,31 @@ class _Turn:
             await asyncio.sleep(0)
 
 
-class Connection:
+class _Closing(ABC):
+    """``async with`` closes it, and aborts it after an exception."""
+
+    @abstractmethod
+    async def close(self, timeout_s: float | None = None) -> None: ...
+
+    @abstractmethod
+    def abort(self) -> None: ...
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            await self.close()
+        else:
+            self.abort()
+
+
+class Connection(_Closing):
     """A connection; see :class:`skywave.net.Connection`."""
 
     def __init__(self, blocking: net.Connection) -> None:
@@ -120,20 +145,6 @@ class Connection:
     def __repr__(self) -> str:
         return _name(self._blocking)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            await self.close()
-        else:
-            self.abort()
-
     def __aiter__(self) -> Self:
         return self
 
@@ -182,7 +193,7 @@ class Listener:
         return _name(self._blocking)
 
 
-class Endpoint:
+class Endpoint(_Closing):
     """A UDP or raw socket and the connections on it; see :class:`skywave.net.Endpoint`."""
 
     def __init__(self, blocking: net.Endpoint) -> None:
@@ -251,20 +262,6 @@ class Endpoint:
         It looks at each connection, and takes about a microsecond for each.
         """
         return self._blocking.snapshot(most)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            await self.close()
-        else:
-            self.abort()
 
     def __repr__(self) -> str:
         return _name(self._blocking)

@@ -13,12 +13,8 @@ class Closed(TypedDict):
     name: str
 
 
-class Stats(TypedDict):
-    """Counters of a connection, and the state of its congestion control.
-
-    CCID 3 and 4 have a rate, all others a window. Fields of the other kind are ``None``. All values
-    can be written as JSON.
-    """
+class Counters(TypedDict):
+    """Counters of a connection, or sums of those of several."""
 
     datagrams_sent: int
     bytes_sent: int
@@ -27,16 +23,30 @@ class Stats(TypedDict):
     datagrams_dropped: int
     """Received, but dropped for lack of room or a wrong checksum; the peer has been informed."""
     datagrams_discarded: int
-    """Queued, but never sent: the path turned out not to carry packets of their size."""
+    """Queued, but never sent: the path turned out not to carry packets of their size, or the
+    connection ended first."""
     packets_sent: int
     """Packets of every type, including acknowledgements."""
     packets_received: int
     marks_received: int
     """Packets that a router marked (ECN Congestion Experienced)."""
     duplicates: int
+    invalid_packets: int
+    """Packets ignored because a check failed (RFC 4340 section 8.5, steps 1 to 7)."""
     mtu_probes_sent: int
     """Packets sent to find out which size the path carries (RFC 8899)."""
+    resets_sent: int
+    resets_received: int
     timeouts: int
+
+
+class Stats(Counters):
+    """Counters of a connection, and the state of its congestion control.
+
+    CCID 3 and 4 have a rate, all others a window. Fields of the other kind are ``None``. All values
+    can be written as JSON.
+    """
+
     queued: int
     """Datagrams waiting to be sent."""
     srtt_s: float | None
@@ -124,26 +134,10 @@ class ConnectionSnapshot(TypedDict):
     stats: Stats
 
 
-class Totals(TypedDict):
+class Totals(Counters):
     """Sums over all connections that an endpoint has had. They never decrease."""
 
     connections: int
-    packets_sent: int
-    packets_received: int
-    datagrams_sent: int
-    bytes_sent: int
-    datagrams_received: int
-    bytes_received: int
-    datagrams_dropped: int
-    datagrams_discarded: int
-    duplicates: int
-    invalid_packets: int
-    """Packets ignored because a check failed (RFC 4340 section 8.5, steps 1 to 7)."""
-    marks_received: int
-    mtu_probes_sent: int
-    resets_sent: int
-    resets_received: int
-    timeouts: int
     lost: int
     """Data packets known to be lost, of connections with a window."""
     marked: int

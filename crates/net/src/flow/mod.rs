@@ -443,7 +443,13 @@ impl Flow {
         if matches!(protocol_state, State::Closed | State::TimeWait) {
             if !core::mem::replace(&mut state.is_over, true) {
                 news.over = true;
-                news.time_wait = deadline.filter(|_| protocol_state == State::TimeWait);
+                let connection = state.connection.get();
+                news.time_wait = match (protocol_state, connection.role()) {
+                    (State::TimeWait, _) => deadline,
+                    // The peer holds TIMEWAIT, and refuses a Request from the same port.
+                    (_, Role::Client) => Some(now + connection.timewait()),
+                    (_, Role::Server) => None,
+                };
                 // An end without an event: the connection was aborted before it began.
                 let reason = state.end.get_or_insert(ConnectionError::Aborted);
                 news.ended = true;

@@ -3,7 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, ListenError, Peer};
-use skywave_transport::dccp::State;
+use skywave_transport::dccp::{Config, State};
+use skywave_units::Duration as Span;
 use skywave_wire::dccp::Kind;
 
 use crate::stranger::Stranger;
@@ -181,4 +182,24 @@ async fn what_an_end_discards_is_told() {
         counters.data_packets_sent + counters.datagrams_discarded,
         COUNT
     );
+}
+
+/// The peer of an aborted connection holds TIMEWAIT and refuses its ports, so the client that aborts
+/// does not use them again either.
+#[tokio::test]
+async fn a_client_that_aborts_is_not_refused_later() {
+    let (client, server) = (endpoint(), endpoint());
+    let rest = Config {
+        timewait: Span::from_secs(240),
+        ..quick()
+    };
+    let listener = server.listen(PORT, rest.clone()).unwrap();
+    // By chance, one of 800 such ports would meet another.
+    for _ in 0..800 {
+        let connecting = client.connect(peer(&server), rest.clone());
+        let (ours, theirs) = soon(async { tokio::join!(connecting, listener.accept()) }).await;
+        ours.unwrap().abort();
+        drop(theirs);
+    }
+    assert_eq!(client.stats().time_waits, 800);
 }

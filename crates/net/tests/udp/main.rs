@@ -9,6 +9,7 @@ mod ecn;
 mod ends;
 mod errors;
 mod happy_eyeballs;
+mod liars;
 mod limits;
 mod liveness;
 mod many;

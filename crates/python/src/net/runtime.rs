@@ -22,6 +22,10 @@ use super::process::check;
 /// How often a blocking call checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
 
+/// The threads that hand results to Python and look names up. Of the former, one at a time can hold the
+/// interpreter, so more of them, up to 512 on a busy machine, would only take memory.
+const BLOCKING_THREADS: usize = 8;
+
 /// Whether the interpreter ends. What a runtime's threads do in Python, they do with this locked for
 /// reading.
 type IsEnding = RwLock<bool>;
@@ -46,6 +50,7 @@ pub(super) fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
             let is_ending: &IsEnding = Box::leak(Box::default());
             let started = Builder::new_multi_thread()
                 .enable_all()
+                .max_blocking_threads(BLOCKING_THREADS)
                 .on_thread_start(|| IS_ENDING.set(Some(is_ending)))
                 .build()?;
             let runtime: &Runtime = Box::leak(Box::new(started));

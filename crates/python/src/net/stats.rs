@@ -7,28 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 use skywave_net::{ConnectionSnapshot, Connections, EndpointStats, Totals};
-use skywave_transport::dccp::Stats;
+use skywave_transport::dccp::{Counters, Stats};
 
 /// Returns a connection's statistics.
 pub(super) fn of_connection<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
-    let counters = &stats.counters;
-    let answer = PyDict::new(py);
-    for (name, count) in [
-        ("datagrams_sent", counters.data_packets_sent),
-        ("bytes_sent", counters.bytes_sent),
-        ("datagrams_received", counters.datagrams_delivered),
-        ("bytes_received", counters.bytes_received),
-        ("datagrams_dropped", counters.datagrams_dropped),
-        ("datagrams_discarded", counters.datagrams_discarded),
-        ("packets_sent", counters.packets_sent),
-        ("packets_received", counters.packets_received),
-        ("marks_received", counters.ce_received),
-        ("duplicates", counters.duplicates),
-        ("mtu_probes_sent", counters.mtu_probes_sent),
-        ("timeouts", stats.timeouts),
-    ] {
-        answer.set_item(name, count)?;
-    }
+    let answer = counted(py, &stats.counters)?;
+    answer.set_item("timeouts", stats.timeouts)?;
     answer.set_item("queued", stats.queued)?;
     answer.set_item("srtt_s", stats.srtt.map(|srtt| srtt.as_secs_f64()))?;
     let window = stats.congestion.window();
@@ -110,27 +94,31 @@ impl Snapshot {
 }
 
 fn of_totals<'py>(py: Python<'py>, totals: &Totals) -> PyResult<Bound<'py, PyDict>> {
-    let counters = &totals.counters;
+    let answer = counted(py, &totals.counters)?;
+    answer.set_item("connections", totals.connections)?;
+    answer.set_item("timeouts", totals.timeouts)?;
+    answer.set_item("lost", totals.lost)?;
+    answer.set_item("marked", totals.marked)?;
+    Ok(answer)
+}
+
+fn counted<'py>(py: Python<'py>, counters: &Counters) -> PyResult<Bound<'py, PyDict>> {
     let answer = PyDict::new(py);
     for (name, count) in [
-        ("connections", totals.connections),
-        ("packets_sent", counters.packets_sent),
-        ("packets_received", counters.packets_received),
         ("datagrams_sent", counters.data_packets_sent),
         ("bytes_sent", counters.bytes_sent),
         ("datagrams_received", counters.datagrams_delivered),
         ("bytes_received", counters.bytes_received),
         ("datagrams_dropped", counters.datagrams_dropped),
         ("datagrams_discarded", counters.datagrams_discarded),
+        ("packets_sent", counters.packets_sent),
+        ("packets_received", counters.packets_received),
+        ("marks_received", counters.ce_received),
         ("duplicates", counters.duplicates),
         ("invalid_packets", counters.invalid_packets),
-        ("marks_received", counters.ce_received),
         ("mtu_probes_sent", counters.mtu_probes_sent),
         ("resets_sent", counters.resets_sent),
         ("resets_received", counters.resets_received),
-        ("timeouts", totals.timeouts),
-        ("lost", totals.lost),
-        ("marked", totals.marked),
     ] {
         answer.set_item(name, count)?;
     }
@@ -153,7 +141,9 @@ fn identified<'py>(
     answer.set_item("local_port", connection.local_port)?;
     answer.set_item("service_code", connection.service_code.to_string())?;
     answer.set_item("state", connection.state.name())?;
-    answer.set_item("ccids", connection.ccids.map(|ccid| ccid.0).to_vec())?;
+    // Not as `u8`, which would become bytes.
+    let ccids = connection.ccids.map(|ccid| u32::from(ccid.0));
+    answer.set_item("ccids", ccids.to_vec())?;
     answer.set_item("max_datagram_size", connection.max_datagram_size)?;
     answer.set_item("stats", of_connection(py, &connection.stats)?)?;
     Ok(answer)

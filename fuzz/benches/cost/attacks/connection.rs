@@ -152,6 +152,8 @@ fn on_sender_of(ccid: Ccid, options: &OptionList) {
     let config = Config {
         sender_ccids: vec![ccid],
         receiver_ccids: vec![ccid],
+        // Otherwise acknowledgements of everything end the connection, and cost little.
+        detect_optimistic_acks: false,
         ..Config::default()
     };
     let mut acts = Vec::new();

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use skywave_congestion::ControlFailure;
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 use skywave_wire::Payload;
 use skywave_wire::dccp::ServiceCode;
 
@@ -147,6 +147,13 @@ impl Connection {
     /// Whether this end is the client or the server.
     pub const fn role(&self) -> Role {
         self.role
+    }
+
+    /// How long the ports must not be used again after the connection ([`Config::timewait`]).
+    ///
+    /// [`Config::timewait`]: crate::dccp::Config::timewait
+    pub fn timewait(&self) -> Duration {
+        self.config.timewait
     }
 
     /// The local port.
