@@ -111,7 +111,7 @@ cost-search: | cargo ## Look for the worst packets that `make fuzz` has found, a
 
 # What is too long for CI; each part may be run alone.
 deep: FUZZ_SECONDS = 300
-deep: SOAK_FOR = 20 min
+deep: SOAK_FOR = 30 min
 deep: deny features hostile fuzz interop soak ## Run what is too long for CI: deny, features, hostile, fuzz, interop, soak.
 
 deny: | cargo ## Check licences, sources and duplicates of what we depend on (installs cargo-deny).

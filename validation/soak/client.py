@@ -23,7 +23,7 @@ from validation.soak import forks
 from validation.soak.blocking import Blocking
 from validation.soak.ends import Reader, Report, name_of
 from validation.soak.plan import CCIDS, CLOSE_S, HOST, LOOK_S, SIZE, ports
-from validation.soak.process import Crew, complain, order, say, until_told
+from validation.soak.process import Crew, cancel, complain, order, say, until_told
 from validation.soak.samples import keep_sampling, udp_port
 from validation.soak.talk import Patience, Sender, drain
 
@@ -182,9 +182,7 @@ class Client:
         await asyncio.sleep(life.lingers_s)
         await _end(connection, life)
         if life.ending == "drop":
-            reading.cancel()
-            with suppress(asyncio.CancelledError):
-                await reading
+            await cancel(reading)
         else:
             await reading
         return Report.of(

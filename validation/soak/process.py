@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
 
+AGAIN_S = 0.5
+
 _writing = threading.Lock()
 
 
@@ -63,14 +65,19 @@ class Crew:
         tasks = list(self._tasks)
         if tasks and patience_s > 0:
             await asyncio.wait(tasks, timeout=patience_s)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*map(cancel, tasks))
 
     def _over(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             complain(error)
+
+
+async def cancel(task: asyncio.Task[None]) -> None:
+    """Cancel a task until it ends: before Python 3.12, ``asyncio.wait_for`` may lose a request."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=AGAIN_S)
 
 
 def complain(error: BaseException) -> None:
