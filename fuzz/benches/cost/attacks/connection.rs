@@ -1,12 +1,13 @@
 //! Attacks of a peer on a connection.
 
 use skywave_fuzz::connection::{Act, Driver, Input, Side, replay};
+use skywave_fuzz::listener::packet;
 use skywave_transport::dccp::{Ccid, Config};
 use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
 use skywave_wire::dccp::{
     DccpOption, FeatureNumber, Kind, OptionBytes, OptionList, OptionType, Packet, SeqNo,
 };
-use skywave_wire::{Ecn, Payload};
 
 use super::{Attack, PACKETS, UNKNOWN, change, full_of};
 
@@ -46,7 +47,7 @@ pub(super) const ALL: &[Attack] = &[
         on_server(|_| packet(Kind::Data, OptionList::new(), 1));
     }),
     ("data-with-gaps", || {
-        let gaps = |number| packet(Kind::Data, OptionList::new(), number as u32 % 2);
+        let gaps = |number| packet(Kind::Data, OptionList::new(), (number % 2) as u8);
         replay(input(Config::default(), attacked(Side::Server, 2, gaps)));
     }),
     ("syncs", || {
@@ -76,20 +77,6 @@ pub(super) const ALL: &[Attack] = &[
         on_sender_of(Ccid::TFRC, &full_of(&option));
     }),
 ];
-
-fn packet(kind: Kind, options: OptionList, size: u32) -> Packet {
-    Packet {
-        source_port: 0,
-        destination_port: 0,
-        ccval: 0,
-        cscov: 0,
-        extended: true,
-        seq: SeqNo::ZERO,
-        kind,
-        options,
-        payload: Payload::Synthetic(size),
-    }
-}
 
 fn ack(options: OptionList) -> Packet {
     packet(Kind::Ack { ack: SeqNo::ZERO }, options, 0)
