@@ -5,7 +5,7 @@ use std::future::Future;
 use std::mem::forget;
 use std::pin::Pin;
 use std::process;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use pyo3::exceptions::PyTimeoutError;
@@ -35,30 +35,46 @@ thread_local! {
     static IS_ENDING: Cell<Option<&'static IsEnding>> = const { Cell::new(None) };
 }
 
-/// The process that has started a runtime, and the runtime. It is locked only with the interpreter
-/// held, as `os.fork` holds it, so that a fork never inherits it locked.
-static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+/// The process that has started a runtime, and the runtime.
+type Started = Option<(u32, &'static Runtime)>;
+
+/// It is locked only with the interpreter held, as `os.fork` holds it, so that a fork never inherits
+/// it locked.
+static RUNTIME: Mutex<Started> = Mutex::new(None);
 
 /// Returns the runtime of this process, and starts it if need be: a fork inherits that of its
 /// parent without its threads.
 pub(super) fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
-    let mut current = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     let here = process::id();
-    match *current {
-        Some((opener, runtime)) if opener == here => Ok(runtime),
-        _ => {
-            let is_ending: &IsEnding = Box::leak(Box::default());
-            let started = Builder::new_multi_thread()
-                .enable_all()
-                .max_blocking_threads(BLOCKING_THREADS)
-                .on_thread_start(|| IS_ENDING.set(Some(is_ending)))
-                .build()?;
-            let runtime: &Runtime = Box::leak(Box::new(started));
-            leave_at_exit(py, is_ending)?;
-            *current = Some((here, runtime));
-            Ok(runtime)
-        }
+    if let Some(runtime) = running(*current(), here) {
+        return Ok(runtime);
     }
+    let is_ending: &IsEnding = Box::leak(Box::default());
+    // This calls Python, which may let another thread run, so nothing is locked.
+    leave_at_exit(py, is_ending)?;
+    let mut current = current();
+    if let Some(runtime) = running(*current, here) {
+        return Ok(runtime);
+    }
+    let started = Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .on_thread_start(|| IS_ENDING.set(Some(is_ending)))
+        .build()?;
+    let runtime: &Runtime = Box::leak(Box::new(started));
+    *current = Some((here, runtime));
+    Ok(runtime)
+}
+
+fn current() -> MutexGuard<'static, Started> {
+    RUNTIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The runtime, if this process has started it.
+fn running(started: Started, here: u32) -> Option<&'static Runtime> {
+    started
+        .filter(|&(opener, _)| opener == here)
+        .map(|(_, runtime)| runtime)
 }
 
 /// Keeps the runtime's threads out of the interpreter once it ends. Python kills a thread that enters
