@@ -51,7 +51,7 @@ test-rust: $(REQUIREMENTS) | cargo
 test-python: $(EXTENSION)
 	$(BIN)/pytest --quiet --numprocesses 2 --dist loadfile
 
-loom: | cargo ## Run what threads share under every order of their steps.
+loom: | cargo ## Run what an endpoint's threads share under the orders of their steps.
 	cargo test --package skywave-net --features loom --lib --locked --quiet interleavings
 
 no-sockets: $(EXTENSION) ## Build the extension without sockets, and test what is left.

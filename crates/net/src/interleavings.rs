@@ -4,6 +4,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -30,7 +31,7 @@ use crate::timers::Timers;
 /// explodes, and faults that need more are rare.
 const PREEMPTIONS: usize = 3;
 
-/// Runs a test under all orders.
+/// Runs a test under all orders with so many interruptions.
 fn model(test: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(PREEMPTIONS);
@@ -256,8 +257,8 @@ fn a_moved_deadline_is_kept() {
 
 const KEY: Key = Key {
     path: Path {
-        local: std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
-        peer: std::net::SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1),
+        local: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        peer: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1),
     },
     local_port: 2,
     remote_port: 3,

@@ -35,11 +35,10 @@
 //! - `flow`: a connection of an endpoint. Both the application and the driver change it under a
 //!   lock, and immediately send what follows.
 //! - `shared`: the state shared by all of these. `pending` lists connections whose sending waits for
-//!   a driver. `table` finds a flow by addresses and ports
-//!   (`path`) and counts them by where they come from (`sources`), `mailbox` holds connections
-//!   waiting to be accepted, `closing` those waiting for their peer to confirm a close, `timers` and
-//!   `alarm` report when one is due, `memory` limits what waits in all queues. None of these depends
-//!   on `flow`.
+//!   a driver, `table` finds a flow by addresses and ports (`path`) and counts them by where they come
+//!   from (`sources`), `mailbox` holds connections waiting to be accepted, `closing` those waiting for
+//!   their peer to confirm a close, `timers` and `alarm` report when one is due, `memory` limits what
+//!   waits in all queues. None of these depends on `flow`.
 //! - `snapshot`: what the connections are doing, for who watches an endpoint; `totals` sums up what
 //!   they have counted; `qlog` writes what they do into files.
 //! - `sync`: the locks and atomics of all modules.
