@@ -300,7 +300,7 @@ def test_an_exception_in_one_of_many_runs_names_it() -> None:
     fails = scenario(Tcp(control=Fails(method="on_ack", after=100)))
     fails.name = "the second"
     with pytest.raises(ZeroDivisionError, match="on_ack") as raised:
-        run_many([scenario(Tcp(control=Reno())), fails, scenario(Tcp())])
+        list(run_many([scenario(Tcp(control=Reno())), fails, scenario(Tcp())]))
     assert raised.value.__notes__ == ['in flow "flow 1" of scenario "the second"']
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet
 import pytest
+from attrs import evolve
 
 from conftest import EXAMPLES, assert_bad_input, run_cli
 from forks import in_a_fork
@@ -21,14 +22,17 @@ from skywave import (
     Probes,
     Results,
     Scenario,
+    ScenarioError,
     Tcp,
     Tfrc,
     run,
     run_many,
 )
+from skywave.parallel import processors
 from skywave.quantities import Duration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 MIX = next(path for path in EXAMPLES if path.stem == "dumbbell-mix")
@@ -94,11 +98,50 @@ def test_many_runs_are_the_single_runs_in_order(scenario: Scenario, results: Res
     short = Scenario.from_text(scenario.to_json(), "json")
     short.duration = Duration("5 s")
     steps: list[tuple[int, int]] = []
-    many = run_many([short, scenario, short], progress=lambda *step: steps.append(step))
+    many = list(run_many([short, scenario, short], progress=lambda *step: steps.append(step)))
     assert [one.summary["duration_s"] for one in many] == [5.0, 20.0, 5.0]
     assert many[1].fingerprint == results.fingerprint
     assert many[0].fingerprint == many[2].fingerprint != results.fingerprint
-    assert sorted(steps) == [(1, 3), (2, 3), (3, 3)]
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_many_runs_are_begun_only_a_few_ahead(scenario: Scenario) -> None:
+    taken = 0
+
+    def endless() -> Iterator[Scenario]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield evolve(scenario, duration="1 s", seed=taken)
+
+    runs = run_many(endless())
+    assert [next(runs).summary["seed"] for _ in range(20)] == list(range(1, 21))
+    assert taken < 20 + 5 * processors()
+    runs.close()
+    before = taken
+    assert list(runs) == []
+    assert taken == before
+
+
+def test_what_was_yielded_is_kept_when_a_run_fails_or_is_interrupted(scenario: Scenario) -> None:
+    short = evolve(scenario, duration="1 s")
+    wrong = evolve(short, name="")
+    kept = []
+    with pytest.raises(ScenarioError, match=r"^scenarios\[1\]: name"):  # noqa: PT012
+        for results in run_many([short, wrong, short]):
+            kept += [results.fingerprint]
+    assert len(kept) == 1
+
+    def interrupt(done: int, _of: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    # The third run would take minutes.
+    long = evolve(scenario, duration="3 h")
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        for results in run_many([short, short, long], progress=interrupt):
+            kept += [results.fingerprint]
+    assert len(kept) == 2
 
 
 def test_pandas_and_polars_hold_what_arrow_holds(results: Results) -> None:

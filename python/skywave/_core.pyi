@@ -1,6 +1,6 @@
 """The Rust core: scenario schema, simulator, packet decoder, and DCCP on real sockets."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Self, TypedDict, overload
 
@@ -23,6 +23,15 @@ class Frame(TypedDict):
     text: str
     protocol: str
     bytes: int
+
+ENGINE: str
+"""The version of the simulator and a hash of its sources, which results depend on."""
+
+class Stop:
+    """Stops runs in other threads."""
+
+    def set(self) -> None:
+        """Stop the runs that were given this; they raise ``KeyboardInterrupt``."""
 
 class Run:
     """The results of one run."""
@@ -173,16 +182,9 @@ def run(
     qlogs: dict[str, str] | None = None,
     verify_physics: bool = False,
     controls: dict[str, type[Control]] | None = None,
+    stop: Stop | None = None,
 ) -> Run:
-    """Run a scenario (JSON)."""
-
-def run_many(
-    scenarios: Sequence[str],
-    *,
-    progress: Callable[[int, int], None] | None = None,
-    controls: dict[str, type[Control]] | None = None,
-) -> list[Run]:
-    """Run scenarios (JSON) on all cores; the results are in the same order."""
+    """Run a scenario (JSON). Given ``stop``, it looks at neither ``progress`` nor signals."""
 
 def bench(
     *,

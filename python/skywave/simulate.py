@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave._files import replacing_file
 from skywave.control import live
+from skywave.parallel import in_order
 from skywave.results import Results
 from skywave.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
 
 def run(
@@ -71,21 +71,37 @@ def run(
 
 def run_many(
     scenarios: Iterable[Scenario], *, progress: Callable[[int, int], None] | None = None
-) -> list[Results]:
-    """Run scenarios on all cores and return their results in the same order.
+) -> Generator[Results, None, None]:
+    """Run scenarios on all cores and yield their results, in the same order.
+
+    Runs are begun a few ahead of the results that are taken, so memory holds only these: keep of
+    each result what you need. What has been yielded stays yours if a later run fails or Ctrl-C
+    interrupts the others. :func:`skywave.sweep` stores results in files and resumes.
 
     Args:
-        scenarios: The scenarios.
-        progress: Called with the number of finished runs and the number of all runs.
+        scenarios: The scenarios. They are taken one by one, or all at once if there is
+            ``progress``.
+        progress: Called with the number of results yielded and the number of scenarios.
 
     Raises:
-        ScenarioError: If a scenario is wrong; the message names the field.
+        ScenarioError: If a scenario is wrong; the message has its index and names the field.
         Exception: Whatever a control in Python raised, with a note that names the scenario and the
-            flow. The other runs end first; if several fail, the first in order is raised.
+            flow. It is raised in place of the results; the runs after it are stopped.
 
     """
+    if progress is None:
+        yield from in_order(_run_one, enumerate(scenarios))
+        return
     scenarios = list(scenarios)
-    # `to_json` would indent, which takes half of the time.
-    texts = [json.dumps(scenario.to_dict()) for scenario in scenarios]
-    controls = live(control for scenario in scenarios for control in scenario.controls())
-    return [Results(run) for run in _core.run_many(texts, progress=progress, controls=controls)]
+    for done, results in enumerate(in_order(_run_one, enumerate(scenarios)), start=1):
+        progress(done, len(scenarios))
+        yield results
+
+
+def _run_one(numbered: tuple[int, Scenario], stop: _core.Stop) -> Results:
+    index, scenario = numbered
+    text, controls = scenario.to_core()
+    try:
+        return Results(_core.run(text, controls=controls, stop=stop))
+    except _core.ScenarioError as error:
+        raise _core.ScenarioError(f"scenarios[{index}]: {error}") from None

@@ -32,14 +32,15 @@ create_exception!(
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
+    module.add("ENGINE", run::ENGINE)?;
     module.add_class::<run::Run>()?;
+    module.add_class::<run::Stop>()?;
     module.add_function(wrap_pyfunction!(run::check_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(run::inspect_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(run::scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(run::socket_schema, module)?)?;
     module.add_function(wrap_pyfunction!(run::table_schemas, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
-    module.add_function(wrap_pyfunction!(run::run_many, module)?)?;
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)?;
     control::register(module)?;

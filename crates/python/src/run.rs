@@ -3,18 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, mpsc};
-use std::thread;
-use std::time::Duration;
 
 use arrow_pyarrow::ToPyArrow;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use skywave_sim::{Registry, Results, RunError, RunOptions, Scenario};
 
 use crate::ScenarioError;
@@ -53,6 +49,26 @@ impl Run {
     #[getter]
     fn violations(&self) -> Vec<String> {
         self.0.violations.clone()
+    }
+}
+
+/// What results depend on besides scenario and controls: the version and a hash of the sources.
+pub(crate) const ENGINE: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("SOURCES_HASH"));
+
+/// Stops runs in other threads.
+#[pyclass(frozen, module = "skywave._core")]
+#[derive(Default)]
+pub(crate) struct Stop(AtomicBool);
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -134,9 +150,11 @@ pub(crate) fn socket_schema() -> String {
     Registry::default().socket_schema().to_string()
 }
 
-/// Runs a scenario (JSON).
+/// Runs a scenario (JSON). Given a `stop`, it looks at that instead of signals, without taking the
+/// interpreter from other threads.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, verify_physics=false, controls=None))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, verify_physics=false, controls=None, stop=None))]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &str,
@@ -145,6 +163,7 @@ pub(crate) fn run(
     qlogs: Option<BTreeMap<String, PathBuf>>,
     verify_physics: bool,
     controls: Live<'_>,
+    stop: Option<Py<Stop>>,
 ) -> PyResult<Run> {
     let registry = registry(controls);
     let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
@@ -155,8 +174,9 @@ pub(crate) fn run(
     };
     let watch = Watch::new(progress);
     let outcome = py.detach(|| {
-        skywave_sim::run(&scenario, &registry, options, |fraction| {
-            watch.report((fraction,))
+        skywave_sim::run(&scenario, &registry, options, |fraction| match &stop {
+            Some(stop) => !stop.get().0.load(Ordering::Relaxed),
+            None => watch.report((fraction,)),
         })
     });
     watch.finish(outcome).map(Run)
@@ -174,84 +194,6 @@ fn created(
         Ok((name, file))
     };
     files.unwrap_or_default().into_iter().map(create).collect()
-}
-
-/// Runs scenarios (JSON) on all cores.
-#[pyfunction]
-#[pyo3(signature = (scenarios, *, progress=None, controls=None))]
-pub(crate) fn run_many(
-    py: Python<'_>,
-    scenarios: Vec<String>,
-    progress: Option<Py<PyAny>>,
-    controls: Live<'_>,
-) -> PyResult<Vec<Run>> {
-    let registry = registry(controls);
-    let scenarios = scenarios
-        .iter()
-        .enumerate()
-        .map(|(index, text)| {
-            Scenario::from_json(text, &registry)
-                .map_err(|error| ScenarioError::new_err(format!("scenarios[{index}]: {error}")))
-        })
-        .collect::<PyResult<Vec<_>>>()?;
-    let watch = Watch::new(progress);
-    let total = scenarios.len();
-    // Not the global pool: a fork inherits that without its threads, and waits for them for ever.
-    let pool = ThreadPoolBuilder::new().build();
-    let pool = pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    let outcome = py.detach(|| {
-        run_watched(&pool, &scenarios, &registry, |done| match done {
-            Some(done) => watch.report((done, total)),
-            None => watch.look(),
-        })
-    });
-    watch
-        .finish(outcome)
-        .map(|results| results.into_iter().map(Run).collect())
-}
-
-/// How often the thread that waits for a batch looks for signals.
-const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Runs a batch on other threads, so that this thread, the only one in which Python handles
-/// signals, can check for them and report progress. `report` is called with each run that is done,
-/// and with `None` in between.
-fn run_watched(
-    pool: &ThreadPool,
-    scenarios: &[Scenario],
-    registry: &Registry,
-    report: impl Fn(Option<usize>) -> bool,
-) -> Result<Vec<Results>, RunError> {
-    let interrupted = AtomicBool::new(false);
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        let batch = scope.spawn(|| {
-            // The receiver lives as long as this thread does.
-            let finished = |_done| {
-                let _delivered = sender.send(()).is_ok();
-            };
-            let go_on = || !interrupted.load(Ordering::Relaxed);
-            let results =
-                pool.install(|| skywave_sim::run_many(scenarios, registry, finished, go_on));
-            drop(sender);
-            results
-        });
-        let mut done = 0;
-        loop {
-            let go_on = match receiver.recv_timeout(SIGNAL_INTERVAL) {
-                Ok(()) => {
-                    done += 1;
-                    report(Some(done))
-                }
-                Err(mpsc::RecvTimeoutError::Timeout) => report(None),
-                Err(mpsc::RecvTimeoutError::Disconnected) => break,
-            };
-            if !go_on {
-                interrupted.store(true, Ordering::Relaxed);
-            }
-        }
-        batch.join().unwrap_or_else(|panic| resume_unwind(panic))
-    })
 }
 
 /// Reports progress to Python and keeps what Python raises: an exception, a signal.
@@ -273,24 +215,14 @@ impl Watch {
     where
         A: for<'py> pyo3::call::PyCallArgs<'py>,
     {
-        self.keep(|py| {
+        let asked = Python::attach(|py| {
             py.check_signals()?;
             match &self.progress {
                 Some(progress) => progress.call1(py, arguments).map(drop),
                 None => Ok(()),
             }
-        })
-    }
-
-    /// Looks for signals; answers whether to go on.
-    fn look(&self) -> bool {
-        self.keep(|py| py.check_signals())
-    }
-
-    fn keep(&self, ask: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
-        let Err(error) = Python::attach(ask) else {
-            return true;
-        };
+        });
+        let Err(error) = asked else { return true };
         if let Ok(mut raised) = self.raised.lock() {
             raised.get_or_insert(error);
         }

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 SEEDS = 5
 """Runs of each kind, by default."""
-BATCH = 20
-"""Runs held in memory at a time: the samples of all would take gigabytes."""
 
 
 def plan(
@@ -62,15 +60,12 @@ def run(
     measured: dict[Run, measures.Values] = {}
     for network in networks:
         runs = list(plan(controls, (network,), seeds, duration_s))
-        for begun in range(0, len(runs), BATCH):
-            batch = runs[begun : begun + BATCH]
 
-            def step(done: int, _of: int, before: int = begun, total: int = len(runs)) -> None:
-                if progress is not None:
-                    progress(NETWORKS[network].label, before + done, total)  # noqa: B023
+        def step(done: int, total: int, network: str = network) -> None:
+            if progress is not None:
+                progress(NETWORKS[network].label, done, total)
 
-            for one, results in zip(
-                batch, run_many(map(scenario, batch), progress=step), strict=True
-            ):
-                measured[one] = measures.values(one, results)
+        results = run_many(map(scenario, runs), progress=step)
+        for one, found in zip(runs, results, strict=True):
+            measured[one] = measures.values(one, found)
     return Matrix(measured)

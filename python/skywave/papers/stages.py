@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-BATCH = 20
-"""Runs at a time if not all series are kept. Those of hundreds of runs would take gigabytes."""
 
 
 def stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:
@@ -42,7 +40,7 @@ def run_plans(
     Run one after the other, cores would idle at the end of each set. Put the longest set first.
     """
     every = [scenario for plan in plans for scenario in plan.values()]
-    runs = iter(run_many(every, progress=progress))
+    runs = run_many(every, progress=progress)
     return [dict(zip(plan, islice(runs, len(plan)), strict=True)) for plan in plans]
 
 
@@ -52,17 +50,5 @@ def measure_each(
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[Key, Value]:
     """Run scenarios on all cores; return the measurements of their results by key."""
-    keys = list(scenarios)
-    measured: dict[Key, Value] = {}
-    for begun in range(0, len(keys), BATCH):
-        batch = keys[begun : begun + BATCH]
-
-        def step(done: int, _of: int, begun: int = begun) -> None:
-            if progress is not None:
-                progress(begun + done, len(keys))
-
-        runs = run_many((scenarios[key] for key in batch), progress=step)
-        measured.update(
-            (key, measure(key, results)) for key, results in zip(batch, runs, strict=True)
-        )
-    return measured
+    runs = run_many(scenarios.values(), progress=progress)
+    return {key: measure(key, results) for key, results in zip(scenarios, runs, strict=True)}

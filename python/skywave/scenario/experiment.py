@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -171,8 +170,8 @@ class Scenario(parts.Scenario):
     def digest(self) -> str:
         """Return a hash of everything that determines the results of a run, in hexadecimal.
 
-        That is the scenario with all defaults, the version of Skywave, and the source of controls
-        in Python (:meth:`Control.source_hash <skywave.Control.source_hash>`).
+        That is the scenario with all defaults, the version of the simulator, and the source of
+        controls in Python (:meth:`Control.source_hash <skywave.Control.source_hash>`).
 
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
@@ -180,7 +179,7 @@ class Scenario(parts.Scenario):
 
         """
         sources = [control.source_hash() for control in self.controls()]
-        identity = [self.normalised(), version("skywave"), sources]
+        identity = [self.normalised(), _core.ENGINE, sources]
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
     @classmethod
