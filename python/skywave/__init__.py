@@ -9,6 +9,11 @@ Describe an experiment with :class:`Scenario`, run it with :func:`run`, and read
     print(results.flows)
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from skywave._core import CaptureError, ScenarioError
 from skywave.control import (
     Ack,
@@ -28,11 +33,17 @@ from skywave.scenario.parts import *  # noqa: F403
 from skywave.simulate import run, run_many
 from skywave.topologies import Aggregate, Hop, parking_lot
 
+if TYPE_CHECKING:
+    from skywave.sweeps.cluster import ClusterError
+    from skywave.sweeps.runner import sweep
+    from skywave.sweeps.table import Sweep, load
+
 __all__ = [
     "Ack",
     "AckedPacket",
     "Aggregate",
     "CaptureError",
+    "ClusterError",
     "Context",
     "Control",
     "Hop",
@@ -44,18 +55,32 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Sent",
+    "Sweep",
     "Timeout",
+    "load",
     "parking_lot",
     "run",
     "run_many",
+    "sweep",
 ]
 __all__ += parts.__all__
 
 
-def __getattr__(name: str) -> str:
-    """Return ``__version__``, which is read on first use because that is slow."""
+_LATER = {
+    "ClusterError": "skywave.sweeps.cluster",
+    "Sweep": "skywave.sweeps.table",
+    "load": "skywave.sweeps.table",
+    "sweep": "skywave.sweeps.runner",
+}
+"""The modules of names that are imported on first use because that is slow."""
+
+
+def __getattr__(name: str) -> object:
+    """Return ``__version__``, or a name that is imported on first use."""
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415
 
         return version("skywave")
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

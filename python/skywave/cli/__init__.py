@@ -14,15 +14,17 @@ import typer
 from typer.exceptions import TyperException
 
 from skywave import CaptureError, ScenarioError
-from skywave.cli import bench, decode, matrix, net, reproduce, scenario, version
+from skywave.cli import bench, decode, matrix, net, reproduce, scenario, sweep, version
 from skywave.cli.interrupts import Termination, termination_interrupts
 from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
+from skywave.sweeps.cluster import ClusterError
 
 NETWORK_FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 TERMINATED = 143
+ON_THE_NETWORK: tuple[type[Exception], ...] = (*net.FAILURES, ClusterError)
 
 app = typer.Typer(
     name="skywave",
@@ -43,6 +45,7 @@ def _help(context: typer.Context) -> None:
 
 app.command(name="run")(scenario.run)
 app.command(name="check")(scenario.check)
+app.command(name="sweep")(sweep.sweep)
 app.command(name="schema")(scenario.schema)
 app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="matrix")(matrix.matrix)
@@ -65,7 +68,7 @@ def main() -> NoReturn:
         _fail(error.format_message())
     except (ScenarioError, CaptureError, BenchError, PaperError) as error:
         _fail(str(error))
-    except net.FAILURES as error:
+    except ON_THE_NETWORK as error:
         _fail(str(error), NETWORK_FAILED)
     except (ValueError, OSError) as error:
         # A control in Python raised it, and its author needs the traceback.

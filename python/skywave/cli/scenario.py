@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import typer
+from attrs import evolve
 from rich.markup import escape
 from rich.table import Table
 
@@ -15,6 +16,8 @@ from skywave import _core, simulate
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.scenario import Scenario
 from skywave.scenario.experiment import inspect_file
+from skywave.sweeps.paths import parse_value
+from skywave.sweeps.points import with_field
 
 if TYPE_CHECKING:
     from skywave.results import Results, Summary
@@ -28,8 +31,22 @@ ScenarioFile = Annotated[
 ]
 
 
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Another value of a field, e.g. dumbbell.rate='5 Mbps' or "
+        '"flows[*].transport.tcp.control=cubic"; repeatable.',
+    ),
+]
+SeedOption = Annotated[int | None, typer.Option(min=0, help="Another seed than the scenario's.")]
+
+
 def run(
     scenario: ScenarioFile,
+    settings: SetOption = None,
+    seed: SeedOption = None,
     out_dir: Annotated[
         Path | None,
         typer.Option(
@@ -62,7 +79,7 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario and print totals of its flows and links."""
-    experiment = Scenario.from_file(scenario)
+    experiment = _changed(Scenario.from_file(scenario), settings, seed)
     captures = _captures(capture or [])
     warn(experiment.inspect().warnings)
     with progress_bar() as show:
@@ -88,6 +105,30 @@ def run(
         _print_summary(results, out_dir)
     if results.violations:
         raise typer.Exit(PHYSICS_VIOLATED)
+
+
+def fields(settings: list[str] | None) -> list[tuple[str, str]]:
+    """Return path and value of each ``--set``.
+
+    Raises:
+        typer.BadParameter: If one has no value, or a path is given twice.
+
+    """
+    found: dict[str, str] = {}
+    for text in settings or []:
+        path, separator, value = text.partition("=")
+        if not (path and separator):
+            raise typer.BadParameter(f'"{text}" is not PATH=VALUE: write it as duration="10 s"')
+        if path in found:
+            raise typer.BadParameter(f"{path} is set twice")
+        found[path] = value
+    return list(found.items())
+
+
+def _changed(experiment: Scenario, settings: list[str] | None, seed: int | None) -> Scenario:
+    for path, value in fields(settings):
+        experiment = with_field(experiment, path, parse_value(value))
+    return experiment if seed is None else evolve(experiment, seed=seed)
 
 
 def _captures(given: list[str]) -> dict[str, str]:

@@ -1,0 +1,188 @@
+"""``skywave sweep``."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
+from skywave.cli.scenario import ScenarioFile, fields
+from skywave.printing import number
+from skywave.sweeps.paths import parse_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skywave.sweeps.runner import Progress
+    from skywave.sweeps.table import Sweep
+
+RUNS_FAILED = 1
+MOST_POINTS = 50
+"""The most combinations of values that are printed."""
+MOST_FAILURES = 5
+
+
+def sweep(
+    scenario: ScenarioFile,
+    directory: Annotated[
+        Path,
+        typer.Option("--out", metavar="DIR", help="Folder for results; what it has is not run."),
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUES",
+            help="Values of a field, e.g. dumbbell.queue.drop-tail.packets=10,50 or "
+            '"flows[*].transport.tcp.control=cubic,reno"; repeatable.',
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Runs of each combination, with seeds from 1 on.")
+    ] = 1,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns of the table, e.g. goodput,delay_mean or goodput[FLOW]; repeatable. "
+            "All measures are stored in any case.",
+        ),
+    ] = None,
+    warm_up: Annotated[
+        str, typer.Option(metavar="TIME", help="What is sampled until then does not count.")
+    ] = "0 s",
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Scheduler of a Dask cluster, e.g. tcp://scheduler:8786. Default: this machine.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a scenario with every combination of values, and print means over seeds.
+
+    Each run is stored when it is done. The same command goes on after Ctrl-C, runs what is new
+    after a change, and tries again what failed; status 1 if a run failed.
+    """
+    from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
+    from skywave.sweeps.runner import sweep as run_sweep  # noqa: PLC0415
+
+    over = {path: parse_values(values) for path, values in fields(settings)}
+    state: list[Progress] = []
+    try:
+        with progress_bar() as show:
+
+            def tell(progress: Progress) -> None:
+                state[:] = [progress]
+                show(f"{progress.total} runs", progress.done / max(progress.total, 1))
+
+            found = run_sweep(
+                scenario,
+                over,
+                out=directory,
+                seeds=seeds,
+                measures=[name for text in measure or DEFAULT for name in text.split(",")],
+                warm_up=warm_up,
+                on=on,
+                progress=tell,
+            )
+    except KeyboardInterrupt:
+        for progress in state:
+            sys.stderr.write(
+                f"{progress.done - progress.failed} of {progress.total} runs are done and kept in "
+                f"{directory}: the same command goes on\n"
+            )
+        raise
+    resumed = state[0].resumed if state else 0
+    if as_json:
+        print_json(_document(found, resumed))
+    else:
+        _print(found, resumed)
+    warn(f"{note} ({count} runs)" for note, count in found.notes.items())
+    if found.failures:
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _document(found: Sweep, resumed: int) -> dict[str, Any]:
+    return {
+        "out": str(found.directory),
+        "engine": found.engine,
+        "planned": found.planned,
+        "done": found.table.num_rows,
+        "resumed": resumed,
+        "dimensions": [{"name": name, "path": found.paths[name]} for name in found.dimensions],
+        "points": list(_points(found)),
+        "runs": found.table.to_pylist(),
+        "failures": [
+            {"run": failure.run, "reason": failure.reason, "trace": failure.trace}
+            for failure in found.failures
+        ],
+        "notes": found.notes,
+    }
+
+
+def _points(found: Sweep) -> Iterator[dict[str, Any]]:
+    """Yield for each combination its values, and mean and margin of each measure over seeds."""
+    from skywave.averages import average  # noqa: PLC0415  (slow to import)
+
+    rows: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in found.table.to_pylist():
+        rows.setdefault(tuple(row[name] for name in found.dimensions), []).append(row)
+    for values, runs in rows.items():
+        means = {}
+        for name in found.measures:
+            mean = average([float("nan") if run[name] is None else run[name] for run in runs])
+            means[name] = {"mean": mean.mean, "margin": mean.margin}
+        yield {
+            **dict(zip(found.dimensions, values, strict=True)),
+            "seeds": len(runs),
+            "measures": means,
+        }
+
+
+def _print(found: Sweep, resumed: int) -> None:
+    console = out()
+    points = list(_points(found))
+    seeds = max((point["seeds"] for point in points), default=0)
+    title = "Means" + (" and half of their 95 % confidence intervals" if seeds > 1 else "")
+    table = Table(title=title, title_justify="left")
+    for name in found.dimensions:
+        table.add_column(escape(name), justify="right")
+    table.add_column("seeds", justify="right")
+    for name in found.measures:
+        table.add_column(escape(name), justify="right")
+    for point in points[:MOST_POINTS]:
+        table.add_row(
+            *(escape(str(point[name])) for name in found.dimensions),
+            str(point["seeds"]),
+            *(_shown(**point["measures"][name]) for name in found.measures),
+        )
+    console.print(table)
+    if len(points) > MOST_POINTS:
+        console.print(f"{len(points) - MOST_POINTS:,} more: see --json, or skywave.load in Python")
+    before = f", {resumed:,} of them before" if resumed else ""
+    console.print(
+        f"{found.table.num_rows:,} of {found.planned:,} runs are done{before}. "
+        f"Results: {escape(str(found.directory))}",
+        soft_wrap=True,
+    )
+    if found.failures:
+        console.print(
+            f"[red]{len(found.failures):,} runs failed[/]; the same command tries them again:"
+        )
+        for failure in found.failures[:MOST_FAILURES]:
+            console.print(f"  {failure.run}: {failure.reason}", markup=False, soft_wrap=True)
+        if len(found.failures) > MOST_FAILURES:
+            console.print(f"  and {len(found.failures) - MOST_FAILURES:,} more")
+        console.print(f"Why: {escape(str(found.directory))}/failed", soft_wrap=True)
+
+
+def _shown(mean: float, margin: float) -> str:
+    return f"{number(mean)} ± {number(margin, 2)}" if not math.isnan(margin) else number(mean)

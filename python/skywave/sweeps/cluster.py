@@ -1,0 +1,191 @@
+"""Runs on a cluster, by Dask (``skywave[dask]``)."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from skywave import _core
+from skywave.sweeps.store import Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+    from distributed import Client, Future
+
+    from skywave.sweeps.job import Job
+    from skywave.sweeps.local import Keep
+    from skywave.sweeps.store import Outcome
+
+TASK_S = 0.5
+"""How long a task should take: much longer than Dask needs for it."""
+MOST_OF_A_TASK = 100
+"""The most runs of a task."""
+AHEAD = 3
+"""Tasks for each thread of the workers that are submitted, or done but not yet kept."""
+DEATHS = 3
+"""How often the workers of a single run may die before it counts as failed. Dask itself tries a
+task again after a death, four times by default."""
+LOOK_S = 5.0
+"""How often to look how many workers there are."""
+
+
+class ClusterError(RuntimeError):
+    """A cluster cannot be used. What was done is stored."""
+
+
+@contextmanager
+def connected(on: str | Client) -> Iterator[Client]:
+    """Yield a client, connected to the scheduler if an address is given.
+
+    Raises:
+        ClusterError: If Dask is not installed, or there is no scheduler.
+
+    """
+    try:
+        from distributed import Client  # noqa: PLC0415  (an extra)
+    except ImportError as error:
+        raise ClusterError(
+            "Dask is not installed: install it as pip install 'skywave[dask]'"
+        ) from error
+    if isinstance(on, Client):
+        yield on
+        return
+    try:
+        client = Client(on, timeout="10 s", set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {on}: start one as `dask scheduler`, and workers as "
+            f"`dask worker {on}`"
+        ) from error
+    with client:
+        yield client
+
+
+def do(jobs: Iterable[Job], keep: Keep, client: Client) -> Generator[Failure | None, None, None]:
+    """Do the jobs and keep their outcomes; yield for each, in any order, why it failed.
+
+    Outcomes come back to this process, which keeps them: workers need no common file system.
+
+    Raises:
+        ClusterError: If the scheduler is lost, or the workers have another version.
+        OSError: If an outcome cannot be kept.
+
+    """
+    tasks = _Tasks(client, iter(jobs))
+    try:
+        for batch, outcomes in tasks:
+            for job, outcome in zip(batch, outcomes, strict=True):
+                keep(job.run, outcome)
+                yield outcome if isinstance(outcome, Failure) else None
+    finally:
+        for batch, outcomes in tasks.stop():
+            for job, outcome in zip(batch, outcomes, strict=True):
+                keep(job.run, outcome)
+
+
+def work(engine: str, jobs: tuple[Job, ...]) -> list[Outcome | Failure]:
+    """Do the jobs of a task, on a worker."""
+    if engine != _core.ENGINE:
+        raise ClusterError(
+            f"a worker has version {_core.ENGINE} of the simulator, and here it is {engine}: "
+            "install the same on all machines"
+        )
+    return [job.do() for job in jobs]
+
+
+class _Tasks:
+    """The tasks of a sweep: batches of jobs, and what becomes of them."""
+
+    def __init__(self, client: Client, jobs: Iterator[Job]) -> None:
+        from distributed import as_completed  # noqa: PLC0415
+
+        self._client, self._jobs = client, jobs
+        self._completed = as_completed(loop=client.loop)
+        self._begun: dict[Future, tuple[Job, ...]] = {}
+        self._again: list[Job] = []
+        self._deaths: dict[str, int] = {}
+        self._size = 1
+        self._threads = 0
+        self._looked_s = -LOOK_S
+
+    def __iter__(self) -> Iterator[tuple[tuple[Job, ...], list[Any]]]:
+        self._submit()
+        while self._begun:
+            future = next(self._completed)
+            batch = self._begun.pop(future)
+            outcomes = self._outcomes(future, batch)
+            if outcomes:
+                self._adapt(outcomes)
+                yield batch, outcomes
+            self._submit()
+
+    def stop(self) -> Iterator[tuple[tuple[Job, ...], list[Any]]]:
+        """Cancel what is not done, and yield what is."""
+        begun, self._begun = self._begun, {}
+        for future, batch in begun.items():
+            if future.status == "finished":
+                # The scheduler may be gone.
+                with suppress(Exception):
+                    yield batch, future.result(timeout=10)
+        with suppress(Exception):
+            self._client.cancel(list(begun))
+
+    def _submit(self) -> None:
+        now = time.monotonic()
+        if now - self._looked_s >= LOOK_S:
+            self._threads, self._looked_s = sum(self._client.nthreads().values()), now
+        while len(self._begun) < AHEAD * max(self._threads, 1):
+            # What has killed a worker goes alone.
+            batch = (self._again.pop(),) if self._again else tuple(islice(self._jobs, self._size))
+            if not batch:
+                return
+            _by_value(batch)
+            future = self._client.submit(work, _core.ENGINE, batch, pure=False)
+            self._begun[future] = batch
+            self._completed.add(future)
+
+    def _outcomes(self, future: Future, batch: tuple[Job, ...]) -> list[Any]:
+        """Return the outcomes of a task; none if it has to be done again."""
+        from distributed import KilledWorker  # noqa: PLC0415
+
+        if future.status == "finished":
+            return list(future.result())
+        if future.status in {"cancelled", "lost"}:
+            raise ClusterError("the Dask scheduler is gone: start it, and run the sweep again")
+        error = future.exception()
+        if not isinstance(error, KilledWorker):
+            raise ClusterError(f"a worker cannot do a run: {error}") from error
+        self._size = 1
+        if len(batch) > 1:
+            self._again += batch
+            return []
+        [job] = batch
+        self._deaths[job.run] = self._deaths.get(job.run, 0) + 1
+        if self._deaths[job.run] < DEATHS:
+            self._again.append(job)
+            return []
+        return [Failure(job.run, "every worker that did this run has died", str(error))]
+
+    def _adapt(self, outcomes: list[Any]) -> None:
+        """Adapt the size of tasks to how long runs take."""
+        walls_s = [outcome.wall_s for outcome in outcomes if not isinstance(outcome, Failure)]
+        if walls_s:
+            mean_s = max(sum(walls_s) / len(walls_s), TASK_S / MOST_OF_A_TASK)
+            # Not much more at once: the next runs may take longer.
+            self._size = max(1, min(2 * self._size, int(TASK_S / mean_s)))
+
+
+def _by_value(batch: tuple[Job, ...]) -> None:
+    """Let Dask send the modules of the user's controls and measures, which workers do not have."""
+    import cloudpickle  # noqa: PLC0415
+
+    given: list[Any] = [*batch[0].measuring.own.values()]
+    given += [kind for job in batch for kind in job.controls.values()]
+    for each in given:
+        module = sys.modules.get(each.__module__)
+        if module is not None and module.__name__.partition(".")[0] not in {"skywave", "__main__"}:
+            cloudpickle.register_pickle_by_value(module)

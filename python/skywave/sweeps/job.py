@@ -1,0 +1,50 @@
+"""One run of a sweep, as a worker does it."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from skywave import _core
+from skywave.results import Results
+from skywave.sweeps.store import Failure, Outcome
+
+if TYPE_CHECKING:
+    from skywave.control import Control
+    from skywave.sweeps.measures import Measuring
+
+
+@frozen
+class Job:
+    """A run to be done."""
+
+    run: str
+    """Its name, a hash of what follows."""
+    text: str
+    """The scenario as JSON."""
+    controls: dict[str, type[Control]]
+    """The classes of controls in Python."""
+    measuring: Measuring
+
+    def do(self, stop: _core.Stop | None = None) -> Outcome | Failure:
+        """Run the scenario and measure it.
+
+        Raises:
+            KeyboardInterrupt: If it was stopped.
+
+        """
+        begun = time.perf_counter()
+        try:
+            results = Results(_core.run(self.text, controls=self.controls, stop=stop))
+            values = self.measuring.values(results)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        # A fault of the simulator is a panic, which is no Exception.
+        except BaseException as error:  # noqa: BLE001
+            notes = getattr(error, "__notes__", [])
+            reason = " ".join(": ".join([type(error).__name__, str(error), *notes]).split())
+            return Failure(self.run, reason, traceback.format_exc())
+        return Outcome(values, results.fingerprint, time.perf_counter() - begun)

@@ -1,0 +1,225 @@
+"""What a sweep runs: the combinations of values, and the scenario of each."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import itertools
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve, frozen
+
+from skywave import _core
+from skywave.control import Control
+from skywave.scenario import Scenario
+from skywave.scenario.part import plain
+from skywave.sweeps.paths import FieldPath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    Label = str | int | float | bool
+
+RUN_DIGITS = 32
+"""Hexadecimal digits that name a run: 128 bits."""
+
+
+@frozen
+class Dimension:
+    """What is varied: a field of the scenario, or a parameter of the function that makes it."""
+
+    path: str
+    name: str
+    """The name of its column: as much of the path's end as tells it from the others."""
+    values: tuple[object, ...]
+
+    @property
+    def labels(self) -> list[Label]:
+        """The values as they are shown in tables; of one type if they are numbers."""
+        return _alike([_label(value) for value in self.values])
+
+
+def dimensions(
+    over: Mapping[str, Iterable[object]], taken: Collection[str] = ()
+) -> tuple[Dimension, ...]:
+    """Return the dimensions of a sweep. Their names are not among those ``taken``.
+
+    Raises:
+        ValueError: If one has no values, or the same twice, or no name is left for it.
+
+    """
+    if "seed" in over:
+        raise ValueError("seed: give seeds as seeds, not as a dimension")
+    found = []
+    for path, name in zip(over, _names(list(over), taken), strict=True):
+        given = over[path]
+        if isinstance(given, str):
+            raise ValueError(f"{path}: {given!r} is one text: give a list of values")
+        values = tuple(given)
+        if not values:
+            raise ValueError(f"{path}: there are no values: give one at least")
+        dimension = Dimension(path, name, values)
+        labels = dimension.labels
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"{path}: {label} is given twice")
+        found.append(dimension)
+    return tuple(found)
+
+
+@frozen
+class Point:
+    """One combination of values. It does not depend on the seed."""
+
+    labels: tuple[Label, ...]
+    """The values as shown, in the order of the dimensions."""
+    text: str
+    """The scenario as JSON."""
+    controls: dict[str, type[Control]]
+    """The classes of controls in Python."""
+    digest: str
+    """A hash of everything but the seed that determines results."""
+
+    def run_name(self, seed: int) -> str:
+        """Return the name of a run: a hash of everything that determines its results."""
+        return hashlib.sha256(f"{self.digest} {seed}".encode()).hexdigest()[:RUN_DIGITS]
+
+    def with_seed(self, seed: int) -> str:
+        """Return the scenario of a run as JSON."""
+        return json.dumps({**json.loads(self.text), "seed": seed})
+
+
+@frozen
+class Grid:
+    """All points of a sweep: each combination of its dimensions' values."""
+
+    base: Scenario | Callable[..., Scenario]
+    """The scenario, or a function of the dimensions' values that returns one."""
+    dimensions: tuple[Dimension, ...]
+
+    def __len__(self) -> int:
+        return math.prod(len(dimension.values) for dimension in self.dimensions)
+
+    def points(self, salt: object) -> Iterator[Point]:
+        """Yield the points in order; the last dimension varies fastest.
+
+        Args:
+            salt: What else determines results, as JSON.
+
+        Raises:
+            ScenarioError: If a scenario is wrong; the message names the point and the field.
+
+        """
+        for shown, scenario in self._scenarios():
+            try:
+                identity = [evolve(scenario, seed=0).digest(), salt]
+                text, controls = scenario.to_core()
+            except _core.ScenarioError as error:
+                raise self._at(shown, error) from None
+            digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+            yield Point(shown, text, controls, digest)
+
+    def describe(self, labels: Iterable[Label]) -> str:
+        """Return the values of a point as text, such as ``packets=10, control=cubic``."""
+        names = (dimension.name for dimension in self.dimensions)
+        shown = (f"{name}={label}" for name, label in zip(names, labels, strict=False))
+        return ", ".join(shown) or "nothing changed"
+
+    def _scenarios(self) -> Iterator[tuple[tuple[Label, ...], Scenario]]:
+        if isinstance(self.base, Scenario):
+            yield from self._set((), self.base)
+            return
+        labels = itertools.product(*(dimension.labels for dimension in self.dimensions))
+        values = itertools.product(*(dimension.values for dimension in self.dimensions))
+        for shown, given in zip(labels, values, strict=True):
+            made = self.base(
+                **{each.path: value for each, value in zip(self.dimensions, given, strict=True)}
+            )
+            if not isinstance(made, Scenario):
+                raise TypeError(f"{self.base!r} returned {type(made).__name__}: return a Scenario")
+            yield shown, made
+
+    def _set(
+        self, shown: tuple[Label, ...], scenario: Scenario
+    ) -> Iterator[tuple[tuple[Label, ...], Scenario]]:
+        """Yield the points that begin with these values, which the scenario has already."""
+        if len(shown) == len(self.dimensions):
+            yield shown, scenario
+            return
+        dimension = self.dimensions[len(shown)]
+        for label, value in zip(dimension.labels, dimension.values, strict=True):
+            here = (*shown, label)
+            try:
+                changed = with_field(scenario, dimension.path, value)
+            except _core.ScenarioError as error:
+                raise self._at(here, error) from None
+            yield from self._set(here, changed)
+
+    def _at(self, labels: tuple[Label, ...], error: Exception) -> _core.ScenarioError:
+        return _core.ScenarioError(f"with {self.describe(labels)}: {error}")
+
+
+def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
+    """Return a scenario with another value of the fields at a path.
+
+    Raises:
+        ScenarioError: If the path leads nowhere, or the value is wrong; the message names the
+            field.
+        ValueError: If the path is malformed.
+
+    """
+    document: dict[str, Any] = copy.deepcopy(scenario.to_dict())
+    FieldPath.parse(path).set(document, scenario.inspect().scenario, value)
+    # The core reads it first: its messages name the field.
+    return Scenario.from_dict(json.loads(_core.check_scenario(json.dumps(document), "json")))
+
+
+def check_function(function: Callable[..., Scenario], names: Iterable[str]) -> None:
+    """Raise ``TypeError`` unless a function takes parameters of these names and needs no others."""
+    try:
+        inspect.signature(function).bind(**dict.fromkeys(names))
+    except TypeError as error:
+        raise TypeError(f"the function does not take what is swept: {error}") from None
+
+
+def _names(paths: list[str], taken: Collection[str]) -> list[str]:
+    """Return for each path the shortest end that no other path has and that is not taken."""
+    split = [path.split(".") for path in paths]
+    names = []
+    for parts in split:
+        ends = [parts[-length:] for length in range(1, len(parts) + 1)]
+        free = [
+            ".".join(end)
+            for end in ends
+            if sum(other[-len(end) :] == end for other in split) == 1 and ".".join(end) not in taken
+        ]
+        if not free:
+            raise ValueError(f"{'.'.join(parts)}: another column has this name: choose another")
+        names.append(free[0])
+    return names
+
+
+def _label(value: object) -> Label:
+    if isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Control):
+        given = ", ".join(f"{name}={each!r}" for name, each in value.parameters.items())
+        return f"{type(value).__name__}({given})"
+    try:
+        return json.dumps(plain(value))
+    except TypeError:
+        return str(value)
+
+
+def _alike(labels: list[Label]) -> list[Label]:
+    """Return labels of one type: numbers stay numbers if all are."""
+    if all(isinstance(label, bool) for label in labels):
+        return labels
+    numbers = [label for label in labels if isinstance(label, int | float)]
+    if len(numbers) == len(labels) and not any(isinstance(label, bool) for label in labels):
+        whole = all(isinstance(label, int) for label in labels)
+        return labels if whole else [float(label) for label in numbers]
+    return [label if isinstance(label, str) else json.dumps(label) for label in labels]

@@ -1,0 +1,174 @@
+"""The folder of a sweep: its plan, and a Parquet file for each run that is done.
+
+- ``sweep.json``: what was asked for;
+- ``plan.parquet``: the runs that belong to it, with their values and seeds;
+- ``runs/NAME.parquet``: the measures of a run. The name is a hash of all that determines them;
+- ``failed/NAME.txt``: why a run failed.
+
+A file appears when it is complete. Files of other plans and versions stay; they are used again if
+they are asked for again.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from skywave import _json
+from skywave._files import replacing_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from skywave.sweeps.measures import Values
+
+END_OF_PARQUET = b"PAR1"
+METADATA = b"skywave"
+
+
+@frozen
+class Outcome:
+    """What is kept of a run."""
+
+    values: Values
+    fingerprint: str
+    """A hash of every event."""
+    wall_s: float
+    """How long the run took, in seconds."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the values should know."""
+
+
+@frozen
+class Failure:
+    """A run that failed."""
+
+    run: str
+    reason: str
+    """One line."""
+    trace: str
+    """The traceback."""
+
+
+@frozen
+class Store:
+    """The folder of a sweep."""
+
+    directory: Path
+
+    def create(self) -> None:
+        """Create the folder.
+
+        Raises:
+            OSError: If that is not possible.
+
+        """
+        (self.directory / "runs").mkdir(parents=True, exist_ok=True)
+        (self.directory / "failed").mkdir(exist_ok=True)
+
+    def _file(self, run: str) -> Path:
+        return self.directory / "runs" / f"{run}.parquet"
+
+    def _failure(self, run: str) -> Path:
+        return self.directory / "failed" / f"{run}.txt"
+
+    def has(self, run: str) -> bool:
+        """Return whether a run is done. A file that is not whole does not count."""
+        try:
+            with self._file(run).open("rb") as file:
+                file.seek(-len(END_OF_PARQUET), 2)
+                return file.read() == END_OF_PARQUET
+        except OSError:
+            return False
+
+    def keep(self, run: str, outcome: Outcome | Failure) -> None:
+        """Store the outcome of a run.
+
+        Raises:
+            OSError: If it cannot be written. There is no file of the run then.
+
+        """
+        import pyarrow as pa  # noqa: PLC0415  (loaded when there are results)
+        import pyarrow.parquet  # noqa: PLC0415
+
+        if isinstance(outcome, Failure):
+            with replacing_file(self._failure(run)) as partial:
+                partial.write_text(f"{outcome.reason}\n{outcome.trace}", encoding="utf-8")
+            return
+        about = {
+            "fingerprint": outcome.fingerprint,
+            "wall_s": outcome.wall_s,
+            "notes": outcome.notes,
+        }
+        table = pa.table(
+            {
+                "measure": [measure for measure, _ in outcome.values],
+                "of": [of for _, of in outcome.values],
+                "value": pa.array(outcome.values.values(), pa.float64()),
+            }
+        ).replace_schema_metadata({METADATA: json.dumps(about)})
+        with replacing_file(self._file(run)) as partial:
+            # A file has so few rows that dictionaries and statistics would only make it larger.
+            pa.parquet.write_table(
+                table, partial, compression="none", use_dictionary=False, write_statistics=False
+            )
+        self._failure(run).unlink(missing_ok=True)
+
+    def read(self, run: str) -> Outcome | None:
+        """Return the outcome of a run; None if it is not done."""
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet  # noqa: PLC0415
+
+        try:
+            with pa.parquet.ParquetFile(self._file(run)) as file:
+                table = file.read()
+        except (OSError, pa.ArrowInvalid):
+            return None
+        about = json.loads(table.schema.metadata[METADATA])
+        names = zip(table["measure"].to_pylist(), table["of"].to_pylist(), strict=True)
+        values = dict(zip(names, table["value"].to_pylist(), strict=True))
+        return Outcome(values, about["fingerprint"], about["wall_s"], tuple(about["notes"]))
+
+    def failures(self, runs: set[str]) -> Iterator[Failure]:
+        """Yield which of these runs have failed."""
+        folder = self.directory / "failed"
+        for file in sorted(folder.glob("*.txt")) if folder.exists() else ():
+            if file.stem in runs:
+                reason, _, trace = file.read_text(encoding="utf-8").partition("\n")
+                yield Failure(file.stem, reason, trace)
+
+    def write_plan(self, plan: pa.Table, about: dict[str, Any]) -> None:
+        """Store what the sweep consists of.
+
+        Raises:
+            OSError: If it cannot be written. The previous plan stays.
+
+        """
+        import pyarrow.parquet  # noqa: PLC0415
+
+        with replacing_file(self.directory / "sweep.json") as partial:
+            partial.write_text(_json.text(about) + "\n", encoding="utf-8")
+        with replacing_file(self.directory / "plan.parquet") as partial:
+            pyarrow.parquet.write_table(plan, partial)
+
+    def read_plan(self) -> tuple[pa.Table, dict[str, Any]]:
+        """Return what the sweep consists of.
+
+        Raises:
+            OSError: If the folder has no sweep, or it cannot be read.
+
+        """
+        import pyarrow.parquet  # noqa: PLC0415
+
+        description = self.directory / "sweep.json"
+        if not description.exists():
+            raise FileNotFoundError(
+                f"{self.directory} is not the folder of a sweep: it has no sweep.json"
+            )
+        about: dict[str, Any] = json.loads(description.read_text(encoding="utf-8"))
+        return pyarrow.parquet.read_table(self.directory / "plan.parquet"), about

@@ -1,0 +1,174 @@
+"""The results of a sweep as one table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skywave.sweeps.measures import MEASURES, Column, column_name
+from skywave.sweeps.store import Failure, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    import xarray as xr
+
+MEANING = b"meaning"
+
+
+class Sweep:
+    """The results of a sweep: a table with a row for each run that is done.
+
+    Its columns are ``run`` (a hash of everything that determines the results), the swept
+    dimensions, ``seed``, the measures, ``fingerprint`` (a hash of every event) and ``wall_s`` (how
+    long the run took).
+    """
+
+    def __init__(self, directory: Path, measures: Iterable[str] | None = None) -> None:
+        """Read what a folder has. Use :func:`skywave.load`."""
+        import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
+
+        store = Store(directory)
+        plan, about = store.read_plan()
+        self.directory: Path = directory
+        """The folder."""
+        self.dimensions: tuple[str, ...] = tuple(each["name"] for each in about["dimensions"])
+        """The names of the swept dimensions, which are columns."""
+        self.paths: dict[str, str] = {each["name"]: each["path"] for each in about["dimensions"]}
+        """The paths of the swept fields in the scenario, by dimension."""
+        self.engine: str = about["engine"]
+        """The version of the simulator that made the results, and a hash of its sources."""
+        self.warm_up_s: float = about["warm_up_s"]
+        """What was sampled until then does not count, in seconds."""
+        self.planned: int = plan.num_rows
+        """The number of runs that belong to the sweep."""
+        wanted = about["measures"] if measures is None else measures
+        asked = [Column.parse(each, about["own_measures"]) for each in wanted]
+        names: dict[str, None] = {}
+        rows: list[dict[str, float]] = []
+        done, fingerprints, walls_s = [], [], []
+        notes: Counter[str] = Counter()
+        for index, run in enumerate(plan["run"].to_pylist()):
+            outcome = store.read(run)
+            if outcome is None:
+                continue
+            done.append(index)
+            fingerprints.append(outcome.fingerprint)
+            walls_s.append(outcome.wall_s)
+            notes.update(outcome.notes)
+            row = {
+                column_name(measure, of): value
+                for column in asked
+                for (measure, of), value in outcome.values.items()
+                if column.matches(measure, of)
+            }
+            names |= dict.fromkeys(row)
+            rows.append(row)
+        self.measures: tuple[str, ...] = _ordered(asked, names)
+        """The names of the columns of measures."""
+        self.notes: dict[str, int] = dict(notes)
+        """What a reader of the values should know, each with the number of runs it is about."""
+        self.failures: list[Failure] = list(store.failures(set(plan["run"].to_pylist())))
+        """The runs that have failed. Running the sweep again tries them again."""
+        table = plan.take(pa.array(done, pa.int64()))
+        for name in self.measures:
+            table = table.append_column(
+                pa.field(name, pa.float64(), metadata={MEANING: _meaning(name)}),
+                pa.array([row.get(name) for row in rows], pa.float64()),
+            )
+        table = table.append_column("fingerprint", pa.array(fingerprints, pa.string()))
+        table = table.append_column("wall_s", pa.array(walls_s, pa.float64()))
+        self.table: pa.Table = table.replace_schema_metadata()
+        """The table."""
+
+    def __repr__(self) -> str:
+        dimensions = ", ".join(self.dimensions) or "seeds only"
+        done = f"{self.table.num_rows} of {self.planned} runs"
+        return f"<Sweep of {dimensions}: {done} in {str(self.directory)!r}>"
+
+    @property
+    def missing(self) -> int:
+        """The number of runs that are not done."""
+        return self.planned - int(self.table.num_rows)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame (requires the extra ``skywave[pandas]``)."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a polars data frame (requires the extra ``skywave[polars]``)."""
+        import polars as pl  # noqa: PLC0415  (an extra)
+
+        frame = pl.from_arrow(self.table)
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101  (a table is never a series)
+        return frame
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return the measures by dimension and seed (requires the extra ``skywave[xarray]``).
+
+        A run that is not done is NaN.
+        """
+        import numpy as np  # noqa: PLC0415
+        import xarray as xr  # noqa: PLC0415  (an extra)
+
+        axes = [*self.dimensions, "seed"]
+        columns = {axis: self.table[axis].to_pylist() for axis in axes}
+        # In the order of the plan, in which the last dimension varies fastest.
+        coordinates = {axis: list(dict.fromkeys(columns[axis])) for axis in axes}
+        places = {
+            axis: {value: index for index, value in enumerate(values)}
+            for axis, values in coordinates.items()
+        }
+        where = tuple(
+            np.array([places[axis][value] for value in columns[axis]], dtype=np.int64)
+            for axis in axes
+        )
+        variables: dict[str, Any] = {}
+        for name in self.measures:
+            values = np.full([len(coordinates[axis]) for axis in axes], np.nan)
+            values[where] = self.table[name].to_numpy()
+            variables[name] = (axes, values, {"meaning": _meaning(name)})
+        return xr.Dataset(variables, coords=coordinates)
+
+
+def load(directory: str | Path, measures: Iterable[str] | None = None) -> Sweep:
+    """Return the results of a sweep: of its runs that are done.
+
+    Args:
+        directory: The folder that ``skywave.sweep`` or ``skywave sweep`` has written.
+        measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"`` or
+            ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default: those
+            that the sweep asked for.
+
+    Raises:
+        OSError: If the folder has no sweep.
+        ValueError: If there is no such measure; the message lists those that exist.
+
+    """
+    return Sweep(Path(directory), measures)
+
+
+def _ordered(asked: list[Column], found: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the columns in the order in which they were asked for."""
+    names: dict[str, None] = {}
+    for column in asked:
+        plain = column_name(column.measure, column.of)
+        if column.of != "*":
+            names[plain] = None
+        else:
+            names |= dict.fromkeys(name for name in found if name.startswith(f"{column.measure}["))
+    return tuple(names)
+
+
+def _meaning(column: str) -> str:
+    name, bracket, _ = column.partition("[")
+    measure = MEASURES.get(name)
+    if measure is None:
+        return "a measure of the user's"
+    if bracket or measure.of == "run":
+        return measure.meaning
+    return f"{measure.meaning}; of the run, {measure.whole}"

@@ -1,0 +1,515 @@
+"""Sweeps: what is varied, what is kept, and what interruptions and faults leave."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+import skywave
+from conftest import assert_bad_input, run_cli
+from skywave import (
+    Ack,
+    Bernoulli,
+    Control,
+    Dccp,
+    Loss,
+    Results,
+    Scenario,
+    ScenarioError,
+    Sweep,
+    Tcp,
+    Timeout,
+    _core,
+    run,
+    sweep,
+)
+from skywave.fairness import jain
+from skywave.sweeps.paths import FieldPath, parse_values
+from skywave.sweeps.points import dimensions, with_field
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUNS = int(os.environ.get("SKYWAVE_SWEEP_RUNS", "300"))
+"""Runs of the sweep that is interrupted."""
+INTERRUPTIONS = (
+    (0.2, signal.SIGINT, 130),
+    (0.4, signal.SIGKILL, -signal.SIGKILL),
+    (0.6, signal.SIGTERM, 143),
+)
+"""Its interruptions: the share of runs that are done by then, the signal, and the status."""
+
+
+def small() -> Scenario:
+    """A run of milliseconds in which seeds matter."""
+    scenario = Scenario.dumbbell(
+        "small",
+        duration="2 s",
+        rate="2 Mbps",
+        delay="10 ms",
+        queue=10,
+        loss=Bernoulli(probability=0.01),
+    )
+    scenario.add_flow("file", "s1", "d1", Tcp())
+    return scenario.add_flow("stream", "s1", "d1", Dccp(), start="500 ms")
+
+
+@pytest.fixture
+def base() -> Scenario:
+    return small()
+
+
+@pytest.fixture
+def base_file(base: Scenario, tmp_path: Path) -> Path:
+    file = tmp_path / "base.json"
+    file.write_text(base.to_json())
+    return file
+
+
+def kept(found: Sweep) -> list[dict[str, object]]:
+    """Every column but how long the runs took."""
+    rows: list[dict[str, object]] = found.table.drop_columns(["wall_s"]).to_pylist()
+    return rows
+
+
+# What is varied.
+
+
+def test_a_path_sets_the_fields_that_it_names(base: Scenario) -> None:
+    cubic = with_field(base, "flows[*].transport.tcp.control", "cubic")
+    assert [flow.transport for flow in cubic.flows] == [Tcp(control="cubic"), Dccp()]
+    later = with_field(base, "flows[*].start", "1 s")
+    assert [str(flow.start) for flow in later.flows] == ["1 s", "1 s"]
+    one = with_field(base, "flows[stream].start", "3 s")
+    assert [str(flow.start) for flow in one.flows] == ["0 s", "3 s"]
+    assert with_field(base, "flows[1].start", "3 s") == one
+    # No flow has a `stop` yet.
+    stopped = with_field(base, "flows[*].stop", "1 s")
+    assert [str(flow.stop) for flow in stopped.flows] == ["1 s", "1 s"]
+    whole = with_field(base, "dumbbell.queue", {"red": {"packets": 30}})
+    assert "red" in whole.to_dict()["dumbbell"]["queue"]
+    assert base == small(), "the scenario itself does not change"
+
+
+def test_a_link_is_named_by_its_ends() -> None:
+    scenario = Scenario.from_text(
+        """
+        name = "two"
+        duration = "1 s"
+        nodes = ["a", "b", "c"]
+        links = [
+            { from = "a", to = "b", rate = "1 Mbps", delay = "1 ms" },
+            { from = "b", to = "c", rate = "1 Mbps", delay = "1 ms" },
+        ]
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "c"
+        transport = { tcp = {} }
+        source = { ftp = {} }
+        """,
+        "toml",
+    )
+    changed = with_field(scenario, "links[b->c].rate", "2 Mbps")
+    assert [str(link.rate) for link in changed.links] == ["1 Mbps", "2 Mbps"]
+
+
+@pytest.mark.parametrize(
+    ("path", "complaint"),
+    [
+        ("dumbbell.quee.packets", "no such field: dumbbell has pairs, rate"),
+        ("flows[voice].start", "no such field: flows has file, stream"),
+        ("flows[7].start", "no such field: flows has file, stream"),
+        ("flows[*].transport.udp.size", r"flows\[0\].transport has tcp"),
+        ("duration.seconds", 'duration is "2 s"'),
+        ("flows[0].transport.tcp.contol", "contol"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_an_error(base: Scenario, path: str, complaint: str) -> None:
+    with pytest.raises(ScenarioError, match=complaint):
+        with_field(base, path, 1)
+
+
+@pytest.mark.parametrize("path", ["", ".", "a..b", "a.", ".a", "flows[0]", "a]b", "flows[].x"])
+def test_what_is_no_path_is_an_error(path: str) -> None:
+    with pytest.raises(ValueError, match=r"flows|list"):
+        FieldPath.parse(path)
+
+
+def test_values_are_toml_or_text() -> None:
+    assert parse_values("10, 2.5,true") == (10, 2.5, True)
+    assert parse_values("cubic,10 ms") == ("cubic", "10 ms")
+    assert parse_values('"a,b",[1,2],{ red = { packets = 5 } }') == (
+        "a,b",
+        [1, 2],
+        {"red": {"packets": 5}},
+    )
+    # JSON has no dates and no infinities.
+    assert parse_values("2020-01-01,inf") == ("2020-01-01", "inf")
+    for wrong in ("", "1,", ",1", "1,,2"):
+        with pytest.raises(ValueError, match="lacks a value"):
+            parse_values(wrong)
+
+
+def test_dimensions_have_short_names_that_differ() -> None:
+    over: dict[str, list[object]] = {
+        "dumbbell.queue.drop-tail.packets": [10, 50],
+        "flows[a].start": ["0 s"],
+        "flows[b].start": ["0 s"],
+        "dumbbell.loss": [None, {"bernoulli": {"probability": 0.1}}],
+    }
+    names = [each.name for each in dimensions(over, taken=["loss", "seed"])]
+    assert names == ["packets", "flows[a].start", "flows[b].start", "dumbbell.loss"]
+
+
+@pytest.mark.parametrize(
+    ("over", "complaint"),
+    [
+        ({"duration": []}, "no values"),
+        ({"duration": "1 s"}, "give a list"),
+        ({"duration": ["1 s", "1 s"]}, "twice"),
+        ({"seed": [1, 2]}, "seeds"),
+        ({"duration": ["1 s", "-1 s"]}, "with duration=-1 s: duration"),
+    ],
+)
+def test_wrong_dimensions(
+    base: Scenario, over: dict[str, list[object]], complaint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        sweep(base, over, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+# What is kept.
+
+
+def test_the_table_has_what_the_runs_give(base: Scenario, tmp_path: Path) -> None:
+    over: dict[str, list[object]] = {
+        "dumbbell.rate": ["1 Mbps", "2 Mbps"],
+        "flows[file].transport.tcp.ecn": [True, False],
+    }
+    found = sweep(
+        base, over, seeds=[3, 5], out=tmp_path, measures=["goodput", "goodput[*]", "jain", "events"]
+    )
+    assert found.dimensions == ("rate", "ecn")
+    assert found.measures == (
+        "goodput_bps",
+        "goodput_bps[file]",
+        "goodput_bps[stream]",
+        "jain",
+        "events",
+    )
+    rows = found.table.to_pylist()
+    assert [(row["rate"], row["ecn"], row["seed"]) for row in rows] == [
+        (rate, ecn, seed)
+        for rate in ("1 Mbps", "2 Mbps")
+        for ecn in (True, False)
+        for seed in (3, 5)
+    ]
+    for row in rows:
+        scenario = evolve(with_field(base, "dumbbell.rate", row["rate"]), seed=row["seed"])
+        results = run(with_field(scenario, "flows[file].transport.tcp.ecn", row["ecn"]))
+        goodputs = [flow["goodput_bps"] for flow in results.summary["flows"]]
+        assert row["fingerprint"] == results.fingerprint
+        assert [row["goodput_bps[file]"], row["goodput_bps[stream]"]] == goodputs
+        assert row["goodput_bps"] == sum(goodputs)
+        assert row["jain"] == jain(goodputs)
+        assert row["events"] == results.summary["events"]
+
+
+def test_measures_without_the_warm_up(base: Scenario, tmp_path: Path) -> None:
+    names = ["goodput[file]", "delay_mean[file]", "utilisation[r1->r2]", "link_loss[r1->r2]"]
+    found = sweep(base, out=tmp_path, measures=names, warm_up="1 s")
+    [row] = found.table.to_pylist()
+    results = run(evolve(base, seed=1))
+    flows = results.flows.to_pandas().query("flow == 'file' and time_s > 1")
+    link = results.links.to_pandas().query("link == 'r1->r2' and time_s > 1")
+    assert row["goodput_bps[file]"] == pytest.approx(flows["delivered_bytes"].sum() * 8 / 1.0)
+    weights = flows["delivered_packets"].where(flows["delay_mean_s"].notna(), 0)
+    delay = (flows["delay_mean_s"].fillna(0) * weights).sum() / weights.sum()
+    assert row["delay_mean_s[file]"] == pytest.approx(delay)
+    used = link["delivered_bytes"].sum() * 8 / 2e6
+    assert row["utilisation[r1->r2]"] == pytest.approx(used)
+    assert row["link_loss[r1->r2]"] == pytest.approx(link["drops"].sum() / link["arrivals"].sum())
+
+
+def test_other_measures_need_no_new_run(base: Scenario, tmp_path: Path) -> None:
+    sweep(base, seeds=2, out=tmp_path)
+    found = skywave.load(tmp_path, ["cwnd_mean[file]", "timeouts"])
+    assert found.measures == ("cwnd_mean_packets[file]", "timeouts")
+    assert found.table.num_rows == 2
+    with pytest.raises(ValueError, match=r'"godput" is not a measure: use goodput, jain'):
+        skywave.load(tmp_path, ["godput"])
+    with pytest.raises(FileNotFoundError, match="not the folder of a sweep"):
+        skywave.load(tmp_path / "runs")
+
+
+def longest_queue(results: Results) -> float:
+    return float(max(link["queue_max_packets"] for link in results.summary["links"]))
+
+
+def test_a_measure_of_ones_own(base: Scenario, tmp_path: Path) -> None:
+    found = sweep(base, out=tmp_path, measures=[longest_queue, "queue_max"])
+    [row] = found.table.to_pylist()
+    assert row["longest_queue"] == row["queue_max_packets"] > 0
+    with pytest.raises(ValueError, match="define a function with a name"):
+        sweep(base, out=tmp_path, measures=[lambda _: 1.0])
+
+
+def test_a_function_may_make_the_scenarios(base: Scenario, tmp_path: Path) -> None:
+    def made(buffer: int) -> Scenario:
+        return with_field(base, "dumbbell.queue.drop-tail.packets", buffer)
+
+    found = sweep(made, {"buffer": [5, 10]}, out=tmp_path / "one")
+    same = sweep(base, {"dumbbell.queue.drop-tail.packets": [5, 10]}, out=tmp_path / "two")
+    assert found.dimensions == ("buffer",)
+    assert found.table["fingerprint"] == same.table["fingerprint"]
+    with pytest.raises(TypeError, match="does not take what is swept"):
+        sweep(made, {"rate": ["1 Mbps"]}, out=tmp_path / "three")
+
+
+def test_every_form_of_the_table(base: Scenario, tmp_path: Path) -> None:
+    found = sweep(base, {"dumbbell.queue.drop-tail.packets": [5, 10, 20]}, seeds=2, out=tmp_path)
+    assert list(found.to_pandas().columns) == found.to_polars().columns == found.table.column_names
+    cube = found.to_xarray()["goodput_bps"]
+    assert cube.dims == ("packets", "seed")
+    assert cube.sel(packets=10, seed=2) == found.table["goodput_bps"][3].as_py()
+    assert "rate over the flow's active time" in cube.attrs["meaning"]
+
+
+class Aimd(Control):
+    """One packet more per window, half of them after a loss."""
+
+    def __init__(self, decrease: float = 0.5) -> None:
+        self.decrease = decrease
+
+    def on_ack(self, ack: Ack) -> None:
+        self.cwnd += ack.newly_acked / self.cwnd
+
+    def on_loss(self, loss: Loss) -> None:
+        self.cwnd = max(self.cwnd * self.decrease, 2)
+
+    def on_timeout(self, timeout: Timeout) -> None:
+        self.cwnd = 1
+
+
+def test_controls_in_python_are_values(base: Scenario, tmp_path: Path) -> None:
+    over = {"flows[file].transport.tcp.control": ["reno", Aimd(), Aimd(decrease=0.9)]}
+    found = sweep(base, over, out=tmp_path)
+    labels = found.table["control"].to_pylist()
+    assert labels == ["reno", "Aimd(decrease=0.5)", "Aimd(decrease=0.9)"]
+    assert len(set(found.table["fingerprint"].to_pylist())) == 3
+
+
+# What is run again, and what is not.
+
+
+def test_only_what_is_new_is_run(base: Scenario, tmp_path: Path) -> None:
+    def files() -> dict[str, int]:
+        return {file.name: file.stat().st_mtime_ns for file in (tmp_path / "runs").iterdir()}
+
+    over: dict[str, list[object]] = {"dumbbell.queue.drop-tail.packets": [5, 10]}
+    first = sweep(base, over, seeds=2, out=tmp_path)
+    before = files()
+    assert len(before) == 4
+    again = sweep(base, over, seeds=2, out=tmp_path)
+    assert again.table.equals(first.table)
+    assert files() == before
+    more = sweep(base, {"dumbbell.queue.drop-tail.packets": [5, 10, 15]}, seeds=3, out=tmp_path)
+    assert more.table.num_rows == 9
+    after = files()
+    assert {name: after[name] for name in before} == before
+    fewer = sweep(base, over, seeds=2, out=tmp_path)
+    assert fewer.table.equals(first.table), "what is not asked for is not in the table"
+    other = sweep(evolve(base, duration="1 s"), over, seeds=2, out=tmp_path)
+    assert set(other.table["run"].to_pylist()).isdisjoint(more.table["run"].to_pylist())
+
+
+def test_another_version_of_the_simulator_is_told_apart(
+    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, before = sweep(base, out=tmp_path), _core.ENGINE
+    monkeypatch.setattr("skywave._core.ENGINE", "0.0.0+other")
+    second = sweep(base, out=tmp_path)
+    assert (first.engine, second.engine) == (before, "0.0.0+other")
+    assert first.table["run"] != second.table["run"]
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+
+
+def test_a_file_that_is_not_whole_is_run_again(base: Scenario, tmp_path: Path) -> None:
+    first = sweep(base, seeds=3, out=tmp_path)
+    one, two, _ = sorted((tmp_path / "runs").iterdir())
+    one.write_bytes(one.read_bytes()[:100])
+    two.write_bytes(b"")
+    assert skywave.load(tmp_path).missing == 2
+    assert kept(sweep(base, seeds=3, out=tmp_path)) == kept(first)
+
+
+class Moody(Aimd):
+    """Fails, unless the environment says otherwise."""
+
+    def on_loss(self, loss: Loss) -> None:
+        if "SKYWAVE_TEST_GOOD_MOOD" not in os.environ:
+            raise RuntimeError("not in the mood")
+        super().on_loss(loss)
+
+
+def test_runs_that_fail_are_listed_and_tried_again(
+    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = {"flows[file].transport.tcp.control": ["reno", Moody()]}
+    found = sweep(base, over, seeds=2, out=tmp_path)
+    assert (found.table.num_rows, found.missing) == (2, 2)
+    assert len(found.failures) == 2
+    assert 'RuntimeError: not in the mood: in flow "file"' in found.failures[0].reason
+    assert "on_loss" in found.failures[0].trace
+    monkeypatch.setenv("SKYWAVE_TEST_GOOD_MOOD", "yes")
+    found = sweep(base, over, seeds=2, out=tmp_path)
+    assert (found.table.num_rows, found.failures) == (4, [])
+
+
+def test_progress_counts_what_was_done_before(base: Scenario, tmp_path: Path) -> None:
+    steps: list[tuple[int, int, int]] = []
+    sweep(base, seeds=2, out=tmp_path)
+    sweep(
+        base,
+        seeds=4,
+        out=tmp_path,
+        progress=lambda step: steps.append((step.done, step.resumed, step.total)),
+    )
+    assert steps == [(2, 2, 4), (3, 2, 4), (4, 2, 4)]
+
+
+# Interruptions.
+
+
+def command(base_file: Path, out: Path, runs: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "skywave", "sweep", str(base_file)),
+        *("--set", "dumbbell.queue.drop-tail.packets=5,10", "--seeds", str(runs // 2)),
+        *("--out", str(out)),
+    ]
+
+
+def finished(out: Path) -> int:
+    return len(list((out / "runs").glob("*.parquet"))) if out.exists() else 0
+
+
+def wait_for(out: Path, runs: int, process: subprocess.Popen[str]) -> None:
+    ends = time.monotonic() + 120
+    while finished(out) < runs:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < ends
+        time.sleep(0.005)
+
+
+def test_a_sweep_that_is_interrupted_three_times_ends_as_one_that_is_not(
+    base: Scenario, base_file: Path, tmp_path: Path
+) -> None:
+    over = {"dumbbell.queue.drop-tail.packets": [5, 10]}
+    whole = sweep(base, over, seeds=RUNS // 2, out=tmp_path / "whole")
+    out = tmp_path / "interrupted"
+    for share, how, status in INTERRUPTIONS:
+        with subprocess.Popen(
+            command(base_file, out, RUNS), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
+            wait_for(out, int(share * RUNS), process)
+            process.send_signal(how)
+            _, told = process.communicate(timeout=60)
+        assert process.returncode == status
+        if how != signal.SIGKILL:
+            done = finished(out)
+            assert f"{done} of {RUNS} runs are done and kept in {out}" in told
+        assert skywave.load(out).table.num_rows == finished(out) < RUNS
+    ran = run_cli(*command(base_file, out, RUNS)[3:], "--json")
+    assert ran.returncode == 0, ran.stderr
+    answer = json.loads(ran.stdout)
+    assert answer["done"] == RUNS
+    assert answer["resumed"] >= int(0.6 * RUNS)
+    assert kept(skywave.load(out)) == kept(whole)
+
+
+def test_a_full_disk_loses_nothing(base_file: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = f"mount -t tmpfs -o size=64k none {disk}"
+    alone = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    if not shutil.which("unshare") or subprocess.run([*alone, mount], check=False).returncode:
+        pytest.skip("needs a mount namespace of its own")
+    line = " ".join(f"'{part}'" for part in command(base_file, disk / "out", 100))
+    script = f"""
+        {mount}
+        {line}; echo status $?
+        ls {disk}/out/runs | wc -l
+        mount -o remount,size=10m {disk}
+        {line} --json
+    """
+    ran = subprocess.run([*alone, script], capture_output=True, text=True, check=True, timeout=300)
+    assert "No space left on device" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    status, before, answer = ran.stdout.split("\n", 2)
+    assert status == "status 2"
+    told = json.loads(answer)
+    assert 0 < int(before) < 100
+    assert told["resumed"] == int(before)
+    assert told["done"] == 100
+
+
+# The command.
+
+
+def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = (
+        "sweep",
+        str(base_file),
+        "--out",
+        str(out),
+        "--seeds",
+        "3",
+        "--measure",
+        "goodput,loss",
+    )
+    ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10")
+    assert ran.returncode == 0, ran.stderr
+    for word in ("packets", "goodput_bps", "loss", "±", "6 of 6 runs are done"):
+        assert word in ran.stdout
+    values = skywave.load(out).table["goodput_bps"].to_numpy()
+    ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10", "--json")
+    answer = json.loads(ran.stdout)
+    assert answer["resumed"] == 6
+    [five, ten] = answer["points"]
+    assert five["measures"]["goodput_bps"]["mean"] == pytest.approx(np.mean(values[:3]))
+    assert (five["packets"], ten["packets"], ten["seeds"]) == (5, 10, 3)
+
+
+def test_what_the_command_refuses(base_file: Path, tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "out"))
+    for arguments, complaint in (
+        (("--set", "duration"), "PATH=VALUE"),
+        (("--set", "duration=1 s", "--set", "duration=2 s"), "twice"),
+        (("--set", "duraton=1 s"), "duraton"),
+        (("--set", "a.b=1"), "no such field"),
+        (("--measure", "godput"), "not a measure"),
+        (("--warm-up", "soon"), "soon"),
+        (("--seeds", "0"), "seeds"),
+    ):
+        assert_bad_input(run_cli("sweep", str(base_file), *out, *arguments), complaint)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_with_other_values(base: Scenario, base_file: Path) -> None:
+    ran = run_cli("run", str(base_file), "--set", "dumbbell.rate=1 Mbps", "--seed", "7", "--json")
+    told = json.loads(ran.stdout)
+    same = run(evolve(with_field(base, "dumbbell.rate", "1 Mbps"), seed=7))
+    assert told["fingerprint"] == same.fingerprint
