@@ -26,9 +26,8 @@ MOST_OF_A_TASK = 100
 """The most runs of a task."""
 AHEAD = 3
 """Tasks for each thread of the workers that are submitted, or done but not yet kept."""
-DEATHS = 3
-"""How often the workers of a single run may die before it counts as failed. Dask itself tries a
-task again after a death, four times by default."""
+CONNECT_S = 10.0
+"""How long to wait for the scheduler."""
 LOOK_S = 5.0
 """How often to look how many workers there are."""
 
@@ -55,7 +54,7 @@ def connected(on: str | Client) -> Iterator[Client]:
         yield on
         return
     try:
-        client = Client(on, timeout="10 s", set_as_default=False)
+        client = Client(on, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
             f"no Dask scheduler answers at {on}: start one as `dask scheduler`, and workers as "
@@ -87,14 +86,16 @@ def do(jobs: Iterable[Job], keep: Keep, client: Client) -> Generator[Failure | N
                 keep(job.run, outcome)
 
 
-def work(engine: str, jobs: tuple[Job, ...]) -> list[Outcome | Failure]:
+def work(engine: str, jobs: bytes) -> list[Outcome | Failure]:
     """Do the jobs of a task, on a worker."""
+    import cloudpickle  # noqa: PLC0415
+
     if engine != _core.ENGINE:
         raise ClusterError(
             f"a worker has version {_core.ENGINE} of the simulator, and here it is {engine}: "
             "install the same on all machines"
         )
-    return [job.do() for job in jobs]
+    return [job.do() for job in cloudpickle.loads(jobs)]
 
 
 class _Tasks:
@@ -107,7 +108,6 @@ class _Tasks:
         self._completed = as_completed(loop=client.loop)
         self._begun: dict[Future, tuple[Job, ...]] = {}
         self._again: list[Job] = []
-        self._deaths: dict[str, int] = {}
         self._size = 1
         self._threads = 0
         self._looked_s = -LOOK_S
@@ -143,8 +143,7 @@ class _Tasks:
             batch = (self._again.pop(),) if self._again else tuple(islice(self._jobs, self._size))
             if not batch:
                 return
-            _by_value(batch)
-            future = self._client.submit(work, _core.ENGINE, batch, pure=False)
+            future = self._client.submit(work, _core.ENGINE, _pickled(batch), pure=False)
             self._begun[future] = batch
             self._completed.add(future)
 
@@ -163,11 +162,8 @@ class _Tasks:
         if len(batch) > 1:
             self._again += batch
             return []
+        # Dask has tried it several times (`distributed.scheduler.allowed-failures`).
         [job] = batch
-        self._deaths[job.run] = self._deaths.get(job.run, 0) + 1
-        if self._deaths[job.run] < DEATHS:
-            self._again.append(job)
-            return []
         return [Failure(job.run, "every worker that did this run has died", str(error))]
 
     def _adapt(self, outcomes: list[Any]) -> None:
@@ -179,8 +175,11 @@ class _Tasks:
             self._size = max(1, min(2 * self._size, int(TASK_S / mean_s)))
 
 
-def _by_value(batch: tuple[Job, ...]) -> None:
-    """Let Dask send the modules of the user's controls and measures, which workers do not have."""
+def _pickled(batch: tuple[Job, ...]) -> bytes:
+    """Return jobs as bytes that workers can read, and the scheduler does not have to.
+
+    The user's controls and measures are sent by value: workers do not have their modules.
+    """
     import cloudpickle  # noqa: PLC0415
 
     given: list[Any] = [*batch[0].measuring.own.values()]
@@ -189,3 +188,5 @@ def _by_value(batch: tuple[Job, ...]) -> None:
         module = sys.modules.get(each.__module__)
         if module is not None and module.__name__.partition(".")[0] not in {"skywave", "__main__"}:
             cloudpickle.register_pickle_by_value(module)
+    pickled: bytes = cloudpickle.dumps(batch)
+    return pickled

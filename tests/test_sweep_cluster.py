@@ -1,0 +1,215 @@
+"""Sweeps on a Dask cluster: a real scheduler and two workers, which are processes that die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+import skywave
+from conftest import ROOT, run_cli
+from skywave import Ack, ClusterError, Control, Loss, Sweep, Timeout, sweep
+from skywave.sweeps.points import with_field
+from test_sweep import RUNS, longest_queue, small
+
+distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from skywave import Results
+
+OVER: dict[str, list[object]] = {"dumbbell.queue.drop-tail.packets": [5, 10]}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+
+
+class Cluster:
+    """A scheduler and its workers."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._description = directory / "scheduler.json"
+        self._workers: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self._start("scheduler", "--port", "0", "--host", "127.0.0.1")
+        self.address = self._address()
+
+    def _start(self, part: str, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self._directory / f"{part}.log").open("ab") as log:
+            return subprocess.Popen(
+                [
+                    *(sys.executable, "-m", f"distributed.cli.dask_{part}", "--no-dashboard"),
+                    *("--scheduler-file", str(self._description), *arguments),
+                ],
+                stderr=log,
+                cwd=self._directory,  # not that of the tests: workers do not have their modules
+                env=ENVIRONMENT,
+            )
+
+    def _address(self) -> str:
+        ends = time.monotonic() + 60
+        while time.monotonic() < ends:
+            assert self.scheduler.poll() is None, (self._directory / "scheduler.log").read_text()
+            try:
+                return str(json.loads(self._description.read_text())["address"])
+            except (OSError, ValueError):
+                time.sleep(0.05)
+        raise TimeoutError("the scheduler does not start")
+
+    def add_worker(self) -> None:
+        worker = self._start("worker", "--nthreads", "1", "--no-nanny")
+        self._workers.append(worker)
+
+    def kill_worker(self) -> None:
+        worker = self._workers.pop(0)
+        worker.kill()
+        worker.wait()
+
+    def end(self) -> None:
+        for process in (*self._workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def running(directory: Path) -> Iterator[Cluster]:
+    cluster = Cluster(directory)
+    try:
+        cluster.add_worker()
+        cluster.add_worker()
+        yield cluster
+    finally:
+        cluster.end()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with running(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+def kept(found: Sweep) -> list[dict[str, object]]:
+    """Every column but how long the runs took."""
+    rows: list[dict[str, object]] = found.table.drop_columns(["wall_s"]).to_pylist()
+    return rows
+
+
+class Gentle(Control):
+    """A control that workers can only get from here."""
+
+    def on_ack(self, ack: Ack) -> None:
+        self.cwnd += ack.newly_acked / self.cwnd
+
+    def on_loss(self, loss: Loss) -> None:
+        self.cwnd = max(0.8 * self.cwnd, 2)
+
+    def on_timeout(self, timeout: Timeout) -> None:
+        self.cwnd = 1
+
+
+def test_a_cluster_does_what_this_machine_does(cluster: Cluster, tmp_path: Path) -> None:
+    over = {**OVER, "flows[file].transport.tcp.control": ["reno", Gentle()]}
+    measures: list[str | Callable[[Results], float]] = ["goodput", longest_queue]
+    here = sweep(small(), over, seeds=5, out=tmp_path / "here", measures=measures)
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        there = sweep(small(), over, seeds=5, out=tmp_path / "there", measures=measures, on=client)
+    assert kept(there) == kept(here)
+    assert there.table.num_rows == 20
+
+
+def test_killed_workers_and_interrupted_clients_lose_nothing(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    whole = sweep(small(), OVER, seeds=RUNS // 2, out=tmp_path / "whole")
+    base, out = tmp_path / "base.json", tmp_path / "out"
+    base.write_text(small().to_json())
+    arguments = [
+        *("sweep", str(base), "--set", "dumbbell.queue.drop-tail.packets=5,10"),
+        *("--seeds", str(RUNS // 2), "--out", str(out), "--on", cluster.address),
+    ]
+    for share in (0.2, 0.4, 0.6):
+        with subprocess.Popen(
+            [sys.executable, "-m", "skywave", *arguments], stderr=subprocess.PIPE, text=True
+        ) as process:
+            ends = time.monotonic() + 120
+            while len(list(out.glob("runs/*.parquet"))) < share * RUNS:
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < ends
+                time.sleep(0.01)
+            cluster.kill_worker()
+            cluster.add_worker()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        assert process.returncode == 130
+    stop = threading.Event()
+
+    def restless() -> None:
+        while not stop.wait(1.5):
+            cluster.kill_worker()
+            cluster.add_worker()
+
+    thread = threading.Thread(target=restless)
+    thread.start()
+    try:
+        ran = run_cli(*arguments, "--json")
+    finally:
+        stop.set()
+        thread.join()
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["resumed"] >= 0.6 * RUNS
+    assert kept(skywave.load(out)) == kept(whole)
+
+
+class Deadly(Gentle):
+    """Ends its process."""
+
+    def on_loss(self, loss: Loss) -> None:
+        os._exit(3)
+
+
+def test_a_run_that_kills_its_workers_fails_alone(cluster: Cluster, tmp_path: Path) -> None:
+    done = threading.Event()
+
+    def revive() -> None:
+        while not done.wait(0.2):
+            for worker in list(cluster._workers):  # noqa: SLF001
+                if worker.poll() is not None:
+                    cluster._workers.remove(worker)  # noqa: SLF001
+                    cluster.add_worker()
+
+    thread = threading.Thread(target=revive)
+    thread.start()
+    try:
+        over: dict[str, list[object]] = {"flows[file].transport.tcp.control": ["reno", Deadly()]}
+        found = sweep(small(), over, seeds=[1], out=tmp_path, on=cluster.address)
+    finally:
+        done.set()
+        thread.join()
+    assert found.table["control"].to_pylist() == ["reno"]
+    [failure] = found.failures
+    assert failure.reason == "every worker that did this run has died"
+
+
+def test_a_cluster_that_cannot_be_used(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.sweeps.cluster.CONNECT_S", 1.0)
+    ran = run_cli("sweep", "examples/tcp.toml", "--out", tmp_path, "--on", "tcp://127.0.0.1:9")
+    assert ran.returncode == 1
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in ran.stderr
+    with running(tmp_path) as mortal:
+        long = with_field(small(), "duration", "3 h")
+        threading.Timer(5, mortal.scheduler.kill).start()
+        with pytest.raises(ClusterError, match="the Dask scheduler is gone"):
+            sweep(long, out=tmp_path / "out", on=mortal.address)
+    monkeypatch.setattr("skywave._core.ENGINE", "0.0.0+other")
+    with pytest.raises(ClusterError, match="install the same"):
+        sweep(small(), out=tmp_path / "out", on=cluster.address)
