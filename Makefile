@@ -16,7 +16,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -112,7 +112,7 @@ cost-search: | cargo ## Look for the worst packets that `make fuzz` has found, a
 # What is too long for CI; each part may be run alone.
 deep: FUZZ_SECONDS = 300
 deep: SOAK_FOR = 30 min
-deep: deny features hostile fuzz interop soak ## Run what is too long for CI: deny, features, hostile, fuzz, interop, soak.
+deep: deny features hostile fuzz interop soak sweeps ## Run what is too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps.
 
 deny: | cargo ## Check licences, sources and duplicates of what we depend on (installs cargo-deny).
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
@@ -126,6 +126,9 @@ features: $(REQUIREMENTS) | cargo ## Check each crate with each set of its featu
 hostile: | cargo ## Send 200,000 random connections over hostile paths, and a million hostile packets to a socket.
 	SKYWAVE_CONNECTIONS=200000 cargo test --locked --quiet -p skywave-transport --test dccp chaos
 	SKYWAVE_PACKETS=1000000 cargo test --locked --quiet -p skywave-net --test hostile -- --nocapture
+
+sweeps: $(EXTENSION) ## Interrupt sweeps of 10,000 runs, here and on a Dask cluster whose workers die.
+	SKYWAVE_SWEEP_RUNS=10000 $(BIN)/pytest --quiet tests/test_sweep.py tests/test_sweep_cluster.py -k interrupted
 
 golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
 	$(BIN)/python -m skywave.papers golden

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,7 +18,7 @@ import pytest
 from attrs import evolve
 
 import skywave
-from conftest import assert_bad_input, run_cli
+from conftest import ROOT, assert_bad_input, run_cli
 from skywave import (
     Ack,
     Bernoulli,
@@ -34,6 +36,7 @@ from skywave import (
     sweep,
 )
 from skywave.fairness import jain
+from skywave.sweeps.measures import MEASURES
 from skywave.sweeps.paths import FieldPath, parse_values
 from skywave.sweeps.points import dimensions, with_field
 
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 
 RUNS = int(os.environ.get("SKYWAVE_SWEEP_RUNS", "300"))
 """Runs of the sweep that is interrupted."""
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+PATIENCE_S = 120 + 0.1 * RUNS
 INTERRUPTIONS = (
     (0.2, signal.SIGINT, 130),
     (0.4, signal.SIGKILL, -signal.SIGKILL),
@@ -406,7 +411,7 @@ def finished(out: Path) -> int:
 
 
 def wait_for(out: Path, runs: int, process: subprocess.Popen[str]) -> None:
-    ends = time.monotonic() + 120
+    ends = time.monotonic() + PATIENCE_S
     while finished(out) < runs:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < ends
@@ -513,3 +518,29 @@ def test_a_run_with_other_values(base: Scenario, base_file: Path) -> None:
     told = json.loads(ran.stdout)
     same = run(evolve(with_field(base, "dumbbell.rate", "1 Mbps"), seed=7))
     assert told["fingerprint"] == same.fingerprint
+
+
+# The page.
+
+PAGE = (ROOT / "docs" / "sweeps.md").read_text()
+
+
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL))
+def test_the_pages_examples_run(block: str, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    short = block.replace('duration="60 s"', 'duration="5 s"')
+    subprocess.run([sys.executable, "-c", short], cwd=tmp_path, env=ENVIRONMENT, check=True)
+
+
+def test_the_pages_first_command_runs(tmp_path: Path) -> None:
+    [shown] = re.findall(r"```console\n\$ (skywave sweep examples.*?)```", PAGE, flags=re.DOTALL)
+    words = shlex.split(shown.replace("\\\n", " "))[1:]
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    ran = run_cli(*words, "--json", cwd=tmp_path)
+    assert json.loads(ran.stdout)["done"] == 120, ran.stderr
+
+
+def test_the_page_has_every_measure() -> None:
+    rows = {row for row in PAGE.splitlines() if row.startswith("| `")}
+    for measure in MEASURES.values():
+        assert f"| `{measure.name}` | {measure.meaning} | {measure.whole} |" in rows

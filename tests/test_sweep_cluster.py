@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import skywave
-from conftest import ROOT, run_cli
-from skywave import Ack, ClusterError, Control, Loss, Sweep, Timeout, sweep
+from conftest import run_cli
+from skywave import Ack, ClusterError, Control, Loss, Timeout, sweep
 from skywave.sweeps.points import with_field
-from test_sweep import RUNS, longest_queue, small
+from test_sweep import ENVIRONMENT, PATIENCE_S, RUNS, kept, longest_queue, small
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from skywave import Results
 
 OVER: dict[str, list[object]] = {"dumbbell.queue.drop-tail.packets": [5, 10]}
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
 
 
 class Cluster:
@@ -96,12 +95,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield cluster
 
 
-def kept(found: Sweep) -> list[dict[str, object]]:
-    """Every column but how long the runs took."""
-    rows: list[dict[str, object]] = found.table.drop_columns(["wall_s"]).to_pylist()
-    return rows
-
-
 class Gentle(Control):
     """A control that workers can only get from here."""
 
@@ -139,7 +132,7 @@ def test_killed_workers_and_interrupted_clients_lose_nothing(
         with subprocess.Popen(
             [sys.executable, "-m", "skywave", *arguments], stderr=subprocess.PIPE, text=True
         ) as process:
-            ends = time.monotonic() + 120
+            ends = time.monotonic() + PATIENCE_S
             while len(list(out.glob("runs/*.parquet"))) < share * RUNS:
                 assert process.poll() is None, process.communicate()
                 assert time.monotonic() < ends
