@@ -13,6 +13,7 @@ import pytest
 from skywave.fairness import jain
 from skywave.stats import (
     Target,
+    WarmUp,
     adjust,
     average,
     bootstrap,
@@ -26,6 +27,7 @@ from skywave.stats import (
     truncation,
     unchanged_by_seeds,
     warm_up_in_mean,
+    warm_ups_in_means,
     welch,
 )
 
@@ -367,23 +369,35 @@ def test_mser_of_steady_growing_and_short_runs() -> None:
     assert truncation([math.nan] * 5 + [0.0] * 5 + [1.0] * 90) == 10
 
 
-def test_a_warm_up_in_a_mean_is_told() -> None:
+def test_a_warm_up_in_a_mean_is_found() -> None:
     times = [0.5 * (index + 1) for index in range(400)]
     ramp = [index / 50 for index in range(50)] + [1.0] * 350
-    sentence = warm_up_in_mean(times, ramp, "goodput of file")
-    assert sentence is not None
-    assert "until 25 s" in sentence
-    assert "mean goodput of file 6.4 % lower" in sentence
-    assert sentence.endswith("average from 25 s on")
-    assert warm_up_in_mean(times, ramp, "goodput of file", from_s=25.0) is None
-    assert warm_up_in_mean(times, [1.0] * 400, "goodput of file") is None
+    found = warm_up_in_mean(times, ramp)
+    assert found is not None
+    assert found.end_s == 25
+    assert found.shift == pytest.approx(sum(ramp) / 400 - 1)
+    assert warm_up_in_mean(times, ramp, from_s=25.0) is None
+    assert warm_up_in_mean(times, [1.0] * 400) is None
+    assert warm_up_in_mean([], []) is None
 
 
-def test_scipy_stats_and_statsmodels_are_loaded_when_needed_only() -> None:
-    """Each takes about a second, which ``skywave --help`` does not have."""
+def test_warm_ups_are_told_in_one_sentence() -> None:
+    early, late = WarmUp(4.0, 0.047), WarmUp(20.0, -0.1)
+    assert warm_ups_in_means("goodput", {}) is None
+    assert warm_ups_in_means("goodput", {"a": early, "b": late}) == (
+        "the warm-up is inside the mean goodput of a (4.7 % higher) and b (10 % lower): "
+        "average from 20 s on"
+    )
+    many = warm_ups_in_means("goodput", dict.fromkeys("abcdef", early))
+    assert many is not None
+    assert "c (4.7 % higher) and 3 more: average from 4 s on" in many
+
+
+def test_scipy_and_statsmodels_are_loaded_when_needed_only() -> None:
+    """They take a second or two, which ``skywave --help`` does not have."""
     code = (
         "import sys, skywave, skywave.cli, skywave.stats; "
-        "print([name for name in ('scipy.stats', 'statsmodels', 'pandas') if name in sys.modules])"
+        "print([name for name in ('scipy', 'statsmodels', 'pandas') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "[]\n", done.stderr

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from skywave.quantities import Bytes, Duration, Rate
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -60,6 +62,38 @@ def find(given: str, names: Collection[str]) -> str:
     raise ValueError(f"{given} is not a known measure: use one of {known}")
 
 
+def in_units(quantity: str) -> tuple[float, str]:
+    """Return a quantity such as ``100 kbps`` in the unit that columns have, and that unit.
+
+    Raises:
+        ValueError: If the text is no quantity with a unit.
+
+    """
+    number, _, unit = quantity.partition(" ")
+    if unit == "packets":
+        return float(number), unit
+    for read in (_bps, _seconds, _bytes):
+        try:
+            return read(quantity)
+        except ValueError:
+            continue
+    raise ValueError(
+        f"{quantity} is no quantity with a unit, such as 100 kbps, 5 ms, 2 kB or 10 packets"
+    )
+
+
+def _bps(text: str) -> tuple[float, str]:
+    return float(Rate(text).bps), "bps"
+
+
+def _seconds(text: str) -> tuple[float, str]:
+    return Duration(text).seconds, "s"
+
+
+def _bytes(text: str) -> tuple[float, str]:
+    return float(Bytes(text).count), "bytes"
+
+
 @dataclass(frozen=True)
 class Scale:
     """The unit in which an axis shows a column, and how many of the column's units that is."""
@@ -71,11 +105,8 @@ class Scale:
     def of(cls, name: str, largest: float) -> Self:
         """Return the scale for values up to ``largest`` in the column's unit."""
         column = Column.of_name(name)
-        factor, unit = 1.0, column.unit
-        for least, prefixed in _PREFIXED.get(column.unit, ()):
-            if largest >= least:
-                factor, unit = least, prefixed
-                break
+        scales = _PREFIXED.get(column.unit, ((1.0, column.unit),))
+        factor, unit = next((one for one in scales if largest >= one[0]), scales[-1])
         what = column.quantity.replace("_", " ")
         what = _WORDS.get(what, what)
         what += f" of {column.of}" if column.of else ""
@@ -83,8 +114,8 @@ class Scale:
 
 
 _PREFIXED = {
-    "bps": ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")),
-    "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (0.0, "B")),
+    "bps": ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps")),
+    "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
 }
 _WORDS = {

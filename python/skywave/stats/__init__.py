@@ -6,15 +6,18 @@
 - :func:`summarise` and :func:`compare_table`: the same of a table with one row per run;
 - :class:`Target`: how many seeds are enough;
 - :func:`unchanged_by_seeds`, :func:`seeds_without_effect`, :func:`limited_by_receive_window` and
-  :func:`warm_up_in_mean`: warnings, as sentences.
+  :func:`warm_ups_in_means`: warnings, as sentences; :meth:`skywave.Results.warnings` has those of
+  one run.
 """
 
 from skywave.stats.comparison import Comparison, compare, compare_all, welch
 from skywave.stats.correction import adjust
 from skywave.stats.diagnostics import (
+    WarmUp,
     limited_by_receive_window,
     unchanged_by_seeds,
     warm_up_in_mean,
+    warm_ups_in_means,
 )
 from skywave.stats.intervals import CONFIDENCE, Average, Estimate, average, bootstrap, median
 from skywave.stats.stopping import LEAST_SEEDS, Target
@@ -28,6 +31,7 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Target",
+    "WarmUp",
     "adjust",
     "average",
     "bootstrap",
@@ -42,5 +46,6 @@ __all__ = [
     "truncation",
     "unchanged_by_seeds",
     "warm_up_in_mean",
+    "warm_ups_in_means",
     "welch",
 ]

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from skywave.stats.correction import Correction, adjust
 from skywave.stats.intervals import CONFIDENCE, Estimate, average, bca, bootstrap
@@ -145,6 +144,8 @@ def welch(one: Sequence[float], other: Sequence[float]) -> float:
 
     The variances may differ. Each sample needs at least two runs.
     """
+    from scipy.special import stdtr  # noqa: PLC0415  (loaded when there is something to compare)
+
     error, degrees = _welch(one, other)
     apart = abs(float(np.mean(one)) - float(np.mean(other)))
     if error == 0:
@@ -198,6 +199,8 @@ def _ratio(difference: float, spread: float) -> float:
 
 
 def _paired_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) -> _Found:
+    from scipy.special import stdtr  # noqa: PLC0415
+
     apart = x - y
     found = average(list(apart), confidence)
     spread = 0.0 if found.margin == 0 else float(np.std(apart, ddof=1))
@@ -208,6 +211,8 @@ def _paired_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float)
 
 
 def _welch_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) -> _Found:
+    from scipy.special import stdtrit  # noqa: PLC0415
+
     apart = float(np.mean(x) - np.mean(y))
     error, degrees = _welch(list(x), list(y))
     margin = 0.0 if error == 0 else float(stdtrit(degrees, (1 + confidence) / 2) * error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,8 @@ SHARE_LIMITED = 0.05
 """The share of its time from which on a flow counts as limited by its receive window."""
 SHIFT = 0.01
 """The share of a mean by which a warm-up must move it to be mentioned."""
+MOST_NAMED = 3
+"""The most flows or links that a sentence names."""
 
 
 def unchanged_by_seeds(runs: Sequence[Sequence[float]]) -> str | None:
@@ -55,29 +58,51 @@ def limited_by_receive_window(flow: Mapping[str, object]) -> str | None:
     )
 
 
-def warm_up_in_mean(
-    times_s: Sequence[float], samples: Sequence[float], what: str, *, from_s: float = 0.0
-) -> str | None:
-    """Say so if a mean of samples from ``from_s`` on has the warm-up of the run in it.
+@dataclass(frozen=True)
+class WarmUp:
+    """The warm-up of a run."""
 
-    The warm-up is found by MSER-5 (:func:`skywave.stats.truncation`) and mentioned if it moves the
-    mean by at least 1 %. A sample covers the interval that ends at its time. ``what`` names what is
-    averaged, such as ``goodput of file``.
+    end_s: float
+    """When it is over."""
+    shift: float
+    """By what share of the mean after it the mean of everything is higher, or lower if negative."""
+
+
+def warm_up_in_mean(
+    times_s: Sequence[float], samples: Sequence[float], *, from_s: float = 0.0
+) -> WarmUp | None:
+    """Return the warm-up of a run if a mean of its samples from ``from_s`` on has it inside.
+
+    It is found by MSER-5 (:func:`skywave.stats.truncation`), and counts if it moves the mean by at
+    least 1 %. A sample covers the interval that ends at its time.
     """
     times = np.asarray(times_s, dtype=np.float64)
     values = np.asarray(samples, dtype=np.float64)
     # A sample that ends at from_s is before it.
     counted = times > from_s
     times, values = times[counted], values[counted]
-    left_out = truncation(list(values))
+    left_out = truncation(values)
     if not left_out:
         return None
     whole, steady = float(np.nanmean(values)), float(np.nanmean(values[left_out:]))
     if steady == 0 or abs(whole - steady) < SHIFT * abs(steady):
         return None
-    percent = 100 * (whole - steady) / abs(steady)
-    return (
-        f"the warm-up, until {number(float(times[left_out - 1]), 3)} s, makes the mean {what} "
-        f"{number(abs(percent), 2)} % {'higher' if percent > 0 else 'lower'}: average from "
-        f"{number(float(times[left_out - 1]), 3)} s on"
-    )
+    return WarmUp(float(times[left_out - 1]), (whole - steady) / abs(steady))
+
+
+def warm_ups_in_means(what: str, found: Mapping[str, WarmUp]) -> str | None:
+    """Say of which means the warm-up is part, and from when on to average instead.
+
+    ``what`` names the measure, such as ``goodput``, and ``found`` has warm-ups by flow or link.
+    """
+    if not found:
+        return None
+    said = [
+        f"{name} ({number(100 * abs(one.shift), 2)} % {'higher' if one.shift > 0 else 'lower'})"
+        for name, one in found.items()
+    ]
+    if len(said) > MOST_NAMED:
+        said = [*said[:MOST_NAMED], f"{len(said) - MOST_NAMED} more"]
+    names = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    end_s = number(max(one.end_s for one in found.values()), 3)
+    return f"the warm-up is inside the mean {what} of {names}: average from {end_s} s on"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import bdtr, stdtrit
 
 from skywave.printing import number
 
@@ -81,7 +80,9 @@ def average(values: Sequence[float], confidence: float = CONFIDENCE) -> Average:
     if all(value == values[0] for value in values):
         # Return it exactly: the mean of equal numbers may have a rounding error.
         return Average(float(values[0]), 0.0, confidence)
-    # Not from scipy.stats, which takes a second to import.
+    # Not from scipy.stats, which takes a second to load.
+    from scipy.special import stdtrit  # noqa: PLC0415
+
     quantile = stdtrit(len(values) - 1, (1 + confidence) / 2)
     error = np.std(values, ddof=1) / np.sqrt(len(values))
     return Average(float(np.mean(values)), float(quantile * error), confidence)
@@ -100,6 +101,8 @@ def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
 
     """
     _check(values, confidence)
+    from scipy.special import bdtr  # noqa: PLC0415  (a fifth of a second to load)
+
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     middle = float(np.median(ordered))
     rank = 0
@@ -121,8 +124,8 @@ def bootstrap(
 
     Bias-corrected and accelerated (Efron and Tibshirani 1993, section 14.3), of 9999 resamples;
     the same ``seed`` gives the same interval. ``statistic`` takes an array and an ``axis``, as
-    ``numpy.mean`` and ``numpy.median`` do. It is for statistics that have no formula, and for many
-    runs of skewed values; of ten runs, its intervals are too narrow (docs/statistics.md).
+    ``numpy.mean`` and ``numpy.median`` do. It is for statistics that have no formula: of fewer
+    than 30 runs, its intervals of means are narrower than they should be (docs/statistics.md).
 
     The ends are NaN if there is one run, if any value is NaN, or where BCa is not defined, as for
     the maximum.

@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from skywave.columns import Column, find
-from skywave.quantities import Bytes, Duration, Rate
+from skywave.columns import Column, find, in_units
 from skywave.stats.intervals import CONFIDENCE, average
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Target:
         if relative:
             bound /= 100
         elif match["unit"]:
-            bound, unit = _quantity(match["bound"], match["unit"])
+            bound, unit = in_units(f"{match['bound']} {match['unit']}")
         if bound <= 0:
             raise ValueError(f'"{text}": the bound must be above 0')
         return cls(match["measure"], bound, relative, unit, confidence)
@@ -126,28 +125,3 @@ def _number(text: str, whole: str) -> float:
         return float(text)
     except ValueError:
         raise ValueError(f'"{whole}": {text} is not a number') from None
-
-
-def _quantity(number: str, unit: str) -> tuple[float, str]:
-    """Return a quantity in the unit that the names of columns have, and that unit."""
-    if unit == "packets":
-        return float(number), unit
-    text = f"{number} {unit}"
-    for read in (_bps, _seconds, _bytes):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    raise ValueError(f"{text} is neither a rate, a time nor a size, such as 100 kbps, 5 ms or 2 kB")
-
-
-def _bps(text: str) -> tuple[float, str]:
-    return float(Rate(text).bps), "bps"
-
-
-def _seconds(text: str) -> tuple[float, str]:
-    return Duration(text).seconds, "s"
-
-
-def _bytes(text: str) -> tuple[float, str]:
-    return float(Bytes(text).count), "bytes"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from numpy.typing import ArrayLike
 
 BATCH = 5
 """Samples per batch: the 5 of MSER-5."""
@@ -15,7 +15,7 @@ LEAST_KEPT = 5
 """Batches that are never left out: fewer may be close to each other by chance."""
 
 
-def truncation(samples: Sequence[float]) -> int | None:
+def truncation(samples: ArrayLike) -> int | None:
     """Return how many samples at the beginning of a run belong to its warm-up, by MSER-5.
 
     Of the means of batches of five samples, MSER leaves out the first d, where d minimises the
