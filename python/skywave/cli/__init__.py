@@ -14,7 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from skywave import CaptureError, ScenarioError
-from skywave.cli import bench, decode, matrix, net, reproduce, scenario, version
+from skywave.cli import bench, decode, matrix, net, plot, reproduce, scenario, version
 from skywave.cli.interrupts import Termination, termination_interrupts
 from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
@@ -44,6 +44,7 @@ def _help(context: typer.Context) -> None:
 app.command(name="run")(scenario.run)
 app.command(name="check")(scenario.check)
 app.command(name="schema")(scenario.schema)
+app.command(name="plot")(plot.plot)
 app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="matrix")(matrix.matrix)
 app.command(name="bench")(bench.bench)
