@@ -8,7 +8,7 @@ wrong, 1 if the network fails, 130 after Ctrl-C and 143 after SIGTERM.
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -29,14 +29,30 @@ app = typer.Typer(
     help="DCCP on real networks, and a congestion-control laboratory: run network experiments and "
     "reproduce papers.",
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        version.version()
+        raise typer.Exit
+
+
 @app.callback()
-def _help(context: typer.Context) -> None:
+def _help(
+    context: typer.Context,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version of Skywave.",
+        ),
+    ] = False,
+) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
