@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
-from conftest import CAPTURES, run_cli, run_process
+from conftest import CAPTURES, EXAMPLES, ROOT, run_cli, run_process
+from skywave import Scenario
+from skywave.cli.console import progress_bar
 
 COMMANDS = [
     "run",
     "check",
+    "plot",
     "reproduce",
     "matrix",
     "bench",
@@ -58,6 +64,82 @@ def test_every_command_has_help_and_json(command: str) -> None:
 def test_version() -> None:
     assert run_cli("version").stdout.startswith("skywave ")
     assert set(json.loads(run_cli("version", "--json").stdout)) == {"skywave", "python"}
+    assert run_cli("--version").stdout == run_cli("version").stdout
+    assert run_cli("--version").returncode == 0
+
+
+def run_with_input(text: str | bytes, *arguments: str) -> subprocess.CompletedProcess[str]:
+    data = text.encode() if isinstance(text, str) else text
+    command = [sys.executable, "-m", "skywave", *arguments]
+    done = subprocess.run(command, input=data, capture_output=True, cwd=ROOT, check=False)
+    return subprocess.CompletedProcess(
+        command, done.returncode, done.stdout.decode(), done.stderr.decode()
+    )
+
+
+def test_scenarios_from_standard_input() -> None:
+    [file] = [path for path in EXAMPLES if path.stem == "named-drops"]
+    text = file.read_text()
+    of_file = json.loads(run_cli("run", file, "--json").stdout)
+    assert json.loads(run_with_input(text, "run", "-", "--json").stdout) == of_file
+    as_json = Scenario.from_file(file).to_json()
+    assert json.loads(run_with_input(as_json, "run", "-", "--json").stdout) == of_file
+    checked = run_with_input(text, "check", "-")
+    assert checked.stdout.startswith("standard input: valid.")
+    assert checked.stdout.splitlines()[1:] == run_cli("check", file).stdout.splitlines()[1:]
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[x", "error: standard input is not TOML: "),
+        ("{", "error: standard input is not JSON: "),
+        ("", "error: "),
+        ("name = 3", "error: name: "),
+        (b"\xff\xfe", "error: standard input is not text: "),
+    ],
+)
+def test_wrong_standard_input_is_one_line(command: str, text: str | bytes, says: str) -> None:
+    done = run_with_input(text, command, "-")
+    assert done.returncode == 2
+    assert done.stderr.startswith(says)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("skywave p", {"plot", "ping", "perf"}),
+        ("skywave plot --me", {"--measure"}),
+        ("skywave run --verify", {"--verify-physics"}),
+    ],
+)
+def test_bash_completes_commands_and_options(words: str, completed: set[str]) -> None:
+    """As the script that ``skywave --show-completion bash`` prints asks for it."""
+    environment = {
+        **os.environ,
+        "_SKYWAVE_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    code = "import sys; sys.argv = ['skywave']; from skywave.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) == completed
+
+
+def test_progress_shows_the_time_that_is_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_bar() as show:
+        show("runs", 0.5)
+    shown = capsys.readouterr().err
+    assert "runs" in shown
+    assert "left:" in shown
 
 
 def test_decode_prints_a_line_a_frame() -> None:

@@ -14,7 +14,6 @@ import pytest
 
 from conftest import Reproduced, assert_figures_are_whole
 from skywave import Probes, Results, run
-from skywave.averages import average
 from skywave.papers import vcp_scripts
 from skywave.papers.cells import Cell, Limit, WithinUnits
 from skywave.papers.li2009 import (
@@ -48,6 +47,7 @@ from skywave.papers.li2009.setting import (
 )
 from skywave.quantities import Duration
 from skywave.simulate import run_many
+from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 README = (ROOT / "README.md").read_text()
-PAGES = [README, *((ROOT / "docs" / name).read_text() for name in ("results.md", "sockets.md"))]
+PAGES_IN_DOCS = ("results.md", "sockets.md", "statistics.md")
+PAGES = [README, *((ROOT / "docs" / name).read_text() for name in PAGES_IN_DOCS)]
 
 
 def blocks(language: str, page: str = README) -> list[str]:
@@ -56,10 +57,23 @@ def listener_of_the_readme() -> contextlib.AbstractContextManager[object]:
     return serving(*words_of(line))
 
 
+def writers_of_what_is_read(line: str) -> list[str]:
+    """Return the commands that write the directory which a command draws."""
+    words = words_of(line)
+    if words[0] != "plot":
+        return []
+    directory = words[1]
+    found = [other for other in COMMANDS if f"--out {directory} " in other]
+    assert found, line
+    return found
+
+
 @pytest.mark.parametrize("line", [line for line in COMMANDS if not line.startswith(LISTENER)])
 def test_commands_run(line: str, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "validation").symlink_to(ROOT / "validation")
+    for before in writers_of_what_is_read(line):
+        assert run_cli(*words_of(before), cwd=tmp_path).returncode == 0
     with listener_of_the_readme() if PEER in line else nullcontext():
         done = run_cli(*words_of(line), cwd=tmp_path)
     assert done.returncode == 0, done.stderr

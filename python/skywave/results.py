@@ -10,11 +10,15 @@ from skywave import _json
 from skywave._files import replacing
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
     from skywave import _core
+    from skywave.plots.runs import RunKind
 
 
 class FlowSummary(TypedDict):
@@ -199,6 +203,66 @@ class Results:
             assert isinstance(frame, pl.DataFrame)  # noqa: S101  (a table is never a series)
             frames[name] = frame
         return frames
+
+    def warnings(self) -> list[str]:
+        """Return what to know before the summary is used: a sentence for each doubt.
+
+        A flow may have been limited by its receive window, and the mean goodput of a flow may have
+        its warm-up inside (MSER-5; docs/statistics.md).
+        """
+        from skywave.stats import (  # noqa: PLC0415  (loads numpy)
+            limited_by_receive_window,
+            warm_up_in_mean,
+            warm_ups_in_means,
+        )
+
+        found = [limited_by_receive_window(flow) for flow in self.summary["flows"]]
+        samples: dict[str, tuple[list[float], list[float]]] = {}
+        if "flows" in self.tables:
+            columns = (self.flows[name].to_pylist() for name in ("flow", "time_s", "goodput_bps"))
+            for flow, time_s, goodput_bps in zip(*columns, strict=True):
+                times_s, goodputs_bps = samples.setdefault(flow, ([], []))
+                times_s.append(time_s)
+                goodputs_bps.append(goodput_bps)
+        warm_ups = {flow: warm_up_in_mean(*each) for flow, each in samples.items()}
+        known = {flow: warm_up for flow, warm_up in warm_ups.items() if warm_up is not None}
+        found.append(warm_ups_in_means("goodput", known))
+        return [sentence for sentence in found if sentence is not None]
+
+    def plot(
+        self,
+        kind: RunKind = "series",
+        *,
+        measures: Sequence[str] = (),
+        flows: Collection[str] = (),
+        links: Collection[str] = (),
+        from_s: float = 0.0,
+        to_s: float | None = None,
+        out: Sequence[str | Path] = (),
+    ) -> Figure:
+        """Return a figure of the run, and write it to the files ``out`` (PDF, SVG or PNG).
+
+        :func:`skywave.plots.of_run` describes the arguments. Another file of the figure, with
+        fonts that publishers accept, is written by :func:`skywave.plots.write`.
+
+        Raises:
+            ValueError: If a name is unknown; the message lists those that there are.
+            OSError: If a file cannot be written.
+
+        """
+        from skywave import plots  # noqa: PLC0415  (loads matplotlib)
+
+        figure = plots.of_run(
+            self.tables,
+            kind,
+            measures=measures,
+            flows=flows,
+            links=links,
+            from_s=from_s,
+            to_s=to_s,
+        )
+        plots.write(figure, out)
+        return figure
 
     def write(self, directory: str | Path) -> Path:
         """Write each table as Parquet and CSV, and ``summary.json``; return the directory.

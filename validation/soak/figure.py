@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from skywave.papers.figures import COLOURS, TALL_IN, begin, style
+from skywave.plots.style import COLOURS, TALL_IN, begin, style
 from validation.soak.results import SAMPLES, VERDICT
 
 if TYPE_CHECKING:

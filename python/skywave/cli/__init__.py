@@ -8,13 +8,13 @@ wrong, 1 if the network fails, 130 after Ctrl-C and 143 after SIGTERM.
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
 
 from skywave import CaptureError, ScenarioError
-from skywave.cli import bench, decode, matrix, net, reproduce, scenario, sweep, version
+from skywave.cli import bench, decode, matrix, net, plot, reproduce, scenario, sweep, version
 from skywave.cli.interrupts import Termination, termination_interrupts
 from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
@@ -31,14 +31,30 @@ app = typer.Typer(
     help="DCCP on real networks, and a congestion-control laboratory: run network experiments and "
     "reproduce papers.",
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        version.version()
+        raise typer.Exit
+
+
 @app.callback()
-def _help(context: typer.Context) -> None:
+def _help(
+    context: typer.Context,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version of Skywave.",
+        ),
+    ] = False,
+) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -47,6 +63,7 @@ app.command(name="run")(scenario.run)
 app.command(name="check")(scenario.check)
 app.command(name="sweep")(sweep.sweep)
 app.command(name="schema")(scenario.schema)
+app.command(name="plot")(plot.plot)
 app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="matrix")(matrix.matrix)
 app.command(name="bench")(bench.bench)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import quote
 
 import typer
@@ -12,7 +13,7 @@ from attrs import evolve
 from rich.markup import escape
 from rich.table import Table
 
-from skywave import _core, simulate
+from skywave import ScenarioError, _core, simulate
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.scenario import Scenario
 from skywave.scenario.experiment import inspect_file
@@ -23,11 +24,15 @@ if TYPE_CHECKING:
     from skywave.results import Results, Summary
 
 PHYSICS_VIOLATED = 1
+STANDARD_INPUT = Path("-")
 MOST_ROUTES = 100
 """The most routes that are printed in text form."""
 
 ScenarioFile = Annotated[
-    Path, typer.Argument(metavar="SCENARIO", help="Scenario file, TOML or JSON (see examples/).")
+    Path,
+    typer.Argument(
+        metavar="SCENARIO", help="Scenario file, TOML or JSON (see examples/); - is standard input."
+    ),
 ]
 
 
@@ -79,7 +84,7 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario and print totals of its flows and links."""
-    experiment = _changed(Scenario.from_file(scenario), settings, seed)
+    experiment = _changed(read(scenario), settings, seed)
     captures = _captures(capture or [])
     warn(experiment.inspect().warnings)
     with progress_bar() as show:
@@ -103,6 +108,7 @@ def run(
         )
     else:
         _print_summary(results, out_dir)
+    warn(results.warnings())
     if results.violations:
         raise typer.Exit(PHYSICS_VIOLATED)
 
@@ -129,6 +135,24 @@ def _changed(experiment: Scenario, settings: list[str] | None, seed: int | None)
     for path, value in fields(settings):
         experiment = with_field(experiment, path, parse_value(value))
     return experiment if seed is None else evolve(experiment, seed=seed)
+
+
+def read(file: Path) -> Scenario:
+    """Read a scenario from a file, or from standard input: TOML, or JSON if it begins with {."""
+    if file != STANDARD_INPUT:
+        return Scenario.from_file(file)
+    try:
+        text = sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"standard input is not text: {error.reason}") from error
+    try:
+        syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
+        return Scenario.from_text(text, syntax, directory=".")
+    except ScenarioError as error:
+        # A syntax error names no field, so it needs the name of the file.
+        if not str(error).startswith("not "):
+            raise
+        raise ScenarioError(f"standard input is {error}") from None
 
 
 def _captures(given: list[str]) -> dict[str, str]:
@@ -158,12 +182,14 @@ def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
     The defaults include those that follow from a profile or a control. A warning points out flows
     that have several routes of the same length, and settings that are probably mistakes.
     """
-    found = inspect_file(scenario)
+    is_file = scenario != STANDARD_INPUT
+    found = inspect_file(scenario) if is_file else read(scenario).inspect()
     if as_json:
         print_json({"scenario": found.scenario, "routes": found.routes, "warnings": found.warnings})
         return
     console = out()
-    console.print(f"{escape(str(scenario))}: valid. With all defaults:", style="bold")
+    name = escape(str(scenario)) if is_file else "standard input"
+    console.print(f"{name}: valid. With all defaults:", style="bold")
     # Not through rich, which takes a second per thousand lines.
     print_json(found.scenario)
     if len(found.routes) <= MOST_ROUTES:

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
-from skywave.cli.scenario import ScenarioFile, fields
+from skywave.cli.scenario import ScenarioFile, fields, read
 from skywave.printing import number
 from skywave.sweeps.paths import parse_values
 
@@ -84,7 +84,7 @@ def sweep(
                 show(f"{progress.total} runs", progress.done / max(progress.total, 1))
 
             found = run_sweep(
-                scenario,
+                read(scenario),
                 over,
                 out=directory,
                 seeds=seeds,
@@ -130,7 +130,7 @@ def _document(found: Sweep, resumed: int) -> dict[str, Any]:
 
 def _points(found: Sweep) -> Iterator[dict[str, Any]]:
     """Yield for each combination its values, and mean and margin of each measure over seeds."""
-    from skywave.averages import average  # noqa: PLC0415  (slow to import)
+    from skywave.stats import average  # noqa: PLC0415  (slow to import)
 
     rows: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in found.table.to_pylist():

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.colors import Normalize
 
-from skywave.papers.figures import Drawn, begin, heat_map, style, write_in_cell
+from skywave.papers.figures import Drawn
+from skywave.plots.style import begin, heat_map, style, write_in_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

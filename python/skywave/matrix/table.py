@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skywave.averages import average
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, observed_s
 from skywave.matrix.networks import NETWORKS
 from skywave.papers.stored import read
 from skywave.printing import number
+from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

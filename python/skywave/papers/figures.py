@@ -1,102 +1,41 @@
-"""The style of all figures, and their rendering."""
+"""Figures of papers: the project's style, and figures as a report embeds and stores them."""
 
 from __future__ import annotations
 
 import base64
-import io
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
+from skywave.plots.files import render
+from skywave.plots.style import (
+    COLOURS,
+    GOOD_AND_BAD,
+    TALL_IN,
+    TITLE_IN,
+    WIDE_IN,
+    begin,
+    heat_map,
+    style,
+    write_in_cell,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    import numpy as np
-    from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
-    from numpy.typing import NDArray
+    from matplotlib.figure import Figure
 
-GOOD_AND_BAD = "RdYlBu"
-"""A colour map: blue is good, and colour-blind readers can tell it from bad."""
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-"""Four colours that colour-blind readers can tell apart (Okabe and Ito)."""
-WIDE_IN = (6.5, 3.2)
-TALL_IN = (6.5, 5.2)
-LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.65, 0.2, 0.45
-"""Margins for the labels of the axes, in inches."""
-TITLE_IN = 0.3
-"""Space above the axes for one line, a title or a legend, in inches."""
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """Apply the project's style to figures drawn in this context."""
-    with mpl.rc_context(
-        {
-            "font.family": "serif",
-            "font.serif": ["DejaVu Serif"],
-            "font.size": 9,
-            "axes.labelsize": 9,
-            "figure.subplot.hspace": 0.28,
-            "axes.titlesize": 9,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.grid": True,
-            "grid.color": "0.9",
-            "grid.linewidth": 0.6,
-            "legend.fontsize": 8,
-            "legend.frameon": False,
-            "lines.linewidth": 1.1,
-            "savefig.dpi": 300,
-            # Equal figures become identical files.
-            "svg.hashsalt": "skywave",
-        }
-    ):
-        yield
-
-
-def begin(size_in: tuple[float, float] = WIDE_IN, *, above_in: float = TITLE_IN) -> Figure:
-    """Return a figure with margins for labels, and ``above_in`` inches above the axes.
-
-    Fixed margins align figures, and save matplotlib an extra drawing per format that only measures.
-    """
-    width_in, height_in = size_in
-    figure = Figure(figsize=size_in)
-    figure.subplots_adjust(
-        left=LEFT_IN / width_in,
-        right=1 - RIGHT_IN / width_in,
-        bottom=BOTTOM_IN / height_in,
-        top=1 - above_in / height_in,
-    )
-    return figure
-
-
-def heat_map(
-    axes: Axes,
-    values: NDArray[np.float64],
-    rows: Collection[str],
-    columns: Collection[str],
-    *,
-    norm: Normalize,
-    alpha: float = 1.0,
-) -> None:
-    """Draw a table of values as colours, with row and column names as ticks."""
-    axes.imshow(values, cmap=GOOD_AND_BAD, norm=norm, aspect="auto", alpha=alpha)
-    axes.set_xticks(range(len(columns)), list(columns))
-    axes.set_yticks(range(len(rows)), list(rows))
-    axes.tick_params(length=0)
-    axes.grid(visible=False)
-    axes.spines[:].set_visible(False)
-
-
-def write_in_cell(axes: Axes, row: float, column: float, text: str, **style: Any) -> None:
-    """Write text into a cell of a heat map. Whole numbers for row and column are its centre."""
-    # The text is inside the axes, so the layout need not measure it.
-    axes.text(column, row, text, ha="center", va="center", in_layout=False, **style)
+__all__ = [
+    "COLOURS",
+    "GOOD_AND_BAD",
+    "TALL_IN",
+    "TITLE_IN",
+    "WIDE_IN",
+    "Drawn",
+    "begin",
+    "heat_map",
+    "style",
+    "write_in_cell",
+]
 
 
 @dataclass(frozen=True)
@@ -111,12 +50,7 @@ class Drawn:
     @classmethod
     def of(cls, name: str, caption: str, figure: Figure) -> Drawn:
         """Render a figure as PNG at 300 dpi and as SVG."""
-        png, svg = io.BytesIO(), io.BytesIO()
-        # Faster than the default level, and little larger.
-        quick = {"compress_level": 3}
-        figure.savefig(png, format="png", metadata={"Software": None}, pil_kwargs=quick)
-        figure.savefig(svg, format="svg", metadata={"Date": None})
-        return cls(name, caption, png.getvalue(), svg.getvalue())
+        return cls(name, caption, render(figure, "png"), render(figure, "svg"))
 
     @property
     def data_uri(self) -> str:

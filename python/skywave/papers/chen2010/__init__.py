@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.averages import average
 from skywave.papers.chen2010 import (
     cells,
     claims,
@@ -31,6 +30,7 @@ from skywave.papers.protocol import Paper, Ran, Seeds
 from skywave.papers.reproduction import Citation, Finding, Ns2Source
 from skywave.papers.speed import Timed
 from skywave.papers.stages import measure_each, run_each, run_plans, stage
+from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from skywave.averages import average
 from skywave.papers.cells import CLOSE, NS2_LIMIT_PERCENT, Cell, Comparison, Limit
 from skywave.papers.chen2010 import readings
 from skywave.papers.chen2010.analysis import Model
@@ -19,6 +18,7 @@ from skywave.papers.chen2010.setting import (
     TCP_RED,
     TCP_VCP,
 )
+from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.averages import average
 from skywave.papers.li2009 import (
     cells,
     claims,
@@ -44,11 +43,11 @@ from skywave.papers.li2009.setting import (
 from skywave.papers.protocol import Paper, Ran
 from skywave.papers.reproduction import Citation, Finding, Ns2Source
 from skywave.papers.stages import run_plans, stage
+from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.averages import Average
     from skywave.papers.cells import Cell
     from skywave.papers.li2009.further import Further
     from skywave.papers.li2009.parking import LinkSeries
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from skywave.papers.protocol import Options
     from skywave.results import Results
     from skywave.scenario import Scenario
+    from skywave.stats import Average
 
 NO_NS2 = Ns2Source("stored", "has neither VCP nor MPCP, so it has no results")
 SHOWN_LOSS_PERCENT = 30

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.averages import average
 from skywave.papers.cells import Cell, Exact, Limit, WithinUnits
 from skywave.papers.li2009 import published, reasons
 from skywave.papers.li2009.parking import PERIODS, WARM_S
@@ -30,6 +29,7 @@ from skywave.papers.li2009.setting import (
     VCP,
     VCP_TCP,
 )
+from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

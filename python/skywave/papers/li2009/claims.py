@@ -59,7 +59,6 @@ from skywave.papers.li2009.setting import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.averages import Average
     from skywave.papers.cells import Rule
     from skywave.papers.li2009.cells import Ours
     from skywave.papers.li2009.dumbbell import Course
@@ -68,6 +67,7 @@ if TYPE_CHECKING:
     from skywave.papers.li2009.setting import Reading, Scheme
     from skywave.papers.li2009.variants import Dumbbell, Lot
     from skywave.papers.sentences import Sentence
+    from skywave.stats import Average
 
     LoadsOf = Mapping[tuple[Scheme, Reading], Loads]
 

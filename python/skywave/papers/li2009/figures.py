@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from skywave.averages import Average
     from skywave.papers.li2009.cells import Ours
     from skywave.papers.li2009.dumbbell import Course
     from skywave.papers.li2009.lossy import TransferTimes
     from skywave.papers.li2009.parking import LinkSeries
     from skywave.papers.li2009.setting import Carrier, Reading, Scheme
     from skywave.papers.li2009.variants import Lot
+    from skywave.stats import Average
 
 T_RHOS_MS = (DEFAULT.interval_ms, *variants.INTERVALS_MS)
 LOT_MEAN = 5

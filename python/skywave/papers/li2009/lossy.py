@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.averages import average
 from skywave.papers.li2009.setting import FILE_B, limit_s
+from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

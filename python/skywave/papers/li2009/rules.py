@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave.averages import CONFIDENCE, welch
 from skywave.papers.cells import Within, WithinUnits
 from skywave.papers.li2009 import published, variants
 from skywave.papers.li2009.setting import DPCP, LOSS_PERCENT
+from skywave.stats import CONFIDENCE, welch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.averages import Average, average
 from skywave.papers.lien2009.setting import (
     BOTTLENECK,
     FRAME_MS,
@@ -17,6 +16,7 @@ from skywave.papers.lien2009.setting import (
     VOICE_S,
     Conditions,
 )
+from skywave.stats import Average, average
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

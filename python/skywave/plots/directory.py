@@ -1,0 +1,81 @@
+"""Figures of what ``skywave run --out`` and ``skywave sweep --out`` wrote."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skywave.plots.runs import of_run
+from skywave.plots.sweeps import of_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+OF_RUNS = ("flows", "links", "from_s", "to_s")
+OF_SWEEPS = ("x", "by", "where")
+
+
+def of_directory(
+    directory: str | Path, kind: str | None = None, measures: tuple[str, ...] = (), **options: Any
+) -> Figure:
+    """Return a figure of a run's or a sweep's directory.
+
+    ``options`` are the other arguments of :func:`skywave.plots.of_run` or
+    :func:`skywave.plots.of_sweep`. Those that are None or empty are not given.
+
+    Raises:
+        ValueError: As these functions do, or if an option is of the other of the two.
+        OSError: If the directory cannot be read.
+
+    """
+    path = Path(directory)
+    given = {name: value for name, value in options.items() if value}
+    if is_run(path):
+        _refuse(given, OF_SWEEPS, "a sweep", "a run")
+        return of_run(read_tables(path), kind or "series", measures=measures, **given)  # type: ignore[arg-type]
+    sweep = _sweep(path)
+    _refuse(given, OF_RUNS, "a run", "a sweep")
+    if len(measures) > 1:
+        raise ValueError(f"a figure of a sweep has one measure, not {len(measures)}")
+    measure = measures[0] if measures else None
+    return of_sweep(sweep.table, sweep.dimensions, sweep.measures, kind, measure=measure, **given)  # type: ignore[arg-type]
+
+
+def _sweep(directory: Path) -> Any:
+    load = getattr(import_module("skywave"), "load", None)
+    if load is None or not directory.is_dir():
+        raise ValueError(
+            f"{directory} has no results: give a directory that skywave run --out has written"
+        )
+    return load(directory)
+
+
+def is_run(directory: Path) -> bool:
+    """Return whether a directory has the tables of one run."""
+    return (directory / "summary.json").exists() and (directory / "flows.parquet").exists()
+
+
+def read_tables(directory: Path) -> dict[str, pa.Table]:
+    """Return the tables of a run by name.
+
+    Raises:
+        OSError: If a table cannot be read.
+        ValueError: If a file is not Parquet.
+
+    """
+    import pyarrow.parquet  # noqa: PLC0415  (loaded when there are tables)
+
+    return {
+        file.stem: pyarrow.parquet.read_table(file) for file in sorted(directory.glob("*.parquet"))
+    }
+
+
+def _refuse(given: Mapping[str, Any], names: tuple[str, ...], of: str, found: str) -> None:
+    for name in names:
+        if name in given:
+            option = name.removesuffix("_s").removesuffix("s") if of == "a run" else name
+            raise ValueError(f"--{option} is for {of}, and the directory has {found}")

@@ -1,0 +1,38 @@
+"""Legends that cover no data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_ENTRIES = 10
+"""More lines than that cannot be told apart."""
+LINE_CHARACTERS = 52
+"""About as many characters fit into a line of a legend as wide as a column."""
+LINE_IN = 0.14
+KEY_CHARACTERS = 7
+"""How many the line before each name is worth."""
+
+
+def above(axes: Axes, *, least: int = 2) -> int:
+    """Put a legend above the axes, in as many columns as fit, and return its number of lines.
+
+    There is none if it would have fewer than ``least`` names.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) < least:
+        return 0
+    widest = max(map(len, labels)) + KEY_CHARACTERS
+    columns = max(1, min(len(labels), LINE_CHARACTERS // widest))
+    axes.legend(
+        handles,
+        labels,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        ncols=columns,
+    )
+    return -(-len(labels) // columns)

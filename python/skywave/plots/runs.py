@@ -1,0 +1,229 @@
+"""Figures of one run: samples over time, and their distributions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from skywave.columns import Scale, find
+from skywave.plots.distributions import box, cdf
+from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
+from skywave.plots.style import COLUMN_IN, column_style, series_styles
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+RunKind = Literal["series", "cdf", "box"]
+PANELS = ("goodput_bps", "cwnd_packets", "queue_packets", "delay_mean_s")
+"""What a figure of a run shows by default, as far as there is any of it."""
+MOST_LINKS = 4
+"""How many links are shown unless they are named: those with the longest queues."""
+PANEL_IN, AXIS_IN = 1.15, 0.55
+
+_KEYS = {"flows": "flow", "links": "link"}
+
+
+@dataclass(frozen=True)
+class Series:
+    """The samples of a flow or a link. Where it has none, they are NaN."""
+
+    times_s: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+
+def of_run(
+    tables: Mapping[str, pa.Table],
+    kind: RunKind = "series",
+    *,
+    measures: Sequence[str] = (),
+    flows: Collection[str] = (),
+    links: Collection[str] = (),
+    from_s: float = 0.0,
+    to_s: float | None = None,
+) -> Figure:
+    """Return a figure of a run, as wide as a column of a paper.
+
+    ``"series"`` has a panel over time for each measure: by default goodput, cwnd, queue and delay.
+    ``"cdf"`` and ``"box"`` have the distribution of the samples of one measure, by default goodput,
+    by flow or link. Measures are columns of the tables ``flows`` and ``links``, with or without
+    their units. Without names, all flows are shown, and the links with the longest queues, at most
+    four. The samples are those of intervals between ``from_s`` and ``to_s``.
+
+    Of more than ten flows, each is a thin line without a name, and their mean a thick one.
+
+    Raises:
+        ValueError: If there is no such kind, measure, flow or link, or nothing between the times;
+            the message lists what there is.
+
+    """
+    if kind not in get_args(RunKind):
+        raise ValueError(f"{kind} is not a figure of a run: use {', '.join(get_args(RunKind))}")
+    if to_s is not None and to_s <= from_s:
+        raise ValueError(f"no samples from {from_s:g} s to {to_s:g} s: the end must be later")
+    shown = {
+        "flows": _chosen(tables, "flows", flows),
+        "links": _chosen(tables, "links", links) if links else _with_longest_queues(tables),
+    }
+    places = _places(tables)
+    if kind == "series":
+        names = [find(measure, places) for measure in measures] or [
+            name for name in PANELS if name in places
+        ]
+    elif len(measures) > 1:
+        raise ValueError(f"a figure of the kind {kind} has one measure, not {len(measures)}")
+    else:
+        names = [find(measures[0] if measures else PANELS[0], places)]
+    found = {
+        name: _series(tables[places[name]], places[name], name, shown, from_s, to_s)
+        for name in names
+    }
+    if not any(len(one.times_s) for each in found.values() for one in each.values()):
+        raise ValueError(f"no samples from {from_s:g} s{'' if to_s is None else f' to {to_s:g} s'}")
+    if kind == "series":
+        if not measures:
+            # A sender without a window has none to show.
+            found = {name: each for name, each in found.items() if _is_shown(each)} or found
+        return _over_time(found, places, shown)
+    [(name, each)] = found.items()
+    groups = {key: list(one.values) for key, one in each.items()}
+    return cdf(groups, name) if kind == "cdf" else box(groups, name, _KEYS[places[name]])
+
+
+def _places(tables: Mapping[str, pa.Table]) -> dict[str, str]:
+    """Return the table of each measure. Where both have it, the flows' is meant."""
+    return {
+        name: table
+        for table, key in reversed(_KEYS.items())
+        if table in tables
+        for name in tables[table].column_names
+        if name not in {"time_s", key}
+    }
+
+
+def _chosen(tables: Mapping[str, pa.Table], table: str, given: Collection[str]) -> list[str]:
+    known = _names(tables, table)
+    for name in given:
+        if name not in known:
+            raise ValueError(f"{name} is not a known {_KEYS[table]}: use one of {', '.join(known)}")
+    return [name for name in known if not given or name in given]
+
+
+def _names(tables: Mapping[str, pa.Table], table: str) -> list[str]:
+    if table not in tables:
+        return []
+    return [str(name) for name in tables[table][_KEYS[table]].unique().to_pylist()]
+
+
+def _with_longest_queues(tables: Mapping[str, pa.Table]) -> list[str]:
+    longest: dict[str, float] = {}
+    if "links" in tables and "queue_packets" in tables["links"].column_names:
+        rows = tables["links"].group_by("link").aggregate([("queue_packets", "max")])
+        longest = dict(
+            zip(rows["link"].to_pylist(), rows["queue_packets_max"].to_pylist(), strict=True)
+        )
+    known = _names(tables, "links")
+    ranked = sorted(known, key=lambda name: -longest.get(name, 0))
+    # A queue of a packet is that of any link. If there is nothing else, one link shows that.
+    kept = [name for name in ranked[:MOST_LINKS] if longest.get(name, 0) > 1] or ranked[:1]
+    return [name for name in known if name in kept]
+
+
+def _series(
+    table: pa.Table,
+    place: str,
+    measure: str,
+    shown: Mapping[str, Sequence[str]],
+    from_s: float,
+    to_s: float | None,
+) -> dict[str, Series]:
+    keys = np.asarray(table[_KEYS[place]].to_pylist(), dtype=object)
+    times = _numbers(table["time_s"])
+    values = _numbers(table[measure])
+    counted = times > from_s
+    if to_s is not None:
+        counted &= times <= to_s
+    found = {}
+    for name in shown[place]:
+        rows = counted & (keys == name)
+        found[name] = Series(times[rows], values[rows])
+    return found
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables)
+
+    values = column.cast(pa.float64()).to_numpy()
+    return np.asarray(values, dtype=np.float64)
+
+
+def _is_shown(series: Mapping[str, Series]) -> bool:
+    return any(np.nan_to_num(one.values).any() for one in series.values())
+
+
+def _over_time(
+    found: Mapping[str, Mapping[str, Series]],
+    places: Mapping[str, str],
+    shown: Mapping[str, Sequence[str]],
+) -> Figure:
+    # A flow looks the same in all panels, and no link like a flow.
+    looks = {
+        "flows": dict(zip(shown["flows"], series_styles(), strict=False)),
+        "links": dict(zip(shown["links"], series_styles(reverse=True), strict=False)),
+    }
+    with column_style():
+        figure = Figure(figsize=(COLUMN_IN, AXIS_IN + PANEL_IN * len(found)), layout="constrained")
+        panels = figure.subplots(len(found), sharex=True, squeeze=False)[:, 0]
+        told: set[str] = set()
+        lines = 0
+        for axes, (measure, series) in zip(panels, found.items(), strict=True):
+            place = places[measure]
+            _draw(axes, measure, series, looks[place])
+            if place not in told:
+                # One flow is the run's, but one link is not its only one.
+                lines += above(axes, least=1 if place == "links" else 2)
+                told.add(place)
+        figure.set_figheight(figure.get_figheight() + LINE_IN * lines)
+        figure.align_ylabels(panels)
+        panels[-1].set_xlabel("time (s)")
+    return figure
+
+
+def _draw(
+    axes: Axes, measure: str, series: Mapping[str, Series], looks: Mapping[str, dict[str, Any]]
+) -> None:
+    everything = np.concatenate([one.values for one in series.values()] or [np.zeros(0)])
+    finite = np.abs(everything[np.isfinite(everything)])
+    scale = Scale.of(measure, float(finite.max()) if finite.size else 0.0)
+    if len(series) > MOST_ENTRIES:
+        _draw_many(axes, series, scale.factor)
+    else:
+        for name, one in series.items():
+            look = {key: looks[name][key] for key in ("color", "linestyle", "zorder")}
+            values = one.values / scale.factor
+            axes.plot(one.times_s, values, label=name, linewidth=0.9, **look)
+    axes.set_ylabel(scale.label.replace(" (", "\n("))
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (everything < 0).any() else 0)
+    axes.margins(x=0.01)
+
+
+def _draw_many(axes: Axes, series: Mapping[str, Series], factor: float) -> None:
+    for one in series.values():
+        axes.plot(one.times_s, one.values / factor, color="0.6", linewidth=0.3)
+    times = np.unique(np.concatenate([one.times_s for one in series.values()]))
+    total, count = np.zeros(len(times)), np.zeros(len(times))
+    for one in series.values():
+        known = np.isfinite(one.values)
+        at = np.searchsorted(times, one.times_s[known])
+        np.add.at(total, at, one.values[known])
+        np.add.at(count, at, 1)
+    with np.errstate(invalid="ignore"):
+        mean = total / count / factor
+    axes.plot([], [], color="0.6", linewidth=0.3, label="each")
+    axes.plot(times, mean, color="black", label=f"mean of {len(series)}", zorder=3)

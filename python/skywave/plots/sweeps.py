@@ -1,0 +1,324 @@
+"""Figures of a sweep: a table with one row per run.
+
+A dimension is a column that was varied. Points are means over seeds with their 95 % confidence
+intervals (:func:`skywave.stats.average`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from skywave.columns import Scale, find, in_units
+from skywave.plots.distributions import box, cdf
+from skywave.plots.legends import MOST_ENTRIES, above
+from skywave.plots.style import COLUMN_IN, column_style, heat_map, series_styles, write_in_cell
+from skywave.printing import number
+from skywave.stats import average, by_point
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from skywave.stats import Average
+
+SweepKind = Literal["line", "heat", "cdf", "box"]
+HEIGHT_IN = 2.4
+ROW_IN = 0.3
+SEQUENTIAL = "cividis"
+"""A colour map from dark to light, also in grey and for colour-blind readers."""
+MOST_NUMBERS = 8
+"""The most columns whose cells have room for a number."""
+LOGARITHMIC = 50
+"""From this ratio of largest to smallest value on, an axis is logarithmic."""
+
+
+def of_sweep(
+    table: pa.Table,
+    dimensions: Sequence[str],
+    measures: Sequence[str],
+    kind: SweepKind | None = None,
+    *,
+    measure: str | None = None,
+    x: str | None = None,
+    by: str | None = None,
+    where: Mapping[str, str] | None = None,
+) -> Figure:
+    """Return a figure of a sweep, as wide as a column of a paper.
+
+    - ``"line"``: means over ``x`` with intervals as bars, a line for each value of ``by``;
+    - ``"heat"``: means as colours, over ``x`` and ``by``;
+    - ``"cdf"`` and ``"box"``: the distribution over seeds for each value of ``by``.
+
+    By default ``kind`` is a heat map of two dimensions that are both numbers, and lines otherwise.
+    ``measure`` is goodput or the first measure, and may lack its unit. ``x`` is the first dimension
+    that is a number; without ``by``, all other dimensions tell lines or groups apart. ``where``
+    keeps the runs in which dimensions have these values, as text.
+
+    Raises:
+        ValueError: If there is no such kind, measure, dimension or value; the message lists what
+            there is. Also if dimensions are left over that a figure cannot show, or if there are
+            too many lines.
+
+    """
+    table, dimensions = _where(table, dimensions, where or {})
+    name = find(measure, measures) if measure else _first(measures)
+    values = by_point(table, dimensions, name)
+    axes = {
+        dimension: _Axis.of(dimension, [point[index] for point in values])
+        for index, dimension in enumerate(dimensions)
+    }
+    for given in (x, by):
+        if given is not None and given not in axes:
+            known = ", ".join(axes) or "none"
+            raise ValueError(f"{given} is not a dimension: use one of {known}")
+    if kind is None:
+        numeric = [axis.is_numeric for axis in axes.values()]
+        kind = "cdf" if not axes else "heat" if numeric == [True, True] else "line"
+    if kind not in get_args(SweepKind):
+        raise ValueError(f"{kind} is not a figure of a sweep: use {', '.join(get_args(SweepKind))}")
+    runs = {point: list(seeds.values()) for point, seeds in values.items()}
+    if kind in {"cdf", "box"}:
+        return _distribution(kind, runs, list(axes), name, by)
+    x = x or _default_x(axes, without=by)
+    if kind == "heat":
+        return _heat(runs, axes, name, x, by)
+    return _lines(runs, axes, name, x, by)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """A dimension as an axis: numbers and quantities to scale, other values in a row."""
+
+    label: str
+    values: list[Any]
+    positions: dict[Any, float]
+    is_numeric: bool
+
+    @classmethod
+    def of(cls, name: str, given: Sequence[Any]) -> _Axis:
+        values = list(dict.fromkeys(given))
+        label = name.replace("_", " ")
+        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+            values.sort()
+            return cls(label, values, {value: float(value) for value in values}, True)
+        quantities = {value: _quantity(value) for value in values}
+        units = {unit for _, unit in quantities.values()}
+        if len(units) == 1 and "" not in units:
+            [unit] = units
+            values.sort(key=lambda value: quantities[value][0])
+            scale = Scale.of(f"{name}_{unit}", max(size for size, _ in quantities.values()))
+            positions = {value: quantities[value][0] / scale.factor for value in values}
+            return cls(scale.label, values, positions, True)
+        positions = {value: float(index) for index, value in enumerate(values)}
+        return cls(label, values, positions, False)
+
+    @property
+    def is_logarithmic(self) -> bool:
+        smallest = min(self.positions.values())
+        return (
+            self.is_numeric
+            and smallest > 0
+            and max(self.positions.values()) / smallest >= LOGARITHMIC
+        )
+
+    @property
+    def ticks(self) -> list[str]:
+        return [self.tick(value) for value in self.values]
+
+    def tick(self, value: Any) -> str:
+        return f"{self.positions[value]:g}" if self.is_numeric else str(value)
+
+
+def _quantity(value: Any) -> tuple[float, str]:
+    try:
+        return in_units(str(value))
+    except ValueError:
+        return 0.0, ""
+
+
+_Runs = dict[tuple[Any, ...], list[float]]
+
+
+def _where(
+    table: pa.Table, dimensions: Sequence[str], where: Mapping[str, str]
+) -> tuple[pa.Table, list[str]]:
+    """Keep the rows in which dimensions have given values; return the dimensions that are left."""
+    import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table)
+
+    for name, value in where.items():
+        if name not in dimensions:
+            raise ValueError(f"{name} is not a dimension: use one of {', '.join(dimensions)}")
+        texts = [str(each) for each in table[name].to_pylist()]
+        if value not in texts:
+            known = ", ".join(dict.fromkeys(texts))
+            raise ValueError(f"{name} is never {value}: use one of {known}")
+        table = table.filter(pa.array([text == value for text in texts]))
+    return table, [name for name in dimensions if name not in where]
+
+
+def _first(measures: Sequence[str]) -> str:
+    if not measures:
+        raise ValueError("no measures: nothing to plot")
+    return next((name for name in measures if name.startswith("goodput")), measures[0])
+
+
+def _default_x(axes: Mapping[str, _Axis], without: str | None) -> str:
+    left = [name for name in axes if name != without]
+    if not left:
+        raise ValueError("no dimension for the x axis: use the kind cdf or box")
+    return next((name for name in left if axes[name].is_numeric), left[0])
+
+
+def _grouped(
+    runs: _Runs, dimensions: Sequence[str], by: str | None, without: str | None = None
+) -> dict[str, _Runs]:
+    """Return the points of each value of ``by``, or of each combination of all but ``without``."""
+    names = [by] if by is not None else [name for name in dimensions if name != without]
+    left_over = [name for name in dimensions if name not in {*names, without}]
+    if left_over:
+        raise ValueError(
+            f"the figure has no place for {', '.join(left_over)}: choose a value, as in "
+            f"--where {left_over[0]}=VALUE"
+        )
+    places = [dimensions.index(name) for name in names]
+    groups: dict[str, _Runs] = {}
+    for point, values in runs.items():
+        said = [f"{dimensions[place]} {point[place]}" for place in places]
+        # A word speaks for itself, a number does not.
+        if len(places) == 1 and isinstance(point[places[0]], str):
+            said = [point[places[0]]]
+        groups.setdefault(", ".join(said), {})[point] = values
+    return groups
+
+
+def _distribution(
+    kind: str, runs: _Runs, dimensions: Sequence[str], measure: str, by: str | None
+) -> Figure:
+    # Values of different points are different distributions, and are not mixed.
+    grouped = _grouped(runs, dimensions, by)
+    groups = {
+        name or "all": [value for values in points.values() for value in values]
+        for name, points in grouped.items()
+    }
+    _check_count(groups)
+    return cdf(groups, measure) if kind == "cdf" else box(groups, measure)
+
+
+def _check_count(groups: Mapping[str, object]) -> None:
+    if len(groups) > MOST_ENTRIES:
+        raise ValueError(
+            f"{len(groups)} lines or groups cannot be told apart: choose values with --where, at "
+            f"most {MOST_ENTRIES}"
+        )
+
+
+def _lines(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
+    if by == x:
+        raise ValueError(f"{x} is the x axis already: choose another dimension for the lines")
+    place, axis = list(axes).index(x), axes[x]
+    groups = _grouped(runs, list(axes), by, without=x)
+    _check_count(groups)
+    means = {
+        name: {point[place]: average(values) for point, values in points.items()}
+        for name, points in groups.items()
+    }
+    scale = Scale.of(measure, _largest(one for each in means.values() for one in each.values()))
+    with column_style():
+        figure = Figure(figsize=(COLUMN_IN, HEIGHT_IN), layout="constrained")
+        panel = figure.subplots()
+        for (name, each), look in zip(means.items(), series_styles(), strict=False):
+            values = [value for value in axis.values if value in each]
+            panel.errorbar(
+                [axis.positions[value] for value in values],
+                [each[value].mean / scale.factor for value in values],
+                # A single run has no interval.
+                yerr=np.nan_to_num([each[value].margin / scale.factor for value in values]),
+                label=name,
+                capsize=2,
+                markersize=3.5,
+                # Nothing lies between names.
+                **(look if axis.is_numeric else {**look, "linestyle": "none"}),
+            )
+        panel.set_xlabel(axis.label)
+        panel.set_ylabel(scale.label)
+        if axis.is_logarithmic:
+            panel.set_xscale("log")
+            panel.minorticks_off()
+            if len(axis.values) <= MOST_NUMBERS:
+                panel.set_xticks(list(axis.positions.values()), axis.ticks)
+        if not axis.is_numeric:
+            panel.set_xticks(list(axis.positions.values()), axis.ticks)
+            panel.margins(x=0.1)
+        if panel.get_ylim()[0] > 0:
+            panel.set_ylim(bottom=0)
+        above(panel)
+    return figure
+
+
+def _largest(means: Iterable[Average]) -> float:
+    sizes = [abs(one.mean) for one in means if np.isfinite(one.mean)]
+    if not sizes:
+        raise ValueError("the measure has no values: nothing to plot")
+    return max(sizes)
+
+
+def _heat(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
+    others = [name for name in axes if name != x]
+    if by is None and len(others) != 1:
+        raise ValueError(f"a heat map has two dimensions, not {len(axes)}: give --x and --by")
+    y = by or others[0]
+    if x == y:
+        raise ValueError(f"{x} is the x axis already: choose another dimension for the rows")
+    # Raises if a dimension is left over.
+    _grouped(runs, list(axes), y, without=x)
+    columns, rows = axes[x], axes[y]
+    places = list(axes).index(x), list(axes).index(y)
+    means: dict[tuple[Any, Any], Average] = {
+        (point[places[0]], point[places[1]]): average(values) for point, values in runs.items()
+    }
+    scale = Scale.of(measure, _largest(means.values()))
+    # The largest value on top, as on any axis.
+    order = rows.values[::-1] if rows.is_numeric else rows.values
+    shown = np.full((len(order), len(columns.values)), np.nan)
+    for row, of_row in enumerate(order):
+        for column, of_column in enumerate(columns.values):
+            if (of_column, of_row) in means:
+                shown[row, column] = means[of_column, of_row].mean / scale.factor
+    return _draw_heat(shown, scale, columns, rows, order)
+
+
+def _draw_heat(
+    shown: NDArray[np.float64], scale: Scale, columns: _Axis, rows: _Axis, order: Sequence[Any]
+) -> Figure:
+    norm = Normalize(float(np.nanmin(shown)), float(np.nanmax(shown)))
+    with column_style():
+        height_in = max(HEIGHT_IN, 0.8 + ROW_IN * len(order))
+        figure = Figure(figsize=(COLUMN_IN, height_in), layout="constrained")
+        panel = figure.subplots()
+        heat_map(
+            panel,
+            shown,
+            [rows.tick(value) for value in order],
+            columns.ticks,
+            norm=norm,
+            colours=SEQUENTIAL,
+        )
+        if len(columns.values) <= MOST_NUMBERS:
+            for (row, column), value in np.ndenumerate(shown):
+                if np.isfinite(value):
+                    ink = "white" if norm(value) < 0.5 else "black"
+                    write_in_cell(panel, row, column, number(value, 3), color=ink, fontsize=6)
+        panel.set_xlabel(columns.label)
+        panel.set_ylabel(rows.label)
+        bar = figure.colorbar(ScalarMappable(norm, SEQUENTIAL), ax=panel, pad=0.02)
+        bar.set_label(scale.label)
+        bar.outline.set_visible(False)
+    return figure

@@ -1,0 +1,264 @@
+"""Comparisons of two sets of runs: difference, p-value and effect size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from skywave.stats.correction import Correction, adjust
+from skywave.stats.intervals import CONFIDENCE, Estimate, average, bca, bootstrap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Test = Literal["paired-t", "wilcoxon", "welch", "mann-whitney"]
+"""How two sets of runs are compared.
+
+``"paired-t"`` and ``"wilcoxon"`` compare run by run, and ``"welch"`` and ``"mann-whitney"`` without
+order. The t-tests (paired, Welch's) assume differences or values that are about normal; the rank
+tests (Wilcoxon's signed-rank, Mann and Whitney's U) do not. Runs with the same seed are pairs: they
+share what is random outside of what differs, which makes their difference more precise (common
+random numbers; Law 2015, section 11.2).
+"""
+PAIRED = frozenset({"paired-t", "wilcoxon"})
+
+Runs = Sequence[float] | Mapping[int, float]
+"""The values of runs: in order, or by seed."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sets of runs compared.
+
+    ``difference`` is the mean of ``one`` minus that of ``other``, in the unit of the values. Its
+    interval is Student's or Welch's for t-tests, and the bootstrap's for rank tests. ``p`` is
+    two-sided: how probable a difference at least this large would be if there were none.
+    ``adjusted_p`` is corrected for all comparisons made at once; for a single one it is ``p``.
+
+    ``effect`` says how large the difference is beside the variation of the runs. Its name, formula
+    and source depend on the test; d is a difference of a pair, s a sample standard deviation:
+
+    - paired t: Cohen's d_z, mean(d) / s(d) (Cohen 1988, section 2.3.5);
+    - Welch: Cohen's d, the difference / sqrt((s1^2 + s2^2) / 2) (Cohen 1988, section 2.3.2);
+    - Wilcoxon: the rank-biserial correlation, (W+ - W-) / (W+ + W-) (Kerby 2014), from -1 to 1;
+    - Mann-Whitney: Cliff's delta, P(one > other) - P(one < other) (Cliff 1993), from -1 to 1.
+
+    d_z and d are infinite if there is a difference but no variation.
+    """
+
+    one: str
+    other: str
+    difference: Estimate
+    p: float
+    adjusted_p: float
+    effect: float
+    effect_name: str
+    test: Test
+    runs: tuple[int, int]
+    """The number of values on each side."""
+
+
+def compare(
+    one: Runs,
+    other: Runs,
+    *,
+    test: Test = "paired-t",
+    names: tuple[str, str] = ("one", "other"),
+    confidence: float = CONFIDENCE,
+) -> Comparison:
+    """Compare two sets of runs.
+
+    Paired tests pair values by seed, or by order if they are not given by seed. If any value is
+    NaN, so are the results.
+
+    Raises:
+        ValueError: If the test is unknown, if a side has fewer than two runs, or if a run has no
+            pair in a paired test.
+
+    """
+    if test not in get_args(Test):
+        raise ValueError(f"{test} is not a known test: use {', '.join(get_args(Test))}")
+    x, y = _aligned(one, other, names) if test in PAIRED else (_array(one), _array(other))
+    for name, values in zip(names, (x, y), strict=True):
+        if len(values) < 2:
+            raise ValueError(f"{name} has fewer than two runs: more are needed to compare")
+    if np.isnan(x).any() or np.isnan(y).any():
+        nan = float("nan")
+        difference, p, effect = Estimate(nan, nan, nan, confidence), nan, nan
+    else:
+        difference, p, effect = _TESTS[test](x, y, confidence)
+    return Comparison(
+        one=names[0],
+        other=names[1],
+        difference=difference,
+        p=p,
+        adjusted_p=p,
+        effect=effect,
+        effect_name=_EFFECTS[test],
+        test=test,
+        runs=(len(x), len(y)),
+    )
+
+
+def compare_all(
+    groups: Mapping[str, Runs],
+    *,
+    baseline: str | None = None,
+    test: Test = "paired-t",
+    correction: Correction = "holm",
+    confidence: float = CONFIDENCE,
+) -> list[Comparison]:
+    """Compare each group with the ``baseline``, or without one each pair of groups.
+
+    The p-values are adjusted for all comparisons; intervals are not.
+
+    Raises:
+        ValueError: As :func:`compare` does, and if there is no group of the baseline's name.
+
+    """
+    if baseline is None:
+        pairs = list(combinations(groups, 2))
+    elif baseline in groups:
+        pairs = [(name, baseline) for name in groups if name != baseline]
+    else:
+        raise ValueError(f"{baseline} is not among the groups: use {', '.join(groups)}")
+    found = [
+        compare(groups[one], groups[other], test=test, names=(one, other), confidence=confidence)
+        for one, other in pairs
+    ]
+    return adjusted(found, correction)
+
+
+def adjusted(comparisons: Sequence[Comparison], correction: Correction) -> list[Comparison]:
+    """Return comparisons with p-values adjusted for all of them."""
+    p_values = adjust([each.p for each in comparisons], correction)
+    return [replace(each, adjusted_p=p) for each, p in zip(comparisons, p_values, strict=True)]
+
+
+def welch(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the two-sided p-value of Welch's t-test for equal means.
+
+    The variances may differ. Each sample needs at least two runs.
+    """
+    from scipy.special import stdtr  # noqa: PLC0415  (loaded when there is something to compare)
+
+    error, degrees = _welch(one, other)
+    apart = abs(float(np.mean(one)) - float(np.mean(other)))
+    if error == 0:
+        return 1.0 if apart == 0 else 0.0
+    return float(2 * stdtr(degrees, -apart / error))
+
+
+def _welch(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+    """Return the standard error of the difference, and the degrees of freedom (Welch 1947)."""
+    squares = [np.var(values, ddof=1) / len(values) for values in (one, other)]
+    if sum(squares) == 0:
+        return 0.0, float("inf")
+    degrees = sum(squares) ** 2 / sum(
+        square**2 / (len(values) - 1) for square, values in zip(squares, (one, other), strict=True)
+    )
+    return float(np.sqrt(sum(squares))), float(degrees)
+
+
+def _array(runs: Runs) -> NDArray[np.float64]:
+    values = list(runs.values()) if isinstance(runs, Mapping) else runs
+    return np.asarray(values, dtype=np.float64)
+
+
+def _aligned(
+    one: Runs, other: Runs, names: tuple[str, str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if isinstance(one, Mapping) != isinstance(other, Mapping):
+        raise ValueError("values of one side are by seed: give those of both sides so, or neither")
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for name, lacking, there in ((names[0], one, other), (names[1], other, one)):
+            if absent := sorted(set(there) - set(lacking)):
+                seeds = ", ".join(map(str, absent[:5]))
+                raise ValueError(f"{name} has no run with seed {seeds}: a paired test needs it")
+        return _array(one), np.asarray([other[seed] for seed in one], dtype=np.float64)
+    x, y = _array(one), _array(other)
+    if len(x) != len(y):
+        raise ValueError(
+            f"{names[0]} has {len(x)} runs and {names[1]} has {len(y)}: a paired test needs pairs"
+        )
+    return x, y
+
+
+_Found = tuple[Estimate, float, float]
+"""Difference, p-value and effect size."""
+
+
+def _ratio(difference: float, spread: float) -> float:
+    if spread == 0:
+        return 0.0 if difference == 0 else float(np.copysign(np.inf, difference))
+    return difference / spread
+
+
+def _paired_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) -> _Found:
+    from scipy.special import stdtr  # noqa: PLC0415
+
+    apart = x - y
+    found = average(list(apart), confidence)
+    spread = 0.0 if found.margin == 0 else float(np.std(apart, ddof=1))
+    effect = _ratio(found.mean, spread)
+    # t = d_z sqrt(n)
+    p = float(2 * stdtr(len(apart) - 1, -abs(effect) * np.sqrt(len(apart))))
+    return Estimate(found.mean, found.low, found.high, confidence), p, effect
+
+
+def _welch_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) -> _Found:
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    apart = float(np.mean(x) - np.mean(y))
+    error, degrees = _welch(list(x), list(y))
+    margin = 0.0 if error == 0 else float(stdtrit(degrees, (1 + confidence) / 2) * error)
+    effect = _ratio(apart, float(np.sqrt((np.var(x, ddof=1) + np.var(y, ddof=1)) / 2)))
+    difference = Estimate(apart, apart - margin, apart + margin, confidence)
+    return difference, welch(list(x), list(y)), effect
+
+
+def _wilcoxon(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) -> _Found:
+    import scipy.stats  # noqa: PLC0415  (takes a second)
+
+    apart = x - y
+    difference = bootstrap(list(apart), confidence=confidence)
+    changed = apart[apart != 0]
+    if not len(changed):
+        return difference, 1.0, 0.0
+    ranks = scipy.stats.rankdata(np.abs(changed))
+    effect = float(np.sum(np.sign(changed) * ranks) / np.sum(ranks))
+    return difference, float(scipy.stats.wilcoxon(changed).pvalue), effect
+
+
+def _mann_whitney(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) -> _Found:
+    import scipy.stats  # noqa: PLC0415  (takes a second)
+
+    effect = float(np.mean(np.sign(x[:, None] - y[None, :])))
+    p = float(scipy.stats.mannwhitneyu(x, y).pvalue)
+    low, high = bca((x, y), _difference_of_means, confidence=confidence)
+    difference = Estimate(float(_difference_of_means(x, y)), low, high, confidence)
+    return difference, p, effect
+
+
+def _difference_of_means(
+    x: NDArray[np.float64], y: NDArray[np.float64], axis: int = -1
+) -> NDArray[np.float64]:
+    return np.asarray(np.mean(x, axis=axis) - np.mean(y, axis=axis))
+
+
+_TESTS: dict[Test, Callable[[NDArray[np.float64], NDArray[np.float64], float], _Found]] = {
+    "paired-t": _paired_t,
+    "wilcoxon": _wilcoxon,
+    "welch": _welch_t,
+    "mann-whitney": _mann_whitney,
+}
+_EFFECTS: dict[Test, str] = {
+    "paired-t": "Cohen's d_z",
+    "wilcoxon": "rank-biserial correlation",
+    "welch": "Cohen's d",
+    "mann-whitney": "Cliff's delta",
+}

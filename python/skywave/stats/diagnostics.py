@@ -1,0 +1,108 @@
+"""Warnings about results: sentences for users, or None where there is nothing to say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skywave.printing import number
+from skywave.stats.warm_up import truncation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SHARE_LIMITED = 0.05
+"""The share of its time from which on a flow counts as limited by its receive window."""
+SHIFT = 0.01
+"""The share of a mean by which a warm-up must move it to be mentioned."""
+MOST_NAMED = 3
+"""The most flows or links that a sentence names."""
+
+
+def unchanged_by_seeds(runs: Sequence[Sequence[float]]) -> str | None:
+    """Say so if the seed changes none of the measures of a scenario.
+
+    ``runs`` has the measures of each run, in the same order. NaN is equal to NaN. None for fewer
+    than two runs, or if there are no measures.
+    """
+    if len(runs) < 2 or len(runs[0]) == 0:
+        return None
+    values = np.asarray(runs, dtype=np.float64)
+    if not np.array_equal(values, np.broadcast_to(values[0], values.shape), equal_nan=True):
+        return None
+    return (
+        f"{len(runs)} seeds gave the same values: nothing in this scenario is random; add jitter, "
+        "loss or start_jitter"
+    )
+
+
+def limited_by_receive_window(flow: Mapping[str, object]) -> str | None:
+    """Say so if the receive window of a flow, and not its congestion control, set its rate.
+
+    ``flow`` is the summary of a flow. If it has ``receive_window_limited_s`` and ``active_s``, the
+    seconds in which the window kept data back and those in which the flow had data, at least 5 % of
+    the latter count. None if it has not.
+    """
+    limited_s, active_s = flow.get("receive_window_limited_s"), flow.get("active_s")
+    if not isinstance(limited_s, int | float) or not isinstance(active_s, int | float):
+        return None
+    if active_s <= 0 or limited_s < SHARE_LIMITED * active_s:
+        return None
+    return (
+        f"{flow.get('name', 'a flow')} was limited by its receive window for "
+        f"{number(limited_s, 3)} of {number(active_s, 3)} s "
+        f"({number(100 * limited_s / active_s, 2)} %): to measure its congestion control, set a "
+        "larger receive_window"
+    )
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """The warm-up of a run."""
+
+    end_s: float
+    """When it is over."""
+    shift: float
+    """By what share of the mean after it the mean of everything is higher, or lower if negative."""
+
+
+def warm_up_in_mean(
+    times_s: Sequence[float], samples: Sequence[float], *, from_s: float = 0.0
+) -> WarmUp | None:
+    """Return the warm-up of a run if a mean of its samples from ``from_s`` on has it inside.
+
+    It is found by MSER-5 (:func:`skywave.stats.truncation`), and counts if it moves the mean by at
+    least 1 %. A sample covers the interval that ends at its time.
+    """
+    times = np.asarray(times_s, dtype=np.float64)
+    values = np.asarray(samples, dtype=np.float64)
+    # A sample that ends at from_s is before it.
+    counted = times > from_s
+    times, values = times[counted], values[counted]
+    left_out = truncation(values)
+    if not left_out:
+        return None
+    whole, steady = float(np.nanmean(values)), float(np.nanmean(values[left_out:]))
+    if steady == 0 or abs(whole - steady) < SHIFT * abs(steady):
+        return None
+    return WarmUp(float(times[left_out - 1]), (whole - steady) / abs(steady))
+
+
+def warm_ups_in_means(what: str, found: Mapping[str, WarmUp]) -> str | None:
+    """Say of which means the warm-up is part, and from when on to average instead.
+
+    ``what`` names the measure, such as ``goodput``, and ``found`` has warm-ups by flow or link.
+    """
+    if not found:
+        return None
+    said = [
+        f"{name} ({number(100 * abs(one.shift), 2)} % {'higher' if one.shift > 0 else 'lower'})"
+        for name, one in found.items()
+    ]
+    if len(said) > MOST_NAMED:
+        said = [*said[:MOST_NAMED], f"{len(said) - MOST_NAMED} more"]
+    names = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    end_s = number(max(one.end_s for one in found.values()), 3)
+    return f"the warm-up is inside the mean {what} of {names}: average from {end_s} s on"

@@ -1,0 +1,459 @@
+"""Figures of runs and sweeps: what is on their axes, and the files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+
+from conftest import assert_bad_input, run_cli
+from skywave import Dccp, Probes, Results, Scenario, Tcp, plots, run
+from skywave.columns import Column, Scale, find, in_units
+from skywave.plots.directory import read_tables
+from skywave.stats import average
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    scenario = Scenario.dumbbell(
+        "duel",
+        duration="20 s",
+        pairs=2,
+        rate="2 Mbps",
+        delay="20 ms",
+        queue=20,
+        probes=Probes(interval="500 ms"),
+    )
+    scenario.add_flow("dccp", "s1", "d1", Dccp()).add_flow("tcp", "s2", "d2", Tcp())
+    return run(scenario)
+
+
+@pytest.fixture(scope="module")
+def directory(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return results.write(tmp_path_factory.mktemp("plots") / "duel")
+
+
+def labels(figure: Figure) -> list[str]:
+    return [axes.get_ylabel().replace("\n", " ") for axes in figure.axes]
+
+
+def lines(axes: Axes) -> dict[str, tuple[list[float], list[float]]]:
+    return {
+        str(line.get_label()): (
+            [float(x) for x in np.asarray(line.get_xdata())],
+            [float(y) for y in np.asarray(line.get_ydata())],
+        )
+        for line in axes.get_lines()
+        if not str(line.get_label()).startswith("_")
+    }
+
+
+def legend(axes: Axes) -> list[str]:
+    box = axes.get_legend()
+    return [] if box is None else [text.get_text() for text in box.get_texts()]
+
+
+def test_a_run_over_time_has_four_panels(results: Results) -> None:
+    figure = results.plot()
+    assert labels(figure) == [
+        "goodput (Mbps)",
+        "cwnd (packets)",
+        "queue (packets)",
+        "mean delay (ms)",
+    ]
+    goodput, _, queue, delay = figure.axes
+    assert legend(goodput) == ["dccp", "tcp"]
+    assert legend(queue) == ["r1->r2"]
+    assert delay.get_xlabel() == "time (s)"
+    tcp = results.flows.to_pandas().query("flow == 'tcp'")
+    times, values = lines(goodput)["tcp"]
+    assert times == list(tcp["time_s"])
+    assert values == pytest.approx(list(tcp["goodput_bps"] / 1e6))
+    assert lines(queue)["r1->r2"][1] == [
+        float(row["queue_packets"]) for row in results.at_link("r1->r2").to_pylist()
+    ]
+    # A flow looks the same in all panels, and unlike the other in grey too.
+    looks = [(line.get_color(), line.get_linestyle()) for line in goodput.get_lines()]
+    assert looks == [(line.get_color(), line.get_linestyle()) for line in delay.get_lines()]
+    assert len({style for _, style in looks}) == 2
+
+
+def test_figures_are_as_wide_as_a_column(results: Results) -> None:
+    for kind in ("series", "cdf", "box"):
+        assert results.plot(kind).get_figwidth() == 3.5
+
+
+def test_flows_links_measures_and_times_can_be_chosen(results: Results) -> None:
+    figure = results.plot(
+        measures=["srtt", "throughput_bps"],
+        flows=["tcp"],
+        links=["s1->r1", "r2->r1"],
+        from_s=5,
+        to_s=10,
+    )
+    assert labels(figure) == ["SRTT (ms)", "throughput (Mbps)"]
+    assert list(lines(figure.axes[0])) == ["tcp"]
+    # In the order of the table.
+    assert legend(figure.axes[1]) == list(lines(figure.axes[1])) == ["r2->r1", "s1->r1"]
+    times, _ = lines(figure.axes[0])["tcp"]
+    assert (times[0], times[-1]) == (5.5, 10)
+
+
+def test_what_a_sender_does_not_have_is_left_out() -> None:
+    scenario = Scenario.dumbbell("one", duration="3 s", rate="2 Mbps", delay="20 ms", queue=20)
+    scenario.add_flow("tfrc", "s1", "d1", Dccp(ccid=3))
+    figure = run(scenario).plot()
+    assert "cwnd (packets)" not in labels(figure)
+    assert "goodput (Mbps)" in labels(figure)
+    # One flow needs no name.
+    assert legend(figure.axes[0]) == []
+
+
+def test_many_flows_are_thin_lines_around_their_mean() -> None:
+    flows = [f"f{index}" for index in range(12)]
+    table = pa.table(
+        {
+            "time_s": [time for _ in flows for time in (1.0, 2.0)],
+            "flow": [flow for flow in flows for _ in range(2)],
+            "goodput_bps": [1e6 * index for index in range(12) for _ in range(2)],
+        }
+    )
+    [axes] = plots.of_run({"flows": table}).axes
+    assert len(axes.get_lines()) == 12 + 2
+    assert legend(axes) == ["each", "mean of 12"]
+    assert lines(axes)["mean of 12"] == ([1, 2], [5.5, 5.5])
+
+
+def test_distributions_of_samples(results: Results) -> None:
+    delays = results.flows.to_pandas().query("flow == 'dccp' and time_s > 5")["delay_mean_s"]
+    [axes] = results.plot("cdf", measures=["delay_mean"], from_s=5).axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("mean delay (ms)", "fraction of values")
+    values, fractions = lines(axes)["dccp"]
+    assert values[1:] == pytest.approx(sorted(1e3 * delays))
+    assert fractions[-1] == pytest.approx(1)
+    [axes] = results.plot("box", measures=["delay_mean"], from_s=5).axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["dccp", "tcp"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("flow", "mean delay (ms)")
+    medians = [line for line in axes.get_lines() if line.get_linewidth() == 1.4]
+    assert float(np.asarray(medians[0].get_ydata())[0]) == pytest.approx(1e3 * delays.median())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"kind": "pie"}, "use series, cdf, box"),
+        ({"measures": ["speed"]}, "goodput_bps"),
+        ({"flows": ["udp"]}, "use one of dccp, tcp"),
+        ({"links": ["a->b"]}, "r1->r2"),
+        ({"from_s": 30}, "no samples from 30 s"),
+        ({"from_s": 5, "to_s": 5}, "the end must be later"),
+        ({"kind": "cdf", "measures": ["srtt", "goodput"]}, "one measure"),
+    ],
+)
+def test_wrong_names_list_what_there_is(
+    results: Results, arguments: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        results.plot(**arguments)
+
+
+def sweep(seeds: int = 5, **dimensions: Sequence[object]) -> pa.Table:
+    """A table of a sweep whose goodput is the product of the places of values, and the seed."""
+    rows = [
+        {
+            **dict(zip(dimensions, point, strict=True)),
+            "seed": seed,
+            "run": "",
+            "loss": 0.01,
+            "goodput_bps": 1e6
+            * math.prod(
+                1 + list(values).index(value)
+                for values, value in zip(dimensions.values(), point, strict=True)
+            )
+            + 1e4 * seed,
+        }
+        for point in itertools.product(*dimensions.values())
+        for seed in range(seeds)
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+MEASURES = ("loss", "goodput_bps")
+QUEUES = [10, 20, 50]
+
+
+def draw(table: pa.Table, **options: Any) -> Figure:
+    dimensions = [name for name in table.column_names if name not in {"seed", "run", *MEASURES}]
+    return plots.of_sweep(table, dimensions, MEASURES, **options)
+
+
+def intervals(axes: Axes) -> list[list[tuple[float, float]]]:
+    """Return the ends of the error bars of each line."""
+    return [
+        [(float(bar[0, 1]), float(bar[1, 1])) for bar in map(np.asarray, each.get_segments())]
+        for each in axes.collections
+        if isinstance(each, LineCollection)
+    ]
+
+
+def points(axes: Axes) -> list[Line2D]:
+    """Return the lines through means, without the ends of error bars."""
+    return [line for line in axes.get_lines() if line.get_marker() in set("os^DvP")]
+
+
+def test_lines_of_means_with_intervals() -> None:
+    [axes] = draw(sweep(packets=QUEUES, control=["reno", "cubic"])).axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("packets", "goodput (Mbps)")
+    assert legend(axes) == ["reno", "cubic"]
+    mean = average([1e6 + 1e4 * seed for seed in range(5)])
+    reno, cubic = points(axes)
+    assert list(np.asarray(reno.get_xdata())) == QUEUES
+    assert float(np.asarray(reno.get_ydata())[0]) == pytest.approx(mean.mean / 1e6)
+    assert float(np.asarray(cubic.get_ydata())[2]) == pytest.approx(6.02)
+    assert intervals(axes)[0][0] == pytest.approx((mean.low / 1e6, mean.high / 1e6))
+    assert axes.get_ylim()[0] == 0
+
+
+def test_quantities_are_an_axis_to_scale() -> None:
+    table = sweep(delay=["1 s", "10 ms", "300 ms"], control=["reno", "cubic"])
+    [axes] = draw(table).axes
+    assert axes.get_xlabel() == "delay (s)"
+    assert axes.get_xscale() == "log"
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.01", "0.3", "1"]
+    assert list(np.asarray(points(axes)[0].get_xdata())) == [0.01, 0.3, 1]
+
+
+def test_names_are_points_without_a_line() -> None:
+    [axes] = draw(sweep(control=["reno", "cubic"])).axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["reno", "cubic"]
+    assert points(axes)[0].get_linestyle() == "None"
+
+
+def test_a_single_run_has_no_interval() -> None:
+    [axes] = draw(sweep(seeds=1, packets=QUEUES)).axes
+    assert all(low == high for low, high in intervals(axes)[0])
+
+
+def test_two_numbers_are_a_heat_map() -> None:
+    panel, bar = draw(sweep(packets=QUEUES, pairs=[1, 5])).axes
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("packets", "pairs")
+    assert bar.get_ylabel() == "goodput (Mbps)"
+    # The largest on top.
+    assert [tick.get_text() for tick in panel.get_yticklabels()] == ["5", "1"]
+    [image] = panel.images
+    shown = np.asarray(image.get_array())
+    assert shown == pytest.approx(np.array([[2.02, 4.02, 6.02], [1.02, 2.02, 3.02]]))
+    assert [text.get_text() for text in panel.texts][:2] == ["2.02", "4.02"]
+    # By names, and without the first point.
+    table = sweep(packets=QUEUES, control=["reno", "cubic"]).slice(5)
+    panel, _ = draw(table, kind="heat", x="control", by="packets").axes
+    assert [tick.get_text() for tick in panel.get_xticklabels()] == ["cubic", "reno"]
+    shown = np.ma.filled(np.asanyarray(panel.images[0].get_array()), np.nan)
+    assert shown == pytest.approx(
+        np.array([[6.02, 3.02], [4.02, 2.02], [2.02, np.nan]]), nan_ok=True
+    )
+
+
+def test_distributions_over_seeds() -> None:
+    table = sweep(packets=QUEUES, control=["reno", "cubic"])
+    [axes] = draw(table, kind="box", where={"packets": "50"}).axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["reno", "cubic"]
+    [axes] = draw(table, kind="cdf").axes
+    assert len(legend(axes)) == 6
+    assert legend(axes)[0] == "packets 10, control reno"
+    [axes] = draw(sweep(), measure="loss").axes
+    assert axes.get_xlabel() == "loss rate"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"kind": "pie"}, "use line, heat, cdf, box"),
+        ({"measure": "speed"}, "use one of loss, goodput_bps"),
+        ({"x": "queue"}, "use one of packets, control, delay"),
+        ({"by": "queue"}, "use one of packets, control, delay"),
+        ({"x": "packets", "by": "packets"}, "x axis already"),
+        ({"kind": "heat"}, "has two dimensions, not 3"),
+        ({"kind": "heat", "x": "packets", "by": "control"}, "--where delay=VALUE"),
+        ({"x": "packets", "by": "control"}, "no place for delay"),
+        ({"where": {"queue": "1"}}, "queue is not a dimension"),
+        ({"where": {"control": "bbr"}}, "control is never bbr: use one of reno, cubic"),
+        ({"kind": "cdf"}, "at most 10"),
+    ],
+)
+def test_what_a_sweep_does_not_have_is_listed(options: dict[str, Any], says: str) -> None:
+    table = sweep(packets=QUEUES, control=["reno", "cubic"], delay=["1 ms", "2 ms"])
+    with pytest.raises(ValueError, match=says):
+        draw(table, **options)
+
+
+def test_lines_differ_in_colour_and_dashes_or_markers() -> None:
+    table = sweep(packets=QUEUES, flavour=[f"c{index}" for index in range(10)])
+    [axes] = draw(table).axes
+    looks = {
+        (to_hex(line.get_color()), str(line.get_linestyle()), str(line.get_marker()))
+        for line in points(axes)
+    }
+    assert len(looks) == 10
+
+
+def test_files_are_whole_and_repeatable(results: Results, tmp_path: Path) -> None:
+    figure = results.plot()
+    names = ["a.pdf", "a.svg", "a.png"]
+    first = plots.write(figure, [tmp_path / "one" / name for name in names])
+    second = plots.write(results.plot(), [tmp_path / "two" / name for name in names])
+    for one, other, begins in zip(first, second, (b"%PDF", b"<?xml", b"\x89PNG"), strict=True):
+        assert one.read_bytes().startswith(begins)
+        assert one.stat().st_size > 5000
+        assert one.read_bytes() == other.read_bytes()
+    pdf = first[0].read_bytes()
+    assert b"/Type3" not in pdf
+    assert b"/FontFile2" in pdf
+    assert b"Date" not in pdf
+
+
+def test_results_write_what_they_plot(results: Results, tmp_path: Path) -> None:
+    results.plot(out=[tmp_path / "a.svg"])
+    assert (tmp_path / "a.svg").stat().st_size > 5000
+    with pytest.raises(ValueError, match=r"a\.gif: .*\.pdf, \.png, \.svg"):
+        results.plot(out=[tmp_path / "b.svg", tmp_path / "a.gif"])
+    assert not (tmp_path / "b.svg").exists()
+
+
+def test_the_command_draws_a_run(directory: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.pdf", "a.png")]
+    done = run_cli(
+        "plot", directory, "--from", "5 s", "--to", "10 s", "--measure", "goodput", "--flow", "tcp",
+        "--out", files[0], "--out", files[1], "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"files": [str(file) for file in files]}
+    assert all(file.stat().st_size > 3000 for file in files)
+    done = run_cli("plot", directory, "--kind", "cdf", "--measure", "delay_mean")
+    assert done.stdout == f"Figure: {directory / 'plot.pdf'}\n"
+    assert (directory / "plot.pdf").stat().st_size > 3000
+
+
+def test_the_directory_has_the_tables_of_the_run(results: Results, directory: Path) -> None:
+    assert read_tables(directory)["flows"].to_pylist() == results.flows.to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["--kind", "heat"], ["heat", "series, cdf, box"]),
+        (["--measure", "speed"], ["speed", "goodput_bps"]),
+        (["--flow", "udp"], ["udp", "dccp, tcp"]),
+        (["--link", "a->b"], ["a->b", "r1->r2"]),
+        (["--x", "packets"], ["--x", "sweep"]),
+        (["--where", "packets"], ["packets", "DIMENSION=VALUE"]),
+        (["--where", "a=1", "--where", "a=2"], ["a is given twice"]),
+        (["--from", "5"], ["5", "unit"]),
+        (["--out", "a.gif"], ["a.gif", ".pdf"]),
+    ],
+)
+def test_wrong_options_are_one_line(
+    directory: Path, arguments: list[str], names: list[str], tmp_path: Path
+) -> None:
+    if "--out" not in arguments:
+        arguments = [*arguments, "--out", str(tmp_path / "a.pdf")]
+    assert_bad_input(run_cli("plot", directory, *arguments), *names)
+    assert not (tmp_path / "a.pdf").exists()
+
+
+def test_directories_without_results_are_named(tmp_path: Path) -> None:
+    assert_bad_input(run_cli("plot", tmp_path / "absent"), "absent")
+    (tmp_path / "summary.json").write_text("{}")
+    (tmp_path / "flows.parquet").write_bytes(b"not Parquet")
+    assert_bad_input(run_cli("plot", tmp_path), "arquet")
+
+
+def test_a_sweep_is_drawn_from_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the contract of ``skywave.load``: table, dimensions and measures."""
+
+    class Loaded:
+        table = sweep(packets=QUEUES, control=["reno", "cubic"])
+        dimensions = ("packets", "control")
+        measures = MEASURES
+
+    loaded: list[object] = []
+
+    def load(directory: object) -> Loaded:
+        loaded.append(directory)
+        return Loaded()
+
+    monkeypatch.setattr("skywave.load", load, raising=False)
+    file = tmp_path / "a.svg"
+    done = run_cli("plot", tmp_path, "--y", "control", "--out", file)
+    assert done.returncode == 0, done.stderr
+    assert loaded == [tmp_path]
+    assert file.stat().st_size > 5000
+    options: Mapping[str, str] = {"--flow": "flow", "--from": "from", "--link": "link"}
+    for option, name in options.items():
+        value = "1 s" if option == "--from" else "tcp"
+        assert_bad_input(run_cli("plot", tmp_path, option, value), f"--{name} is for a run")
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("goodput_bps", Column("goodput", "bps", "")),
+        ("goodput_bps[a_s b]", Column("goodput", "bps", "a_s b")),
+        ("utilisation[r1->r2]", Column("utilisation", "", "r1->r2")),
+        ("queue_max_packets", Column("queue_max", "packets", "")),
+        ("loss", Column("loss", "", "")),
+    ],
+)
+def test_names_of_columns_are_taken_apart(name: str, column: Column) -> None:
+    assert Column.of_name(name) == column
+    assert find(column.short, ["x", name]) == name
+
+
+def test_names_that_could_be_two_are_errors() -> None:
+    with pytest.raises(ValueError, match="queue_packets or queue_bytes"):
+        find("queue", ["queue_packets", "queue_bytes"])
+
+
+@pytest.mark.parametrize(
+    ("name", "largest", "label", "factor"),
+    [
+        ("goodput_bps", 2.5e6, "goodput (Mbps)", 1e6),
+        ("goodput_bps[file]", 999, "goodput of file (bps)", 1),
+        ("delay_mean_s", 0.02, "mean delay (ms)", 1e-3),
+        ("delay_mean_s", 0.0, "mean delay (µs)", 1e-6),
+        ("delivered_bytes", 5e9, "delivered (GB)", 1e9),
+        ("queue_packets", 5, "queue (packets)", 1),
+        ("loss", 0.01, "loss rate", 1),
+    ],
+)
+def test_axes_have_units_of_the_size_of_their_values(
+    name: str, largest: float, label: str, factor: float
+) -> None:
+    assert Scale.of(name, largest) == Scale(label, factor)
+
+
+def test_quantities_in_the_units_of_columns() -> None:
+    assert in_units("100 kbps") == (1e5, "bps")
+    assert in_units("5 ms") == (0.005, "s")
+    assert in_units("2 kB") == (2000, "bytes")
+    assert in_units("3 packets") == (3, "packets")
+    for text in ("5", "five ms", "many packets", ""):
+        with pytest.raises(ValueError, match=r"."):
+            in_units(text)

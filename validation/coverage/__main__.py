@@ -1,0 +1,6 @@
+"""Simulate anew and store: ``python -m validation.coverage``."""
+
+from validation.coverage import FIXED, SEQUENTIAL, Fixed, Sequential, fixed, sequential, store
+
+store(Sequential, [sequential(distribution, bound) for distribution, bound in SEQUENTIAL])
+store(Fixed, [fixed(distribution, seeds) for distribution, seeds in FIXED])
