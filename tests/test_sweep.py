@@ -253,7 +253,7 @@ def test_other_measures_need_no_new_run(base: Scenario, tmp_path: Path) -> None:
     found = skywave.load(tmp_path, ["cwnd_mean[file]", "timeouts"])
     assert found.measures == ("cwnd_mean_packets[file]", "timeouts")
     assert found.table.num_rows == 2
-    with pytest.raises(ValueError, match=r'"godput" is not a measure: use goodput, jain'):
+    with pytest.raises(ValueError, match="godput is not a known measure: use one of goodput"):
         skywave.load(tmp_path, ["godput"])
     with pytest.raises(FileNotFoundError, match="not the folder of a sweep"):
         skywave.load(tmp_path / "runs")
@@ -428,7 +428,7 @@ def test_a_sweep_that_is_interrupted_three_times_ends_as_one_that_is_not(
         with subprocess.Popen(
             command(base_file, out, RUNS), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as process:
-            wait_for(out, int(share * RUNS), process)
+            wait_for(out, max(int(share * RUNS), finished(out) + 1), process)
             process.send_signal(how)
             _, told = process.communicate(timeout=60)
         assert process.returncode == status
@@ -470,6 +470,89 @@ def test_a_full_disk_loses_nothing(base_file: Path, tmp_path: Path) -> None:
     assert told["done"] == 100
 
 
+# What to know about the values.
+
+
+def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Path) -> None:
+    over = {"flows[*].transport.tcp.control": ["reno", "cubic"]}
+    found = sweep(base, over, out=tmp_path, until="ci(goodput[file]) < 8 %", max_seeds=500)
+    rows = found.summary().to_pylist()
+    assert {row["measure"] for row in rows} == set(found.measures)
+    values = found.table.group_by("control", use_threads=False).aggregate([("seed", "count")])
+    counts = dict(zip(*(column.to_pylist() for column in values.columns), strict=True))
+    assert all(10 <= count < 500 for count in counts.values())
+    assert max(counts.values()) > 10
+    again = skywave.load(tmp_path, ["goodput[file]"])
+    for row in again.summary().to_pylist():
+        assert row["seeds"] == counts[row["control"]]
+        assert row["margin"] < 0.08 * row["mean"]
+    assert not any("not enough" in warning for warning in again.warnings)
+    # The same again runs nothing; a stricter target adds seeds to what there is.
+    steps: list[int] = []
+    strict = sweep(
+        base,
+        over,
+        out=tmp_path,
+        until="ci(goodput[file]) < 1 %",
+        max_seeds=30,
+        progress=lambda step: steps.append(step.resumed),
+    )
+    assert steps[0] == 20
+    assert strict.table.num_rows == 60
+    assert [w for w in strict.warnings if "not enough" in w] == [
+        f"control={control}: 30 seeds are not enough for the precision that was asked for"
+        for control in ("reno", "cubic")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("until", "complaint"),
+    [
+        ("goodput < 2 %", "write it as"),
+        ("ci(godput) < 2 %", "not a known measure"),
+        ("ci(goodput[*]) < 2 %", "name one"),
+        ("ci(goodput) < 2 ms", "cannot be in s"),
+    ],
+)
+def test_wrong_targets(base: Scenario, until: str, complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=re.escape(complaint)):
+        sweep(base, out=tmp_path / "out", until=until)
+    with pytest.raises(ValueError, match="give their number"):
+        sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=[1, 2])
+    assert not (tmp_path / "out").exists()
+
+
+def test_seeds_that_change_nothing_are_said(base: Scenario, tmp_path: Path) -> None:
+    still = Scenario.from_text((ROOT / "examples" / "tcp.toml").read_text(), "toml")
+    found = sweep(still, out=tmp_path / "still", seeds=3)
+    [said] = [warning for warning in found.warnings if "3 seeds gave the same values" in warning]
+    assert "add jitter" in said
+    found = sweep(base, out=tmp_path / "random", seeds=3)
+    assert not any("same values" in warning for warning in found.warnings)
+
+
+def test_a_warm_up_inside_the_mean_is_said(tmp_path: Path) -> None:
+    slow = Scenario.dumbbell("slow", duration="120 s", rate="5 Mbps", delay="100 ms", queue=500)
+    slow.add_flow("file", "s1", "d1", Tcp(initial_ssthresh=2))
+    found = sweep(slow, out=tmp_path)
+    [said] = [warning for warning in found.warnings if "warm-up" in warning]
+    assert said.startswith("the warm-up is inside the mean goodput of file: leave it out by a")
+    end = said.rsplit(" ", 2)[1]
+    found = sweep(slow, out=tmp_path, warm_up=f"{end} s")
+    assert not any("warm-up" in warning for warning in found.warnings)
+
+
+def test_a_sweep_is_drawn(base: Scenario, tmp_path: Path) -> None:
+    over = {"dumbbell.queue.drop-tail.packets": [5, 10, 20]}
+    found = sweep(base, over, seeds=2, out=tmp_path / "out")
+    figure = found.plot(measure="delay_mean", out=[tmp_path / "delay.svg"])
+    assert "delay" in figure.axes[0].get_ylabel()
+    assert (tmp_path / "delay.svg").stat().st_size > 1000
+    ran = run_cli("plot", tmp_path / "out", "--out", tmp_path / "goodput.pdf", "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "goodput.pdf").stat().st_size > 1000
+
+
 # The command.
 
 
@@ -505,7 +588,7 @@ def test_what_the_command_refuses(base_file: Path, tmp_path: Path) -> None:
         (("--set", "duration=1 s", "--set", "duration=2 s"), "twice"),
         (("--set", "duraton=1 s"), "duraton"),
         (("--set", "a.b=1"), "no such field"),
-        (("--measure", "godput"), "not a measure"),
+        (("--measure", "godput"), "not a known measure"),
         (("--warm-up", "soon"), "soon"),
         (("--seeds", "0"), "seeds"),
     ):

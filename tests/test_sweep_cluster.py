@@ -18,7 +18,7 @@ import skywave
 from conftest import run_cli
 from skywave import Ack, ClusterError, Control, Loss, Timeout, sweep
 from skywave.sweeps.points import with_field
-from test_sweep import ENVIRONMENT, PATIENCE_S, RUNS, kept, longest_queue, small
+from test_sweep import ENVIRONMENT, PATIENCE_S, RUNS, finished, kept, longest_queue, small
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
@@ -129,11 +129,12 @@ def test_killed_workers_and_interrupted_clients_lose_nothing(
         *("--seeds", str(RUNS // 2), "--out", str(out), "--on", cluster.address),
     ]
     for share in (0.2, 0.4, 0.6):
+        before = finished(out)
         with subprocess.Popen(
             [sys.executable, "-m", "skywave", *arguments], stderr=subprocess.PIPE, text=True
         ) as process:
             ends = time.monotonic() + PATIENCE_S
-            while len(list(out.glob("runs/*.parquet"))) < share * RUNS:
+            while finished(out) < max(share * RUNS, before + 1):
                 assert process.poll() is None, process.communicate()
                 assert time.monotonic() < ends
                 time.sleep(0.01)
@@ -199,7 +200,8 @@ def test_a_cluster_that_cannot_be_used(
     assert ran.returncode == 1
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in ran.stderr
     with running(tmp_path) as mortal:
-        long = with_field(small(), "duration", "3 h")
+        long = with_field(small(), "duration", "100 h")
+        long = with_field(with_field(long, "dumbbell.rate", "500 Mbps"), "dumbbell.loss", None)
         threading.Timer(5, mortal.scheduler.kill).start()
         with pytest.raises(ClusterError, match="the Dask scheduler is gone"):
             sweep(long, out=tmp_path / "out", on=mortal.address)

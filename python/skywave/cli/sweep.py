@@ -19,8 +19,8 @@ from skywave.sweeps.paths import parse_values
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skywave.sweeps.runner import Progress
     from skywave.sweeps.table import Sweep
+    from skywave.sweeps.work import Progress
 
 RUNS_FAILED = 1
 MOST_POINTS = 50
@@ -57,6 +57,16 @@ def sweep(
     warm_up: Annotated[
         str, typer.Option(metavar="TIME", help="What is sampled until then does not count.")
     ] = "0 s",
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET",
+            help='Add seeds, ten at least, until the mean is so precise: "ci(goodput) < 2 %".',
+        ),
+    ] = None,
+    max_seeds: Annotated[
+        int, typer.Option(min=10, help="The most seeds of a combination with --until.")
+    ] = 1000,
     on: Annotated[
         str | None,
         typer.Option(
@@ -90,6 +100,8 @@ def sweep(
                 seeds=seeds,
                 measures=[name for text in measure or DEFAULT for name in text.split(",")],
                 warm_up=warm_up,
+                until=until,
+                max_seeds=max_seeds,
                 on=on,
                 progress=tell,
             )
@@ -105,7 +117,7 @@ def sweep(
         print_json(_document(found, resumed))
     else:
         _print(found, resumed)
-    warn(f"{note} ({count} runs)" for note, count in found.notes.items())
+    warn(found.warnings)
     if found.failures:
         raise typer.Exit(RUNS_FAILED)
 
@@ -124,7 +136,7 @@ def _document(found: Sweep, resumed: int) -> dict[str, Any]:
             {"run": failure.run, "reason": failure.reason, "trace": failure.trace}
             for failure in found.failures
         ],
-        "notes": found.notes,
+        "warnings": found.warnings,
     }
 
 

@@ -73,6 +73,12 @@ class Target:
             raise ValueError(f'"{text}": the bound must be above 0')
         return cls(match["measure"], bound, relative, unit, confidence)
 
+    @property
+    def text(self) -> str:
+        """The target as text, from which :meth:`parse` returns the same."""
+        bound = f"{100 * self.bound:.12g} %" if self.relative else f"{self.bound:.12g} {self.unit}"
+        return f"ci({self.measure}, {100 * self.confidence:.12g} %) < {bound.strip()}"
+
     def column(self, measures: Collection[str]) -> str:
         """Return the one of ``measures``, columns of a table, that is meant.
 

@@ -28,6 +28,8 @@ class Job:
     controls: dict[str, type[Control]]
     """The classes of controls in Python."""
     measuring: Measuring
+    is_first: bool = False
+    """Whether it has the first seed of its point."""
 
     def do(self, stop: _core.Stop | None = None) -> Outcome | Failure:
         """Run the scenario and measure it.
@@ -39,7 +41,7 @@ class Job:
         begun = time.perf_counter()
         try:
             results = Results(_core.run(self.text, controls=self.controls, stop=stop))
-            values = self.measuring.values(results)
+            values = self.measuring.values(results, is_first=self.is_first)
         except (KeyboardInterrupt, SystemExit):
             raise
         # A fault of the simulator is a panic, which is no Exception.

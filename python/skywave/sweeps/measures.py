@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from attrs import field, frozen
 
+from skywave import columns
 from skywave.fairness import jain
+from skywave.stats import warm_up_in_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     Values = dict[tuple[str, str], float]
     """Values by measure and by what they are of: a flow, a link, or "" for the run."""
 
-UNITS = ("bps", "packets", "s")
-"""The units at the end of a measure's name, which may be left out."""
 DEFAULT = ("goodput", "jain", "loss", "delay_mean", "queue_mean", "utilisation")
 """The measures of a table, by default."""
 
@@ -122,6 +122,13 @@ MEASURES = {
             "Packets that the link marked, as a fraction of those that it delivered",
             "the largest of all links",
         ),
+        Measure(
+            "warm_up_s",
+            "flow",
+            "When the warm-up of the goodput is over, by MSER-5, if it is inside its mean; only of "
+            "the first seed",
+            "the largest of all flows",
+        ),
         Measure("events", "run", "Events that the simulator processed", "itself"),
     )
 }
@@ -147,11 +154,13 @@ class Measuring:
         own = [[name, _source(name, function)] for name, function in sorted(self.own.items())]
         return [self.warm_up_s, hashlib.sha256(source.encode()).hexdigest(), own]
 
-    def values(self, results: Results) -> Values:
-        """Return all measures of a run."""
+    def values(self, results: Results, *, is_first: bool = False) -> Values:
+        """Return all measures of a run. It may be that of the first seed."""
         values: Values = {}
         values |= _of_flows(results, self.warm_up_s)
         values |= _of_links(results, self.warm_up_s)
+        if is_first:
+            values |= _warm_ups(results, self.warm_up_s)
         values["events", ""] = results.summary["events"]
         for name, function in self.own.items():
             values[name, ""] = float(function(results))
@@ -159,15 +168,15 @@ class Measuring:
 
 
 @frozen
-class Column:
-    """A column that was asked for: a measure of one flow or link, of each, or of the run."""
+class Asked:
+    """What was asked for: a measure of one flow or link, of each, or of the run."""
 
     measure: str
     of: str
     """A name, "*" for all, or "" for the run."""
 
     @classmethod
-    def parse(cls, text: str, own: Iterable[str] = ()) -> Column:
+    def parse(cls, text: str, own: Iterable[str] = ()) -> Asked:
         """Parse ``goodput``, ``goodput_bps[voice]`` or ``utilisation[*]``.
 
         Raises:
@@ -175,17 +184,12 @@ class Column:
 
         """
         name, bracket, rest = text.strip().partition("[")
-        known = [*MEASURES, *own]
-        found = [one for one in known if name in {one, _without_unit(one)}]
-        if not found:
-            raise ValueError(
-                f'"{name}" is not a measure: use {", ".join(map(_without_unit, known))}'
-            )
+        measure = columns.find(name, [*MEASURES, *own])
         if bracket and not (rest.endswith("]") and rest[:-1]):
             raise ValueError(f'"{text}" is not a measure: write it as {name}[FLOW] or {name}[*]')
-        if bracket and MEASURES.get(found[0], MEASURES["events"]).of == "run":
+        if bracket and MEASURES.get(measure, MEASURES["events"]).of == "run":
             raise ValueError(f'"{text}": {name} is a measure of the run: leave out [{rest}')
-        return cls(found[0], rest[:-1])
+        return cls(measure, rest[:-1])
 
     def matches(self, measure: str, of: str) -> bool:
         """Return whether a value belongs to it."""
@@ -197,9 +201,10 @@ def column_name(measure: str, of: str) -> str:
     return f"{measure}[{of}]" if of else measure
 
 
-def _without_unit(name: str) -> str:
-    stem, _, unit = name.rpartition("_")
-    return stem if stem and unit in UNITS else name
+def key_of(column: str) -> tuple[str, str]:
+    """Return the measure of a column, and what it is of."""
+    measure, _, of = column.partition("[")
+    return measure, of.removesuffix("]")
 
 
 def _source(name: str, function: Callable[..., object]) -> str:
@@ -277,6 +282,21 @@ def _of_transfers(values: Values, results: Results, warm_up_s: float) -> None:
     times = sampled["finish_s"] - sampled["start_s"]
     for of, own in (("", ALL), *sampled.rows("flow").items()):
         values["transfer_mean_s", of] = _mean(times[own])
+
+
+def _warm_ups(results: Results, warm_up_s: float) -> Values:
+    values: Values = {}
+    sampled = Samples.of(results, "flows", 0.0)
+    if sampled is None:
+        return values
+    for flow, own in sampled.rows("flow").items():
+        goodputs = sampled["goodput_bps"][own]
+        found = warm_up_in_mean(sampled["time_s"][own], goodputs, from_s=warm_up_s)
+        if found is not None:
+            values["warm_up_s", flow] = found.end_s
+    if values:
+        values["warm_up_s", ""] = max(values.values())
+    return values
 
 
 def _of_links(results: Results, warm_up_s: float) -> Values:

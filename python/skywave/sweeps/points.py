@@ -126,7 +126,7 @@ class Grid:
         """Return the values of a point as text, such as ``packets=10, control=cubic``."""
         names = (dimension.name for dimension in self.dimensions)
         shown = (f"{name}={label}" for name, label in zip(names, labels, strict=False))
-        return ", ".join(shown) or "nothing changed"
+        return ", ".join(shown)
 
     def _scenarios(self) -> Iterator[tuple[tuple[Label, ...], Scenario]]:
         if isinstance(self.base, Scenario):
@@ -159,7 +159,8 @@ class Grid:
             yield from self._set(here, changed)
 
     def _at(self, labels: tuple[Label, ...], error: Exception) -> _core.ScenarioError:
-        return _core.ScenarioError(f"with {self.describe(labels)}: {error}")
+        where = f"with {self.describe(labels)}: " if labels else ""
+        return _core.ScenarioError(f"{where}{error}")
 
 
 def with_field(scenario: Scenario, path: str, value: object) -> Scenario:

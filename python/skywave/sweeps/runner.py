@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
-from itertools import compress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from attrs import evolve, frozen
+from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave.quantities import Duration
 from skywave.scenario import Scenario
-from skywave.sweeps import cluster, local
-from skywave.sweeps.job import Job
-from skywave.sweeps.measures import DEFAULT, MEASURES, Column, Measuring
-from skywave.sweeps.points import Grid, Point, check_function, dimensions
+from skywave.stats import LEAST_SEEDS, Target
+from skywave.sweeps.measures import DEFAULT, MEASURES, Asked, Measuring, column_name
+from skywave.sweeps.points import Grid, check_function, dimensions
 from skywave.sweeps.store import Store
 from skywave.sweeps.table import Sweep, load
+from skywave.sweeps.work import Work, executor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import pyarrow as pa
     from distributed import Client
 
     from skywave.results import Results
-    from skywave.sweeps.store import Failure
+    from skywave.sweeps.work import Progress
 
-POINTS_KEPT = 10_000
-"""Points whose scenarios are kept in memory; those of larger sweeps are made twice."""
-
-
-@frozen
-class Progress:
-    """How far a sweep is."""
-
-    done: int
-    """Runs that are done, failed ones included."""
-    resumed: int
-    """Of these, runs that were done before."""
-    total: int
-    failed: int
+MAX_SEEDS = 1000
+"""The most seeds of a point, by default, if a target decides how many there are."""
 
 
 def sweep(
@@ -52,6 +36,8 @@ def sweep(
     seeds: int | Iterable[int] = 1,
     measures: Sequence[str | Callable[[Results], float]] = DEFAULT,
     warm_up: Duration | str = "0 s",
+    until: str | None = None,
+    max_seeds: int = MAX_SEEDS,
     on: str | Client | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Sweep:
@@ -72,6 +58,9 @@ def sweep(
         measures: The columns of the table: names as in :func:`skywave.load`, and functions of a
             ``Results`` that return a number. All built-in measures are stored in any case.
         warm_up: What is sampled until then does not count.
+        until: How precise a mean must be, such as ``"ci(goodput) < 2 %"``
+            (:class:`skywave.stats.Target`): each point gets more seeds, ten at least, until it is.
+        max_seeds: The most seeds of a point if there is a target.
         on: The Dask cluster that does the runs: the address of its scheduler, such as
             ``"tcp://scheduler:8786"``, or a ``dask.distributed.Client``. Default: the processors
             of this machine.
@@ -87,127 +76,53 @@ def sweep(
         KeyboardInterrupt: If it was interrupted. What was done is stored.
 
     """
-    begun = Begun.of(base, over or {}, out=out, seeds=seeds, measures=measures, warm_up=warm_up)
-    begun.finish(on, progress)
+    if isinstance(base, str | Path):
+        base = Scenario.from_file(base)
+    measuring, columns = _measuring(measures, Duration(warm_up))
+    taken = ["run", "seed", "fingerprint", "wall_s", *MEASURES, *measuring.own]
+    grid = Grid(base, dimensions(over or {}, taken))
+    if not isinstance(base, Scenario):
+        check_function(base, over or {})
+    target = None if until is None else _target(until, measuring.own)
+    first = _seeds(seeds, target)
+    work = Work(grid, measuring, first, Store(Path(out)))
+    about = {
+        "engine": _core.ENGINE,
+        "base": base.to_dict() if isinstance(base, Scenario) else _name(base),
+        "dimensions": [
+            {"name": each.name, "path": each.path, "values": each.labels}
+            for each in grid.dimensions
+        ],
+        "seeds": list(first),
+        "until": None if target is None else target.text,
+        "warm_up_s": measuring.warm_up_s,
+        "measures": columns,
+        "own_measures": list(measuring.own),
+    }
+    work.store_plan(about)
+    with executor(on) as do:
+        work.finish(do, progress)
+        while target is not None and work.add_seeds(target, max_seeds):
+            work.store_plan(about)
+            work.finish(do, progress)
     return load(out)
 
 
-@frozen
-class Begun:
-    """A sweep whose plan is stored."""
-
-    grid: Grid
-    points: tuple[Point, ...] | None
-    """The points, if there are not too many."""
-    store: Store
-    seeds: tuple[int, ...]
-    measuring: Measuring
-    salt: object
-
-    @property
-    def total(self) -> int:
-        """The number of runs."""
-        return len(self.grid) * len(self.seeds)
-
-    @classmethod
-    def of(
-        cls,
-        base: Scenario | str | Path | Callable[..., Scenario],
-        over: Mapping[str, Iterable[object]],
-        *,
-        out: str | Path,
-        seeds: int | Iterable[int],
-        measures: Sequence[str | Callable[[Results], float]],
-        warm_up: Duration | str,
-    ) -> Begun:
-        """Check what was asked for, and store the plan; see :func:`sweep`."""
-        if isinstance(base, str | Path):
-            base = Scenario.from_file(base)
-        measuring, columns = _measuring(measures, Duration(warm_up))
-        taken = ["run", "seed", "fingerprint", "wall_s", *MEASURES, *measuring.own]
-        grid = Grid(base, dimensions(over, taken))
-        if not isinstance(base, Scenario):
-            check_function(base, over)
-        chosen = _seeds(seeds)
-        salt = measuring.identity()
-        kept = tuple(grid.points(salt)) if len(grid) <= POINTS_KEPT else None
-        begun = cls(grid, kept, Store(Path(out)), chosen, measuring, salt)
-        begun.store.create()
-        plan = begun._plan()
-        about = {
-            "engine": _core.ENGINE,
-            "base": base.to_dict() if isinstance(base, Scenario) else _name(base),
-            "dimensions": [
-                {"name": each.name, "path": each.path, "values": each.labels}
-                for each in grid.dimensions
-            ],
-            "seeds": list(chosen),
-            "warm_up_s": measuring.warm_up_s,
-            "measures": columns,
-            "own_measures": list(measuring.own),
-        }
-        begun.store.write_plan(plan, about)
-        return begun
-
-    def _points(self) -> Iterable[Point]:
-        return self.grid.points(self.salt) if self.points is None else self.points
-
-    def _plan(self) -> pa.Table:
-        import pyarrow as pa  # noqa: PLC0415
-
-        columns: dict[str, list[Any]] = {
-            name: [] for name in ("run", *(each.name for each in self.grid.dimensions), "seed")
-        }
-        for point in self._points():
-            for seed in self.seeds:
-                row = (point.run_name(seed), *point.labels, seed)
-                for column, value in zip(columns.values(), row, strict=True):
-                    column.append(value)
-        return pa.table(columns)
-
-    def finish(
-        self, on: str | Client | None = None, progress: Callable[[Progress], None] | None = None
-    ) -> None:
-        """Run what is not done."""
-        missing = [not self.store.has(run) for run in self._runs()]
-        resumed = len(missing) - sum(missing)
-        state = Progress(resumed, resumed, len(missing), 0)
-        if progress is not None:
-            progress(state)
-        try:
-            with ExitStack() as stack:
-                for failure in self._do(self._jobs(missing), on, stack):
-                    failed = state.failed + (failure is not None)
-                    state = evolve(state, done=state.done + 1, failed=failed)
-                    if progress is not None:
-                        progress(state)
-        except BaseException:
-            # What was done at the same time is stored too.
-            if progress is not None:
-                stored = sum(self.store.has(run) for run in self._runs())
-                progress(evolve(state, done=stored + state.failed))
-            raise
-
-    def _do(
-        self, jobs: Iterator[Job], on: str | Client | None, stack: ExitStack
-    ) -> Iterator[Failure | None]:
-        if on is None:
-            outcomes = local.do(jobs, self.store.keep)
-        else:
-            client = stack.enter_context(cluster.connected(on))
-            outcomes = cluster.do(jobs, self.store.keep, client)
-        return stack.enter_context(closing(outcomes))
-
-    def _runs(self) -> Iterator[str]:
-        return (point.run_name(seed) for point in self._points() for seed in self.seeds)
-
-    def _jobs(self, missing: Iterable[bool]) -> Iterator[Job]:
-        runs = ((point, seed) for point in self._points() for seed in self.seeds)
-        for point, seed in compress(runs, missing):
-            yield Job(point.run_name(seed), point.with_seed(seed), point.controls, self.measuring)
+def _target(until: str, own: Iterable[str]) -> Target:
+    """Return a target for the name of a stored measure."""
+    target = Target.parse(until)
+    asked = Asked.parse(target.measure, own)
+    if asked.of == "*":
+        raise ValueError(f'"{until}": name one flow or link, not all')
+    target.column([column_name(asked.measure, asked.of)])
+    return replace(target, measure=column_name(asked.measure, asked.of))
 
 
-def _seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
+def _seeds(seeds: int | Iterable[int], target: Target | None) -> tuple[int, ...]:
+    if target is not None:
+        if not isinstance(seeds, int):
+            raise ValueError("seeds: give their number: a target adds to it")
+        seeds = max(seeds, LEAST_SEEDS)
     chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     if not chosen:
         raise ValueError("seeds: there are none: give one at least")
@@ -232,7 +147,7 @@ def _measuring(
         own[name] = measure
     columns = [each if isinstance(each, str) else _name(each) for each in measures]
     for column in columns:
-        Column.parse(column, own)
+        Asked.parse(column, own)
     return Measuring(warm_up.seconds, own), columns
 
 

@@ -40,8 +40,6 @@ class Outcome:
     """A hash of every event."""
     wall_s: float
     """How long the run took, in seconds."""
-    notes: tuple[str, ...] = ()
-    """What a reader of the values should know."""
 
 
 @frozen
@@ -103,7 +101,6 @@ class Store:
         about = {
             "fingerprint": outcome.fingerprint,
             "wall_s": outcome.wall_s,
-            "notes": outcome.notes,
         }
         table = pa.table(
             {
@@ -132,7 +129,7 @@ class Store:
         about = json.loads(table.schema.metadata[METADATA])
         names = zip(table["measure"].to_pylist(), table["of"].to_pylist(), strict=True)
         values = dict(zip(names, table["value"].to_pylist(), strict=True))
-        return Outcome(values, about["fingerprint"], about["wall_s"], tuple(about["notes"]))
+        return Outcome(values, about["fingerprint"], about["wall_s"])
 
     def failures(self, runs: set[str]) -> Iterator[Failure]:
         """Yield which of these runs have failed."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skywave.sweeps.measures import MEASURES, Column, column_name
+from skywave.sweeps.doubts import Doubts
+from skywave.sweeps.measures import MEASURES, Asked, column_name
 from skywave.sweeps.store import Failure, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     import xarray as xr
+    from matplotlib.figure import Figure
+
+    from skywave.plots.sweeps import SweepKind
 
 MEANING = b"meaning"
 
@@ -47,11 +50,12 @@ class Sweep:
         self.planned: int = plan.num_rows
         """The number of runs that belong to the sweep."""
         wanted = about["measures"] if measures is None else measures
-        asked = [Column.parse(each, about["own_measures"]) for each in wanted]
+        asked = [Asked.parse(each, about["own_measures"]) for each in wanted]
         names: dict[str, None] = {}
         rows: list[dict[str, float]] = []
         done, fingerprints, walls_s = [], [], []
-        notes: Counter[str] = Counter()
+        doubts = Doubts(self.dimensions, about["until"])
+        points = [plan[name].to_pylist() for name in self.dimensions]
         for index, run in enumerate(plan["run"].to_pylist()):
             outcome = store.read(run)
             if outcome is None:
@@ -59,7 +63,7 @@ class Sweep:
             done.append(index)
             fingerprints.append(outcome.fingerprint)
             walls_s.append(outcome.wall_s)
-            notes.update(outcome.notes)
+            doubts.add([column[index] for column in points], outcome)
             row = {
                 column_name(measure, of): value
                 for column in asked
@@ -70,8 +74,8 @@ class Sweep:
             rows.append(row)
         self.measures: tuple[str, ...] = _ordered(asked, names)
         """The names of the columns of measures."""
-        self.notes: dict[str, int] = dict(notes)
-        """What a reader of the values should know, each with the number of runs it is about."""
+        self.warnings: list[str] = doubts.sentences()
+        """What to know before the values are used: a sentence for each doubt."""
         self.failures: list[Failure] = list(store.failures(set(plan["run"].to_pylist())))
         """The runs that have failed. Running the sweep again tries them again."""
         table = plan.take(pa.array(done, pa.int64()))
@@ -106,6 +110,49 @@ class Sweep:
         frame = pl.from_arrow(self.table)
         assert isinstance(frame, pl.DataFrame)  # noqa: S101  (a table is never a series)
         return frame
+
+    def summary(self) -> pa.Table:
+        """Return a row for each point and measure: mean and median over seeds, with intervals.
+
+        :func:`skywave.stats.summarise` describes the columns.
+        """
+        from skywave.stats import summarise  # noqa: PLC0415  (slow to import)
+
+        return summarise(self.table, self.dimensions, self.measures)
+
+    def plot(
+        self,
+        kind: SweepKind | None = None,
+        measure: str | None = None,
+        *,
+        x: str | None = None,
+        by: str | None = None,
+        where: Mapping[str, str] | None = None,
+        out: Sequence[str | Path] = (),
+    ) -> Figure:
+        """Return a figure of the sweep, and write it to the files ``out`` (PDF, SVG or PNG).
+
+        :func:`skywave.plots.of_sweep` describes the other arguments.
+
+        Raises:
+            ValueError: If a name is unknown; the message lists those that there are.
+            OSError: If a file cannot be written.
+
+        """
+        from skywave import plots  # noqa: PLC0415  (loads matplotlib)
+
+        figure = plots.of_sweep(
+            self.table,
+            self.dimensions,
+            self.measures,
+            kind,
+            measure=measure,
+            x=x,
+            by=by,
+            where=where,
+        )
+        plots.write(figure, out)
+        return figure
 
     def to_xarray(self) -> xr.Dataset:
         """Return the measures by dimension and seed (requires the extra ``skywave[xarray]``).
@@ -152,7 +199,7 @@ def load(directory: str | Path, measures: Iterable[str] | None = None) -> Sweep:
     return Sweep(Path(directory), measures)
 
 
-def _ordered(asked: list[Column], found: Iterable[str]) -> tuple[str, ...]:
+def _ordered(asked: list[Asked], found: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the columns in the order in which they were asked for."""
     names: dict[str, None] = {}
     for column in asked:

@@ -1,0 +1,102 @@
+"""What to know before the values of a sweep are used."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import define
+
+from skywave.printing import number
+from skywave.stats import Target, unchanged_by_seeds
+from skywave.stats.tables import describe
+from skywave.sweeps.measures import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skywave.sweeps.measures import Values
+    from skywave.sweeps.store import Outcome
+
+
+class Doubts:
+    """Collects doubts, run by run."""
+
+    def __init__(self, dimensions: Sequence[str], until: str | None) -> None:
+        """Collect them for a sweep; ``until`` is its target with the name of a column."""
+        self._dimensions = dimensions
+        self._target = None if until is None else Target.parse(until)
+        self._targeted: dict[tuple[object, ...], list[float]] = defaultdict(list)
+        self._points: dict[tuple[object, ...], Runs] = {}
+        self._warm_ups: list[tuple[float, str]] = []
+
+    def add(self, point: Sequence[object], outcome: Outcome) -> None:
+        """Take a run of a point into account."""
+        self._points.setdefault(tuple(point), Runs(_comparable(outcome.values))).add(outcome.values)
+        self._warm_ups += _of(outcome.values, "warm_up_s")
+        if self._target is not None:
+            value = outcome.values.get(key_of(self._target.measure), float("nan"))
+            self._targeted[tuple(point)].append(value)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each doubt."""
+        return [*self._unchanged(), *self._warm_up(), *self._imprecise()]
+
+    def _unchanged(self) -> list[str]:
+        found = [runs.unchanged() for runs in self._points.values()]
+        said = [sentence for sentence in found if sentence is not None]
+        if not said:
+            return []
+        everywhere = len(said) == len(found)
+        return [said[0] if everywhere else f"at {len(said)} of {len(found)} points, {said[0]}"]
+
+    def _imprecise(self) -> list[str]:
+        if self._target is None:
+            return []
+        points = {
+            point: len(values)
+            for point, values in self._targeted.items()
+            if not self._target.is_met(values)
+        }
+        return [
+            f"{describe(self._dimensions, point) or 'the scenario'}: {seeds} seeds are not enough "
+            "for the precision that was asked for"
+            for point, seeds in points.items()
+        ]
+
+    def _warm_up(self) -> list[str]:
+        if not self._warm_ups:
+            return []
+        flows = sorted({flow for _, flow in self._warm_ups})
+        named = ", ".join(flows[:3]) + (f" and {len(flows) - 3} more" if len(flows) > 3 else "")
+        end_s = number(max(end_s for end_s, _ in self._warm_ups), 3)
+        said = f"the warm-up is inside the mean goodput of {named}"
+        return [f"{said}: leave it out by a warm-up of {end_s} s"]
+
+
+@define
+class Runs:
+    """Whether the runs of a point are all like the first."""
+
+    first: list[float]
+    number: int = 0
+    are_alike: bool = True
+
+    def add(self, values: Values) -> None:
+        """Take a run into account."""
+        self.number += 1
+        alike = np.array_equal(self.first, _comparable(values), equal_nan=True)
+        self.are_alike = self.are_alike and alike
+
+    def unchanged(self) -> str | None:
+        """Say so if the seed changes nothing."""
+        return unchanged_by_seeds([self.first] * self.number) if self.are_alike else None
+
+
+def _comparable(values: Values) -> list[float]:
+    return [value for (name, _), value in values.items() if name != "warm_up_s"]
+
+
+def _of(values: Values, measure: str) -> list[tuple[float, str]]:
+    return [(value, of) for (name, of), value in values.items() if name == measure and of]

@@ -1,0 +1,159 @@
+"""The runs of a sweep: which there are, which are missing, and how many more there must be."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve, frozen
+
+from skywave.sweeps import cluster, local
+from skywave.sweeps.job import Job
+from skywave.sweeps.measures import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+
+    from distributed import Client
+
+    from skywave.stats import Target
+    from skywave.sweeps.local import Keep
+    from skywave.sweeps.measures import Measuring
+    from skywave.sweeps.points import Grid, Point
+    from skywave.sweeps.store import Failure, Store
+
+    Do = Callable[[Iterable[Job], Keep], Generator[Failure | None, None, None]]
+    """Does jobs, keeps their outcomes, and yields for each why it failed."""
+
+POINTS_KEPT = 10_000
+"""Points whose scenarios are kept in memory; those of larger sweeps are made twice."""
+
+
+@frozen
+class Progress:
+    """How far a sweep is."""
+
+    done: int
+    """Runs that are done, failed ones included."""
+    resumed: int
+    """Of these, runs that were done before."""
+    total: int
+    failed: int
+
+
+@contextmanager
+def executor(on: str | Client | None) -> Iterator[Do]:
+    """Yield what does jobs: this machine, or a Dask cluster.
+
+    Raises:
+        ClusterError: If the cluster cannot be used.
+
+    """
+    if on is None:
+        yield local.do
+        return
+    with cluster.connected(on) as client:
+        yield lambda jobs, keep: cluster.do(jobs, keep, client)
+
+
+class Work:
+    """The runs of a sweep."""
+
+    def __init__(
+        self, grid: Grid, measuring: Measuring, seeds: Sequence[int], store: Store
+    ) -> None:
+        """Check the scenarios of all points, which get the same seeds."""
+        self._grid, self._measuring, self._store = grid, measuring, store
+        self._salt = measuring.identity()
+        self._points: tuple[Point, ...] | None = None
+        if len(grid) <= POINTS_KEPT:
+            self._points = tuple(grid.points(self._salt))
+        self._seeds: list[Sequence[int]] = [seeds] * len(grid)
+        self._resumed: int | None = None
+        self._failed: set[str] = set()
+        self._values: dict[int, list[float]] = {}
+
+    def store_plan(self, about: dict[str, Any]) -> None:
+        """Store which runs there are.
+
+        Raises:
+            OSError: If that is not possible.
+
+        """
+        import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
+
+        names = ("run", *(each.name for each in self._grid.dimensions), "seed")
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        for point, seed in self._runs():
+            row = (point.run_name(seed), *point.labels, seed)
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+        self._store.create()
+        self._store.write_plan(pa.table(columns), about)
+
+    def finish(self, do: Do, progress: Callable[[Progress], None] | None) -> None:
+        """Do the runs that are missing."""
+        names = (point.run_name(seed) for point, seed in self._runs())
+        missing = [not (self._store.has(name) or name in self._failed) for name in names]
+        done = len(missing) - sum(missing)
+        if self._resumed is None:
+            self._resumed = done
+        state = Progress(done, self._resumed, len(missing), len(self._failed))
+        tell = progress or (lambda _: None)
+        tell(state)
+        try:
+            with closing(do(self._jobs(missing), self._store.keep)) as outcomes:
+                for failure in outcomes:
+                    if failure is not None:
+                        self._failed.add(failure.run)
+                    state = evolve(state, done=state.done + 1, failed=len(self._failed))
+                    tell(state)
+        except BaseException:
+            # What was done at the same time is stored too.
+            stored = sum(self._store.has(point.run_name(seed)) for point, seed in self._runs())
+            tell(evolve(state, done=stored + state.failed))
+            raise
+
+    def add_seeds(self, target: Target, most: int) -> bool:
+        """Give more seeds to points that do not meet a target yet; return whether there are any.
+
+        As many as would do if the standard deviation stayed as it is, but at most twice as many as
+        before: an estimate from few runs may be far too high. A point with a run that failed, or
+        whose measure is not known, gets no more.
+        """
+        grows = False
+        for index, (point, seeds) in enumerate(zip(self._all_points(), self._seeds, strict=True)):
+            values = self._values.setdefault(index, [])
+            for seed in seeds[len(values) :]:
+                outcome = self._store.read(point.run_name(seed))
+                known = {} if outcome is None else outcome.values
+                values.append(known.get(key_of(target.measure), float("nan")))
+            if target.is_met(values) or len(values) >= most:
+                continue
+            needed = target.seeds_needed(values)
+            if needed is None:
+                continue
+            number = min(max(needed, len(seeds) + 1), 2 * len(seeds), most)
+            self._seeds[index] = range(1, number + 1)
+            grows = True
+        return grows
+
+    def _all_points(self) -> Iterable[Point]:
+        return self._grid.points(self._salt) if self._points is None else self._points
+
+    def _runs(self) -> Iterator[tuple[Point, int]]:
+        for point, seeds in zip(self._all_points(), self._seeds, strict=True):
+            for seed in seeds:
+                yield point, seed
+
+    def _jobs(self, missing: Iterable[bool]) -> Iterator[Job]:
+        first = self._seeds[0][0]
+        for point, seed in compress(self._runs(), missing):
+            yield Job(
+                run=point.run_name(seed),
+                text=point.with_seed(seed),
+                controls=point.controls,
+                measuring=self._measuring,
+                is_first=seed == first,
+            )
