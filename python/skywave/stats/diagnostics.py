@@ -13,6 +13,8 @@ from skywave.stats.warm_up import truncation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import ArrayLike
+
 SHARE_LIMITED = 0.05
 """The share of its time from which on a flow counts as limited by its receive window."""
 SHIFT = 0.01
@@ -69,7 +71,7 @@ class WarmUp:
 
 
 def warm_up_in_mean(
-    times_s: Sequence[float], samples: Sequence[float], *, from_s: float = 0.0
+    times_s: ArrayLike, samples: ArrayLike, *, from_s: float = 0.0
 ) -> WarmUp | None:
     """Return the warm-up of a run if a mean of its samples from ``from_s`` on has it inside.
 
