@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import math
@@ -13,10 +14,11 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 
-from conftest import assert_bad_input, run_cli
+from conftest import ROOT, assert_bad_input, run_cli
 from skywave import Dccp, Probes, Results, Scenario, Tcp, plots, run
 from skywave.columns import Column, Scale, find, in_units
 from skywave.plots.directory import read_tables
+from skywave.samples import by_name
 from skywave.stats import average
 
 if TYPE_CHECKING:
@@ -273,6 +275,7 @@ def test_distributions_over_seeds() -> None:
     table = sweep(packets=QUEUES, control=["reno", "cubic"])
     [axes] = draw(table, kind="box", where={"packets": "50"}).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["reno", "cubic"]
+    assert axes.get_xlabel() == "control"
     [axes] = draw(table, kind="cdf").axes
     assert len(legend(axes)) == 6
     assert legend(axes)[0] == "packets 10, control reno"
@@ -457,3 +460,29 @@ def test_quantities_in_the_units_of_columns() -> None:
     for text in ("5", "five ms", "many packets", ""):
         with pytest.raises(ValueError, match=r"."):
             in_units(text)
+
+
+def test_samples_by_name_in_the_order_of_the_table() -> None:
+    names = ["b", "a", "b", "a"]
+    values = [1, None, 3, 4]
+    for column in (pa.array(names), pa.array(names).dictionary_encode()):
+        table = pa.table({"time_s": [1.0, 1.0, 2.0, 2.0], "flow": column, "value": values})
+        found = by_name(pa.concat_tables([table, table.slice(0, 1)]), "flow", "value")
+        assert list(found) == ["b", "a"]
+        assert list(found["b"].values) == [1, 3, 1]
+        assert list(found["b"].times_s) == [1, 2, 1]
+        assert np.isnan(found["a"].values[0])
+    assert by_name(table.slice(0, 0), "flow", "value") == {}
+
+
+def test_results_tell_what_to_doubt(results: Results) -> None:
+    assert results.warnings() == [], "too few samples to tell"
+    sampled = run(Scenario.from_file(ROOT / "examples" / "dccp.toml"))
+    [warm_up] = sampled.warnings()
+    assert warm_up.startswith("the warm-up is inside the mean goodput of video (")
+    changed = copy.copy(results)
+    changed.summary = copy.deepcopy(results.summary)
+    tcp: Any = changed.summary["flows"][1]
+    tcp |= {"receive_window_limited_s": 15.0, "active_s": 20.0}
+    [limited] = changed.warnings()
+    assert limited.startswith("tcp was limited by its receive window for 15 of 20 s (75 %)")

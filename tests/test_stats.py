@@ -230,15 +230,19 @@ def test_a_table_is_compared_at_each_point_and_corrected_over_all() -> None:
     found = compare_table(
         table, ("packets", "control"), "goodput", "control", baseline="reno", test="welch"
     )
-    assert list(found) == [(10,), (50,)]
-    [ten], [fifty] = found[10,], found[50,]
-    assert (ten.one, ten.other) == ("cubic", "reno")
-    assert ten.difference.value == pytest.approx(1e6)
-    assert ten.adjusted_p == pytest.approx(min(1.0, 2 * ten.p))
-    assert fifty.adjusted_p == pytest.approx(min(1.0, 2 * fifty.p))
-    paired = compare_table(table, ("packets", "control"), "goodput", "packets")
+    assert found.column_names[:3] == ["packets", "one", "other"]
+    ten, fifty = found.to_pylist()
+    assert (ten["packets"], ten["one"], ten["other"]) == (10, "cubic", "reno")
+    assert ten["difference"] == pytest.approx(1e6)
+    assert ten["low"] < ten["difference"] < ten["high"]
+    assert (ten["test"], ten["effect_name"]) == ("welch", "Cohen's d")
+    assert (ten["runs_of_one"], ten["runs_of_other"]) == (5, 5)
+    for row in (ten, fifty):
+        assert row["adjusted_p"] == pytest.approx(min(1.0, 2 * row["p"]))
+    paired = compare_table(table, ("packets", "control"), "goodput", "packets").to_pylist()
     # The same seeds at both points: the difference is always the same.
-    assert paired["reno",][0].p == 0
+    assert [row["control"] for row in paired] == ["reno", "cubic"]
+    assert [row["p"] for row in paired] == [0, 0]
     with pytest.raises(ValueError, match="use packets, control"):
         compare_table(table, ("packets", "control"), "goodput", "queue")
     with pytest.raises(ValueError, match=r"use one of .*goodput_bps"):

@@ -210,21 +210,16 @@ class Results:
         A flow may have been limited by its receive window, and the mean goodput of a flow may have
         its warm-up inside (MSER-5; docs/statistics.md).
         """
-        from skywave.stats import (  # noqa: PLC0415  (loads numpy)
+        from skywave.samples import by_name  # noqa: PLC0415  (loads numpy)
+        from skywave.stats import (  # noqa: PLC0415
             limited_by_receive_window,
             warm_up_in_mean,
             warm_ups_in_means,
         )
 
         found = [limited_by_receive_window(flow) for flow in self.summary["flows"]]
-        samples: dict[str, tuple[list[float], list[float]]] = {}
-        if "flows" in self.tables:
-            columns = (self.flows[name].to_pylist() for name in ("flow", "time_s", "goodput_bps"))
-            for flow, time_s, goodput_bps in zip(*columns, strict=True):
-                times_s, goodputs_bps = samples.setdefault(flow, ([], []))
-                times_s.append(time_s)
-                goodputs_bps.append(goodput_bps)
-        warm_ups = {flow: warm_up_in_mean(*each) for flow, each in samples.items()}
+        samples = by_name(self.flows, "flow", "goodput_bps") if "flows" in self.tables else {}
+        warm_ups = {flow: warm_up_in_mean(one.times_s, one.values) for flow, one in samples.items()}
         known = {flow: warm_up for flow, warm_up in warm_ups.items() if warm_up is not None}
         found.append(warm_ups_in_means("goodput", known))
         return [sentence for sentence in found if sentence is not None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -12,13 +11,13 @@ from skywave.columns import Scale, find
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
 from skywave.plots.style import COLUMN_IN, column_style, series_styles
+from skywave.samples import Series, by_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     import pyarrow as pa
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
 RunKind = Literal["series", "cdf", "box"]
 PANELS = ("goodput_bps", "cwnd_packets", "queue_packets", "delay_mean_s")
@@ -28,14 +27,6 @@ MOST_LINKS = 4
 PANEL_IN, AXIS_IN = 1.15, 0.55
 
 _KEYS = {"flows": "flow", "links": "link"}
-
-
-@dataclass(frozen=True)
-class Series:
-    """The samples of a flow or a link. Where it has none, they are NaN."""
-
-    times_s: NDArray[np.float64]
-    values: NDArray[np.float64]
 
 
 def of_run(
@@ -143,24 +134,16 @@ def _series(
     from_s: float,
     to_s: float | None,
 ) -> dict[str, Series]:
-    keys = np.asarray(table[_KEYS[place]].to_pylist(), dtype=object)
-    times = _numbers(table["time_s"])
-    values = _numbers(table[measure])
-    counted = times > from_s
+    every = by_name(table, _KEYS[place], measure)
+    return {name: _between(every[name], from_s, to_s) for name in shown[place]}
+
+
+def _between(series: Series, from_s: float, to_s: float | None) -> Series:
+    # A sample is of the interval that ends at its time.
+    counted = series.times_s > from_s
     if to_s is not None:
-        counted &= times <= to_s
-    found = {}
-    for name in shown[place]:
-        rows = counted & (keys == name)
-        found[name] = Series(times[rows], values[rows])
-    return found
-
-
-def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables)
-
-    values = column.cast(pa.float64()).to_numpy()
-    return np.asarray(values, dtype=np.float64)
+        counted &= series.times_s <= to_s
+    return Series(series.times_s[counted], series.values[counted])
 
 
 def _is_shown(series: Mapping[str, Series]) -> bool:

@@ -209,7 +209,9 @@ def _distribution(
         for name, points in grouped.items()
     }
     _check_count(groups)
-    return cdf(groups, measure) if kind == "cdf" else box(groups, measure)
+    if kind == "cdf":
+        return cdf(groups, measure)
+    return box(groups, measure, by or (dimensions[0] if len(dimensions) == 1 else ""))
 
 
 def _check_count(groups: Mapping[str, object]) -> None:

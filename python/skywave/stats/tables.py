@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skywave.columns import find
-from skywave.stats.comparison import Comparison, adjusted, compare_all
+from skywave.stats.comparison import adjusted, compare_all
 from skywave.stats.diagnostics import unchanged_by_seeds
 from skywave.stats.intervals import CONFIDENCE, average, median
 
@@ -74,17 +74,16 @@ def summarise(
         ValueError: As :func:`by_point` does.
 
     """
-    import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table)
-
-    rows: list[dict[str, Any]] = []
     found = {measure: by_point(table, dimensions, measure) for measure in measures}
     points: Mapping[Point, Any] = next(iter(found.values()), {})
+    rows: list[dict[str, Any]] = []
     for point in points:
         for measure in measures:
             values = list(found[measure][point].values())
             mean, middle = average(values, confidence), median(values, confidence)
             rows.append(
                 {
+                    **dict(zip(dimensions, point, strict=True)),
                     "measure": measure,
                     "seeds": len(values),
                     "mean": mean.mean,
@@ -94,19 +93,38 @@ def summarise(
                     "median_high": middle.high,
                 }
             )
-    names = ("measure", "seeds", "mean", "margin", "median", "median_low", "median_high")
-    kinds = (pa.string(), pa.int64(), *[pa.float64()] * 5)
-    columns = {
-        name: pa.array([row[name] for row in rows], kind)
-        for name, kind in zip(names, kinds, strict=True)
-    }
-    varied = {
-        name: pa.array(
-            [point[index] for point in points for _ in measures], table.schema.field(name).type
-        )
-        for index, name in enumerate(dimensions)
-    }
-    return pa.table({**varied, **columns})
+    return _table(table, dimensions, _SUMMARY, rows)
+
+
+_SUMMARY = {
+    "measure": "string",
+    "seeds": "int64",
+    **dict.fromkeys(("mean", "margin", "median", "median_low", "median_high"), "float64"),
+}
+_COMPARISONS = {
+    "one": "string",
+    "other": "string",
+    **dict.fromkeys(("difference", "low", "high", "p", "adjusted_p", "effect"), "float64"),
+    "effect_name": "string",
+    "test": "string",
+    "runs_of_one": "int64",
+    "runs_of_other": "int64",
+}
+"""Columns and their types."""
+
+
+def _table(
+    given: pa.Table,
+    dimensions: Sequence[str],
+    columns: Mapping[str, str],
+    rows: list[dict[str, Any]],
+) -> pa.Table:
+    """Return rows as a table, with dimensions of the types that they have in the given one."""
+    import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table)
+
+    types = {name: given.schema.field(name).type for name in dimensions}
+    types |= {name: pa.type_for_alias(type_) for name, type_ in columns.items()}
+    return pa.Table.from_pylist(rows, schema=pa.schema(list(types.items())))
 
 
 def compare_table(
@@ -119,12 +137,16 @@ def compare_table(
     test: Test = "paired-t",
     correction: Correction = "holm",
     confidence: float = CONFIDENCE,
-) -> dict[Point, list[Comparison]]:
+) -> pa.Table:
     """Compare the values of one dimension, ``by``, at each point of the others.
 
-    Returns the comparisons by the values of the other dimensions, in their order: of each pair, or
-    of each value with the ``baseline`` (as text). Values are paired by seed in paired tests. The
-    p-values are adjusted for all comparisons at all points. ``measure`` may lack its unit.
+    Each pair of values is compared, or each value with the ``baseline`` (as text), by seed in
+    paired tests. The p-values are adjusted for all comparisons at all points. ``measure`` may lack
+    its unit.
+
+    The table has a row per comparison: the other dimensions, then what a
+    :class:`skywave.stats.Comparison` has, with ``low`` and ``high`` as the ends of the interval of
+    the ``difference``.
 
     Raises:
         ValueError: As :func:`by_point` and :func:`skywave.stats.compare_all` do.
@@ -144,8 +166,28 @@ def compare_table(
         )
         for others, each in groups.items()
     }
-    together = iter(adjusted([one for each in found.values() for one in each], correction))
-    return {others: [next(together) for _ in each] for others, each in found.items()}
+    together = adjusted([one for each in found.values() for one in each], correction)
+    points = [others for others, each in found.items() for _ in each]
+    left = [name for name in dimensions if name != by]
+    rows = [
+        {
+            **dict(zip(left, others, strict=True)),
+            "one": each.one,
+            "other": each.other,
+            "difference": each.difference.value,
+            "low": each.difference.low,
+            "high": each.difference.high,
+            "p": each.p,
+            "adjusted_p": each.adjusted_p,
+            "effect": each.effect,
+            "effect_name": each.effect_name,
+            "test": each.test,
+            "runs_of_one": each.runs[0],
+            "runs_of_other": each.runs[1],
+        }
+        for others, each in zip(points, together, strict=True)
+    ]
+    return _table(table, left, _COMPARISONS, rows)
 
 
 def seeds_without_effect(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 BATCH = 5
 """Samples per batch: the 5 of MSER-5."""
 LEAST_KEPT = 5
-"""Batches that are never left out: fewer may be close to each other by chance."""
+"""How many batches are kept at least; a choice of ours."""
 
 
 def truncation(samples: ArrayLike) -> int | None:
@@ -20,7 +20,9 @@ def truncation(samples: ArrayLike) -> int | None:
 
     Of the means of batches of five samples, MSER leaves out the first d, where d minimises the
     squared standard error of the rest, sum((Y_i - mean)^2) / (n - d)^2 (White 1997; White, Cobb
-    and Spratt 2000), without the last five batches as candidates (Hoad, Robinson and Davies 2010).
+    and Spratt 2000). At least five batches are kept, since fewer may be close to each other by
+    chance.
+
     None if the minimum is in the second half, which means that the run is too short to tell, or if
     there are fewer than 50 samples. Samples after the last whole batch do not count, and neither
     does a NaN in its batch.
