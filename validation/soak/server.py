@@ -86,6 +86,8 @@ class Server:
                 self._crew.start(_be_deaf(connection))
             else:
                 self._crew.start(_attend(connection, kind, Manner.draw(self._rng)))
+            # Not until the next one: it may be over, and have data that nobody reads.
+            del connection
 
 
 async def _be_deaf(connection: aio.Connection) -> None:
