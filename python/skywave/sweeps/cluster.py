@@ -149,14 +149,20 @@ class _Tasks:
 
     def _outcomes(self, future: Future, batch: tuple[Job, ...]) -> list[Any]:
         """Return the outcomes of a task; none if it has to be done again."""
-        from distributed import KilledWorker  # noqa: PLC0415
+        from distributed import CancelledError, KilledWorker  # noqa: PLC0415
 
-        if future.status == "finished":
+        try:
+            # Of a finished task too, this may fail: its worker may have died with the outcomes.
             return list(future.result())
-        if future.status in {"cancelled", "lost"}:
-            raise ClusterError("the Dask scheduler is gone: start it, and run the sweep again")
-        error = future.exception()
-        if not isinstance(error, KilledWorker):
+        except CancelledError as error:
+            raise ClusterError(
+                "the Dask scheduler is gone: start it, and run the sweep again"
+            ) from error
+        except KilledWorker as error:
+            reason = str(error)
+        except ClusterError:
+            raise
+        except Exception as error:
             raise ClusterError(f"a worker cannot do a run: {error}") from error
         self._size = 1
         if len(batch) > 1:
@@ -164,7 +170,7 @@ class _Tasks:
             return []
         # Dask has tried it several times (`distributed.scheduler.allowed-failures`).
         [job] = batch
-        return [Failure(job.run, "every worker that did this run has died", str(error))]
+        return [Failure(job.run, "every worker that did this run has died", reason)]
 
     def _adapt(self, outcomes: list[Any]) -> None:
         """Adapt the size of tasks to how long runs take."""
