@@ -31,12 +31,19 @@ class FlowSummary(TypedDict):
     """Data packets received, without duplicates."""
     delivered_bytes: int
     """Bytes of application data delivered, by TCP in order."""
+    active_s: float
+    """From the flow's start until its application ended and its last data packet arrived, or until
+    the end of the run. A flow that then still has data to send, or over TCP to be acknowledged, is
+    active until the end of the run. 0 if it never started."""
     goodput_bps: float
-    """Delivered bits divided by the duration of the whole run, not of the flow."""
+    """Delivered bits divided by ``active_s``; 0 if that is 0."""
     drops: int
     """Packets lost on links, in both directions."""
     retransmissions: int
     timeouts: int
+    receive_window_limited_s: float
+    """How long new data waited only because it did not fit TCP's receive window, until the sender's
+    last event and without recoveries with SACK. 0 for other transports."""
 
 
 class LinkSummary(TypedDict):

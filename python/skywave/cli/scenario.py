@@ -13,15 +13,22 @@ from rich.table import Table
 
 from skywave import _core, simulate
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
-from skywave.scenario import Scenario
+from skywave.scenario import Scenario, Tcp
 from skywave.scenario.experiment import inspect_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from skywave.results import Results, Summary
 
 PHYSICS_VIOLATED = 1
 MOST_ROUTES = 100
 """The most routes that are printed in text form."""
+
+LEAST_LIMITED = 0.1
+"""Share of a flow's time from which on a warning says that its receive window limited it."""
+MOST_LIMITED = 10
+"""The most flows that have a warning of their own."""
 
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="Scenario file, TOML or JSON (see examples/).")
@@ -73,6 +80,7 @@ def run(
             qlogs={} if qlog is None else _qlogs(qlog, experiment),
             verify_physics=verify_physics,
         )
+    warn(_limited_by_windows(results.summary, experiment))
     if out_dir is not None:
         results.write(out_dir)
     if as_json:
@@ -143,6 +151,23 @@ def schema() -> None:
     print_json(json.loads(_core.scenario_schema()))
 
 
+def _limited_by_windows(summary: Summary, experiment: Scenario) -> Iterator[str]:
+    """Yield a warning for flows that their receive window limited, and not the network."""
+    limited = []
+    for flow, described in zip(summary["flows"], experiment.flows, strict=True):
+        share = flow["receive_window_limited_s"] / max(flow["active_s"], 1e-9)
+        if share >= LEAST_LIMITED and isinstance(described.transport, Tcp):
+            limited.append((flow["name"], share, described.transport.receive_window))
+    for name, share, window in limited[:MOST_LIMITED]:
+        field = "max_receive_window" if window is None else "receive_window"
+        yield (
+            f'flow "{name}" was limited by its receive window for {100 * share:.0f} % of its time: '
+            f"raise transport.tcp.{field}"
+        )
+    if (more := len(limited) - MOST_LIMITED) > 0:
+        yield f"{more:,} more flows were limited by their receive windows"
+
+
 def _print_summary(results: Results, out_dir: Path | None) -> None:
     console = out()
     summary = results.summary
@@ -162,12 +187,21 @@ def _flow_table(summary: Summary) -> Table:
     table = Table(title="Flows (counts are packets)", title_justify="left")
     table.add_column("flow")
     table.add_column("transport")
-    for column in ("goodput (Mbps)", "sent", "delivered", "dropped", "resent", "timeouts (events)"):
+    for column in (
+        "active (s)",
+        "goodput (Mbps)",
+        "sent",
+        "delivered",
+        "dropped",
+        "resent",
+        "timeouts (events)",
+    ):
         table.add_column(column, justify="right")
     for flow in summary["flows"]:
         table.add_row(
             escape(flow["name"]),
             flow["transport"],
+            f"{flow['active_s']:.2f}",
             f"{flow['goodput_bps'] / 1e6:.3f}",
             f"{flow['packets_sent']:,}",
             f"{flow['delivered_packets']:,}",

@@ -24,14 +24,16 @@ const SPARE_SEGMENTS: u32 = 16;
 pub enum ReceiveWindow {
     /// Always this many bytes.
     Fixed(u32),
-    /// At first 65,535 bytes, then at least twice what a round trip delivers: dynamic right-sizing
-    /// (Fisk and Feng 2001), with the formula of Linux's `tcp_rcv_space_adjust`. It never shrinks.
+    /// At first at most 65,535 bytes, then at least twice what a round trip delivers: dynamic
+    /// right-sizing (Fisk and Feng 2001), with the formula of Linux's `tcp_rcv_space_adjust`. It
+    /// never shrinks.
     ///
     /// The receiver times the handshake, and then how long it takes to receive a whole window, as
     /// Fisk and Feng do without timestamps. That is a round trip if the window limits the sender,
     /// and longer otherwise. Linux takes the shortest such time; this takes the latest, so that the
-    /// window also follows a round-trip time that grows with a queue. A sender is therefore limited
-    /// by `max` or by its own cwnd, but a long connection may have a larger window than it needs.
+    /// window also follows a round-trip time that grows with a queue. So hardly anything but `max`
+    /// and its own cwnd limits a sender, but a long connection may have a larger window than it
+    /// needs.
     Autotuned {
         /// The largest window, in bytes.
         max: u32,
