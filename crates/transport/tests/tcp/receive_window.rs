@@ -77,7 +77,7 @@ fn transfer(bytes: u64, rate: &str, window: ReceiveWindow, initial_cwnd: f64) ->
 }
 
 /// The flight of slow start doubles in each round trip. A window of twice what the last one
-/// delivered would only just do; in all, less than half a round trip may be lost.
+/// delivered would only just do; this must not cost any time.
 #[test]
 fn an_autotuned_window_does_not_slow_slow_start_down() {
     for initial_cwnd in [2.0, 10.0] {
@@ -85,8 +85,8 @@ fn an_autotuned_window_does_not_slow_slow_start_down() {
         let ideal = transfer(ReceiveWindow::Fixed(1 << 30));
         let autotuned = transfer(ReceiveWindow::Autotuned { max: 1 << 30 });
         assert!(ideal.flight > 5_000_000, "{}", ideal.flight);
-        let lost = autotuned.taken.saturating_sub(ideal.taken);
-        assert!(lost < Duration::from_millis(300), "{lost}");
+        assert_eq!(autotuned.flight, ideal.flight);
+        assert_eq!(autotuned.taken, ideal.taken);
     }
 }
 
