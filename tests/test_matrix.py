@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from conftest import assert_bad_input, assert_figures_are_whole, run_cli
-from skywave import Scenario, VcpRouter, Weighted, run
+from skywave import Scenario, Tcp, VcpRouter, Weighted, run
 from skywave.matrix import SEEDS, plan
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, VOICE, convergence_s, values
@@ -52,6 +52,15 @@ def test_every_cell_is_a_good_scenario(control: str, network: str) -> None:
         elif one.kind == "alone":
             assert isinstance(queue, VcpRouter)
             assert queue.chain == chain
+
+
+def test_no_default_decides_what_limits_a_tcp() -> None:
+    """Stored and published values must not change with the default of a window or a recovery."""
+    tcps = [one.transport for one in CONTROLS.values() if isinstance(one.transport, Tcp)]
+    assert len(tcps) >= 7
+    for tcp in tcps:
+        assert tcp.receive_window is not None
+        assert tcp.control != "cubic" or tcp.recovery is not None
 
 
 def test_networks_are_those_of_the_papers() -> None:

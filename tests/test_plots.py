@@ -108,7 +108,7 @@ def test_flows_links_measures_and_times_can_be_chosen(results: Results) -> None:
         from_s=5,
         to_s=10,
     )
-    assert labels(figure) == ["SRTT (ms)", "throughput (Mbps)"]
+    assert labels(figure) == ["SRTT (ms)", "throughput (kbps)"]
     assert list(lines(figure.axes[0])) == ["tcp"]
     # In the order of the table.
     assert legend(figure.axes[1]) == list(lines(figure.axes[1])) == ["r2->r1", "s1->r1"]

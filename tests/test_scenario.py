@@ -258,7 +258,12 @@ def test_check_prints_the_defaults_too() -> None:
     document = json.loads(done.stdout)
     tcp = document["scenario"]["flows"][0]["transport"]["tcp"]
     # Of the type, of the profile and of the control.
-    assert (tcp["receive_window"], tcp["initial_rto"], tcp["recovery"]) == (1000, "1 s", "newreno")
+    assert tcp["max_receive_window"] == "33554.432 kB"
+    assert (tcp["limited_transmit"], tcp["initial_rto"], tcp["recovery"]) == (
+        True,
+        "1 s",
+        "newreno",
+    )
     assert document["routes"]["file"][0] == ["s1", "r1", "r2", "d1"]
     assert document["warnings"] == []
     shown = run_cli("check", example)

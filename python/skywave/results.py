@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from skywave import _core
     from skywave.plots.runs import RunKind
 
+MOST_NAMED = 10
+"""The most flows that have a warning of their own."""
+
 
 class FlowSummary(TypedDict):
     """Totals of one flow."""
@@ -35,12 +38,19 @@ class FlowSummary(TypedDict):
     """Data packets received, without duplicates."""
     delivered_bytes: int
     """Bytes of application data delivered, by TCP in order."""
+    active_s: float
+    """From the flow's start until its application ended and its last data packet arrived, or until
+    the end of the run. A flow that then still has data to send, or over TCP to be acknowledged, is
+    active until the end of the run. 0 if it never started."""
     goodput_bps: float
-    """Delivered bits divided by the duration of the whole run, not of the flow."""
+    """Delivered bits divided by ``active_s``; 0 if that is 0."""
     drops: int
     """Packets lost on links, in both directions."""
     retransmissions: int
     timeouts: int
+    receive_window_limited_s: float
+    """How long new data waited only because it did not fit TCP's receive window, until the sender's
+    last event and without recoveries with SACK. 0 for other transports."""
 
 
 class LinkSummary(TypedDict):
@@ -217,12 +227,16 @@ class Results:
             warm_ups_in_means,
         )
 
-        found = [limited_by_receive_window(flow) for flow in self.summary["flows"]]
+        limited = [limited_by_receive_window(flow) for flow in self.summary["flows"]]
+        found = [sentence for sentence in limited if sentence is not None]
+        if len(found) > MOST_NAMED:
+            more = len(found) - MOST_NAMED
+            found[MOST_NAMED:] = [f"{more:,} more flows were limited by their receive windows"]
         samples = by_name(self.flows, "flow", "goodput_bps") if "flows" in self.tables else {}
         warm_ups = {flow: warm_up_in_mean(one.times_s, one.values) for flow, one in samples.items()}
         known = {flow: warm_up for flow, warm_up in warm_ups.items() if warm_up is not None}
-        found.append(warm_ups_in_means("goodput", known))
-        return [sentence for sentence in found if sentence is not None]
+        warm_up = warm_ups_in_means("goodput", known)
+        return found if warm_up is None else [*found, warm_up]
 
     def plot(
         self,

@@ -27,8 +27,8 @@ pub struct TcpSpec {
     pub parameters: Named,
     /// Whether to use ECN (RFC 3168). Controls that use the ECN bits in their own way ignore this.
     pub ecn: bool,
-    /// How lost segments are detected and retransmitted. Absent: the recovery that belongs to the
-    /// control; `newreno` for most.
+    /// How lost segments are detected and retransmitted. Absent: `sack` for `cubic`, `vegas` for
+    /// `vegas`, and `newreno` for most other controls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<TcpRecovery>,
     /// The data bytes of a full segment (SMSS).
@@ -42,9 +42,17 @@ pub struct TcpSpec {
     #[schemars(extend("x-unit" = "segments"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
-    /// The receiver's window, at most 1 GiB (RFC 7323 section 2.3).
+    /// A fixed receive window, at most 1 GiB (RFC 7323 section 2.3). Absent: autotuned for profile
+    /// `rfc`, by dynamic right-sizing (Fisk and Feng 2001) as in Linux: at first 64 KiB, then at
+    /// least twice what a round trip delivers, and never less than before; 1000 for `ns2`, whose
+    /// windows are fixed.
     #[schemars(extend("x-unit" = "segments"))]
-    pub receive_window: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_window: Option<u32>,
+    /// The largest autotuned receive window, at most 1 GiB. Absent: 32 MiB, as Linux's
+    /// `tcp_rmem[2]` since version 6.16.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_receive_window: Option<Bytes>,
     /// How long the receiver delays the acknowledgement of a single segment to wait for a second
     /// one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every segment is acknowledged at
     /// once.
@@ -101,7 +109,8 @@ impl Default for TcpSpec {
             segment: Bytes::new(1000),
             initial_cwnd: None,
             initial_ssthresh: None,
-            receive_window: 1000,
+            receive_window: None,
+            max_receive_window: None,
             delayed_ack: None,
             limited_transmit: true,
             send_jitter: Duration::ZERO,
@@ -151,19 +160,33 @@ impl TcpSpec {
         check_datagram(self.segment.get(), &format!("{field}.segment"))?;
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
         check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
-        // RFC 7323 section 2.3: a window of at most 2^30 bytes.
-        let window = u64::from(self.receive_window) * self.segment.get();
-        check(
-            (1..=1 << 30).contains(&window),
-            &format!("{field}.receive_window"),
-            || {
-                format!(
-                    "{} segments are {window} B: give a window from 1 B to 1 GiB",
-                    self.receive_window
-                )
-            },
-        )?;
+        self.check_windows(field)?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))
+    }
+
+    fn check_windows(&self, field: &str) -> Result<(), ScenarioError> {
+        // RFC 7323 section 2.3: a window of at most 2^30 bytes.
+        let permitted = 1..=1 << 30;
+        if let Some(segments) = self.receive_window {
+            let window = u64::from(segments) * self.segment.get();
+            let field = format!("{field}.receive_window");
+            check(permitted.contains(&window), &field, || {
+                format!("{segments} segments are {window} B: give a window from 1 B to 1 GiB")
+            })?;
+        }
+        let Some(max) = self.max_receive_window else {
+            return Ok(());
+        };
+        let field = format!("{field}.max_receive_window");
+        check(permitted.contains(&max.get()), &field, || {
+            format!("{max}: give a window from 1 B to 1 GiB")
+        })?;
+        let autotunes = self.receive_window.is_none() && self.profile == Profile::Rfc;
+        check(autotunes, &field, || {
+            "the window is fixed: give either receive_window, or max_receive_window with profile \
+             rfc"
+            .to_owned()
+        })
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Application {
     /// When it acts next.
     next: Option<Instant>,
     stop: Option<Instant>,
+    /// When it handed over its last data, or was stopped.
+    ended: Option<Instant>,
     source: Box<dyn Source>,
     connections: Option<Box<Connections>>,
 }
@@ -56,6 +58,7 @@ impl Application {
         Self {
             next: Some(stop.map_or(begins, |stop| begins.min(stop))),
             stop,
+            ended: None,
             source,
             connections,
         }
@@ -64,6 +67,11 @@ impl Application {
     /// Returns when it acts next.
     pub(crate) const fn next(&self) -> Option<Instant> {
         self.next
+    }
+
+    /// Returns when it handed over its last data, or was stopped; `None` if it still sends.
+    pub(crate) const fn ended(&self) -> Option<Instant> {
+        self.ended
     }
 
     /// Returns what it has done.
@@ -101,11 +109,13 @@ impl Application {
     pub(crate) fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) {
         if self.stop.is_some_and(|stop| now >= stop) {
             self.next = None;
+            self.ended.get_or_insert(now);
             self.source.stop();
             transport.close(now);
             return;
         }
         let next = self.source.act(now, transport);
+        self.note_end(now);
         self.next = match (next, self.stop) {
             (Some(next), Some(stop)) => Some(next.min(stop)),
             (next, stop) => next.or(stop),
@@ -114,6 +124,14 @@ impl Application {
 
     /// Lets the source hand over more datagrams, and returns how many the transport accepted.
     pub(crate) fn refill(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> usize {
-        self.source.refill(now, transport)
+        let accepted = self.source.refill(now, transport);
+        self.note_end(now);
+        accepted
+    }
+
+    fn note_end(&mut self, now: Instant) {
+        if self.source.is_done() {
+            self.ended.get_or_insert(now);
+        }
     }
 }

@@ -119,7 +119,7 @@ impl Bench {
                     transport: TransportSpec::Tcp(TcpSpec {
                         profile: Profile::Ns2,
                         segment: SEGMENT,
-                        receive_window: 1000,
+                        receive_window: Some(1000),
                         ..TcpSpec::default()
                     }),
                     source: source.clone(),

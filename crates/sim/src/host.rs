@@ -31,6 +31,12 @@ pub struct HostStats {
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// How long data waited only because it did not fit TCP's receive window, until the sender's
+    /// last event.
+    pub receive_window_limited: Duration,
+    /// Whether everything that the application handed over has been sent and, over TCP,
+    /// acknowledged.
+    pub is_idle: bool,
     /// Data packets received, excluding duplicates.
     pub delivered_packets: u64,
     /// Bytes of application data delivered (in order, for TCP).
@@ -65,12 +71,13 @@ struct Current {
 
 impl HostStats {
     /// Returns these values with the counts of earlier connections added.
-    pub(crate) const fn counts_after(self, past: &Self) -> Self {
+    pub(crate) fn counts_after(self, past: &Self) -> Self {
         Self {
             packets_sent: self.packets_sent + past.packets_sent,
             bytes_sent: self.bytes_sent + past.bytes_sent,
             retransmissions: self.retransmissions + past.retransmissions,
             timeouts: self.timeouts + past.timeouts,
+            receive_window_limited: self.receive_window_limited + past.receive_window_limited,
             delivered_packets: self.delivered_packets + past.delivered_packets,
             delivered_bytes: self.delivered_bytes + past.delivered_bytes,
             ..self
@@ -94,6 +101,8 @@ impl Host {
                     bytes_sent: stats.bytes_sent,
                     retransmissions: stats.segments_retransmitted,
                     timeouts: u64::from(stats.timeouts),
+                    receive_window_limited: stats.receive_window_limited,
+                    is_idle: sender.get().is_idle(),
                     cwnd: stats.cwnd,
                     ssthresh: stats.ssthresh,
                     pipe: stats.flight.div_ceil(sender.get().segment_size()) as u32,
@@ -118,6 +127,8 @@ impl Host {
                     bytes_sent: stats.counters.bytes_sent,
                     retransmissions: 0,
                     timeouts: stats.timeouts,
+                    receive_window_limited: Duration::ZERO,
+                    is_idle: stats.queued == 0,
                     delivered_packets: stats.counters.data_packets_received,
                     delivered_bytes: stats.counters.bytes_received,
                     cwnd: window.cwnd,
@@ -132,6 +143,7 @@ impl Host {
                 HostStats {
                     packets_sent: counters.datagrams_sent,
                     bytes_sent: counters.bytes_sent,
+                    is_idle: true,
                     delivered_packets: counters.datagrams_received,
                     delivered_bytes: counters.bytes_received,
                     ..HostStats::default()
@@ -234,7 +246,10 @@ impl Successive {
     pub(crate) fn stats(&self) -> HostStats {
         match &self.current {
             Some(connection) => connection.host.stats().counts_after(&self.past),
-            None => self.past,
+            None => HostStats {
+                is_idle: true,
+                ..self.past
+            },
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use arrow_array::RecordBatch;
 use serde::Serialize;
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 
 use crate::build::Build;
+use crate::connect::start_of;
 use crate::error::RunError;
 use crate::host::HostStats;
 use crate::ids::FlowId;
@@ -63,7 +64,12 @@ pub struct FlowSummary {
     pub delivered_packets: u64,
     /// Application bytes delivered (in order, for TCP).
     pub delivered_bytes: u64,
-    /// Delivered bytes divided by the run's duration, from time zero.
+    /// For how long the flow was active: from its start, jitter included, until its application had
+    /// ended and its last data packet had arrived, or until the end of the run. The application
+    /// ends at `stop`, or when it has handed over the last of its data. A flow that still has data
+    /// to send then, or over TCP to be acknowledged, stays active. Zero if it never started.
+    pub active_s: f64,
+    /// Delivered bits divided by `active_s`; zero if that is zero.
     pub goodput_bps: f64,
     /// Packets lost on links, in both directions.
     pub drops: u64,
@@ -71,6 +77,10 @@ pub struct FlowSummary {
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// How long new data waited only because it did not fit TCP's receive window, as Linux's
+    /// `tcpi_rwnd_limited`. Counted until the sender's last event, and not during recoveries with
+    /// SACK. Zero for other transports.
+    pub receive_window_limited_s: f64,
 }
 
 /// The totals of a directed link.
@@ -145,7 +155,7 @@ impl Reporter {
     fn summary<O>(&self, scenario: &Scenario, ended: &Ended<Totals<O>>) -> Summary {
         let seconds = scenario.duration.as_secs_f64();
         let (stats, totals) = (&ended.stats, &ended.observer);
-        let flows = scenario.flows.iter().zip(&totals.flow_drops);
+        let end = Instant::ZERO + scenario.duration;
         let links = self.links.iter().zip(&self.rates);
         let totals_of_links = totals.links.iter().zip(&totals.queue_max);
         Summary {
@@ -153,11 +163,16 @@ impl Reporter {
             seed: scenario.seed,
             duration_s: seconds,
             events: ended.events,
-            flows: flows
-                .zip((0..).map(FlowId::new))
-                .map(|((flow, &drops), id)| {
+            flows: (scenario.flows.iter().zip((0..).map(FlowId::new)))
+                .map(|(flow, id)| {
+                    let index = id.index();
                     let ends = [id.sender(), id.receiver()].map(|end| &stats[end.index()]);
-                    FlowSummary::new(flow, ends, drops, seconds)
+                    let active_until = match ended.application_ends[index] {
+                        Some(at) if ends[0].is_idle => at.max(totals.last_data[index]),
+                        _ => end,
+                    };
+                    let active = active_until.saturating_since(start_of(flow, scenario.seed));
+                    FlowSummary::new(flow, ends, totals.flow_drops[index], active)
                 })
                 .collect(),
             links: links
@@ -171,7 +186,13 @@ impl Reporter {
 }
 
 impl FlowSummary {
-    fn new(flow: &FlowSpec, [sender, receiver]: [&HostStats; 2], drops: u64, seconds: f64) -> Self {
+    fn new(
+        flow: &FlowSpec,
+        [sender, receiver]: [&HostStats; 2],
+        drops: u64,
+        active: Duration,
+    ) -> Self {
+        let delivered_bits = receiver.delivered_bytes as f64 * 8.0;
         Self {
             name: flow.name.clone(),
             transport: match flow.transport {
@@ -183,10 +204,16 @@ impl FlowSummary {
             bytes_sent: sender.bytes_sent,
             delivered_packets: receiver.delivered_packets,
             delivered_bytes: receiver.delivered_bytes,
-            goodput_bps: receiver.delivered_bytes as f64 * 8.0 / seconds,
+            active_s: active.as_secs_f64(),
+            goodput_bps: if active.is_zero() {
+                0.0
+            } else {
+                delivered_bits / active.as_secs_f64()
+            },
             drops,
             retransmissions: sender.retransmissions,
             timeouts: sender.timeouts,
+            receive_window_limited_s: sender.receive_window_limited.as_secs_f64(),
         }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Ended<O> {
     pub(crate) events: u64,
     /// The counters of every host, in the order of their numbers.
     pub(crate) stats: Vec<HostStats>,
+    /// When the application of every flow ended; `None` if it did not.
+    pub(crate) application_ends: Vec<Option<Instant>>,
     /// The journal of every flow.
     pub(crate) journals: Vec<Journal>,
     pub(crate) fingerprint: u64,
@@ -54,16 +56,18 @@ pub(crate) fn simulate<O: Observer>(
         }
         Err(Stop::Wire(mismatch)) => return Err(mismatch.into()),
     }
-    let applications = simulator.applications().iter();
-    let (events, stats, journals) = (
+    let applications = || simulator.applications().iter();
+    let (events, stats, application_ends, journals) = (
         simulator.events(),
         simulator.hosts().iter().map(Host::stats).collect(),
-        applications.map(Application::journal).collect(),
+        applications().map(Application::ended).collect(),
+        applications().map(Application::journal).collect(),
     );
     let (observer, fingerprint) = simulator.into_observer();
     Ok(Ended {
         events,
         stats,
+        application_ends,
         journals,
         fingerprint: fingerprint.value(),
         observer,

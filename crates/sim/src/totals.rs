@@ -13,6 +13,8 @@ pub(crate) struct Totals<O> {
     pub(crate) queue_max: Vec<u64>,
     /// The packets of each flow lost on links, in both directions.
     pub(crate) flow_drops: Vec<u64>,
+    /// When the last data packet of each flow arrived at its receiver.
+    pub(crate) last_data: Vec<Instant>,
     pub(crate) observer: O,
 }
 
@@ -23,6 +25,7 @@ impl<O> Totals<O> {
             links: vec![PacketCount::default(); links],
             queue_max: vec![0; links],
             flow_drops: vec![0; flows],
+            last_data: vec![Instant::ZERO; flows],
             observer,
         }
     }
@@ -36,6 +39,9 @@ impl<O: Observer> Observer for Totals<O> {
         }
         if let Event::Drop { .. } = event {
             self.flow_drops[packet.flow().index()] += 1;
+        }
+        if event == Event::Receive && packet.is_forward() && packet.data() > 0 {
+            self.last_data[packet.flow().index()] = now;
         }
         self.observer.packet(now, event, packet);
     }

@@ -109,6 +109,10 @@ impl Source for File {
         fill(transport, self.datagram, &mut self.remaining)
     }
 
+    fn is_done(&self) -> bool {
+        !self.is_unlimited && self.remaining == 0
+    }
+
     fn stop(&mut self) {
         self.is_open = false;
     }

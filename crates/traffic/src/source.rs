@@ -24,6 +24,12 @@ pub trait Source: fmt::Debug + Send {
         0
     }
 
+    /// Returns whether it has handed over everything it will ever send. Its flow counts as active
+    /// until the last of that has arrived.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// Stops for good. The transport is closed, and [`Source::act`] is not called again.
     fn stop(&mut self) {}
 

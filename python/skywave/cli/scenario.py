@@ -229,12 +229,21 @@ def _flow_table(summary: Summary) -> Table:
     table = Table(title="Flows (counts are packets)", title_justify="left")
     table.add_column("flow")
     table.add_column("transport")
-    for column in ("goodput (Mbps)", "sent", "delivered", "dropped", "resent", "timeouts (events)"):
+    for column in (
+        "active (s)",
+        "goodput (Mbps)",
+        "sent",
+        "delivered",
+        "dropped",
+        "resent",
+        "timeouts (events)",
+    ):
         table.add_column(column, justify="right")
     for flow in summary["flows"]:
         table.add_row(
             escape(flow["name"]),
             flow["transport"],
+            f"{flow['active_s']:.2f}",
             f"{flow['goodput_bps'] / 1e6:.3f}",
             f"{flow['packets_sent']:,}",
             f"{flow['delivered_packets']:,}",

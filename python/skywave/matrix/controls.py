@@ -18,6 +18,8 @@ _SCHEMES = {1: "VCP", 2: "DPCP", 3: "TPCP"}
 _CCID_OF_VCP = 248
 _NS2_SSTHRESH = 20
 """ns-2's initial ssthresh, in packets."""
+_TCP_WINDOW = 1000
+"""A receive window that limits no flow of these networks, in segments."""
 
 
 def _dccp(ccid: int, note: str, initial_ssthresh: int | None = None) -> Control:
@@ -27,7 +29,8 @@ def _dccp(ccid: int, note: str, initial_ssthresh: int | None = None) -> Control:
 
 
 def _tcp(key: str, label: str, note: str, **given: str) -> Control:
-    return Control(key, label, Tcp(**given), note)  # type: ignore[arg-type]
+    tcp = Tcp(receive_window=_TCP_WINDOW, **given)  # type: ignore[arg-type]
+    return Control(key, label, tcp, note)
 
 
 def _over_dccp(chain: int) -> Control:
@@ -46,7 +49,7 @@ def _over_tcp(chain: int) -> Control:
     return Control(
         f"tcp-{name.lower()}",
         f"TCP/{name}",
-        Tcp(control="vcp", vcp=Vcp(chain=chain)),
+        Tcp(control="vcp", vcp=Vcp(chain=chain), receive_window=_TCP_WINDOW),
         f"{name} in TCP's headers, with {name} routers",
         chain,
     )

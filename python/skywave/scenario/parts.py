@@ -470,8 +470,8 @@ class Tcp(Part):
     this.
     """
     recovery: TcpRecovery | None = None
-    """How lost segments are detected and retransmitted. Absent: the recovery that belongs to the
-    control; `newreno` for most.
+    """How lost segments are detected and retransmitted. Absent: `sack` for `cubic`, `vegas` for
+    `vegas`, and `newreno` for most other controls.
     """
     segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
     """The data bytes of a full segment (SMSS)."""
@@ -483,8 +483,16 @@ class Tcp(Part):
     """The initial ssthresh. Absent: unbounded for profile `rfc`; `receive_window` for `ns2`. In
     segments.
     """
-    receive_window: int = 1000
-    """The receiver's window, at most 1 GiB (RFC 7323 section 2.3). In segments."""
+    receive_window: int | None = None
+    """A fixed receive window, at most 1 GiB (RFC 7323 section 2.3). Absent: autotuned for
+    profile `rfc`, by dynamic right-sizing (Fisk and Feng 2001) as in Linux: at first 64 KiB,
+    then at least twice what a round trip delivers, and never less than before; 1000 for
+    `ns2`, whose windows are fixed. In segments.
+    """
+    max_receive_window: Bytes | None = field(default=None, converter=converters.optional(Bytes))
+    """The largest autotuned receive window, at most 1 GiB. Absent: 32 MiB, as Linux's
+    `tcp_rmem[2]` since version 6.16.
+    """
     delayed_ack: Duration | None = field(default=None, converter=converters.optional(Duration))
     """How long the receiver delays the acknowledgement of a single segment to wait for a second
     one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every segment is acknowledged at

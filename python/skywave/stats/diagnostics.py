@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-SHARE_LIMITED = 0.05
+SHARE_LIMITED = 0.1
 """The share of its time from which on a flow counts as limited by its receive window."""
 SHIFT = 0.01
 """The share of a mean by which a warm-up must move it to be mentioned."""
@@ -44,8 +44,8 @@ def limited_by_receive_window(flow: Mapping[str, object]) -> str | None:
     """Say so if the receive window of a flow, and not its congestion control, set its rate.
 
     ``flow`` is the summary of a flow. If it has ``receive_window_limited_s`` and ``active_s``, the
-    seconds in which the window kept data back and those in which the flow had data, at least 5 % of
-    the latter count. None if it has not.
+    seconds in which the window kept data back and those in which the flow had data, at least 10 %
+    of the latter count. None if it has not.
     """
     limited_s, active_s = flow.get("receive_window_limited_s"), flow.get("active_s")
     if not isinstance(limited_s, int | float) or not isinstance(active_s, int | float):
@@ -55,8 +55,8 @@ def limited_by_receive_window(flow: Mapping[str, object]) -> str | None:
     return (
         f"{flow.get('name', 'a flow')} was limited by its receive window for "
         f"{number(limited_s, 3)} of {number(active_s, 3)} s "
-        f"({number(100 * limited_s / active_s, 2)} %): to measure its congestion control, set a "
-        "larger receive_window"
+        f"({number(100 * limited_s / active_s, 2)} %): raise receive_window, or max_receive_window "
+        "if it autotunes"
     )
 
 

@@ -10,6 +10,7 @@ from attrs import define
 
 from skywave.printing import number
 from skywave.stats import Target, unchanged_by_seeds
+from skywave.stats.diagnostics import MOST_NAMED, SHARE_LIMITED
 from skywave.stats.tables import describe
 from skywave.sweeps.measures import key_of
 
@@ -30,18 +31,20 @@ class Doubts:
         self._targeted: dict[tuple[object, ...], list[float]] = defaultdict(list)
         self._points: dict[tuple[object, ...], Runs] = {}
         self._warm_ups: list[tuple[float, str]] = []
+        self._shares_limited: list[tuple[float, str]] = []
 
     def add(self, point: Sequence[object], outcome: Outcome) -> None:
         """Take a run of a point into account."""
         self._points.setdefault(tuple(point), Runs(_comparable(outcome.values))).add(outcome.values)
         self._warm_ups += _of(outcome.values, "warm_up_s")
+        self._shares_limited += _of(outcome.values, "receive_window_limited")
         if self._target is not None:
             value = outcome.values.get(key_of(self._target.measure), float("nan"))
             self._targeted[tuple(point)].append(value)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each doubt."""
-        return [*self._unchanged(), *self._warm_up(), *self._imprecise()]
+        return [*self._unchanged(), *self._limited(), *self._warm_up(), *self._imprecise()]
 
     def _unchanged(self) -> list[str]:
         found = [runs.unchanged() for runs in self._points.values()]
@@ -50,6 +53,14 @@ class Doubts:
             return []
         everywhere = len(said) == len(found)
         return [said[0] if everywhere else f"at {len(said)} of {len(found)} points, {said[0]}"]
+
+    def _limited(self) -> list[str]:
+        limited = {name for share, name in self._shares_limited if share >= SHARE_LIMITED}
+        if not limited:
+            return []
+        said = f"{_named(limited)} was limited by its receive window"
+        share = f"for {100 * SHARE_LIMITED:g} % of its time or more, in some runs"
+        return [f"{said} {share}: raise receive_window, or max_receive_window if it autotunes"]
 
     def _imprecise(self) -> list[str]:
         if self._target is None:
@@ -68,8 +79,7 @@ class Doubts:
     def _warm_up(self) -> list[str]:
         if not self._warm_ups:
             return []
-        flows = sorted({flow for _, flow in self._warm_ups})
-        named = ", ".join(flows[:3]) + (f" and {len(flows) - 3} more" if len(flows) > 3 else "")
+        named = _named({flow for _, flow in self._warm_ups})
         end_s = number(max(end_s for end_s, _ in self._warm_ups), 3)
         said = f"the warm-up is inside the mean goodput of {named}"
         return [f"{said}: leave it out by a warm-up of {end_s} s"]
@@ -96,6 +106,13 @@ class Runs:
 
 def _comparable(values: Values) -> list[float]:
     return [value for (name, _), value in values.items() if name != "warm_up_s"]
+
+
+def _named(flows: set[str]) -> str:
+    first = sorted(flows)[:MOST_NAMED]
+    return ", ".join(first) + (
+        f" and {len(flows) - len(first)} more" if len(flows) > len(first) else ""
+    )
 
 
 def _of(values: Values, measure: str) -> list[tuple[float, str]]:

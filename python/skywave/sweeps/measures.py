@@ -51,7 +51,8 @@ MEASURES = {
         Measure(
             "goodput_bps",
             "flow",
-            "Application data delivered, as a rate over the flow's active time",
+            "Application data delivered, as a rate over the flow's active time; with a warm-up, "
+            "over what is left of it at the end of the run",
             "the sum over all flows",
         ),
         Measure("jain", "run", "Jain's index of the flows' goodput: 1 if all are equal", "itself"),
@@ -80,6 +81,13 @@ MEASURES = {
             "the sum over all flows",
         ),
         Measure("timeouts", "flow", "Timeouts, in the whole run", "the sum over all flows"),
+        Measure(
+            "receive_window_limited",
+            "flow",
+            "The fraction of the flow's active time in which only its receive window kept data "
+            "back, in the whole run",
+            "the largest of all flows",
+        ),
         Measure(
             "played",
             "flow",
@@ -226,6 +234,9 @@ def _of_flows(results: Results, warm_up_s: float) -> Values:
         values["retransmissions_packets", of] = flow["retransmissions"]
         values["timeouts", of] = flow["timeouts"]
         values["loss", of] = _ratio(flow["drops"], flow["packets_sent"])
+        values["receive_window_limited", of] = _ratio(
+            flow["receive_window_limited_s"], flow["active_s"]
+        )
     sampled = Samples.of(results, "flows", warm_up_s)
     if sampled:
         _of_samples(values, sampled, flows, summary["duration_s"], warm_up_s)
@@ -237,6 +248,8 @@ def _of_flows(results: Results, warm_up_s: float) -> Values:
     )
     for name in ("retransmissions_packets", "timeouts"):
         values[name, ""] = float(sum(values[name, flow["name"]] for flow in flows))
+    limited = [values["receive_window_limited", flow["name"]] for flow in flows]
+    values["receive_window_limited", ""] = _largest(np.array(limited))
     _of_calls(values, results, warm_up_s)
     _of_transfers(values, results, warm_up_s)
     return values
@@ -256,7 +269,8 @@ def _of_samples(
         own = rows.get(of, NONE)
         if warm_up_s > 0:
             delivered = float(sampled["delivered_bytes"][own].sum())
-            values["goodput_bps", of] = _ratio(8 * delivered, duration_s - warm_up_s)
+            active_s = min(flow["active_s"], duration_s - warm_up_s)
+            values["goodput_bps", of] = _ratio(8 * delivered, active_s)
         values["delay_mean_s", of] = _weighted(sampled["delay_mean_s"][own], packets[own])
         values["delay_max_s", of] = _largest(sampled["delay_max_s"][own])
         values["srtt_mean_s", of] = _mean(sampled["srtt_s"][own])

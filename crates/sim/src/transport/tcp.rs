@@ -5,9 +5,10 @@ use std::sync::Arc;
 use skywave_congestion::{AimdConfig, Clocking, ControlContext, RtoConfig};
 use skywave_registry::ParameterError;
 use skywave_transport::tcp::{
-    self, LimitedTransmit, Ports, Receiver, RecoveryAlgorithm, Sender, TcpControlKind,
+    self, LimitedTransmit, Ports, ReceiveWindow, Receiver, RecoveryAlgorithm, Sender,
+    TcpControlKind,
 };
-use skywave_units::Duration;
+use skywave_units::{Bytes, Duration};
 
 use super::{rto_config, whole};
 use crate::backend::Registry;
@@ -16,6 +17,9 @@ use skywave_scenario::{Profile, TcpRecovery, TcpSpec};
 /// ns-2 draws the position in a tick at which each connection starts at random. Half a tick is as
 /// good as any draw, and makes runs reproducible.
 const NS2_TICK_PHASE: Duration = Duration::from_millis(5);
+
+/// The window of a profile without autotuning, in segments, where a scenario gives none.
+const NS2_WINDOW: u32 = 1000;
 
 /// The SACK blocks of ns-2's Sack1 sink (`maxSackBlocks_`).
 const NS2_SACK_BLOCKS: u8 = 3;
@@ -56,7 +60,7 @@ impl TcpPlan {
         let segment = spec.segment.get() as u32;
         let profile = match spec.profile {
             Profile::Rfc => AimdConfig::rfc5681(segment),
-            Profile::Ns2 => AimdConfig::ns2_tcp(spec.receive_window),
+            Profile::Ns2 => AimdConfig::ns2_tcp(self.ns2_window()),
         };
         ControlContext {
             packet_size: segment,
@@ -72,12 +76,15 @@ impl TcpPlan {
     fn recovery(&self) -> RecoveryAlgorithm {
         let is_ns2 = self.spec.profile == Profile::Ns2;
         let ns2_vegas = RecoveryAlgorithm::Ns2Vegas {
-            table: self.spec.receive_window,
+            table: self.ns2_window(),
         };
         match (self.spec.recovery, self.control.recovery()) {
             (None, None) | (Some(TcpRecovery::NewReno), _) => RecoveryAlgorithm::NewReno,
             (None, Some(RecoveryAlgorithm::Vegas)) | (Some(TcpRecovery::Vegas), _) if is_ns2 => {
                 ns2_vegas
+            }
+            (None, Some(RecoveryAlgorithm::Sack)) | (Some(TcpRecovery::Sack), _) if is_ns2 => {
+                RecoveryAlgorithm::Sack1
             }
             (None, Some(recovery)) => recovery,
             (Some(TcpRecovery::Vegas), _) => RecoveryAlgorithm::Vegas,
@@ -85,7 +92,6 @@ impl TcpPlan {
             (Some(TcpRecovery::Reno), _) => RecoveryAlgorithm::Reno {
                 once_per_window: is_ns2,
             },
-            (Some(TcpRecovery::Sack), _) if is_ns2 => RecoveryAlgorithm::Sack1,
             (Some(TcpRecovery::Sack), _) => RecoveryAlgorithm::Sack,
         }
     }
@@ -106,6 +112,12 @@ impl TcpPlan {
         };
         spec.initial_cwnd = whole(context.initial_cwnd);
         spec.initial_ssthresh = whole(context.initial_ssthresh);
+        match self.receive_window() {
+            ReceiveWindow::Autotuned { max } => {
+                spec.max_receive_window = Some(Bytes::new(u64::from(max)));
+            }
+            ReceiveWindow::Fixed(_) => spec.receive_window = Some(self.ns2_window()),
+        }
         spec.initial_rto = Some(rto.initial);
         spec.min_rto = Some(rto.min);
         if let Clocking::Ticks(tick) = rto.clocking {
@@ -142,6 +154,7 @@ impl TcpPlan {
         tcp::SenderConfig {
             segment_size: spec.segment.get() as u16,
             syn_options: self.has_syn_options(),
+            window: self.receive_window(),
             limited_transmit: match (spec.limited_transmit, spec.profile) {
                 (false, _) => LimitedTransmit::Off,
                 (true, Profile::Rfc) => LimitedTransmit::NewData,
@@ -158,7 +171,7 @@ impl TcpPlan {
         let spec = &self.spec;
         tcp::ReceiverConfig {
             max_segment_size: spec.segment.get() as u16,
-            window: self.window_bytes(),
+            window: self.receive_window(),
             syn_options: self.has_syn_options(),
             sack_blocks: match (self.recovery().uses_sack(), spec.profile) {
                 (false, _) => 0,
@@ -173,10 +186,24 @@ impl TcpPlan {
     /// ns-2's SYN has no options, and its windows have no limit. Here a window of 64 KiB or more
     /// needs the window scale option, which enlarges the SYN.
     fn has_syn_options(&self) -> bool {
-        self.spec.profile == Profile::Rfc || self.window_bytes() > u32::from(u16::MAX)
+        self.spec.profile == Profile::Rfc || self.receive_window().max() > u32::from(u16::MAX)
     }
 
-    fn window_bytes(&self) -> u32 {
-        self.spec.receive_window * self.spec.segment.get() as u32
+    fn receive_window(&self) -> ReceiveWindow {
+        let spec = &self.spec;
+        match (spec.receive_window, spec.profile) {
+            (None, Profile::Rfc) => match spec.max_receive_window {
+                Some(max) => ReceiveWindow::Autotuned {
+                    max: max.get() as u32,
+                },
+                None => ReceiveWindow::default(),
+            },
+            _ => ReceiveWindow::Fixed(self.ns2_window() * spec.segment.get() as u32),
+        }
+    }
+
+    /// The window that ns-2's TCP reads for more than the receiver's, in segments.
+    fn ns2_window(&self) -> u32 {
+        self.spec.receive_window.unwrap_or(NS2_WINDOW)
     }
 }

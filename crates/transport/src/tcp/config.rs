@@ -3,7 +3,7 @@
 use skywave_congestion::RtoConfig;
 use skywave_units::Duration;
 
-use super::{EcnUse, RecoveryAlgorithm, RecoveryExit};
+use super::{EcnUse, ReceiveWindow, RecoveryAlgorithm, RecoveryExit};
 
 /// The ports of an endpoint and of its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,9 @@ pub struct SenderConfig {
     /// windows are not scaled, and both ends are assumed to agree on `segment_size`. With them, a
     /// receiver that sends no MSS gets segments of 536 bytes (RFC 9293 section 3.7.1).
     pub syn_options: bool,
+    /// The window that this end announces. No data comes, so it shows only in captures, where the
+    /// hosts of a flow should be alike.
+    pub window: ReceiveWindow,
     /// How losses are detected and retransmitted.
     pub recovery: RecoveryAlgorithm,
     /// The value of cwnd when a recovery ends. Does not apply to Tahoe and Vegas, which have no
@@ -76,6 +79,7 @@ impl Default for SenderConfig {
         Self {
             segment_size: 1460,
             syn_options: true,
+            window: ReceiveWindow::default(),
             recovery: RecoveryAlgorithm::NewReno,
             recovery_exit: RecoveryExit::FlightSize,
             limited_transmit: LimitedTransmit::NewData,
@@ -112,6 +116,7 @@ impl SenderConfig {
         Self {
             segment_size: 1000,
             syn_options: false,
+            window: ReceiveWindow::Fixed(u16::MAX as u32),
             recovery,
             recovery_exit,
             limited_transmit: LimitedTransmit::Off,
@@ -132,9 +137,8 @@ impl SenderConfig {
 pub struct ReceiverConfig {
     /// The largest segment accepted, in bytes of data; announced in the MSS option.
     pub max_segment_size: u16,
-    /// The receive window: bytes accepted beyond those acknowledged, at most 2^30. Without window
-    /// scaling, at most 65535 are announced.
-    pub window: u32,
+    /// The receive window. Without window scaling, at most 65,535 bytes are announced.
+    pub window: ReceiveWindow,
     /// Whether the SYN-ACK carries options (MSS, and window scale if the SYN has it).
     pub syn_options: bool,
     /// The most blocks in a SACK option (RFC 2018); zero disables SACK. The SYN must have permitted
@@ -148,12 +152,12 @@ pub struct ReceiverConfig {
 }
 
 impl Default for ReceiverConfig {
-    /// Segments of 1460 bytes, a window of 4 MiB, SACK, and acknowledgements delayed by up to 200
-    /// ms.
+    /// Segments of 1460 bytes, an autotuned window, SACK, and acknowledgements delayed by up to
+    /// 200 ms.
     fn default() -> Self {
         Self {
             max_segment_size: 1460,
-            window: 4 << 20,
+            window: ReceiveWindow::default(),
             syn_options: true,
             sack_blocks: 4,
             delayed_ack: Some(Duration::from_millis(200)),

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use skywave_congestion::{ControlContext, ControlKind, Vegas, VegasParameters, VegasRules};
+use skywave_congestion::{
+    ControlContext, ControlKind, CubicParameters, Vegas, VegasParameters, VegasRules,
+};
 use skywave_registry::{OpenSet, ParameterError};
 
 use super::{Header, ReceiverExtension, RecoveryAlgorithm, SenderControl};
@@ -99,12 +101,33 @@ where
 pub fn built_in_tcp_controls() -> TcpControls {
     let mut controls = OpenSet::new("control");
     let set = &mut controls;
+    register_tcp_control::<TcpCubic>(set, "cubic", "CUBIC (RFC 9438), with SACK.");
     register_tcp_control::<TcpVegas>(
         set,
         "vegas",
         "TCP Vegas (Brakmo and Peterson 1995), or ns-2's variant.",
     );
     controls
+}
+
+// CUBIC with SACK, as in the systems whose default CUBIC is (RFC 9438 section 1).
+#[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize, Deserialize)]
+#[schemars(inline)]
+#[serde(transparent)]
+struct TcpCubic(CubicParameters);
+
+impl TcpControlKind for TcpCubic {
+    fn check(&self) -> Result<(), ParameterError> {
+        self.0.check()
+    }
+
+    fn build(&self, context: &ControlContext) -> SenderControl {
+        self.0.build(context).into()
+    }
+
+    fn recovery(&self) -> Option<RecoveryAlgorithm> {
+        Some(RecoveryAlgorithm::Sack)
+    }
 }
 
 /// Vegas with its own recovery and, in its ns-2 variant, with its inflation of cwnd.

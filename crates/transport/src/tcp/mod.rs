@@ -23,7 +23,9 @@ mod config;
 mod ecn;
 mod extension;
 mod kind;
+mod limited;
 mod reassembly;
+mod receive_window;
 mod receiver;
 mod recovery;
 mod sender;
@@ -37,6 +39,7 @@ pub use extension::{Header, ReceiverExtension, SenderExtension};
 pub use kind::{
     AnyTransport, TcpControlKind, TcpControls, built_in_tcp_controls, register_tcp_control,
 };
+pub use receive_window::ReceiveWindow;
 pub use receiver::{Receiver, ReceiverStats};
 pub use recovery::{RecoveryAlgorithm, RecoveryExit};
 pub use sender::{Event, Sender, SenderControl, SenderStats, WriteAfterClose};

@@ -9,13 +9,12 @@ use skywave_wire::{Ecn, Payload};
 
 use super::ecn::ReceiverEcn;
 use super::reassembly::{Arrival, Range, Reassembly};
+use super::receive_window::RightSizing;
 use super::sequence::SequenceSpace;
 use super::timer::Timer;
 use super::{Header, Ports, ReceiverConfig, ReceiverExtension};
 use crate::{End, Transmit};
 
-/// The largest window that scaling can express (RFC 7323 section 2.3).
-const MAX_WINDOW: u32 = 1 << 30;
 /// The longest permitted delay of an acknowledgement (RFC 5681 section 4.2).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(500);
 
@@ -50,6 +49,11 @@ struct Connection {
     received: Reassembly,
     /// The window scale shift of announced windows.
     window_shift: u8,
+    /// The receive window, in bytes.
+    window: u32,
+    right_sizing: Option<RightSizing>,
+    /// When the SYN-ACK was first sent.
+    syn_ack_sent: Option<Instant>,
     /// Whether a segment has shown that our SYN-ACK arrived.
     established: bool,
     /// Whether SACK options are sent.
@@ -84,7 +88,6 @@ pub struct ReceiverStats {
 impl Receiver {
     /// Creates a listening endpoint. Its initial sequence number is drawn from `seed`.
     pub fn new(mut config: ReceiverConfig, ports: Ports, seed: u64) -> Self {
-        config.window = config.window.min(MAX_WINDOW);
         config.sack_blocks = config.sack_blocks.min(MAX_SACK_BLOCKS as u8);
         config.delayed_ack = config.delayed_ack.map(|delay| delay.min(MAX_ACK_DELAY));
         Self {
@@ -130,13 +133,15 @@ impl Receiver {
     #[cold]
     #[inline(never)]
     fn accept(&mut self, syn: Segment) {
-        // The smallest shift that can announce the whole window.
-        let shift = (0..14).find(|shift| self.config.window >> shift <= u32::from(u16::MAX));
+        let window = self.config.window;
         let scaling = self.config.syn_options && syn.options.window_scale.is_some();
         self.connection = Some(Connection {
             remote: SequenceSpace::new(syn.seq),
             received: Reassembly::new(1),
-            window_shift: if scaling { shift.unwrap_or(14) } else { 0 },
+            window_shift: if scaling { window.shift() } else { 0 },
+            window: window.initial(),
+            right_sizing: None,
+            syn_ack_sent: None,
             established: false,
             permits_sack: self.config.sack_blocks > 0
                 && (syn.options.sack_permitted || !self.config.syn_options),
@@ -177,7 +182,9 @@ impl Receiver {
         if !segment.flags.contains(Flags::ACK) || segment.ack != self.local.wire(1) {
             return;
         }
-        connection.established = true;
+        if !connection.established {
+            connection.on_established(now, &self.config);
+        }
         let Some(start) = offset else { return };
         let length = segment.payload.len() as u64;
         let fin = segment.flags.contains(Flags::FIN);
@@ -193,7 +200,7 @@ impl Receiver {
         if let Some(extension) = &mut self.extension {
             extension.on_data(ecn);
         }
-        let limit = next + u64::from(self.config.window);
+        let limit = next + u64::from(connection.window);
         let stop = start + length + u64::from(fin);
         if fin && stop <= limit {
             self.end = Some(stop);
@@ -208,6 +215,7 @@ impl Receiver {
         {
             connection.note_arrival(range);
         }
+        connection.adjust_window(now, arrival);
         let finished = self.end == Some(connection.received.next());
         let delivered = connection.received.next() - 1 - u64::from(finished);
         self.stats.bytes_delivered = delivered;
@@ -232,11 +240,6 @@ impl Receiver {
         }
     }
 
-    /// The window to announce, as encoded in the header.
-    fn window_field(&self, shift: u8) -> u16 {
-        u16::try_from(self.config.window >> shift).unwrap_or(u16::MAX)
-    }
-
     fn syn_ack(&self, connection: &Connection) -> Segment {
         let options = if self.config.syn_options {
             TcpOptions {
@@ -253,7 +256,7 @@ impl Receiver {
             0,
             connection.remote.wire(1),
             Flags::SYN.union(self.ecn.syn_ack_flags()),
-            self.window_field(0),
+            connection.window_field(0),
             options,
         )
     }
@@ -261,7 +264,7 @@ impl Receiver {
     #[inline(always)]
     fn ack(&self, connection: &Connection, flags: Flags) -> Segment {
         let ack = connection.remote.wire(connection.received.next());
-        let window = self.window_field(connection.window_shift);
+        let window = connection.window_field(connection.window_shift);
         self.segment(1, ack, flags, window, TcpOptions::default())
     }
 
@@ -269,7 +272,7 @@ impl Receiver {
     #[inline(always)]
     fn sack(&self, connection: &Connection, flags: Flags) -> Segment {
         let ack = connection.remote.wire(connection.received.next());
-        let window = self.window_field(connection.window_shift);
+        let window = connection.window_field(connection.window_shift);
         let options = TcpOptions {
             sack: *connection.sack_blocks(self.config.sack_blocks),
             ..TcpOptions::default()
@@ -302,6 +305,33 @@ impl Receiver {
 }
 
 impl Connection {
+    /// A segment has shown that our SYN-ACK arrived.
+    #[cold]
+    fn on_established(&mut self, now: Instant, config: &ReceiverConfig) {
+        self.established = true;
+        let rtt = now - self.syn_ack_sent.unwrap_or(now);
+        self.right_sizing = config
+            .window
+            .right_sizing(now, rtt, config.max_segment_size);
+    }
+
+    /// The window changes only with the acknowledgement number: an acknowledgement with another
+    /// window is not a duplicate (RFC 5681 section 2).
+    #[inline(always)]
+    fn adjust_window(&mut self, now: Instant, arrival: Arrival) {
+        if let Some(right_sizing) = &mut self.right_sizing
+            && matches!(arrival, Arrival::InOrder | Arrival::FilledGap)
+        {
+            self.window = right_sizing.on_delivered(now, self.received.next(), self.window);
+        }
+    }
+
+    /// The window to announce, as encoded in the header.
+    #[inline(always)]
+    fn window_field(&self, shift: u8) -> u16 {
+        u16::try_from(self.window >> shift).unwrap_or(u16::MAX)
+    }
+
     /// Whether there is anything to SACK.
     const fn has_news(&self) -> bool {
         !self.recent.is_empty()
@@ -367,7 +397,12 @@ impl End for Receiver {
     }
 
     #[inline(always)]
-    fn transmit(&mut self, _now: Instant) -> Option<Transmit<Segment>> {
+    fn transmit(&mut self, now: Instant) -> Option<Transmit<Segment>> {
+        if self.due == Due::SynAck
+            && let Some(connection) = &mut self.connection
+        {
+            connection.syn_ack_sent.get_or_insert(now);
+        }
         let connection = self.connection.as_ref()?;
         let packet = match self.due {
             Due::Nothing => return None,

@@ -7,8 +7,8 @@ use skywave_congestion::{
     Aimd, AimdConfig, AnyControl, Cubic, CubicConfig, Vegas, VegasConfig, VegasRules,
 };
 use skywave_transport::tcp::{
-    Event, LimitedTransmit, Ports, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender,
-    SenderConfig, SenderControl,
+    Event, LimitedTransmit, Ports, ReceiveWindow, Receiver, ReceiverConfig, RecoveryAlgorithm,
+    Sender, SenderConfig, SenderControl,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
@@ -51,6 +51,10 @@ struct Oracle {
     arrived: Vec<bool>,
     /// The highest acknowledgement that has left the receiver, plus its window.
     allowed: u32,
+    /// The scale shift of the receiver's windows.
+    window_shift: u8,
+    /// The highest acknowledgement that has reached the sender.
+    acked: u32,
     /// One flag per offset that the sender knows from SACK to have arrived; cleared at a timeout.
     sacked: Vec<bool>,
     /// What the sender has sent since the last check, and its timeouts then.
@@ -75,7 +79,14 @@ impl Oracle {
         self.arrived[start..stop].fill(true);
     }
 
+    /// An acknowledgement has arrived at the sender. One that is older than the last says nothing
+    /// (RFC 9293 section 3.10.7.4).
     fn acknowledged(&mut self, segment: &Segment) {
+        let acked = segment.ack.wrapping_sub(self.initial);
+        if acked < self.acked {
+            return;
+        }
+        self.acked = acked;
         for block in &segment.options.sack {
             let offset = |number: u32| number.wrapping_sub(self.initial) as usize;
             let (left, right) = (offset(block.left), offset(block.right));
@@ -160,7 +171,14 @@ fn transfer(
                 oracle.next(),
                 "an acknowledgement is cumulative"
             );
-            oracle.allowed = oracle.allowed.max(acked + receiver_config.window);
+            let is_syn = segment.flags.contains(Flags::SYN);
+            if is_syn {
+                oracle.window_shift = segment.options.window_scale.unwrap_or(0);
+            }
+            let shift = if is_syn { 0 } else { oracle.window_shift };
+            let edge = acked + (u32::from(segment.window) << shift);
+            assert!(edge >= oracle.allowed, "the right edge never moves back");
+            oracle.allowed = edge;
         }
         Seen::Acknowledged(segment) => oracle.acknowledged(segment),
         Seen::Settled(sender, receiver) => {
@@ -249,7 +267,7 @@ fn sequence_numbers_wrap_in_the_middle_of_a_transfer() {
 fn a_clean_path_is_filled_and_nothing_is_sent_twice() {
     let config = SenderConfig::default();
     let receiver = ReceiverConfig {
-        window: 100_000,
+        window: ReceiveWindow::Fixed(100_000),
         ..ReceiverConfig::default()
     };
     // 1 MB at 2 Mbps take 4.1 s with headers.
@@ -294,6 +312,7 @@ proptest! {
         recovery in prop::sample::select(&RECOVERIES[..]),
         control in 0..4,
         window in prop_oneof![300_u32..3000, 3000_u32..200_000],
+        autotunes: bool,
         delayed_ack in prop::option::of(0_u64..600),
     ) {
         let base = if ns2 {
@@ -316,11 +335,45 @@ proptest! {
         };
         let sender = sender(config, policy, if wraps { wrapping_seed() } else { seed });
         let receiver_config = ReceiverConfig {
-            window,
+            window: if autotunes {
+                ReceiveWindow::Autotuned { max: window }
+            } else {
+                ReceiveWindow::Fixed(window)
+            },
             syn_options: config.syn_options,
             delayed_ack: delayed_ack.map(Duration::from_millis),
             ..ReceiverConfig::default()
         };
         transfer(bytes, seed, Mistreatment { loss, duplication, delay }, sender, receiver_config);
     }
+}
+
+/// An acknowledgement with SACK blocks is overtaken by a later one.
+#[test]
+fn an_overtaken_acknowledgement_is_ignored_with_its_sacks() {
+    let recovery = RecoveryAlgorithm::Sack;
+    let config = SenderConfig {
+        limited_transmit: LimitedTransmit::Off,
+        ..SenderConfig::ns2(recovery)
+    };
+    let seed = 10_770_657_543_278_455_549;
+    let control = AnyControl::new(Cubic::new(CubicConfig::rfc9438(1000)));
+    let mistreatment = Mistreatment {
+        loss: 35,
+        duplication: 27,
+        delay: 55,
+    };
+    let receiver = ReceiverConfig {
+        window: ReceiveWindow::Fixed(65_001),
+        syn_options: false,
+        delayed_ack: Some(Duration::from_millis(5)),
+        ..ReceiverConfig::default()
+    };
+    transfer(
+        69_001,
+        seed,
+        mistreatment,
+        sender(config, control, seed),
+        receiver,
+    );
 }

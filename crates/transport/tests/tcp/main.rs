@@ -10,6 +10,7 @@ mod extension;
 mod network;
 mod ns2_newreno;
 mod pacing;
+mod receive_window;
 mod receiver;
 mod recovery;
 mod script;

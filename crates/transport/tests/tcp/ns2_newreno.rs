@@ -7,7 +7,7 @@ use std::path::Path;
 
 use skywave_congestion::{Aimd, AimdConfig};
 use skywave_transport::tcp::{
-    EcnUse, Ports, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender, SenderConfig,
+    EcnUse, Ports, ReceiveWindow, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender, SenderConfig,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::Flags;
@@ -68,7 +68,7 @@ impl Trace {
         let sender = Sender::new(sender_config, window, ports(1, 2), 7);
         let receiver_config = ReceiverConfig {
             max_segment_size: SEGMENT as u16,
-            window: WINDOW * SEGMENT,
+            window: ReceiveWindow::Fixed(WINDOW * SEGMENT),
             syn_options: false,
             sack_blocks: 0,
             delayed_ack,

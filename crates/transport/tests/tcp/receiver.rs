@@ -1,6 +1,6 @@
 //! The RFCs' requirements on a receiver.
 
-use skywave_transport::tcp::{Ports, Receiver, ReceiverConfig};
+use skywave_transport::tcp::{Ports, ReceiveWindow, Receiver, ReceiverConfig};
 use skywave_transport::{Drain, Drained, Driven};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment, TcpOptions};
@@ -149,7 +149,7 @@ fn rfc9293_3_5_a_syn_is_answered_and_answered_again() {
 #[test]
 fn rfc7323_2_the_window_is_scaled_only_where_both_ends_agree() {
     let config = ReceiverConfig {
-        window: 1 << 20,
+        window: ReceiveWindow::Fixed(1 << 20),
         ..every_segment()
     };
     for (offered, announced) in [(Some(0), 1 << 20), (None, 65_535)] {
@@ -224,7 +224,7 @@ fn rfc5681_4_2_a_single_segment_is_acknowledged_within_half_a_second() {
 #[test]
 fn rfc9293_3_10_7_4_what_is_not_acceptable_is_answered_with_the_present_state() {
     let mut script = Script::connected(ReceiverConfig {
-        window: 5000,
+        window: ReceiveWindow::Fixed(5000),
         ..every_segment()
     });
     assert_eq!(script.data(1), [1001]);

@@ -30,7 +30,8 @@ fn rfc9293_3_5_the_syn_announces_and_the_first_data_complete_the_handshake() {
     assert_eq!((syn.flags, syn.payload.len()), (Flags::SYN, 0));
     assert_eq!(
         (syn.options.mss, syn.options.window_scale),
-        (Some(1000), Some(0))
+        (Some(1000), Some(10)),
+        "the scale of the largest window that this end could announce"
     );
     script.accept();
     assert_eq!(script.segments.len(), 1);

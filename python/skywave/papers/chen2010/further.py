@@ -123,7 +123,7 @@ def settled(given: tuple[str, float, int]) -> Settled:
         value,
         seed,
         rate_kbps=bps / model.flows / 1e3,
-        jain=jain([flow["goodput_bps"] for flow in results.summary["flows"]]),
+        jain=jain(measures.over_the_run_bps(results)),
         utilisation=bps / model.capacity_bps,
     )
 

@@ -151,6 +151,16 @@ def from_results(results: Results) -> Run:
     )
 
 
+def over_the_run_bps(results: Results, prefixes: tuple[str, ...] = ("",)) -> list[float]:
+    """Return the goodput of the flows with these names, from time zero, whenever they started."""
+    seconds = results.summary["duration_s"]
+    return [
+        8 * flow["delivered_bytes"] / seconds
+        for flow in results.summary["flows"]
+        if flow["name"].startswith(prefixes)
+    ]
+
+
 def sum_of_windows(results: Results) -> tuple[Floats, Floats]:
     """Return sampling times and the sum of the long-lived flows' windows, in packets."""
     flows = results.flows

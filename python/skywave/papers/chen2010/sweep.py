@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from attrs import evolve
 
 from skywave.fairness import jain
+from skywave.papers.chen2010.measures import over_the_run_bps
 from skywave.papers.stored import Table
 from skywave.papers.vcp_scripts import START_JITTER, TCP, buffer_packets
 from skywave.scenario import CoDel, Dumbbell, Ftp, Pie, Probes, Scenario, Vcp, VcpRouter
@@ -251,11 +252,7 @@ def measure(point: Point, router: Router, results: Results) -> Outcome:
         utilisations.append(8 * column["delivered_bytes"].sum() / seconds / (point.mbps * 1e6))
         queues.append((column["queue_packets"].mean(), column["queue_bytes"].mean()))
     packets, in_bytes = max(queues)
-    single = [
-        flow["goodput_bps"]
-        for flow in results.summary["flows"]
-        if flow["name"].startswith(("flow", "cross"))
-    ]
+    single = over_the_run_bps(results, ("flow", "cross"))
     return Outcome(
         point.sweep,
         point.x,

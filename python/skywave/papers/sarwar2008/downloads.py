@@ -86,7 +86,7 @@ def totals(results: Results) -> Totals:
     later = int(np.sum(lost_at > lost_at[0] + OVERSHOOT_S)) if lost_at.size else 0
     rtt_s = results.flows["srtt_s"].to_numpy(zero_copy_only=False)
     return Totals(
-        rate_kbps=flow["goodput_bps"] / 1e3,
+        rate_kbps=8 * flow["delivered_bytes"] / DURATION_S / 1e3,
         loss_percent=100 * flow["drops"] / flow["packets_sent"],
         later_loss_percent=100 * later / flow["packets_sent"],
         rtt_ms=1e3 * float(np.nanmean(rtt_s)),

@@ -69,7 +69,8 @@ SETTLED_S = 60.0
 """From here on, shares and variations are measured."""
 HALVES_S, DOUBLES_S = 100.0, 150.0
 """When the rate of the link halves, and when it comes back."""
-TCP = Tcp(recovery="sack", segment=f"{PACKET_SIZE} B")
+TCP = Tcp(recovery="sack", segment=f"{PACKET_SIZE} B", receive_window=1000)
+"""TCP whose window no receiver limits."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ use skywave_wire::tcp::Segment;
 pub use self::control::SenderControl;
 use self::jitter::SendJitter;
 use super::ecn::SenderEcn;
+use super::limited::LimitedTime;
 use super::recovery::{Position, Recovery};
 use super::sent_log::SentLog;
 use super::sequence::SequenceSpace;
@@ -69,8 +70,12 @@ pub struct Sender {
     rwnd: u64,
     /// The largest value of `rwnd` so far.
     max_rwnd: u64,
+    /// Whether cwnd or the application, not `rwnd`, decided on the next segment.
+    fits_window: bool,
     /// The window scale shift of the receiver's windows.
     window_shift: u8,
+    /// The window that this end announces, as encoded in the header.
+    window_field: u16,
     /// Acknowledged bytes that do not add up to a full segment yet.
     acked_rest: u64,
     /// Outstanding bytes sent only by limited transmit.
@@ -152,6 +157,7 @@ struct Counters {
     bytes_retransmitted: u64,
     timeouts: u32,
     fast_retransmits: u32,
+    receive_window_limited: LimitedTime,
 }
 
 /// Counters and state of a [`Sender`].
@@ -171,6 +177,9 @@ pub struct SenderStats {
     pub timeouts: u32,
     /// Fast retransmits: recoveries started by duplicate acknowledgements.
     pub fast_retransmits: u32,
+    /// How long new data waited only because it did not fit the receiver's window, until the last
+    /// event (as Linux's `tcpi_rwnd_limited`). Recoveries with SACK do not count.
+    pub receive_window_limited: Duration,
     /// cwnd in segments, without the temporary inflation of a recovery.
     pub cwnd: f64,
     /// ssthresh in segments; infinite if unset.
@@ -223,7 +232,10 @@ impl Sender {
             end: 1,
             rwnd: 0,
             max_rwnd: 0,
+            fits_window: true,
             window_shift: 0,
+            // RFC 7323 section 2.2: the window of a SYN is never scaled.
+            window_field: config.window.field(0),
             acked_rest: 0,
             limited: 0,
             released: 0,
@@ -290,6 +302,11 @@ impl Sender {
         self.state == State::Ended
     }
 
+    /// Whether everything that was written has been acknowledged.
+    pub const fn is_idle(&self) -> bool {
+        self.una >= self.end
+    }
+
     /// Bytes of data in a full segment (SMSS), as agreed in the handshake.
     pub const fn segment_size(&self) -> u64 {
         self.smss
@@ -306,6 +323,7 @@ impl Sender {
             bytes_acked: self.una.min(self.end).saturating_sub(1),
             timeouts: counters.timeouts,
             fast_retransmits: counters.fast_retransmits,
+            receive_window_limited: counters.receive_window_limited.total(),
             cwnd: self.control.cwnd(),
             ssthresh: self.control.ssthresh(),
             flight: self.flight(),

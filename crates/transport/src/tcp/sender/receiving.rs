@@ -5,13 +5,12 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
 
 use super::{Sender, State};
+use crate::tcp::receive_window::MAX_WINDOW_SHIFT;
 use crate::tcp::recovery::{News, OnDuplicate, OnProgress, Recovery};
 use crate::tcp::{Header, LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
 
 /// The segment size of a peer that sends no MSS option (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
-/// The largest window scale shift (RFC 7323 section 2.3).
-const MAX_WINDOW_SHIFT: u8 = 14;
 /// The RTO after a SYN was retransmitted (RFC 6298 step 5.7).
 const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
@@ -43,6 +42,9 @@ impl Sender {
                 .window_scale
                 .unwrap_or(0)
                 .min(MAX_WINDOW_SHIFT);
+            if segment.options.window_scale.is_some() {
+                self.window_field = self.config.window.field(self.config.window.shift());
+            }
             if self.config.recovery.uses_sack() && !segment.options.sack_permitted {
                 self.recovery = Recovery::new(RecoveryAlgorithm::NewReno);
             }

@@ -20,11 +20,14 @@ impl Sender {
             self.nxt = self.una;
             return Some(probe);
         }
+        self.fits_window = true;
         let next = if self.due.retransmission || self.recovery.counts_pipe() {
             self.next_of_recovery(now)
         } else {
             self.sendable(now).map(|length| (self.nxt, length))
         };
+        let limited = &mut self.counters.receive_window_limited;
+        limited.note(now, !self.fits_window);
         if let Some((start, length)) = next {
             return Some(self.data_segment(now, start, length));
         }
@@ -85,6 +88,7 @@ impl Sender {
         if room < length {
             // RFC 9293 section 3.8.6.2.1: send part of a segment only if it is worthwhile.
             if room == 0 || room < self.max_rwnd / 2 {
+                self.fits_window = false;
                 if self.flight() == 0 {
                     self.timer.start_if_off(now + self.rtt.rto());
                 }
@@ -272,7 +276,7 @@ impl Sender {
         let mut options = TcpOptions::default();
         if self.config.syn_options {
             options.mss = Some(self.config.segment_size);
-            options.window_scale = Some(0);
+            options.window_scale = Some(self.config.window.shift());
             options.sack_permitted = self.config.recovery.uses_sack();
         }
         let flags = Flags::SYN.union(self.ecn.syn_flags());
@@ -288,7 +292,7 @@ impl Sender {
             seq: self.local.wire(seq),
             ack: if acks { self.remote_next } else { 0 },
             flags,
-            window: u16::MAX,
+            window: self.window_field,
             checksum_offset: 0,
             identification: 0,
             options,

@@ -1,0 +1,162 @@
+//! The receive window: fixed, or sized by what the connection delivers.
+
+use skywave_units::{Duration, Instant};
+
+/// The largest window that scaling can express (RFC 7323 section 2.3).
+const MAX_WINDOW: u32 = 1 << 30;
+
+/// The largest window scale shift (RFC 7323 section 2.3).
+pub(super) const MAX_WINDOW_SHIFT: u8 = 14;
+
+/// The most that a SYN can announce, since its window is never scaled (RFC 7323 section 2.2), and
+/// Linux's first window (`tcp_rmem[1]`).
+const FIRST_WINDOW: u32 = 65_535;
+
+/// Segments that the first round trip may deliver without a larger window: Linux's initial cwnd.
+const FIRST_SEGMENTS: u32 = 10;
+
+/// Segments added to the window, so that small variations of the rate fit (Linux).
+const SPARE_SEGMENTS: u32 = 16;
+
+/// How many bytes a [`Receiver`](super::Receiver) accepts beyond those acknowledged. At most 2^30
+/// (RFC 7323 section 2.3); more is reduced to that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveWindow {
+    /// Always this many bytes.
+    Fixed(u32),
+    /// At first at most 65,535 bytes, then at least twice what a round trip delivers: dynamic
+    /// right-sizing (Fisk and Feng 2001), with the formula of Linux's `tcp_rcv_space_adjust`. It
+    /// never shrinks.
+    ///
+    /// The receiver times the handshake, and then how long it takes to receive a whole window, as
+    /// Fisk and Feng do without timestamps. That is a round trip if the window limits the sender,
+    /// and longer otherwise. Linux takes the shortest such time; this takes the latest, so that the
+    /// window also follows a round-trip time that grows with a queue. So hardly anything but `max`
+    /// and its own cwnd limits a sender, but a long connection may have a larger window than it
+    /// needs.
+    Autotuned {
+        /// The largest window, in bytes.
+        max: u32,
+    },
+}
+
+impl Default for ReceiveWindow {
+    /// Autotuned, with a maximum of 32 MiB: Linux's `tcp_rmem[2]` since version 6.16 on a machine
+    /// with enough memory (`Documentation/networking/ip-sysctl.rst`). There it limits the buffer,
+    /// here the window.
+    fn default() -> Self {
+        Self::Autotuned { max: 32 << 20 }
+    }
+}
+
+impl ReceiveWindow {
+    /// The largest value that the window can reach, in bytes.
+    pub const fn max(self) -> u32 {
+        let (Self::Fixed(max) | Self::Autotuned { max }) = self;
+        if max < MAX_WINDOW { max } else { MAX_WINDOW }
+    }
+
+    /// The smallest window scale shift with which [`ReceiveWindow::max`] can be announced.
+    pub(super) fn shift(self) -> u8 {
+        let fits = |shift: &u8| self.max() >> shift <= u32::from(u16::MAX);
+        (0..MAX_WINDOW_SHIFT).find(fits).unwrap_or(MAX_WINDOW_SHIFT)
+    }
+
+    /// The window at the start of a connection.
+    pub(super) fn initial(self) -> u32 {
+        match self {
+            Self::Fixed(_) => self.max(),
+            // A multiple of what the header can express: RFC 7323 section 2.4 advises against a
+            // right edge that moves back because a window is rounded.
+            Self::Autotuned { .. } => self.max().min(FIRST_WINDOW) >> self.shift() << self.shift(),
+        }
+    }
+
+    /// The window at the start of a connection, as encoded in the header.
+    pub(super) fn field(self, shift: u8) -> u16 {
+        u16::try_from(self.initial() >> shift).unwrap_or(u16::MAX)
+    }
+
+    /// What adjusts the window of a connection, if anything does. The connection is established at
+    /// `now`, `rtt` after the SYN-ACK, and has segments of `segment` bytes.
+    pub(super) fn right_sizing(
+        self,
+        now: Instant,
+        rtt: Duration,
+        segment: u16,
+    ) -> Option<RightSizing> {
+        let Self::Autotuned { .. } = self else {
+            return None;
+        };
+        let segment = u32::from(segment.max(1));
+        Some(RightSizing {
+            max: self.max(),
+            segment,
+            rtt,
+            opened_from: 1,
+            opened_at: now,
+            opened: self.initial(),
+            from: 1,
+            since: now,
+            most: FIRST_SEGMENTS * segment,
+        })
+    }
+}
+
+/// Measures what a round trip delivers, and sizes the window by it. Positions are offsets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RightSizing {
+    /// The largest window, in bytes.
+    max: u32,
+    /// The size of a full segment, in bytes.
+    segment: u32,
+    /// At least the round-trip time.
+    rtt: Duration,
+    /// A window: where it begins, when it was opened, and its size in bytes.
+    opened_from: u64,
+    opened_at: Instant,
+    opened: u32,
+    /// Where the current count began, and when.
+    from: u64,
+    since: Instant,
+    /// The most that a round trip has delivered, in bytes.
+    most: u32,
+}
+
+impl RightSizing {
+    /// Everything before `next` has been delivered. Returns the window, given the present one.
+    #[inline(always)]
+    pub(super) fn on_delivered(&mut self, now: Instant, next: u64, window: u32) -> u32 {
+        let fills_window = next - self.opened_from >= u64::from(self.opened);
+        let delivered = if fills_window {
+            self.rtt = now - self.opened_at;
+            next - self.opened_from
+        } else if now - self.since >= self.rtt {
+            next - self.from
+        } else {
+            return window;
+        };
+        (self.from, self.since) = (next, now);
+        let adjusted = self.window_for(delivered).max(window);
+        if fills_window {
+            (self.opened_from, self.opened_at, self.opened) = (next, now, adjusted);
+        }
+        adjusted
+    }
+
+    /// The window for a sender of which a round trip has delivered `delivered` bytes. Twice as much
+    /// leaves room while a loss is repaired. A sender in slow start, which doubles its rate, gets
+    /// more by the growth since the last round trip.
+    fn window_for(&mut self, delivered: u64) -> u32 {
+        let most = u64::from(self.most);
+        if delivered <= most {
+            return 0;
+        }
+        let spare = u64::from(SPARE_SEGMENTS * self.segment);
+        let steady = delivered.saturating_mul(2).saturating_add(spare);
+        let growth = steady.saturating_mul(delivered - most) / most;
+        self.most = u32::try_from(delivered).unwrap_or(u32::MAX);
+        let window = steady.saturating_add(growth.saturating_mul(2));
+        u32::try_from(window).map_or(self.max, |window| window.min(self.max))
+    }
+}
