@@ -446,4 +446,4 @@ def test_the_report_begins_with_what_was_found(lien2009: Reproduced) -> None:
     late = re.search(r"(\d+) % of its packets arrive later than the 300 ms", sentence)
     assert late is not None
     assert int(late.group(1)) > 33, "or the call over UDP would not be ruined"
-    assert lien2009.page.index("figures/finding.png") < lien2009.page.index("<h2>")
+    assert lien2009.page.index("figures/finding.png") < lien2009.page.index("<h2 ")

@@ -26,6 +26,8 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 """Four colours that colour-blind readers can tell apart (Okabe and Ito)."""
 WIDE_IN = (6.5, 3.2)
 TALL_IN = (6.5, 5.2)
+NARROW_IN = 3.7
+"""The width at which labels are legible on a telephone, and in a thumbnail."""
 LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.65, 0.2, 0.45
 """Margins for the labels of the axes, in inches."""
 TITLE_IN = 0.3
@@ -101,29 +103,56 @@ def write_in_cell(axes: Axes, row: float, column: float, text: str, **style: Any
 
 @dataclass(frozen=True)
 class Drawn:
-    """A rendered figure, to be stored as files and embedded in a page."""
+    """A rendered figure, to be stored as files and embedded in a page.
+
+    ``narrow_svg`` is the same figure for narrow screens, if it was drawn for them.
+    """
 
     name: str
     caption: str
     png: bytes
     svg: bytes
+    narrow_svg: bytes | None = None
 
     @classmethod
-    def of(cls, name: str, caption: str, figure: Figure) -> Drawn:
-        """Render a figure as PNG at 300 dpi and as SVG."""
-        png, svg = io.BytesIO(), io.BytesIO()
+    def of(cls, name: str, caption: str, figure: Figure, *, narrow: Figure | None = None) -> Drawn:
+        """Render a figure as PNG at 300 dpi and as SVG, and ``narrow`` as SVG.
+
+        ``narrow`` shows the same, ``NARROW_IN`` wide.
+        """
+        png = io.BytesIO()
         # Faster than the default level, and little larger.
         quick = {"compress_level": 3}
         figure.savefig(png, format="png", metadata={"Software": None}, pil_kwargs=quick)
-        figure.savefig(svg, format="svg", metadata={"Date": None})
-        return cls(name, caption, png.getvalue(), svg.getvalue())
+        return cls(
+            name,
+            caption,
+            png.getvalue(),
+            _svg(figure),
+            None if narrow is None else _svg(narrow),
+        )
 
     @property
     def data_uri(self) -> str:
         """The SVG as a data URI, for an image in a self-contained page."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode("ascii")
+        return _data_uri(self.svg)
+
+    @property
+    def narrow_uri(self) -> str | None:
+        """The SVG for narrow screens as a data URI; None if there is none."""
+        return None if self.narrow_svg is None else _data_uri(self.narrow_svg)
 
     def write(self, directory: Path) -> None:
         """Write the figure as PNG and SVG."""
         (directory / f"{self.name}.png").write_bytes(self.png)
         (directory / f"{self.name}.svg").write_bytes(self.svg)
+
+
+def _svg(figure: Figure) -> bytes:
+    svg = io.BytesIO()
+    figure.savefig(svg, format="svg", metadata={"Date": None})
+    return svg.getvalue()
+
+
+def _data_uri(svg: bytes) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii")

@@ -6,8 +6,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
+from skywave.papers.figures import (
+    COLOURS,
+    NARROW_IN,
+    TALL_IN,
+    TITLE_IN,
+    WIDE_IN,
+    Drawn,
+    begin,
+    style,
+)
 from skywave.papers.li2009 import published, reasons, variants
 from skywave.papers.li2009.setting import (
     AGGREGATES,
@@ -63,7 +74,8 @@ def draw(
                 f"means of our runs, with each of {len(LOT_SEEDS)} seeds as a dot. Diamonds: "
                 "published (of VCP one value, for the whole run). Dotted: proportional fairness. "
                 "ns-2 has neither protocol.",
-                _finding(ours),
+                _finding(ours, begin(WIDE_IN, above_in=2 * TITLE_IN)),
+                narrow=_finding(ours, begin((NARROW_IN, 3.0), above_in=2 * TITLE_IN)),
             ),
             _figure_2("figure2", series, FLOWS),
             _figure_2("figure2-aggregates", series, AGGREGATES),
@@ -96,8 +108,7 @@ def draw(
         ]
 
 
-def _finding(ours: Ours) -> Figure:
-    figure = begin(WIDE_IN)
+def _finding(ours: Ours, figure: Figure) -> Figure:
     panels = figure.subplots(1, 2, sharey=True)
     values = {
         VCP: (published.VCP_L0_PERCENT, published.VCP_L0_PERCENT),
@@ -124,6 +135,14 @@ def _finding(ours: Ours) -> Figure:
         axes.set_title(title, loc="left")
     panels[0].set_ylim(0, 70)
     panels[0].set_ylabel("Long's share of L0 (%)")
+    figure.legend(
+        handles=[
+            Patch(color="0.7", label="Skywave"),
+            Line2D([], [], color="black", marker="D", linestyle="none", label="published"),
+        ],
+        loc="upper right",
+        ncols=2,
+    )
     return figure
 
 

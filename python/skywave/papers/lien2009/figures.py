@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import COLOURS, TALL_IN, TITLE_IN, WIDE_IN, Drawn, begin, style
+from skywave.papers.figures import (
+    COLOURS,
+    NARROW_IN,
+    TALL_IN,
+    TITLE_IN,
+    WIDE_IN,
+    Drawn,
+    begin,
+    style,
+)
 from skywave.papers.lien2009 import beyond, canonical, cells
 from skywave.papers.lien2009.measures import over_runs
 from skywave.papers.lien2009.setting import (
@@ -20,7 +29,7 @@ from skywave.papers.lien2009.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -43,12 +52,36 @@ def draw_finding(ours: Runs, ns2: Mapping[str, Periods]) -> Drawn:
             f"flows beside it. Means over all seeds; {BAND}. Diamonds: the paper's Table 3 (DCCP; "
             "it has none for UDP). Black: ns-2.",
             _kept(ours, ns2),
+            narrow=_kept_narrow(ours, ns2),
         )
 
 
 def _kept(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
     figure = begin(WIDE_IN, above_in=2 * TITLE_IN)
     panels = figure.subplots(1, len(FLAVOURS), sharey=True)
+    _plot_kept(panels, ours, ns2)
+    panels[0].set_ylabel("Packets that arrive (%)")
+    panels[len(FLAVOURS) // 2].set_xlabel("TCP flows")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper right", ncols=3)
+    return figure
+
+
+def _kept_narrow(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
+    figure = begin((NARROW_IN, 4.2), above_in=2.6 * TITLE_IN)
+    figure.subplots_adjust(left=0.17, right=0.98, wspace=0.14, hspace=0.34)
+    grid = figure.subplots(2, (len(FLAVOURS) + 1) // 2, sharey=True)
+    panels = grid.ravel()[: len(FLAVOURS)]
+    grid[-1, -1].set_visible(False)
+    _plot_kept(panels, ours, ns2)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("Packets that arrive (%)")
+    for axes in panels[grid.shape[1] :]:
+        axes.set_xlabel("TCP flows")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper left", ncols=2)
+    return figure
+
+
+def _plot_kept(panels: Iterable[Axes], ours: Runs, ns2: Mapping[str, Periods]) -> None:
     flows = np.arange(STREAMS + 1)
     for axes, tcp in zip(panels, FLAVOURS, strict=True):
         for transport, colour in zip(TRANSPORTS, (COLOURS[0], COLOURS[2]), strict=True):
@@ -56,7 +89,10 @@ def _kept(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
             spread = over_runs(ours[conditions], "ratio_percent")
             _band(axes, flows, spread, colour, f"{transport.upper()}, Skywave")
             theirs = ns2[conditions.name].ratio_percent.mean
-            axes.plot(flows, theirs, color="black", linewidth=0.8, linestyle=(0, (4, 2)))
+            label = "ns-2" if transport == TRANSPORTS[0] else None
+            axes.plot(
+                flows, theirs, color="black", linewidth=0.8, linestyle=(0, (4, 2)), label=label
+            )
         published = (100, *cells.RATIO[tcp])
         axes.plot(
             flows,
@@ -70,10 +106,6 @@ def _kept(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
         axes.set_ylim(0, 115)
         axes.set_xticks(flows)
         axes.set_title(tcp, loc="left")
-    panels[0].set_ylabel("Packets that arrive (%)")
-    panels[len(FLAVOURS) // 2].set_xlabel("TCP flows")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper right", ncols=3)
-    return figure
 
 
 def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds]) -> list[Drawn]:

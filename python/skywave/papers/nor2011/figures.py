@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
+from skywave.papers.figures import COLOURS, NARROW_IN, TALL_IN, Drawn, begin, style
 from skywave.papers.nor2011.cells import FIGURE_3_S
 from skywave.papers.nor2011.setting import (
     EXPERIMENT_1,
@@ -50,6 +50,7 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]) ->
                 "about 160 s and about 100 s, when the paper's flows reach the maximum with 20 and "
                 "with 200 packets, in the colours of these thresholds.",
                 _thresholds(ours, ns2, second),
+                narrow=_thresholds(ours, ns2, second, (NARROW_IN, 4.4), legend_columns=2),
             ),
             Drawn.of(
                 "send-queue",
@@ -112,8 +113,10 @@ def _thresholds(
     ours: Mapping[Conditions, Series],
     ns2: Mapping[Conditions, Series],
     runs: Sequence[Conditions],
+    size_in: tuple[float, float] = TALL_IN,
+    legend_columns: int = 5,
 ) -> Figure:
-    figure = begin(TALL_IN, above_in=0.7)
+    figure = begin(size_in, above_in=0.7 if legend_columns > 2 else 1.0)
     panels = figure.subplots(2, 1, sharex=True)
     for axes, title, series in ((panels[0], "Skywave", ours), (panels[1], "ns-2.35", ns2)):
         for conditions, colour in zip(runs, COLOURS, strict=True):
@@ -129,8 +132,12 @@ def _thresholds(
             axes.axvline(published_s, color=colour, linewidth=1.2, linestyle=":")
         _throughput_axes(axes, 200)
         axes.set_title(title, loc="left")
+    panels[0].plot([], [], color="0.3", linewidth=1.2, linestyle=":", label="published")
     panels[0].legend(
-        title="initial ssthresh", ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.08)
+        title="initial ssthresh",
+        ncols=legend_columns,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.08),
     )
     panels[1].set_xlabel("Time (s)")
     return figure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import COLOURS, TALL_IN, TITLE_IN, Drawn, begin, style
+from skywave.papers.figures import COLOURS, NARROW_IN, TALL_IN, TITLE_IN, Drawn, begin, style
 from skywave.papers.sarwar2008 import growth
 from skywave.papers.sarwar2008.oracle import Run
 from skywave.papers.sarwar2008.published import EXIT_GAIN_S, RECOVERY_GAIN_S
@@ -42,15 +42,15 @@ def draw_finding(cells: Mapping[str, Cell]) -> Drawn:
             "What dynamic feedback gains. Left: how much earlier slow start ends and throughput "
             "recovers in the simulation of Figure 2. Right: the mean rate over the live satellite "
             "link, emulated here; ns-2 was not run for it.",
-            _finding(cells),
+            _finding(cells, begin(above_in=2 * TITLE_IN)),
+            narrow=_finding(cells, begin((NARROW_IN, 3.0), above_in=1.6 * TITLE_IN)),
         )
 
 
-def _finding(cells: Mapping[str, Cell]) -> Figure:
-    figure = begin(above_in=2 * TITLE_IN)
-    times, rates = figure.subplots(1, 2, gridspec_kw={"wspace": 0.35})
+def _finding(cells: Mapping[str, Cell], figure: Figure) -> Figure:
+    times, rates = figure.subplots(1, 2, gridspec_kw={"wspace": 0.5})
     for axes, ids, names in (
-        (times, ("fig2/exit", "fig2/recovery"), ("slow start", "recovery")),
+        (times, ("fig2/exit", "fig2/recovery"), ("slow\nstart", "recovery")),
         (rates, ("table1/standard/rate", "table1/dynamic/rate"), ("standard", "dynamic")),
     ):
         shown = [cells[name] for name in ids]
@@ -65,8 +65,8 @@ def _finding(cells: Mapping[str, Cell]) -> Figure:
                 at, heights = zip(*known, strict=True)
                 places = np.array(at) + (place - 1) * BAR
                 drawn = axes.bar(places, heights, BAR, color=colour, label=label, zorder=2)
-                axes.bar_label(drawn, fmt="%.0f", fontsize=8)
-        axes.set_xticks(range(len(names)), labels=names)
+                axes.bar_label(drawn, fmt="%.0f", fontsize=7)
+        axes.set_xticks(range(len(names)), labels=names, fontsize=8)
         axes.set_xlim(-0.5, len(names) - 0.5)
     times.set_ylabel("Gain (s)")
     rates.set_ylabel("Mean rate (kbit/s)")
