@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     import numpy as np
@@ -32,6 +34,8 @@ LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.65, 0.2, 0.45
 """Margins for the labels of the axes, in inches."""
 TITLE_IN = 0.3
 """Space above the axes for one line, a title or a legend, in inches."""
+
+_widest_in: ContextVar[float] = ContextVar("widest_in", default=math.inf)
 
 
 @contextmanager
@@ -65,9 +69,10 @@ def begin(size_in: tuple[float, float] = WIDE_IN, *, above_in: float = TITLE_IN)
     """Return a figure with margins for labels, and ``above_in`` inches above the axes.
 
     Fixed margins align figures, and save matplotlib an extra drawing per format that only measures.
+    While :meth:`Drawn.at_widths` draws for narrow screens, the figure is ``NARROW_IN`` wide.
     """
-    width_in, height_in = size_in
-    figure = Figure(figsize=size_in)
+    width_in, height_in = min(size_in[0], _widest_in.get()), size_in[1]
+    figure = Figure(figsize=(width_in, height_in))
     figure.subplots_adjust(
         left=LEFT_IN / width_in,
         right=1 - RIGHT_IN / width_in,
@@ -75,6 +80,11 @@ def begin(size_in: tuple[float, float] = WIDE_IN, *, above_in: float = TITLE_IN)
         top=1 - above_in / height_in,
     )
     return figure
+
+
+def is_narrow(figure: Figure) -> bool:
+    """Return whether the figure is for narrow screens, so that a legend needs fewer columns."""
+    return bool(figure.get_figwidth() <= NARROW_IN)
 
 
 def heat_map(
@@ -131,6 +141,19 @@ class Drawn:
             _svg(figure),
             None if narrow is None else _svg(narrow),
         )
+
+    @classmethod
+    def at_widths(cls, name: str, caption: str, draw: Callable[[], Figure]) -> Drawn:
+        """Render a figure as it is drawn, and once more for narrow screens.
+
+        ``draw`` begins the figure by :func:`begin`. It may ask for the figure's width.
+        """
+        figure = draw()
+        widest = _widest_in.set(NARROW_IN)
+        try:
+            return cls.of(name, caption, figure, narrow=draw())
+        finally:
+            _widest_in.reset(widest)
 
     @property
     def data_uri(self) -> str:

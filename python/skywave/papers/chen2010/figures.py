@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,28 +112,28 @@ def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]])
     beside = "Black: one run of ns-2, means over one second."
     with style():
         return [
-            Drawn.of(
+            Drawn.at_widths(
                 "figure5",
                 "Figure 5. Sending rate of a source with a propagation time of 60 ms, by second. "
                 "Black: one run of ns-2.",
-                _panels(ours, ns2, _rate, "Rate (kbps)"),
+                partial(_panels, ours, ns2, _rate, "Rate (kbps)"),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure6",
                 f"Figure 6. Queue of the bottleneck, every 10 ms. {beside}",
-                _panels(ours, ns2, _queue, "Queue (packets)"),
+                partial(_panels, ours, ns2, _queue, "Queue (packets)"),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure7",
                 f"Figure 7. Drops over arrivals at the bottleneck, in intervals of 10 ms. {beside}",
-                _panels(ours, ns2, _drops, "Drop rate (%)"),
+                partial(_panels, ours, ns2, _drops, "Drop rate (%)"),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "equation6",
                 "Equation 6: the sum of windows of 200 flows, starting from 400 packets, without "
                 "delay, with a load that is a control round trip old, and with an additional "
                 "interval t_rho of 200 ms" + (". Colours: simulated sums." if sums else "."),
-                _equation_6(sums),
+                partial(_equation_6, sums),
             ),
             Drawn.of(
                 "stability",

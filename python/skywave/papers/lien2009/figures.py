@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,13 +113,13 @@ def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds])
     """Draw the paper's figures."""
     with style():
         figures = [
-            Drawn.of(
+            Drawn.at_widths(
                 f"figure{number}",
                 f"Figure {number}. Throughput of voice over {transport.upper()} and of the first "
                 f"{tcp} flow on the bottleneck. (a) Voice first, TCP flows at 10, 20 .. 50 s; (b) "
                 f"TCP first, voice from 20 to 80 s. Means over all seeds; {BAND}. Black: one run "
                 "of ns-2.",
-                _throughput(ours, seconds, tcp, transport),
+                partial(_throughput, ours, seconds, tcp, transport),
             )
             for number, tcp, transport in (
                 (2, "NewReno", "udp"),
@@ -127,11 +128,11 @@ def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds])
             )
         ]
         figures += [
-            Drawn.of(
+            Drawn.at_widths(
                 f"figure{number}",
                 f"Figure {number}. Delay and loss of voice over UDP and DCCP beside {tcp} (voice "
                 f"first). Means over all seeds; {BAND}. Diamonds: Table 4. Black: ns-2.",
-                _quality(ours, ns2, tcp),
+                partial(_quality, ours, ns2, tcp),
             )
             for number, tcp in ((5, "NewReno"), (6, "Vegas"))
         ]
@@ -154,11 +155,11 @@ def draw_ours(
                 f"{len(beyond.SEEDS)} seeds.",
                 beyond.draw(found),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "history",
                 f"A call of 200 s over DCCP beside one NewReno flow that joins at 10 s; {BAND}. "
                 "Black: ns-2.",
-                _long_call(ours, ns2),
+                partial(_long_call, ours, ns2),
             ),
             Drawn.of(
                 "canonical",
@@ -190,7 +191,7 @@ def _long_call(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
 
 
 def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport: str) -> Figure:
-    figure = begin(TALL_IN)
+    figure = begin(TALL_IN, above_in=2 * TITLE_IN)
     panels = figure.subplots(2, 1)
     for number, (axes, title) in enumerate(
         zip(panels, ("(a) Voice first", "(b) TCP first"), strict=True), start=1
@@ -211,7 +212,7 @@ def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport:
         axes.set_ylim(0, 260)
         axes.set_ylabel("Throughput (kbps)")
         axes.set_title(title, loc="left")
-    panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.1))
     panels[1].set_xlabel("Time (s)")
     return figure
 

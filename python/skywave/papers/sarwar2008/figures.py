@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import COLOURS, NARROW_IN, TALL_IN, TITLE_IN, Drawn, begin, style
+from skywave.papers.figures import COLOURS, TALL_IN, TITLE_IN, Drawn, begin, style
 from skywave.papers.sarwar2008 import growth
 from skywave.papers.sarwar2008.oracle import Run
 from skywave.papers.sarwar2008.published import EXIT_GAIN_S, RECOVERY_GAIN_S
@@ -37,17 +38,17 @@ BAR = 0.27
 def draw_finding(cells: Mapping[str, Cell]) -> Drawn:
     """Draw what dynamic feedback gains: published, ours and ns-2's. ``cells`` are by id."""
     with style():
-        return Drawn.of(
+        return Drawn.at_widths(
             "finding",
             "What dynamic feedback gains. Left: how much earlier slow start ends and throughput "
             "recovers in the simulation of Figure 2. Right: the mean rate over the live satellite "
             "link, emulated here; ns-2 was not run for it.",
-            _finding(cells, begin(above_in=2 * TITLE_IN)),
-            narrow=_finding(cells, begin((NARROW_IN, 3.0), above_in=1.6 * TITLE_IN)),
+            partial(_finding, cells),
         )
 
 
-def _finding(cells: Mapping[str, Cell], figure: Figure) -> Figure:
+def _finding(cells: Mapping[str, Cell]) -> Figure:
+    figure = begin(above_in=2 * TITLE_IN)
     times, rates = figure.subplots(1, 2, gridspec_kw={"wspace": 0.5})
     for axes, ids, names in (
         (times, ("fig2/exit", "fig2/recovery"), ("slow\nstart", "recovery")),
@@ -78,21 +79,21 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[D
     """Draw all figures."""
     with style():
         return [
-            Drawn.of(
+            Drawn.at_widths(
                 "figure2",
                 "Figure 2. Throughput of CCID 3 with standard and with dynamic feedback on the "
                 "satellite link (samples of 1 s), each with one error at the end of slow start. "
                 f"Below: ns-2's Agent/TFRC with one and with {REPORTS} reports per RTT, and the "
                 f"same error. In the paper, slow start ends {EXIT_GAIN_S:g} s earlier, and the "
                 f"recovery after it takes about {RECOVERY_GAIN_S:g} s less.",
-                _figure_2(ours, ns2),
+                partial(_figure_2, ours, ns2),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "growth",
                 "The allowed rate X in slow start, and by equations 5 and 6, which start with one "
                 "packet per second. The simulation also starts so, has one packet per RTT after "
                 "the first report, and can at most double per RTT.",
-                _growth(ours),
+                partial(_growth, ours),
             ),
         ]
 
