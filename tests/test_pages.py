@@ -172,6 +172,17 @@ def test_labels_of_figures_are_legible_on_a_telephone(opened: Opened) -> None:
         assert smallest_px >= LEGIBLE_PX, svg[:400]
 
 
+@on((1280, "light"), (400, "light"), pages=["nor2011/report.html"])
+def test_narrow_screens_have_figures_of_their_own(
+    opened: Opened, request: pytest.FixtureRequest
+) -> None:
+    own: list[bool] = opened.page.evaluate(
+        "[...document.images].map(one => one.currentSrc != one.src)"
+    )
+    assert own
+    assert set(own) == {"400" in request.node.callspec.id}
+
+
 def contrast(ink: str, paper: str) -> float:
     """Return the contrast ratio of two CSS colours (WCAG 2.2): 1 to 21."""
 
