@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -113,6 +115,12 @@ def assert_figures_are_whole(report: Path) -> None:
         pixels = matplotlib.image.imread(path)[..., :3]
         for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
             assert edge.min() == 1, path.name
+
+
+def words(page: str) -> str:
+    """Return the text of a page of HTML."""
+    body = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ from skywave.papers.li2009.setting import (
     TPCP,
     VCP,
 )
+from skywave.papers.reasons import Cause
 from skywave.quantities import Duration
 from skywave.simulate import run_many
 from skywave.stats import average
@@ -56,6 +57,17 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def li2009(reproduced: Callable[[str], Reproduced]) -> Reproduced:
     return reproduced("li2009")
+
+
+def test_a_value_of_one_reading_is_met_under_the_other(li2009: Reproduced) -> None:
+    """Where the cause of a mismatch says so."""
+    (flows, aggregates) = (reading.name for reading in READINGS)
+    other = {flows: aggregates, aggregates: flows}
+    found = [one for one in li2009.cells.values() if one["cause"] == Cause.TWO_READINGS.value]
+    assert len(found) == 4
+    for cell in found:
+        name, _, reading = cell["id"].partition("/")
+        assert li2009.cells[f"{name}/{other[reading]}"]["verdict"] == "match"
 
 
 def test_every_published_number_is_judged(li2009: Reproduced) -> None:

@@ -25,6 +25,7 @@ from skywave.papers.lien2009 import (
     setting,
     tried,
 )
+from skywave.papers.reasons import Cause
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -116,7 +117,10 @@ def test_reasons_say_whether_ns2_misses_the_value_too(lien2009: Reproduced) -> N
         limit = max(2 * deviation, least)
         ns2_agrees = abs(cell["published"] - cell["ns2"]) <= limit
         assert ns2_agrees == (cell["why"] == cells.NOT_REBUILT), cell
+        assert (cell["cause"] == Cause.SHARED.value) == (cell["why"] == cells.PHASE)
     assert cells.PHASE in seen
+    shared = [one for one in lien2009.cells.values() if one["why"] == cells.PHASE]
+    assert lien2009.page.count("Reason: as above") > len(shared) / 2
     assert lien2009.cells["text/udp-delay"]["ns2"] > 300
 
 
@@ -446,4 +450,4 @@ def test_the_report_begins_with_what_was_found(lien2009: Reproduced) -> None:
     late = re.search(r"(\d+) % of its packets arrive later than the 300 ms", sentence)
     assert late is not None
     assert int(late.group(1)) > 33, "or the call over UDP would not be ruined"
-    assert lien2009.page.index("figures/finding.png") < lien2009.page.index("<h2>")
+    assert lien2009.page.index("figures/finding.png") < lien2009.page.index("<h2 ")

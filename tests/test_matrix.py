@@ -177,7 +177,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert all(0 <= cells["ccid3", measure]["mean"] <= 93.2 for measure in VOICE)
     assert document["report"] == str(tmp_path / "m" / "matrix.html")
     page = (tmp_path / "m" / "matrix.html").read_text()
-    assert page.count("<figure>") == len(MEASURES) - len(VOICE) + 1
+    assert page.count("</figure>") == len(MEASURES) - len(VOICE) + 1
     assert "<script" not in page
     assert f"{SEEDS} seeds" in page
     assert_figures_are_whole(tmp_path / "m")

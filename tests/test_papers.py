@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli
+from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli, words
 from skywave.measured import BenchError
 from skywave.ns2 import Ns2Error
 from skywave.papers import __main__ as storing
@@ -71,11 +71,40 @@ def test_a_strangers_paper_is_reproduced(tmp_path: Path) -> None:
     assert verdicts == {"C/p=0.001": "match", "C/p=0.03": "mismatch"}
     page = html.unescape((tmp_path / "m" / "report.html").read_text())
     assert "Where losses are rare, TCP sends" in page, "from its own template"
-    assert "1 of 2 published values match" in page, "from the one that it extends"
+    assert "1 of 2 published values match" in words(page), "from the one that it extends"
     assert "data:image/svg+xml;base64," in page
     assert (tmp_path / "m" / "series" / "loss0.01-flows.csv").is_file()
     assert (tmp_path / "m" / "scenarios" / "loss0.01.json").is_file()
     assert_figures_are_whole(tmp_path / "m")
+
+
+@pytest.mark.usefixtures("stranger")
+def test_the_terminal_shows_counts_and_reasons_only_if_asked(tmp_path: Path) -> None:
+    done = run_cli("reproduce", KEY, "--out", tmp_path / "m")
+    assert done.returncode == 0, done.stderr
+    (row,) = [line for line in done.stdout.splitlines() if line.startswith("│")]
+    assert row.strip("│").replace("│", " ").split() == ["C", "2", "1", "0", "0"]
+    assert done.stdout.endswith(f"Report: {tmp_path / 'm' / 'report.html'}\n")
+    assert "--why" in done.stdout
+    reason = "The equation ignores timeouts"
+    assert reason not in done.stdout
+    explained = run_cli("reproduce", KEY, "--why", "--out", tmp_path / "m")
+    assert f"C/p=0.03: {reason}" in explained.stdout
+
+
+@pytest.mark.usefixtures("stranger")
+def test_the_terminal_has_a_row_for_each_paper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed, "all_keys", lambda: [KEY])
+    done = run_cli("reproduce", "--all", "--why", "--out", tmp_path / "all")
+    assert done.returncode == 0, done.stderr
+    rows = [line.strip("│").split("│") for line in done.stdout.splitlines() if line[0:1] == "│"]
+    assert [[field.strip() for field in row] for row in rows] == [
+        [KEY, "1 of 2", "-", "-"],
+        ["all", "1 of 2", "-", "-"],
+    ]
+    assert "The equation ignores timeouts" in done.stdout
 
 
 @pytest.mark.usefixtures("stranger")

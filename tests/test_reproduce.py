@@ -167,7 +167,7 @@ def test_the_report_begins_with_the_finding(nor2011: Reproduced) -> None:
     assert "gains 48 s" in sentence
     page = html.unescape(nor2011.page)
     figure = page.index("figures/figure3.png")
-    assert page.index(sentence) < figure < page.index("<h2>")
+    assert page.index(sentence) < figure < page.index("<h2 ")
     assert page.count("figures/figure3.png") == 1
 
 
@@ -242,12 +242,15 @@ def test_nothing_is_tuned_per_cell() -> None:
 
 def test_the_report_is_self_contained(nor2011: Reproduced) -> None:
     page = nor2011.page
-    sources = re.findall(r'(?:src|href)="([^"]+)"', page)
+    sources = re.findall(r'(?:src|srcset|href)="([^"]+)"', page)
+    assert sources
     for source in sources:
-        local = source.startswith(("data:image/svg+xml;base64,", "figures/"))
+        local = source.startswith(("data:image/svg+xml;base64,", "figures/", "#"))
         assert local, source[:80]
         if source.startswith("figures/"):
             assert (nor2011.directory / source).is_file()
+        if source.startswith("#"):
+            assert page.count(f'id="{source[1:]}"') == 1
     assert "<script" not in page
     assert 'name="viewport"' in page
     for parameter in setting.PARAMETERS:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skywave.papers.cells import Cell
     from skywave.papers.front import Front
     from skywave.papers.reproduction import Judgement
+    from skywave.papers.score import Score
 
 
 def reproduce(
@@ -60,6 +61,9 @@ def reproduce(
             "paper's own number, or a smaller one with --all.",
         ),
     ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Also print why values and claims do not match.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Reproduce a paper, or all: run experiments, judge published values and write a report."""
@@ -68,9 +72,11 @@ def reproduce(
     if listed:
         _list(as_json=as_json)
     elif paper is None:
-        _all(out_dir or Path("out") / "all", live_ns2=live_ns2, seeds=seeds, as_json=as_json)
+        directory = out_dir or Path("out") / "all"
+        _all(directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
     else:
-        _one(paper, out_dir or Path("out") / paper, live_ns2=live_ns2, seeds=seeds, as_json=as_json)
+        directory = out_dir or Path("out") / paper
+        _one(paper, directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
 
 
 def _list(*, as_json: bool) -> None:
@@ -97,7 +103,9 @@ def _list(*, as_json: bool) -> None:
     warn(map(str, broken.values()))
 
 
-def _one(paper: str, directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -> None:
+def _one(
+    paper: str, directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_json: bool
+) -> None:
     with progress_bar() as show:
         reproduction = papers.reproduce(
             paper,
@@ -110,26 +118,54 @@ def _one(paper: str, directory: Path, *, live_ns2: bool, seeds: int | None, as_j
         reproduction.to_dict(),
         directory / "report.html",
         as_json=as_json,
-        show=lambda console: _show(console, reproduction),
+        show=lambda console: _show(console, reproduction, why=why),
     )
 
 
-def _show(console: Console, judgement: Judgement) -> None:
-    console.print(_cell_table(judgement.paper.title, judgement.cells))
+def _show(console: Console, judgement: Judgement, *, why: bool) -> None:
+    """Print a row for each table and figure of the paper, and one for its further claims."""
+    table = Table(title=escape(judgement.paper.title), title_justify="left")
+    table.add_column("")
+    for column in ("values", "match", "ns-2 has", "match there"):
+        table.add_column(column, justify="right")
+    places: dict[str, list[Cell]] = {}
+    for cell in judgement.cells:
+        places.setdefault(cell.place, []).append(cell)
     if judgement.claims:
-        console.print(_cell_table("Further claims", judgement.claims))
+        places["further claims"] = list(judgement.claims)
+    for place, cells in places.items():
+        ours = [cell.verdict for cell in cells]
+        theirs = [cell.ns2_verdict for cell in cells if cell.ns2_verdict is not None]
+        counts = (len(ours), ours.count("match"), len(theirs), theirs.count("match"))
+        table.add_row(escape(place), *map(str, counts))
+    console.print(table)
     if judgement.seeds_remark is not None:
         console.print(judgement.seeds_remark, highlight=False)
-    for why, ids in judgement.reasons.items():
-        console.print(f"[yellow]{', '.join(ids)}:[/] {escape(why)}", highlight=False)
-    if judgement.comparisons:
+    score = judgement.score
+    if score.compared:
         console.print(
-            f"Compared with ns-2 ({judgement.ns2.remark}): {judgement.close} of "
-            f"{len(judgement.comparisons)} quantities within their limits."
+            f"Skywave and ns-2 agree in {score.close} of {score.compared} quantities under the "
+            f"same settings ({escape(judgement.ns2.remark)}).",
+            highlight=False,
         )
+    _reasons(console, [judgement], why=why)
 
 
-def _all(directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -> None:
+def _reasons(console: Console, judgements: Sequence[Judgement], *, why: bool) -> None:
+    """Print why values and claims do not match, or how to have that printed."""
+    unmatched = [one for one in judgements if one.reasons]
+    if not unmatched:
+        return
+    if not why:
+        console.print("Reasons for the other values are in the report; --why prints them.")
+    for judgement in unmatched if why else ():
+        console.print(f"\n[bold]{escape(judgement.paper.short)}[/]", highlight=False)
+        for reason, ids in judgement.reasons.items():
+            names = escape(", ".join(ids))
+            console.print(f"[yellow]{names}:[/] {escape(reason)}", highlight=False)
+
+
+def _all(directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_json: bool) -> None:
     from skywave.papers.front import reproduce_all  # noqa: PLC0415  (loads Arrow and Jinja)
 
     with progress_bar() as show:
@@ -143,55 +179,34 @@ def _all(directory: Path, *, live_ns2: bool, seeds: int | None, as_json: bool) -
         front.to_dict(),
         directory / "report.html",
         as_json=as_json,
-        show=lambda console: _show_front(console, front),
+        show=lambda console: _show_front(console, front, why=why),
     )
     warn(front.broken.values())
 
 
-def _show_front(console: Console, front: Front) -> None:
-    console.print(_front_table(front))
+def _show_front(console: Console, front: Front, *, why: bool) -> None:
+    """Print a row for each paper, and the sum of all."""
+    table = Table(show_footer=True)
+    values, claims, ns2 = _parts(front.score)
+    table.add_column("paper", "all")
+    table.add_column("values match", values, justify="right")
+    table.add_column("claims hold", claims, justify="right")
+    table.add_column("ns-2 agrees", ns2, justify="right")
+    for paper in front.papers:
+        table.add_row(paper.paper.key, *_parts(paper.score))
+    console.print(table)
     for paper in front.papers:
         if paper.seeds_remark is not None:
             console.print(f"{paper.paper.key}: {paper.seeds_remark}", highlight=False)
-    for paper in front.papers:
-        for why, ids in paper.reasons.items():
-            console.print(
-                f"[yellow]{paper.paper.key} {', '.join(ids)}:[/] {escape(why)}", highlight=False
-            )
-    console.print(f"{front.matches} of {front.values} published values match.")
-    if front.claims:
-        console.print(f"{front.claims_met} of {front.claims} further claims hold.")
+    _reasons(console, front.papers, why=why)
 
 
-def _front_table(front: Front) -> Table:
-    table = Table()
-    table.add_column("paper", no_wrap=True)
-    table.add_column("title")
-    for column in ("values", "match", "mismatch", "further claims", "within ns-2's limit"):
-        table.add_column(column, justify="right")
-    for paper in front.papers:
-        values, matches = len(paper.cells), paper.matches
-        close = f"{paper.close} of {len(paper.comparisons)}"
-        counts = (str(count) for count in (values, matches, values - matches))
-        claims = f"{paper.claims_met} of {len(paper.claims)}"
-        table.add_row(paper.paper.key, paper.paper.title, *counts, claims, close)
-    return table
-
-
-def _cell_table(title: str, cells: Sequence[Cell]) -> Table:
-    table = Table(title=title, title_justify="left")
-    table.add_column("value", no_wrap=True)
-    for column in ("published", "ours", "ns-2"):
-        table.add_column(column, justify="right")
-    table.add_column("unit")
-    table.add_column("rule")
-    table.add_column("verdict", no_wrap=True)
-    for cell in cells:
-        values = (
-            "-" if value is None else f"{value:.4g}"
-            for value in (cell.published, cell.ours, cell.ns2)
-        )
-        colour = "green" if cell.verdict == "match" else "red"
-        verdict = f"[{colour}]{cell.verdict}[/]"
-        table.add_row(cell.id, *values, cell.unit, cell.rule.text, verdict)
-    return table
+def _parts(score: Score) -> tuple[str, str, str]:
+    """Return how many values match, claims hold, and quantities agree with ns-2, of how many."""
+    parts = (
+        (score.matches, score.values),
+        (score.claims_met, score.claims),
+        (score.close, score.compared),
+    )
+    values, claims, ns2 = (f"{count} of {total}" if total else "-" for count, total in parts)
+    return values, claims, ns2

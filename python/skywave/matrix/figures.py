@@ -51,7 +51,7 @@ def _heat_map(panel: Panel) -> Figure:
                 continue
             goodness[row, column] = 1 - abs(cell.mean - best) / abs(worst - best)
             write_in_cell(axes, row - 0.16, column, cell.text, fontsize=8)
-            write_in_cell(axes, row + 0.26, column, cell.margin_text, fontsize=5.5)
+            write_in_cell(axes, row + 0.26, column, cell.margin_text, fontsize=6.5)
     # Transparent, so that black numbers are legible on every colour.
     heat_map(
         axes,

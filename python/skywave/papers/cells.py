@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from skywave.papers.reasons import Cause, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -128,8 +131,9 @@ class Cell:
     """A published value, the conditions of its measurement, and the rule that judges it.
 
     ``ours`` and ``ns2`` are None if the quantity did not occur or was not measured.
-    ``known_reason`` says why a mismatch is expected; it is written before the run. ``quote`` is the
-    paper's sentence, for claims that are more than a number.
+    ``id`` begins with the table or figure that has the value ("table1/..", "fig7-peak"), or with
+    another name for its place. ``known_reason`` says why a mismatch is expected; it is written
+    before the run. ``quote`` is the paper's sentence, for claims that are more than a number.
     """
 
     id: str
@@ -140,7 +144,7 @@ class Cell:
     ours: float | None
     rule: Rule
     ns2: float | None = None
-    known_reason: str | None = None
+    known_reason: Reason | str | None = None
     quote: str | None = None
 
     @property
@@ -150,11 +154,38 @@ class Cell:
         return "match" if agrees else "mismatch"
 
     @property
+    def ns2_verdict(self) -> Verdict | None:
+        """The rule's verdict on ns-2's value; None if there is none."""
+        if self.ns2 is None:
+            return None
+        return "match" if self.rule.holds(self.published, self.ns2) else "mismatch"
+
+    @property
+    def place(self) -> str:
+        """Where the paper has the value, by its id: "Table 1", "Figure 7", or its first part."""
+        name = self.id.partition("/")[0]
+        numbered = re.match(r"(fig|table)(\d+)", name)
+        if numbered is None:
+            return name
+        return f"{'Figure' if numbered[1] == 'fig' else 'Table'} {numbered[2]}"
+
+    @property
     def why(self) -> str | None:
         """Why the value does not match; None if it does."""
         if self.verdict == "match":
             return None
+        if isinstance(self.known_reason, Reason):
+            return self.known_reason.text
         return self.known_reason or "not explained yet"
+
+    @property
+    def cause(self) -> Cause | None:
+        """The kind of reason why the value does not match; None if it does."""
+        if self.verdict == "match":
+            return None
+        if isinstance(self.known_reason, Reason):
+            return self.known_reason.cause
+        return Cause.OTHER if self.known_reason else Cause.UNKNOWN
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cell as ``--json`` prints it."""
@@ -169,6 +200,7 @@ class Cell:
             "ns2": self.ns2,
             "rule": self.rule.text,
             "verdict": self.verdict,
+            "cause": None if self.cause is None else self.cause.value,
             "why": self.why,
         }
 

@@ -10,8 +10,9 @@ from skywave import _json
 from skywave._files import replacing
 from skywave.papers import environment, installed
 from skywave.papers.installed import UnknownPaperError
-from skywave.papers.pages import render
+from skywave.papers.pages import link, render
 from skywave.papers.reproduction import Judgement
+from skywave.papers.score import Score
 from skywave.papers.workers import Work, reproduce_each
 
 if TYPE_CHECKING:
@@ -27,33 +28,21 @@ class Front:
     broken: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def values(self) -> int:
-        """The number of published values."""
-        return sum(len(paper.cells) for paper in self.papers)
-
-    @property
-    def matches(self) -> int:
-        """The number of published values that match."""
-        return sum(paper.matches for paper in self.papers)
-
-    @property
-    def claims(self) -> int:
-        """The number of further claims."""
-        return sum(len(paper.claims) for paper in self.papers)
-
-    @property
-    def claims_met(self) -> int:
-        """The number of further claims that hold."""
-        return sum(paper.claims_met for paper in self.papers)
+    def score(self) -> Score:
+        """The numbers of all papers."""
+        return sum((paper.score for paper in self.papers), Score())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that ``--json`` prints."""
+        score = self.score
         return {
             "skywave": version("skywave"),
-            "values": self.values,
-            "matches": self.matches,
-            "claims": self.claims,
-            "claims_met": self.claims_met,
+            "values": score.values,
+            "matches": score.matches,
+            "claims": score.claims,
+            "claims_met": score.claims_met,
+            "compared_with_ns2": score.compared,
+            "close_to_ns2": score.close,
             "papers": [paper.to_dict() for paper in self.papers],
             "broken": dict(self.broken),
         }
@@ -98,6 +87,10 @@ def reproduce_all(
             [one for key in chosen if isinstance(one := came_to[key], Judgement)],
             {key: str(one) for key in chosen if isinstance(one := came_to[key], Exception)},
         )
+        citations = [judgement.paper for judgement in front.papers]
+        around = zip([None, *citations], citations, [*citations[1:], None], strict=False)
+        for previous, citation, following in around:
+            link(partial / citation.key / "report.html", previous, following)
         (partial / "report.html").write_text(front.html(), encoding="utf-8")
         text = _json.text(front.to_dict()) + "\n"
         (partial / "report.json").write_text(text, encoding="utf-8")

@@ -10,6 +10,7 @@ from skywave import _json
 from skywave._files import replacing
 from skywave.papers import environment
 from skywave.papers.pages import REPORT, render
+from skywave.papers.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,12 +33,26 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Citation:
-    """A publication and its key: lower-case letters, digits, ``_`` or ``-``."""
+    """A publication and its key: lower-case letters, digits, ``_`` or ``-``.
+
+    ``authors`` are separated by ", ". ``venue`` is the journal or conference, ``doi`` the Digital
+    Object Identifier without ``https://doi.org/``; ``url`` is where to read the paper.
+    """
 
     key: str
     title: str
     authors: str
     year: int
+    venue: str | None = None
+    doi: str | None = None
+    url: str | None = None
+
+    @property
+    def short(self) -> str:
+        """The citation in running text: "Nor et al. 2011"."""
+        surnames = [author.split()[-1] for author in self.authors.split(", ")]
+        names = " and ".join(surnames) if len(surnames) < 3 else f"{surnames[0]} et al."
+        return f"{names} {self.year}"
 
 
 @dataclass(frozen=True)
@@ -53,11 +68,13 @@ class Finding:
     """What a reproduction found: a sentence for readers outside the field, and a figure.
 
     ``figure`` is the name of one of the report's figures, which shows published values, ours and,
-    where there are any, ns-2's.
+    where there are any, ns-2's. ``headline`` is a shorter sentence for the front page, which also
+    shows the figure.
     """
 
     sentence: str
     figure: str
+    headline: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +85,7 @@ class Judgement:
     sentences, which are counted separately.
 
     If the number of seeds can be chosen, ``seeds`` is the number that was run, and ``own_seeds``
-    that of the paper's own report.
+    that of the paper's own report. ``thumbnail`` is the finding's figure.
     """
 
     paper: Citation
@@ -80,21 +97,12 @@ class Judgement:
     own_seeds: int | None = field(default=None, kw_only=True)
     claims: Sequence[Cell] = field(default=(), kw_only=True)
     finding: Finding | None = field(default=None, kw_only=True)
+    thumbnail: Drawn | None = field(default=None, kw_only=True)
 
     @property
-    def matches(self) -> int:
-        """The number of published values that match."""
-        return sum(cell.verdict == "match" for cell in self.cells)
-
-    @property
-    def claims_met(self) -> int:
-        """The number of further claims that hold."""
-        return sum(claim.verdict == "match" for claim in self.claims)
-
-    @property
-    def close(self) -> int:
-        """The number of quantities within their limit of ns-2's."""
-        return sum(comparison.verdict == "match" for comparison in self.comparisons)
+    def score(self) -> Score:
+        """How many values match, claims hold and comparisons agree."""
+        return Score.of(self.cells, self.claims, self.comparisons)
 
     @property
     def seeds_remark(self) -> str | None:
@@ -120,6 +128,9 @@ class Judgement:
         return {
             "paper": self.paper.key,
             "title": self.paper.title,
+            "venue": self.paper.venue,
+            "doi": self.paper.doi,
+            "url": self.paper.url,
             "skywave": version("skywave"),
             "ns2_source": self.ns2.kind,
             "ns2_remark": self.ns2.remark,
@@ -158,7 +169,12 @@ class Reproduction(Judgement):
             own_seeds=self.own_seeds,
             claims=self.claims,
             finding=self.finding,
+            thumbnail=None if self.finding is None else self._drawn[self.finding.figure],
         )
+
+    @property
+    def _drawn(self) -> dict[str, Drawn]:
+        return {figure.name: figure for figure in self.figures}
 
     def html(self) -> str:
         """Return the report as a self-contained page."""
@@ -166,7 +182,7 @@ class Reproduction(Judgement):
             REPORT,
             package=self.package,
             reproduction=self,
-            figures={figure.name: figure for figure in self.figures},
+            figures=self._drawn,
             environment=environment.describe(),
             **self.sections,
         )

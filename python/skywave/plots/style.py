@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import count, cycle
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +29,16 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
 WIDE_IN = (6.5, 3.2)
 TALL_IN = (6.5, 5.2)
+NARROW_IN = 3.7
+"""The width at which labels are legible on a telephone, and in a thumbnail."""
 COLUMN_IN = 3.5
 """The width of a column of a paper with two columns (IEEE)."""
 LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.65, 0.2, 0.45
 """Margins for the labels of the axes, in inches."""
 TITLE_IN = 0.3
 """Space above the axes for one line, a title or a legend, in inches."""
+
+_widest_in: ContextVar[float] = ContextVar("widest_in", default=math.inf)
 
 
 @contextmanager
@@ -88,9 +94,10 @@ def begin(size_in: tuple[float, float] = WIDE_IN, *, above_in: float = TITLE_IN)
     """Return a figure with margins for labels, and ``above_in`` inches above the axes.
 
     Fixed margins align figures, and save matplotlib an extra drawing per format that only measures.
+    Within :func:`at_most` the figure may be narrower.
     """
-    width_in, height_in = size_in
-    figure = Figure(figsize=size_in)
+    width_in, height_in = min(size_in[0], _widest_in.get()), size_in[1]
+    figure = Figure(figsize=(width_in, height_in))
     figure.subplots_adjust(
         left=LEFT_IN / width_in,
         right=1 - RIGHT_IN / width_in,
@@ -98,6 +105,21 @@ def begin(size_in: tuple[float, float] = WIDE_IN, *, above_in: float = TITLE_IN)
         top=1 - above_in / height_in,
     )
     return figure
+
+
+@contextmanager
+def at_most(width_in: float) -> Iterator[None]:
+    """Let figures that begin in this context be no wider than that, in inches."""
+    widest = _widest_in.set(width_in)
+    try:
+        yield
+    finally:
+        _widest_in.reset(widest)
+
+
+def is_narrow(figure: Figure) -> bool:
+    """Return whether the figure is for narrow screens, so that a legend needs fewer columns."""
+    return bool(figure.get_figwidth() <= NARROW_IN)
 
 
 def series_styles(*, reverse: bool = False) -> Iterator[dict[str, Any]]:

@@ -18,6 +18,7 @@ from skywave.papers.chen2010.setting import (
     TCP_RED,
     TCP_VCP,
 )
+from skywave.papers.reasons import Cause, Reason
 from skywave.stats import average
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ NS2_DROPS: Mapping[DropRate, Measure] = {
 GROWTHS = {"per-packet": "packets", "per-ack": "acknowledgements"}
 
 
-def _reasons(ours: Runs, ns2: Ns2) -> dict[str, str]:
+def _reasons(ours: Runs, ns2: Ns2) -> dict[str, Reason]:
     """Return reasons for expected mismatches, by id of the cell, with numbers from these runs."""
 
     def mean(scheme: Scheme, measure: Callable[[Run], float]) -> float:
@@ -114,15 +115,15 @@ def _reasons(ours: Runs, ns2: Ns2) -> dict[str, str]:
         f"{share_kbps:.0f} kbps."
     )
     return {
-        "fig6b": dccp,
-        "fig6d": LEAST_WINDOW_REASON,
-        "fig7b": dccp,
-        "fig7-peakb": peaks,
-        "fig7-peakc": VCP_PEAK_REASON,
-        "fig7-peakd": VCP_PEAK_REASON,
-        "fig7-quietc": TCP_LOSES_REASON.format(percent=drops(TCP_VCP)),
-        "fig7-quietd": WEB_REASON.format(percent=drops(DCCP_VCP)),
-        "fig5d": vcp_rate,
+        "fig6b": Reason(Cause.NO_READING, dccp),
+        "fig6d": Reason(Cause.CONFLICT, LEAST_WINDOW_REASON),
+        "fig7b": Reason(Cause.NO_READING, dccp),
+        "fig7-peakb": Reason(Cause.UNSTATED, peaks),
+        "fig7-peakc": Reason(Cause.NO_READING, VCP_PEAK_REASON),
+        "fig7-peakd": Reason(Cause.NO_READING, VCP_PEAK_REASON),
+        "fig7-quietc": Reason(Cause.UNKNOWN, TCP_LOSES_REASON.format(percent=drops(TCP_VCP))),
+        "fig7-quietd": Reason(Cause.RULES, WEB_REASON.format(percent=drops(DCCP_VCP))),
+        "fig5d": Reason(Cause.UNSTATED, vcp_rate),
     }
 
 
@@ -150,7 +151,7 @@ def _of_scheme(
     scheme: Scheme,
     runs: Sequence[Run],
     ns2: Mapping[Measure, float],
-    reasons: Mapping[str, str],
+    reasons: Mapping[str, Reason],
     drop_rate: DropRate,
 ) -> list[Cell]:
     row = PUBLISHED[scheme.name]

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from skywave.papers.chen2010.analysis import STABLE_UP_TO_H, Model, stability_map
 from skywave.papers.chen2010.cells import DROP_RATES, NS2_DROPS
 from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.chen2010.setting import CAPACITY_BPS, DURATION_S, T_RHO_S
-from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
+from skywave.papers.figures import (
+    COLOURS,
+    NARROW_IN,
+    TALL_IN,
+    TITLE_IN,
+    WIDE_IN,
+    Drawn,
+    begin,
+    style,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -39,19 +51,42 @@ def draw_finding(ours: Runs, ns2: Ns2) -> Drawn:
             "drop rate is a mean over intervals of 10 ms, of TCP/RED the share of packets: as in "
             "the paper.",
             _averages(ours, ns2),
+            narrow=_averages_narrow(ours, ns2),
         )
 
 
+_MARKS = (
+    Patch(color=COLOURS[0], label="Skywave"),
+    Line2D([], [], color=COLOURS[1], marker="D", linestyle="none", label="published"),
+    Line2D([], [], color="black", marker="_", markersize=12, linestyle="none", label="ns-2"),
+)
+
+
 def _averages(ours: Runs, ns2: Ns2) -> Figure:
-    figure = begin(WIDE_IN)
-    panels = figure.subplots(1, 3)
+    figure = begin(WIDE_IN, above_in=2 * TITLE_IN)
+    _plot_averages(figure.subplots(1, 3), ours, ns2)
+    figure.legend(handles=_MARKS, loc="upper right", ncols=3)
+    return figure
+
+
+def _averages_narrow(ours: Runs, ns2: Ns2) -> Figure:
+    figure = begin((NARROW_IN, 4.4))
+    figure.subplots_adjust(left=0.12, right=0.97, wspace=0.24, hspace=0.42)
+    grid = figure.subplots(2, 2)
+    grid[1, 1].set_visible(False)
+    _plot_averages(grid.ravel()[:3], ours, ns2)
+    figure.legend(handles=_MARKS, loc="center", bbox_to_anchor=(0.78, 0.28))
+    return figure
+
+
+def _plot_averages(panels: Sequence[Axes], ours: Runs, ns2: Ns2) -> None:
     labels = [scheme.label.replace("/", "/\n") for scheme in ours]
     for axes, title in zip(
         panels, ("Queue (packets)", "Drop rate (%)", "Peak at the start (%)"), strict=True
     ):
         axes.set_title(title, loc="left")
         axes.set_axisbelow(True)
-        axes.set_xticks(range(len(ours)), labels, fontsize="x-small")
+        axes.set_xticks(range(len(ours)), labels, fontsize=6.5)
     for place, (scheme, runs) in enumerate(ours.items()):
         row = PUBLISHED[scheme.name]
         drop_rate = DROP_RATES.get(scheme.name, "interval_drop_percent")
@@ -67,7 +102,6 @@ def _averages(ours: Runs, ns2: Ns2) -> Figure:
                 axes.plot(place, published, color=COLOURS[1], marker="D", linestyle="none")
             if scheme in ns2:
                 axes.plot(place, ns2[scheme][of_ns2], color="black", marker="_", markersize=16)
-    return figure
 
 
 def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]]) -> list[Drawn]:
@@ -78,28 +112,28 @@ def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]])
     beside = "Black: one run of ns-2, means over one second."
     with style():
         return [
-            Drawn.of(
+            Drawn.at_widths(
                 "figure5",
                 "Figure 5. Sending rate of a source with a propagation time of 60 ms, by second. "
                 "Black: one run of ns-2.",
-                _panels(ours, ns2, _rate, "Rate (kbps)"),
+                partial(_panels, ours, ns2, _rate, "Rate (kbps)"),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure6",
                 f"Figure 6. Queue of the bottleneck, every 10 ms. {beside}",
-                _panels(ours, ns2, _queue, "Queue (packets)"),
+                partial(_panels, ours, ns2, _queue, "Queue (packets)"),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure7",
                 f"Figure 7. Drops over arrivals at the bottleneck, in intervals of 10 ms. {beside}",
-                _panels(ours, ns2, _drops, "Drop rate (%)"),
+                partial(_panels, ours, ns2, _drops, "Drop rate (%)"),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "equation6",
                 "Equation 6: the sum of windows of 200 flows, starting from 400 packets, without "
                 "delay, with a load that is a control round trip old, and with an additional "
                 "interval t_rho of 200 ms" + (". Colours: simulated sums." if sums else "."),
-                _equation_6(sums),
+                partial(_equation_6, sums),
             ),
             Drawn.of(
                 "stability",

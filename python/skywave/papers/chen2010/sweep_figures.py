@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from skywave.papers.chen2010.sweep import (
@@ -12,7 +13,7 @@ from skywave.papers.chen2010.sweep import (
     Outcome,
     Router,
 )
-from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
+from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,12 +46,12 @@ def draw(outcomes: Sequence[Outcome], demand: Mapping[Router, tuple[Floats, ...]
                 "traffic, one bottleneck.",
                 _sweeps(outcomes),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "demand",
                 f"Beyond the paper: {DEMAND.joining} flows join {DEMAND.flows} at "
                 f"{DEMAND.joins_s:g} s and leave at {DEMAND.leaves_s:g} s. 45 Mbps, 80 ms; means "
                 f"over {DEMAND.mean_s:g} s.",
-                _demand(demand),
+                partial(_demand, demand),
             ),
         ]
 
@@ -97,5 +98,5 @@ def _demand(demand: Mapping[Router, tuple[Floats, ...]]) -> Figure:
     lower.set_ylim(bottom=0)
     lower.set_xlabel("Time (s)")
     lower.set_xlim(0, DEMAND.end_s)
-    upper.legend(loc="lower right", ncols=len(ROUTERS))
+    upper.legend(loc="lower right", ncols=2 if is_narrow(figure) else len(ROUTERS))
     return figure

@@ -185,6 +185,11 @@ def _finding(measured: Measured) -> Finding:
         f"uses {used(DPCP):.0f} % of the link, where the old protocol uses {used(VCP):.0f} %; the "
         "paper has it the other way round.",
         "finding",
+        "Routers that signal nine levels of load (DPCP) instead of three (VCP) do give flows over "
+        f"four slow links their part: {percent(DPCP):.0f} % of a shared link instead of "
+        f"{percent(VCP):.0f} % (published: {published.DPCP_L0_PERCENT[0]:.0f} % and "
+        f"{published.VCP_L0_PERCENT:.0f} %). But a single flow uses {used(DPCP):.0f} % of its link "
+        f"under DPCP and {used(VCP):.0f} % under VCP, where the paper has DPCP higher.",
     )
 
 
@@ -252,6 +257,8 @@ PAPER = Paper(
         title="MPCP: Multi Packet Congestion-control Protocol",
         authors="X. Li, H. Yousefi'zadeh",
         year=2009,
+        venue="ACM SIGCOMM Computer Communication Review 39(5)",
+        url="https://escholarship.org/uc/item/9s77r6zc",
     ),
     parameters=setting.PARAMETERS,
     run=_run,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from skywave.papers.li2009.reasons import Transfers
     from skywave.papers.li2009.setting import Carrier, Reading, Scheme
     from skywave.papers.li2009.variants import Dumbbell, Lot
+    from skywave.papers.reasons import Reason
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
         found: Sequence[float],
         rule: Rule,
         period: str,
-        reason: str,
+        reason: Reason,
     ) -> Cell:
         mean = average(found)
         matching = sum(rule.holds(value, one) for one in found)
@@ -283,7 +284,7 @@ def figure_5(ours: Ours, dumbbells: Sequence[Dumbbell]) -> list[Cell]:
         return mean(TPCP, measure) / mean(DPCP, measure)
 
     def cell(
-        name: str, what: str, value: float, found: float, rule: Rule, reason: str = reasons.QUEUE
+        name: str, what: str, value: float, found: float, rule: Rule, reason: Reason = reasons.QUEUE
     ) -> Cell:
         return Cell(
             id=f"fig5/{name}",

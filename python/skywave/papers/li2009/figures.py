@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from skywave.papers.figures import COLOURS, TALL_IN, WIDE_IN, Drawn, begin, style
+from skywave.papers.figures import (
+    COLOURS,
+    TALL_IN,
+    TITLE_IN,
+    WIDE_IN,
+    Drawn,
+    begin,
+    style,
+)
 from skywave.papers.li2009 import published, reasons, variants
 from skywave.papers.li2009.setting import (
     AGGREGATES,
@@ -56,48 +67,48 @@ def draw(
     first = {scheme: runs[0] for scheme, runs in ours.dumbbells.items()}
     with style():
         return [
-            Drawn.of(
+            Drawn.at_widths(
                 "finding",
                 "Share of the first link (L0) that 30 transfers over all four links (Long) get "
                 "beside 10 of its own, before and after those of the third link (L2) start. Bars: "
                 f"means of our runs, with each of {len(LOT_SEEDS)} seeds as a dot. Diamonds: "
                 "published (of VCP one value, for the whole run). Dotted: proportional fairness. "
                 "ns-2 has neither protocol.",
-                _finding(ours),
+                partial(_finding, ours),
             ),
             _figure_2("figure2", series, FLOWS),
             _figure_2("figure2-aggregates", series, AGGREGATES),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure3",
                 "Figure 3. Utilisation of the dumbbell's bottleneck, averaged over one second. "
                 "Dotted: published transition times of DPCP and VCP.",
-                _utilisation(first),
+                partial(_utilisation, first),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure4",
                 "Figure 4. Time to transfer a file over a bottleneck that loses packets, and the "
                 "share of segments that DPCP over TCP sends in VCP's mode (from headers), with "
                 f"95 % confidence intervals. Dotted: {published.KNEE_PERCENT:g} and "
                 f"{published.STEEP_PERCENT:g} %, between which the paper has the knee.",
-                _transfers(ours.transfers, vcp_shares),
+                partial(_transfers, ours.transfers, vcp_shares),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure5",
                 "Figure 5. Queue of the dumbbell's bottleneck, every 0.1 s, from "
                 f"{STEADY_FROM_S} s.",
-                _queues(first),
+                partial(_queues, first),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "interval",
                 "Not published: t_rho, the routers' interval. Long's share of L0 before and after "
                 "L2's Local starts, with 30 and 10 senders. Dotted: published values of DPCP.",
-                _intervals(lots),
+                partial(_intervals, lots),
             ),
         ]
 
 
 def _finding(ours: Ours) -> Figure:
-    figure = begin(WIDE_IN)
+    figure = begin(WIDE_IN, above_in=2 * TITLE_IN)
     panels = figure.subplots(1, 2, sharey=True)
     values = {
         VCP: (published.VCP_L0_PERCENT, published.VCP_L0_PERCENT),
@@ -124,6 +135,14 @@ def _finding(ours: Ours) -> Figure:
         axes.set_title(title, loc="left")
     panels[0].set_ylim(0, 70)
     panels[0].set_ylabel("Long's share of L0 (%)")
+    figure.legend(
+        handles=[
+            Patch(color="0.7", label="Skywave"),
+            Line2D([], [], color="black", marker="D", linestyle="none", label="published"),
+        ],
+        loc="upper right",
+        ncols=2,
+    )
     return figure
 
 
@@ -133,11 +152,11 @@ def _figure_2(
     reading: Reading,
 ) -> Drawn:
     lots = {scheme: series[scheme, reading] for scheme in (VCP, DPCP)}
-    return Drawn.of(
+    return Drawn.at_widths(
         name,
         f"Figure 2, {reading.label}, seed {LOT_SEED}: shares of L0 and L2, in % of the link's "
         f"rate. Local of L2 starts at {JOINS_S} s.",
-        _shares(lots),
+        partial(_shares, lots),
     )
 
 

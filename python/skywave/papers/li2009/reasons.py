@@ -25,6 +25,7 @@ from skywave.papers.li2009.setting import (
     VCP,
     VCP_TCP,
 )
+from skywave.papers.reasons import Cause, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,24 +55,26 @@ _PROPORTIONAL = (
 )
 
 
-def share(reading: Reading, lots: Sequence[Lot]) -> str:
+def share(reading: Reading, lots: Sequence[Lot]) -> Reason:
     """Return why Long does not get its share, for a reading of what an aggregate is."""
     if reading == AGGREGATES:
-        return (
+        return Reason(
+            Cause.TWO_READINGS,
             f"Out of reach. {_PROPORTIONAL}which gives one sender of Long "
             f"{_law(AGGREGATES, joined=False)} before. The published values need the 30 and 10 "
             "senders that the paper counts: with these the same law gives "
-            f"{_law(FLOWS, joined=False)} before, and {_law(FLOWS, joined=True)} after."
+            f"{_law(FLOWS, joined=False)} before, and {_law(FLOWS, joined=True)} after.",
         )
     after = [lot.l0_long_after for lot in variants.find_seeds(lots, DPCP, FLOWS)]
-    return (
+    return Reason(
+        Cause.RULES,
         f"{_PROPORTIONAL}which gives {_law(FLOWS, joined=False)} before and "
         f"{_law(FLOWS, joined=True)} after. Chance decides when which of 30 senders grows: by "
-        f"seed, Long gets {min(after):.0f} to {max(after):.0f} % of L0 after."
+        f"seed, Long gets {min(after):.0f} to {max(after):.0f} % of L0 after.",
     )
 
 
-def vcp_split(reading: Reading, lots: Sequence[Lot]) -> str:
+def vcp_split(reading: Reading, lots: Sequence[Lot]) -> Reason:
     """Return why VCP's bias differs from the published one."""
 
     def mean(one: Reading) -> float:
@@ -83,26 +86,28 @@ def vcp_split(reading: Reading, lots: Sequence[Lot]) -> str:
         for lot in lots
         if (lot.scheme, lot.reading) == (VCP.name, reading.name)
     ]
-    return (
+    return Reason(
+        Cause.TWO_READINGS,
         "The bias is there. Its size depends on the number of senders: with one for each aggregate "
         f"the ratio is {mean(AGGREGATES):.1f}, with 30 and 10 it is {mean(FLOWS):.1f}. Of the "
-        f"variants that were tried with {reading.label}, none gives more than {max(tried):.1f}."
+        f"variants that were tried with {reading.label}, none gives more than {max(tried):.1f}.",
     )
 
 
-def vcp_l2(lots: Sequence[Lot]) -> str:
+def vcp_l2(lots: Sequence[Lot]) -> Reason:
     """Return why Long's share of L2 changes under VCP."""
     found = variants.find_seeds(lots, VCP, FLOWS)
     before, after, used = (
         float(np.mean([getattr(lot, name) for lot in found]))
         for name in ("l2_long_of_link_before", "l2_long_of_link_after", "l2_utilisation_after")
     )
-    return (
+    return Reason(
+        Cause.TWO_READINGS,
         f"Of L2's rate, Long's 30 senders have {before:.0f} % before and {after:.0f} % after. With "
         "40 senders L2 becomes overloaded like L0, since each adds up to 10 packets in a "
         f"round-trip time whatever the load: the queue stays full (utilisation {used:.0f} %), and "
         "Long has to yield to a fourth link. With one sender for each aggregate Long's share "
-        "stays, as published."
+        "stays, as published.",
     )
 
 
@@ -116,28 +121,30 @@ _NEAR = replace(PAPER_NETWORK, rtt_ms=200)
 _FIVE, _TEN = (replace(PAPER_NETWORK, flows=flows) for flows in (5, 10))
 
 
-def transition(dumbbells: Sequence[Dumbbell]) -> str:
+def transition(dumbbells: Sequence[Dumbbell]) -> Reason:
     """Return why DPCP's transition takes longer than published."""
     near, ten = (
         variants.find_dumbbell(dumbbells, DPCP, network).transition_s for network in (_NEAR, _TEN)
     )
-    return (
+    return Reason(
+        Cause.UNSTATED,
         "DPCP at most doubles its window per round-trip time. From 2 packets to half of the 240 "
         "that 4 Mbps and 500 ms hold, which is about what it uses later, takes six doublings, 3 s. "
         "The handshake and the second over which utilisation is averaged come on top. With 200 ms "
         "the transition takes "
         f"{near:.1f} s, with ten flows {ten:.1f} s (see the dumbbells). The testbed's rate, delay "
-        "and number of flows are not published."
+        "and number of flows are not published.",
     )
 
 
-def utilisation(dumbbells: Sequence[Dumbbell]) -> str:
+def utilisation(dumbbells: Sequence[Dumbbell]) -> Reason:
     """Return why DPCP uses less of the dumbbell's link than VCP."""
 
     def percent(scheme: Scheme, network: Network, choices: Choices = DEFAULT) -> str:
         return _percent(dumbbells, scheme, network, choices)
 
-    return (
+    return Reason(
+        Cause.RULES,
         "With a round-trip time of 500 ms, an interval of 200 ms sees either a clump of packets or "
         "a gap. A load just above 105 or 140 % is cut by DPCP to about 60 %, far below the "
         "high-load zone (claim 3.1/descent-lowest), and the sender holds that for a round-trip "
@@ -145,14 +152,15 @@ def utilisation(dumbbells: Sequence[Dumbbell]) -> str:
         f"{percent(DPCP, PAPER_NETWORK, variants.AT_ONCE)} under DPCP and "
         f"{percent(VCP, PAPER_NETWORK, variants.AT_ONCE)} under VCP. With 200 ms, DPCP uses "
         f"{percent(DPCP, _NEAR)} and VCP {percent(VCP, _NEAR)}; with a t_rho of 500 ms DPCP uses "
-        f"{percent(DPCP, PAPER_NETWORK, variants.SLOW)} (see the dumbbells)."
+        f"{percent(DPCP, PAPER_NETWORK, variants.SLOW)} (see the dumbbells).",
     )
 
 
-def loss(transfers: Transfers) -> str:
+def loss(transfers: Transfers) -> Reason:
     """Return why losses lengthen transfers over TCP otherwise than published."""
     alike = alike_from_percent(transfers[DPCP_TCP], transfers[VCP_TCP])
-    return (
+    return Reason(
+        Cause.RULES,
         "At loss rates of 10 % and more TCP depends on its timeouts, whatever controls the "
         "window: if a retransmission is lost too, it waits for a timer that doubles. MPCP does "
         f"not change that. So the time grows from the lowest loss rate on, {LOSS_PERCENT[1]} %, "
@@ -162,17 +170,18 @@ def loss(transfers: Transfers) -> str:
             if alike is None
             else f"; from {alike} % on {len(LOSS_SEEDS)} seeds do not distinguish the two "
             f"(Welch's t-test, {100 * APART:.0f} %)."
-        )
+        ),
     )
 
 
-QUEUE = (
+QUEUE = Reason(
+    Cause.UNSTATED,
     "These queues consist of clumps, whose length depends on rate, round-trip time and number of "
-    "flows (see the dumbbells); none of these is published."
+    "flows (see the dumbbells); none of these is published.",
 )
 
 
-def smooth(dumbbells: Sequence[Dumbbell]) -> str:
+def smooth(dumbbells: Sequence[Dumbbell]) -> Reason:
     """Return why TPCP's queue is not the smoother one."""
 
     def deviations(network: Network) -> str:
@@ -182,9 +191,10 @@ def smooth(dumbbells: Sequence[Dumbbell]) -> str:
         )
         return f"{tpcp:.1f} packets under TPCP and {dpcp:.1f} under DPCP"
 
-    return (
+    return Reason(
+        Cause.UNSTATED,
         "With one flow the queue is empty most of the time, and its deviation is that of single "
         f"clumps: {deviations(PAPER_NETWORK)}, whose clumps are lower. From sample to sample "
         "TPCP's queue changes less. With five flows it is the smoother one by both measures; the "
-        f"deviation is {deviations(_FIVE)} (see the dumbbells)."
+        f"deviation is {deviations(_FIVE)} (see the dumbbells).",
     )

@@ -116,6 +116,10 @@ def _finding(measured: Measured) -> Finding:
         f"{beside_one('udp', 'late_percent')} % of its packets arrive later than the "
         f"{setting.DEADLINE_S * 1e3:.0f} ms that the paper allows at its strictest.",
         "finding",
+        "On a slow link, one TCP flow does ruin a phone call over DCCP: "
+        f"{beside_one('dccp', 'loss_percent')} % of its packets do not arrive (published: "
+        f"{cells.LOSS['NewReno'][1]:.0f} %). But UDP is no answer: "
+        f"{beside_one('udp', 'late_percent')} % of its packets arrive too late.",
     )
 
 

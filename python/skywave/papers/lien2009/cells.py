@@ -10,10 +10,12 @@ import numpy as np
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Cell, Comparison, Limit
 from skywave.papers.lien2009.measures import Spread, mean_over_runs, over_runs
 from skywave.papers.lien2009.setting import FLAVOURS, GAP_S, SEEDS, Conditions
+from skywave.papers.reasons import Cause, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from skywave.papers.cells import Rule
     from skywave.papers.lien2009.measures import Run
     from skywave.papers.lien2009.oracle import Periods
 
@@ -132,12 +134,19 @@ def _row(
             ours=_finite(ours.mean[index]),
             ns2=_finite(theirs.mean[index]),
             rule=rules[index],
-            known_reason=NOT_REBUILT if rules[index].holds(value, theirs.mean[index]) else PHASE,
+            known_reason=_why_not(value, theirs.mean[index], rules[index]),
         )
         for index, (period, value) in enumerate(
             zip(PERIODS[first:], published, strict=True), start=first
         )
     ]
+
+
+def _why_not(published: float, ns2: float, rule: Rule) -> Reason:
+    """Return the reason for a mismatch, which depends on whether ns-2's value matches."""
+    if rule.holds(published, ns2):
+        return Reason(Cause.OURS, NOT_REBUILT)
+    return Reason(Cause.SHARED, PHASE)
 
 
 def _claims(ours: Runs, ns2: Mapping[str, Periods]) -> list[Cell]:
@@ -152,7 +161,7 @@ def _claims(ours: Runs, ns2: Mapping[str, Periods]) -> list[Cell]:
         conditions: Conditions,
         quantity: str,
         limit: float,
-        known_reason: str | None = None,
+        known_reason: Reason | None = None,
     ) -> Cell:
         measure, unit, _ = _MEASURES[quantity]
         # For UDP, the worst period counts; beside Vegas, the first with one TCP flow.
@@ -171,7 +180,14 @@ def _claims(ours: Runs, ns2: Mapping[str, Periods]) -> list[Cell]:
         )
 
     return [
-        claim("udp-delay", f"longest mean delay {beside_udp}", udp, "delay", 300, QUEUE),
+        claim(
+            "udp-delay",
+            f"longest mean delay {beside_udp}",
+            udp,
+            "delay",
+            300,
+            Reason(Cause.CONFLICT, QUEUE),
+        ),
         claim("udp-loss", f"highest mean loss rate {beside_udp}", udp, "loss rate", 20),
         claim("vegas-delay", f"delay {beside_vegas}", vegas, "delay", 200),
         claim("vegas-loss", f"loss rate {beside_vegas}", vegas, "loss rate", 27),

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import COLOURS, TALL_IN, TITLE_IN, WIDE_IN, Drawn, begin, style
+from skywave.papers.figures import (
+    COLOURS,
+    NARROW_IN,
+    TALL_IN,
+    TITLE_IN,
+    WIDE_IN,
+    Drawn,
+    begin,
+    style,
+)
 from skywave.papers.lien2009 import beyond, canonical, cells
 from skywave.papers.lien2009.measures import over_runs
 from skywave.papers.lien2009.setting import (
@@ -20,7 +30,7 @@ from skywave.papers.lien2009.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -43,12 +53,36 @@ def draw_finding(ours: Runs, ns2: Mapping[str, Periods]) -> Drawn:
             f"flows beside it. Means over all seeds; {BAND}. Diamonds: the paper's Table 3 (DCCP; "
             "it has none for UDP). Black: ns-2.",
             _kept(ours, ns2),
+            narrow=_kept_narrow(ours, ns2),
         )
 
 
 def _kept(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
     figure = begin(WIDE_IN, above_in=2 * TITLE_IN)
     panels = figure.subplots(1, len(FLAVOURS), sharey=True)
+    _plot_kept(panels, ours, ns2)
+    panels[0].set_ylabel("Packets that arrive (%)")
+    panels[len(FLAVOURS) // 2].set_xlabel("TCP flows")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper right", ncols=3)
+    return figure
+
+
+def _kept_narrow(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
+    figure = begin((NARROW_IN, 4.2), above_in=2.6 * TITLE_IN)
+    figure.subplots_adjust(left=0.17, right=0.98, wspace=0.14, hspace=0.34)
+    grid = figure.subplots(2, (len(FLAVOURS) + 1) // 2, sharey=True)
+    panels = grid.ravel()[: len(FLAVOURS)]
+    grid[-1, -1].set_visible(False)
+    _plot_kept(panels, ours, ns2)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("Packets that arrive (%)")
+    for axes in panels[grid.shape[1] :]:
+        axes.set_xlabel("TCP flows")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper left", ncols=2)
+    return figure
+
+
+def _plot_kept(panels: Iterable[Axes], ours: Runs, ns2: Mapping[str, Periods]) -> None:
     flows = np.arange(STREAMS + 1)
     for axes, tcp in zip(panels, FLAVOURS, strict=True):
         for transport, colour in zip(TRANSPORTS, (COLOURS[0], COLOURS[2]), strict=True):
@@ -56,7 +90,10 @@ def _kept(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
             spread = over_runs(ours[conditions], "ratio_percent")
             _band(axes, flows, spread, colour, f"{transport.upper()}, Skywave")
             theirs = ns2[conditions.name].ratio_percent.mean
-            axes.plot(flows, theirs, color="black", linewidth=0.8, linestyle=(0, (4, 2)))
+            label = "ns-2" if transport == TRANSPORTS[0] else None
+            axes.plot(
+                flows, theirs, color="black", linewidth=0.8, linestyle=(0, (4, 2)), label=label
+            )
         published = (100, *cells.RATIO[tcp])
         axes.plot(
             flows,
@@ -70,23 +107,19 @@ def _kept(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
         axes.set_ylim(0, 115)
         axes.set_xticks(flows)
         axes.set_title(tcp, loc="left")
-    panels[0].set_ylabel("Packets that arrive (%)")
-    panels[len(FLAVOURS) // 2].set_xlabel("TCP flows")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper right", ncols=3)
-    return figure
 
 
 def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds]) -> list[Drawn]:
     """Draw the paper's figures."""
     with style():
         figures = [
-            Drawn.of(
+            Drawn.at_widths(
                 f"figure{number}",
                 f"Figure {number}. Throughput of voice over {transport.upper()} and of the first "
                 f"{tcp} flow on the bottleneck. (a) Voice first, TCP flows at 10, 20 .. 50 s; (b) "
                 f"TCP first, voice from 20 to 80 s. Means over all seeds; {BAND}. Black: one run "
                 "of ns-2.",
-                _throughput(ours, seconds, tcp, transport),
+                partial(_throughput, ours, seconds, tcp, transport),
             )
             for number, tcp, transport in (
                 (2, "NewReno", "udp"),
@@ -95,11 +128,11 @@ def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds])
             )
         ]
         figures += [
-            Drawn.of(
+            Drawn.at_widths(
                 f"figure{number}",
                 f"Figure {number}. Delay and loss of voice over UDP and DCCP beside {tcp} (voice "
                 f"first). Means over all seeds; {BAND}. Diamonds: Table 4. Black: ns-2.",
-                _quality(ours, ns2, tcp),
+                partial(_quality, ours, ns2, tcp),
             )
             for number, tcp in ((5, "NewReno"), (6, "Vegas"))
         ]
@@ -122,11 +155,11 @@ def draw_ours(
                 f"{len(beyond.SEEDS)} seeds.",
                 beyond.draw(found),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "history",
                 f"A call of 200 s over DCCP beside one NewReno flow that joins at 10 s; {BAND}. "
                 "Black: ns-2.",
-                _long_call(ours, ns2),
+                partial(_long_call, ours, ns2),
             ),
             Drawn.of(
                 "canonical",
@@ -158,7 +191,7 @@ def _long_call(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
 
 
 def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport: str) -> Figure:
-    figure = begin(TALL_IN)
+    figure = begin(TALL_IN, above_in=2 * TITLE_IN)
     panels = figure.subplots(2, 1)
     for number, (axes, title) in enumerate(
         zip(panels, ("(a) Voice first", "(b) TCP first"), strict=True), start=1
@@ -179,7 +212,7 @@ def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport:
         axes.set_ylim(0, 260)
         axes.set_ylabel("Throughput (kbps)")
         axes.set_title(title, loc="left")
-    panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.1))
     panels[1].set_xlabel("Time (s)")
     return figure
 

@@ -114,6 +114,10 @@ def _finding(measured: Measured) -> Finding:
         f"never has many packets waiting gains {number(without_backlog)} s, but loses fewer "
         "packets than published.",
         "figure3",
+        f"Starting up with a slow-start threshold of {setting.PUBLISHED_SSTHRESH[-1]} packets "
+        f"instead of {setting.PUBLISHED_SSTHRESH[0]} does fill a satellite link sooner, but by "
+        f"{number(gain.ours)} s here and {number(gain.ns2)} s in ns-2, not by "
+        f"{number(gain.published)} s.",
     )
 
 

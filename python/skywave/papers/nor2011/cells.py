@@ -13,6 +13,7 @@ from skywave.papers.nor2011.setting import (
     PUBLISHED_SSTHRESH,
     Conditions,
 )
+from skywave.papers.reasons import Cause, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -59,7 +60,7 @@ def published_cells(
     """Judge every published value. ``loss`` is how Table 1 is read."""
     cells = [_loss_cell(ssthresh, ours, ns2, loss) for ssthresh in PUBLISHED_SSTHRESH]
 
-    def full_cell(ssthresh: int, known_reason: str | None = None) -> Cell:
+    def full_cell(ssthresh: int, known_reason: Reason | None = None) -> Cell:
         conditions = Conditions(ssthresh)
         return Cell(
             id=f"fig3/ssthresh={ssthresh}",
@@ -79,7 +80,7 @@ def published_cells(
         fast: int,
         published_s: float,
         rule: Rule,
-        known_reason: str | None = None,
+        known_reason: Reason | None = None,
     ) -> Cell:
         return Cell(
             id=f"fig3/{name}",
@@ -95,14 +96,14 @@ def published_cells(
 
     cells += [
         full_cell(20),
-        full_cell(200, TENSION),
+        full_cell(200, Reason(Cause.CONFLICT, TENSION)),
         gain_cell(
             "200-sooner-than-20",
             20,
             200,
             FIGURE_3_S[20] - FIGURE_3_S[200],
             ABOUT_RULE,
-            SMALLER_GAIN,
+            Reason(Cause.CONFLICT, SMALLER_GAIN),
         ),
         *(
             gain_cell(f"{beyond}-no-better", 200, beyond, 0, SAMPLE_RULE)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, style
+from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
 from skywave.papers.nor2011.cells import FIGURE_3_S
 from skywave.papers.nor2011.setting import (
     EXPERIMENT_1,
@@ -36,32 +37,32 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]) ->
     second = [Conditions(ssthresh) for ssthresh in PUBLISHED_SSTHRESH]
     with style():
         return [
-            Drawn.of(
+            Drawn.at_widths(
                 "figure2",
                 "Figure 2. Throughput of DCCP TCP-like and TCP on the bottleneck, experiment 1 "
                 f"(means over {SHARING_MEAN_S} s). In the paper, DCCP zigzags between about 1 and "
                 "1.7 Mbps, and TCP has around 300 kbps (shaded).",
-                _sharing(ours[EXPERIMENT_1], ns2[EXPERIMENT_1], published=True),
+                partial(_sharing, ours[EXPERIMENT_1], ns2[EXPERIMENT_1], published=True),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure3",
                 "Figure 3. Throughput of DCCP TCP-like for four initial slow-start thresholds, "
                 f"experiment 2 (samples of 1 s, and means over {THRESHOLD_MEAN_S} s). Dotted: "
                 "about 160 s and about 100 s, when the paper's flows reach the maximum with 20 and "
                 "with 200 packets, in the colours of these thresholds.",
-                _thresholds(ours, ns2, second),
+                partial(_thresholds, ours, ns2, second),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "send-queue",
                 f"As Figure 3, with a send queue of {SHORT_SEND_QUEUE} packets: 200 packets reach "
                 "the maximum at about 100 s.",
-                _thresholds(ours, ns2, SHORT_QUEUE),
+                partial(_thresholds, ours, ns2, SHORT_QUEUE),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "wide-window",
                 f"Experiment 1 with a TCP window of {WIDE_WINDOW.tcp_window} segments, which "
                 f"never limits (means over {SHARING_MEAN_S} s).",
-                _sharing(ours[WIDE_WINDOW], ns2[WIDE_WINDOW], published=False),
+                partial(_sharing, ours[WIDE_WINDOW], ns2[WIDE_WINDOW], published=False),
             ),
         ]
 
@@ -81,7 +82,7 @@ def _throughput_axes(axes: Axes, duration_s: float) -> None:
 
 
 def _sharing(ours: Series, ns2: Series, *, published: bool) -> Figure:
-    figure = begin(above_in=0.5)
+    figure = begin(above_in=0.85)
     axes = figure.subplots()
     for name, mine, theirs, colour, dashes in (
         ("DCCP TCP-like", ours.dccp, ns2.dccp, COLOURS[0], (4, 2)),
@@ -104,7 +105,7 @@ def _sharing(ours: Series, ns2: Series, *, published: bool) -> Figure:
         axes.axhline(0.3, color=COLOURS[1], alpha=0.35, linewidth=2.5)
     _throughput_axes(axes, float(ours.time_s[-1]))
     axes.set_xlabel("Time (s)")
-    axes.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    axes.legend(ncols=1 if is_narrow(figure) else 2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
 
 
@@ -113,7 +114,7 @@ def _thresholds(
     ns2: Mapping[Conditions, Series],
     runs: Sequence[Conditions],
 ) -> Figure:
-    figure = begin(TALL_IN, above_in=0.7)
+    figure = begin(TALL_IN, above_in=1.0)
     panels = figure.subplots(2, 1, sharex=True)
     for axes, title, series in ((panels[0], "Skywave", ours), (panels[1], "ns-2.35", ns2)):
         for conditions, colour in zip(runs, COLOURS, strict=True):
@@ -129,8 +130,12 @@ def _thresholds(
             axes.axvline(published_s, color=colour, linewidth=1.2, linestyle=":")
         _throughput_axes(axes, 200)
         axes.set_title(title, loc="left")
+    panels[0].plot([], [], color="0.3", linewidth=1.2, linestyle=":", label="published")
     panels[0].legend(
-        title="initial ssthresh", ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.08)
+        title="initial ssthresh",
+        ncols=2 if is_narrow(figure) else 5,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.08),
     )
     panels[1].set_xlabel("Time (s)")
     return figure

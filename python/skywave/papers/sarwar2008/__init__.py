@@ -117,6 +117,10 @@ def _finding(measured: Measured) -> Finding:
         f"{number(exit_.ns2)} s in ns-2, not {number(exit_.published)} s: however often it hears "
         "from the receiver, a sender may only double its rate once per round trip.",
         "finding",
+        "Receivers that report several times per round trip do make downloads over a satellite "
+        f"link faster: by {number(rate.ours, 2)} % (published: {number(rate.published)} % and "
+        f"{number(table_percent, 2)} %). But the start-up phase ends {number(exit_.ours)} s "
+        f"sooner here and {number(exit_.ns2)} s in ns-2, not {number(exit_.published)} s.",
     )
 
 
@@ -158,6 +162,8 @@ PAPER = Paper(
         title="Improvements in DCCP congestion control for satellite links",
         authors="G. Sarwar, R. Boreli, G. Jourjon, E. Lochin",
         year=2008,
+        venue="International Workshop on Satellite and Space Communications (IWSSC)",
+        doi="10.1109/IWSSC.2008.4656732",
     ),
     parameters=(*setting.PARAMETERS, *live.PARAMETERS),
     run=_run,

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from skywave.papers.cells import CLOSE, NS2_LIMIT_PERCENT, Cell, Comparison, SameOrder
+from skywave.papers.reasons import Cause, Reason
 from skywave.papers.sarwar2008 import growth
 from skywave.papers.sarwar2008.oracle import Run
 from skywave.papers.sarwar2008.published import EXIT_GAIN_S, RECOVERY_GAIN_S
@@ -40,15 +41,16 @@ def _gain(slow: float | None, fast: float | None) -> float | None:
     return None if slow is None or fast is None else slow - fast
 
 
-def _exit_reason(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> str:
+def _exit_reason(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> Reason:
     standard_s, dynamic_s = slow_starts_s()
-    return (
+    return Reason(
+        Cause.RULES,
         "All safeguards of RFC 3448 hold, as in the paper: X doubles at most once per RTT. From "
         f"one packet per RTT to 1 Mbps that takes {at_least(_doublings() * RTT_S, 1)} s or more. "
         f"Standard feedback leaves slow start after {ours[STANDARD].exit_s:.1f} s, and in ns-2's "
         f"TFRC after {ns2[_ns2(None, 1)].exit_s:.1f} s, so a gain of {EXIT_GAIN_S:g} s is "
         f"impossible. The paper's own equations 5 and 6 give {standard_s - dynamic_s:.1f} s. Its "
-        "patch of ns-2 is not published."
+        "patch of ns-2 is not published.",
     )
 
 
@@ -66,7 +68,7 @@ def _doublings() -> float:
     return math.log2(LINK_BPS / 8 * RTT_S / PACKET_SIZE)
 
 
-def _recovery_reason(ns2: Mapping[Run, Series]) -> str:
+def _recovery_reason(ns2: Mapping[Run, Series]) -> Reason:
     gains = [
         gain
         for queue in BY_QUEUE
@@ -74,13 +76,14 @@ def _recovery_reason(ns2: Mapping[Run, Series]) -> str:
         is not None
     ]
     same_error = _gain(*(ns2[_ns2(None, reports)].recovery_s for reports in (1, REPORTS)))
-    return (
+    return Reason(
+        Cause.UNSTATED,
         "After the error, X follows from the first loss interval, which is as long as X_recv at "
         "that time requires. From there p falls with each packet that arrives, however often that "
         "is reported. So the gain depends on the rate at which the error comes, and on the number "
         "of errors. Neither is published, nor when throughput counts as recovered. In ns-2 the "
         f"gain is {same_error:.0f} s with the same error, and between {min(gains):.0f} s and "
-        f"{max(gains):.0f} s if the queue loses packets."
+        f"{max(gains):.0f} s if the queue loses packets.",
     )
 
 
@@ -91,7 +94,11 @@ def published_cells(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]
     conditions: dict[str, str | float] = {"errors": STANDARD.errors, "N": REPORTS}
 
     def figure_2(
-        name: str, what: str, published: float, measure: Callable[[Series], float | None], why: str
+        name: str,
+        what: str,
+        published: float,
+        measure: Callable[[Series], float | None],
+        why: Reason,
     ) -> list[Cell]:
         gain = _gain(measure(standard), measure(dynamic))
         ns2_gain = _gain(measure(ns2_standard), measure(ns2_dynamic))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,20 +38,20 @@ BAR = 0.27
 def draw_finding(cells: Mapping[str, Cell]) -> Drawn:
     """Draw what dynamic feedback gains: published, ours and ns-2's. ``cells`` are by id."""
     with style():
-        return Drawn.of(
+        return Drawn.at_widths(
             "finding",
             "What dynamic feedback gains. Left: how much earlier slow start ends and throughput "
             "recovers in the simulation of Figure 2. Right: the mean rate over the live satellite "
             "link, emulated here; ns-2 was not run for it.",
-            _finding(cells),
+            partial(_finding, cells),
         )
 
 
 def _finding(cells: Mapping[str, Cell]) -> Figure:
     figure = begin(above_in=2 * TITLE_IN)
-    times, rates = figure.subplots(1, 2, gridspec_kw={"wspace": 0.35})
+    times, rates = figure.subplots(1, 2, gridspec_kw={"wspace": 0.5})
     for axes, ids, names in (
-        (times, ("fig2/exit", "fig2/recovery"), ("slow start", "recovery")),
+        (times, ("fig2/exit", "fig2/recovery"), ("slow\nstart", "recovery")),
         (rates, ("table1/standard/rate", "table1/dynamic/rate"), ("standard", "dynamic")),
     ):
         shown = [cells[name] for name in ids]
@@ -65,8 +66,8 @@ def _finding(cells: Mapping[str, Cell]) -> Figure:
                 at, heights = zip(*known, strict=True)
                 places = np.array(at) + (place - 1) * BAR
                 drawn = axes.bar(places, heights, BAR, color=colour, label=label, zorder=2)
-                axes.bar_label(drawn, fmt="%.0f", fontsize=8)
-        axes.set_xticks(range(len(names)), labels=names)
+                axes.bar_label(drawn, fmt="%.0f", fontsize=7)
+        axes.set_xticks(range(len(names)), labels=names, fontsize=8)
         axes.set_xlim(-0.5, len(names) - 0.5)
     times.set_ylabel("Gain (s)")
     rates.set_ylabel("Mean rate (kbit/s)")
@@ -78,21 +79,21 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[D
     """Draw all figures."""
     with style():
         return [
-            Drawn.of(
+            Drawn.at_widths(
                 "figure2",
                 "Figure 2. Throughput of CCID 3 with standard and with dynamic feedback on the "
                 "satellite link (samples of 1 s), each with one error at the end of slow start. "
                 f"Below: ns-2's Agent/TFRC with one and with {REPORTS} reports per RTT, and the "
                 f"same error. In the paper, slow start ends {EXIT_GAIN_S:g} s earlier, and the "
                 f"recovery after it takes about {RECOVERY_GAIN_S:g} s less.",
-                _figure_2(ours, ns2),
+                partial(_figure_2, ours, ns2),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "growth",
                 "The allowed rate X in slow start, and by equations 5 and 6, which start with one "
                 "packet per second. The simulation also starts so, has one packet per RTT after "
                 "the first report, and can at most double per RTT.",
-                _growth(ours),
+                partial(_growth, ours),
             ),
         ]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.cells import CLOSE, Cell, Limit, SameOrder
+from skywave.papers.reasons import Cause, Reason
 from skywave.papers.sarwar2008 import downloads, fit
 from skywave.papers.sarwar2008.live import (
     BEYOND_SEEDS,
@@ -27,40 +28,47 @@ if TYPE_CHECKING:
 
     Downloads = Mapping[Download, Sequence[Totals]]
 
-FIT_REASON = "The fit holds for the seeds of the search; with those of the table it is worse."
-LOSS_REASON = (
+FIT_REASON = Reason(
+    Cause.UNSTATED,
+    "The fit holds for the seeds of the search; with those of the table it is worse.",
+)
+LOSS_REASON = Reason(
+    Cause.UNSTATED,
     "More than half of our loss is the overshoot at the end of slow start, which dynamic feedback "
     "hardly changes: X doubles until the first loss is reported, with either. After it dynamic "
     "feedback loses less, as published (table above). The weight of an overshoot depends on the "
-    "queue and on the duration of a download, neither of which is published."
+    "queue and on the duration of a download, neither of which is published.",
 )
-EXIT_REASON = (
+EXIT_REASON = Reason(
+    Cause.UNSTATED,
     "From one packet per RTT to the link's rate both need the same number of doublings; dynamic "
     "feedback only saves waiting for feedback. How much it saves depends on the rate at which slow "
-    "start ends, which the paper does not give for its live link."
+    "start ends, which the paper does not give for its live link.",
 )
 
 
-def _deviation_reason(ours: Downloads) -> str:
+def _deviation_reason(ours: Downloads) -> Reason:
     slow_start_percent = 100 * downloads.mean(ours[STANDARD], "first_loss_s") / DURATION_S
-    return (
+    return Reason(
+        Cause.UNSTATED,
         "The paper does not say which downloads its deviation covers: their durations and times of "
         f"day differ. Ours all last {DURATION_S} s, of which slow start takes "
         f"{slow_start_percent:.0f} % and a single busy time or burst of errors a large part. "
         "No access with a smaller deviation meets both the mean rate and the mean loss: see the "
-        "search."
+        "search.",
     )
 
 
-def _prediction_reason() -> str:
+def _prediction_reason() -> Reason:
     gains = [trial.gain_percent for trial in fit.fitting(fit.TABLE.read())]
-    return (
+    return Reason(
+        Cause.UNSTATED,
         "Nothing was fitted to dynamic feedback. It gains for the reasons that the paper gives, a "
         "shorter slow start and a mean round-trip time that follows more closely, but it gains "
         f"less: the accesses that fit standard feedback predict {min(gains):.0f} to "
         f"{max(gains):.0f} % with the seeds of the search (its table). How the round-trip time of "
         "the live link varied is not published. Nor does the paper say that its two rows had the "
-        "same load by others, as ours have."
+        "same load by others, as ours have.",
     )
 
 
@@ -136,7 +144,7 @@ def _cell(
     )
 
 
-def _row(feedback: str, ours: Downloads, rate_why: str, loss_why: str) -> list[Cell]:
+def _row(feedback: str, ours: Downloads, rate_why: Reason, loss_why: Reason) -> list[Cell]:
     runs = ours[STANDARD if feedback == "standard" else DYNAMIC]
     row = TABLE_1[feedback]
     made = "fitted" if feedback == "standard" else "predicted"

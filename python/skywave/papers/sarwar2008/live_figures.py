@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from skywave.papers.figures import COLOURS, Drawn, begin, style
@@ -28,34 +29,34 @@ def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> li
     same = "Grey: other users take part of the link."
     with style():
         return [
-            Drawn.of(
+            Drawn.at_widths(
                 "figure3",
                 "Figure 3. A download with standard feedback: throughput and allowed rate X. "
                 f"{same}",
-                _rates(courses[STANDARD], seed, COLOURS[0]),
+                partial(_rates, courses[STANDARD], seed, COLOURS[0]),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure4",
                 "Figure 4. A download with dynamic feedback, with errors and load as in Figure 3. "
                 f"{same}",
-                _rates(courses[DYNAMIC], seed, COLOURS[1]),
+                partial(_rates, courses[DYNAMIC], seed, COLOURS[1]),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure5",
                 "Figure 5. Loss event rate p of both downloads, as the sender knows it. It is 0 in "
                 f"slow start. {same}",
-                _loss_events(courses, seed),
+                partial(_loss_events, courses, seed),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "figure6",
                 f"Figure 6. Round-trip time of both downloads, as the sender knows it. {same}",
-                _round_trips(courses, seed),
+                partial(_round_trips, courses, seed),
             ),
-            Drawn.of(
+            Drawn.at_widths(
                 "rtt-ref",
                 "Mean rate by the feedback that each RTT_ref costs, with two standard errors of "
                 "the difference from standard feedback (horizontal line).",
-                _rtt_ref(beyond),
+                partial(_rtt_ref, beyond),
             ),
         ]
 

@@ -1,0 +1,253 @@
+"""The pages in a real browser: at two widths, in light and dark, every page of a reproduction."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from conftest import run_cli
+from skywave.papers.front import reproduce_all
+from skywave.papers.installed import all_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    Scheme = Literal["light", "dark"]
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
+)
+SCREENS = Path(__file__).parent / "screens"
+MATRIX = "matrix/matrix.html"
+PAGES = ["report.html", *(f"{key}/report.html" for key in all_keys()), MATRIX]
+HEIGHT = {1280: 900, 400: 800}
+"""Heights of the two screens by width, in pixels."""
+LEGIBLE_PX = 8.5
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reproduce all papers over two seeds, and a small matrix."""
+    directory = tmp_path_factory.mktemp("site") / "all"
+    reproduce_all(directory, live_ns2=False, seeds=2)
+    chosen = ["--control", "tcp-vcp", "--control", "ccid3", "--network", "lien2009"]
+    short = ["--seeds", 1, "--duration", "60 s", "--out", directory / "matrix"]
+    assert run_cli("matrix", *chosen, *short).returncode == 0
+    return directory
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    sandbox = [] if os.geteuid() else ["--no-sandbox"]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
+        yield started
+        started.close()
+
+
+class Opened(NamedTuple):
+    """A page, and the addresses that it asked for."""
+
+    page: Page
+    requests: list[str]
+
+
+@pytest.fixture
+def opened(browser: Browser, site: Path, request: pytest.FixtureRequest) -> Iterator[Opened]:
+    """Open the page of the test's parameters: its name, the screen's width, light or dark."""
+    name, width, scheme = request.param
+    context = browser.new_context(
+        viewport={"width": width, "height": HEIGHT[width]}, color_scheme=scheme
+    )
+    page = context.new_page()
+    requests: list[str] = []
+    page.on("request", lambda one: requests.append(one.url))
+    page.goto((site / name).as_uri())
+    yield Opened(page, requests)
+    context.close()
+
+
+def on(*screens: tuple[int, Scheme], pages: list[str] = PAGES) -> pytest.MarkDecorator:
+    """Give a test each page on each screen."""
+    parameters = [(page, width, scheme) for page in pages for width, scheme in screens]
+    names = [
+        f"{Path(page).parent.name or 'front'}-{width}-{scheme}"
+        for page, width, scheme in parameters
+    ]
+    return pytest.mark.parametrize("opened", parameters, ids=names, indirect=True)
+
+
+@on((1280, "light"), (400, "light"), (400, "dark"))
+def test_nothing_is_beside_the_screen(opened: Opened) -> None:
+    """The page does not scroll sideways, and links can be seen without that.
+
+    What is in a table that scrolls by itself, or in a closed section, need not be.
+    """
+    page, _ = opened
+    width = page.viewport_size["width"] if page.viewport_size else 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    links: list[dict[str, Any]] = page.evaluate(
+        """[...document.links].filter(link => !link.closest('.wide, details')).map(link => {
+            const {left, right, height} = link.getBoundingClientRect()
+            return {text: link.textContent, left, right, height}
+        })"""
+    )
+    assert links
+    for link in links:
+        assert link["left"] >= 0, link
+        assert link["right"] <= width, link
+        assert link["height"] > 0, link
+
+
+@on((1280, "light"))
+def test_every_table_is_seen_whole_or_scrolls_by_itself(opened: Opened) -> None:
+    tables: list[list[float]] = opened.page.evaluate(
+        """[...document.querySelectorAll('table')].map(table => {
+            const place = table.closest('.wide')
+            return place ? [place.getBoundingClientRect().right, place.clientWidth] : [0, 0]
+        })"""
+    )
+    assert all(0 < right <= 1280 and width > 900 for right, width in tables)
+
+
+@on((1280, "light"))
+def test_every_link_leads_somewhere_and_nothing_is_loaded(opened: Opened, site: Path) -> None:
+    page, requests = opened
+    for asked in requests:
+        assert urlsplit(asked).scheme in ("file", "data"), asked
+    assert "http" not in "".join(re.findall(r"(?:src|srcset)=\"([^\"]{,99})", page.content()))
+    assert "@import" not in page.content()
+    assert not page.locator("link, script, iframe").count()
+    targets: list[str] = page.evaluate("[...document.links].map(link => link.href)")
+    for target in map(urlsplit, targets):
+        if target.scheme != "file":
+            assert target.scheme == "https", target
+            continue
+        file = Path(unquote(target.path))
+        assert file.is_relative_to(site)
+        assert file.is_file(), target
+        if target.fragment:
+            assert f'id="{target.fragment}"' in file.read_text(encoding="utf-8"), target
+
+
+def test_each_report_leads_to_the_front_page_and_its_neighbours(site: Path) -> None:
+    keys = all_keys()
+    for place, key in enumerate(keys):
+        page = (site / key / "report.html").read_text(encoding="utf-8")
+        links = re.findall(r'href="\.\./([^"]+)"', page)
+        around = [*keys[max(0, place - 1) : place], *keys[place + 1 : place + 2]]
+        expected = ["report.html", *(f"{other}/report.html" for other in around)]
+        assert links == 2 * expected, "above and below the text"
+
+
+@on((400, "light"))
+def test_labels_of_figures_are_legible_on_a_telephone(opened: Opened) -> None:
+    """By the font sizes in the figure, and the width in which it is shown."""
+    shown: list[list[Any]] = opened.page.evaluate(
+        "[...document.images].map(one => [one.currentSrc, one.getBoundingClientRect().width])"
+    )
+    assert shown
+    for source, width_px in shown:
+        svg = base64.b64decode(source.partition("base64,")[2]).decode()
+        sizes = re.findall(r"translate\([^)]*\)(?: rotate\([^)]*\))? scale\(([\d.]+) -", svg)
+        width_pt = re.search(r'width="([\d.]+)pt"', svg)
+        assert sizes
+        assert width_pt
+        # Matplotlib draws text of 100 pt, and scales it.
+        smallest_px = 100 * min(map(float, sizes)) * width_px / float(width_pt[1])
+        assert smallest_px >= LEGIBLE_PX, svg[:400]
+
+
+@on((1280, "light"), (400, "light"), pages=["nor2011/report.html"])
+def test_narrow_screens_have_figures_of_their_own(
+    opened: Opened, request: pytest.FixtureRequest
+) -> None:
+    own: list[bool] = opened.page.evaluate(
+        "[...document.images].map(one => one.currentSrc != one.src)"
+    )
+    assert own
+    assert set(own) == {"400" in request.node.callspec.id}
+
+
+def contrast(ink: str, paper: str) -> float:
+    """Return the contrast ratio of two CSS colours (WCAG 2.2): 1 to 21."""
+
+    def luminance(colour: str) -> float:
+        parts = np.array([int(part) for part in re.findall(r"\d+", colour)[:3]]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    darker, lighter = sorted((luminance(ink), luminance(paper)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@on((400, "light"), (400, "dark"), pages=["report.html", "nor2011/report.html", MATRIX])
+def test_text_has_contrast(opened: Opened, request: pytest.FixtureRequest) -> None:
+    """Of 4.5 at least (WCAG 2.2, AA). In the dark, the page is dark."""
+    page, _ = opened
+    colours: list[list[str]] = page.evaluate(
+        """[...document.querySelectorAll('body, a, small, figcaption, dt, td, .badge, pre, footer')]
+            .map(one => {
+                let place = one
+                while (place && /, 0\\)$|transparent/.test(getComputedStyle(place).backgroundColor))
+                    place = place.parentElement
+                return [getComputedStyle(one).color, getComputedStyle(place).backgroundColor]
+            })"""
+    )
+    assert colours
+    for ink, paper in colours:
+        assert contrast(ink, paper) >= 4.5, (ink, paper)
+    is_dark = contrast(colours[0][1], "rgb(0, 0, 0)") < 2
+    assert is_dark == ("dark" in request.node.name)
+
+
+@on((1280, "light"), (1280, "dark"), (400, "light"), (400, "dark"), pages=["report.html"])
+def test_the_front_page_looks_as_before(opened: Opened, request: pytest.FixtureRequest) -> None:
+    assert_looks_as_before(opened.page, request.node.callspec.id)
+
+
+@on((1280, "light"), (400, "light"), pages=["nor2011/report.html"])
+def test_a_report_looks_as_before(opened: Opened, request: pytest.FixtureRequest) -> None:
+    assert_looks_as_before(opened.page, request.node.callspec.id)
+
+
+PART = 40
+"""Side of the squares whose mean colours are compared, in pixels of the screen."""
+LIKE = 3.0
+"""Mean difference of the squares' colours, of 255, up to which pages look alike.
+
+The same page differs by 0.4. Without the figures or bars, the contents' frame or the columns, or
+with text a tenth larger, pages differ by 4 to 15; without the style by more.
+"""
+
+
+def assert_looks_as_before(page: Page, name: str) -> None:
+    """Compare the top of a page with a stored picture, which ``UPDATE_SCREENS=1`` stores anew."""
+    # Fonts differ between machines. Debian and matplotlib have this one.
+    page.add_style_tag(content='* { font-family: "DejaVu Sans", sans-serif !important }')
+    shot = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+    now = shot.crop((0, 0, shot.width, min(shot.height, 2400)))
+    path = SCREENS / f"{name}.png"
+    if os.environ.get("UPDATE_SCREENS"):
+        small = now.resize((now.width // 4, now.height // 4), Image.Resampling.BOX)
+        small.convert("P", palette=Image.Palette.ADAPTIVE, colors=64).save(path, optimize=True)
+    squares = (now.width // PART, now.height // PART)
+    colours = [
+        np.asarray(one.convert("RGB").resize(squares, Image.Resampling.BOX), dtype=float)
+        for one in (now, Image.open(path))
+    ]
+    assert np.abs(colours[0] - colours[1]).mean() <= LIKE
