@@ -17,8 +17,8 @@ from skywave.sweeps.measures import key_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.sweeps.measures import Values
     from skywave.sweeps.store import Outcome
+    from skywave.sweeps.values import Values
 
 
 class Doubts:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from skywave.sweeps.measures import Values
+    from skywave.sweeps.values import Values
 
 END_OF_PARQUET = b"PAR1"
 METADATA = b"skywave"
