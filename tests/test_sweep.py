@@ -378,6 +378,9 @@ def test_runs_that_fail_are_listed_and_tried_again(
     assert len(found.failures) == 2
     assert 'RuntimeError: not in the mood: in flow "file"' in found.failures[0].reason
     assert "on_loss" in found.failures[0].trace
+    assert [failure.where for failure in found.failures] == [
+        f"control=Moody(decrease=0.5), seed={seed}" for seed in (1, 2)
+    ]
     monkeypatch.setenv("SKYWAVE_TEST_GOOD_MOOD", "yes")
     found = sweep(base, over, seeds=2, out=tmp_path)
     assert (found.table.num_rows, found.failures) == (4, [])

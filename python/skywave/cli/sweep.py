@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from attrs import asdict
 from rich.markup import escape
 from rich.table import Table
 
@@ -132,10 +133,7 @@ def _document(found: Sweep, resumed: int) -> dict[str, Any]:
         "dimensions": [{"name": name, "path": found.paths[name]} for name in found.dimensions],
         "points": list(_points(found)),
         "runs": found.table.to_pylist(),
-        "failures": [
-            {"run": failure.run, "reason": failure.reason, "trace": failure.trace}
-            for failure in found.failures
-        ],
+        "failures": [asdict(failure) for failure in found.failures],
         "warnings": found.warnings,
     }
 
@@ -190,7 +188,7 @@ def _print(found: Sweep, resumed: int) -> None:
             f"[red]{len(found.failures):,} runs failed[/]; the same command tries them again:"
         )
         for failure in found.failures[:MOST_FAILURES]:
-            console.print(f"  {failure.run}: {failure.reason}", markup=False, soft_wrap=True)
+            console.print(f"  {failure.where}: {failure.reason}", markup=False, soft_wrap=True)
         if len(found.failures) > MOST_FAILURES:
             console.print(f"  and {len(found.failures) - MOST_FAILURES:,} more")
         console.print(f"Why: {escape(str(found.directory))}/failed", soft_wrap=True)

@@ -20,7 +20,6 @@ from skywave import _json
 from skywave._files import replacing_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow as pa
@@ -51,6 +50,8 @@ class Failure:
     """One line."""
     trace: str
     """The traceback."""
+    where: str = ""
+    """Its values and its seed, once it is read from a sweep."""
 
 
 @frozen
@@ -131,13 +132,13 @@ class Store:
         values = dict(zip(names, table["value"].to_pylist(), strict=True))
         return Outcome(values, about["fingerprint"], about["wall_s"])
 
-    def failures(self, runs: set[str]) -> Iterator[Failure]:
-        """Yield which of these runs have failed."""
-        folder = self.directory / "failed"
-        for file in sorted(folder.glob("*.txt")) if folder.exists() else ():
-            if file.stem in runs:
-                reason, _, trace = file.read_text(encoding="utf-8").partition("\n")
-                yield Failure(file.stem, reason, trace)
+    def failure(self, run: str) -> Failure | None:
+        """Return why a run has failed; None if it has not."""
+        try:
+            reason, _, trace = self._failure(run).read_text(encoding="utf-8").partition("\n")
+        except FileNotFoundError:
+            return None
+        return Failure(run, reason, trace)
 
     def write_plan(self, plan: pa.Table, about: dict[str, Any]) -> None:
         """Store what the sweep consists of.

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
+from skywave.stats.tables import describe
 from skywave.sweeps.doubts import Doubts
-from skywave.sweeps.measures import MEASURES, Asked, column_name
+from skywave.sweeps.measures import MEASURES, Asked, column_name, key_of
 from skywave.sweeps.store import Failure, Store
 
 if TYPE_CHECKING:
@@ -19,8 +22,40 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from skywave.plots.sweeps import SweepKind
+    from skywave.sweeps.store import Outcome
 
 MEANING = b"meaning"
+
+
+class _Runs:
+    """What the runs of a plan have given, as far as it was asked for."""
+
+    def __init__(
+        self,
+        store: Store,
+        plan: pa.Table,
+        dimensions: Sequence[str],
+        until: str | None,
+        asked: Sequence[Asked],
+    ) -> None:
+        self.outcomes: dict[int, Outcome] = {}
+        """By the row of the plan."""
+        self.failures: list[Failure] = []
+        self.doubts = Doubts(dimensions, until)
+        names = (*dimensions, "seed")
+        rows = zip(*(plan[name].to_pylist() for name in ("run", *names)), strict=True)
+        for index, (run, *values) in enumerate(rows):
+            outcome = store.read(run)
+            if outcome is not None:
+                self.doubts.add(values[:-1], outcome)
+                wanted = {
+                    key: value
+                    for key, value in outcome.values.items()
+                    if any(column.matches(*key) for column in asked)
+                }
+                self.outcomes[index] = evolve(outcome, values=wanted)
+            elif (failure := store.failure(run)) is not None:
+                self.failures.append(evolve(failure, where=describe(names, tuple(values))))
 
 
 class Sweep:
@@ -51,40 +86,27 @@ class Sweep:
         """The number of runs that belong to the sweep."""
         wanted = about["measures"] if measures is None else measures
         asked = [Asked.parse(each, about["own_measures"]) for each in wanted]
-        names: dict[str, None] = {}
-        rows: list[dict[str, float]] = []
-        done, fingerprints, walls_s = [], [], []
-        doubts = Doubts(self.dimensions, about["until"])
-        points = [plan[name].to_pylist() for name in self.dimensions]
-        for index, run in enumerate(plan["run"].to_pylist()):
-            outcome = store.read(run)
-            if outcome is None:
-                continue
-            done.append(index)
-            fingerprints.append(outcome.fingerprint)
-            walls_s.append(outcome.wall_s)
-            doubts.add([column[index] for column in points], outcome)
-            row = {
-                column_name(measure, of): value
-                for column in asked
-                for (measure, of), value in outcome.values.items()
-                if column.matches(measure, of)
-            }
-            names |= dict.fromkeys(row)
-            rows.append(row)
-        self.measures: tuple[str, ...] = _ordered(asked, names)
+        runs = _Runs(store, plan, self.dimensions, about["until"], asked)
+        found = dict.fromkeys(
+            column_name(*key) for outcome in runs.outcomes.values() for key in outcome.values
+        )
+        self.measures: tuple[str, ...] = _ordered(asked, found)
         """The names of the columns of measures."""
-        self.warnings: list[str] = doubts.sentences()
+        self.warnings: list[str] = runs.doubts.sentences()
         """What to know before the values are used: a sentence for each doubt."""
-        self.failures: list[Failure] = list(store.failures(set(plan["run"].to_pylist())))
+        self.failures: list[Failure] = runs.failures
         """The runs that have failed. Running the sweep again tries them again."""
-        table = plan.take(pa.array(done, pa.int64()))
+        table = plan.take(pa.array(runs.outcomes, pa.int64()))
         for name in self.measures:
+            key = key_of(name)
+            values = [outcome.values.get(key) for outcome in runs.outcomes.values()]
             table = table.append_column(
                 pa.field(name, pa.float64(), metadata={MEANING: _meaning(name)}),
-                pa.array([row.get(name) for row in rows], pa.float64()),
+                pa.array(values, pa.float64()),
             )
+        fingerprints = [outcome.fingerprint for outcome in runs.outcomes.values()]
         table = table.append_column("fingerprint", pa.array(fingerprints, pa.string()))
+        walls_s = [outcome.wall_s for outcome in runs.outcomes.values()]
         table = table.append_column("wall_s", pa.array(walls_s, pa.float64()))
         self.table: pa.Table = table.replace_schema_metadata()
         """The table."""
