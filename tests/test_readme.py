@@ -60,10 +60,14 @@ def listener_of_the_readme() -> contextlib.AbstractContextManager[object]:
 def writers_of_what_is_read(line: str) -> list[str]:
     """Return the commands that write the directory which a command draws."""
     words = words_of(line)
-    if words[0] != "plot":
+    if words[0] not in {"plot", "compare"}:
         return []
     directory = words[1]
-    found = [other for other in COMMANDS if f"--out {directory} " in other]
+    found = [
+        other
+        for other in COMMANDS
+        if words_of(other)[0] in {"run", "sweep"} and directory in words_of(other)
+    ]
     assert found, line
     return found
 

@@ -489,7 +489,7 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
     for row in again.summary().to_pylist():
         assert row["seeds"] == counts[row["control"]]
         assert row["margin"] < 0.08 * row["mean"]
-    assert not any("not enough" in warning for warning in again.warnings)
+    assert not any("not met" in warning for warning in again.warnings())
     # The same again runs nothing; a stricter target adds seeds to what there is.
     steps: list[int] = []
     strict = sweep(
@@ -502,9 +502,10 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
     )
     assert steps[0] == 20
     assert strict.table.num_rows == 60
-    assert [w for w in strict.warnings if "not enough" in w] == [
-        f"control={control}: 30 seeds are not enough for the precision that was asked for"
-        for control in ("reno", "cubic")
+    said = [warning for warning in strict.warnings() if "is not met by 30 seeds" in warning]
+    assert [sentence.split(",")[0] for sentence in said] == [
+        "at control=reno",
+        "at control=cubic",
     ]
 
 
@@ -525,24 +526,65 @@ def test_wrong_targets(base: Scenario, until: str, complaint: str, tmp_path: Pat
     assert not (tmp_path / "out").exists()
 
 
+def test_a_warm_up_longer_than_the_run_is_refused(base: Scenario, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="a warm-up of 2 s: the run ends at 2 s"):
+        sweep(base, out=tmp_path / "out", warm_up="2 s")
+    over = {"duration": ["5 s", "1 s"]}
+    with pytest.raises(ScenarioError, match="with duration=1 s: a warm-up of 2 s"):
+        sweep(base, over, out=tmp_path / "out", warm_up="2 s")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_measure_of_a_flow_that_is_not_there_is_refused(base: Scenario, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="there is no flow fil: use file, stream"):
+        sweep(base, out=tmp_path / "out", measures=["goodput[fil]"])
+    assert not (tmp_path / "out").exists()
+    sweep(base, out=tmp_path / "out")
+    with pytest.raises(ValueError, match="there is no link x: use d1->r2"):
+        skywave.load(tmp_path / "out", ["utilisation[x]"])
+
+
+def test_points_are_compared(base: Scenario, tmp_path: Path) -> None:
+    over = {"flows[file].transport": [Tcp(), Tcp(control="cubic"), Dccp(ccid=3)]}
+    found = sweep(base, over, seeds=6, out=tmp_path / "out", measures=["goodput[file]"])
+    labels = ["tcp", "tcp control=cubic", "dccp ccid=3"]
+    assert list(dict.fromkeys(found.table["transport"].to_pylist())) == labels
+    rows = found.compare("goodput[file]", "transport", baseline="tcp").to_pylist()
+    assert [row["other"] for row in rows] == ["tcp"] * 2
+    values = found.to_pandas().pivot_table("goodput_bps[file]", "seed", "transport")
+    for row in rows:
+        assert row["difference"] == pytest.approx((values[row["one"]] - values["tcp"]).mean())
+    arguments = ("compare", tmp_path / "out", "--by", "transport", "--baseline", "tcp")
+    ran = run_cli(*arguments, "--json")
+    told = json.loads(ran.stdout)
+    assert [row["p"] for row in told["comparisons"]] == [row["p"] for row in rows]
+    ran = run_cli(*arguments)
+    assert "goodput of file (kbps)" in ran.stdout
+    assert "tcp control=cubic - tcp" in ran.stdout
+    assert_bad_input(
+        run_cli("compare", tmp_path / "out", "--by", "size"), "size is not a dimension"
+    )
+    assert_bad_input(run_cli("compare", tmp_path, "--by", "size"), "not the folder of a sweep")
+
+
 def test_seeds_that_change_nothing_are_said(base: Scenario, tmp_path: Path) -> None:
     still = Scenario.from_text((ROOT / "examples" / "tcp.toml").read_text(), "toml")
     found = sweep(still, out=tmp_path / "still", seeds=3)
-    [said] = [warning for warning in found.warnings if "3 seeds gave the same values" in warning]
+    [said] = [warning for warning in found.warnings() if "3 seeds gave the same values" in warning]
     assert "add jitter" in said
     found = sweep(base, out=tmp_path / "random", seeds=3)
-    assert not any("same values" in warning for warning in found.warnings)
+    assert not any("same values" in warning for warning in found.warnings())
 
 
 def test_a_warm_up_inside_the_mean_is_said(tmp_path: Path) -> None:
     slow = Scenario.dumbbell("slow", duration="120 s", rate="5 Mbps", delay="100 ms", queue=500)
     slow.add_flow("file", "s1", "d1", Tcp(initial_ssthresh=2))
     found = sweep(slow, out=tmp_path)
-    [said] = [warning for warning in found.warnings if "warm-up" in warning]
+    [said] = [warning for warning in found.warnings() if "warm-up" in warning]
     assert said.startswith("the warm-up is inside the mean goodput of file: leave it out by a")
     end = said.rsplit(" ", 2)[1]
     found = sweep(slow, out=tmp_path, warm_up=f"{end} s")
-    assert not any("warm-up" in warning for warning in found.warnings)
+    assert not any("warm-up" in warning for warning in found.warnings())
 
 
 def test_a_sweep_is_drawn(base: Scenario, tmp_path: Path) -> None:
@@ -573,7 +615,7 @@ def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
     )
     ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10")
     assert ran.returncode == 0, ran.stderr
-    for word in ("packets", "goodput_bps", "loss", "±", "6 of 6 runs are done"):
+    for word in ("packets", "goodput (Mbps)", "loss", "±", "6 of 6 runs are done"):
         assert word in ran.stdout
     values = skywave.load(out).table["goodput_bps"].to_numpy()
     ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10", "--json")
@@ -582,6 +624,13 @@ def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
     [five, ten] = answer["points"]
     assert five["measures"]["goodput_bps"]["mean"] == pytest.approx(np.mean(values[:3]))
     assert (five["packets"], ten["packets"], ten["seeds"]) == (5, 10, 3)
+
+
+def test_the_command_says_what_it_leaves_out(base_file: Path, tmp_path: Path) -> None:
+    arguments = ("sweep", base_file, "--out", tmp_path / "out", "--seeds")
+    assert "no longer part" not in run_cli(*arguments, 3).stderr
+    assert "no longer part" not in run_cli(*arguments, 4).stderr
+    assert "2 runs of" in run_cli(*arguments, 2).stderr
 
 
 def test_what_the_command_refuses(base_file: Path, tmp_path: Path) -> None:

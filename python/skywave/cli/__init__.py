@@ -14,7 +14,18 @@ import typer
 from typer.exceptions import TyperException
 
 from skywave import CaptureError, ScenarioError
-from skywave.cli import bench, decode, matrix, net, plot, reproduce, scenario, sweep, version
+from skywave.cli import (
+    bench,
+    compare,
+    decode,
+    matrix,
+    net,
+    plot,
+    reproduce,
+    scenario,
+    sweep,
+    version,
+)
 from skywave.cli.interrupts import Termination, termination_interrupts
 from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
@@ -63,6 +74,7 @@ app.command(name="run")(scenario.run)
 app.command(name="check")(scenario.check)
 app.command(name="sweep")(sweep.sweep)
 app.command(name="schema")(scenario.schema)
+app.command(name="compare")(compare.compare)
 app.command(name="plot")(plot.plot)
 app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="matrix")(matrix.matrix)

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.scenario import ScenarioFile, fields, read
+from skywave.columns import Scale
 from skywave.printing import number
 from skywave.sweeps.paths import parse_values
 
@@ -40,8 +41,8 @@ def sweep(
         typer.Option(
             "--set",
             metavar="PATH=VALUES",
-            help="Values of a field, e.g. dumbbell.queue.drop-tail.packets=10,50 or "
-            '"flows[*].transport.tcp.control=cubic,reno"; repeatable.',
+            help="Values of a field, e.g. dumbbell.rate='1 Mbps,5 Mbps' or "
+            '"flows[*].start=0 s,5 s"; repeatable (docs/sweeps.md).',
         ),
     ] = None,
     seeds: Annotated[
@@ -84,9 +85,12 @@ def sweep(
     """
     from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.runner import sweep as run_sweep  # noqa: PLC0415
+    from skywave.sweeps.store import Store  # noqa: PLC0415
 
     over = {path: parse_values(values) for path, values in fields(settings)}
     state: list[Progress] = []
+    store = Store(directory)
+    before = store.planned()
     try:
         with progress_bar() as show:
 
@@ -110,7 +114,7 @@ def sweep(
         for progress in state:
             sys.stderr.write(
                 f"{progress.done - progress.failed} of {progress.total} runs are done and kept in "
-                f"{directory}: the same command goes on\n"
+                f"{directory}; run the same command again to go on\n"
             )
         raise
     resumed = state[0].resumed if state else 0
@@ -118,7 +122,11 @@ def sweep(
         print_json(_document(found, resumed))
     else:
         _print(found, resumed)
-    warn(found.warnings)
+    warn(found.warnings())
+    if left := len(before - store.planned()):
+        warn(
+            [f"{left:,} runs of {directory} are no longer part of its sweep; their files are kept"]
+        )
     if found.failures:
         raise typer.Exit(RUNS_FAILED)
 
@@ -134,7 +142,7 @@ def _document(found: Sweep, resumed: int) -> dict[str, Any]:
         "points": list(_points(found)),
         "runs": found.table.to_pylist(),
         "failures": [asdict(failure) for failure in found.failures],
-        "warnings": found.warnings,
+        "warnings": found.warnings(),
     }
 
 
@@ -166,13 +174,14 @@ def _print(found: Sweep, resumed: int) -> None:
     for name in found.dimensions:
         table.add_column(escape(name), justify="right")
     table.add_column("seeds", justify="right")
+    scales = {name: _scale(name, points) for name in found.measures}
     for name in found.measures:
-        table.add_column(escape(name), justify="right")
+        table.add_column(escape(scales[name].label), justify="right")
     for point in points[:MOST_POINTS]:
         table.add_row(
             *(escape(str(point[name])) for name in found.dimensions),
             str(point["seeds"]),
-            *(_shown(**point["measures"][name]) for name in found.measures),
+            *(_shown(**point["measures"][name], scale=scales[name]) for name in found.measures),
         )
     console.print(table)
     if len(points) > MOST_POINTS:
@@ -194,5 +203,15 @@ def _print(found: Sweep, resumed: int) -> None:
         console.print(f"Why: {escape(str(found.directory))}/failed", soft_wrap=True)
 
 
-def _shown(mean: float, margin: float) -> str:
-    return f"{number(mean)} ± {number(margin, 2)}" if not math.isnan(margin) else number(mean)
+def _scale(measure: str, points: list[dict[str, Any]]) -> Scale:
+    means = (abs(point["measures"][measure]["mean"]) for point in points)
+    return Scale.of(measure, max((mean for mean in means if not math.isnan(mean)), default=0.0))
+
+
+def _shown(mean: float, margin: float, scale: Scale) -> str:
+    """Return mean and margin as text, the mean as precise as its margin."""
+    mean, margin = mean / scale.factor, margin / scale.factor
+    if math.isnan(margin) or margin == 0:
+        return number(mean) if math.isnan(margin) else f"{number(mean)} ± 0"
+    decimals = max(0, 1 - math.floor(math.log10(margin)))
+    return f"{mean:.{decimals}f} ± {margin:.{decimals}f}"

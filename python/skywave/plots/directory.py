@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from matplotlib.figure import Figure
+
+    from skywave.sweeps.table import Sweep
 
 OF_RUNS = ("flows", "links", "from_s", "to_s")
 OF_SWEEPS = ("x", "by", "where")
@@ -37,21 +38,24 @@ def of_directory(
     if is_run(path):
         _refuse(given, OF_SWEEPS, "a sweep", "a run")
         return of_run(read_tables(path), kind or "series", measures=measures, **given)  # type: ignore[arg-type]
-    sweep = _sweep(path)
-    _refuse(given, OF_RUNS, "a run", "a sweep")
     if len(measures) > 1:
         raise ValueError(f"a figure of a sweep has one measure, not {len(measures)}")
-    measure = measures[0] if measures else None
+    sweep = _sweep(path, measures)
+    _refuse(given, OF_RUNS, "a run", "a sweep")
+    measure = sweep.measures[0] if measures else None
     return of_sweep(sweep.table, sweep.dimensions, sweep.measures, kind, measure=measure, **given)  # type: ignore[arg-type]
 
 
-def _sweep(directory: Path) -> Any:
-    load = getattr(import_module("skywave"), "load", None)
-    if load is None or not directory.is_dir():
+def _sweep(directory: Path, measures: tuple[str, ...]) -> Sweep:
+    # Every measure is stored, whichever the sweep has asked for.
+    from skywave.sweeps.table import load  # noqa: PLC0415  (sweeps draw themselves by this package)
+
+    if not (directory / "sweep.json").exists():
         raise ValueError(
-            f"{directory} has no results: give a directory that skywave run --out has written"
+            f"{directory} has no results: give a folder that skywave run --out or sweep --out has "
+            "written"
         )
-    return load(directory)
+    return load(directory, measures or None)
 
 
 def is_run(directory: Path) -> bool:

@@ -178,7 +178,10 @@ def _aligned(
         for name, lacking, there in ((names[0], one, other), (names[1], other, one)):
             if absent := sorted(set(there) - set(lacking)):
                 seeds = ", ".join(map(str, absent[:5]))
-                raise ValueError(f"{name} has no run with seed {seeds}: a paired test needs it")
+                raise ValueError(
+                    f"{name} has no run with seed {seeds}: give the seeds that both have, or "
+                    'compare by test="welch"'
+                )
         return _array(one), np.asarray([other[seed] for seed in one], dtype=np.float64)
     x, y = _array(one), _array(other)
     if len(x) != len(y):

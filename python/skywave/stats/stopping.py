@@ -88,6 +88,9 @@ class Target:
         """
         name = find(self.measure, measures)
         own = Column.of_name(name).unit
+        if own and not self.unit and not self.relative:
+            units = f"{self.bound:g} {own} or {self.bound:g} %"
+            raise ValueError(f"{name} is in {own}: give the bound a unit, such as {units}")
         if self.unit and self.unit != own:
             raise ValueError(f"{name} is in {own or 'no unit'}: its bound cannot be in {self.unit}")
         return name

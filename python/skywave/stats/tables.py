@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skywave.columns import find
-from skywave.stats.comparison import adjusted, compare_all
+from skywave.stats.comparison import PAIRED, adjusted, compare_all
 from skywave.stats.diagnostics import unchanged_by_seeds
 from skywave.stats.intervals import CONFIDENCE, average, median
 
@@ -140,9 +140,9 @@ def compare_table(
 ) -> pa.Table:
     """Compare the values of one dimension, ``by``, at each point of the others.
 
-    Each pair of values is compared, or each value with the ``baseline`` (as text), by seed in
-    paired tests. The p-values are adjusted for all comparisons at all points. ``measure`` may lack
-    its unit.
+    Each pair of values is compared, or each value with the ``baseline`` (as text). Paired tests use
+    the seeds that all values have at a point; ``runs_of_one`` says how many. The p-values are
+    adjusted for all comparisons at all points. ``measure`` may lack its unit.
 
     The table has a row per comparison: the other dimensions, then what a
     :class:`skywave.stats.Comparison` has, with ``low`` and ``high`` as the ends of the interval of
@@ -153,13 +153,16 @@ def compare_table(
 
     """
     if by not in dimensions:
-        raise ValueError(f"{by} is not a dimension: use {', '.join(dimensions)}")
+        known = ", ".join(dimensions) or "a sweep with one"
+        raise ValueError(f"{by} is not a dimension: use {known}")
     place = list(dimensions).index(by)
     groups: dict[Point, dict[str, dict[int, float]]] = {}
     name = find(measure, table.column_names)
     for point, values in by_point(table, dimensions, name).items():
         others = point[:place] + point[place + 1 :]
         groups.setdefault(others, {})[str(point[place])] = values
+    if test in PAIRED:
+        groups = {others: _with_common_seeds(each) for others, each in groups.items()}
     found = {
         others: compare_all(
             each, baseline=baseline, test=test, correction="none", confidence=confidence
@@ -188,6 +191,16 @@ def compare_table(
         for others, each in zip(points, together, strict=True)
     ]
     return _table(table, left, _COMPARISONS, rows)
+
+
+def _with_common_seeds(
+    values: Mapping[str, Mapping[int, float]],
+) -> dict[str, dict[int, float]]:
+    common = set.intersection(*(set(each) for each in values.values()))
+    return {
+        name: {seed: value for seed, value in each.items() if seed in common}
+        for name, each in values.items()
+    }
 
 
 def seeds_without_effect(

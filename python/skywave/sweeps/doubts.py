@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define
 
 from skywave.printing import number
-from skywave.stats import Target, unchanged_by_seeds
+from skywave.stats import Target, average, unchanged_by_seeds
 from skywave.stats.diagnostics import MOST_NAMED, SHARE_LIMITED
 from skywave.stats.tables import describe
 from skywave.sweeps.measures import key_of
@@ -31,12 +31,15 @@ class Doubts:
         self._targeted: dict[tuple[object, ...], list[float]] = defaultdict(list)
         self._points: dict[tuple[object, ...], Runs] = {}
         self._warm_ups: list[tuple[float, str]] = []
+        self._warming = 0
         self._shares_limited: list[tuple[float, str]] = []
 
     def add(self, point: Sequence[object], outcome: Outcome) -> None:
         """Take a run of a point into account."""
         self._points.setdefault(tuple(point), Runs(_comparable(outcome.values))).add(outcome.values)
-        self._warm_ups += _of(outcome.values, "warm_up_s")
+        warm_ups = _of(outcome.values, "warm_up_s")
+        self._warm_ups += warm_ups
+        self._warming += bool(warm_ups)
         self._shares_limited += _of(outcome.values, "receive_window_limited")
         if self._target is not None:
             value = outcome.values.get(key_of(self._target.measure), float("nan"))
@@ -65,23 +68,24 @@ class Doubts:
     def _imprecise(self) -> list[str]:
         if self._target is None:
             return []
-        points = {
-            point: len(values)
-            for point, values in self._targeted.items()
-            if not self._target.is_met(values)
-        }
-        return [
-            f"{describe(self._dimensions, point) or 'the scenario'}: {seeds} seeds are not enough "
-            "for the precision that was asked for"
-            for point, seeds in points.items()
-        ]
+        said = []
+        for point, values in self._targeted.items():
+            if not self._target.is_met(values):
+                where = f"at {describe(self._dimensions, point)}, " if self._dimensions else ""
+                reached = average(values, self._target.confidence)
+                said.append(
+                    f"{where}{self._target.text} is not met by {len(values)} seeds: the mean is "
+                    f"{number(reached.mean)} ± {number(reached.margin, 2)}"
+                )
+        return said
 
     def _warm_up(self) -> list[str]:
         if not self._warm_ups:
             return []
         named = _named({flow for _, flow in self._warm_ups})
         end_s = number(max(end_s for end_s, _ in self._warm_ups), 3)
-        said = f"the warm-up is inside the mean goodput of {named}"
+        where = f"at {self._warming} of {len(self._points)} points, " if self._dimensions else ""
+        said = f"{where}the warm-up is inside the mean goodput of {named}"
         return [f"{said}: leave it out by a warm-up of {end_s} s"]
 
 

@@ -40,7 +40,7 @@ MEASURES = {
             "goodput_bps",
             "flow",
             "Application data delivered, as a rate over the flow's active time; with a warm-up, "
-            "over what is left of it at the end of the run",
+            "over the part of it after the warm-up",
             "the sum over all flows",
         ),
         Measure("jain", "run", "Jain's index of the flows' goodput: 1 if all are equal", "itself"),
@@ -48,7 +48,7 @@ MEASURES = {
             "loss",
             "flow",
             "Packets that links lost, in both directions, as a fraction of the data packets sent, "
-            "in the whole run",
+            "warm-up included",
             "the same over all flows",
         ),
         Measure(
@@ -65,15 +65,15 @@ MEASURES = {
         Measure(
             "retransmissions_packets",
             "flow",
-            "Packets sent again, in the whole run",
+            "Packets sent again, warm-up included",
             "the sum over all flows",
         ),
-        Measure("timeouts", "flow", "Timeouts, in the whole run", "the sum over all flows"),
+        Measure("timeouts", "flow", "Timeouts, warm-up included", "the sum over all flows"),
         Measure(
             "receive_window_limited",
             "flow",
-            "The fraction of the flow's active time in which only its receive window kept data "
-            "back, in the whole run",
+            "The fraction of the flow's active time during which nothing but the receive window "
+            "kept the sender from sending, warm-up included",
             "the largest of all flows",
         ),
         Measure(
@@ -121,8 +121,8 @@ MEASURES = {
         Measure(
             "warm_up_s",
             "flow",
-            "When the warm-up of the goodput is over, by MSER-5, if it is inside its mean; only of "
-            "the first seed",
+            "When the goodput becomes steady, by MSER-5; empty if that does not change the mean. "
+            "Computed for the first seed only",
             "the largest of all flows",
         ),
         Measure("events", "run", "Events that the simulator processed", "itself"),

@@ -111,6 +111,8 @@ class FieldPath:
                 if isinstance(value, list) and isinstance(step, Entry):
                     names = [str(_name(entry) or index) for index, entry in enumerate(value)]
                     return f": {before} has {', '.join(names) or 'no entries'}"
+                if isinstance(value, list):
+                    return f": {before} is a list: write {before}[*], or the name of one entry"
                 if isinstance(value, dict):
                     return f": {before} has {', '.join(value)}"
                 return f": {before} is {json.dumps(value)}"

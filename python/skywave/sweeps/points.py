@@ -103,11 +103,12 @@ class Grid:
     def __len__(self) -> int:
         return math.prod(len(dimension.values) for dimension in self.dimensions)
 
-    def points(self, salt: object) -> Iterator[Point]:
+    def points(self, salt: object, warm_up_s: float = 0.0) -> Iterator[Point]:
         """Yield the points in order; the last dimension varies fastest.
 
         Args:
             salt: What else determines results, as JSON.
+            warm_up_s: How much of a run does not count, in seconds.
 
         Raises:
             ScenarioError: If a scenario is wrong; the message names the point and the field.
@@ -119,6 +120,13 @@ class Grid:
                 text, controls = scenario.to_core()
             except _core.ScenarioError as error:
                 raise self._at(shown, error) from None
+            if warm_up_s >= scenario.duration.seconds:
+                raise self._at(
+                    shown,
+                    ValueError(
+                        f"a warm-up of {warm_up_s:g} s: the run ends at {scenario.duration}"
+                    ),
+                )
             digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
             yield Point(shown, text, controls, digest)
 
@@ -209,10 +217,20 @@ def _label(value: object) -> Label:
     if isinstance(value, Control):
         given = ", ".join(f"{name}={each!r}" for name, each in value.parameters.items())
         return f"{type(value).__name__}({given})"
+    return _short(plain(value))
+
+
+def _short(document: object) -> str:
+    """Return a part of a scenario as text: ``dccp ccid=3``."""
+    if isinstance(document, dict) and len(document) == 1:
+        [(kind, fields)] = document.items()
+        if isinstance(fields, dict):
+            given = ", ".join(f"{name}={_short(value)}" for name, value in fields.items())
+            return f"{kind} {given}".strip()
     try:
-        return json.dumps(plain(value))
+        return document if isinstance(document, str) else json.dumps(document)
     except TypeError:
-        return str(value)
+        return str(document)
 
 
 def _alike(labels: list[Label]) -> list[Label]:

@@ -86,6 +86,7 @@ def sweep(
     target = None if until is None else _target(until, measuring.own)
     first = _seeds(seeds, target)
     work = Work(grid, measuring, first, Store(Path(out)))
+    work.check_flows(Asked.parse(column, measuring.own) for column in columns)
     about = {
         "engine": _core.ENGINE,
         "base": base.to_dict() if isinstance(base, Scenario) else _name(base),

@@ -67,6 +67,8 @@ class Store:
             OSError: If that is not possible.
 
         """
+        if self.directory.exists() and not self.directory.is_dir():
+            raise NotADirectoryError(f"{self.directory} is a file: give a folder")
         (self.directory / "runs").mkdir(parents=True, exist_ok=True)
         (self.directory / "failed").mkdir(exist_ok=True)
 
@@ -153,6 +155,17 @@ class Store:
             partial.write_text(_json.text(about) + "\n", encoding="utf-8")
         with replacing_file(self.directory / "plan.parquet") as partial:
             pyarrow.parquet.write_table(plan, partial)
+
+    def planned(self) -> set[str]:
+        """Return the runs that the sweep consists of; none if there is no sweep.
+
+        Raises:
+            OSError: If they cannot be read.
+
+        """
+        if not (self.directory / "sweep.json").exists():
+            return set()
+        return set(self.read_plan()[0]["run"].to_pylist())
 
     def read_plan(self) -> tuple[pa.Table, dict[str, Any]]:
         """Return what the sweep consists of.

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
 from skywave.sweeps.doubts import Doubts
 from skywave.sweeps.measures import MEASURES, Asked, column_name, key_of
 from skywave.sweeps.store import Failure, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import pandas as pd
     import polars as pl
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from skywave.plots.sweeps import SweepKind
+    from skywave.stats.comparison import Test
+    from skywave.stats.correction import Correction
     from skywave.sweeps.store import Outcome
 
 MEANING = b"meaning"
@@ -42,12 +45,15 @@ class _Runs:
         """By the row of the plan."""
         self.failures: list[Failure] = []
         self.doubts = Doubts(dimensions, until)
+        self.stored: set[tuple[str, str]] = set()
+        """What is stored of any run: measures, and what they are of."""
         names = (*dimensions, "seed")
         rows = zip(*(plan[name].to_pylist() for name in ("run", *names)), strict=True)
         for index, (run, *values) in enumerate(rows):
             outcome = store.read(run)
             if outcome is not None:
                 self.doubts.add(values[:-1], outcome)
+                self.stored |= outcome.values.keys()
                 wanted = {
                     key: value
                     for key, value in outcome.values.items()
@@ -90,10 +96,11 @@ class Sweep:
         found = dict.fromkeys(
             column_name(*key) for outcome in runs.outcomes.values() for key in outcome.values
         )
+        if runs.outcomes:
+            _check_found(asked, found, runs.stored)
         self.measures: tuple[str, ...] = _ordered(asked, found)
         """The names of the columns of measures."""
-        self.warnings: list[str] = runs.doubts.sentences()
-        """What to know before the values are used: a sentence for each doubt."""
+        self._warnings = runs.doubts.sentences()
         self.failures: list[Failure] = runs.failures
         """The runs that have failed. Running the sweep again tries them again."""
         table = plan.take(pa.array(runs.outcomes, pa.int64()))
@@ -132,6 +139,41 @@ class Sweep:
         frame = pl.from_arrow(self.table)
         assert isinstance(frame, pl.DataFrame)  # noqa: S101  (a table is never a series)
         return frame
+
+    def warnings(self) -> list[str]:
+        """Return what to know before relying on the values: a sentence for each doubt."""
+        return list(self._warnings)
+
+    def compare(
+        self,
+        measure: str,
+        by: str,
+        *,
+        baseline: str | None = None,
+        test: Test = "paired-t",
+        correction: Correction = "holm",
+        confidence: float = CONFIDENCE,
+    ) -> pa.Table:
+        """Compare the values of the dimension ``by`` at each point of the other dimensions.
+
+        :func:`skywave.stats.compare_table` describes the arguments and the columns.
+
+        Raises:
+            ValueError: If a name is unknown, or there are too few runs.
+
+        """
+        from skywave.stats import compare_table  # noqa: PLC0415  (slow to import)
+
+        return compare_table(
+            self.table,
+            self.dimensions,
+            measure,
+            by,
+            baseline=baseline,
+            test=test,
+            correction=correction,
+            confidence=confidence,
+        )
 
     def summary(self) -> pa.Table:
         """Return a row for each point and measure: mean and median over seeds, with intervals.
@@ -219,6 +261,17 @@ def load(directory: str | Path, measures: Iterable[str] | None = None) -> Sweep:
 
     """
     return Sweep(Path(directory), measures)
+
+
+def _check_found(
+    asked: Iterable[Asked], found: Collection[str], stored: Iterable[tuple[str, str]]
+) -> None:
+    """Raise ``ValueError`` if a measure of one flow or link was asked for that no run has."""
+    for each in asked:
+        if each.of not in {"", "*"} and column_name(each.measure, each.of) not in found:
+            there = sorted(of for measure, of in stored if measure == each.measure and of)
+            kind = MEASURES[each.measure].of
+            raise ValueError(f"there is no {kind} {each.of}: use {', '.join(there) or 'none'}")
 
 
 def _ordered(asked: list[Asked], found: Iterable[str]) -> tuple[str, ...]:

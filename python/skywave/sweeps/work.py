@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing, contextmanager
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from attrs import evolve, frozen
 
 from skywave.sweeps import cluster, local
 from skywave.sweeps.job import Job
-from skywave.sweeps.measures import key_of
+from skywave.sweeps.measures import MEASURES, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from skywave.stats import Target
     from skywave.sweeps.local import Keep
-    from skywave.sweeps.measures import Measuring
+    from skywave.sweeps.measures import Asked, Measuring
     from skywave.sweeps.points import Grid, Point
     from skywave.sweeps.store import Failure, Store
 
@@ -68,11 +69,25 @@ class Work:
         self._salt = measuring.identity()
         self._points: tuple[Point, ...] | None = None
         if len(grid) <= POINTS_KEPT:
-            self._points = tuple(grid.points(self._salt))
+            self._points = tuple(grid.points(self._salt, measuring.warm_up_s))
         self._seeds: list[Sequence[int]] = [seeds] * len(grid)
         self._resumed: int | None = None
         self._failed: set[str] = set()
         self._values: dict[int, list[float]] = {}
+
+    def check_flows(self, asked: Iterable[Asked]) -> None:
+        """Raise ``ValueError`` if a measure of a flow is asked for that no point has."""
+        named = [each for each in asked if each.of not in {"", "*"}]
+        wanted = {each.of for each in named if MEASURES[each.measure].of == "flow"}
+        if not wanted:
+            return
+        flows = {
+            flow["name"]: None
+            for point in self._all_points()
+            for flow in json.loads(point.text)["flows"]
+        }
+        for name in sorted(wanted - flows.keys()):
+            raise ValueError(f"there is no flow {name}: use {', '.join(flows) or 'none'}")
 
     def store_plan(self, about: dict[str, Any]) -> None:
         """Store which runs there are.
@@ -140,7 +155,9 @@ class Work:
         return grows
 
     def _all_points(self) -> Iterable[Point]:
-        return self._grid.points(self._salt) if self._points is None else self._points
+        if self._points is not None:
+            return self._points
+        return self._grid.points(self._salt, self._measuring.warm_up_s)
 
     def _runs(self) -> Iterator[tuple[Point, int]]:
         for point, seeds in zip(self._all_points(), self._seeds, strict=True):
