@@ -27,6 +27,8 @@ class Sample:
     """Since the soak began."""
     process: str
     rss_bytes: int
+    anonymous_bytes: int
+    """Of these, those that are no pages of files, as libraries are."""
     pss_bytes: int
     descriptors: int
     threads: int
@@ -50,7 +52,7 @@ class Sample:
     @classmethod
     def said(cls) -> list[str]:
         """Return the names of what the process itself says; the rest the system says."""
-        return [field.name for field in fields(cls)][7:]
+        return [field.name for field in fields(cls)][8:]
 
 
 def counters(endpoint: aio.Endpoint) -> dict[str, int]:
@@ -98,6 +100,7 @@ def of_process(pid: int) -> dict[str, float]:
     times = (proc / "stat").read_text().rpartition(")")[2].split()[11:13]
     return {
         "rss_bytes": 1024 * _number("VmRSS", status),
+        "anonymous_bytes": 1024 * _number("RssAnon", status),
         "pss_bytes": 1024 * _number("Pss", (proc / "smaps_rollup").read_text()),
         "descriptors": len(list((proc / "fd").iterdir())),
         "threads": _number("Threads", status),
