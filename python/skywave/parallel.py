@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
 from skywave._core import Stop
@@ -62,11 +63,14 @@ def as_completed(
     with _pool() as (pool, stop):
         items = iter(items)
         begun: dict[Future[Value], Item] = {}
+        # Cheaper than `wait`, which registers with each future anew.
+        done: SimpleQueue[Future[Value]] = SimpleQueue()
         while True:
             for item in islice(items, AHEAD * processors() - len(begun)):
-                begun[pool.submit(call, item, stop)] = item
+                future = pool.submit(call, item, stop)
+                begun[future] = item
+                future.add_done_callback(done.put)
             if not begun:
                 return
-            done, _ = wait(begun, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield begun.pop(future), future
+            future = done.get()
+            yield begun.pop(future), future
