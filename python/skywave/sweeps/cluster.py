@@ -118,6 +118,8 @@ class _Tasks:
             future = next(self._completed)
             batch = self._begun.pop(future)
             outcomes = self._outcomes(future, batch)
+            # Not left to its finalizer, in which Python ignores an interrupt.
+            future.release()
             if outcomes:
                 self._adapt(outcomes)
                 yield batch, outcomes
