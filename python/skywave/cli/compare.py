@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from skywave.cli.console import JsonOption, choose, out, print_json
+from skywave.cli.console import JsonOption, choose, out, print_json, warn
 from skywave.columns import Scale
 from skywave.printing import number
 
@@ -67,6 +67,7 @@ def compare(
     for row in rows:
         table.add_row(*(escape(text) for text in _shown(row, others, scale.factor)))
     out().print(table)
+    warn(found.warnings())
 
 
 def _shown(row: dict[str, Any], others: list[str], factor: float) -> list[str]:

@@ -30,6 +30,10 @@ END_OF_PARQUET = b"PAR1"
 METADATA = b"skywave"
 
 
+class DamagedError(OSError):
+    """The plan of a sweep cannot be read."""
+
+
 @frozen
 class Outcome:
     """What is kept of a run."""
@@ -153,19 +157,17 @@ class Store:
 
         with replacing_file(self.directory / "sweep.json") as partial:
             partial.write_text(_json.text(about) + "\n", encoding="utf-8")
+        # It has what is read later, so that both can only change together.
+        plan = plan.replace_schema_metadata({METADATA: _json.text(about, indent=None)})
         with replacing_file(self.directory / "plan.parquet") as partial:
             pyarrow.parquet.write_table(plan, partial)
 
     def planned(self) -> set[str]:
-        """Return the runs that the sweep consists of; none if there is no sweep.
-
-        Raises:
-            OSError: If they cannot be read.
-
-        """
-        if not (self.directory / "sweep.json").exists():
+        """Return the runs that the sweep consists of; none if there is no readable one."""
+        try:
+            return set(self.read_plan()[0]["run"].to_pylist())
+        except (FileNotFoundError, DamagedError):
             return set()
-        return set(self.read_plan()[0]["run"].to_pylist())
 
     def read_plan(self) -> tuple[pa.Table, dict[str, Any]]:
         """Return what the sweep consists of.
@@ -174,12 +176,20 @@ class Store:
             OSError: If the folder has no sweep, or it cannot be read.
 
         """
+        import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet  # noqa: PLC0415
 
-        description = self.directory / "sweep.json"
-        if not description.exists():
+        file = self.directory / "plan.parquet"
+        if not file.exists():
             raise FileNotFoundError(
-                f"{self.directory} is not the folder of a sweep: it has no sweep.json"
+                f"{self.directory} is not the folder of a sweep: it has no {file.name}"
             )
-        about: dict[str, Any] = json.loads(description.read_text(encoding="utf-8"))
-        return pyarrow.parquet.read_table(self.directory / "plan.parquet"), about
+        try:
+            plan = pa.parquet.read_table(file)
+            about: dict[str, Any] = json.loads(plan.schema.metadata[METADATA])
+        except (pa.ArrowInvalid, KeyError, TypeError) as error:
+            raise DamagedError(
+                f"{file} is damaged: run the sweep again, which writes it anew; runs that are done "
+                "are kept"
+            ) from error
+        return plan, about
