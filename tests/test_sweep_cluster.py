@@ -9,8 +9,10 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skywave import Results
+    from skywave.sweeps.work import Progress
+
+# Workers die in these tests, and new ones take their time on a busy machine.
+pytestmark = pytest.mark.filterwarnings("ignore:the Dask cluster has no workers")
 
 OVER: dict[str, list[object]] = {"dumbbell.queue.drop-tail.packets": [5, 10]}
 
@@ -67,6 +73,13 @@ class Cluster:
         worker = self._start("worker", "--nthreads", "1", "--no-nanny")
         self._workers.append(worker)
 
+    def revive_workers(self) -> None:
+        """Put a new worker in the place of each that has died."""
+        for worker in list(self._workers):
+            if worker.poll() is not None:
+                self._workers.remove(worker)
+                self.add_worker()
+
     def kill_worker(self) -> None:
         worker = self._workers.pop(0)
         worker.kill()
@@ -79,20 +92,27 @@ class Cluster:
 
 
 @contextmanager
-def running(directory: Path) -> Iterator[Cluster]:
+def running(directory: Path, workers: int = 2) -> Iterator[Cluster]:
     cluster = Cluster(directory)
     try:
-        cluster.add_worker()
-        cluster.add_worker()
+        for _ in range(workers):
+            cluster.add_worker()
         yield cluster
     finally:
         cluster.end()
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with running(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def cluster(shared: Cluster) -> Cluster:
+    """Return a cluster with two workers, whatever became of those of the test before."""
+    shared.revive_workers()
+    return shared
 
 
 class Gentle(Control):
@@ -133,22 +153,29 @@ def test_killed_workers_and_interrupted_clients_lose_nothing(
         with subprocess.Popen(
             [sys.executable, "-m", "skywave", *arguments], stderr=subprocess.PIPE, text=True
         ) as process:
-            ends = time.monotonic() + PATIENCE_S
-            while finished(out) < max(share * RUNS, before + 1):
-                assert process.poll() is None, process.communicate()
-                assert time.monotonic() < ends
-                time.sleep(0.01)
-            cluster.kill_worker()
-            cluster.add_worker()
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=60)
+            try:
+                ends = time.monotonic() + PATIENCE_S
+                while finished(out) < max(share * RUNS, before + 1):
+                    assert process.poll() is None, process.communicate()
+                    assert time.monotonic() < ends
+                    time.sleep(0.01)
+                cluster.kill_worker()
+                cluster.add_worker()
+                process.send_signal(signal.SIGINT)
+                process.communicate(timeout=60)
+            finally:
+                process.kill()
         assert process.returncode == 130
     stop = threading.Event()
 
     def restless() -> None:
-        while not stop.wait(1.5):
-            cluster.kill_worker()
-            cluster.add_worker()
+        # Not by the clock: on a slow machine no worker would live long enough to do anything.
+        before = finished(out)
+        while not stop.wait(0.2):
+            if finished(out) > before + RUNS // 20:
+                before = finished(out)
+                cluster.kill_worker()
+                cluster.add_worker()
 
     thread = threading.Thread(target=restless)
     thread.start()
@@ -174,10 +201,7 @@ def test_a_run_that_kills_its_workers_fails_alone(cluster: Cluster, tmp_path: Pa
 
     def revive() -> None:
         while not done.wait(0.2):
-            for worker in list(cluster._workers):  # noqa: SLF001
-                if worker.poll() is not None:
-                    cluster._workers.remove(worker)  # noqa: SLF001
-                    cluster.add_worker()
+            cluster.revive_workers()
 
     thread = threading.Thread(target=revive)
     thread.start()
@@ -199,12 +223,36 @@ def test_a_cluster_that_cannot_be_used(
     ran = run_cli("sweep", "examples/tcp.toml", "--out", tmp_path, "--on", "tcp://127.0.0.1:9")
     assert ran.returncode == 1
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in ran.stderr
-    with running(tmp_path) as mortal:
-        long = with_field(small(), "duration", "100 h")
-        long = with_field(with_field(long, "dumbbell.rate", "500 Mbps"), "dumbbell.loss", None)
-        threading.Timer(5, mortal.scheduler.kill).start()
-        with pytest.raises(ClusterError, match="the Dask scheduler is gone"):
-            sweep(long, out=tmp_path / "out", on=mortal.address)
     monkeypatch.setattr("skywave._core.ENGINE", "0.0.0+other")
     with pytest.raises(ClusterError, match="install the same"):
         sweep(small(), out=tmp_path / "out", on=cluster.address)
+
+
+def test_a_scheduler_that_dies_is_told(tmp_path: Path) -> None:
+    with running(tmp_path) as mortal:
+        long = with_field(small(), "duration", "100 h")
+        long = with_field(with_field(long, "dumbbell.rate", "500 Mbps"), "dumbbell.loss", None)
+
+        def kill(progress: Progress) -> None:
+            assert progress.done == 0
+            threading.Timer(1, mortal.scheduler.kill).start()
+
+        with pytest.raises(ClusterError, match="the Dask scheduler is gone"):
+            sweep(long, out=tmp_path / "out", on=mortal.address, progress=kill)
+
+
+def test_a_cluster_without_workers_is_told_and_waited_for(tmp_path: Path) -> None:
+    with running(tmp_path, workers=0) as cluster:
+        told = threading.Event()
+
+        def tell(message: Warning | str, *_: object) -> None:
+            assert "has no workers, and the sweep waits for them" in str(message)
+            assert f"`dask worker {cluster.address}`" in str(message)
+            told.set()
+            cluster.add_worker()
+
+        with warnings.catch_warnings(), mock.patch("warnings.showwarning", tell):
+            warnings.simplefilter("always")
+            found = sweep(small(), OVER, seeds=2, out=tmp_path / "out", on=cluster.address)
+        assert told.is_set()
+        assert found.table.num_rows == 4

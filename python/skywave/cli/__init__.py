@@ -26,6 +26,7 @@ from skywave.cli import (
     sweep,
     version,
 )
+from skywave.cli.console import printed_warnings
 from skywave.cli.interrupts import Termination, termination_interrupts
 from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
@@ -91,7 +92,7 @@ def main() -> NoReturn:
         sys.path.insert(0, "")
     termination = Termination()
     try:
-        with termination_interrupts() as termination:
+        with printed_warnings(), termination_interrupts() as termination:
             status = app(standalone_mode=False)
     except TyperException as error:
         _fail(error.format_message())

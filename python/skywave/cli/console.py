@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,6 +64,14 @@ def warn(messages: Iterable[str]) -> None:
     """Print warnings on stderr, one line each."""
     for message in messages:
         sys.stderr.write(f"warning: {' '.join(message.split())}\n")
+
+
+@contextmanager
+def printed_warnings() -> Iterator[None]:
+    """Print what the library warns of as :func:`warn` does; what others warn of is for tests."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: warn([str(message)])
+        yield
 
 
 def finish(

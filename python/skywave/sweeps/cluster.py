@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,9 @@ CONNECT_S = 10.0
 """How long to wait for the scheduler."""
 LOOK_S = 5.0
 """How often to look how many workers there are."""
+POLL_S = 0.01
+"""How often to look whether a task is done."""
+GONE = "the Dask scheduler is gone: start it, and run the sweep again"
 
 
 class ClusterError(RuntimeError):
@@ -109,12 +113,17 @@ class _Tasks:
         self._begun: dict[Future, tuple[Job, ...]] = {}
         self._again: list[Job] = []
         self._size = 1
-        self._threads = 0
-        self._looked_s = -LOOK_S
+        self._threads = self._count_threads()
+        self._looked_s = time.monotonic()
+        self._has_warned = False
 
     def __iter__(self) -> Iterator[tuple[tuple[Job, ...], list[Any]]]:
         self._submit()
         while self._begun:
+            self._look_now_and_then()
+            while not self._completed.has_ready():
+                time.sleep(POLL_S)
+                self._look_now_and_then()
             future = next(self._completed)
             batch = self._begun.pop(future)
             outcomes = self._outcomes(future, batch)
@@ -136,10 +145,32 @@ class _Tasks:
         with suppress(Exception):
             self._client.cancel(list(begun))
 
+    def _look_now_and_then(self) -> None:
+        if time.monotonic() - self._looked_s >= LOOK_S:
+            self._look()
+
+    def _count_threads(self) -> int:
+        # What is submitted while the client tries to connect again never ends if it cannot.
+        if self._client.status in {"closing", "closed"}:
+            raise ClusterError(GONE)
+        try:
+            return sum(self._client.nthreads().values())
+        except OSError as error:
+            raise ClusterError(GONE) from error
+
+    def _look(self) -> None:
+        """Look how many threads the workers have, and say so if there are none: they may come."""
+        self._threads, self._looked_s = self._count_threads(), time.monotonic()
+        if self._threads == 0 and not self._has_warned:
+            address = self._client.scheduler.address
+            warnings.warn(
+                f"the Dask cluster has no workers, and the sweep waits for them: start one as "
+                f"`dask worker {address}`",
+                stacklevel=2,
+            )
+        self._has_warned = self._threads == 0
+
     def _submit(self) -> None:
-        now = time.monotonic()
-        if now - self._looked_s >= LOOK_S:
-            self._threads, self._looked_s = sum(self._client.nthreads().values()), now
         while len(self._begun) < AHEAD * max(self._threads, 1):
             # What has killed a worker goes alone.
             batch = (self._again.pop(),) if self._again else tuple(islice(self._jobs, self._size))
@@ -157,9 +188,7 @@ class _Tasks:
             # Of a finished task too, this may fail: its worker may have died with the outcomes.
             return list(future.result())
         except CancelledError as error:
-            raise ClusterError(
-                "the Dask scheduler is gone: start it, and run the sweep again"
-            ) from error
+            raise ClusterError(GONE) from error
         except KilledWorker as error:
             reason = str(error)
         except ClusterError:
