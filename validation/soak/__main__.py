@@ -107,7 +107,7 @@ def _tell(soak: Soak) -> None:
         if samples:
             last = samples[-1]
             words.append(
-                f"{name} {last.rss_bytes / 1e6:.1f} MB, {last.descriptors} descriptors, "
+                f"{name} {last.anonymous_bytes / 1e6:.1f} MB, {last.descriptors} descriptors, "
                 f"{last.connections:,} of {last.opened:,} connections"
             )
     words.append(

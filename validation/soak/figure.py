@@ -38,7 +38,8 @@ def draw(directory: Path) -> Path:
             minutes = rows["time_s"].to_numpy()[thin] / 60
             column = {name: rows[name].to_numpy()[thin] for name in rows.column_names[2:]}
             established = column["connections"] - column["half_open"]
-            _line(memory, minutes, column["rss_bytes"] / 1e6, colour, process)
+            _line(memory, minutes, column["anonymous_bytes"] / 1e6, colour, process)
+            _line(memory, minutes, column["rss_bytes"] / 1e6, colour, "", dashed=True)
             _line(files, minutes, column["descriptors"], colour, process)
             _line(files, minutes, column["threads"], colour, process, dashed=True)
             _line(open_, minutes, established, colour, process)
@@ -46,7 +47,7 @@ def draw(directory: Path) -> Path:
             _line(waiting, minutes, column["time_waits"], colour, process, dashed=True)
         memory.legend(loc="lower center", ncols=2)
         for axes, title, unit in (
-            (memory, "Resident memory", "RSS (MB)"),
+            (memory, "Anonymous memory, and resident (dashed)", "memory (MB)"),
             (files, "Descriptors, and threads (dashed)", "number"),
             (open_, "Connections: open and closing", "number"),
             (waiting, "Handshakes, and resting ports (dashed)", "number"),

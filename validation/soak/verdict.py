@@ -21,7 +21,11 @@ MB = 1e6
 HOUR_S = 3600.0
 
 SLOPE_MB_PER_HOUR = 4.0
-"""The most by which resident memory may grow in an hour."""
+"""The most by which memory may grow in an hour.
+
+It is anonymous memory that is judged, which is all that a program allocates. Resident memory has the
+pages of libraries as well, half of it, which come once they are first used and cannot leak.
+"""
 SLOPE_KB_PER_1000 = 50.0
 """The most by which it may grow with 1,000 connections: 50 bytes for each."""
 LEAST_JUDGED_S = 600.0
@@ -100,7 +104,7 @@ def _memory(evidence: Evidence, name: str, samples: Sequence[Sample]) -> Iterato
     judged = _judged(evidence, samples)
     watched_s = judged[-1].time_s - judged[0].time_s if judged else 0.0
     skipped = "" if watched_s >= LEAST_JUDGED_S else f"watched for {watched_s:.0f} s"
-    rss = [each.rss_bytes / MB for each in judged]
+    memory = [each.anonymous_bytes / MB for each in judged]
     for rule, bound, unit, x in (
         ("by time", SLOPE_MB_PER_HOUR, "MB/h", [each.time_s / HOUR_S for each in judged]),
         (
@@ -110,8 +114,8 @@ def _memory(evidence: Evidence, name: str, samples: Sequence[Sample]) -> Iterato
             [each.opened / 1e6 for each in judged],
         ),
     ):
-        slope = _slope(x, rss) if len(judged) > 1 else np.nan
-        yield _at_most(f"{name}: growth of RSS {rule}", slope, bound, unit, skipped)
+        slope = _slope(x, memory) if len(judged) > 1 else np.nan
+        yield _at_most(f"{name}: growth of memory {rule}", slope, bound, unit, skipped)
 
 
 def _slope(x: Sequence[float], y: Sequence[float]) -> float:
