@@ -24,7 +24,7 @@ def replacing_file(file: str | Path) -> Iterator[Path]:
     if file.exists() and not file.is_file():
         yield file
         return
-    partial = file.with_name(f".{file.name}.partial-{os.getpid()}")
+    partial = _partial(file)
     try:
         partial.touch()
     except OSError as error:
@@ -34,6 +34,32 @@ def replacing_file(file: str | Path) -> Iterator[Path]:
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def replace_file(file: Path, data: bytes | memoryview) -> None:
+    """Put data into a file, which is as it was if that fails.
+
+    Raises:
+        OSError: If it cannot be written; the error names ``file``.
+
+    """
+    partial = _partial(file)
+    try:
+        with partial.open("wb", buffering=0) as written:
+            # The system may take a part of it only: then it says why of the rest.
+            left = memoryview(data)
+            while left:
+                left = left[written.write(left) :]
+        partial.replace(file)
+    except BaseException as error:
+        partial.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(file)) from error
+        raise
+
+
+def _partial(file: Path) -> Path:
+    return file.with_name(f".{file.name}.partial-{os.getpid()}")
 
 
 @contextmanager

@@ -41,29 +41,65 @@ class Samples:
     def __getitem__(self, column: str) -> NDArray[np.float64]:
         """Return a column of numbers. A null is NaN."""
         if column not in self._columns:
-            import pyarrow as pa  # noqa: PLC0415
-
-            values = self._table[column].cast(pa.float64()).to_numpy()
+            values = self._table[column].to_numpy()
             self._columns[column] = np.asarray(values, dtype=np.float64)
         return self._columns[column]
 
-    def rows(self, key: str) -> dict[str, NDArray[np.intp]]:
-        """Return the rows of each flow or link, where ``key`` is the column with its name.
-
-        The names are in the order in which the table first has them.
-        """
-        # By numbers of names: a run of thousands of flows has millions of samples.
+    def groups(self, key: str) -> Groups:
+        """Return which flow or link each row belongs to; ``key`` is the column with its name."""
         encoded = self._table[key].combine_chunks()
         if not hasattr(encoded, "dictionary"):
             encoded = encoded.dictionary_encode()
-        numbers = encoded.indices.to_numpy(zero_copy_only=False)
-        order = np.argsort(numbers, kind="stable")
-        found, starts = np.unique(numbers[order], return_index=True)
+        names = [str(name) for name in encoded.dictionary.to_pylist()]
+        return Groups(names, encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The rows of a table by flow or link, and what follows from their values.
+
+    All are computed at once: there may be thousands of flows, and runs of a millisecond.
+    """
+
+    names: list[str]
+    """Some may have no row."""
+    numbers: NDArray[np.intp]
+    """Of each row, the index of its name."""
+
+    def rows(self) -> dict[str, NDArray[np.intp]]:
+        """Return the rows of each, in the order in which the table first has them."""
+        order = np.argsort(self.numbers, kind="stable")
+        found, starts = np.unique(self.numbers[order], return_index=True)
         # Of an empty table there is one part, without a name.
         parts = dict(zip(found, np.split(order, starts[1:]), strict=False))
-        names = encoded.dictionary.to_pylist()
         firsts = sorted(parts, key=lambda number: int(parts[number][0]))
-        return {str(names[number]): parts[number] for number in firsts}
+        return {self.names[number]: parts[number] for number in firsts}
+
+    def sums(self, values: NDArray[np.float64]) -> dict[str, float]:
+        """Return the sum of each; 0 without rows."""
+        return self._named(self._sums(values))
+
+    def means(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
+    ) -> dict[str, float]:
+        """Return the mean of each, weighted if weights are given, without what is NaN."""
+        known = ~np.isnan(values)
+        weights = known.astype(np.float64) if weights is None else np.where(known, weights, 0.0)
+        total, of = self._sums(np.where(known, values, 0.0) * weights), self._sums(weights)
+        return self._named(np.divide(total, of, out=np.full_like(of, np.nan), where=of > 0))
+
+    def largest(self, values: NDArray[np.float64]) -> dict[str, float]:
+        """Return the largest of each, without what is NaN."""
+        found = np.full(len(self.names), np.nan)
+        np.fmax.at(found, self.numbers, values)
+        return self._named(found)
+
+    def _sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.bincount(self.numbers, weights=values, minlength=len(self.names))
+        return np.asarray(found, dtype=np.float64)
+
+    def _named(self, values: NDArray[np.float64]) -> dict[str, float]:
+        return dict(zip(self.names, values.tolist(), strict=True))
 
 
 def by_name(table: pa.Table, key: str, column: str) -> dict[str, Series]:
@@ -73,4 +109,6 @@ def by_name(table: pa.Table, key: str, column: str) -> dict[str, Series]:
     """
     samples = Samples(table)
     times, values = samples["time_s"], samples[column]
-    return {name: Series(times[rows], values[rows]) for name, rows in samples.rows(key).items()}
+    return {
+        name: Series(times[rows], values[rows]) for name, rows in samples.groups(key).rows().items()
+    }

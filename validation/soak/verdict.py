@@ -23,8 +23,8 @@ HOUR_S = 3600.0
 SLOPE_MB_PER_HOUR = 4.0
 """The most by which memory may grow in an hour.
 
-It is anonymous memory that is judged, which is all that a program allocates. Resident memory has the
-pages of libraries as well, half of it, which come once they are first used and cannot leak.
+It is anonymous memory that is judged, which is all that a program allocates. Resident memory has
+the pages of libraries as well, half of it, which come once they are first used and cannot leak.
 """
 SLOPE_KB_PER_1000 = 50.0
 """The most by which it may grow with 1,000 connections: 50 bytes for each."""

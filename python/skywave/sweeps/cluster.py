@@ -111,7 +111,8 @@ class _Tasks:
         self._client, self._jobs = client, jobs
         self._completed = as_completed(loop=client.loop)
         self._begun: dict[Future, tuple[Job, ...]] = {}
-        self._again: list[Job] = []
+        self._suspects: list[Job] = []
+        self._is_alone = False
         self._size = 1
         self._threads = self._count_threads()
         self._looked_s = time.monotonic()
@@ -172,13 +173,19 @@ class _Tasks:
 
     def _submit(self) -> None:
         while len(self._begun) < AHEAD * max(self._threads, 1):
-            # What has killed a worker goes alone.
-            batch = (self._again.pop(),) if self._again else tuple(islice(self._jobs, self._size))
+            batch = tuple(islice(self._jobs, self._size))
             if not batch:
-                return
-            future = self._client.submit(work, _core.ENGINE, _pickled(batch), pure=False)
-            self._begun[future] = batch
-            self._completed.add(future)
+                break
+            self._begin(batch)
+        # Dask blames every task of a worker for its death. Who is alone has done it.
+        if not self._begun and self._suspects:
+            self._is_alone = True
+            self._begin((self._suspects.pop(),))
+
+    def _begin(self, batch: tuple[Job, ...]) -> None:
+        future = self._client.submit(work, _core.ENGINE, _pickled(batch), pure=False)
+        self._begun[future] = batch
+        self._completed.add(future)
 
     def _outcomes(self, future: Future, batch: tuple[Job, ...]) -> list[Any]:
         """Return the outcomes of a task; none if it has to be done again."""
@@ -195,9 +202,8 @@ class _Tasks:
             raise
         except Exception as error:
             raise ClusterError(f"a worker cannot do a run: {error}") from error
-        self._size = 1
-        if len(batch) > 1:
-            self._again += batch
+        if not self._is_alone:
+            self._suspects += batch
             return []
         # Dask has tried it several times (`distributed.scheduler.allowed-failures`).
         [job] = batch

@@ -100,8 +100,8 @@ class Runs:
     def add(self, values: Values) -> None:
         """Take a run into account."""
         self.number += 1
-        alike = np.array_equal(self.first, _comparable(values), equal_nan=True)
-        self.are_alike = self.are_alike and alike
+        if self.are_alike:
+            self.are_alike = np.array_equal(self.first, _comparable(values), equal_nan=True)
 
     def unchanged(self) -> str | None:
         """Say so if the seed changes nothing."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from skywave import _json
-from skywave._files import replacing_file
+from skywave._files import replace_file, replacing_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,25 +102,26 @@ class Store:
         import pyarrow.parquet  # noqa: PLC0415
 
         if isinstance(outcome, Failure):
-            with replacing_file(self._failure(run)) as partial:
-                partial.write_text(f"{outcome.reason}\n{outcome.trace}", encoding="utf-8")
+            text = f"{outcome.reason}\n{outcome.trace}"
+            replace_file(self._failure(run), text.encode())
             return
-        about = {
-            "fingerprint": outcome.fingerprint,
-            "wall_s": outcome.wall_s,
-        }
-        table = pa.table(
-            {
-                "measure": [measure for measure, _ in outcome.values],
-                "of": [of for _, of in outcome.values],
-                "value": pa.array(outcome.values.values(), pa.float64()),
-            }
-        ).replace_schema_metadata({METADATA: json.dumps(about)})
-        with replacing_file(self._file(run)) as partial:
-            # A file has so few rows that dictionaries and statistics would only make it larger.
-            pa.parquet.write_table(
-                table, partial, compression="none", use_dictionary=False, write_statistics=False
-            )
+        about = {"fingerprint": outcome.fingerprint, "wall_s": outcome.wall_s}
+        strings = pa.string()
+        table = pa.Table.from_arrays(
+            [
+                pa.array([measure for measure, _ in outcome.values], strings),
+                pa.array([of for _, of in outcome.values], strings),
+                pa.array(outcome.values.values(), pa.float64()),
+            ],
+            names=["measure", "of", "value"],
+            metadata={METADATA: json.dumps(about)},
+        )
+        sink = pa.BufferOutputStream()
+        # A file has so few rows that dictionaries and statistics would only make it larger.
+        pa.parquet.write_table(
+            table, sink, compression="none", use_dictionary=False, write_statistics=False
+        )
+        replace_file(self._file(run), memoryview(sink.getvalue()))
         self._failure(run).unlink(missing_ok=True)
 
     def read(self, run: str) -> Outcome | None:
@@ -129,7 +130,8 @@ class Store:
         import pyarrow.parquet  # noqa: PLC0415
 
         try:
-            with pa.parquet.ParquetFile(self._file(run)) as file:
+            data = pa.py_buffer(self._file(run).read_bytes())
+            with pa.parquet.ParquetFile(pa.BufferReader(data)) as file:
                 table = file.read()
         except (OSError, pa.ArrowInvalid):
             return None

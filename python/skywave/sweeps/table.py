@@ -11,7 +11,7 @@ from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
 from skywave.sweeps.doubts import Doubts
 from skywave.sweeps.measures import MEASURES, Asked, column_name, key_of
-from skywave.sweeps.store import Failure, Store
+from skywave.sweeps.store import Failure, Outcome, Store
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from skywave.plots.sweeps import SweepKind
     from skywave.stats.comparison import Test
     from skywave.stats.correction import Correction
-    from skywave.sweeps.store import Outcome
 
 MEANING = b"meaning"
 
@@ -45,23 +44,20 @@ class _Runs:
         """By the row of the plan."""
         self.failures: list[Failure] = []
         self.doubts = Doubts(dimensions, until)
-        self.stored: set[tuple[str, str]] = set()
-        """What is stored of any run: measures, and what they are of."""
+        self.stored: dict[tuple[str, str], bool] = {}
+        """What is stored of any run, measures and what they are of: whether it was asked for."""
         names = (*dimensions, "seed")
         rows = zip(*(plan[name].to_pylist() for name in ("run", *names)), strict=True)
-        for index, (run, *values) in enumerate(rows):
+        for index, (run, *point) in enumerate(rows):
             outcome = store.read(run)
             if outcome is not None:
-                self.doubts.add(values[:-1], outcome)
-                self.stored |= outcome.values.keys()
-                wanted = {
-                    key: value
-                    for key, value in outcome.values.items()
-                    if any(column.matches(*key) for column in asked)
-                }
-                self.outcomes[index] = evolve(outcome, values=wanted)
+                self.doubts.add(point[:-1], outcome)
+                for key in outcome.values.keys() - self.stored.keys():
+                    self.stored[key] = any(column.matches(*key) for column in asked)
+                values = {key: value for key, value in outcome.values.items() if self.stored[key]}
+                self.outcomes[index] = Outcome(values, outcome.fingerprint, outcome.wall_s)
             elif (failure := store.failure(run)) is not None:
-                self.failures.append(evolve(failure, where=describe(names, tuple(values))))
+                self.failures.append(evolve(failure, where=describe(names, tuple(point))))
 
 
 class Sweep:

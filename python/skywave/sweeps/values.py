@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     Values = dict[tuple[str, str], float]
     """Values by measure and by what they are of: a flow, a link, or "" for the run."""
 
-NO_ROWS = np.zeros(0, dtype=np.intp)
+NAN = float("nan")
 
 
 def of_flows(results: Results, warm_up_s: float) -> Values:
@@ -61,21 +60,24 @@ def _of_samples(
     duration_s: float,
     warm_up_s: float,
 ) -> None:
-    rows = sampled.rows("flow")
-    packets = sampled["delivered_packets"]
+    by_flow, packets = sampled.groups("flow"), sampled["delivered_packets"]
+    delays, largest = sampled["delay_mean_s"], sampled["delay_max_s"]
+    found = {
+        "delay_mean_s": by_flow.means(delays, packets),
+        "delay_max_s": by_flow.largest(largest),
+        "srtt_mean_s": by_flow.means(sampled["srtt_s"]),
+        "cwnd_mean_packets": by_flow.means(sampled["cwnd_packets"]),
+    }
+    delivered = by_flow.sums(sampled["delivered_bytes"]) if warm_up_s > 0 else {}
     for flow in flows:
         of = flow["name"]
-        own = rows.get(of, NO_ROWS)
         if warm_up_s > 0:
-            delivered = float(sampled["delivered_bytes"][own].sum())
             active_s = min(flow["active_s"], duration_s - warm_up_s)
-            values["goodput_bps", of] = _ratio(8 * delivered, active_s)
-        values["delay_mean_s", of] = _weighted(sampled["delay_mean_s"][own], packets[own])
-        values["delay_max_s", of] = _largest(sampled["delay_max_s"][own])
-        values["srtt_mean_s", of] = _mean(sampled["srtt_s"][own])
-        values["cwnd_mean_packets", of] = _mean(sampled["cwnd_packets"][own])
-    values["delay_mean_s", ""] = _weighted(sampled["delay_mean_s"], packets)
-    values["delay_max_s", ""] = _largest(sampled["delay_max_s"])
+            values["goodput_bps", of] = _ratio(8 * delivered.get(of, 0.0), active_s)
+        for name, by_flow_name in found.items():
+            values[name, of] = by_flow_name.get(of, NAN)
+    values["delay_mean_s", ""] = _weighted(delays, packets)
+    values["delay_max_s", ""] = _largest(largest)
     for name in ("srtt_mean_s", "cwnd_mean_packets"):
         values[name, ""] = _mean(np.array([values[name, flow["name"]] for flow in flows]))
 
@@ -86,8 +88,10 @@ def _of_calls(values: Values, results: Results, warm_up_s: float) -> None:
         return
     played, frames = sampled["played"], sampled["frames"]
     values["played", ""] = _ratio(played.sum(), frames.sum())
-    for of, own in sampled.rows("flow").items():
-        values["played", of] = _ratio(played[own].sum(), frames[own].sum())
+    by_flow = sampled.groups("flow")
+    made = by_flow.sums(frames)
+    for of, in_time in by_flow.sums(played).items():
+        values["played", of] = _ratio(in_time, made[of])
 
 
 def _of_transfers(values: Values, results: Results, warm_up_s: float) -> None:
@@ -96,8 +100,8 @@ def _of_transfers(values: Values, results: Results, warm_up_s: float) -> None:
         return
     times = sampled["finish_s"] - sampled["start_s"]
     values["transfer_mean_s", ""] = _mean(times)
-    for of, own in sampled.rows("flow").items():
-        values["transfer_mean_s", of] = _mean(times[own])
+    for of, mean_s in sampled.groups("flow").means(times).items():
+        values["transfer_mean_s", of] = mean_s
 
 
 def warm_ups(results: Results, warm_up_s: float) -> Values:
@@ -118,35 +122,50 @@ def of_links(results: Results, warm_up_s: float) -> Values:
     """Return the measures of each link, and of the run."""
     values: Values = {}
     summary = results.summary
-    totals: dict[str, float] = defaultdict(float)
-    sampled = _sampled(results, "links", warm_up_s)
-    rows = sampled.rows("link") if sampled else {}
+    time_s = summary["duration_s"] - warm_up_s
+    lost = arrived = 0.0
+    later = _of_sampled_links(results, warm_up_s)
     for link in summary["links"]:
         of = link["name"]
-        arrivals, drops = float(link["arrivals"]), float(link["drops"])
-        marks, delivered = float(link["marks"]), float(link["delivered"])
+        found = {
+            "arrivals": link["arrivals"],
+            "drops": link["drops"],
+            "marks": link["marks"],
+            "delivered": link["delivered"],
+            "delivered_bytes": link["delivered_bytes"],
+            "queue_max_packets": link["queue_max_packets"],
+        } | {name: by_link[of] for name, by_link in later.items() if of in by_link}
+        if "queue_mean_packets" in found:
+            values["queue_mean_packets", of] = found["queue_mean_packets"]
+        values["queue_max_packets", of] = found["queue_max_packets"]
         values["utilisation", of] = link["utilisation"]
-        values["queue_max_packets", of] = link["queue_max_packets"]
-        if sampled and of in rows:
-            own = rows[of]
-            values["queue_mean_packets", of] = _mean(sampled["queue_packets"][own])
-            if warm_up_s > 0:
-                values["queue_max_packets", of] = _largest(sampled["queue_packets"][own])
-                arrivals, drops, marks, delivered, carried = (
-                    float(sampled[name][own].sum())
-                    for name in ("arrivals", "drops", "marks", "delivered", "delivered_bytes")
-                )
-                time_s = summary["duration_s"] - warm_up_s
-                values["utilisation", of] = _ratio(8 * carried, link["rate_bps"] * time_s)
-        values["link_loss", of] = _ratio(drops, arrivals)
-        values["marks", of] = _ratio(marks, delivered)
-        totals["arrivals"] += arrivals
-        totals["drops"] += drops
-    values["link_loss", ""] = _ratio(totals["drops"], totals["arrivals"])
+        if warm_up_s > 0 and later:
+            values["utilisation", of] = _ratio(
+                8 * found["delivered_bytes"], link["rate_bps"] * time_s
+            )
+        values["link_loss", of] = _ratio(found["drops"], found["arrivals"])
+        values["marks", of] = _ratio(found["marks"], found["delivered"])
+        lost += found["drops"]
+        arrived += found["arrivals"]
+    values["link_loss", ""] = _ratio(lost, arrived)
     for name in ("utilisation", "queue_mean_packets", "queue_max_packets", "marks"):
         each = [value for (measure, _), value in values.items() if measure == name]
         values[name, ""] = _largest(np.array(each))
     return values
+
+
+def _of_sampled_links(results: Results, warm_up_s: float) -> dict[str, dict[str, float]]:
+    """Return what follows from samples, by its name and the link's: totals with a warm-up alone."""
+    sampled = _sampled(results, "links", warm_up_s)
+    if sampled is None:
+        return {}
+    by_link = sampled.groups("link")
+    found = {"queue_mean_packets": by_link.means(sampled["queue_packets"])}
+    if warm_up_s > 0:
+        found["queue_max_packets"] = by_link.largest(sampled["queue_packets"])
+        for name in ("arrivals", "drops", "marks", "delivered", "delivered_bytes"):
+            found[name] = by_link.sums(sampled[name])
+    return found
 
 
 def _sampled(
@@ -158,21 +177,21 @@ def _sampled(
 
 
 def _ratio(part: float, of: float) -> float:
-    return float(part) / float(of) if of else float("nan")
+    return float(part) / float(of) if of else NAN
 
 
 def _mean(values: NDArray[np.float64]) -> float:
     known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")
+    return float(known.mean()) if known.size else NAN
 
 
 def _largest(values: NDArray[np.float64]) -> float:
     known = values[~np.isnan(values)]
-    return float(known.max()) if known.size else float("nan")
+    return float(known.max()) if known.size else NAN
 
 
 def _weighted(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     known = ~np.isnan(values) & (weights > 0)
     if not known.any():
-        return float("nan")
+        return NAN
     return float(np.dot(values[known], weights[known]) / weights[known].sum())
