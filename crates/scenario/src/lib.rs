@@ -13,6 +13,7 @@
 
 mod check;
 mod dccp;
+mod direction;
 mod dumbbell;
 mod error;
 mod flow;
@@ -20,8 +21,10 @@ mod link;
 mod named;
 mod nat;
 mod profile;
+mod random;
 mod read;
 mod registry;
+mod routes;
 mod scenario;
 mod schema;
 mod socket;
@@ -33,14 +36,17 @@ mod trace;
 mod validate;
 
 pub use dccp::{DccpSpec, Growth, ReductionsSpec};
+pub use direction::Direction;
 pub use dumbbell::Dumbbell;
 pub use error::ScenarioError;
 pub use flow::{FlowSpec, TransportSpec, UdpSpec};
-pub use link::{BackSpec, Direction, LinkSpec};
+pub use link::{BackSpec, LinkSpec};
 pub use named::Named;
 pub use nat::{NatChecksum, NatSpec};
 pub use profile::Profile;
+pub use random::stream;
 pub use registry::{Backend, Registry};
+pub use routes::{Fewest, Routes};
 pub use scenario::{Probes, Scenario};
 pub use skywave_path::{
     BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec, PacketLossSpec, QueueSpec, TraceStep,

@@ -9,7 +9,7 @@ use skywave_registry::ParameterError;
 use skywave_units::{Duration, Rate};
 
 use crate::check::{check_delay, check_ends, check_rate, check_share};
-use crate::{Backend, LossSpec, NatSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
+use crate::{Backend, Direction, LossSpec, NatSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
 
 /// A link between two nodes, in both directions unless `one_way`.
 ///
@@ -92,40 +92,6 @@ pub struct BackSpec {
     /// Whether packets overtake earlier ones where the delay falls, as when a route changes, and by
     /// jitter.
     pub overtaking: bool,
-}
-
-/// One direction of a link, with the settings that apply to it.
-#[derive(Clone, Copy, Debug)]
-pub struct Direction<'a> {
-    /// The node at which it starts.
-    pub from: &'a str,
-    /// The node at which it ends.
-    pub to: &'a str,
-    /// Rate.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Duration,
-    /// Queue.
-    pub queue: &'a QueueSpec,
-    /// Losses other than by the queue.
-    pub loss: Option<&'a LossSpec>,
-    /// How rate and delay change over time.
-    pub trace: Option<&'a TraceSpec>,
-    /// Maximum random extra delay of each packet.
-    pub jitter: Duration,
-    /// Whether packets overtake earlier ones.
-    pub overtaking: bool,
-    /// The NAT in front of it, which the other direction shares.
-    pub nat: Option<NatSpec>,
-    /// The share of the rate that Quick-Start may give away.
-    pub quick_start: Option<f64>,
-}
-
-impl Direction<'_> {
-    /// Returns the name, such as `"r1->r2"`.
-    pub fn name(&self) -> String {
-        format!("{}->{}", self.from, self.to)
-    }
 }
 
 impl LinkSpec {

@@ -1,11 +1,10 @@
 //! The application at the sending end of a flow: its source, and when that acts and stops.
 
-use skywave_scenario::Scenario;
+use skywave_scenario::{Scenario, stream};
 use skywave_traffic::{Journal, SendingEnd, Setup, Source, SourceKind};
 use skywave_units::Instant;
 
 use crate::connect::{Connector, Opened, start_of};
-use crate::random::stream;
 use crate::transport::Transport;
 
 /// The application at the sending end of a flow.

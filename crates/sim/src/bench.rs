@@ -8,12 +8,11 @@ use crate::backend::Registry;
 use crate::build::Build;
 use crate::engine::{Parts, Simulator};
 use crate::observe::Observer;
-use crate::random::stream;
 use crate::view::{Event, PacketView};
 use rand::RngExt;
 use skywave_scenario::{
     Dumbbell, FlowSpec, FtpSpec, Probes, Profile, Scenario, ScenarioError, SourceSpec, TcpSpec,
-    TransportSpec,
+    TransportSpec, stream,
 };
 
 /// The number of access links on each side, and thus of round-trip times, that the hosts share.

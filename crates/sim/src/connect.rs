@@ -11,9 +11,8 @@ use skywave_units::{Duration, Instant};
 use twox_hash::XxHash3_64;
 
 use crate::host::Host;
-use crate::random::stream;
 use crate::transport::Transport;
-use skywave_scenario::FlowSpec;
+use skywave_scenario::{FlowSpec, stream};
 use skywave_traffic::SourceKind;
 
 /// The port of every receiver.

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use skywave_path::{Dialect, Head, Link, QueueKind, QuickStartRouter, Trace, Variation};
+use skywave_path::{Dialect, QueueKind};
 
 use crate::backend::Registry;
 use crate::nat::Nat;
 use crate::packet::{Frame, SimLink};
-use crate::random::stream;
-use crate::routes::{Fewest, Routes};
-use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError};
+use skywave_scenario::{Fewest, LinkSpec, Routes, Scenario, ScenarioError};
 
 /// Where a frame goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +72,8 @@ impl Network {
         let nats = Nats::new(&specs);
         for direction in specs.iter().flat_map(LinkSpec::directions) {
             let (from, to) = (index[direction.from], index[direction.to]);
-            let queue = direction.queue.read(&registry.queues)?;
-            links.push(link(&direction, &*queue, registry, scenario.seed)?);
-            queues.push(queue);
+            links.push(direction.link(registry, scenario.seed)?);
+            queues.push(direction.queue.read(&registry.queues)?);
             let name = direction.name();
             names.push(LinkName { name, from, to });
         }
@@ -223,59 +220,4 @@ impl Nats {
     fn before(&mut self, link: u32) -> &mut Nat {
         &mut self.nats[self.by_link[&link]]
     }
-}
-
-/// Creates one direction of a link, with random streams of its own.
-fn link(
-    direction: &Direction<'_>,
-    queue: &dyn QueueKind<Frame>,
-    registry: &Registry,
-    seed: u64,
-) -> Result<SimLink, ScenarioError> {
-    let name = direction.name();
-    let named = |name: &str| stream(seed, name);
-    let queue = queue.build(&Head::new(&name, direction.rate, direction.delay, &named));
-    let mut link = Link::new(queue, direction.rate, direction.delay);
-    if let Some(loss) = direction.loss {
-        let loss = loss.read(&registry.losses)?;
-        link = link.losing(loss.build(named(&format!("{name}/loss"))));
-    }
-    if let Some(share) = direction.quick_start {
-        let random = named(&format!("{name}/quick-start"));
-        link = link.with_quick_start(QuickStartRouter::new(direction.rate, share, random));
-    }
-    let trace = trace(direction, registry, seed)?;
-    if trace.is_none() && direction.jitter.is_zero() {
-        return Ok(link);
-    }
-    let constant = || Variation::none(direction.rate, direction.delay);
-    let variation = trace.map_or_else(constant, Variation::new);
-    let variation = if direction.jitter.is_zero() {
-        variation
-    } else {
-        variation.with_jitter(direction.jitter, named(&format!("{name}/jitter")))
-    };
-    Ok(link.varying(if direction.overtaking {
-        variation.with_overtaking()
-    } else {
-        variation
-    }))
-}
-
-/// Returns the trace of one direction of a link.
-///
-/// # Errors
-/// [`ScenarioError`] if the kind of trace is unknown after all.
-pub(crate) fn trace(
-    direction: &Direction<'_>,
-    registry: &Registry,
-    seed: u64,
-) -> Result<Option<Trace>, ScenarioError> {
-    let Some(trace) = direction.trace else {
-        return Ok(None);
-    };
-    let kind = trace.read(&registry.traces)?;
-    let random = stream(seed, &format!("{}/trace", direction.name()));
-    let trace = Trace::new(kind, direction.rate, direction.delay, random);
-    Ok(Some(trace))
 }

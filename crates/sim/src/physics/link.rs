@@ -7,7 +7,6 @@ use skywave_units::Instant;
 
 use super::timing::{Limits, Timing};
 use crate::backend::Registry;
-use crate::network::trace;
 use crate::record::Record;
 use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError};
 
@@ -66,7 +65,7 @@ pub(super) fn links(
     directions
         .map(|direction| {
             let queue = direction.queue.read(&registry.queues)?;
-            let trace = trace(&direction, registry, scenario.seed)?;
+            let trace = direction.trace(registry, scenario.seed)?;
             let timing = Timing::new(&direction, trace.as_ref(), scenario.duration);
             Ok(Judged::new(&direction, queue.conduct(), timing))
         })

@@ -4,7 +4,8 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use twox_hash::XxHash3_64;
 
-/// Returns the random stream `name`, which is independent of all other streams of the scenario.
-pub(crate) fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
+/// Returns the random stream `name`, which is independent of all other streams of the scenario with
+/// this seed.
+pub fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(XxHash3_64::oneshot_with_seed(seed, name.as_bytes()))
 }

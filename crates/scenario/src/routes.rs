@@ -7,7 +7,7 @@ const MOST_TREES: usize = 64;
 
 /// The directed links of a network, each with the nodes at its ends.
 #[derive(Debug)]
-pub(crate) struct Routes {
+pub struct Routes {
     ends: Vec<(u32, u32)>,
     /// Outgoing links of each node, in the order of the scenario.
     outgoing: Vec<Vec<u32>>,
@@ -25,15 +25,16 @@ struct Tree {
 
 /// A route with the fewest links.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Fewest {
-    pub(crate) links: Vec<u32>,
+pub struct Fewest {
+    /// The indices of its links, in order.
+    pub links: Vec<u32>,
     /// Whether another route has as few links.
-    pub(crate) has_equal: bool,
+    pub has_equal: bool,
 }
 
 impl Routes {
     /// Creates links between `nodes` nodes, with the indices of the nodes at their ends.
-    pub(crate) fn new(nodes: usize, ends: Vec<(u32, u32)>) -> Self {
+    pub fn new(nodes: usize, ends: Vec<(u32, u32)>) -> Self {
         let mut outgoing = vec![Vec::new(); nodes];
         for (link, &(from, _)) in (0..).zip(&ends) {
             outgoing[from as usize].push(link);
@@ -47,7 +48,7 @@ impl Routes {
 
     /// Returns the route with the fewest links; among equals, the one whose links come first in the
     /// scenario.
-    pub(crate) fn fewest_links(&mut self, from: u32, to: u32) -> Option<Fewest> {
+    pub fn fewest_links(&mut self, from: u32, to: u32) -> Option<Fewest> {
         // A host has one link, so the routes of all hosts at a router share the router's tree.
         if let &[only] = &self.outgoing[from as usize][..] {
             let next = self.ends[only as usize].1;
@@ -58,11 +59,11 @@ impl Routes {
         self.by_tree(from, to)
     }
 
-    /// Returns the links along these nodes.
+    /// Returns the indices of the links along these nodes.
     ///
     /// # Errors
     /// The first two consecutive nodes without a link.
-    pub(crate) fn along(&self, nodes: &[u32]) -> Result<Vec<u32>, (u32, u32)> {
+    pub fn along(&self, nodes: &[u32]) -> Result<Vec<u32>, (u32, u32)> {
         let pairs = nodes.windows(2).map(|pair| (pair[0], pair[1]));
         pairs
             .map(|(from, to)| {

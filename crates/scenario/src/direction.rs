@@ -1,0 +1,98 @@
+//! One direction of a link, and the link that it describes.
+
+use skywave_path::{Head, Link, QuickStartRouter, Trace, Variation};
+use skywave_units::{Duration, Rate};
+
+use crate::random::stream;
+use crate::{Backend, LossSpec, NatSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
+
+/// One direction of a link, with the settings that apply to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Direction<'a> {
+    /// The node at which it starts.
+    pub from: &'a str,
+    /// The node at which it ends.
+    pub to: &'a str,
+    /// Rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Queue.
+    pub queue: &'a QueueSpec,
+    /// Losses other than by the queue.
+    pub loss: Option<&'a LossSpec>,
+    /// How rate and delay change over time.
+    pub trace: Option<&'a TraceSpec>,
+    /// Maximum random extra delay of each packet.
+    pub jitter: Duration,
+    /// Whether packets overtake earlier ones.
+    pub overtaking: bool,
+    /// The NAT in front of it, which the other direction shares.
+    pub nat: Option<NatSpec>,
+    /// The share of the rate that Quick-Start may give away.
+    pub quick_start: Option<f64>,
+}
+
+impl Direction<'_> {
+    /// Returns the name, such as `"r1->r2"`.
+    pub fn name(&self) -> String {
+        format!("{}->{}", self.from, self.to)
+    }
+
+    /// Creates the link, with random streams of its own.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] if its queue, loss model or kind of trace is unknown.
+    pub fn link<B: Backend>(
+        &self,
+        registry: &Registry<B>,
+        seed: u64,
+    ) -> Result<Link<B::Packet>, ScenarioError> {
+        let name = self.name();
+        let named = |name: &str| stream(seed, name);
+        let queue = self.queue.read(&registry.queues)?;
+        let queue = queue.build(&Head::new(&name, self.rate, self.delay, &named));
+        let mut link = Link::new(queue, self.rate, self.delay);
+        if let Some(loss) = self.loss {
+            let loss = loss.read(&registry.losses)?;
+            link = link.losing(loss.build(named(&format!("{name}/loss"))));
+        }
+        if let Some(share) = self.quick_start {
+            let random = named(&format!("{name}/quick-start"));
+            link = link.with_quick_start(QuickStartRouter::new(self.rate, share, random));
+        }
+        let trace = self.trace(registry, seed)?;
+        if trace.is_none() && self.jitter.is_zero() {
+            return Ok(link);
+        }
+        let constant = || Variation::none(self.rate, self.delay);
+        let variation = trace.map_or_else(constant, Variation::new);
+        let variation = if self.jitter.is_zero() {
+            variation
+        } else {
+            variation.with_jitter(self.jitter, named(&format!("{name}/jitter")))
+        };
+        Ok(link.varying(if self.overtaking {
+            variation.with_overtaking()
+        } else {
+            variation
+        }))
+    }
+
+    /// Returns the trace along which rate and delay vary.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] if the kind of trace is unknown.
+    pub fn trace<B: Backend>(
+        &self,
+        registry: &Registry<B>,
+        seed: u64,
+    ) -> Result<Option<Trace>, ScenarioError> {
+        let Some(trace) = self.trace else {
+            return Ok(None);
+        };
+        let kind = trace.read(&registry.traces)?;
+        let random = stream(seed, &format!("{}/trace", self.name()));
+        Ok(Some(Trace::new(kind, self.rate, self.delay, random)))
+    }
+}
