@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use skywave_registry::in_plain_words;
 
 use crate::link::Selections;
-use crate::{Backend, Registry, Scenario, ScenarioError, SourceSpec};
+use crate::{Backend, LinkSpec, Registry, Scenario, ScenarioError, SourceSpec};
 
 impl Scenario {
     /// Reads and validates a scenario in TOML that names no files. To read such files too, use
@@ -100,19 +100,7 @@ impl Scenario {
         D: serde::Deserializer<'de>,
         B: Backend,
     {
-        let mut track = serde_path_to_error::Track::new();
-        let tracked = serde_path_to_error::Deserializer::new(document, &mut track);
-        let mut scenario = Self::deserialize(tracked).map_err(|error| {
-            let path = track.path().to_string();
-            let field = if path == "." { String::new() } else { path };
-            let message = message(&error);
-            let message = match &*message {
-                // What serde_json says of a number in the place of one of several forms.
-                "expected value" => "give one of its forms, as { name = { .. } }",
-                other => other,
-            };
-            ScenarioError::new(field, in_plain_words(message))
-        })?;
+        let mut scenario: Self = deserialize(document, message)?;
         if let Some(directory) = directory {
             scenario.load_traces(directory)?;
         }
@@ -172,6 +160,66 @@ impl Scenario {
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a scenario has only string keys")
     }
+}
+
+impl LinkSpec {
+    /// Reads and validates a link on its own, in TOML: the fields of a link without `from` and `to`,
+    /// which are `ends`. Files that it names are relative to `directory`.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] with the field that is wrong.
+    pub fn from_toml_beside<B: Backend>(
+        text: &str,
+        registry: &Registry<B>,
+        directory: &Path,
+        ends: [&str; 2],
+    ) -> Result<Self, ScenarioError> {
+        let mut document: toml::Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| malformed("TOML", &error.to_string()))?;
+        for (field, end) in ["from", "to"].into_iter().zip(ends) {
+            if document.insert(field.to_owned(), end.into()).is_some() {
+                let message = format!("the ends of this link are {ends:?}: leave it out");
+                return Err(ScenarioError::new(field, message));
+            }
+        }
+        let mut link: Self = deserialize(document, |error: &toml::de::Error| {
+            error.message().to_owned()
+        })?;
+        link.selections().load_traces(directory)?;
+        link.selections().complete(registry)?;
+        let nodes = ends.map(str::to_owned).into();
+        link.validate("", &nodes, registry)
+            .map_err(|error| ScenarioError {
+                field: error.field.trim_start_matches('.').to_owned(),
+                ..error
+            })?;
+        Ok(link)
+    }
+}
+
+/// Deserializes a document. `message` returns what an error says without its position.
+fn deserialize<'de, T, D>(
+    document: D,
+    message: impl Fn(&D::Error) -> String,
+) -> Result<T, ScenarioError>
+where
+    T: Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+{
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(document, &mut track);
+    T::deserialize(tracked).map_err(|error| {
+        let path = track.path().to_string();
+        let field = if path == "." { String::new() } else { path };
+        let message = message(&error);
+        let message = match &*message {
+            // What serde_json says of a number in the place of one of several forms.
+            "expected value" => "give one of its forms, as { name = { .. } }",
+            other => other,
+        };
+        ScenarioError::new(field, in_plain_words(message))
+    })
 }
 
 /// The error of a text that is not in the language it should be in.

@@ -1,5 +1,9 @@
 //! IPv4 and IPv6 packets (RFC 791, RFC 8200).
 
+mod forwarded;
+
+pub use forwarded::Forwarded;
+
 use bytes::Bytes;
 use core::net::IpAddr;
 use etherparse::{IpEcn, IpNumber, IpSlice, Ipv4Header, Ipv6Header, err};

@@ -1,0 +1,143 @@
+//! The network's end of a pair of interfaces, as sockets for packets.
+#![allow(unsafe_code)]
+
+use std::io::{self, Read};
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use nix::net::if_::if_nametoindex;
+use nix::sys::socket::{setsockopt, sockopt};
+use socket2::{Domain, SockAddr, Socket, Type};
+
+use crate::EmulateError;
+
+/// The longest packet: that of IP's length field.
+const LONGEST: usize = 65_535;
+
+/// What the sockets of a port hold until the driver reads them, in bytes.
+const RECEIVE_BUFFER: usize = 8 << 20;
+
+/// The types of Ethernet frames with IPv4 and IPv6.
+const FRAMES: [u16; 2] = [libc::ETH_P_IP as u16, libc::ETH_P_IPV6 as u16];
+
+/// Receives the packets that a host sends, and sends those that are for it.
+#[derive(Debug)]
+pub(crate) struct Port {
+    /// A socket for each IP version: who asks for all types of frames gets its own back.
+    sockets: [Socket; 2],
+    /// The host's interface.
+    targets: [SockAddr; 2],
+    scratch: Box<[u8]>,
+}
+
+impl Port {
+    /// Opens the interface `name` of the calling thread's namespace. `host` is the Ethernet address
+    /// of the host's interface.
+    ///
+    /// # Errors
+    /// [`EmulateError`] if the system refuses it.
+    pub(super) fn open(name: &str, host: [u8; 6]) -> Result<Self, EmulateError> {
+        let index = if_nametoindex(name)
+            .map_err(|error| EmulateError::system("cannot find the network's interface", error))?;
+        let open = |frames| {
+            // Without a protocol it receives nothing before it is bound to the interface.
+            let socket = Socket::new(Domain::PACKET, Type::DGRAM.nonblocking(), None)?;
+            // More than users may take; without it a busy machine loses packets sooner.
+            if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+                socket.set_recv_buffer_size(RECEIVE_BUFFER)?;
+            }
+            socket.bind(&address(index, frames, host)?)?;
+            Ok(socket)
+        };
+        let [v4, v6] = FRAMES;
+        let failed = |error: io::Error| EmulateError::system("cannot receive packets", error);
+        Ok(Self {
+            sockets: [open(v4).map_err(failed)?, open(v6).map_err(failed)?],
+            targets: [
+                address(index, v4, host).map_err(failed)?,
+                address(index, v6, host).map_err(failed)?,
+            ],
+            scratch: vec![0; LONGEST].into(),
+        })
+    }
+
+    /// Returns a packet that the host has sent, from its IP header on, if there is one.
+    pub(crate) fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
+        for mut socket in &self.sockets {
+            match socket.read(&mut self.scratch) {
+                Ok(length) => return Ok(Some(self.scratch[..length].to_vec())),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sends a packet to the host.
+    pub(crate) fn send(&self, packet: &[u8]) -> io::Result<()> {
+        let is_v6 = usize::from(packet.first().is_some_and(|byte| byte >> 4 == 6));
+        self.sockets[is_v6].send_to(packet, &self.targets[is_v6])?;
+        Ok(())
+    }
+
+    /// The sockets, to wait for packets.
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.sockets.iter().map(AsFd::as_fd)
+    }
+
+    /// Packets that came too fast for the driver, since the last call.
+    pub(crate) fn overflows(&self) -> io::Result<u64> {
+        let mut sum = 0;
+        for socket in &self.sockets {
+            sum += u64::from(statistics(socket)?.tp_drops);
+        }
+        Ok(sum)
+    }
+}
+
+/// The address of an interface for frames of one type.
+fn address(index: u32, frames: u16, ethernet: [u8; 6]) -> io::Result<SockAddr> {
+    // SAFETY: the storage is larger than any address, and aligned for all of them. What is written
+    // is a whole sockaddr_ll, and its length.
+    let (_, address) = unsafe {
+        SockAddr::try_init(|storage, length| {
+            let mut hardware = [0; 8];
+            hardware[..6].copy_from_slice(&ethernet);
+            storage
+                .cast::<libc::sockaddr_ll>()
+                .write(libc::sockaddr_ll {
+                    sll_family: libc::AF_PACKET as u16,
+                    sll_protocol: frames.to_be(),
+                    sll_ifindex: index.cast_signed(),
+                    sll_hatype: 0,
+                    sll_pkttype: 0,
+                    sll_halen: 6,
+                    sll_addr: hardware,
+                });
+            *length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+            Ok(())
+        })?
+    };
+    Ok(address)
+}
+
+/// What a socket has received and lost since the last call.
+fn statistics(socket: &Socket) -> io::Result<libc::tpacket_stats> {
+    // SAFETY: zero is a valid value of every field.
+    let mut statistics: libc::tpacket_stats = unsafe { mem::zeroed() };
+    let mut length = size_of_val(&statistics) as libc::socklen_t;
+    // SAFETY: the option's type is tpacket_stats, and its length is passed along.
+    let answer = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            (&raw mut statistics).cast(),
+            &raw mut length,
+        )
+    };
+    if answer < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(statistics)
+}

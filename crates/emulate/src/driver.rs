@@ -1,0 +1,200 @@
+//! The driver: it moves packets between the devices and the network, on the real clock.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nix::sys::prctl::set_timerslack;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use skywave_units::{Duration, Instant};
+use skywave_wire::ip::Forwarded;
+
+use crate::clock::Clock;
+use crate::device::Port;
+use crate::lateness::Lateness;
+use crate::packet::IpBuffer;
+use crate::report::Report;
+use crate::{Arrival, Network};
+
+/// The most packets that are taken from a device before others have their turn.
+const BATCH: usize = 64;
+
+/// How long before a deadline a driver that spins stops sleeping: longer than the system needs to
+/// wake it, as a rule.
+const SPIN: Duration = Duration::from_micros(200);
+
+/// How often a driver that has nothing to do looks whether it shall stop.
+const IDLE: Duration = Duration::from_millis(50);
+
+/// How often the devices are asked what they have lost.
+const ASK: Duration = Duration::from_millis(100);
+
+/// Counts what is not in the network.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Strays {
+    /// Packets from devices that are not whole.
+    pub(crate) malformed: u64,
+    /// Packets for addresses that no host has, or from which no route leads there.
+    pub(crate) unreachable: u64,
+    /// Packets that the system did not take.
+    pub(crate) unsent: u64,
+    /// Packets that the system has lost because the driver was too slow.
+    pub(crate) overflows: u64,
+}
+
+/// What the driver and those who ask it share.
+#[derive(Debug)]
+pub(crate) struct State {
+    network: Network,
+    lateness: Lateness,
+    strays: Strays,
+}
+
+impl State {
+    pub(crate) fn new(network: Network) -> Self {
+        Self {
+            network,
+            lateness: Lateness::new(),
+            strays: Strays::default(),
+        }
+    }
+}
+
+/// Moves packets between devices and network.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    ports: Vec<Port>,
+    /// The host of each address.
+    hosts: BTreeMap<IpAddr, u32>,
+    clock: Clock,
+    spins: bool,
+    /// When the devices were last asked what they have lost.
+    asked: Instant,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        ports: Vec<Port>,
+        hosts: BTreeMap<IpAddr, u32>,
+        clock: Clock,
+        spins: bool,
+    ) -> Self {
+        Self {
+            ports,
+            hosts,
+            clock,
+            spins,
+            asked: Instant::ZERO,
+        }
+    }
+
+    /// Runs until told to stop.
+    ///
+    /// # Errors
+    /// The error of a device.
+    pub(crate) fn run(mut self, state: &Mutex<State>, stop: &AtomicBool) -> io::Result<()> {
+        // By default, the system wakes a thread up to 50 us later than asked.
+        let _ = set_timerslack(1);
+        while !stop.load(Ordering::Relaxed) {
+            let (deadline, is_idle) = self.turn(&mut lock(state))?;
+            if is_idle {
+                self.wait(deadline)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what is due. Returns when something is due next, and whether there is nothing to do
+    /// until then.
+    fn turn(&mut self, state: &mut State) -> io::Result<(Option<Instant>, bool)> {
+        let State {
+            network,
+            lateness,
+            strays,
+        } = state;
+        let (ports, clock) = (&self.ports, self.clock);
+        network.advance(clock.now(), |Arrival { at, host, packet }| {
+            if ports[host as usize].send(packet.bytes()).is_err() {
+                strays.unsent += 1;
+            }
+            lateness.record(at, clock.now());
+        });
+        let mut is_idle = true;
+        for (from, port) in (0..).zip(&mut self.ports) {
+            for _ in 0..BATCH {
+                let Some(bytes) = port.receive()? else {
+                    break;
+                };
+                is_idle = false;
+                let to = Forwarded::parse(&bytes)
+                    .ok()
+                    .and_then(|header| self.hosts.get(&header.addresses.destination()));
+                match (IpBuffer::new(bytes), to) {
+                    (Err(_), _) => strays.malformed += 1,
+                    (Ok(_), None) => strays.unreachable += 1,
+                    (Ok(packet), Some(&to)) => {
+                        let refused = network.send(from, to, packet).is_err();
+                        strays.unreachable += u64::from(refused);
+                    }
+                }
+            }
+        }
+        let now = clock.now();
+        if now.saturating_since(self.asked) >= ASK {
+            self.asked = now;
+            for port in &self.ports {
+                strays.overflows += port.overflows()?;
+            }
+        }
+        Ok((network.deadline(), is_idle))
+    }
+
+    /// Waits for a packet, or until the deadline.
+    fn wait(&self, deadline: Option<Instant>) -> io::Result<()> {
+        let left = |now| deadline.map_or(IDLE, |at| at.saturating_since(now).min(IDLE));
+        let mut sleep = left(self.clock.now());
+        if self.spins {
+            sleep = sleep.saturating_sub(SPIN);
+        }
+        let sockets = self.ports.iter().flat_map(Port::sockets);
+        let mut waiting: Vec<_> = sockets
+            .map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::IN))
+            .collect();
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: sleep.as_nanos() as i64,
+        };
+        let woken = match poll(&mut waiting, Some(&timeout)) {
+            Ok(ready) => ready > 0,
+            Err(rustix::io::Errno::INTR) => true,
+            Err(error) => return Err(error.into()),
+        };
+        if self.spins && !woken {
+            while deadline.is_some_and(|at| self.clock.now() < at) && left(self.clock.now()) < SPIN
+            {
+                std::hint::spin_loop();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reports what has happened so far.
+pub(crate) fn report(state: &Mutex<State>, clock: Clock) -> Report {
+    let mut state = lock(state);
+    let now = clock.now();
+    Report::new(
+        now,
+        state.network.totals(),
+        state.lateness.summary(),
+        state.strays,
+        state.network.refused(),
+    )
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // Counters and queues are consistent between any two packets.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}

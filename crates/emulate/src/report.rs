@@ -1,0 +1,51 @@
+//! What an emulation has done, and how far it can be believed.
+
+use serde::Serialize;
+use skywave_units::Instant;
+
+use crate::driver::Strays;
+use crate::{LatenessSummary, LinkTotals};
+
+/// What an emulation has done so far, and how far it can be believed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// How long it has run, in seconds.
+    pub elapsed_s: f64,
+    /// What each direction of each link has done.
+    pub links: Vec<LinkTotals>,
+    /// How late packets left. Absent: none has left.
+    pub lateness: Option<LatenessSummary>,
+    /// Packets that the system has lost because the emulator was too slow to read them. With any,
+    /// the links lost more than they should.
+    pub overflows: u64,
+    /// Packets that the network refused because it held as much as it may
+    /// ([`MOST_BYTES`](crate::MOST_BYTES)).
+    pub refused: u64,
+    /// Packets that the system did not deliver to a host.
+    pub unsent: u64,
+    /// Packets for addresses that no host has.
+    pub unreachable: u64,
+    /// Packets that were not whole.
+    pub malformed: u64,
+}
+
+impl Report {
+    pub(crate) fn new(
+        now: Instant,
+        links: Vec<LinkTotals>,
+        lateness: Option<LatenessSummary>,
+        strays: Strays,
+        refused: u64,
+    ) -> Self {
+        Self {
+            elapsed_s: now.as_secs_f64(),
+            links,
+            lateness,
+            overflows: strays.overflows,
+            refused,
+            unsent: strays.unsent,
+            unreachable: strays.unreachable,
+            malformed: strays.malformed,
+        }
+    }
+}
