@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::device::Port;
 use crate::lateness::Lateness;
 use crate::packet::IpBuffer;
-use crate::report::Report;
+use crate::report::{Report, Strays};
 use crate::{Arrival, Network};
 
 /// The most packets that are taken from a device before others have their turn.
@@ -30,19 +30,6 @@ const IDLE: Duration = Duration::from_millis(50);
 
 /// How often the devices are asked what they have lost.
 const ASK: Duration = Duration::from_millis(100);
-
-/// Counts what is not in the network.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Strays {
-    /// Packets from devices that are not whole.
-    pub(crate) malformed: u64,
-    /// Packets for addresses that no host has, or from which no route leads there.
-    pub(crate) unreachable: u64,
-    /// Packets that the system did not take.
-    pub(crate) unsent: u64,
-    /// Packets that the system has lost because the driver was too slow.
-    pub(crate) overflows: u64,
-}
 
 /// What the driver and those who ask it share.
 #[derive(Debug)]
@@ -59,6 +46,11 @@ impl State {
             lateness: Lateness::new(),
             strays: Strays::default(),
         }
+    }
+
+    /// Reports what has happened until `now`.
+    pub(crate) fn report(&mut self, now: Instant) -> Report {
+        Report::new(now, &mut self.network, self.lateness.summary(), self.strays)
     }
 }
 
@@ -181,20 +173,7 @@ impl Driver {
     }
 }
 
-/// Reports what has happened so far.
-pub(crate) fn report(state: &Mutex<State>, clock: Clock) -> Report {
-    let mut state = lock(state);
-    let now = clock.now();
-    Report::new(
-        now,
-        state.network.totals(),
-        state.lateness.summary(),
-        state.strays,
-        state.network.refused(),
-    )
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+pub(crate) fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     // Counters and queues are consistent between any two packets.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::{io, mem};
 
+use nix::ifaddrs::getifaddrs;
+
 use crate::clock::Clock;
 use crate::device::Edge;
-use crate::driver::{Driver, State, report};
+use crate::driver::{Driver, State, lock};
 use crate::{EmulateError, Namespace, Network, Report};
 
 /// The most hosts, as their addresses have room for.
@@ -22,21 +24,40 @@ pub struct Emulation {
     clock: Clock,
     stop: Arc<AtomicBool>,
     driver: Option<JoinHandle<io::Result<()>>>,
+    hosts: Vec<Namespace>,
+    addresses: Vec<[IpAddr; 2]>,
     _hub: Namespace,
 }
 
-/// Returns the addresses of a host: IPv4 addresses that are for such uses (RFC 6598), and unique
-/// local ones of IPv6 (RFC 4193).
-pub fn addresses(host: u32) -> [IpAddr; 2] {
-    let [.., a, b] = (host + 1).to_be_bytes();
-    let v6 = Ipv6Addr::new(0xfd53, 0x6b79, 0x7761, 0x7665, 0, 0, 0, (host + 1) as u16);
-    [Ipv4Addr::new(100, 64, a, b).into(), v6.into()]
+/// Blocks of addresses, for emulations that run in each other's hosts.
+const BLOCKS: u8 = 64;
+
+/// Returns the addresses of a host, IPv4 first. They are among those for such uses: the shared
+/// address space (RFC 6598) and unique local addresses (RFC 4193).
+fn addresses(block: u8, host: u16) -> [IpAddr; 2] {
+    let [a, b] = (host + 1).to_be_bytes();
+    let v4 = Ipv4Addr::new(100, 64 + block, a, b);
+    let [subnet, host] = [block.into(), host + 1];
+    let v6 = Ipv6Addr::new(0xfd53, 0x6b79, 0x7761, 0x7665, subnet, 0, 0, host);
+    [v4.into(), v6.into()]
+}
+
+/// Returns the blocks from which interfaces of the calling thread's namespace have addresses.
+fn blocks_in_use() -> Vec<u8> {
+    let interfaces = getifaddrs().into_iter().flatten();
+    interfaces
+        .filter_map(|interface| {
+            let [first, second, ..] = interface.address?.as_sockaddr_in()?.ip().octets();
+            (first == 100).then_some(second)?.checked_sub(64)
+        })
+        .collect()
 }
 
 impl Emulation {
     /// Starts a network between these hosts, in the order in which the network knows them. Each
-    /// gets an interface in its namespace with [its addresses](addresses), and a default route over
-    /// it; `sharing` hosts, which have other interfaces too, get routes to the other hosts only.
+    /// gets an interface with [addresses](Emulation::addresses) of its own, and a default route over
+    /// it. Hosts whose index is in `sharing` have other interfaces too: they get routes to the other
+    /// hosts only.
     ///
     /// With `spins` the driver does not sleep for the last 200 us before a packet is due: it is more
     /// exact, and takes a processor.
@@ -48,13 +69,22 @@ impl Emulation {
     /// If there are more than [`MOST_HOSTS`] hosts.
     pub fn start(
         network: Network,
-        hosts: &[&Namespace],
+        hosts: Vec<Namespace>,
         sharing: &[usize],
         spins: bool,
     ) -> Result<Self, EmulateError> {
         assert!(hosts.len() <= MOST_HOSTS, "addresses are unique");
+        let taken: Vec<u8> = sharing
+            .iter()
+            .flat_map(|&host| hosts[host].run(blocks_in_use))
+            .collect();
+        let block = (0..BLOCKS).find(|block| !taken.contains(block));
+        let block = block.unwrap_or(BLOCKS - 1);
         let hub = Namespace::new()?;
-        let all: Vec<[IpAddr; 2]> = (0..).zip(hosts).map(|(host, _)| addresses(host)).collect();
+        let all: Vec<_> = (0..)
+            .zip(&hosts)
+            .map(|(host, _)| addresses(block, host))
+            .collect();
         let mut ports = Vec::new();
         for (index, host) in hosts.iter().enumerate() {
             let others = all.iter().enumerate().filter(|&(other, _)| other != index);
@@ -88,13 +118,25 @@ impl Emulation {
             clock,
             stop,
             driver: Some(driver),
+            hosts,
+            addresses: all,
             _hub: hub,
         })
     }
 
+    /// The namespaces of the hosts.
+    pub fn hosts(&self) -> &[Namespace] {
+        &self.hosts
+    }
+
+    /// The addresses of each host, IPv4 first.
+    pub fn addresses(&self) -> &[[IpAddr; 2]] {
+        &self.addresses
+    }
+
     /// What has happened so far.
     pub fn report(&self) -> Report {
-        report(&self.state, self.clock)
+        lock(&self.state).report(self.clock.now())
     }
 
     /// Stops it. Packets on their way are lost. Returns what has happened.

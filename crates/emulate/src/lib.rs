@@ -24,7 +24,7 @@ mod network;
 mod packet;
 mod report;
 
-pub use emulation::{Emulation, MOST_HOSTS, addresses};
+pub use emulation::{Emulation, MOST_HOSTS};
 pub use error::EmulateError;
 pub use lateness::{LATE, LatenessSummary};
 pub use namespace::Namespace;

@@ -3,8 +3,20 @@
 use serde::Serialize;
 use skywave_units::Instant;
 
-use crate::driver::Strays;
-use crate::{LatenessSummary, LinkTotals};
+use crate::{LatenessSummary, LinkTotals, Network};
+
+/// Counts what is not in the network.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Strays {
+    /// Packets from devices that are not whole.
+    pub(crate) malformed: u64,
+    /// Packets for addresses that no host has, or from which no route leads there.
+    pub(crate) unreachable: u64,
+    /// Packets that the system did not take.
+    pub(crate) unsent: u64,
+    /// Packets that the system has lost because the driver was too slow.
+    pub(crate) overflows: u64,
+}
 
 /// What an emulation has done so far, and how far it can be believed.
 #[derive(Clone, Debug, Serialize)]
@@ -32,17 +44,16 @@ pub struct Report {
 impl Report {
     pub(crate) fn new(
         now: Instant,
-        links: Vec<LinkTotals>,
+        network: &mut Network,
         lateness: Option<LatenessSummary>,
         strays: Strays,
-        refused: u64,
     ) -> Self {
         Self {
             elapsed_s: now.as_secs_f64(),
-            links,
+            links: network.totals(),
             lateness,
             overflows: strays.overflows,
-            refused,
+            refused: network.refused(),
             unsent: strays.unsent,
             unreachable: strays.unreachable,
             malformed: strays.malformed,

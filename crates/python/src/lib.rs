@@ -5,6 +5,8 @@
 mod bench;
 mod capture;
 mod control;
+#[cfg(feature = "emulate")]
+mod emulate;
 #[cfg(feature = "sockets")]
 mod net;
 mod quantity;
@@ -47,6 +49,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<quantity::Duration>()?;
     module.add_class::<quantity::Rate>()?;
     module.add_class::<quantity::Bytes>()?;
+    #[cfg(feature = "emulate")]
+    emulate::register(module)?;
     #[cfg(feature = "sockets")]
     net::register(module)?;
     Ok(())

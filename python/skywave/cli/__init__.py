@@ -18,6 +18,7 @@ from skywave.cli import (
     bench,
     compare,
     decode,
+    emulate,
     matrix,
     net,
     plot,
@@ -28,6 +29,7 @@ from skywave.cli import (
 )
 from skywave.cli.console import printed_warnings
 from skywave.cli.interrupts import Termination, termination_interrupts
+from skywave.emulate.launch import LaunchError
 from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
 from skywave.sweeps.cluster import ClusterError
@@ -36,7 +38,7 @@ NETWORK_FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 TERMINATED = 143
-ON_THE_NETWORK: tuple[type[Exception], ...] = (*net.FAILURES, ClusterError)
+ON_THE_NETWORK: tuple[type[Exception], ...] = (*net.FAILURES, ClusterError, LaunchError)
 
 app = typer.Typer(
     name="skywave",
@@ -78,6 +80,7 @@ app.command(name="schema")(scenario.schema)
 app.command(name="compare")(compare.compare)
 app.command(name="plot")(plot.plot)
 app.command(name="reproduce")(reproduce.reproduce)
+app.command(name="emulate")(emulate.emulate)
 app.command(name="matrix")(matrix.matrix)
 app.command(name="bench")(bench.bench)
 net.add_to(app)

@@ -1,0 +1,80 @@
+"""``skywave emulate``: a program behind an emulated link."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skywave.emulate.launch import launch
+from skywave.emulate.request import Request
+
+
+def emulate(
+    link: Annotated[
+        Path,
+        typer.Argument(
+            exists=True,
+            dir_okay=False,
+            help="The link, in TOML: the fields of a scenario's link without from and to.",
+        ),
+    ],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- COMMAND ...]", help="Default: a shell.", show_default=False),
+    ] = None,
+    peer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="The program at the far end. Default: this machine is there, which takes root.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of random losses, jitter and queues.")] = 0,
+    spin: Annotated[
+        bool,
+        typer.Option("--spin", help="Take a processor, so that packets leave within microseconds."),
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Exit with status 3 if the link cannot be believed."),
+    ] = False,
+    strict_ms: Annotated[
+        float,
+        typer.Option(
+            metavar="MS", min=0.0, help="With --strict, the lateness of 99 % of packets, in ms."
+        ),
+    ] = 1.0,
+    live: Annotated[bool, typer.Option("--live", help="Print a line each second.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the report as JSON, on stderr.")
+    ] = False,
+) -> None:
+    """Run a program behind an emulated link, in real time (Linux).
+
+    The program runs in a network of its own. The link's forward direction leads away from it. At
+    the other end is this machine, or the program given with --peer; either finds the other's
+    address in SKYWAVE_PEER (IPv4) and SKYWAVE_PEER6. When the program ends, a report on stderr says
+    what the link did, and how late its packets were.
+
+    Both programs are in a network and a process namespace: what they have started ends with them.
+    """
+    from skywave import _core  # noqa: PLC0415  (not on all systems)
+
+    text = link.read_text(encoding="utf-8")
+    _core.check_emulated_link(text, str(link.parent))
+    request = Request(
+        link=text,
+        directory=str(link.parent.absolute()),
+        command=tuple(command or [os.environ.get("SHELL", "/bin/sh")]),
+        peer=None if peer is None else tuple(shlex.split(peer)),
+        seed=seed,
+        spin=spin,
+        strict_ms=strict_ms if strict else None,
+        live=live,
+        as_json=as_json,
+    )
+    raise typer.Exit(launch(request))

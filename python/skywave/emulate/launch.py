@@ -1,0 +1,94 @@
+"""Starting an emulation in namespaces of its own.
+
+util-linux's ``unshare`` creates them. All processes of the emulation are in a process namespace,
+whose first process has the network; when it ends, the system kills the others, and the network
+disappears with them. It ends when the launching process does, however that ends: it holds a pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skywave.emulate.request import Request
+
+PATIENCE_S = 15.0
+"""How long an emulation that was told to end may take."""
+
+AS_ROOT = ("--pid", "--fork", "--kill-child", "--mount-proc")
+AS_USER = ("--user", "--map-root-user", "--net", *AS_ROOT)
+
+
+class LaunchError(RuntimeError):
+    """The system does not let us create namespaces."""
+
+
+def launch(request: Request) -> int:
+    """Run an emulation; return the status of its command, or 3 if it was too late for ``strict``.
+
+    Raises:
+        LaunchError: If the system does not let us create namespaces.
+
+    """
+    if sys.platform != "linux":
+        raise LaunchError("emulation needs Linux")
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        raise LaunchError("unshare is not installed: it is part of util-linux")
+    is_root = os.geteuid() == 0
+    if not is_root and request.peer is None:
+        raise LaunchError(
+            "only root can connect this machine to a link: name the program at its far end with "
+            "--peer, or run it as root"
+        )
+    namespaces = [unshare, *(AS_ROOT if is_root else AS_USER)]
+    _check(namespaces, is_root=is_root)
+    inner, outer = os.pipe()
+    try:
+        program = [sys.executable, "-m", "skywave.emulate.inside", str(inner), request.to_json()]
+        with _signals_left_to_the_command():
+            process = subprocess.Popen([*namespaces, "--", *program], pass_fds=[inner])
+            os.close(inner)
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                os.close(outer)
+                outer = -1
+                process.wait(timeout=PATIENCE_S)
+                raise
+    finally:
+        if outer >= 0:
+            os.close(outer)
+
+
+@contextmanager
+def _signals_left_to_the_command() -> Iterator[None]:
+    """Leave Ctrl-C to the command, which gets it too; SIGTERM ends the emulation as always."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _check(namespaces: list[str], *, is_root: bool) -> None:
+    """Raise ``LaunchError`` if such namespaces cannot be created."""
+    tried = subprocess.run([*namespaces, "--", "true"], capture_output=True, text=True, check=False)
+    if tried.returncode == 0:
+        return
+    reason = " ".join(tried.stderr.split()).removeprefix("unshare: ")
+    if is_root:
+        raise LaunchError(f"the system does not let root create namespaces: {reason}")
+    raise LaunchError(
+        f"the system does not let users create namespaces: {reason}; run it as root, or allow it: "
+        "sysctl kernel.unprivileged_userns_clone=1, or on Ubuntu "
+        "kernel.apparmor_restrict_unprivileged_userns=0"
+    )

@@ -1,0 +1,43 @@
+"""What is to be emulated, as the launching process tells the one in the namespaces."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Self
+
+
+@dataclass(frozen=True)
+class Request:
+    """A link, and the programs at its ends."""
+
+    link: str
+    """The description of the link, in TOML."""
+    directory: str
+    """The folder to which files that the link names are relative."""
+    command: tuple[str, ...]
+    """The program at the near end, with its arguments."""
+    peer: tuple[str, ...] | None
+    """The program at the far end. Without one, the far end is this machine."""
+    seed: int
+    spin: bool
+    """Whether the emulator takes a processor to be more exact."""
+    strict_ms: float | None
+    """The 99th percentile of lateness, in milliseconds, beyond which the emulation has failed."""
+    live: bool
+    """Whether to print a line each second."""
+    as_json: bool
+    """Whether to print the report as JSON."""
+
+    def to_json(self) -> str:
+        """Return it as text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return what :meth:`to_json` has written."""
+        fields = json.loads(text)
+        fields["command"] = tuple(fields["command"])
+        if fields["peer"] is not None:
+            fields["peer"] = tuple(fields["peer"])
+        return cls(**fields)
