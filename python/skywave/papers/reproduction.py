@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skywave import _json
 from skywave._files import replacing
 from skywave.papers import environment
+from skywave.papers.cells import by_reason
 from skywave.papers.pages import REPORT, render
 from skywave.papers.score import Score
 
@@ -115,13 +116,14 @@ class Judgement:
         return f"{text}."
 
     @property
-    def reasons(self) -> dict[str, list[str]]:
-        """Why values and claims do not match: each reason once, with their ids."""
-        reasons: dict[str, list[str]] = {}
-        for cell in (*self.cells, *self.claims):
-            if cell.why:
-                reasons.setdefault(cell.why, []).append(cell.id)
-        return reasons
+    def reasons(self) -> dict[str, list[Cell]]:
+        """Why values and claims do not match: each reason once, with those that have it."""
+        return by_reason((*self.cells, *self.claims))
+
+    def first(self, begin: str) -> Cell | None:
+        """Return the first value or claim whose id is ``begin``, or ``begin/..``."""
+        cells = (*self.cells, *self.claims)
+        return next((one for one in cells if f"{one.id}/".startswith(f"{begin}/")), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that ``--json`` prints."""
