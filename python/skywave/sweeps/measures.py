@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 DEFAULT = ("goodput", "jain", "loss", "delay_mean", "queue_mean", "utilisation")
 """The measures of a table, by default."""
+COLUMNS = ("run", "seed", "fingerprint", "wall_s")
+"""The columns of a table that are no dimensions or measures."""
 
 
 @frozen
