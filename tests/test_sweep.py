@@ -24,24 +24,29 @@ from conftest import ROOT, assert_bad_input, run_cli
 from skywave import (
     Ack,
     Bernoulli,
+    Cbr,
     Control,
     Dccp,
     Loss,
+    Probes,
     Results,
     Scenario,
     ScenarioError,
     Sweep,
     Tcp,
     Timeout,
+    Udp,
     _core,
     run,
     sweep,
 )
 from skywave.fairness import jain
+from skywave.quantities import Duration
 from skywave.sweeps.measures import MEASURES
 from skywave.sweeps.paths import FieldPath, parse_values
 from skywave.sweeps.points import dimensions, with_field
 from skywave.sweeps.quantities import Quantities
+from skywave.sweeps.values import Start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -329,6 +334,57 @@ def test_measures_without_the_warm_up(base: Scenario, tmp_path: Path) -> None:
     used = link["delivered_bytes"].sum() * 8 / 2e6
     assert row["utilisation[r1->r2]"] == pytest.approx(used)
     assert row["link_loss[r1->r2]"] == pytest.approx(link["drops"].sum() / link["arrivals"].sum())
+
+
+@pytest.mark.parametrize("warm_up", ["500 ms", "1 s", "1.03 s"])
+def test_goodput_after_a_warm_up_is_over_the_active_time_after_it(
+    warm_up: str, tmp_path: Path
+) -> None:
+    """Whenever flows start and end, and whenever samples are taken."""
+    source = Cbr(rate="400 kbps", datagram="500 B")
+    scenario = Scenario.dumbbell(
+        "late and early",
+        duration="3.02 s",
+        rate="4 Mbps",
+        delay="10 ms",
+        queue=20,
+        probes=Probes(interval="50 ms"),
+    )
+    for name, start, stop in (
+        ("always", "0 s", None),
+        ("late", "2 s", None),
+        ("early", "100 ms", "1.5 s"),
+        ("over", "0 s", "300 ms"),
+        ("inside", "700 ms", "2.5 s"),
+    ):
+        scenario = scenario.add_flow(name, "s1", "d1", Udp(), source=source, start=start, stop=stop)
+    scenario.add_flow("jittery", "s1", "d1", Udp(), source=source, start_jitter="900 ms")
+    found = sweep(scenario, out=tmp_path, measures=["goodput[*]"], warm_up=warm_up)
+    [row] = found.table.to_pylist()
+    results = run(evolve(scenario, seed=1))
+    begin_s = 1.0 if warm_up == "1.03 s" else Duration(warm_up).seconds
+    samples = results.flows.to_pandas().query(f"time_s <= {begin_s + 1e-9}")
+    before = samples.groupby("flow")["delivered_bytes"].sum()
+    starts = {flow.name: flow.start.seconds for flow in scenario.flows if not flow.start_jitter}
+    for flow in results.summary["flows"]:
+        name, active_s = flow["name"], flow["active_s"]
+        start_s = starts.get(name, 3.02 - active_s)
+        later_s = max(0.0, start_s + active_s - max(start_s, begin_s))
+        bits = 8 * (flow["delivered_bytes"] - before[name])
+        expected = bits / later_s if later_s else 0.0
+        assert row[f"goodput_bps[{name}]"] == pytest.approx(expected), name
+    assert row["goodput_bps[over]"] == 0
+    # What a constant rate is, but for a packet more or less.
+    for name in ("always", "late", "inside", "jittery"):
+        assert row[f"goodput_bps[{name}]"] == pytest.approx(4e5, rel=0.05), name
+
+
+def test_an_early_end_after_jitter_is_known_within_the_jitter() -> None:
+    start = Start(1.0, 1.5)
+    assert start.active_after(2.0, 3.7, 5.0) == pytest.approx(3.0), "until the end, from 1.3 on"
+    assert start.active_after(2.0, 1.0, 5.0) == pytest.approx(0.5), "from 1.5 on at the latest"
+    assert start.active_after(0.5, 1.0, 5.0) == 1.0
+    assert start.active_after(2.0, 0.0, 5.0) == 0.0
 
 
 def test_other_measures_need_no_new_run(base: Scenario, tmp_path: Path) -> None:
