@@ -192,14 +192,19 @@ def test_what_does_not_match_has_its_reason_at_the_top(opened: Opened, site: Pat
 
 @on((1280, "light"), pages=REPORTS)
 def test_the_id_of_a_value_leads_to_its_row(opened: Opened) -> None:
-    """So does the beginning of several, to the first."""
+    """So does the beginning of several, to the first; in code, and in sentences."""
     loose: list[str] = opened.page.evaluate(
         """(() => {
             const rows = [...document.querySelectorAll('.cells tr[id]')].map(row => row.id)
             const isId = text => rows.some(id => (id + '/').startsWith('value/' + text + '/'))
-            return [...document.querySelectorAll('code')]
+            const codes = [...document.querySelectorAll('code')]
                 .filter(code => isId(code.textContent) && !code.closest('a'))
                 .map(code => code.textContent)
+            const words = [...document.querySelectorAll('p, td, dt, dd')]
+                .flatMap(one => [...one.childNodes])
+                .filter(node => node.nodeType === Node.TEXT_NODE)
+                .flatMap(node => node.textContent.match(/[\\w.=-]+(\\/[\\w.=-]*\\w)+/g) ?? [])
+            return [...codes, ...words.filter(isId)]
         })()"""
     )
     assert opened.page.locator(".cells tr[id]").count()

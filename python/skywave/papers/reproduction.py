@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
@@ -124,6 +125,14 @@ class Judgement:
         """Return the first value or claim whose id is ``begin``, or ``begin/..``."""
         cells = (*self.cells, *self.claims)
         return next((one for one in cells if f"{one.id}/".startswith(f"{begin}/")), None)
+
+    def parts(self, text: str) -> list[tuple[str, Cell | None]]:
+        """Return the parts of a text, each with the value or claim if it is an id.
+
+        The beginning of several ids is one as well, but not a section's number alone.
+        """
+        parts = re.split(r"([\w.=-]+(?:/[\w.=-]*\w)+)", text)
+        return [(part, self.first(part) if "/" in part else None) for part in parts if part]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that ``--json`` prints."""
