@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import os
 import re
 import shutil
@@ -141,7 +142,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded(opened: Opened, site: 
         assert file.is_relative_to(site)
         assert file.is_file(), target
         if target.fragment:
-            assert f'id="{target.fragment}"' in file.read_text(encoding="utf-8"), target
+            assert f'id="{unquote(target.fragment)}"' in file.read_text(encoding="utf-8"), target
 
 
 def test_each_report_leads_to_the_front_page_and_its_neighbours(site: Path) -> None:
@@ -152,6 +153,88 @@ def test_each_report_leads_to_the_front_page_and_its_neighbours(site: Path) -> N
         around = [*keys[max(0, place - 1) : place], *keys[place + 1 : place + 2]]
         expected = ["report.html", *(f"{other}/report.html" for other in around)]
         assert links == 2 * expected, "above and below the text"
+
+
+REPORTS = [page for page in PAGES if page not in {"report.html", MATRIX}]
+
+
+@on((1280, "light"), (400, "light"), pages=["report.html", *REPORTS])
+def test_counts_are_above_figures(opened: Opened) -> None:
+    counts, figure = (
+        opened.page.locator(one).first.bounding_box() for one in (".score dt", "figure")
+    )
+    assert counts
+    assert figure
+    assert counts["y"] + counts["height"] < figure["y"]
+
+
+@on((1280, "light"), pages=REPORTS)
+def test_what_does_not_match_has_its_reason_at_the_top(opened: Opened, site: Path) -> None:
+    page, _ = opened
+    report = site / urlsplit(page.url).path.split("/")[-2] / "report.json"
+    judged = json.loads(report.read_text(encoding="utf-8"))
+    missed = {
+        one["id"]: one["why"]
+        for one in (*judged["cells"], *judged["claims"])
+        if one["verdict"] == "mismatch"
+    }
+    found: list[list[str]] = page.evaluate(
+        """[...document.querySelectorAll('.reasons dd a')].map(link => [
+            decodeURIComponent(link.hash).replace('#value/', ''),
+            link.closest('dd').previousElementSibling.textContent])"""
+    )
+    assert dict(found) == missed
+    last, contents = (page.locator(one).last.bounding_box() for one in (".reasons", ".contents"))
+    assert last
+    assert contents
+    assert last["y"] < contents["y"]
+
+
+@on((1280, "light"), pages=REPORTS)
+def test_the_id_of_a_value_leads_to_its_row(opened: Opened) -> None:
+    """So does the beginning of several, to the first; in code, and in sentences."""
+    loose: list[str] = opened.page.evaluate(
+        """(() => {
+            const rows = [...document.querySelectorAll('.cells tr[id]')].map(row => row.id)
+            const isId = text => rows.some(id => (id + '/').startsWith('value/' + text + '/'))
+            const codes = [...document.querySelectorAll('code')]
+                .filter(code => isId(code.textContent) && !code.closest('a'))
+                .map(code => code.textContent)
+            const words = [...document.querySelectorAll('p, td, dt, dd')]
+                .flatMap(one => [...one.childNodes])
+                .filter(node => node.nodeType === Node.TEXT_NODE)
+                .flatMap(node => node.textContent.match(/[\\w.=-]+(\\/[\\w.=-]*\\w)+/g) ?? [])
+            return [...codes, ...words.filter(isId)]
+        })()"""
+    )
+    assert opened.page.locator(".cells tr[id]").count()
+    assert not loose
+
+
+@on((400, "light"))
+def test_verdicts_are_seen_without_scrolling(opened: Opened) -> None:
+    rights: list[float] = opened.page.evaluate(
+        "[...document.querySelectorAll('.badge')].map(one => one.getBoundingClientRect().right)"
+    )
+    assert max(rights, default=0) <= 400
+
+
+MOST_EMPTY_IN = 0.27
+"""The most that may be empty above what a figure shows: less than two lines."""
+
+
+@on((1280, "light"), (400, "light"))
+def test_figures_have_no_empty_band_above(opened: Opened) -> None:
+    for image in opened.page.locator("figure img").all():
+        source = image.evaluate("one => one.currentSrc")
+        svg = base64.b64decode(source.partition("base64,")[2]).decode()
+        width_pt = re.search(r'width="([\d.]+)pt"', svg)
+        assert width_pt
+        shown = np.asarray(Image.open(io.BytesIO(image.screenshot())).convert("L"))
+        # The corners are round, and the page may show there.
+        inner = shown[:, 10:-10]
+        empty_px = int(np.argmax(inner.min(axis=1) < 200))
+        assert empty_px * float(width_pt[1]) / 72 / shown.shape[1] <= MOST_EMPTY_IN
 
 
 @on((400, "light"))

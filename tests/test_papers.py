@@ -89,7 +89,12 @@ def test_the_terminal_shows_counts_and_reasons_only_if_asked(tmp_path: Path) -> 
     reason = "The equation ignores timeouts"
     assert reason not in done.stdout
     explained = run_cli("reproduce", KEY, "--why", "--out", tmp_path / "m")
-    assert f"C/p=0.03: {reason}" in explained.stdout
+    told = words(explained.stdout)
+    assert told.index(reason) < told.index("C/p=0.03, ")
+    # What it is about: with what is ours compared, and by which rule?
+    assert re.search(r"C/p=0\.03, [^:]+: published [\d.]+ 1, ours [\d.]+ 1 \(within 10 %", told), (
+        told
+    )
 
 
 @pytest.mark.usefixtures("stranger")

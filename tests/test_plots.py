@@ -241,6 +241,44 @@ def test_quantities_are_an_axis_to_scale() -> None:
     assert list(np.asarray(points(axes)[0].get_xdata())) == [0.01, 0.3, 1]
 
 
+def test_numbers_with_a_unit_are_an_axis_in_that_unit() -> None:
+    [axes] = draw(sweep(delay_s=[0.01, 0.03], control=["reno", "cubic"])).axes
+    assert axes.get_xlabel() == "delay (ms)"
+    assert list(np.asarray(points(axes)[0].get_xdata())) == pytest.approx([10, 30])
+
+
+def test_a_dimension_with_one_value_needs_no_place() -> None:
+    [axes] = draw(sweep(packets=QUEUES, control=["reno", "cubic"], delay=["1 ms"])).axes
+    assert legend(axes) == ["reno", "cubic"]
+    assert len(draw(sweep(packets=QUEUES, pairs=[1, 5], delay=["1 ms"])).axes) == 2
+
+
+@pytest.mark.parametrize("kind", ["line", "box", "heat"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"a-rather-long-name-{index}" for index in range(4)],
+        ["dccp ccid=3, ecn=true, tos=" + "very " * 20 + str(index) for index in range(2)],
+        [f"c{index}" for index in range(10)],
+        [f"name{index}" for index in range(40)],
+    ],
+    ids=["long", "longer", "ten", "forty"],
+)
+def test_names_on_the_x_axis_do_not_cover_each_other(kind: str, names: list[str]) -> None:
+    names = names[:10] if kind == "box" else names
+    if kind == "heat":
+        figure = draw(sweep(control=names, packets=[1, 2]), kind=kind, x="control")
+    else:
+        figure = draw(sweep(control=names), kind=kind)
+    figure.draw_without_rendering()
+    [axes, *_] = figure.axes
+    boxes = [tick.get_window_extent() for tick in axes.get_xticklabels()]
+    assert len(boxes) > 1
+    for left, right in itertools.pairwise(boxes):
+        assert left.x1 <= right.x0
+    assert axes.get_window_extent().height > 0.2 * figure.bbox.height, "there is room left"
+
+
 def test_names_are_points_without_a_line() -> None:
     [axes] = draw(sweep(control=["reno", "cubic"])).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["reno", "cubic"]
@@ -293,7 +331,10 @@ def test_distributions_over_seeds() -> None:
         ({"by": "queue"}, "use one of packets, control, delay"),
         ({"x": "packets", "by": "packets"}, "x axis already"),
         ({"kind": "heat"}, "has two dimensions, not 3"),
-        ({"kind": "heat", "x": "packets", "by": "control"}, "--where delay=VALUE"),
+        (
+            {"kind": "heat", "x": "packets", "by": "control"},
+            r"--where 'delay=1 ms'; delay is one of 1 ms, 2 ms",
+        ),
         ({"x": "packets", "by": "control"}, "no place for delay"),
         ({"where": {"queue": "1"}}, "queue is not a dimension"),
         ({"where": {"control": "bbr"}}, "control is never bbr: use one of reno, cubic"),

@@ -6,6 +6,7 @@ import html
 import json
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -17,6 +18,7 @@ from skywave import Scenario, run
 from skywave.papers.cells import Exact, SameOrder, Within
 from skywave.papers.nor2011 import claims, further, measures, oracle, setting, tried
 from skywave.papers.nor2011.sentences import SENTENCES
+from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stored import read, write
 from skywave.quantities import Duration
 
@@ -250,7 +252,7 @@ def test_the_report_is_self_contained(nor2011: Reproduced) -> None:
         if source.startswith("figures/"):
             assert (nor2011.directory / source).is_file()
         if source.startswith("#"):
-            assert page.count(f'id="{source[1:]}"') == 1
+            assert page.count(f'id="{unquote(source[1:])}"') == 1
     assert "<script" not in page
     assert 'name="viewport"' in page
     for parameter in setting.PARAMETERS:
@@ -302,6 +304,16 @@ def test_the_stored_answers_are_those_of_the_reading() -> None:
         series = stored[conditions]
         assert series.dccp.drops.sum() == drops[conditions.ssthresh]
         assert series.full_s() == full_s[conditions.ssthresh]
+
+
+def test_stored_answers_say_that_they_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And why, unless that was asked for."""
+    asked, without = "stored results of ns-2.35", "stored results of ns-2.35, because ns-2 is not"
+    assert oracle.ORACLE.consult([], live=False)[1] == Ns2Source("stored", asked)
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    source = oracle.ORACLE.consult([])[1]
+    assert source.kind == "stored"
+    assert source.remark.startswith(without)
 
 
 @needs_ns2

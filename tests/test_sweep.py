@@ -14,6 +14,8 @@ import time
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 
@@ -22,23 +24,29 @@ from conftest import ROOT, assert_bad_input, run_cli
 from skywave import (
     Ack,
     Bernoulli,
+    Cbr,
     Control,
     Dccp,
     Loss,
+    Probes,
     Results,
     Scenario,
     ScenarioError,
     Sweep,
     Tcp,
     Timeout,
+    Udp,
     _core,
     run,
     sweep,
 )
 from skywave.fairness import jain
+from skywave.quantities import Duration
 from skywave.sweeps.measures import MEASURES
 from skywave.sweeps.paths import FieldPath, parse_values
 from skywave.sweeps.points import dimensions, with_field
+from skywave.sweeps.quantities import Quantities
+from skywave.sweeps.values import Start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -206,7 +214,7 @@ def test_the_table_has_what_the_runs_give(base: Scenario, tmp_path: Path) -> Non
     found = sweep(
         base, over, seeds=[3, 5], out=tmp_path, measures=["goodput", "goodput[*]", "jain", "events"]
     )
-    assert found.dimensions == ("rate", "ecn")
+    assert found.dimensions == ("rate_bps", "ecn")
     assert found.measures == (
         "goodput_bps",
         "goodput_bps[file]",
@@ -215,14 +223,12 @@ def test_the_table_has_what_the_runs_give(base: Scenario, tmp_path: Path) -> Non
         "events",
     )
     rows = found.table.to_pylist()
-    assert [(row["rate"], row["ecn"], row["seed"]) for row in rows] == [
-        (rate, ecn, seed)
-        for rate in ("1 Mbps", "2 Mbps")
-        for ecn in (True, False)
-        for seed in (3, 5)
+    assert [(row["rate_bps"], row["ecn"], row["seed"]) for row in rows] == [
+        (rate, ecn, seed) for rate in (1e6, 2e6) for ecn in (True, False) for seed in (3, 5)
     ]
     for row in rows:
-        scenario = evolve(with_field(base, "dumbbell.rate", row["rate"]), seed=row["seed"])
+        rate = found.label("rate_bps", row["rate_bps"])
+        scenario = evolve(with_field(base, "dumbbell.rate", rate), seed=row["seed"])
         results = run(with_field(scenario, "flows[file].transport.tcp.ecn", row["ecn"]))
         goodputs = [flow["goodput_bps"] for flow in results.summary["flows"]]
         assert row["fingerprint"] == results.fingerprint
@@ -230,6 +236,88 @@ def test_the_table_has_what_the_runs_give(base: Scenario, tmp_path: Path) -> Non
         assert row["goodput_bps"] == sum(goodputs)
         assert row["jain"] == jain(goodputs)
         assert row["events"] == results.summary["events"]
+
+
+DELAYS = ["100 ms", "5 ms", "0.02 s"]
+
+
+@pytest.fixture
+def by_delay(base: Scenario, tmp_path: Path) -> Sweep:
+    """A sweep over quantities and names."""
+    over = {"dumbbell.delay": DELAYS, "flows[file].transport.tcp.control": ["reno", "cubic"]}
+    return sweep(base, over, seeds=2, out=tmp_path, measures=["goodput"])
+
+
+def test_quantities_are_numbers_in_tables(by_delay: Sweep) -> None:
+    assert by_delay.dimensions == ("delay_s", "control")
+    assert by_delay.paths["delay_s"] == "dumbbell.delay"
+    assert by_delay.short_name("delay_s") == "delay"
+    assert [by_delay.label("delay_s", value) for value in (0.1, 0.005, 0.02)] == DELAYS
+    frame = by_delay.to_pandas()
+    assert list(frame.groupby("delay_s")["goodput_bps"].mean().index) == [0.005, 0.02, 0.1]
+    assert by_delay.summary().schema.field("delay_s").type == pa.float64()
+    data = by_delay.to_xarray()
+    assert list(data["delay_s"].values) == [0.005, 0.02, 0.1], "as an axis has them"
+    assert list(data["control"].values) == ["reno", "cubic"]
+    assert data["delay_s"].attrs == {"units": "s"}
+    assert data["goodput_bps"].attrs["units"] == "bps"
+    run = frame[(frame.delay_s == 0.02) & (frame.control == "cubic") & (frame.seed == 2)]
+    there = data["goodput_bps"].sel(delay_s=0.02, control="cubic", seed=2)
+    assert float(there) == run["goodput_bps"].item()
+
+
+def test_quantities_are_named_as_they_were_given(by_delay: Sweep) -> None:
+    for by, baseline in (("delay", "5 ms"), ("delay_s", "0.005"), ("delay_s", "0.005 s")):
+        rows = by_delay.compare("goodput_bps", by, baseline=baseline).to_pylist()
+        assert [(row["one"], row["other"]) for row in rows[:2]] == [
+            ("100 ms", "5 ms"),
+            ("0.02 s", "5 ms"),
+        ]
+    [first, *_] = by_delay.compare("goodput_bps", "control").to_pylist()
+    assert first["delay_s"] == 0.1
+    for x, where in (("delay", {"delay": "20 ms"}), ("delay_s", {"delay_s": "0.02"})):
+        [axes] = by_delay.plot(x=x, by="control").axes
+        assert axes.get_xlabel() == "delay (ms)"
+        [axes] = by_delay.plot(where=where).axes
+        assert axes.get_xlabel() == "control"
+    with pytest.raises(ValueError, match="delay is never 7 ms: use one of 100 ms, 5 ms"):
+        by_delay.plot(where={"delay": "7 ms"})
+
+
+def test_the_plan_has_values_as_they_were_given(by_delay: Sweep) -> None:
+    """So plans of versions whose tables had text are read, and gone on with, as well."""
+    plan = pq.read_table(by_delay.directory / "plan.parquet")
+    assert plan["delay"].unique().to_pylist() == DELAYS
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        (["5 ms", "auto"], ()),
+        (["5 ms", "1 Mbps"], ()),
+        (["5 ms", "0.005 s"], ()),
+        ([5, 10], ()),
+        (["cubic"], ()),
+        (["5 ms"], ("delay_s",)),
+    ],
+)
+def test_other_values_stay_as_they_were_given(given: list[object], taken: tuple[str]) -> None:
+    assert Quantities.of("delay", given, taken) is None
+
+
+@pytest.mark.parametrize(
+    ("dimension", "value", "column"),
+    [
+        ("rate", "1 Mbps", "rate_bps"),
+        ("bytes", "64 kB", "bytes"),
+        ("frame_s", "20 ms", "frame_s"),
+        ("limit", "10 packets", "limit_packets"),
+    ],
+)
+def test_a_column_of_quantities_has_its_unit_once(dimension: str, value: str, column: str) -> None:
+    found = Quantities.of(dimension, [value], (dimension,))
+    assert found is not None
+    assert found.column == column
 
 
 def test_measures_without_the_warm_up(base: Scenario, tmp_path: Path) -> None:
@@ -246,6 +334,57 @@ def test_measures_without_the_warm_up(base: Scenario, tmp_path: Path) -> None:
     used = link["delivered_bytes"].sum() * 8 / 2e6
     assert row["utilisation[r1->r2]"] == pytest.approx(used)
     assert row["link_loss[r1->r2]"] == pytest.approx(link["drops"].sum() / link["arrivals"].sum())
+
+
+@pytest.mark.parametrize("warm_up", ["500 ms", "1 s", "1.03 s"])
+def test_goodput_after_a_warm_up_is_over_the_active_time_after_it(
+    warm_up: str, tmp_path: Path
+) -> None:
+    """Whenever flows start and end, and whenever samples are taken."""
+    source = Cbr(rate="400 kbps", datagram="500 B")
+    scenario = Scenario.dumbbell(
+        "late and early",
+        duration="3.02 s",
+        rate="4 Mbps",
+        delay="10 ms",
+        queue=20,
+        probes=Probes(interval="50 ms"),
+    )
+    for name, start, stop in (
+        ("always", "0 s", None),
+        ("late", "2 s", None),
+        ("early", "100 ms", "1.5 s"),
+        ("over", "0 s", "300 ms"),
+        ("inside", "700 ms", "2.5 s"),
+    ):
+        scenario = scenario.add_flow(name, "s1", "d1", Udp(), source=source, start=start, stop=stop)
+    scenario.add_flow("jittery", "s1", "d1", Udp(), source=source, start_jitter="900 ms")
+    found = sweep(scenario, out=tmp_path, measures=["goodput[*]"], warm_up=warm_up)
+    [row] = found.table.to_pylist()
+    results = run(evolve(scenario, seed=1))
+    begin_s = 1.0 if warm_up == "1.03 s" else Duration(warm_up).seconds
+    samples = results.flows.to_pandas().query(f"time_s <= {begin_s + 1e-9}")
+    before = samples.groupby("flow")["delivered_bytes"].sum()
+    starts = {flow.name: flow.start.seconds for flow in scenario.flows if not flow.start_jitter}
+    for flow in results.summary["flows"]:
+        name, active_s = flow["name"], flow["active_s"]
+        start_s = starts.get(name, 3.02 - active_s)
+        later_s = max(0.0, start_s + active_s - max(start_s, begin_s))
+        bits = 8 * (flow["delivered_bytes"] - before[name])
+        expected = bits / later_s if later_s else 0.0
+        assert row[f"goodput_bps[{name}]"] == pytest.approx(expected), name
+    assert row["goodput_bps[over]"] == 0
+    # What a constant rate is, but for a packet more or less.
+    for name in ("always", "late", "inside", "jittery"):
+        assert row[f"goodput_bps[{name}]"] == pytest.approx(4e5, rel=0.05), name
+
+
+def test_an_early_end_after_jitter_is_known_within_the_jitter() -> None:
+    start = Start(1.0, 1.5)
+    assert start.active_after(2.0, 3.7, 5.0) == pytest.approx(3.0), "until the end, from 1.3 on"
+    assert start.active_after(2.0, 1.0, 5.0) == pytest.approx(0.5), "from 1.5 on at the latest"
+    assert start.active_after(0.5, 1.0, 5.0) == 1.0
+    assert start.active_after(2.0, 0.0, 5.0) == 0.0
 
 
 def test_other_measures_need_no_new_run(base: Scenario, tmp_path: Path) -> None:
@@ -612,6 +751,23 @@ def test_a_sweep_is_drawn(base: Scenario, tmp_path: Path) -> None:
 # The command.
 
 
+def test_the_table_of_three_dimensions_fits_into_100_columns(
+    base_file: Path, tmp_path: Path
+) -> None:
+    settings = (
+        "dumbbell.queue.drop-tail.packets=5,100",
+        "dumbbell.delay=20 ms,100 ms",
+        "flows[file].transport.tcp.control=cubic,reno",
+    )
+    sets = [text for each in settings for text in ("--set", each)]
+    ran = run_cli("sweep", str(base_file), "--out", str(tmp_path / "out"), "--seeds", "3", *sets)
+    assert ran.returncode == 0, ran.stderr
+    table = ran.stdout.partition("Results:")[0]
+    assert max(map(len, table.splitlines())) <= 100, table
+    assert "100 ms" in table
+    assert "…" not in table
+
+
 def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = (
@@ -626,7 +782,7 @@ def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
     )
     ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10")
     assert ran.returncode == 0, ran.stderr
-    for word in ("packets", "goodput (Mbps)", "loss", "±", "6 of 6 runs are done"):
+    for word in ("packets", "goodput", "(Mbps)", "loss", "±", "6 of 6 runs are done"):
         assert word in ran.stdout
     values = skywave.load(out).table["goodput_bps"].to_numpy()
     ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10", "--json")

@@ -120,6 +120,10 @@ _PREFIXED = {
 }
 _WORDS = {
     "delay mean": "mean delay",
+    "queue mean": "mean queue",
+    "queue max": "largest queue",
+    "srtt mean": "mean SRTT",
+    "cwnd mean": "mean cwnd",
     "delay min": "least delay",
     "delay max": "largest delay",
     "srtt": "SRTT",

@@ -56,24 +56,24 @@ def compare(
     if as_json:
         print_json({"measure": name, "test": test, "comparisons": rows})
         return
-    others = [each for each in found.dimensions if each != by]
+    others = [each for each in found.dimensions if by not in {each, found.short_name(each)}]
     largest = max((abs(row["difference"]) for row in rows), default=0.0)
     scale = Scale.of(name, largest)
     table = Table(title=f"Differences of {escape(scale.label)}, by {test}", title_justify="left")
-    for column in (*others, f"difference of {by}"):
+    for column in (*map(found.short_name, others), f"difference of {found.short_name(by)}"):
         table.add_column(escape(column))
     for column in ("mean", "95 % interval", "p (Holm)", "effect size", "runs", "significant"):
         table.add_column(column, justify="right")
     for row in rows:
-        table.add_row(*(escape(text) for text in _shown(row, others, scale.factor)))
+        where = (found.label(each, row[each]) for each in others)
+        table.add_row(*(escape(text) for text in (*where, *_shown(row, scale.factor))))
     out().print(table)
     warn(found.warnings())
 
 
-def _shown(row: dict[str, Any], others: list[str], factor: float) -> list[str]:
+def _shown(row: dict[str, Any], factor: float) -> list[str]:
     low, high, difference = (row[name] / factor for name in ("low", "high", "difference"))
     return [
-        *(str(row[name]) for name in others),
         f"{row['one']} - {row['other']}",
         number(difference, 3),
         f"{number(low, 3)} to {number(high, 3)}",

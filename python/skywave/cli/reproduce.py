@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from skywave import papers
 from skywave.cli.console import JsonOption, finish, out, print_json, progress_bar, warn
 from skywave.papers import installed
+from skywave.printing import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +64,8 @@ def reproduce(
         ),
     ] = None,
     why: Annotated[
-        bool, typer.Option("--why", help="Also print why values and claims do not match.")
+        bool,
+        typer.Option("--why", help="Also print which values and claims do not match, and why."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -145,7 +148,7 @@ def _show(console: Console, judgement: Judgement, *, why: bool) -> None:
     if score.compared:
         console.print(
             f"Skywave and ns-2 agree in {score.close} of {score.compared} quantities under the "
-            f"same settings ({escape(judgement.ns2.remark)}).",
+            f"same settings. ns-2: {escape(judgement.ns2.remark)}.",
             highlight=False,
         )
     _reasons(console, [judgement], why=why)
@@ -160,9 +163,22 @@ def _reasons(console: Console, judgements: Sequence[Judgement], *, why: bool) ->
         console.print("Reasons for the other values are in the report; --why prints them.")
     for judgement in unmatched if why else ():
         console.print(f"\n[bold]{escape(judgement.paper.short)}[/]", highlight=False)
-        for reason, ids in judgement.reasons.items():
-            names = escape(", ".join(ids))
-            console.print(f"[yellow]{names}:[/] {escape(reason)}", highlight=False)
+        for reason, cells in judgement.reasons.items():
+            console.print(f"\n{escape(reason)}", highlight=False)
+            for cell in cells:
+                numbers = escape(_numbers(cell, is_claim=cell in judgement.claims))
+                what = f"[yellow]{escape(cell.id)}[/], {escape(cell.what)}"
+                console.print(Padding(f"{what}: {numbers}", (0, 0, 0, 2)), highlight=False)
+
+
+def _numbers(cell: Cell, *, is_claim: bool) -> str:
+    """Return what a value is compared with, our value, ns-2's and the rule as text."""
+    compared = "reference" if is_claim else "published"
+    unit = f" {cell.unit}" if cell.unit else ""
+    parts = [f"{compared} {number(cell.published)}{unit}", f"ours {number(cell.ours)}{unit}"]
+    if cell.ns2 is not None:
+        parts.append(f"ns-2 {number(cell.ns2)}{unit}")
+    return f"{', '.join(parts)} ({cell.rule.text})"
 
 
 def _all(directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_json: bool) -> None:

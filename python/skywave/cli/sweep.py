@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from attrs import asdict
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
@@ -19,7 +20,7 @@ from skywave.printing import number
 from skywave.sweeps.paths import parse_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from skywave.sweeps.table import Sweep
     from skywave.sweeps.work import Progress
@@ -28,6 +29,8 @@ RUNS_FAILED = 1
 MOST_POINTS = 50
 """The most combinations of values that are printed."""
 MOST_FAILURES = 5
+DIGITS = 3
+"""Significant digits of a mean without a margin."""
 
 
 def sweep(
@@ -168,20 +171,28 @@ def _points(found: Sweep) -> Iterator[dict[str, Any]]:
 def _print(found: Sweep, resumed: int) -> None:
     console = out()
     points = list(_points(found))
-    seeds = max((point["seeds"] for point in points), default=0)
-    title = "Means" + (" and half of their 95 % confidence intervals" if seeds > 1 else "")
-    table = Table(title=title, title_justify="left")
+    seeds = {point["seeds"] for point in points}
+    title = f"Means over {seeds.copy().pop()} seeds" if len(seeds) == 1 else "Means"
+    if max(seeds, default=0) > 1:
+        title += ", ± half of their 95 % confidence intervals"
+    console.print(f"[italic]{title}[/]", highlight=False)
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for name in found.dimensions:
-        table.add_column(escape(name), justify="right")
-    table.add_column("seeds", justify="right")
-    scales = {name: _scale(name, points) for name in found.measures}
+        # The values have their units.
+        table.add_column(escape(found.short_name(name)), justify="right")
+    if len(seeds) > 1:
+        table.add_column("seeds", justify="right")
+    columns = []
     for name in found.measures:
-        table.add_column(escape(scales[name].label), justify="right")
-    for point in points[:MOST_POINTS]:
+        means = [point["measures"][name] for point in points]
+        scale = Scale.of(name, _largest(mean["mean"] for mean in means))
+        table.add_column(escape(scale.label.replace(" ", "\n")), justify="right")
+        columns.append(_shown(means, scale.factor))
+    for row, point in enumerate(points[:MOST_POINTS]):
         table.add_row(
-            *(escape(str(point[name])) for name in found.dimensions),
-            str(point["seeds"]),
-            *(_shown(**point["measures"][name], scale=scales[name]) for name in found.measures),
+            *(escape(found.label(name, point[name])) for name in found.dimensions),
+            *([str(point["seeds"])] if len(seeds) > 1 else []),
+            *(column[row] for column in columns),
         )
     console.print(table)
     if len(points) > MOST_POINTS:
@@ -203,15 +214,25 @@ def _print(found: Sweep, resumed: int) -> None:
         console.print(f"Why: {escape(str(found.directory))}/failed", soft_wrap=True)
 
 
-def _scale(measure: str, points: list[dict[str, Any]]) -> Scale:
-    means = (abs(point["measures"][measure]["mean"]) for point in points)
-    return Scale.of(measure, max((mean for mean in means if not math.isnan(mean)), default=0.0))
+def _largest(means: Iterable[float]) -> float:
+    return max((abs(mean) for mean in means if not math.isnan(mean)), default=0.0)
 
 
-def _shown(mean: float, margin: float, scale: Scale) -> str:
-    """Return mean and margin as text, the mean as precise as its margin."""
-    mean, margin = mean / scale.factor, margin / scale.factor
-    if math.isnan(margin) or margin == 0:
-        return number(mean) if math.isnan(margin) else f"{number(mean)} ± 0"
-    decimals = max(0, 1 - math.floor(math.log10(margin)))
-    return f"{mean:.{decimals}f} ± {margin:.{decimals}f}"
+def _shown(means: list[dict[str, float]], factor: float) -> list[str]:
+    """Return means with their margins as text, without these if no mean of a measure varies."""
+    varies = any(each["margin"] > 0 for each in means)
+    return [
+        _with_margin(each["mean"] / factor, each["margin"] / factor)
+        if varies and not math.isnan(each["margin"])
+        else number(each["mean"] / factor, DIGITS)
+        for each in means
+    ]
+
+
+def _with_margin(mean: float, margin: float) -> str:
+    """Return a mean as precise as its margin, which has one digit, or two that begin with 1."""
+    if margin == 0:
+        return f"{number(mean, DIGITS)}±0"
+    exponent = math.floor(math.log10(margin))
+    decimals = max(0, -exponent + (margin < 2 * 10**exponent))
+    return f"{mean:.{decimals}f}±{margin:.{decimals}f}"

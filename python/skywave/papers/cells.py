@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from skywave.papers.reasons import Cause, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 Verdict = Literal["match", "mismatch"]
 
@@ -170,6 +170,11 @@ class Cell:
         return f"{'Figure' if numbered[1] == 'fig' else 'Table'} {numbered[2]}"
 
     @property
+    def anchor(self) -> str:
+        """The id of the value's row in the report."""
+        return f"value/{self.id}"
+
+    @property
     def why(self) -> str | None:
         """Why the value does not match; None if it does."""
         if self.verdict == "match":
@@ -203,6 +208,15 @@ class Cell:
             "cause": None if self.cause is None else self.cause.value,
             "why": self.why,
         }
+
+
+def by_reason(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+    """Return the values that do not match, by why that is so."""
+    reasons: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if cell.why:
+            reasons.setdefault(cell.why, []).append(cell)
+    return reasons
 
 
 @dataclass(frozen=True)

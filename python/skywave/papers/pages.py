@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
+from skywave.papers.cells import by_reason
 from skywave.printing import at_least, at_most, number
 
 if TYPE_CHECKING:
@@ -63,7 +64,12 @@ def _templates(package: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"number": number, "at_least": at_least, "at_most": at_most}
+    templates.filters |= {
+        "number": number,
+        "at_least": at_least,
+        "at_most": at_most,
+        "by_reason": by_reason,
+    }
     return templates
 
 

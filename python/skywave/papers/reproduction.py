@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skywave import _json
 from skywave._files import replacing
 from skywave.papers import environment
+from skywave.papers.cells import by_reason
 from skywave.papers.pages import REPORT, render
 from skywave.papers.score import Score
 
@@ -115,13 +117,22 @@ class Judgement:
         return f"{text}."
 
     @property
-    def reasons(self) -> dict[str, list[str]]:
-        """Why values and claims do not match: each reason once, with their ids."""
-        reasons: dict[str, list[str]] = {}
-        for cell in (*self.cells, *self.claims):
-            if cell.why:
-                reasons.setdefault(cell.why, []).append(cell.id)
-        return reasons
+    def reasons(self) -> dict[str, list[Cell]]:
+        """Why values and claims do not match: each reason once, with those that have it."""
+        return by_reason((*self.cells, *self.claims))
+
+    def first(self, begin: str) -> Cell | None:
+        """Return the first value or claim whose id is ``begin``, or ``begin/..``."""
+        cells = (*self.cells, *self.claims)
+        return next((one for one in cells if f"{one.id}/".startswith(f"{begin}/")), None)
+
+    def parts(self, text: str) -> list[tuple[str, Cell | None]]:
+        """Return the parts of a text, each with the value or claim if it is an id.
+
+        The beginning of several ids is one as well, but not a section's number alone.
+        """
+        parts = re.split(r"([\w.=-]+(?:/[\w.=-]*\w)+)", text)
+        return [(part, self.first(part) if "/" in part else None) for part in parts if part]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that ``--json`` prints."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skywave.plots.runs import of_run
-from skywave.plots.sweeps import of_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,8 +41,7 @@ def of_directory(
         raise ValueError(f"a figure of a sweep has one measure, not {len(measures)}")
     sweep = _sweep(path, measures)
     _refuse(given, OF_RUNS, "a run", "a sweep")
-    measure = sweep.measures[0] if measures else None
-    return of_sweep(sweep.table, sweep.dimensions, sweep.measures, kind, measure=measure, **given)  # type: ignore[arg-type]
+    return sweep.plot(kind, sweep.measures[0] if measures else None, **given)  # type: ignore[arg-type]
 
 
 def _sweep(directory: Path, measures: tuple[str, ...]) -> Sweep:

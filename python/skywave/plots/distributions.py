@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from skywave.columns import Scale
 from skywave.plots.legends import above
 from skywave.plots.style import COLUMN_IN, column_style, series_styles
+from skywave.plots.ticks import name_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HEIGHT_IN = 2.3
-MOST_TICKS = 5
-"""More names of groups than that are written vertically."""
 
 
 def cdf(groups: Mapping[str, Sequence[float]], measure: str) -> Figure:
@@ -59,7 +58,7 @@ def box(groups: Mapping[str, Sequence[float]], measure: str, by: str = "") -> Fi
         # By dictionaries, since the lines of boxes have no entries in matplotlib's style.
         boxes = axes.boxplot(
             list(values.values()),
-            tick_labels=list(values),
+            positions=range(len(values)),
             widths=0.55,
             patch_artist=True,
             medianprops={"color": "black", "linewidth": 1.4},
@@ -70,8 +69,7 @@ def box(groups: Mapping[str, Sequence[float]], measure: str, by: str = "") -> Fi
         axes.grid(visible=False, axis="x")
         axes.set_ylabel(scale.label)
         axes.set_xlabel(by)
-        if len(values) > MOST_TICKS:
-            axes.tick_params(axis="x", labelrotation=90)
+        name_ticks(axes, list(values))
     return figure
 
 

@@ -35,6 +35,8 @@ COLUMN_IN = 3.5
 """The width of a column of a paper with two columns (IEEE)."""
 LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.65, 0.2, 0.45
 """Margins for the labels of the axes, in inches."""
+NO_TITLE_IN = 0.1
+"""Space above axes with nothing there but half a label of a tick, in inches."""
 TITLE_IN = 0.3
 """Space above the axes for one line, a title or a legend, in inches."""
 
@@ -90,13 +92,21 @@ def column_style() -> Iterator[None]:
         yield
 
 
-def begin(size_in: tuple[float, float] = WIDE_IN, *, above_in: float = TITLE_IN) -> Figure:
+def begin(
+    size_in: tuple[float, float] = WIDE_IN,
+    *,
+    above_in: float = TITLE_IN,
+    above_narrow_in: float | None = None,
+) -> Figure:
     """Return a figure with margins for labels, and ``above_in`` inches above the axes.
 
     Fixed margins align figures, and save matplotlib an extra drawing per format that only measures.
-    Within :func:`at_most` the figure may be narrower.
+    Within :func:`at_most` the figure may be narrower; it then has ``above_narrow_in`` inches, if
+    given, since a legend needs more lines there.
     """
     width_in, height_in = min(size_in[0], _widest_in.get()), size_in[1]
+    if above_narrow_in is not None and width_in <= NARROW_IN:
+        above_in = above_narrow_in
     figure = Figure(figsize=(width_in, height_in))
     figure.subplots_adjust(
         left=LEFT_IN / width_in,

@@ -6,6 +6,8 @@ intervals (:func:`skywave.stats.average`).
 
 from __future__ import annotations
 
+import math
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -14,10 +16,11 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from skywave.columns import Scale, find, in_units
+from skywave.columns import Column, Scale, find, in_units
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import MOST_ENTRIES, above
 from skywave.plots.style import COLUMN_IN, column_style, heat_map, series_styles, write_in_cell
+from skywave.plots.ticks import name_ticks
 from skywave.printing import number
 from skywave.stats import average, by_point
 
@@ -32,10 +35,14 @@ if TYPE_CHECKING:
 SweepKind = Literal["line", "heat", "cdf", "box"]
 HEIGHT_IN = 2.4
 ROW_IN = 0.3
+HEAT_AXIS_IN = 2.0
+"""About how long the x axis of a heat map is, beside names of rows and the bar of colours."""
 SEQUENTIAL = "cividis"
 """A colour map from dark to light, also in grey and for colour-blind readers."""
 MOST_NUMBERS = 8
 """The most columns whose cells have room for a number."""
+MOST_LISTED = 12
+"""The most values of a dimension that a message lists."""
 LOGARITHMIC = 50
 """From this ratio of largest to smallest value on, an axis is logarithmic."""
 
@@ -80,7 +87,7 @@ def of_sweep(
             known = ", ".join(axes) or "none"
             raise ValueError(f"{given} is not a dimension: use one of {known}")
     if kind is None:
-        numeric = [axis.is_numeric for axis in axes.values()]
+        numeric = [axis.is_numeric for axis in axes.values() if len(axis.values) > 1]
         kind = "cdf" if not axes else "heat" if numeric == [True, True] else "line"
     if kind not in get_args(SweepKind):
         raise ValueError(f"{kind} is not a figure of a sweep: use {', '.join(get_args(SweepKind))}")
@@ -108,6 +115,10 @@ class _Axis:
         label = name.replace("_", " ")
         if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
             values.sort()
+            if Column.of_name(name).unit:
+                scale = Scale.of(name, max(map(abs, values)))
+                positions = {each: each / scale.factor for each in values}
+                return cls(scale.label, values, positions, True)
             return cls(label, values, {value: float(value) for value in values}, True)
         quantities = {value: _quantity(value) for value in values}
         units = {unit for _, unit in quantities.values()}
@@ -174,19 +185,38 @@ def _default_x(axes: Mapping[str, _Axis], without: str | None) -> str:
     left = [name for name in axes if name != without]
     if not left:
         raise ValueError("no dimension for the x axis: use the kind cdf or box")
-    return next((name for name in left if axes[name].is_numeric), left[0])
+    varied = [name for name in left if len(axes[name].values) > 1] or left
+    return next((name for name in varied if axes[name].is_numeric), varied[0])
 
 
 def _grouped(
-    runs: _Runs, dimensions: Sequence[str], by: str | None, without: str | None = None
+    runs: _Runs,
+    dimensions: Sequence[str],
+    by: str | None,
+    without: str | None = None,
+    most: float = MOST_ENTRIES,
 ) -> dict[str, _Runs]:
-    """Return the points of each value of ``by``, or of each combination of all but ``without``."""
-    names = [by] if by is not None else [name for name in dimensions if name != without]
-    left_over = [name for name in dimensions if name not in {*names, without}]
+    """Return the points of each value of ``by``, or of each combination of all but ``without``.
+
+    A dimension with a single value needs no place. There are at most ``most`` groups.
+    """
+    known = {
+        name: list(dict.fromkeys(point[place] for point in runs))
+        for place, name in enumerate(dimensions)
+    }
+    varied = [name for name in dimensions if name != without and len(known[name]) > 1]
+    names = varied if by is None else [by]
+    left_over = [name for name in varied if name not in names]
     if left_over:
         raise ValueError(
-            f"the figure has no place for {', '.join(left_over)}: choose a value, as in "
-            f"--where {left_over[0]}=VALUE"
+            f"the figure has no place for {', '.join(left_over)}: choose a value of each, "
+            f"{_choices(left_over, known)}"
+        )
+    count = len({tuple(point[dimensions.index(name)] for name in names) for point in runs})
+    if count > most:
+        raise ValueError(
+            f"{count} lines or groups cannot be told apart: choose values until there are at most "
+            f"{most}, {_choices(names, known)}"
         )
     places = [dimensions.index(name) for name in names]
     groups: dict[str, _Runs] = {}
@@ -199,6 +229,17 @@ def _grouped(
     return groups
 
 
+def _choices(names: Iterable[str], values: Mapping[str, Sequence[Any]]) -> str:
+    """Say how to choose a value of each dimension, and which there are."""
+    options = " ".join(f"--where {shlex.quote(f'{name}={values[name][0]}')}" for name in names)
+    there = []
+    for name in names:
+        shown = [str(value) for value in values[name][:MOST_LISTED]]
+        more = ", .." if len(values[name]) > MOST_LISTED else ""
+        there.append(f"{name} is one of {', '.join(shown)}{more}")
+    return f"as in {options}; {'; '.join(there)}"
+
+
 def _distribution(
     kind: str, runs: _Runs, dimensions: Sequence[str], measure: str, by: str | None
 ) -> Figure:
@@ -208,18 +249,9 @@ def _distribution(
         name or "all": [value for values in points.values() for value in values]
         for name, points in grouped.items()
     }
-    _check_count(groups)
     if kind == "cdf":
         return cdf(groups, measure)
     return box(groups, measure, by or (dimensions[0] if len(dimensions) == 1 else ""))
-
-
-def _check_count(groups: Mapping[str, object]) -> None:
-    if len(groups) > MOST_ENTRIES:
-        raise ValueError(
-            f"{len(groups)} lines or groups cannot be told apart: choose values with --where, at "
-            f"most {MOST_ENTRIES}"
-        )
 
 
 def _lines(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
@@ -227,7 +259,6 @@ def _lines(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str
         raise ValueError(f"{x} is the x axis already: choose another dimension for the lines")
     place, axis = list(axes).index(x), axes[x]
     groups = _grouped(runs, list(axes), by, without=x)
-    _check_count(groups)
     means = {
         name: {point[place]: average(values) for point, values in points.items()}
         for name, points in groups.items()
@@ -257,7 +288,7 @@ def _lines(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str
             if len(axis.values) <= MOST_NUMBERS:
                 panel.set_xticks(list(axis.positions.values()), axis.ticks)
         if not axis.is_numeric:
-            panel.set_xticks(list(axis.positions.values()), axis.ticks)
+            name_ticks(panel, axis.ticks)
             panel.margins(x=0.1)
         if panel.get_ylim()[0] > 0:
             panel.set_ylim(bottom=0)
@@ -273,14 +304,17 @@ def _largest(means: Iterable[Average]) -> float:
 
 
 def _heat(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
-    others = [name for name in axes if name != x]
+    others = [name for name in axes if name != x and (len(axes[name].values) > 1 or name == by)]
     if by is None and len(others) != 1:
-        raise ValueError(f"a heat map has two dimensions, not {len(axes)}: give --x and --by")
+        raise ValueError(
+            f"a heat map has two dimensions, not {len(others) + 1}: give --x and --by, two of "
+            f"{', '.join(axes)}"
+        )
     y = by or others[0]
     if x == y:
         raise ValueError(f"{x} is the x axis already: choose another dimension for the rows")
     # Raises if a dimension is left over.
-    _grouped(runs, list(axes), y, without=x)
+    _grouped(runs, list(axes), y, without=x, most=math.inf)
     columns, rows = axes[x], axes[y]
     places = list(axes).index(x), list(axes).index(y)
     means: dict[tuple[Any, Any], Average] = {
@@ -313,6 +347,7 @@ def _draw_heat(
             norm=norm,
             colours=SEQUENTIAL,
         )
+        name_ticks(panel, columns.ticks, HEAT_AXIS_IN)
         if len(columns.values) <= MOST_NUMBERS:
             for (row, column), value in np.ndenumerate(shown):
                 if np.isfinite(value):

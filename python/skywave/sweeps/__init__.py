@@ -2,6 +2,6 @@
 
 ``paths`` and ``points`` say what is run, ``job`` does one run, ``local`` and ``cluster`` do many,
 ``measures`` and ``values`` say what is kept of each, and ``store`` is the folder that keeps it.
-``work`` and ``runner`` put them together, ``table`` reads the results, and ``doubts`` says what to
-know first.
+``work`` and ``runner`` put them together, ``table`` reads the results, with ``quantities`` as
+numbers, and ``doubts`` says what to know first.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import traceback
 from typing import TYPE_CHECKING
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from skywave import _core
+from skywave.quantities import Duration
 from skywave.results import Results
 from skywave.sweeps.store import Failure, Outcome
+from skywave.sweeps.values import Start
 
 if TYPE_CHECKING:
     from skywave.control import Control
@@ -41,7 +44,8 @@ class Job:
         begun = time.perf_counter()
         try:
             results = Results(_core.run(self.text, controls=self.controls, stop=stop))
-            values = self.measuring.values(results, is_first=self.is_first)
+            starts = self._starts() if self.measuring.warm_up_s > 0 else ()
+            values = self.measuring.values(results, starts, is_first=self.is_first)
         except (KeyboardInterrupt, SystemExit):
             raise
         # A fault of the simulator is a panic, which is no Exception.
@@ -50,3 +54,12 @@ class Job:
             reason = " ".join(": ".join([type(error).__name__, str(error), *notes]).split())
             return Failure(self.run, reason, traceback.format_exc())
         return Outcome(values, results.fingerprint, time.perf_counter() - begun)
+
+    def _starts(self) -> list[Start]:
+        flows = json.loads(self.text)["flows"]
+        # What a scenario leaves out is zero.
+        times = [
+            [Duration(flow.get(name, "0 s")).seconds for name in ("start", "start_jitter")]
+            for flow in flows
+        ]
+        return [Start(start_s, start_s + jitter_s) for start_s, jitter_s in times]

@@ -13,13 +13,15 @@ from skywave.sweeps import values
 from skywave.sweeps.values import of_flows, of_links, warm_ups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from skywave.results import Results
-    from skywave.sweeps.values import Values
+    from skywave.sweeps.values import Start, Values
 
 DEFAULT = ("goodput", "jain", "loss", "delay_mean", "queue_mean", "utilisation")
 """The measures of a table, by default."""
+COLUMNS = ("run", "seed", "fingerprint", "wall_s")
+"""The columns of a table that are no dimensions or measures."""
 
 
 @frozen
@@ -150,9 +152,14 @@ class Measuring:
         own = [[name, _source(name, function)] for name, function in sorted(self.own.items())]
         return [self.warm_up_s, hashlib.sha256(source.encode()).hexdigest(), own]
 
-    def values(self, results: Results, *, is_first: bool = False) -> Values:
-        """Return all measures of a run. It may be that of the first seed."""
-        found = of_flows(results, self.warm_up_s) | of_links(results, self.warm_up_s)
+    def values(
+        self, results: Results, starts: Sequence[Start] = (), *, is_first: bool = False
+    ) -> Values:
+        """Return all measures of a run. It may be that of the first seed.
+
+        With a warm-up, ``starts`` are those of the flows.
+        """
+        found = of_flows(results, self.warm_up_s, starts) | of_links(results, self.warm_up_s)
         if is_first:
             found |= warm_ups(results, self.warm_up_s)
         found["events", ""] = results.summary["events"]

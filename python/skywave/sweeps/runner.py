@@ -10,7 +10,7 @@ from skywave import _core
 from skywave.quantities import Duration
 from skywave.scenario import Scenario
 from skywave.stats import LEAST_SEEDS, Target
-from skywave.sweeps.measures import DEFAULT, MEASURES, Asked, Measuring, column_name
+from skywave.sweeps.measures import COLUMNS, DEFAULT, MEASURES, Asked, Measuring, column_name
 from skywave.sweeps.points import Grid, check_function, dimensions
 from skywave.sweeps.store import Store
 from skywave.sweeps.table import Sweep, load
@@ -79,7 +79,7 @@ def sweep(
     if isinstance(base, str | Path):
         base = Scenario.from_file(base)
     measuring, columns = _measuring(measures, Duration(warm_up))
-    taken = ["run", "seed", "fingerprint", "wall_s", *MEASURES, *measuring.own]
+    taken = [*COLUMNS, *MEASURES, *measuring.own]
     grid = Grid(base, dimensions(over or {}, taken))
     if not isinstance(base, Scenario):
         check_function(base, over or {})

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from skywave.columns import Column
 from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
 from skywave.sweeps.doubts import Doubts
-from skywave.sweeps.measures import MEASURES, Asked, column_name, key_of
+from skywave.sweeps.measures import COLUMNS, MEASURES, Asked, column_name, key_of
+from skywave.sweeps.quantities import Quantities, with_numbers
 from skywave.sweeps.store import Failure, Outcome, Store
 
 if TYPE_CHECKING:
@@ -76,9 +78,20 @@ class Sweep:
         plan, about = store.read_plan()
         self.directory: Path = directory
         """The folder."""
-        self.dimensions: tuple[str, ...] = tuple(each["name"] for each in about["dimensions"])
-        """The names of the swept dimensions, which are columns."""
-        self.paths: dict[str, str] = {each["name"]: each["path"] for each in about["dimensions"]}
+        names = [each["name"] for each in about["dimensions"]]
+        taken = {*COLUMNS, *MEASURES, *about["own_measures"], *names}
+        quantities = (Quantities.of(name, plan[name].unique().to_pylist(), taken) for name in names)
+        self._quantities = {each.column: each for each in quantities if each is not None}
+        columns = {each.dimension: each.column for each in self._quantities.values()}
+        self.dimensions: tuple[str, ...] = tuple(columns.get(name, name) for name in names)
+        """The names of the swept dimensions, which are columns.
+
+        If all values of one are quantities of a unit, its name ends in the unit, and its values are
+        numbers: ``delay_s`` has 0.05 for ``50 ms``.
+        """
+        self.paths: dict[str, str] = {
+            columns.get(each["name"], each["name"]): each["path"] for each in about["dimensions"]
+        }
         """The paths of the swept fields in the scenario, by dimension."""
         self.engine: str = about["engine"]
         """The version of the simulator that made the results, and a hash of its sources."""
@@ -88,7 +101,7 @@ class Sweep:
         """The number of runs that belong to the sweep."""
         wanted = about["measures"] if measures is None else measures
         asked = [Asked.parse(each, about["own_measures"]) for each in wanted]
-        runs = _Runs(store, plan, self.dimensions, about["until"], asked)
+        runs = _Runs(store, plan, names, about["until"], asked)
         found = dict.fromkeys(
             column_name(*key) for outcome in runs.outcomes.values() for key in outcome.values
         )
@@ -111,7 +124,8 @@ class Sweep:
         table = table.append_column("fingerprint", pa.array(fingerprints, pa.string()))
         walls_s = [outcome.wall_s for outcome in runs.outcomes.values()]
         table = table.append_column("wall_s", pa.array(walls_s, pa.float64()))
-        self.table: pa.Table = table.replace_schema_metadata()
+        self._given = names, table.replace_schema_metadata()
+        self.table: pa.Table = with_numbers(self._given[1], self._quantities.values())
         """The table."""
 
     def __repr__(self) -> str:
@@ -152,7 +166,8 @@ class Sweep:
     ) -> pa.Table:
         """Compare the values of the dimension ``by`` at each point of the other dimensions.
 
-        :func:`skywave.stats.compare_table` describes the arguments and the columns.
+        :func:`skywave.stats.compare_table` describes the arguments and the columns. Quantities may
+        be given as in :meth:`plot`.
 
         Raises:
             ValueError: If a name is unknown, or there are too few runs.
@@ -160,16 +175,29 @@ class Sweep:
         """
         from skywave.stats import compare_table  # noqa: PLC0415  (slow to import)
 
-        return compare_table(
-            self.table,
-            self.dimensions,
+        dimensions, table = self._given
+        found = compare_table(
+            table,
+            dimensions,
             measure,
-            by,
-            baseline=baseline,
+            self.short_name(by),
+            baseline=None if baseline is None else self.label(by, baseline),
             test=test,
             correction=correction,
             confidence=confidence,
         )
+        return with_numbers(found, self._quantities.values())
+
+    def short_name(self, dimension: str) -> str:
+        """Return the name of a dimension without its unit: ``delay`` for ``delay_s``."""
+        found = self._quantities.get(dimension)
+        return dimension if found is None else found.dimension
+
+    def label(self, dimension: str, value: object) -> str:
+        """Return how a value of a dimension was given: ``50 ms`` for 0.05."""
+        every = self._quantities.values()
+        own = (each for each in every if dimension in {each.dimension, each.column})
+        return next((each.label(str(value)) for each in own), str(value))
 
     def summary(self) -> pa.Table:
         """Return a row for each point and measure: mean and median over seeds, with intervals.
@@ -192,7 +220,9 @@ class Sweep:
     ) -> Figure:
         """Return a figure of the sweep, and write it to the files ``out`` (PDF, SVG or PNG).
 
-        :func:`skywave.plots.of_sweep` describes the other arguments.
+        :func:`skywave.plots.of_sweep` describes the other arguments. A dimension of quantities may
+        be named without its unit, and its value be any equal one: ``{"delay": "50 ms"}`` is
+        ``{"delay_s": "0.05"}``.
 
         Raises:
             ValueError: If a name is unknown; the message lists those that there are.
@@ -201,15 +231,17 @@ class Sweep:
         """
         from skywave import plots  # noqa: PLC0415  (loads matplotlib)
 
+        dimensions, table = self._given
+        chosen = (where or {}).items()
         figure = plots.of_sweep(
-            self.table,
-            self.dimensions,
+            table,
+            dimensions,
             self.measures,
             kind,
             measure=measure,
-            x=x,
-            by=by,
-            where=where,
+            x=None if x is None else self.short_name(x),
+            by=None if by is None else self.short_name(by),
+            where={self.short_name(name): self.label(name, value) for name, value in chosen},
         )
         plots.write(figure, out)
         return figure
@@ -217,15 +249,15 @@ class Sweep:
     def to_xarray(self) -> xr.Dataset:
         """Return the measures by dimension and seed (requires the extra ``skywave[xarray]``).
 
-        A run that is not done is NaN.
+        Numbers ascend, and other values are in the order in which they were given. A run that is
+        not done is NaN. ``attrs`` have units, by which xarray labels axes.
         """
         import numpy as np  # noqa: PLC0415
         import xarray as xr  # noqa: PLC0415  (an extra)
 
         axes = [*self.dimensions, "seed"]
         columns = {axis: self.table[axis].to_pylist() for axis in axes}
-        # In the order of the plan, in which the last dimension varies fastest.
-        coordinates = {axis: list(dict.fromkeys(columns[axis])) for axis in axes}
+        coordinates = {axis: _in_order(columns[axis]) for axis in axes}
         places = {
             axis: {value: index for index, value in enumerate(values)}
             for axis, values in coordinates.items()
@@ -238,8 +270,16 @@ class Sweep:
         for name in self.measures:
             values = np.full([len(coordinates[axis]) for axis in axes], np.nan)
             values[where] = self.table[name].to_numpy()
-            variables[name] = (axes, values, {"meaning": _meaning(name)})
-        return xr.Dataset(variables, coords=coordinates)
+            about = {"meaning": _meaning(name), "units": Column.of_name(name).unit}
+            variables[name] = (axes, values, about)
+        units = {axis: each.unit for axis, each in self._quantities.items()}
+        return xr.Dataset(
+            variables,
+            coords={
+                axis: (axis, values, {"units": units[axis]} if axis in units else {})
+                for axis, values in coordinates.items()
+            },
+        )
 
 
 def load(directory: str | Path, measures: Iterable[str] | None = None) -> Sweep:
@@ -280,6 +320,13 @@ def _ordered(asked: list[Asked], found: Iterable[str]) -> tuple[str, ...]:
         else:
             names |= dict.fromkeys(name for name in found if name.startswith(f"{column.measure}["))
     return tuple(names)
+
+
+def _in_order(values: Iterable[Any]) -> list[Any]:
+    """Return different values: numbers ascend, others keep the order of the plan."""
+    found = list(dict.fromkeys(values))
+    is_number = all(type(value) in {int, float} for value in found)
+    return sorted(found) if is_number else found
 
 
 def _meaning(column: str) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import frozen
 
 from skywave.fairness import jain
 from skywave.samples import Samples, by_name
 from skywave.stats import warm_up_in_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from skywave.results import FlowSummary, Results
@@ -21,8 +24,25 @@ if TYPE_CHECKING:
 NAN = float("nan")
 
 
-def of_flows(results: Results, warm_up_s: float) -> Values:
-    """Return the measures of each flow, and of the run."""
+@frozen
+class Start:
+    """When a flow starts, in seconds: the earliest and the latest time that its jitter allows."""
+
+    earliest_s: float
+    latest_s: float
+
+    def active_after(self, time_s: float, active_s: float, duration_s: float) -> float:
+        """Return how much of a flow's active time is after a time.
+
+        Exact without jitter, and for a flow that is active until the end of the run or starts after
+        that time. Otherwise the start is not known, and the error is at most the jitter.
+        """
+        start_s = min(max(duration_s - active_s, self.earliest_s), self.latest_s)
+        return max(0.0, active_s - max(0.0, time_s - start_s))
+
+
+def of_flows(results: Results, warm_up_s: float, starts: Sequence[Start]) -> Values:
+    """Return the measures of each flow, and of the run. With a warm-up, ``starts`` are needed."""
     summary = results.summary
     flows = summary["flows"]
     values: Values = {}
@@ -37,7 +57,9 @@ def of_flows(results: Results, warm_up_s: float) -> Values:
         )
     sampled = _sampled(results, "flows", warm_up_s)
     if sampled:
-        _of_samples(values, sampled, flows, summary["duration_s"], warm_up_s)
+        _of_samples(values, sampled, flows)
+        if warm_up_s > 0:
+            _without_warm_up(values, results, warm_up_s, starts)
     goodputs = [values["goodput_bps", flow["name"]] for flow in flows]
     values["goodput_bps", ""] = float(sum(goodputs))
     values["jain", ""] = jain(goodputs)
@@ -53,13 +75,7 @@ def of_flows(results: Results, warm_up_s: float) -> Values:
     return values
 
 
-def _of_samples(
-    values: Values,
-    sampled: Samples,
-    flows: list[FlowSummary],
-    duration_s: float,
-    warm_up_s: float,
-) -> None:
+def _of_samples(values: Values, sampled: Samples, flows: list[FlowSummary]) -> None:
     by_flow, packets = sampled.groups("flow"), sampled["delivered_packets"]
     delays, largest = sampled["delay_mean_s"], sampled["delay_max_s"]
     found = {
@@ -68,18 +84,33 @@ def _of_samples(
         "srtt_mean_s": by_flow.means(sampled["srtt_s"]),
         "cwnd_mean_packets": by_flow.means(sampled["cwnd_packets"]),
     }
-    delivered = by_flow.sums(sampled["delivered_bytes"]) if warm_up_s > 0 else {}
     for flow in flows:
         of = flow["name"]
-        if warm_up_s > 0:
-            active_s = min(flow["active_s"], duration_s - warm_up_s)
-            values["goodput_bps", of] = _ratio(8 * delivered.get(of, 0.0), active_s)
         for name, by_flow_name in found.items():
             values[name, of] = by_flow_name.get(of, NAN)
     values["delay_mean_s", ""] = _weighted(delays, packets)
     values["delay_max_s", ""] = _largest(largest)
     for name in ("srtt_mean_s", "cwnd_mean_packets"):
         values[name, ""] = _mean(np.array([values[name, flow["name"]] for flow in flows]))
+
+
+def _without_warm_up(
+    values: Values, results: Results, warm_up_s: float, starts: Sequence[Start]
+) -> None:
+    """Replace the goodput of each flow by that after the warm-up; NaN if it was not sampled."""
+    samples = Samples(results.flows)
+    begin_s, _ = _covered(samples, warm_up_s)
+    by_flow, early = samples.groups("flow"), samples["time_s"] <= begin_s
+    before = by_flow.sums(np.where(early, samples["delivered_bytes"], 0.0))
+    number = by_flow.sums(np.ones(early.size))
+    duration_s = results.summary["duration_s"]
+    for flow, start in zip(results.summary["flows"], starts, strict=True):
+        of = flow["name"]
+        active_s = start.active_after(begin_s, flow["active_s"], duration_s)
+        # The totals have what was delivered after the last sample as well.
+        later_bits = 8 * (flow["delivered_bytes"] - before.get(of, 0.0))
+        known = later_bits / active_s if active_s > 0 else 0.0
+        values["goodput_bps", of] = known if number.get(of) else NAN
 
 
 def _of_calls(values: Values, results: Results, warm_up_s: float) -> None:
@@ -122,7 +153,6 @@ def of_links(results: Results, warm_up_s: float) -> Values:
     """Return the measures of each link, and of the run."""
     values: Values = {}
     summary = results.summary
-    time_s = summary["duration_s"] - warm_up_s
     lost = arrived = 0.0
     later = _of_sampled_links(results, warm_up_s)
     for link in summary["links"]:
@@ -140,8 +170,9 @@ def of_links(results: Results, warm_up_s: float) -> Values:
         values["queue_max_packets", of] = found["queue_max_packets"]
         values["utilisation", of] = link["utilisation"]
         if warm_up_s > 0 and later:
+            begin_s, end_s = _covered(Samples(results.links), warm_up_s)
             values["utilisation", of] = _ratio(
-                8 * found["delivered_bytes"], link["rate_bps"] * time_s
+                8 * found["delivered_bytes"], link["rate_bps"] * (end_s - begin_s)
             )
         values["link_loss", of] = _ratio(found["drops"], found["arrivals"])
         values["marks", of] = _ratio(found["marks"], found["delivered"])
@@ -166,6 +197,12 @@ def _of_sampled_links(results: Results, warm_up_s: float) -> dict[str, dict[str,
         for name in ("arrivals", "drops", "marks", "delivered", "delivered_bytes"):
             found[name] = by_link.sums(sampled[name])
     return found
+
+
+def _covered(samples: Samples, warm_up_s: float) -> tuple[float, float]:
+    """Return when the interval of the first sample after the warm-up begins, and the last ends."""
+    times = samples["time_s"]
+    return float(times[times <= warm_up_s].max(initial=0.0)), float(times.max(initial=0.0))
 
 
 def _sampled(

@@ -16,6 +16,7 @@ from skywave.papers.chen2010.setting import CAPACITY_BPS, DURATION_S, T_RHO_S
 from skywave.papers.figures import (
     COLOURS,
     NARROW_IN,
+    NO_TITLE_IN,
     TALL_IN,
     TITLE_IN,
     WIDE_IN,
@@ -189,7 +190,7 @@ def _drops(axes: Axes, series: Series, theirs: Seconds | None) -> None:
 
 
 def _equation_6(sums: Mapping[Scheme, tuple[Floats, Floats]]) -> Figure:
-    figure = begin(WIDE_IN)
+    figure = begin(WIDE_IN, above_in=NO_TITLE_IN)
     axes = figure.subplots()
     # The mean propagation time of the network: equation 6 has only one.
     model = Model(propagation_s=0.14)

@@ -13,7 +13,7 @@ from skywave.papers.chen2010.sweep import (
     Outcome,
     Router,
 )
-from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
+from skywave.papers.figures import COLOURS, NO_TITLE_IN, TALL_IN, Drawn, begin, is_narrow, style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,7 +85,7 @@ def _sweeps(outcomes: Sequence[Outcome]) -> Figure:
 
 
 def _demand(demand: Mapping[Router, tuple[Floats, ...]]) -> Figure:
-    figure = begin(TALL_IN)
+    figure = begin(TALL_IN, above_in=NO_TITLE_IN)
     upper, lower = figure.subplots(2, 1, sharex=True)
     for (router, (time_s, utilisation, queue)), colour in zip(
         demand.items(), COLOURS, strict=False

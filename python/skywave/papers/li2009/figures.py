@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 
 from skywave.papers.figures import (
     COLOURS,
+    NO_TITLE_IN,
     TALL_IN,
     TITLE_IN,
     WIDE_IN,
@@ -208,7 +209,7 @@ def _utilisation(courses: Mapping[Scheme, Course]) -> Figure:
 def _transfers(
     transfers: Mapping[Carrier, Mapping[int, TransferTimes]], vcp_shares: Mapping[int, Average]
 ) -> Figure:
-    figure = begin(TALL_IN)
+    figure = begin(TALL_IN, above_in=NO_TITLE_IN)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
     for carrier, colour in zip(CARRIERS, COLOURS, strict=False):
         times = transfers[carrier]

@@ -82,7 +82,7 @@ def _throughput_axes(axes: Axes, duration_s: float) -> None:
 
 
 def _sharing(ours: Series, ns2: Series, *, published: bool) -> Figure:
-    figure = begin(above_in=0.85)
+    figure = begin(above_in=0.46, above_narrow_in=0.85)
     axes = figure.subplots()
     for name, mine, theirs, colour, dashes in (
         ("DCCP TCP-like", ours.dccp, ns2.dccp, COLOURS[0], (4, 2)),
@@ -114,7 +114,7 @@ def _thresholds(
     ns2: Mapping[Conditions, Series],
     runs: Sequence[Conditions],
 ) -> Figure:
-    figure = begin(TALL_IN, above_in=1.0)
+    figure = begin(TALL_IN, above_in=0.61, above_narrow_in=1.0)
     panels = figure.subplots(2, 1, sharex=True)
     for axes, title, series in ((panels[0], "Skywave", ours), (panels[1], "ns-2.35", ns2)):
         for conditions, colour in zip(runs, COLOURS, strict=True):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import COLOURS, TALL_IN, TITLE_IN, Drawn, begin, style
+from skywave.papers.figures import COLOURS, NO_TITLE_IN, TALL_IN, TITLE_IN, Drawn, begin, style
 from skywave.papers.sarwar2008 import growth
 from skywave.papers.sarwar2008.oracle import Run
 from skywave.papers.sarwar2008.published import EXIT_GAIN_S, RECOVERY_GAIN_S
@@ -120,7 +120,7 @@ def _figure_2(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> F
 
 
 def _growth(ours: Mapping[Conditions, Series]) -> Figure:
-    figure = begin(above_in=0.1)
+    figure = begin(above_in=NO_TITLE_IN)
     axes = figure.subplots()
     time_s = np.linspace(0, GROWTH_S, 200)
     for label, reports, conditions, colour in (

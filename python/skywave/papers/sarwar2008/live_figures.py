@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.papers.figures import COLOURS, Drawn, begin, style
+from skywave.papers.figures import COLOURS, NO_TITLE_IN, Drawn, begin, style
 from skywave.papers.sarwar2008 import downloads
 from skywave.papers.sarwar2008.access import FITTED
 from skywave.papers.sarwar2008.live import BY_RTT_REF, DURATION_S, DYNAMIC, STANDARD
@@ -63,7 +63,7 @@ def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> li
 
 def _over_time(seed: int) -> tuple[Figure, Axes]:
     """Return a figure over the time of a download, with the load by others in grey."""
-    figure = begin(above_in=0.1)
+    figure = begin(above_in=NO_TITLE_IN)
     axes = figure.subplots()
     begins = [(step.at.seconds, step.rate) for step in FITTED.load(seed, DURATION_S).steps]
     ends = [at_s for at_s, _ in begins[1:]] + [float(DURATION_S)]
@@ -115,7 +115,7 @@ def _round_trips(courses: Mapping[Download, Course], seed: int) -> Figure:
 
 
 def _rtt_ref(beyond: Downloads) -> Figure:
-    figure = begin(above_in=0.1)
+    figure = begin(above_in=NO_TITLE_IN)
     axes = figure.subplots()
     standard = beyond[STANDARD]
     rows = []
