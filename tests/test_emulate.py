@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import ROOT, run_cli
+from skywave import _core
 from skywave.emulate.launch import AS_ROOT, AS_USER, LaunchError, _check
 from skywave.emulate.report import Verdict
 from skywave.emulate.request import Request
@@ -288,6 +289,11 @@ def test_a_wrong_link_is_one_clear_line(tmp_path: Path, link: str, message: str)
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "examples" / "links").glob("*.toml")), ids=str)
+def test_examples_can_be_emulated(file: Path) -> None:
+    _core.check_emulated_link(file.read_text(), str(file.parent))
 
 
 def test_a_request_survives_the_command_line() -> None:

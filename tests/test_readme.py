@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 import sys
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conftest import ROOT, run_cli, serving
 from skywave import cli
+from test_emulate import refusal
 
 if TYPE_CHECKING:
     import contextlib
-    from pathlib import Path
 
 README = (ROOT / "README.md").read_text()
 PAGES_IN_DOCS = ("results.md", "sockets.md", "statistics.md")
@@ -73,7 +75,11 @@ def writers_of_what_is_read(line: str) -> list[str]:
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if not line.startswith(LISTENER)])
-def test_commands_run(line: str, tmp_path: Path) -> None:
+def test_commands_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if words_of(line)[0] == "emulate":
+        if reason := refusal():
+            pytest.skip(f"needs namespaces: {reason}")
+        monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "validation").symlink_to(ROOT / "validation")
     for before in writers_of_what_is_read(line):

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import ROOT
 
-# Takes out of the core what its cargo feature `sockets` brings in.
+# Takes out of the core what its cargo features bring in.
 WITHOUT_SOCKETS = """
 import sys
 from skywave import _core
@@ -39,7 +39,7 @@ def of_sockets() -> str:
     stub = (ROOT / "python" / "skywave" / "_core.pyi").read_text()
     _, _, part = stub.partition("# What follows exists only in a build with sockets.")
     names = re.findall(r"^(?:class|def) (\w+)", part, flags=re.MULTILINE)
-    assert {"Endpoint", "NetError", "perf_loopback"} < set(names)
+    assert {"Endpoint", "NetError", "perf_loopback", "Emulation"} < set(names)
     return ",".join(names)
 
 
@@ -86,6 +86,13 @@ def test_a_command_says_why_it_does_nothing(command: str) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith(f"error: {SAYS}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_emulation_says_what_it_needs() -> None:
+    done = skywave("emulate", "examples/links/dsl.toml", "--", "true")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: emulation needs Linux, and the extension built with")
     assert done.stderr.count("\n") == 1
 
 

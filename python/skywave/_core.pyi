@@ -49,40 +49,6 @@ class Run:
     def violations(self) -> list[str]:
         """What the physics verifier found; empty if it did not run."""
 
-class Emulation:
-    """A link between two hosts, on the real clock. Its forward direction leads to the second."""
-
-    def __new__(cls, link: str, directory: str, *, new_peer: bool, seed: int, spin: bool) -> Self:
-        """Start it. The second host is a new namespace, or the one that the caller is in.
-
-        Raises:
-            ScenarioError: If the link is described wrongly.
-            OSError: If the system refuses it.
-
-        """
-    @property
-    def addresses(self) -> list[list[str]]:
-        """The addresses of both hosts, IPv4 first."""
-    def spawn(self, host: int, program: list[str], environment: list[tuple[str, str]]) -> int:
-        """Start a program at a host, with more variables in its environment; return its process.
-
-        Raises:
-            OSError: If it cannot be started.
-
-        """
-    def report(self) -> str:
-        """Return what has happened so far, as JSON."""
-    def stop(self) -> str:
-        """Stop it; return what has happened, as JSON."""
-
-def check_emulated_link(link: str, directory: str) -> None:
-    """Check the description (TOML) of a link that is to be emulated.
-
-    Raises:
-        ScenarioError: If it is wrong.
-
-    """
-
 class Duration:
     """A length of time in whole nanoseconds, e.g. ``Duration("300 ms")``."""
 
@@ -516,6 +482,7 @@ class Pacing:
         """How many packets may leave together."""
 
 # What follows exists only in a build with sockets.
+# (Emulation and check_emulated_link: with emulated links, on Linux.)
 
 class NetError(OSError):
     """Something failed on the network. The message says what to do."""
@@ -824,3 +791,37 @@ def perf_send(
     progress: Callable[[str], None] | None = None,
 ) -> str:
     """Send a load to a measuring server and return the outcome, as JSON."""
+
+class Emulation:
+    """A link between two hosts, on the real clock. Its forward direction leads to the second."""
+
+    def __new__(cls, link: str, directory: str, *, new_peer: bool, seed: int, spin: bool) -> Self:
+        """Start it. The second host is a new namespace, or the one that the caller is in.
+
+        Raises:
+            ScenarioError: If the link is described wrongly.
+            OSError: If the system refuses it.
+
+        """
+    @property
+    def addresses(self) -> list[list[str]]:
+        """The addresses of both hosts, IPv4 first."""
+    def spawn(self, host: int, program: list[str], environment: list[tuple[str, str]]) -> int:
+        """Start a program at a host, with more variables in its environment; return its process.
+
+        Raises:
+            OSError: If it cannot be started.
+
+        """
+    def report(self) -> str:
+        """Return what has happened so far, as JSON."""
+    def stop(self) -> str:
+        """Stop it; return what has happened, as JSON."""
+
+def check_emulated_link(link: str, directory: str) -> None:
+    """Check the description (TOML) of a link that is to be emulated.
+
+    Raises:
+        ScenarioError: If it is wrong.
+
+    """

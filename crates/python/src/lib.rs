@@ -5,7 +5,7 @@
 mod bench;
 mod capture;
 mod control;
-#[cfg(feature = "emulate")]
+#[cfg(all(feature = "emulate", target_os = "linux"))]
 mod emulate;
 #[cfg(feature = "sockets")]
 mod net;
@@ -49,7 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<quantity::Duration>()?;
     module.add_class::<quantity::Rate>()?;
     module.add_class::<quantity::Bytes>()?;
-    #[cfg(feature = "emulate")]
+    #[cfg(all(feature = "emulate", target_os = "linux"))]
     emulate::register(module)?;
     #[cfg(feature = "sockets")]
     net::register(module)?;

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from skywave.emulate.launch import launch
+from skywave.emulate.launch import LaunchError, launch
 from skywave.emulate.request import Request
 
 
@@ -64,6 +64,10 @@ def emulate(
     """
     from skywave import _core  # noqa: PLC0415  (not on all systems)
 
+    if not hasattr(_core, "check_emulated_link"):
+        raise LaunchError(
+            "emulation needs Linux, and the extension built with its default features"
+        )
     text = link.read_text(encoding="utf-8")
     _core.check_emulated_link(text, str(link.parent))
     request = Request(
