@@ -173,15 +173,15 @@ rate = "400 kbps"
 delay = "1 ms"
 queue = { vcp = { packets = 100 } }
 """
-# Packets of 1,000 bytes with ECT(1), the lowest of VCP's codes, for 4 s at 400 kbps and more. They
-# come back as they arrived: the codes are printed.
+# Packets of 1,000 bytes with ECT(1), the lowest of VCP's codes, four times as many as the link
+# carries.
 CODES = """
 import os, socket, time
 peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 peer.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 1)
-for number in range(300):
+for number in range(600):
     peer.sendto(bytes(972), (os.environ["SKYWAVE_PEER"], 5001))
-    time.sleep(0.013)
+    time.sleep(0.005)
 """
 READ = """
 import socket
@@ -202,7 +202,7 @@ def test_a_router_writes_its_codes_into_real_packets(tmp_path: Path) -> None:
     done = emulate(tmp_path, "--json", "--peer", peer, "--", PYTHON, "-c", begin, link=VCP)
     assert done.returncode == 0, done.stderr
     codes = [int(line) for line in done.stdout.split()]
-    # Low, then high load: the link is loaded by 150 %.
+    # Nothing has been measured yet; then there is overload.
     assert codes[0] == 1
     assert codes[-1] == 3
     marked = report(done)["links"][0]["marks"]
@@ -263,10 +263,10 @@ def test_nothing_is_left_however_it_ends(tmp_path: Path, number: signal.Signals)
 
 @needs_namespaces
 def test_a_line_each_second(tmp_path: Path) -> None:
-    done = emulate(tmp_path, "--live", "--peer", "sleep 100", "--", "sleep", "2.5")
+    done = emulate(tmp_path, "--live", "--peer", "sleep 100", "--", "sleep", "3.5")
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if " s: command->peer " in line]
-    assert len(lines) == 2
+    assert len(lines) >= 2
     assert "queue 0, lost 0" in lines[0]
 
 
