@@ -22,6 +22,7 @@ from skywave import (
     Step,
     Talkspurts,
     Tcp,
+    TraceOpportunities,
     TraceSteps,
     Udp,
     Voice,
@@ -101,6 +102,61 @@ def test_a_trace_file_stands_beside_the_scenario(tmp_path: Path) -> None:
     assert scenario.bottleneck.trace == TraceSteps(steps=STEPS)
     with pytest.raises(ScenarioError, match="the file has not been read"):
         Scenario.from_text(document, "toml")
+
+
+MAHIMAHI = """
+    name = "mahimahi"
+    duration = "10 s"
+
+    [dumbbell]
+    pairs = 1
+    rate = "12 Mbps"
+    delay = "10 ms"
+    access_rate = "100 Mbps"
+    access_delays = ["1 ms"]
+    trace = { mahimahi = "lte.up" }
+
+    [[flows]]
+    name = "f"
+    from = "s1"
+    to = "d1"
+    transport = { tcp = {} }
+    source = { ftp = {} }
+"""
+
+
+def test_a_trace_of_mahimahi_delivers_a_packet_at_each_of_its_times(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(MAHIMAHI)
+    # 41 opportunities in 100 ms.
+    times = [*[20] * 10, *range(30, 60), 100]
+    (tmp_path / "lte.up").write_text("# an hour on a train\n" + "\n".join(map(str, times)) + "\n")
+    scenario = Scenario.from_file(path)
+    assert scenario.bottleneck is not None
+    assert scenario.bottleneck.trace == TraceOpportunities(opportunities=tuple(times))
+    results = run(scenario, verify_physics=True)
+    assert results.violations == []
+    bottleneck = next(link for link in results.summary["links"] if link["name"] == "r1->r2")
+    # Slow start leaves some of the 4,100 opportunities of 1500 B unused.
+    assert 0.97 < bottleneck["delivered_bytes"] / (4_100 * 1500) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1\n2.5\n", r'mahimahi: lte\.up, line 2: "2\.5" is not a number of milliseconds'),
+        ("4\n3\n", r"opportunities\[1\]: 3 ms is before 4 ms: put the times in order"),
+        ("", "opportunities: the last time is the length of the trace"),
+        ("0\n0\n", "opportunities: the last time is the length of the trace"),
+    ],
+)
+def test_a_wrong_trace_of_mahimahi_says_what_is_wrong(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "scenario.toml").write_text(MAHIMAHI)
+    (tmp_path / "lte.up").write_text(text)
+    with pytest.raises(ScenarioError, match=message):
+        Scenario.from_file(tmp_path / "scenario.toml")
 
 
 def test_who_does_not_talk_has_no_table_of_voice() -> None:

@@ -33,7 +33,7 @@ pub use queue::{
 };
 pub use quick_start::QuickStartRouter;
 pub use trace::{
-    CheckedTrace, Condition, ListedSteps, OutagesSpec, Steps, Trace, TraceChoice, TraceKind,
-    TraceSelection, TraceStep, Traces, register_built_in_traces,
+    CheckedTrace, Condition, ListedSteps, Opportunities, OutagesSpec, Steps, Trace, TraceChoice,
+    TraceKind, TraceSelection, TraceStep, Traces, register_built_in_traces,
 };
 pub use variation::Variation;

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
 use skywave_units::{Duration, Instant, Rate};
 
+mod opportunities;
 mod outages;
 
+pub use opportunities::Opportunities;
 pub use outages::OutagesSpec;
 
 /// A change of a link's rate or delay.
@@ -41,6 +43,12 @@ pub trait TraceKind: Send + Sync {
     /// `rate` and `delay` are those of the link until the first step. `random` is a stream for this
     /// trace alone; the same stream gives the same steps.
     fn steps(&self, rate: Rate, delay: Duration, random: Xoshiro256PlusPlus) -> Steps;
+
+    /// Whether a transmission goes on at each step's rate. Otherwise a packet keeps the rate of the
+    /// beginning of its transmission.
+    fn spans_steps(&self) -> bool {
+        false
+    }
 }
 
 /// The known kinds of traces.
@@ -120,6 +128,11 @@ impl Trace {
             delay,
             random,
         }
+    }
+
+    /// Whether a transmission goes on at each condition's rate; see [`TraceKind::spans_steps`].
+    pub fn spans_steps(&self) -> bool {
+        self.kind.spans_steps()
     }
 
     /// Returns the conditions in order of time, from time zero on. There may be infinitely many.

@@ -12,10 +12,10 @@ use crate::{Condition, ListedSteps, Trace};
 
 /// How a link's rate and delay vary: along a trace, at random, or both.
 ///
-/// A packet gets the rate and delay at the start of its transmission. The link stays a FIFO and
-/// never exceeds its rate: if the delay falls, packets that would overtake earlier ones arrive
-/// after them, spaced by their transmission times, unless the variation allows
-/// [overtaking](Variation::with_overtaking).
+/// A packet gets the rate and delay at the start of its transmission, unless the trace's kind
+/// [spans steps](crate::TraceKind::spans_steps). The link stays a FIFO and never exceeds its rate:
+/// if the delay falls, packets that would overtake earlier ones arrive after them, spaced by their
+/// transmission times, unless the variation allows [overtaking](Variation::with_overtaking).
 pub struct Variation {
     trace: Trace,
     current: Condition,
@@ -27,6 +27,9 @@ pub struct Variation {
     last_arrival: Instant,
     overtaking: bool,
 }
+
+/// Nanoseconds in a second.
+const NANOS_PER_SEC: u128 = 1_000_000_000;
 
 type Conditions = Box<dyn Iterator<Item = Condition> + Send>;
 
@@ -96,6 +99,32 @@ impl Variation {
     /// For a packet of `size` bytes whose transmission may begin at `start`: the time from `start`
     /// to the end of the transmission, and from there to arrival.
     pub(crate) fn next(&mut self, start: Instant, size: u32) -> (Duration, Duration) {
+        let begins = self.begin(start);
+        let Condition { rate, delay, .. } = self.current;
+        let (ends, spacing) = if self.trace.spans_steps() {
+            (
+                self.end_of_bits(begins, 8 * u128::from(size)),
+                Duration::ZERO,
+            )
+        } else {
+            let serialisation = rate.transmission_time(u64::from(size));
+            (begins + serialisation, serialisation)
+        };
+        let jitter = match &mut self.rng {
+            Some(rng) => Duration::from_nanos(rng.random_range(0..=self.jitter.as_nanos())),
+            None => Duration::ZERO,
+        };
+        let mut arrival = ends + delay + jitter;
+        if !self.overtaking {
+            arrival = arrival.max(self.last_arrival + spacing);
+            self.last_arrival = arrival;
+        }
+        (ends - start, arrival - ends)
+    }
+
+    /// Moves on to the condition at `start`, or to the next one in which the link is up. Returns
+    /// when a transmission begins.
+    fn begin(&mut self, start: Instant) -> Instant {
         let mut begins = start;
         let is_down = |now: &Condition| now.rate == Rate::default();
         while let Some(next) = self
@@ -105,19 +134,29 @@ impl Variation {
             begins = begins.max(next.since);
             self.current = next;
         }
-        let Condition { rate, delay, .. } = self.current;
-        let serialisation = rate.transmission_time(u64::from(size));
-        let ends = begins + serialisation;
-        let jitter = match &mut self.rng {
-            Some(rng) => Duration::from_nanos(rng.random_range(0..=self.jitter.as_nanos())),
-            None => Duration::ZERO,
-        };
-        let mut arrival = ends + delay + jitter;
-        if !self.overtaking {
-            arrival = arrival.max(self.last_arrival + serialisation);
-            self.last_arrival = arrival;
+        begins
+    }
+
+    /// Returns when a transmission ends that begins now and goes on at each condition's rate.
+    fn end_of_bits(&mut self, mut now: Instant, bits: u128) -> Instant {
+        // In bits times nanoseconds per second, so that nothing is lost at steps.
+        let mut left = bits * NANOS_PER_SEC;
+        loop {
+            let rate = u128::from(self.current.rate.as_bps());
+            let until = self.later.peek().map(|next| next.since);
+            let most = until.map_or(u128::MAX, |until| {
+                rate * u128::from((until - now).as_nanos())
+            });
+            if left <= most {
+                // A link that is down for ever ends no transmission.
+                let nanos = left
+                    .checked_div(rate)
+                    .map_or(u64::MAX, |nanos| nanos as u64);
+                return now + Duration::from_nanos(nanos);
+            }
+            left -= most;
+            now = self.begin(until.expect("there is a later condition"));
         }
-        (ends - start, arrival - ends)
     }
 }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use skywave_path::{CheckedTrace, ListedSteps, TraceSelection, TraceStep, Traces};
+use skywave_path::{CheckedTrace, ListedSteps, Opportunities, TraceSelection, TraceStep, Traces};
 use skywave_registry::ParameterError;
 use skywave_units::ParseQuantityError;
 
@@ -31,6 +31,17 @@ pub enum TraceSpec {
     /// a file, the steps replace this field.
     #[schemars(extend("x-class" = "TraceFile"))]
     File(String),
+    /// The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a
+    /// trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet takes what
+    /// is left of an opportunity, and the rest of the next one; an opportunity without packets is
+    /// lost. The last time is the length of the trace, after which it begins anew. The `rate` of the
+    /// link is then only what its queue takes for the rate.
+    #[schemars(extend("x-class" = "TraceOpportunities"))]
+    Opportunities(Vec<u32>),
+    /// A file of Mahimahi with such times, one on each line; its path is relative to the scenario
+    /// file. When the scenario is read from a file, the times replace this field.
+    #[schemars(extend("x-class" = "TraceMahimahi"))]
+    Mahimahi(String),
     /// Steps that a registered kind of trace generates.
     #[schemars(skip)]
     Generated(TraceSelection),
@@ -40,11 +51,15 @@ impl Serialize for TraceSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = match self {
             Self::Generated(selection) => return selection.serialize(serializer),
-            Self::Steps(_) | Self::File(_) => serializer.serialize_map(Some(1))?,
+            Self::Steps(_) | Self::File(_) | Self::Opportunities(_) | Self::Mahimahi(_) => {
+                serializer.serialize_map(Some(1))?
+            }
         };
         match self {
             Self::Steps(steps) => map.serialize_entry("steps", steps)?,
             Self::File(name) => map.serialize_entry("file", name)?,
+            Self::Opportunities(times) => map.serialize_entry("opportunities", times)?,
+            Self::Mahimahi(name) => map.serialize_entry("mahimahi", name)?,
             Self::Generated(_) => {}
         }
         map.end()
@@ -63,7 +78,9 @@ impl<'de> Visitor<'de> for TraceVisitor {
     type Value = TraceSpec;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("steps, a file of steps, or a kind of trace with its parameters")
+        f.write_str(
+            "steps, opportunities, a file of either, or a kind of trace with its parameters",
+        )
     }
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<TraceSpec, E> {
@@ -71,10 +88,16 @@ impl<'de> Visitor<'de> for TraceVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TraceSpec, A::Error> {
-        let wrong = || de::Error::custom("give one of steps, file and the kinds of traces");
+        let wrong = || {
+            de::Error::custom(
+                "give one of steps, file, opportunities, mahimahi and the kinds of traces",
+            )
+        };
         let spec = match map.next_key::<String>()?.ok_or_else(wrong)? {
             key if key == "steps" => TraceSpec::Steps(map.next_value()?),
             key if key == "file" => TraceSpec::File(map.next_value()?),
+            key if key == "opportunities" => TraceSpec::Opportunities(map.next_value()?),
+            key if key == "mahimahi" => TraceSpec::Mahimahi(map.next_value()?),
             name => TraceSpec::Generated(TraceSelection::from_entry(name, &mut map)?),
         };
         match map.next_key::<String>()? {
@@ -92,7 +115,9 @@ impl TraceSpec {
     pub(crate) fn complete(&mut self, traces: &Traces) -> CheckedTrace {
         match self {
             Self::Generated(selection) => selection.complete(traces),
-            Self::Steps(_) | Self::File(_) => self.read(traces),
+            Self::Steps(_) | Self::File(_) | Self::Opportunities(_) | Self::Mahimahi(_) => {
+                self.read(traces)
+            }
         }
     }
 
@@ -108,43 +133,89 @@ impl TraceSpec {
                 check_steps(steps)?;
                 Ok(Arc::new(ListedSteps::new(steps)))
             }
-            Self::File(_) => Err(ParameterError::new(
-                "file",
-                "the file has not been read: read the scenario from a file too, or list the steps",
-            )),
+            Self::Opportunities(times) => {
+                check_opportunities(times)?;
+                Ok(Arc::new(Opportunities::new(times)))
+            }
+            Self::File(_) => Err(not_read("file", "list the steps")),
+            Self::Mahimahi(_) => Err(not_read("mahimahi", "list the times as opportunities")),
         }
     }
 
-    /// Replaces a file name by the steps in the file.
+    /// Replaces a file name by what is in the file.
     pub(crate) fn load(&mut self, directory: &Path) -> Result<(), ParameterError> {
-        let Self::File(name) = self else {
-            return Ok(());
-        };
-        let wrong = |message| ParameterError::new("file", message);
-        let unreadable = |error| wrong(format!("{name} cannot be read: {error}"));
-        let path = directory.join(&*name);
-        // A pipe would block, and a device may be endless.
-        let about = std::fs::metadata(&path).map_err(unreadable)?;
-        if !about.is_file() {
-            return Err(wrong(format!("{name} is not a file")));
+        match self {
+            Self::File(name) => *self = Self::Steps(lines("file", name, directory, step)?),
+            Self::Mahimahi(name) => {
+                let time = |line: &str| {
+                    let number = line.parse();
+                    number.map_err(|_| format!("\"{line}\" is not a number of milliseconds"))
+                };
+                *self = Self::Opportunities(lines("mahimahi", name, directory, time)?);
+            }
+            Self::Steps(_) | Self::Opportunities(_) | Self::Generated(_) => {}
         }
-        if about.len() > MOST_BYTES {
-            let message = format!("{name} has {} B: at most {MOST_BYTES} B", about.len());
-            return Err(wrong(message));
-        }
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
-        let steps = text
-            .lines()
-            .enumerate()
-            .map(|(index, line)| (index + 1, line.trim()))
-            .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-            .map(|(number, line)| {
-                step(line).map_err(|message| wrong(format!("{name}, line {number}: {message}")))
-            })
-            .collect::<Result<_, _>>()?;
-        *self = Self::Steps(steps);
         Ok(())
     }
+}
+
+fn not_read(field: &str, instead: &str) -> ParameterError {
+    let message =
+        format!("the file has not been read: read the scenario from a file too, or {instead}");
+    ParameterError::new(field, message)
+}
+
+/// Reads the lines of a file, without comments and blank ones. `field` names the file.
+fn lines<T>(
+    field: &str,
+    name: &str,
+    directory: &Path,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, ParameterError> {
+    let wrong = |message| ParameterError::new(field, message);
+    let unreadable = |error| wrong(format!("{name} cannot be read: {error}"));
+    let path = directory.join(name);
+    // A pipe would block, and a device may be endless.
+    let about = std::fs::metadata(&path).map_err(unreadable)?;
+    if !about.is_file() {
+        return Err(wrong(format!("{name} is not a file")));
+    }
+    if about.len() > MOST_BYTES {
+        let message = format!("{name} has {} B: at most {MOST_BYTES} B", about.len());
+        return Err(wrong(message));
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    text.lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line.trim()))
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(number, line)| {
+            read(line).map_err(|message| wrong(format!("{name}, line {number}: {message}")))
+        })
+        .collect()
+}
+
+fn check_opportunities(times: &[u32]) -> Result<(), ParameterError> {
+    let field = "opportunities";
+    ParameterError::unless(times.len() <= MOST_STEPS, field, || {
+        format!("{} times: at most {MOST_STEPS}", times.len())
+    })?;
+    ParameterError::unless(times.last().is_some_and(|&last| last > 0), field, || {
+        "the last time is the length of the trace: give one above zero".to_owned()
+    })?;
+    for (index, pair) in times.windows(2).enumerate() {
+        ParameterError::unless(
+            pair[0] <= pair[1],
+            &format!("{field}[{}]", index + 1),
+            || {
+                format!(
+                    "{} ms is before {} ms: put the times in order",
+                    pair[1], pair[0]
+                )
+            },
+        )?;
+    }
+    Ok(())
 }
 
 fn check_steps(steps: &[TraceStep]) -> Result<(), ParameterError> {

@@ -101,6 +101,11 @@ def _readers(kind: type) -> dict[str, tuple[str, Reader]]:
     return {key: (name, _reader(hints[name])) for name, key, _ in _fields(kind)}
 
 
+def _has(kind: type, key: Any) -> bool:
+    """Return whether parts of this kind have such a key."""
+    return key in _readers(kind)
+
+
 def _reader(hint: Any) -> Reader:
     """Return the function that reads a value of this type."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
@@ -130,6 +135,7 @@ def _form(kinds: list[Any]) -> Reader:
         tag = next(iter(value), None)
         if tag in tagged:
             return tagged[tag].from_dict(value[tag])
-        return untagged[0].from_dict(value)
+        part = next((part for part in untagged if _has(part, tag)), untagged[0])
+        return part.from_dict(value)
 
     return read

@@ -312,6 +312,36 @@ class TraceFile(Part):
 
 
 @frozen(kw_only=True)
+class TraceOpportunities(Part):
+    """The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a
+    trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet takes
+    what is left of an opportunity, and the rest of the next one; an opportunity without
+    packets is lost. The last time is the length of the trace, after which it begins anew. The
+    `rate` of the link is then only what its queue takes for the rate.
+    """
+
+    opportunities: tuple[int, ...]
+    """The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a
+    trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet takes
+    what is left of an opportunity, and the rest of the next one; an opportunity without
+    packets is lost. The last time is the length of the trace, after which it begins anew. The
+    `rate` of the link is then only what its queue takes for the rate.
+    """
+
+
+@frozen(kw_only=True)
+class TraceMahimahi(Part):
+    """A file of Mahimahi with such times, one on each line; its path is relative to the scenario
+    file. When the scenario is read from a file, the times replace this field.
+    """
+
+    mahimahi: str
+    """A file of Mahimahi with such times, one on each line; its path is relative to the scenario
+    file. When the scenario is read from a file, the times replace this field.
+    """
+
+
+@frozen(kw_only=True)
 class Step(Part):
     """A change of a link's rate or delay."""
 
@@ -1108,7 +1138,7 @@ Loss: TypeAlias = Bernoulli | GilbertElliott | PacketLoss
 bandwidth.
 """
 
-Trace: TypeAlias = TraceSteps | TraceFile | Outages
+Trace: TypeAlias = TraceSteps | TraceFile | TraceOpportunities | TraceMahimahi | Outages
 """How a link's rate and delay change over time."""
 
 Transport: TypeAlias = Tcp | Dccp | Udp
@@ -1156,6 +1186,8 @@ __all__ = [
     "Tfrc",
     "Think",
     "TraceFile",
+    "TraceMahimahi",
+    "TraceOpportunities",
     "TraceSteps",
     "Udp",
     "Unlimited",

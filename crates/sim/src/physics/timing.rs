@@ -9,6 +9,8 @@ use skywave_scenario::Direction;
 pub(super) struct Timing {
     /// Rate and delay from each time on, in order of time, starting at zero.
     conditions: Vec<(Instant, Rate, Duration)>,
+    /// Whether a transmission goes on at each condition's rate.
+    spans: bool,
     /// The maximum extra delay of a frame.
     jitter: Duration,
 }
@@ -42,6 +44,7 @@ impl Timing {
         };
         Self {
             conditions,
+            spans: trace.is_some_and(Trace::spans_steps),
             jitter: direction.jitter,
         }
     }
@@ -67,16 +70,54 @@ impl Timing {
                 .find(|&&(since, rate, _)| since > free && rate.as_bps() > 0);
             later.map_or(Instant::MAX, |&(since, ..)| since)
         };
+        if self.spans {
+            return (begins, self.end_across_steps(begins, size));
+        }
         let rate = u128::from(self.at(begins).0.as_bps()).max(1);
         // Rounded to the nearest nanosecond, as in the link.
         let nanos = (u128::from(size) * 8 * 1_000_000_000 + rate / 2) / rate;
         (begins, begins + Duration::from_nanos(nanos as u64))
     }
 
+    /// Returns when as many bits have passed as a frame has, from `begins` on.
+    fn end_across_steps(&self, begins: Instant, size: u32) -> Instant {
+        // In bits times nanoseconds per second, and the end rounded down, as in the link: a packet
+        // that ends a nanosecond later may miss an opportunity.
+        let mut left = u128::from(size) * 8 * 1_000_000_000;
+        let first = self
+            .conditions
+            .partition_point(|&(since, ..)| since <= begins)
+            - 1;
+        for (index, &(since, rate, _)) in self.conditions.iter().enumerate().skip(first) {
+            let since = since.max(begins);
+            let rate = u128::from(rate.as_bps());
+            let until = self.conditions.get(index + 1).map(|&(until, ..)| until);
+            let most = until.map_or(u128::MAX, |until| {
+                rate * u128::from((until - since).as_nanos())
+            });
+            if left <= most
+                && let Some(nanos) = left.checked_div(rate)
+            {
+                return since + Duration::from_nanos(nanos as u64);
+            }
+            left = left.saturating_sub(most);
+        }
+        Instant::MAX
+    }
+
     /// Returns when a frame may arrive whose transmission began at `begun`, if the previous one
     /// arrived at `ahead`.
     pub(super) fn limits(&self, begun: Instant, size: u32, ahead: Instant) -> Limits {
         let (rate, delay) = self.at(begun);
+        if self.spans {
+            let ends = self.end_across_steps(begun, size);
+            let rounding = Duration::from_nanos(1);
+            return Limits {
+                by_rate: ahead,
+                by_delay: ends + delay.saturating_sub(rounding),
+                latest: ahead.max(ends + delay + self.jitter) + rounding,
+            };
+        }
         // The transmission time in nanoseconds, rounded down.
         let nanos = u128::from(size) * 8 * 1_000_000_000 / u128::from(rate.as_bps()).max(1);
         let serialisation = Duration::from_nanos(nanos as u64);
@@ -109,6 +150,7 @@ mod tests {
                 (ms(10), Rate::from_bps(0), Duration::from_millis(100)),
                 (ms(20), slow, Duration::from_millis(5)),
             ],
+            spans: false,
             jitter: Duration::from_millis(3),
         }
     }
@@ -118,6 +160,19 @@ mod tests {
         let timing = timing();
         assert_eq!(timing.transmission(ms(9), 1000), (ms(9), ms(10)));
         assert_eq!(timing.transmission(ms(10), 1000), (ms(20), ms(22)));
+    }
+
+    #[test]
+    fn a_transmission_may_go_on_after_an_outage() {
+        let spanning = Timing {
+            spans: true,
+            ..timing()
+        };
+        // Half of it before the outage, and the other half at half the rate.
+        let half = Duration::from_micros(500);
+        let begins = ms(9) + half;
+        assert_eq!(spanning.transmission(begins, 1000), (begins, ms(21)));
+        assert_eq!(spanning.transmission(ms(1), 1000), (ms(1), ms(2)));
     }
 
     #[test]
