@@ -199,7 +199,9 @@ def test_a_router_writes_its_codes_into_real_packets(tmp_path: Path) -> None:
     (tmp_path / "read.py").write_text(READ)
     peer = f"{PYTHON} {tmp_path / 'read.py'}"
     begin = f"import time; time.sleep(1)\n{CODES}\ntime.sleep(1)"
-    done = emulate(tmp_path, "--json", "--peer", peer, "--", PYTHON, "-c", begin, link=VCP)
+    capture = tmp_path / "link.pcapng"
+    options = ("--json", "--capture", str(capture), "--peer", peer)
+    done = emulate(tmp_path, *options, "--", PYTHON, "-c", begin, link=VCP)
     assert done.returncode == 0, done.stderr
     codes = [int(line) for line in done.stdout.split()]
     # Nothing has been measured yet; then there is overload.
@@ -207,6 +209,8 @@ def test_a_router_writes_its_codes_into_real_packets(tmp_path: Path) -> None:
     assert codes[-1] == 3
     marked = report(done)["links"][0]["marks"]
     assert marked == sum(code != 1 for code in codes)
+    frames = json.loads(run_cli("decode", capture, "--json").stdout)
+    assert len(frames["frames"]) == len(codes)
 
 
 @needs_namespaces
@@ -306,6 +310,7 @@ def test_a_request_survives_the_command_line() -> None:
         spin=True,
         strict_ms=1.5,
         live=False,
+        capture="/a folder/b.pcapng",
         as_json=True,
     )
     assert Request.from_json(request.to_json()) == request
@@ -336,6 +341,7 @@ REPORT: dict[str, Any] = {
     "unsent": 0,
     "unreachable": 0,
     "malformed": 0,
+    "capture_error": None,
 }
 
 

@@ -1,17 +1,18 @@
-//! How exact the emulator is, and how many packets a second it moves. Needs root, or a user
-//! namespace: `unshare --user --map-root-user --net`.
+//! How exact the emulator is, and how many packets a second it moves, beside the kernel alone. Needs
+//! root, or a user namespace: `unshare --user --map-root-user --net`.
 //!
 //! ```text
 //! cargo run --release --package skywave-emulate --example speed
 //! ```
 
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use skywave_emulate::{Emulation, Namespace, Network, Registry, Report};
+use skywave_emulate::{Emulation, Namespace, Network, Options, Registry, Report};
 use skywave_scenario::LinkSpec;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -62,7 +63,49 @@ fn main() -> Outcome<()> {
         "as fast as it can: {speed:.0} packets a second; {} overflows",
         report.overflows
     );
+    for (name, qdisc) in [
+        ("a pair of interfaces", None),
+        (
+            "the same behind the kernel's tbf at 40 Gbps",
+            Some("tbf rate 40gbit burst 1mb limit 10mb"),
+        ),
+    ] {
+        println!("{name}: {:.0} packets a second", kernel(qdisc)?);
+    }
     Ok(())
+}
+
+/// Returns the packets a second that pass a plain pair of interfaces, behind a discipline of the
+/// kernel's, as fast as possible. Needs `ip` and `tc`.
+fn kernel(qdisc: Option<&'static str>) -> Outcome<f64> {
+    let (from, to) = (Ipv4Addr::new(10, 9, 0, 1), Ipv4Addr::new(10, 9, 0, 2));
+    let [near, far] = [Namespace::new()?, Namespace::new()?];
+    // The first process in a namespace gives it a number for `ip`.
+    let mut holder = far.run(|| Command::new("sleep").arg("60").spawn())?;
+    let there = holder.id();
+    let set_up = format!(
+        "ip link add a type veth peer name b netns {there} && ip address add {from}/24 dev a && \
+         ip link set a up && ethtool -K a tx off >/dev/null && \
+         nsenter -t {there} -n sh -c 'ip address add {to}/24 dev b && ip link set b up'"
+    );
+    let shape = qdisc.map_or(String::new(), |qdisc| {
+        format!(" && tc qdisc add dev a root {qdisc}")
+    });
+    let done = near.run(move || {
+        Command::new("sh")
+            .args(["-c", &format!("{set_up}{shape}")])
+            .status()
+    })?;
+    if !done.success() {
+        return Err("ip, ethtool or tc failed".into());
+    }
+    let receiver = far.run(move || UdpSocket::bind((to, 5001)))?;
+    let sender = near.run(move || UdpSocket::bind((from, 5001)))?;
+    sender.connect((to, 5001))?;
+    let arrived = flood(receiver, &sender, None)?;
+    holder.kill()?;
+    holder.wait()?;
+    Ok(arrived as f64 / SPAN.as_secs_f64())
 }
 
 /// Sends packets over a link for a while, at a rate or as fast as possible. Returns the report, and
@@ -74,11 +117,21 @@ fn run(link: &str, spins: bool, rate_bps: Option<f64>) -> Outcome<(Report, u64)>
     let nodes = ends.map(str::to_owned);
     let network = Network::new(&nodes, &[spec], &nodes, &registry, 1)?;
     let hosts = vec![Namespace::new()?, Namespace::new()?];
-    let emulation = Emulation::start(network, hosts, &[], spins)?;
+    let options = Options {
+        spins,
+        ..Options::default()
+    };
+    let emulation = Emulation::start(network, hosts, &[], options)?;
     let [from, to] = [0, 1].map(|host| emulation.addresses()[host][0]);
     let receiver = emulation.hosts()[1].run(move || UdpSocket::bind((to, 5001)))?;
     let sender = emulation.hosts()[0].run(move || UdpSocket::bind((from, 5001)))?;
     sender.connect((to, 5001))?;
+    let arrived = flood(receiver, &sender, rate_bps)?;
+    Ok((emulation.stop()?, arrived))
+}
+
+/// Sends packets for a while, at a rate or as fast as possible. Returns how many have arrived.
+fn flood(receiver: UdpSocket, sender: &UdpSocket, rate_bps: Option<f64>) -> Outcome<u64> {
     receiver.set_read_timeout(Some(Duration::from_millis(200)))?;
     let (arrived, ended) = (
         Arc::new(AtomicU64::new(0)),
@@ -98,7 +151,7 @@ fn run(link: &str, spins: bool, rate_bps: Option<f64>) -> Outcome<(Report, u64)>
     let gap = rate_bps.map(|bps| Duration::from_secs_f64(8.0 * 1200.0 / bps));
     let mut next = begun;
     while begun.elapsed() < SPAN {
-        // A full buffer is the emulator's to count.
+        // A full buffer is not an error.
         let _ = sender.send(&[0; DATA]);
         if let Some(gap) = gap {
             next += gap;
@@ -108,5 +161,5 @@ fn run(link: &str, spins: bool, rate_bps: Option<f64>) -> Outcome<(Report, u64)>
     thread::sleep(Duration::from_millis(300));
     ended.store(true, Ordering::Relaxed);
     let _ = reader.join();
-    Ok((emulation.stop()?, arrived.load(Ordering::Relaxed)))
+    Ok(arrived.load(Ordering::Relaxed))
 }

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use nix::net::if_::if_nametoindex;
 use rtnetlink::{Handle, LinkUnspec, LinkVeth, RouteMessageBuilder};
 
-pub(crate) use port::Port;
+pub use port::Port;
 
 use crate::namespace::set;
 use crate::{EmulateError, Namespace};
@@ -19,13 +19,22 @@ const MOST_NAMES: u32 = 1000;
 
 /// Where a host is connected to the network.
 #[derive(Clone, Debug)]
-pub(crate) struct Edge {
+pub struct Edge {
     /// The index of the host in the network.
-    pub(crate) index: u32,
+    pub index: u32,
     /// Its addresses.
-    pub(crate) addresses: [IpAddr; 2],
+    pub addresses: [IpAddr; 2],
     /// What it reaches over the network; nothing if that is everything.
-    pub(crate) reaches: Vec<IpAddr>,
+    pub reaches: Vec<IpAddr>,
+}
+
+/// Both ends of the pair of interfaces that connects a host to the network.
+#[derive(Debug)]
+pub struct Attachment {
+    /// The network's end, which receives what the host sends.
+    pub port: Port,
+    /// The name of the host's end, in the host's namespace.
+    pub name: String,
 }
 
 impl Edge {
@@ -33,7 +42,7 @@ impl Edge {
     ///
     /// # Errors
     /// [`EmulateError`] if the system refuses it.
-    pub(crate) fn connect(&self, hub: &Namespace, host: &Namespace) -> Result<Port, EmulateError> {
+    pub fn connect(&self, hub: &Namespace, host: &Namespace) -> Result<Attachment, EmulateError> {
         let name = host.run(free_name)?;
         let ours = format!("port{}", self.index);
         let (fd, peer, port) = (host.fd(), name.clone(), ours.clone());
@@ -51,10 +60,11 @@ impl Edge {
             })
         })
         .map_err(cannot("create a pair of interfaces"))?;
-        let edge = self.clone();
-        host.run(move || edge.bring_up(&name))?;
+        let (edge, there) = (self.clone(), name.clone());
+        host.run(move || edge.bring_up(&there))?;
         let address = self.ethernet_address();
-        hub.run(move || Port::open(&ours, address))
+        let port = hub.run(move || Port::open(&ours, address))?;
+        Ok(Attachment { port, name })
     }
 
     /// The Ethernet address of the host's interface.
@@ -107,6 +117,19 @@ impl Edge {
             Ok(())
         })
         .map_err(cannot("set up the host's interface"))
+    }
+}
+
+impl Attachment {
+    /// Opens the host's end for a protocol in user space: it receives all that the host does, and
+    /// sends to the network. The kernel does not answer for addresses that it does not have.
+    ///
+    /// # Errors
+    /// [`EmulateError`] if the system refuses it.
+    pub fn open_host_end(&self, host: &Namespace) -> Result<Port, EmulateError> {
+        let name = self.name.clone();
+        // The network's end takes frames for any address.
+        host.run(move || Port::open(&name, [0x02; 6]))
     }
 }
 

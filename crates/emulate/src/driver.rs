@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use skywave_units::{Duration, Instant};
 use skywave_wire::ip::Forwarded;
 
+use crate::capture::Capture;
 use crate::clock::Clock;
 use crate::device::Port;
 use crate::lateness::Lateness;
@@ -37,6 +38,7 @@ pub(crate) struct State {
     network: Network,
     lateness: Lateness,
     strays: Strays,
+    capture_error: Option<String>,
 }
 
 impl State {
@@ -45,12 +47,16 @@ impl State {
             network,
             lateness: Lateness::new(),
             strays: Strays::default(),
+            capture_error: None,
         }
     }
 
     /// Reports what has happened until `now`.
     pub(crate) fn report(&mut self, now: Instant) -> Report {
-        Report::new(now, &mut self.network, self.lateness.summary(), self.strays)
+        Report {
+            capture_error: self.capture_error.clone(),
+            ..Report::new(now, &mut self.network, self.lateness.summary(), self.strays)
+        }
     }
 }
 
@@ -62,6 +68,7 @@ pub(crate) struct Driver {
     hosts: BTreeMap<IpAddr, u32>,
     clock: Clock,
     spins: bool,
+    capture: Option<Capture>,
     /// When the devices were last asked what they have lost.
     asked: Instant,
 }
@@ -72,12 +79,14 @@ impl Driver {
         hosts: BTreeMap<IpAddr, u32>,
         clock: Clock,
         spins: bool,
+        capture: Option<Capture>,
     ) -> Self {
         Self {
             ports,
             hosts,
             clock,
             spins,
+            capture,
             asked: Instant::ZERO,
         }
     }
@@ -95,6 +104,9 @@ impl Driver {
                 self.wait(deadline)?;
             }
         }
+        if let Some(error) = self.capture.and_then(Capture::finish) {
+            lock(state).capture_error = Some(error.to_string());
+        }
         Ok(())
     }
 
@@ -105,13 +117,17 @@ impl Driver {
             network,
             lateness,
             strays,
+            ..
         } = state;
-        let (ports, clock) = (&self.ports, self.clock);
+        let (ports, clock, capture) = (&self.ports, self.clock, &mut self.capture);
         network.advance(clock.now(), |Arrival { at, host, packet }| {
             if ports[host as usize].send(packet.bytes()).is_err() {
                 strays.unsent += 1;
             }
             lateness.record(at, clock.now());
+            if let Some(capture) = capture {
+                capture.write(at, host, packet.bytes());
+            }
         });
         let mut is_idle = true;
         for (from, port) in (0..).zip(&mut self.ports) {

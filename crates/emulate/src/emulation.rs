@@ -9,6 +9,7 @@ use std::{io, mem};
 
 use nix::ifaddrs::getifaddrs;
 
+use crate::capture::Capture;
 use crate::clock::Clock;
 use crate::device::Edge;
 use crate::driver::{Driver, State, lock};
@@ -16,6 +17,17 @@ use crate::{EmulateError, Namespace, Network, Report};
 
 /// The most hosts, as their addresses have room for.
 pub const MOST_HOSTS: usize = 65_000;
+
+/// How an emulation runs.
+#[derive(Default)]
+pub struct Options {
+    /// Whether the driver does not sleep for the last 200 us before a packet is due: it is more
+    /// exact, and takes a processor.
+    pub spins: bool,
+    /// Where to write what arrives at hosts, as pcapng. Each packet takes many small writes, so wrap
+    /// a file in a [`BufWriter`](io::BufWriter).
+    pub capture: Option<Box<dyn io::Write + Send>>,
+}
 
 /// A network between hosts, as it runs on a thread of its own.
 #[derive(Debug)]
@@ -59,9 +71,6 @@ impl Emulation {
     /// it. Hosts whose index is in `sharing` have other interfaces too: they get routes to the other
     /// hosts only.
     ///
-    /// With `spins` the driver does not sleep for the last 200 us before a packet is due: it is more
-    /// exact, and takes a processor.
-    ///
     /// # Errors
     /// [`EmulateError`] if the system refuses it.
     ///
@@ -71,7 +80,7 @@ impl Emulation {
         network: Network,
         hosts: Vec<Namespace>,
         sharing: &[usize],
-        spins: bool,
+        options: Options,
     ) -> Result<Self, EmulateError> {
         assert!(hosts.len() <= MOST_HOSTS, "addresses are unique");
         let taken: Vec<u8> = sharing
@@ -98,14 +107,19 @@ impl Emulation {
                     Vec::new()
                 },
             };
-            ports.push(edge.connect(&hub, host)?);
+            ports.push(edge.connect(&hub, host)?.port);
         }
         let by_address: BTreeMap<_, _> = (0..)
             .zip(&all)
             .flat_map(|(host, addresses)| addresses.map(|address| (address, host)))
             .collect();
+        let names = network.hosts().iter().map(String::as_str);
+        let begin = |file| Capture::new(file, names);
+        let capture = options.capture.map(begin).transpose();
+        let capture =
+            capture.map_err(|error| EmulateError::system("cannot write the capture", error))?;
         let clock = Clock::start();
-        let driver = Driver::new(ports, by_address, clock, spins);
+        let driver = Driver::new(ports, by_address, clock, options.spins, capture);
         let state = Arc::new(Mutex::new(State::new(network)));
         let stop = Arc::new(AtomicBool::new(false));
         let (shared, stopped) = (Arc::clone(&state), Arc::clone(&stop));

@@ -23,7 +23,8 @@ pub enum EmulateError {
 }
 
 impl EmulateError {
-    pub(crate) fn system(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
+    /// The system has refused `what`, as in "cannot open a file".
+    pub fn system(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self::System {
             what: what.into(),
             source: source.into(),

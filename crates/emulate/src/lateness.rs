@@ -14,7 +14,7 @@ const LONGEST_NS: u64 = 60_000_000_000;
 
 /// How late packets leave, beside the time at which the links delivered them.
 #[derive(Debug)]
-pub(crate) struct Lateness {
+pub struct Lateness {
     nanoseconds: Histogram<u64>,
     late: u64,
 }
@@ -34,8 +34,15 @@ pub struct LatenessSummary {
     pub beyond_1_ms: f64,
 }
 
+impl Default for Lateness {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Lateness {
-    pub(crate) fn new() -> Self {
+    /// Nothing has left yet.
+    pub fn new() -> Self {
         let histogram = Histogram::new_with_max(LONGEST_NS, DIGITS);
         Self {
             nanoseconds: histogram.expect("a minute has three digits"),
@@ -44,14 +51,14 @@ impl Lateness {
     }
 
     /// Takes into account that a packet left at `now` that should have left at `ideal`.
-    pub(crate) fn record(&mut self, ideal: Instant, now: Instant) {
+    pub fn record(&mut self, ideal: Instant, now: Instant) {
         let lateness = now.saturating_since(ideal);
         self.late += u64::from(lateness > LATE);
         self.nanoseconds.saturating_record(lateness.as_nanos());
     }
 
-    /// Summarises all packets so far.
-    pub(crate) fn summary(&self) -> Option<LatenessSummary> {
+    /// Summarises all packets so far; `None` if there are none.
+    pub fn summary(&self) -> Option<LatenessSummary> {
         let packets = self.nanoseconds.len();
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
         (packets > 0).then(|| LatenessSummary {

@@ -11,8 +11,11 @@
 //! - [`Report`] says what the links did, and how late packets left beside the time at which the
 //!   links would have delivered them.
 //!
+//! Who drives a network of its own takes [`Edge`], [`Port`], [`Clock`] and [`Lateness`].
+//!
 //! An emulation takes the privileges of a network namespace: those of root, or of a user namespace.
 
+mod capture;
 mod clock;
 mod device;
 mod driver;
@@ -24,10 +27,12 @@ mod network;
 mod packet;
 mod report;
 
-pub use emulation::{Emulation, MOST_HOSTS};
+pub use clock::Clock;
+pub use device::{Attachment, Edge, Port};
+pub use emulation::{Emulation, MOST_HOSTS, Options};
 pub use error::EmulateError;
-pub use lateness::{LATE, LatenessSummary};
-pub use namespace::Namespace;
+pub use lateness::{LATE, Lateness, LatenessSummary};
+pub use namespace::{Namespace, set};
 pub use network::{Arrival, Emulator, LinkTotals, MOST_BYTES, Network, Registry};
 pub use packet::IpBuffer;
 pub use report::Report;

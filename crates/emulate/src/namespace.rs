@@ -105,6 +105,9 @@ impl Drop for Namespace {
 
 /// Writes a setting of the kernel for the calling thread's namespace; `path` is below
 /// `/proc/sys/net`.
-pub(crate) fn set(path: &str, value: &str) -> io::Result<()> {
+///
+/// # Errors
+/// That of the file.
+pub fn set(path: &str, value: &str) -> io::Result<()> {
     std::fs::write(format!("/proc/sys/net/{path}"), value)
 }

@@ -46,6 +46,7 @@ enum Hop {
 #[derive(Debug)]
 pub struct Network {
     links: Vec<Direction>,
+    hosts: Vec<String>,
     hops: Vec<Hop>,
     /// The first hop from one host to another, if there is a route.
     routes: BTreeMap<(u32, u32), u32>,
@@ -126,6 +127,7 @@ impl Network {
         }
         let mut network = Self {
             links,
+            hosts: hosts.to_vec(),
             hops: Vec::new(),
             routes: BTreeMap::new(),
             agenda: BinaryHeap::new(),
@@ -144,6 +146,11 @@ impl Network {
             }
         }
         Ok(network)
+    }
+
+    /// The names of the hosts.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
     }
 
     /// Takes a packet from one host for another, at the time that [`Network::advance`] was told

@@ -39,6 +39,8 @@ pub struct Report {
     pub unreachable: u64,
     /// Packets that were not whole.
     pub malformed: u64,
+    /// Why the capture is not whole. Absent: it is, or there is none.
+    pub capture_error: Option<String>,
 }
 
 impl Report {
@@ -57,6 +59,7 @@ impl Report {
             unsent: strays.unsent,
             unreachable: strays.unreachable,
             malformed: strays.malformed,
+            capture_error: None,
         }
     }
 }

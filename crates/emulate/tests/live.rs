@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use skywave_emulate::{EmulateError, Emulation, Namespace, Network, Registry, Report};
+use skywave_emulate::{EmulateError, Emulation, Namespace, Network, Options, Registry, Report};
 use skywave_scenario::LinkSpec;
 
 /// Returns two hosts with a link between them; `None` where namespaces are not permitted.
@@ -25,7 +25,7 @@ fn pair(link: &str) -> Option<Emulation> {
     let nodes = ends.map(str::to_owned);
     let network = Network::new(&nodes, &[spec], &nodes, &registry, 1);
     let network = network.expect("it can be emulated");
-    let emulation = Emulation::start(network, hosts.into(), &[], false);
+    let emulation = Emulation::start(network, hosts.into(), &[], Options::default());
     Some(emulation.expect("there are privileges"))
 }
 

@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use skywave_emulate::{EmulateError, Namespace, Network, Registry};
+use skywave_emulate::{EmulateError, Namespace, Network, Options, Registry};
 use skywave_scenario::LinkSpec;
 
-use crate::run::scenario_error;
+use crate::run::{created, scenario_error};
 
 /// The names of a link's ends: its forward direction leads from the first to the second.
 const ENDS: [&str; 2] = ["command", "peer"];
@@ -22,7 +22,7 @@ pub(crate) struct Emulation(Mutex<Option<skywave_emulate::Emulation>>);
 impl Emulation {
     /// Starts it. The second host is a new namespace, or the one that the caller is in.
     #[new]
-    #[pyo3(signature = (link, directory, *, new_peer, seed, spin))]
+    #[pyo3(signature = (link, directory, *, new_peer, seed, spin, capture=None))]
     fn new(
         py: Python<'_>,
         link: &str,
@@ -30,8 +30,13 @@ impl Emulation {
         new_peer: bool,
         seed: u64,
         spin: bool,
+        capture: Option<PathBuf>,
     ) -> PyResult<Self> {
         let network = network(link, &directory, seed)?;
+        let options = Options {
+            spins: spin,
+            capture: capture.map(created).transpose()?,
+        };
         let started = py.detach(|| {
             let (peer, sharing) = if new_peer {
                 (Namespace::new()?, &[][..])
@@ -39,7 +44,7 @@ impl Emulation {
                 (Namespace::current()?, &[1][..])
             };
             let hosts = vec![Namespace::new()?, peer];
-            skywave_emulate::Emulation::start(network, hosts, sharing, spin)
+            skywave_emulate::Emulation::start(network, hosts, sharing, options)
         });
         Ok(Self(Mutex::new(Some(started.map_err(emulate_error)?))))
     }

@@ -49,6 +49,13 @@ def emulate(
         ),
     ] = 1.0,
     live: Annotated[bool, typer.Option("--live", help="Print a line each second.")] = False,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what arrives at either end as pcapng for Wireshark, at the link's times.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report as JSON, on stderr.")
     ] = False,
@@ -79,6 +86,7 @@ def emulate(
         spin=spin,
         strict_ms=strict_ms if strict else None,
         live=live,
+        capture=None if capture is None else str(capture.absolute()),
         as_json=as_json,
     )
     raise typer.Exit(launch(request))

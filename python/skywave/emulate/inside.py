@@ -68,6 +68,7 @@ def main(pipe: int, request: Request) -> int:
         new_peer=request.peer is not None,
         seed=request.seed,
         spin=request.spin,
+        capture=request.capture,
     )
     (near, near6), (far, far6) = emulation.addresses
     where = "the peer" if request.peer else "this machine"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from skywave.machine import Shares
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 NOT_TOLD = Shares()
 FAILED = 3
@@ -40,18 +40,7 @@ class Verdict:
                 f"{_share(link['drops'], link['arrivals'])} lost, "
                 f"{_share(link['marks'], link['delivered'])} marked"
             )
-        lateness = self.report["lateness"]
-        if lateness is not None:
-            yield (
-                f"packets left late by {_time(lateness['median_s'])} (median), "
-                f"{_time(lateness['p99_s'])} (99th percentile), {_time(lateness['max_s'])} "
-                f"(largest); {lateness['beyond_1_ms']:.2%} by more than 1 ms"
-            )
-        if self.shares.stolen is not None and self.shares.others is not None:
-            yield (
-                f"of the processors' time, {self.shares.stolen:.1%} went to other machines on the "
-                f"same host, and {self.shares.others:.1%} to other processes and the kernel"
-            )
+        yield from how_late(self.report["lateness"], self.shares)
         yield from self.doubts()
 
     def line(self, before: Verdict | None) -> str:
@@ -81,18 +70,39 @@ class Verdict:
         ):
             if self.report[name]:
                 yield f"warning: {self.report[name]:,} packets {what}"
+        if self.report["capture_error"]:
+            yield f"warning: the capture is not whole: {self.report['capture_error']}"
 
     def broken(self, strict_ms: float) -> str | None:
         """Say so if the emulator did what no link does, or was too late."""
         for doubt in self.doubts():
             return doubt.removeprefix("warning: ")
-        lateness = self.report["lateness"]
-        if lateness is not None and 1e3 * lateness["p99_s"] > strict_ms:
-            return (
-                f"packets left late by {_time(lateness['p99_s'])} (99th percentile), and "
-                f"{_time(strict_ms / 1e3)} is allowed"
-            )
+        return too_late(self.report["lateness"], strict_ms)
+
+
+def how_late(lateness: Mapping[str, float] | None, shares: Shares) -> Iterator[str]:
+    """Yield how late packets were, and what others took of the processors."""
+    if lateness is not None:
+        yield (
+            f"packets left late by {_time(lateness['median_s'])} (median), "
+            f"{_time(lateness['p99_s'])} (99th percentile), {_time(lateness['max_s'])} "
+            f"(largest); {lateness['beyond_1_ms']:.2%} by more than 1 ms"
+        )
+    if shares.stolen is not None and shares.others is not None:
+        yield (
+            f"of the processors' time, {shares.stolen:.1%} went to other machines on the "
+            f"same host, and {shares.others:.1%} to other processes and the kernel"
+        )
+
+
+def too_late(lateness: Mapping[str, float] | None, strict_ms: float) -> str | None:
+    """Say so if the 99th percentile of lateness is above ``strict_ms``."""
+    if lateness is None or 1e3 * lateness["p99_s"] <= strict_ms:
         return None
+    return (
+        f"packets left late by {_time(lateness['p99_s'])} (99th percentile), and "
+        f"{_time(strict_ms / 1e3)} is allowed"
+    )
 
 
 def _share(part: int, of: int) -> str:

@@ -26,6 +26,8 @@ class Request:
     """The 99th percentile of lateness, in milliseconds, beyond which the emulation has failed."""
     live: bool
     """Whether to print a line each second."""
+    capture: str | None
+    """The pcapng file of what arrives at either end."""
     as_json: bool
     """Whether to print the report as JSON."""
 

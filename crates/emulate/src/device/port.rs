@@ -1,4 +1,4 @@
-//! The network's end of a pair of interfaces, as sockets for packets.
+//! An end of a pair of interfaces, as sockets for packets.
 #![allow(unsafe_code)]
 
 use std::io::{self, Read};
@@ -20,23 +20,24 @@ const RECEIVE_BUFFER: usize = 8 << 20;
 /// The types of Ethernet frames with IPv4 and IPv6.
 const FRAMES: [u16; 2] = [libc::ETH_P_IP as u16, libc::ETH_P_IPV6 as u16];
 
-/// Receives the packets that a host sends, and sends those that are for it.
+/// An end of a pair of interfaces: receives the packets that the other end sends, and sends those that
+/// are for it.
 #[derive(Debug)]
-pub(crate) struct Port {
+pub struct Port {
     /// A socket for each IP version: who asks for all types of frames gets its own back.
     sockets: [Socket; 2],
-    /// The host's interface.
+    /// The interface at the other end.
     targets: [SockAddr; 2],
     scratch: Box<[u8]>,
 }
 
 impl Port {
-    /// Opens the interface `name` of the calling thread's namespace. `host` is the Ethernet address
-    /// of the host's interface.
+    /// Opens the interface `name` of the calling thread's namespace. `other` is the Ethernet
+    /// address of the other end.
     ///
     /// # Errors
     /// [`EmulateError`] if the system refuses it.
-    pub(super) fn open(name: &str, host: [u8; 6]) -> Result<Self, EmulateError> {
+    pub(super) fn open(name: &str, other: [u8; 6]) -> Result<Self, EmulateError> {
         let index = if_nametoindex(name)
             .map_err(|error| EmulateError::system("cannot find the network's interface", error))?;
         let open = |frames| {
@@ -46,7 +47,7 @@ impl Port {
             if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
                 socket.set_recv_buffer_size(RECEIVE_BUFFER)?;
             }
-            socket.bind(&address(index, frames, host)?)?;
+            socket.bind(&address(index, frames, other)?)?;
             Ok(socket)
         };
         let [v4, v6] = FRAMES;
@@ -54,15 +55,18 @@ impl Port {
         Ok(Self {
             sockets: [open(v4).map_err(failed)?, open(v6).map_err(failed)?],
             targets: [
-                address(index, v4, host).map_err(failed)?,
-                address(index, v6, host).map_err(failed)?,
+                address(index, v4, other).map_err(failed)?,
+                address(index, v6, other).map_err(failed)?,
             ],
             scratch: vec![0; LONGEST].into(),
         })
     }
 
-    /// Returns a packet that the host has sent, from its IP header on, if there is one.
-    pub(crate) fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
+    /// Returns a packet that the other end has sent, from its IP header on, if there is one.
+    ///
+    /// # Errors
+    /// That of the device.
+    pub fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
         for mut socket in &self.sockets {
             match socket.read(&mut self.scratch) {
                 Ok(length) => return Ok(Some(self.scratch[..length].to_vec())),
@@ -73,20 +77,26 @@ impl Port {
         Ok(None)
     }
 
-    /// Sends a packet to the host.
-    pub(crate) fn send(&self, packet: &[u8]) -> io::Result<()> {
+    /// Sends a packet to the other end.
+    ///
+    /// # Errors
+    /// That of the device.
+    pub fn send(&self, packet: &[u8]) -> io::Result<()> {
         let is_v6 = usize::from(packet.first().is_some_and(|byte| byte >> 4 == 6));
         self.sockets[is_v6].send_to(packet, &self.targets[is_v6])?;
         Ok(())
     }
 
     /// The sockets, to wait for packets.
-    pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.sockets.iter().map(AsFd::as_fd)
     }
 
     /// Packets that came too fast for the driver, since the last call.
-    pub(crate) fn overflows(&self) -> io::Result<u64> {
+    ///
+    /// # Errors
+    /// That of the device.
+    pub fn overflows(&self) -> io::Result<u64> {
         let mut sum = 0;
         for socket in &self.sockets {
             sum += u64::from(statistics(socket)?.tp_drops);
