@@ -24,7 +24,7 @@ LAYERS = [
     {"mpcp", "traffic", "qlog"},
     {"scenario"},
     {"sim", "net", "emulate"},
-    {"perf"},
+    {"perf", "live"},
     {"skywave"},
     {"python"},
 ]

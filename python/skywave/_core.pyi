@@ -795,7 +795,16 @@ def perf_send(
 class Emulation:
     """A link between two hosts, on the real clock. Its forward direction leads to the second."""
 
-    def __new__(cls, link: str, directory: str, *, new_peer: bool, seed: int, spin: bool) -> Self:
+    def __new__(
+        cls,
+        link: str,
+        directory: str,
+        *,
+        new_peer: bool,
+        seed: int,
+        spin: bool,
+        capture: str | None = None,
+    ) -> Self:
         """Start it. The second host is a new namespace, or the one that the caller is in.
 
         Raises:
@@ -817,6 +826,25 @@ class Emulation:
         """Return what has happened so far, as JSON."""
     def stop(self) -> str:
         """Stop it; return what has happened, as JSON."""
+
+def run_live(
+    scenario: str,
+    *,
+    progress: Callable[[float], None] | None = None,
+    captures: dict[str, str] | None = None,
+    qlogs: dict[str, str] | None = None,
+    controls: dict[str, type[Control]] | None = None,
+    dccp_over_udp: bool = False,
+    spin: bool = False,
+) -> tuple[Run, str]:
+    """Run a scenario (JSON) on the real clock; return the results, and a report as JSON.
+
+    Raises:
+        ScenarioError: If it is wrong, or can only be simulated.
+        OSError: If the system refuses it.
+        RuntimeError: If a flow cannot run.
+
+    """
 
 def check_emulated_link(link: str, directory: str) -> None:
     """Check the description (TOML) of a link that is to be emulated.

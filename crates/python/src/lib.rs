@@ -7,6 +7,8 @@ mod capture;
 mod control;
 #[cfg(all(feature = "emulate", target_os = "linux"))]
 mod emulate;
+#[cfg(all(feature = "emulate", target_os = "linux"))]
+mod live;
 #[cfg(feature = "sockets")]
 mod net;
 mod quantity;
@@ -51,6 +53,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<quantity::Bytes>()?;
     #[cfg(all(feature = "emulate", target_os = "linux"))]
     emulate::register(module)?;
+    #[cfg(all(feature = "emulate", target_os = "linux"))]
+    live::register(module)?;
     #[cfg(feature = "sockets")]
     net::register(module)?;
     Ok(())

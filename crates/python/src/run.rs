@@ -18,7 +18,7 @@ use crate::control::{Live, look_in_python, raised_by};
 
 /// The results of a run.
 #[pyclass(frozen, module = "skywave._core")]
-pub(crate) struct Run(Results);
+pub(crate) struct Run(pub(crate) Results);
 
 #[pymethods]
 impl Run {
@@ -74,7 +74,7 @@ impl Stop {
 
 /// The registry of everything built in, and of controls in Python: the classes in `controls`, and
 /// others by importing them.
-fn registry(controls: Live<'_>) -> Registry {
+pub(crate) fn registry(controls: Live<'_>) -> Registry {
     let mut registry = Registry::default();
     look_in_python(&mut registry.controls, controls);
     registry
@@ -168,8 +168,8 @@ pub(crate) fn run(
     let registry = registry(controls);
     let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
     let options = RunOptions {
-        captures: created(captures)?,
-        qlogs: created(qlogs)?,
+        captures: all_created(captures)?,
+        qlogs: all_created(qlogs)?,
         verify_physics,
     };
     let watch = Watch::new(progress);
@@ -183,17 +183,20 @@ pub(crate) fn run(
 }
 
 /// Creates the file of each name.
-fn created(
+pub(crate) fn all_created(
     files: Option<BTreeMap<String, PathBuf>>,
 ) -> PyResult<Vec<(String, Box<dyn Write + Send>)>> {
-    let create = |(name, path): (String, PathBuf)| {
-        let file = File::create(&path).map_err(|error| {
-            PyOSError::new_err(format!("cannot write {}: {error}", path.display()))
-        })?;
-        let file: Box<dyn Write + Send> = Box::new(BufWriter::new(file));
-        Ok((name, file))
-    };
-    files.unwrap_or_default().into_iter().map(create).collect()
+    let files = files.unwrap_or_default().into_iter();
+    files
+        .map(|(name, path)| Ok((name, created(path)?)))
+        .collect()
+}
+
+/// Creates a file.
+pub(crate) fn created(path: PathBuf) -> PyResult<Box<dyn Write + Send>> {
+    let file = File::create(&path)
+        .map_err(|error| PyOSError::new_err(format!("cannot write {}: {error}", path.display())))?;
+    Ok(Box::new(BufWriter::new(file)))
 }
 
 /// Reports progress to Python and keeps what Python raises: an exception, a signal.
@@ -227,6 +230,20 @@ impl Watch {
             raised.get_or_insert(error);
         }
         false
+    }
+
+    /// Returns what a run gives that ends early by `KeyboardInterrupt`. What else Python raised comes
+    /// before it.
+    #[cfg(all(feature = "emulate", target_os = "linux"))]
+    pub(crate) fn finish_early<T>(self, outcome: T) -> PyResult<T> {
+        match self.raised.into_inner() {
+            Ok(Some(raised))
+                if !Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py)) =>
+            {
+                Err(raised)
+            }
+            _ => Ok(outcome),
+        }
     }
 
     /// What Python raised comes before what the run says.

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_path::CLASSES;
 use skywave_traffic::Carrier;
-use skywave_units::Duration;
+use skywave_units::{Bytes, Duration};
 
 use crate::check::{check, check_ends, check_name, list};
 use crate::{Backend, Registry};
-use crate::{DccpSpec, ScenarioError, SourceSpec, TcpSpec};
+use crate::{DccpSpec, ScenarioError, SourceSpec, TcpRecovery, TcpSpec};
 
 /// A flow from one node to another.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
@@ -64,6 +64,8 @@ pub enum TransportSpec {
     Dccp(DccpSpec),
     /// UDP.
     Udp(UdpSpec),
+    /// The TCP of the Linux kernel, in runs on the real clock.
+    KernelTcp(KernelTcpSpec),
 }
 
 /// UDP has no parameters.
@@ -71,6 +73,40 @@ pub enum TransportSpec {
 #[schemars(rename = "Udp")]
 #[serde(deny_unknown_fields)]
 pub struct UdpSpec {}
+
+/// The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its place, with
+/// the same control and segment, and SACK.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "KernelTcp")]
+#[serde(default, deny_unknown_fields)]
+pub struct KernelTcpSpec {
+    /// The congestion control, by its name in the kernel: `cubic`, `reno` or `bbr`, where the kernel
+    /// has it.
+    pub control: String,
+    /// The data bytes of a full segment.
+    pub segment: Bytes,
+}
+
+impl Default for KernelTcpSpec {
+    fn default() -> Self {
+        Self {
+            control: "cubic".to_owned(),
+            segment: TcpSpec::default().segment,
+        }
+    }
+}
+
+impl KernelTcpSpec {
+    /// Returns what a simulation runs in its place.
+    pub fn simulated(&self) -> TcpSpec {
+        TcpSpec {
+            control: self.control.clone(),
+            recovery: Some(TcpRecovery::Sack),
+            segment: self.segment,
+            ..TcpSpec::default()
+        }
+    }
+}
 
 impl FlowSpec {
     pub(crate) fn validate<B: Backend>(
@@ -142,7 +178,7 @@ impl TransportSpec {
     /// Returns what the transport carries.
     pub const fn carrier(&self) -> Carrier {
         match self {
-            Self::Tcp(_) => Carrier::Stream,
+            Self::Tcp(_) | Self::KernelTcp(_) => Carrier::Stream,
             Self::Dccp(_) => Carrier::Datagrams,
             Self::Udp(UdpSpec {}) => Carrier::BareDatagrams,
         }
@@ -157,7 +193,7 @@ impl TransportSpec {
         match self {
             Self::Tcp(tcp) => tcp.complete(registry, &format!("{field}.tcp")),
             Self::Dccp(dccp) => dccp.complete(registry, &format!("{field}.dccp")),
-            Self::Udp(UdpSpec {}) => Ok(()),
+            Self::Udp(UdpSpec {}) | Self::KernelTcp(_) => Ok(()),
         }
     }
 
@@ -166,6 +202,7 @@ impl TransportSpec {
             Self::Tcp(tcp) => tcp.validate(&format!("{field}.tcp")),
             Self::Dccp(dccp) => dccp.validate(&format!("{field}.dccp")),
             Self::Udp(UdpSpec {}) => Ok(()),
+            Self::KernelTcp(tcp) => tcp.simulated().validate(&format!("{field}.kernel-tcp")),
         }
     }
 }

@@ -39,7 +39,7 @@ pub use dccp::{DccpSpec, Growth, ReductionsSpec};
 pub use direction::Direction;
 pub use dumbbell::Dumbbell;
 pub use error::ScenarioError;
-pub use flow::{FlowSpec, TransportSpec, UdpSpec};
+pub use flow::{FlowSpec, KernelTcpSpec, TransportSpec, UdpSpec};
 pub use link::{BackSpec, LinkSpec};
 pub use named::Named;
 pub use nat::{NatChecksum, NatSpec};

@@ -6,8 +6,9 @@ use skywave_units::{Bytes, Duration, Instant, Rate};
 
 use crate::backend::Registry;
 use crate::build::Build;
-use crate::engine::{Parts, Simulator};
+use crate::engine::{Attached, Parts, Simulator};
 use crate::observe::Observer;
+use crate::transport::ClockKind;
 use crate::view::{Event, PacketView};
 use rand::RngExt;
 use skywave_scenario::{
@@ -200,7 +201,7 @@ impl Bench {
     fn simulator(&self, scenario: &Scenario) -> Result<Simulator<Counter>, ScenarioError> {
         let registry = Registry::default();
         scenario.validate(&registry)?;
-        let build = Build::new(scenario, &registry)?;
+        let build = Build::new(scenario, &registry, ClockKind::Virtual)?;
         Ok(Simulator::new(Parts {
             network: build.network,
             hosts: build.hosts,
@@ -210,6 +211,7 @@ impl Bench {
             observer: Counter::default(),
             sample_interval: None,
             verify_wire: false,
+            world: Attached,
         }))
     }
 }

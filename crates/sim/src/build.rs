@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::ids::HostId;
 use crate::network::{Network, Way};
 use crate::packet::Route;
-use crate::transport::Transport;
+use crate::transport::{ClockKind, Transport};
 use skywave_scenario::{Scenario, ScenarioError};
 use skywave_traffic::SourceKind;
 
@@ -34,7 +34,11 @@ impl Build {
     /// # Errors
     /// [`ScenarioError`] if a flow has no forward or reverse route, or its transport does not
     /// support the routers on it.
-    pub(crate) fn new(scenario: &Scenario, registry: &Registry) -> Result<Self, ScenarioError> {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        registry: &Registry,
+        clock: ClockKind,
+    ) -> Result<Self, ScenarioError> {
         let mut network = Network::new(scenario, registry)?;
         let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
         let mut routes = Vec::with_capacity(2 * scenario.flows.len());
@@ -53,7 +57,7 @@ impl Build {
             let field = format!("flows[{index}]");
             let transport = match transports.last() {
                 Some(shared) if is_alike(scenario, &sources, index) => Transport::clone(shared),
-                _ => Transport::new(flow, source.datagram(), registry, &field)?,
+                _ => Transport::new(flow, source.datagram(), registry, clock, &field)?,
             };
             let (forward, back) = (flow.route.as_deref(), flow.route_back());
             let ways = [

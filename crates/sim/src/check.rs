@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use skywave_scenario::{Scenario, ScenarioError};
+use skywave_scenario::{Scenario, ScenarioError, TransportSpec};
 
 use crate::backend::Registry;
 use crate::build::Build;
 use crate::network::Way;
+use crate::transport::ClockKind;
 
 /// What is known about a scenario before it runs.
 #[derive(Clone, Debug, Serialize)]
@@ -47,7 +48,7 @@ pub struct Warning {
 /// [`ScenarioError`] with the field that is wrong.
 pub fn check(scenario: &Scenario, registry: &Registry) -> Result<Checked, ScenarioError> {
     scenario.validate(registry)?;
-    let build = Build::new(scenario, registry)?;
+    let build = Build::new(scenario, registry, ClockKind::Virtual)?;
     build.check_counters()?;
     let mut complete = scenario.clone();
     for (flow, transport) in complete.flows.iter_mut().zip(&build.transports) {
@@ -91,6 +92,16 @@ fn warnings(scenario: &Scenario, build: &Build) -> Vec<Warning> {
                 format!(
                     "{} is not before the end of the run, {}: the flow sends nothing",
                     flow.start, scenario.duration
+                ),
+            );
+        }
+        if let TransportSpec::KernelTcp(spec) = &flow.transport {
+            warn(
+                format!("flows[{index}].transport.kernel-tcp"),
+                format!(
+                    "a simulation runs our tcp with control \"{}\" in its place; run it with \
+                     --live for the kernel's",
+                    spec.control
                 ),
             );
         }

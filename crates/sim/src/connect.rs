@@ -16,7 +16,7 @@ use skywave_scenario::{FlowSpec, stream};
 use skywave_traffic::SourceKind;
 
 /// The port of every receiver.
-const RECEIVER_PORT: u16 = 5001;
+pub(crate) const RECEIVER_PORT: u16 = 5001;
 
 /// Creates the successive connections of a flow.
 #[derive(Clone, Debug)]
@@ -116,6 +116,7 @@ fn connect(
                 Host::Dccp(Box::new(Driven::new(receiver))),
             ]
         }
+        Transport::Kernel(_) => [(); 2].map(|()| Host::Kernel(Box::default())),
         Transport::Udp => {
             let socket =
                 |local, remote| Host::Udp(Box::new(Driven::new(Socket::new(local, remote))));
@@ -128,7 +129,7 @@ fn connect(
 }
 
 /// Returns a client port: one per flow from the dynamic range, reused when the range is exhausted.
-const fn sender_port(flow: usize) -> u16 {
+pub(crate) const fn sender_port(flow: usize) -> u16 {
     const FIRST: u16 = 49_152;
     FIRST + (flow % (u16::MAX - FIRST) as usize) as u16
 }

@@ -1,6 +1,8 @@
-//! The event loop. `ends` handles hosts and applications.
+//! The event loop. `ends` handles hosts and applications; `world` is what lies between them and the
+//! network.
 
 mod ends;
+mod world;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +16,7 @@ use skywave_wire::quick_start::{self, QuickStart};
 
 use crate::application::Application;
 use crate::bodies::Bodies;
+use crate::error::RunError;
 use crate::host::Host;
 use crate::ids::{FlowId, HostId};
 use crate::network::{Hop, Network};
@@ -23,6 +26,9 @@ use crate::schedule::{Actor, Schedule};
 use crate::transport::Transport;
 use crate::view::{Event, HostView, PacketView, Sample};
 use crate::wire_check::{self, WireMismatch};
+use skywave_scenario::Scenario;
+
+pub(crate) use world::{Attached, World};
 
 /// The number of events between calls of `progress`, which gives some hundreds of calls per second.
 const EVENTS_PER_REPORT: u64 = 1 << 15;
@@ -34,10 +40,10 @@ const EVENTS_PER_HOST: u64 = 32;
 /// A simulation in progress.
 ///
 /// Hosts are in the order of their [`HostId`]s.
-pub(crate) struct Simulator<O> {
+pub(crate) struct Simulator<O, W = Attached> {
     hosts: Vec<Host>,
     applications: Vec<Application>,
-    plane: Plane<O>,
+    plane: Plane<O, W>,
     sample_interval: Option<Duration>,
     events: u64,
     /// The number of events at which failed controls are next looked for.
@@ -45,7 +51,7 @@ pub(crate) struct Simulator<O> {
 }
 
 /// Everything between hosts. Separate from them, so that a host can be drained into it.
-struct Plane<O> {
+struct Plane<O, W> {
     network: Network,
     /// Each host's route to its peer.
     routes: Vec<Route>,
@@ -60,6 +66,7 @@ struct Plane<O> {
     observer: O,
     verify_wire: bool,
     mismatch: Option<WireMismatch>,
+    world: W,
 }
 
 /// Why a run stopped early.
@@ -73,8 +80,23 @@ pub(crate) enum Stop {
     Wire(WireMismatch),
 }
 
+impl Stop {
+    /// Returns the error of a run that it ends.
+    pub(crate) fn of_run(self, scenario: &Scenario) -> RunError {
+        match self {
+            Self::Interrupted => RunError::Interrupted,
+            Self::Control(flow, failure) => RunError::Control {
+                scenario: scenario.name.clone(),
+                flow: scenario.flows[flow.index()].name.clone(),
+                failure,
+            },
+            Self::Wire(mismatch) => mismatch.into(),
+        }
+    }
+}
+
 /// The parts of a simulation.
-pub(crate) struct Parts<O> {
+pub(crate) struct Parts<O, W> {
     pub(crate) network: Network,
     pub(crate) hosts: Vec<Host>,
     pub(crate) applications: Vec<Application>,
@@ -84,11 +106,12 @@ pub(crate) struct Parts<O> {
     /// The interval between samples; `None` disables sampling.
     pub(crate) sample_interval: Option<Duration>,
     pub(crate) verify_wire: bool,
+    pub(crate) world: W,
 }
 
-impl<O: Observer> Simulator<O> {
+impl<O: Observer, W: World> Simulator<O, W> {
     /// Creates a simulation at time zero.
-    pub(crate) fn new(parts: Parts<O>) -> Self {
+    pub(crate) fn new(parts: Parts<O, W>) -> Self {
         let Parts {
             network,
             hosts,
@@ -96,6 +119,7 @@ impl<O: Observer> Simulator<O> {
             routes,
             transports,
             observer,
+            world,
             ..
         } = parts;
         let mut schedule = Schedule::new(
@@ -121,6 +145,7 @@ impl<O: Observer> Simulator<O> {
             observer,
             verify_wire: parts.verify_wire,
             mismatch: None,
+            world,
         };
         Self {
             hosts,
@@ -160,7 +185,11 @@ impl<O: Observer> Simulator<O> {
             match actor {
                 Actor::Link(link) => {
                     if let Some(frame) = self.plane.serve_link(now, link) {
-                        self.host_receives(now, frame);
+                        if W::IS_OPEN {
+                            self.plane.leave(now, frame);
+                        } else {
+                            self.host_receives(now, frame);
+                        }
                     }
                 }
                 timer => self.expire(now, timer),
@@ -249,7 +278,9 @@ impl<O: Observer> Simulator<O> {
                 plane.receive_apart(now, to, ecn, host, Body::Bare(bare), None);
                 return self.settle(now, to);
             }
-            Host::Dccp(_) | Host::Udp(_) => unreachable!("both hosts of a flow speak its protocol"),
+            Host::Dccp(_) | Host::Udp(_) | Host::Kernel(_) => {
+                unreachable!("both hosts of a flow speak its protocol")
+            }
         }
         // Its application reads and writes nothing, so nothing else needs to be settled.
         plane.observer.settled(now, HostView::new(to, host));
@@ -280,6 +311,7 @@ impl<O: Observer> Simulator<O> {
         let sender = flow.sender();
         let application = &mut self.applications[flow.index()];
         if let Some(opened) = application.opens(now) {
+            self.plane.world.opened(flow, opened.port);
             let ends = &mut self.hosts[flow.ends()];
             for (end, host) in ends.iter_mut().zip(opened.ends) {
                 if let Host::Successive(end) = end {
@@ -332,6 +364,9 @@ impl<O: Observer> Simulator<O> {
     }
 
     fn sample(&mut self, now: Instant) {
+        if W::IS_OPEN {
+            self.ask_outside(now);
+        }
         let plane = &mut self.plane;
         for link in &mut plane.network.links {
             link.expire(now);
@@ -345,7 +380,7 @@ impl<O: Observer> Simulator<O> {
     }
 }
 
-impl<O: Observer> Plane<O> {
+impl<O: Observer, W: World> Plane<O, W> {
     /// Sends what an end has to send, and sets its timer.
     fn drain<E>(&mut self, now: Instant, host: HostId, mut drain: Drain<'_, E>) -> Drained<()>
     where
@@ -379,6 +414,9 @@ impl<O: Observer> Plane<O> {
         mut body: Body,
         option: Option<QuickStart>,
     ) {
+        if W::IS_OPEN {
+            return self.world.send(host, ecn, &body);
+        }
         let mut size = IP_HEADER + body.size();
         if self.verify_wire {
             body = self.verified(body, ecn);
@@ -396,7 +434,13 @@ impl<O: Observer> Plane<O> {
         };
         let frame = Frame::new(body, route, host.peer(), size, ecn).tagged(tag);
         self.tell(now, Event::Send, &frame);
-        match self.network.hop(route.hop) {
+        self.begin(now, frame);
+    }
+
+    /// A frame enters the first link of its route.
+    #[inline(always)]
+    fn begin(&mut self, now: Instant, frame: Frame) {
+        match self.network.hop(frame.hop()) {
             Hop::Link(link) => self.enqueue(now, link, frame),
             Hop::Nat(link) => self.translate(now, link, frame),
             Hop::Host => unreachable!("the ends of a flow are different nodes"),
@@ -540,5 +584,6 @@ impl<O: Observer> Plane<O> {
         self.tell(now, event, packet);
         self.bodies.remove(packet.body());
         self.options.remove(&packet.body());
+        self.world.forget(packet.body());
     }
 }

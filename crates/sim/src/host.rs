@@ -1,11 +1,13 @@
 //! The ends of a flow: a single transport endpoint each, or several in succession.
 
 use skywave_congestion::{Control, ControlFailure};
+use skywave_traffic::SendingEnd;
 use skywave_transport::Driven;
 use skywave_transport::dccp::{Connection, RateStats, State};
 use skywave_transport::tcp::{Receiver, Sender};
 use skywave_transport::udp::Socket;
-use skywave_units::Duration;
+use skywave_units::{Duration, Instant};
+use skywave_wire::Payload;
 
 use crate::ids::HostId;
 use crate::packet::Body;
@@ -16,6 +18,8 @@ pub(crate) enum Host {
     TcpReceiver(Box<Driven<Receiver>>),
     Dccp(Box<Driven<Connection>>),
     Udp(Box<Driven<Socket>>),
+    /// An end of a connection of the kernel.
+    Kernel(Box<KernelEnd>),
     /// Successive connections.
     Successive(Box<Successive>),
 }
@@ -51,6 +55,49 @@ pub struct HostStats {
     pub srtt: Option<Duration>,
     /// The state of a sender with a rate instead of a window.
     pub rate: Option<RateStats>,
+}
+
+/// An end of a connection of the kernel: what it is to send, and what was last known of it.
+#[derive(Debug, Default)]
+pub(crate) struct KernelEnd {
+    pub(crate) supply: Supply,
+    pub(crate) stats: HostStats,
+}
+
+/// What a connection of the kernel is to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Supply {
+    /// The bytes handed over so far, if their number is known.
+    pub bytes: u64,
+    /// Whether endlessly many follow.
+    pub is_endless: bool,
+    /// Whether the sending side is to be closed behind them.
+    pub is_closed: bool,
+}
+
+impl SendingEnd for KernelEnd {
+    fn send(&mut self, datagram: Payload) -> bool {
+        self.write(Some(datagram.len() as u64))
+    }
+
+    fn write(&mut self, bytes: Option<u64>) -> bool {
+        match bytes {
+            _ if self.supply.is_closed => {}
+            Some(bytes) => self.supply.bytes += bytes,
+            None => self.supply.is_endless = true,
+        }
+        true
+    }
+
+    fn waiting(&self) -> usize {
+        0
+    }
+
+    fn close(&mut self, _now: Instant) {
+        // What is endless ends here.
+        self.supply.is_endless = false;
+        self.supply.is_closed = true;
+    }
 }
 
 /// An end of a flow with successive connections. It holds the current connection and the counts of
@@ -149,6 +196,7 @@ impl Host {
                     ..HostStats::default()
                 }
             }
+            Self::Kernel(end) => end.stats,
             Self::Successive(end) => end.stats(),
         }
     }
@@ -158,7 +206,7 @@ impl Host {
         match self {
             Self::TcpSender(sender) => sender.get().control().inner_values(record),
             Self::Dccp(connection) => connection.get().inner_values(record),
-            Self::TcpReceiver(_) | Self::Udp(_) => {}
+            Self::TcpReceiver(_) | Self::Udp(_) | Self::Kernel(_) => {}
             Self::Successive(end) => {
                 if let Some(connection) = &end.current {
                     connection.host.inner_values(record);
@@ -172,8 +220,22 @@ impl Host {
         match self {
             Self::TcpSender(sender) => sender.get().control().failure(),
             Self::Dccp(connection) => connection.get().control_failure(),
-            Self::TcpReceiver(_) | Self::Udp(_) => None,
+            Self::TcpReceiver(_) | Self::Udp(_) | Self::Kernel(_) => None,
             Self::Successive(end) => end.failure(),
+        }
+    }
+
+    /// Returns whether the body is a packet of its protocol.
+    pub(crate) fn speaks(&self, body: &Body) -> bool {
+        match (self, body) {
+            (Self::TcpSender(_) | Self::TcpReceiver(_), Body::Tcp(_) | Body::Bare(_))
+            | (Self::Dccp(_), Body::Dccp(_))
+            | (Self::Udp(_), Body::Udp(_)) => true,
+            (Self::Successive(end), body) => end
+                .current
+                .as_ref()
+                .is_some_and(|connection| connection.host.speaks(body)),
+            _ => false,
         }
     }
 
@@ -186,6 +248,7 @@ impl Host {
                 matches!(connection.get().state(), State::TimeWait | State::Closed)
             }
             Self::Udp(_) => false,
+            Self::Kernel(end) => end.supply.is_closed && end.stats.is_idle,
             Self::Successive(end) => end.is_over(),
         }
     }

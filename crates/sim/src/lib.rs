@@ -9,6 +9,7 @@
 //! - An [`Observer`] watches a run through the types of `view`: `totals` counts for the summary,
 //!   each of the `probes` makes a table, `record` keeps the record that [`physics`] verifies,
 //!   `capture` writes pcapng, and `qlog` writes files for qvis.
+//! - [`live`] is a run on the real clock: the same network and ends, with sockets between them.
 //! - [`Bench`] is the benchmark dumbbell.
 //!
 //! ```
@@ -42,6 +43,7 @@ mod engine;
 mod error;
 mod host;
 mod ids;
+pub mod live;
 mod nat;
 mod network;
 mod observe;
@@ -65,7 +67,7 @@ pub use backend::{ColumnSchema, Registry, Simulator, TableSchema, register_probe
 pub use bench::{Bench, BenchCounts, IdleFlows};
 pub use check::{Checked, FlowRoutes, Warning, check};
 pub use error::RunError;
-pub use host::HostStats;
+pub use host::{HostStats, Supply};
 pub use ids::{FlowId, HostId};
 pub use observe::Observer;
 pub use packet::Frame;
@@ -79,11 +81,11 @@ pub use skywave_path::{
 };
 pub use skywave_scenario::{
     AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell, DynamicSpec, ErrorUnit,
-    FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec, Growth, LinkSpec, LossSpec,
-    Named, PacketLossSpec, PerRoundTripSpec, Probes, Profile, ReceiverRttSpec, Scenario,
-    ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery, TcpSpec, TfrcRules,
-    TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec, VoiceSpec, WebSpec,
-    WindowSpec,
+    FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec, Growth, KernelTcpSpec,
+    LinkSpec, LossSpec, Named, PacketLossSpec, PerRoundTripSpec, Probes, Profile, ReceiverRttSpec,
+    Scenario, ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery, TcpSpec,
+    TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec, VoiceSpec,
+    WebSpec, WindowSpec,
 };
 pub use skywave_traffic::{
     Carrier, Journal, Made, Playout, SendingEnd, Setup, Source, SourceKind, Sources, Transfer,

@@ -292,6 +292,15 @@ impl Body {
         }
     }
 
+    /// Returns the number of its protocol in IP headers.
+    pub(crate) const fn protocol(&self) -> u8 {
+        match self {
+            Self::Bare(_) | Self::Tcp(_) => tcp::IP_PROTOCOL,
+            Self::Dccp(_) => dccp::IP_PROTOCOL,
+            Self::Udp(_) => udp::IP_PROTOCOL,
+        }
+    }
+
     /// Returns the source and destination port.
     pub(crate) fn ports(&self) -> (u16, u16) {
         match self {

@@ -46,7 +46,7 @@ impl Qlogs {
                 title: name.clone(),
                 vantage_point: VantagePoint::Client,
                 protocol: match flows[index].transport {
-                    TransportSpec::Tcp(_) => "TCP",
+                    TransportSpec::Tcp(_) | TransportSpec::KernelTcp(_) => "TCP",
                     TransportSpec::Dccp(_) => "DCCP",
                     TransportSpec::Udp(_) => "UDP",
                 },

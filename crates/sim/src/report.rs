@@ -54,7 +54,7 @@ pub struct Summary {
 pub struct FlowSummary {
     /// The flow's name.
     pub name: String,
-    /// `"tcp"`, `"dccp"` or `"udp"`.
+    /// `"tcp"`, `"dccp"`, `"udp"` or `"kernel-tcp"`.
     pub transport: &'static str,
     /// Data packets sent by the sender, including retransmissions.
     pub packets_sent: u64,
@@ -199,6 +199,7 @@ impl FlowSummary {
                 TransportSpec::Tcp(_) => "tcp",
                 TransportSpec::Dccp(_) => "dccp",
                 TransportSpec::Udp(_) => "udp",
+                TransportSpec::KernelTcp(_) => "kernel-tcp",
             },
             packets_sent: sender.packets_sent,
             bytes_sent: sender.bytes_sent,

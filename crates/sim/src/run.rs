@@ -19,6 +19,7 @@ use crate::record::Recorder;
 use crate::report::{Reporter, Results};
 use crate::simulate::simulate;
 use crate::totals::Totals;
+use crate::transport::ClockKind;
 use skywave_scenario::{Scenario, ScenarioError};
 
 /// What to do besides running.
@@ -63,7 +64,7 @@ pub fn run_observed<O: Observer + ?Sized>(
     progress: impl FnMut(f64) -> bool,
 ) -> Result<Results, RunError> {
     scenario.validate(registry)?;
-    let build = Build::new(scenario, registry)?;
+    let build = Build::new(scenario, registry, ClockKind::Virtual)?;
     build.check_counters()?;
     let (links, flows) = (build.network.links.len(), scenario.flows.len());
     let reporter = Reporter::new(scenario, &build);
@@ -95,7 +96,7 @@ pub fn run_observed<O: Observer + ?Sized>(
 }
 
 /// Creates the probes of every run and those the scenario requests.
-fn probes(
+pub(crate) fn probes(
     scenario: &Scenario,
     registry: &Registry,
     build: &Build,

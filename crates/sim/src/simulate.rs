@@ -4,7 +4,7 @@ use skywave_units::Instant;
 
 use crate::application::Application;
 use crate::build::Build;
-use crate::engine::{Parts, Simulator, Stop};
+use crate::engine::{Attached, Parts, Simulator, World};
 use crate::error::RunError;
 use crate::host::{Host, HostStats};
 use crate::observe::Observer;
@@ -41,35 +41,33 @@ pub(crate) fn simulate<O: Observer>(
         observer: (observer, Fingerprint::default()),
         sample_interval: Some(scenario.probes.interval),
         verify_wire: scenario.verify_wire,
+        world: Attached,
     });
     let end = Instant::ZERO + scenario.duration;
-    let outcome = simulator.run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()));
-    match outcome {
-        Ok(()) => {}
-        Err(Stop::Interrupted) => return Err(RunError::Interrupted),
-        Err(Stop::Control(flow, failure)) => {
-            return Err(RunError::Control {
-                scenario: scenario.name.clone(),
-                flow: scenario.flows[flow.index()].name.clone(),
-                failure,
-            });
+    simulator
+        .run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()))
+        .map_err(|stop| stop.of_run(scenario))?;
+    Ok(Ended::of(simulator))
+}
+
+impl<O: Observer> Ended<O> {
+    /// Returns the state in which a simulation is.
+    pub(crate) fn of<W: World>(simulator: Simulator<(O, Fingerprint), W>) -> Self {
+        let applications = || simulator.applications().iter();
+        let (events, stats, application_ends, journals) = (
+            simulator.events(),
+            simulator.hosts().iter().map(Host::stats).collect(),
+            applications().map(Application::ended).collect(),
+            applications().map(Application::journal).collect(),
+        );
+        let (observer, fingerprint) = simulator.into_observer();
+        Self {
+            events,
+            stats,
+            application_ends,
+            journals,
+            fingerprint: fingerprint.value(),
+            observer,
         }
-        Err(Stop::Wire(mismatch)) => return Err(mismatch.into()),
     }
-    let applications = || simulator.applications().iter();
-    let (events, stats, application_ends, journals) = (
-        simulator.events(),
-        simulator.hosts().iter().map(Host::stats).collect(),
-        applications().map(Application::ended).collect(),
-        applications().map(Application::journal).collect(),
-    );
-    let (observer, fingerprint) = simulator.into_observer();
-    Ok(Ended {
-        events,
-        stats,
-        application_ends,
-        journals,
-        fingerprint: fingerprint.value(),
-        observer,
-    })
 }

@@ -15,7 +15,7 @@ use skywave_units::Duration;
 pub(crate) use self::tcp::TcpPlan;
 use crate::backend::Registry;
 use crate::packet::Body;
-use skywave_scenario::{FlowSpec, ScenarioError, TransportSpec, UdpSpec};
+use skywave_scenario::{FlowSpec, KernelTcpSpec, ScenarioError, TcpSpec, TransportSpec, UdpSpec};
 
 /// What the connections of a flow are created from.
 #[derive(Clone, Debug)]
@@ -26,6 +26,17 @@ pub(crate) enum Transport {
         mechanism: Arc<dyn Mechanism>,
     },
     Udp,
+    /// The kernel's TCP.
+    Kernel(KernelTcpSpec),
+}
+
+/// The clock of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClockKind {
+    /// Time passes from event to event.
+    Virtual,
+    /// Time passes by itself.
+    Real,
 }
 
 impl Transport {
@@ -37,13 +48,19 @@ impl Transport {
         flow: &FlowSpec,
         datagram: u64,
         registry: &Registry,
+        clock: ClockKind,
         field: &str,
     ) -> Result<Self, ScenarioError> {
+        let tcp = |spec: &TcpSpec| {
+            let plan = TcpPlan::new(spec, registry);
+            plan.map(|plan| Self::Tcp(Arc::new(plan)))
+        };
         let (key, made) = match &flow.transport {
-            TransportSpec::Tcp(spec) => {
-                let plan = TcpPlan::new(spec, registry);
-                ("tcp", plan.map(|plan| Self::Tcp(Arc::new(plan))))
+            TransportSpec::Tcp(spec) => ("tcp", tcp(spec)),
+            TransportSpec::KernelTcp(spec) if clock == ClockKind::Real => {
+                return Ok(Self::Kernel(spec.clone()));
             }
+            TransportSpec::KernelTcp(spec) => ("kernel-tcp", tcp(&spec.simulated())),
             TransportSpec::Dccp(spec) => {
                 let made = spec.mechanism(registry).map(|found| Self::Dccp {
                     config: Arc::new(dccp::config(spec, &found.member, datagram)),
@@ -79,7 +96,7 @@ impl Transport {
         let (key, verdict) = match self {
             Self::Tcp(plan) => ("tcp.control", plan.control.check_routers(&codes)),
             Self::Dccp { mechanism, .. } => ("dccp.ccid", mechanism.check_routers(&codes)),
-            Self::Udp => return Ok(()),
+            Self::Udp | Self::Kernel(_) => return Ok(()),
         };
         verdict.map_err(|message| ScenarioError::new(format!("{field}.transport.{key}"), message))
     }
@@ -89,7 +106,7 @@ impl Transport {
         match self {
             Self::Tcp(plan) => plan.control.has_tags(),
             Self::Dccp { mechanism, .. } => mechanism.has_tags(),
-            Self::Udp => false,
+            Self::Udp | Self::Kernel(_) => false,
         }
     }
 

@@ -21,16 +21,35 @@ pub struct WireMismatch {
     pub reason: String,
 }
 
+impl WireMismatch {
+    pub(crate) fn new(body: &Body, error: &dyn std::error::Error) -> Self {
+        Self {
+            packet: format!("{body:?}"),
+            reason: error.to_string(),
+        }
+    }
+}
+
 /// Encodes a packet with its IP header. `from` and `to` are indices of nodes.
 pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes, WireMismatch> {
     let addresses = AddressPair::V4 {
         source: address(from),
         destination: address(to),
     };
-    let mismatch = |error: &dyn std::error::Error| WireMismatch {
-        packet: format!("{body:?}"),
-        reason: error.to_string(),
-    };
+    let mut bytes = Vec::new();
+    let packet = to_ip(body, ecn, addresses)?;
+    let emitted = packet.emit(&mut bytes);
+    emitted.map_err(|error| WireMismatch::new(body, &error))?;
+    Ok(bytes.into())
+}
+
+/// Returns the IP packet that a packet is.
+pub(crate) fn to_ip(
+    body: &Body,
+    ecn: Ecn,
+    addresses: AddressPair,
+) -> Result<IpPacket, WireMismatch> {
+    let mismatch = |error: &dyn std::error::Error| WireMismatch::new(body, error);
     let checksum = Checksum::Over(addresses);
     let segment = |segment: &tcp::Segment| segment.to_bytes(checksum).map_err(|e| mismatch(&e));
     let identification = match body {
@@ -52,22 +71,43 @@ pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes,
             (udp::IP_PROTOCOL, bytes.into())
         }
     };
-    let mut bytes = Vec::new();
-    IpPacket {
+    Ok(IpPacket {
         addresses,
         ecn,
         identification,
         hop_limit: DEFAULT_HOP_LIMIT,
         protocol,
         payload,
+    })
+}
+
+/// Returns the packet that an IP packet is.
+///
+/// # Errors
+/// Why it is none.
+pub(crate) fn from_ip(ip: &IpPacket) -> Result<Body, String> {
+    let checksum = Checksum::Over(ip.addresses);
+    match ip.protocol {
+        tcp::IP_PROTOCOL => tcp::Segment::parse_with_offset(&ip.payload, checksum, MOST_OFFSET)
+            .map(|segment| {
+                Body::from(tcp::Segment {
+                    identification: ip.identification,
+                    ..segment
+                })
+            })
+            .map_err(|error| error.to_string()),
+        dccp::IP_PROTOCOL => dccp::Packet::parse(&ip.payload, checksum)
+            .map(Body::from)
+            .map_err(|error| error.to_string()),
+        udp::IP_PROTOCOL => udp::Datagram::parse(&ip.payload, checksum)
+            .map(Body::from)
+            .map_err(|error| error.to_string()),
+        other => Err(format!("its protocol is {other}: not TCP, DCCP or UDP")),
     }
-    .emit(&mut bytes)
-    .map_err(|error| mismatch(&error))?;
-    Ok(bytes.into())
 }
 
 /// Returns the address of a node: 10.0.0.1 plus its index.
-fn address(node: u32) -> Ipv4Addr {
+pub(crate) fn address(node: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 1).to_bits() + node)
 }
 
@@ -89,25 +129,7 @@ pub(crate) fn round_trip(body: &Body, ecn: Ecn) -> Result<Body, WireMismatch> {
         )));
     }
     let ip = IpPacket::parse(&bytes).map_err(|error| mismatch(error.to_string()))?;
-    let checksum = Checksum::Over(ip.addresses);
-    let parsed = match body {
-        Body::Bare(_) | Body::Tcp(_) => {
-            tcp::Segment::parse_with_offset(&ip.payload, checksum, MOST_OFFSET)
-                .map(|segment| {
-                    Body::from(tcp::Segment {
-                        identification: ip.identification,
-                        ..segment
-                    })
-                })
-                .map_err(|error| mismatch(error.to_string()))?
-        }
-        Body::Dccp(_) => dccp::Packet::parse(&ip.payload, checksum)
-            .map(Body::from)
-            .map_err(|error| mismatch(error.to_string()))?,
-        Body::Udp(_) => udp::Datagram::parse(&ip.payload, checksum)
-            .map(Body::from)
-            .map_err(|error| mismatch(error.to_string()))?,
-    };
+    let parsed = from_ip(&ip).map_err(mismatch)?;
     if parsed != *body || ip.ecn != ecn {
         return Err(mismatch(format!("it came out as {parsed:?}")));
     }

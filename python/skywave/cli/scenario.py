@@ -21,6 +21,7 @@ from skywave.sweeps.paths import parse_value
 from skywave.sweeps.points import with_field
 
 if TYPE_CHECKING:
+    from skywave.live import Verdict
     from skywave.results import Results, Summary
 
 PHYSICS_VIOLATED = 1
@@ -81,36 +82,93 @@ def run(
             "than its link allows. Exit status 1 on a violation.",
         ),
     ] = False,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="Run it in real time, between real sockets in network namespaces (Linux).",
+        ),
+    ] = False,
+    both: Annotated[
+        bool, typer.Option("--both", help="Run it on both clocks, and compare them.")
+    ] = False,
+    runs: Annotated[
+        int, typer.Option(min=1, help="With --both, the runs on each clock, with as many seeds.")
+    ] = 1,
+    dccp_over_udp: Annotated[
+        bool, typer.Option("--dccp-over-udp", help="In real time, DCCP travels in UDP (RFC 6773).")
+    ] = False,
+    spin: Annotated[
+        bool,
+        typer.Option(
+            "--spin", help="In real time, take a processor: packets leave within microseconds."
+        ),
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Exit with status 3 if a real-time run cannot be believed."),
+    ] = False,
+    strict_ms: Annotated[
+        float,
+        typer.Option(
+            metavar="MS", min=0.0, help="With --strict, the lateness of 99 % of packets, in ms."
+        ),
+    ] = 1.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a scenario and print totals of its flows and links."""
+    """Run a scenario and print totals of its flows and links.
+
+    In simulated time, unless --live or --both says otherwise.
+    """
     experiment = _changed(read(scenario), settings, seed)
     captures = _captures(capture or [])
+    qlogs = {} if qlog is None else _qlogs(qlog, experiment)
+    if live or both:
+        if verify_physics:
+            raise typer.BadParameter("--verify-physics is for simulations: a real clock is late")
+        if both and (captures or qlogs):
+            raise typer.BadParameter("--both writes no captures and no logs: use --live")
+        from skywave.cli.live import RealClock  # noqa: PLC0415  (not needed by simulations)
+
+        clock = RealClock(dccp_over_udp, spin, strict_ms if strict else None)
+        if both:
+            clock.compare(experiment, runs, out_dir, as_json=as_json)
+            return
+        lived = clock.run(experiment, captures, qlogs)
+        _present(lived.results, out_dir, lived.verdict, as_json=as_json)
+        clock.judge(lived)
+        return
     warn(experiment.inspect().warnings)
     with progress_bar() as show:
         results = simulate.run(
             experiment,
             progress=lambda fraction: show(experiment.name, fraction),
             captures=captures,
-            qlogs={} if qlog is None else _qlogs(qlog, experiment),
+            qlogs=qlogs,
             verify_physics=verify_physics,
         )
+    _present(results, out_dir, as_json=as_json)
+    if results.violations:
+        raise typer.Exit(PHYSICS_VIOLATED)
+
+
+def _present(
+    results: Results, out_dir: Path | None, verdict: Verdict | None = None, *, as_json: bool
+) -> None:
+    """Write and print results. A verdict says how far those of the real clock can be believed."""
     if out_dir is not None:
         results.write(out_dir)
     if as_json:
-        print_json(
-            {
-                **results.summary,
-                "fingerprint": results.fingerprint,
-                "violations": results.violations,
-                "out": None if out_dir is None else str(out_dir),
-            }
+        told = (
+            {"fingerprint": results.fingerprint, "violations": results.violations}
+            if verdict is None
+            else {"emulator": verdict.document()}
         )
+        directory = None if out_dir is None else str(out_dir)
+        print_json({**results.summary, **told, "out": directory})
     else:
-        _print_summary(results, out_dir)
+        _print_summary(results, out_dir, verdict)
     warn(results.warnings())
-    if results.violations:
-        raise typer.Exit(PHYSICS_VIOLATED)
 
 
 def fields(settings: list[str] | None) -> list[tuple[str, str]]:
@@ -210,17 +268,22 @@ def schema() -> None:
     print_json(json.loads(_core.scenario_schema()))
 
 
-def _print_summary(results: Results, out_dir: Path | None) -> None:
+def _print_summary(results: Results, out_dir: Path | None, verdict: Verdict | None = None) -> None:
     console = out()
     summary = results.summary
-    console.print(
-        f"[bold]{escape(summary['name'])}[/]: {summary['duration_s']:g} s simulated, "
-        f"{summary['events']:,} events, seed {summary['seed']}, fingerprint {results.fingerprint}"
+    how = (
+        f"{summary['duration_s']:g} s simulated, {summary['events']:,} events, "
+        f"seed {summary['seed']}, fingerprint {results.fingerprint}"
+        if verdict is None
+        else f"{summary['duration_s']:g} s in real time, seed {summary['seed']}"
     )
+    console.print(f"[bold]{escape(summary['name'])}[/]: {how}")
     console.print(_flow_table(summary))
     console.print(_link_table(summary))
     for violation in results.violations:
         console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
+    for line in () if verdict is None else verdict.lines():
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     if out_dir is not None:
         console.print(f"Tables: {escape(str(out_dir))}", soft_wrap=True)
 

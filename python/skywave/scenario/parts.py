@@ -688,6 +688,21 @@ class Udp(Part):
 
 
 @frozen(kw_only=True)
+class KernelTcp(Part):
+    """The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its
+    place, with the same control and segment, and SACK.
+    """
+
+    TAG: ClassVar[str] = "kernel-tcp"
+    control: str = "cubic"
+    """The congestion control, by its name in the kernel: `cubic`, `reno` or `bbr`, where the
+    kernel has it.
+    """
+    segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
+    """The data bytes of a full segment."""
+
+
+@frozen(kw_only=True)
 class Red(Part):
     """Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are
     in packets, of size `mean_packet` if the queue is measured in bytes.
@@ -1141,7 +1156,7 @@ bandwidth.
 Trace: TypeAlias = TraceSteps | TraceFile | TraceOpportunities | TraceMahimahi | Outages
 """How a link's rate and delay change over time."""
 
-Transport: TypeAlias = Tcp | Dccp | Udp
+Transport: TypeAlias = Tcp | Dccp | Udp | KernelTcp
 """A transport protocol."""
 
 Feedback: TypeAlias = Literal["window-counter"] | PerRoundTrip | DynamicFeedback
@@ -1170,6 +1185,7 @@ __all__ = [
     "FqCoDel",
     "Ftp",
     "GilbertElliott",
+    "KernelTcp",
     "Link",
     "Nat",
     "Outages",

@@ -9,7 +9,7 @@ use skywave_units::Instant;
 use skywave_wire::Ecn;
 use skywave_wire::quick_start::QuickStart;
 
-use super::Plane;
+use super::{Plane, World};
 use crate::application::Application;
 use crate::datagrams::Datagrams;
 use crate::host::Host;
@@ -17,7 +17,7 @@ use crate::ids::HostId;
 use crate::observe::Observer;
 use crate::packet::Body;
 
-impl<O: Observer> Plane<O> {
+impl<O: Observer, W: World> Plane<O, W> {
     /// Passes a packet to its host if it is not a bare segment, or is for one of several
     /// connections. Separate, so that the path of bare segments is specialized: without options,
     /// most of an endpoint's processing of a segment is optimized away. `option` is the Quick-Start
@@ -79,6 +79,7 @@ impl<O: Observer> Plane<O> {
                     self.expire(now, id, host);
                 }
             }
+            Host::Kernel(_) => unreachable!("the kernel has its own timers"),
         }
     }
 
@@ -107,6 +108,10 @@ impl<O: Observer> Plane<O> {
                 Some(host) => self.act(now, id, host, application),
                 None => application.rest(),
             },
+            Host::Kernel(end) => {
+                application.act(now, &mut **end);
+                self.world.supply(id, end.supply);
+            }
             Host::TcpReceiver(_) => unreachable!("only senders have applications that act"),
         }
     }
@@ -128,7 +133,7 @@ impl<O: Observer> Plane<O> {
                     self.serve(now, id, host, application);
                 }
             }
-            Host::TcpSender(_) | Host::TcpReceiver(_) => {}
+            Host::TcpSender(_) | Host::TcpReceiver(_) | Host::Kernel(_) => {}
         }
     }
 

@@ -1,0 +1,304 @@
+//! The driver: it moves packets between sockets, devices and the run, on the real clock.
+
+use std::io;
+
+use nix::sys::prctl::set_timerslack;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use skywave_emulate::Clock;
+use skywave_sim::live::{Encapsulation, LiveRun, PreparedRun};
+use skywave_sim::{FlowId, Registry, Results, RunError, RunOptions, Scenario};
+use skywave_units::{Duration, Instant};
+
+use crate::error::LiveError;
+use crate::node::Source;
+use crate::report::Report;
+use crate::testbed::Testbed;
+
+/// The most packets that are taken from a socket before others have their turn.
+const BATCH: usize = 64;
+
+/// How long before a deadline a driver that spins stops sleeping.
+const SPIN: Duration = Duration::from_micros(200);
+
+/// How often progress is told.
+const TELL: Duration = Duration::from_millis(100);
+
+/// What to do besides running.
+#[derive(Default)]
+pub struct Options {
+    /// What to write.
+    pub run: RunOptions,
+    /// What DCCP's packets travel in.
+    pub encapsulation: Encapsulation,
+    /// Whether to take a processor for itself, to be more exact.
+    pub spins: bool,
+}
+
+/// A run on the real clock that has ended.
+#[derive(Debug)]
+pub struct Lived {
+    /// Its results, as those of a simulation.
+    pub results: Results,
+    /// How far they can be believed.
+    pub report: Report,
+}
+
+/// Runs a scenario on the real clock. Calls `progress` regularly with the fraction done; if it
+/// returns false, the run ends early, with the results of the time that it took.
+///
+/// # Errors
+/// [`LiveError`].
+pub fn run(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: Options,
+    mut progress: impl FnMut(f64) -> bool,
+) -> Result<Lived, LiveError> {
+    let Options {
+        run,
+        encapsulation,
+        spins,
+    } = options;
+    let prepared = PreparedRun::new(scenario, registry, run, encapsulation)?;
+    let name = |flow: FlowId| scenario.flows[flow.index()].name.clone();
+    let mut testbed = Testbed::new(prepared.ends(), encapsulation, &name)?;
+    let watch = Watch::new(&testbed, spins)?;
+    // By default, the system wakes a thread up to 50 us later than asked.
+    let _ = set_timerslack(1);
+    testbed.clock = Clock::start();
+    let clock = testbed.clock;
+    let driver = Driver {
+        run: prepared.begin(testbed),
+        clock,
+        watch,
+        overflows: 0,
+    };
+    driver.drive(scenario, &mut progress, &name)
+}
+
+/// What may become ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// A socket of a node.
+    Node(u32, Source),
+    /// A socket that waits for the kernel's connections, at a node.
+    Listener(u32),
+    /// The kernel's sender of a flow.
+    Sender(FlowId),
+    /// The kernel's receiver of a flow.
+    Receiver(FlowId),
+}
+
+/// Waits for sockets.
+struct Watch {
+    epoll: rustix::fd::OwnedFd,
+    targets: Vec<Target>,
+    /// Senders that are being waited for.
+    senders: Vec<FlowId>,
+    spins: bool,
+    ready: Vec<epoll::Event>,
+}
+
+struct Driver {
+    run: LiveRun<Testbed>,
+    clock: Clock,
+    watch: Watch,
+    overflows: u64,
+}
+
+impl Driver {
+    fn drive(
+        mut self,
+        scenario: &Scenario,
+        progress: &mut impl FnMut(f64) -> bool,
+        name: &dyn Fn(FlowId) -> String,
+    ) -> Result<Lived, LiveError> {
+        let end = Instant::ZERO + scenario.duration;
+        let mut told = Instant::ZERO;
+        let mut now;
+        loop {
+            now = self.clock.now().min(end);
+            self.run.advance(now);
+            if now >= told + TELL {
+                told = now;
+                self.count_overflows()?;
+                if !progress(now.as_secs_f64() / end.as_secs_f64()) {
+                    break;
+                }
+            }
+            if let Some((flow, source)) = self.run.outside().failure.take() {
+                let flow = name(flow);
+                return Err(LiveError::Connection { flow, source });
+            }
+            if now >= end {
+                break;
+            }
+            self.watch.senders(self.run.outside())?;
+            let wake = end.min(told + TELL);
+            let deadline = self.run.deadline().map_or(wake, |at| at.min(wake));
+            if self.watch.wait(self.clock, deadline)? {
+                self.serve(end)?;
+            }
+        }
+        self.count_overflows()?;
+        if now == Instant::ZERO {
+            return Err(RunError::Interrupted.into());
+        }
+        let elapsed = now - Instant::ZERO;
+        let (results, testbed, strays) = self.run.finish(elapsed)?;
+        let report = Report {
+            elapsed_s: elapsed.as_secs_f64(),
+            lateness: testbed.lateness.summary(),
+            overflows: self.overflows,
+            undelivered: testbed.undelivered,
+            unsent: testbed.unsent,
+            unknown: strays.unknown,
+            malformed: strays.malformed,
+        };
+        Ok(Lived { results, report })
+    }
+
+    /// Takes what is ready.
+    fn serve(&mut self, end: Instant) -> io::Result<()> {
+        let now = self.clock.now().min(end);
+        self.run.advance(now);
+        for index in 0..self.watch.ready.len() {
+            let target = self.watch.targets[self.watch.ready[index].data.u64() as usize];
+            match target {
+                Target::Node(node, Source::Network) => {
+                    for _ in 0..BATCH {
+                        let Some(bytes) = self.node(node).sent()? else {
+                            break;
+                        };
+                        self.run.enters(now, bytes);
+                    }
+                }
+                Target::Node(node, source) => {
+                    for _ in 0..BATCH {
+                        let Some(packet) = self.node(node).receive(source)? else {
+                            break;
+                        };
+                        self.run.receives(now, packet);
+                    }
+                }
+                Target::Listener(node) => {
+                    while let Some(flow) = self.run.outside().accept(node) {
+                        self.watch.receiver(self.run.outside(), flow)?;
+                    }
+                }
+                Target::Sender(flow) => self
+                    .run
+                    .outside()
+                    .with_connection(flow, |connection| connection.write()),
+                Target::Receiver(flow) => self
+                    .run
+                    .outside()
+                    .with_connection(flow, |connection| connection.read()),
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, node: u32) -> &mut crate::node::Node {
+        let nodes = &mut self.run.outside().nodes;
+        nodes.get_mut(&node).expect("it is watched")
+    }
+
+    fn count_overflows(&mut self) -> io::Result<()> {
+        for node in self.run.outside().nodes.values() {
+            self.overflows += node.overflows()?;
+        }
+        Ok(())
+    }
+}
+
+impl Watch {
+    fn new(testbed: &Testbed, spins: bool) -> io::Result<Self> {
+        let mut watch = Self {
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            targets: Vec::new(),
+            senders: Vec::new(),
+            spins,
+            ready: Vec::with_capacity(256),
+        };
+        for (&index, node) in &testbed.nodes {
+            for (source, socket) in node.sockets() {
+                watch.add(socket, Target::Node(index, source), EventFlags::IN)?;
+            }
+        }
+        for (node, socket) in testbed.listeners() {
+            watch.add(socket, Target::Listener(node), EventFlags::IN)?;
+        }
+        Ok(watch)
+    }
+
+    fn add(
+        &mut self,
+        socket: impl std::os::fd::AsFd,
+        target: Target,
+        flags: EventFlags,
+    ) -> io::Result<()> {
+        let data = EventData::new_u64(self.targets.len() as u64);
+        epoll::add(&self.epoll, socket, data, flags)?;
+        self.targets.push(target);
+        Ok(())
+    }
+
+    /// Waits for room at the kernel's senders that have been opened since the last call.
+    fn senders(&mut self, testbed: &Testbed) -> io::Result<()> {
+        if self.senders.len() == testbed.connections.len() {
+            return Ok(());
+        }
+        for (&flow, connection) in &testbed.connections {
+            if let Some(socket) = connection.sender()
+                && !self.senders.contains(&flow)
+            {
+                self.senders.push(flow);
+                // Once whenever there is room again.
+                let flags = EventFlags::OUT | EventFlags::ET;
+                self.add(socket, Target::Sender(flow), flags)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for data at the kernel's receiver of a flow.
+    fn receiver(&mut self, testbed: &Testbed, flow: FlowId) -> io::Result<()> {
+        match testbed.connections[&flow].receiver() {
+            Some(socket) => self.add(socket, Target::Receiver(flow), EventFlags::IN),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until something is ready, or until the deadline. Returns whether something is.
+    fn wait(&mut self, clock: Clock, deadline: Instant) -> io::Result<bool> {
+        let mut sleep = deadline.saturating_since(clock.now());
+        if self.spins {
+            sleep = sleep.saturating_sub(SPIN);
+        }
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: sleep.as_nanos() as i64,
+        };
+        self.ready.clear();
+        // poll counts nanoseconds; epoll rounds to milliseconds where Linux is older than 5.11.
+        let mut any = [PollFd::new(&self.epoll, PollFlags::IN)];
+        match poll(&mut any, Some(&timeout)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => {
+                let at_once = Some(&Timespec::default());
+                epoll::wait(&self.epoll, spare_capacity(&mut self.ready), at_once)?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if self.spins && self.ready.is_empty() {
+            while clock.now() < deadline {
+                std::hint::spin_loop();
+            }
+        }
+        Ok(!self.ready.is_empty())
+    }
+}

@@ -1,0 +1,42 @@
+//! Why a run on the real clock has no results.
+
+use std::io;
+
+use skywave_emulate::EmulateError;
+use skywave_sim::RunError;
+use thiserror::Error;
+
+/// Why a run on the real clock has no results.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LiveError {
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The system refuses what a run is made of.
+    #[error(transparent)]
+    Emulate(#[from] EmulateError),
+    /// The kernel does not have the congestion control of a flow.
+    #[error(
+        "flow \"{flow}\": the kernel has no congestion control \"{control}\"; it has {available}"
+    )]
+    Control {
+        /// The flow.
+        flow: String,
+        /// The name of the control.
+        control: String,
+        /// What the kernel has.
+        available: String,
+    },
+    /// A connection of the kernel failed.
+    #[error("flow \"{flow}\": the kernel's connection failed: {source}")]
+    Connection {
+        /// The flow.
+        flow: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A device or a socket failed.
+    #[error("a device failed: {0}")]
+    Device(#[from] io::Error),
+}

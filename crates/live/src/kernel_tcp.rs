@@ -1,0 +1,219 @@
+//! A connection of the kernel's TCP: both of its sockets.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use skywave_emulate::Namespace;
+use skywave_scenario::KernelTcpSpec;
+use skywave_sim::{HostStats, Supply};
+use socket2::{Domain, Socket, Type};
+
+use crate::tcp_info::{of_sender, tcp_info};
+
+/// The bytes handed to the kernel, or taken from it, at once.
+const CHUNK: usize = 64 << 10;
+
+/// What TCP's timestamps take of each segment, which the kernel does not count as data.
+const TIMESTAMPS: u32 = 12;
+
+static ZEROS: [u8; CHUNK] = [0; CHUNK];
+
+/// A connection of the kernel's TCP: both of its sockets.
+pub(crate) struct KernelTcp {
+    sender: Socket,
+    receiver: Option<Socket>,
+    to: SocketAddrV4,
+    stage: Stage,
+    supply: Supply,
+    /// The bytes that the kernel has taken.
+    written: u64,
+    /// The bytes that the receiver has read.
+    delivered: u64,
+    scratch: Arc<[u8]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Its flow has not started.
+    Idle,
+    /// It has been opened.
+    Open,
+    /// Its sending side is closed.
+    Closed,
+}
+
+/// Why a socket could not be created.
+pub(crate) enum SocketError {
+    /// The kernel has no such control.
+    Control,
+    /// The system refuses it.
+    System(io::Error),
+}
+
+impl From<io::Error> for SocketError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl KernelTcp {
+    /// Creates the sender's socket in its namespace.
+    pub(crate) fn new(
+        namespace: &Namespace,
+        spec: &KernelTcpSpec,
+        from: SocketAddrV4,
+        to: SocketAddrV4,
+    ) -> Result<Self, SocketError> {
+        let spec = spec.clone();
+        let sender = namespace.run(move || {
+            let socket = socket(&spec)?;
+            socket.bind(&SocketAddr::from(from).into())?;
+            Ok::<_, SocketError>(socket)
+        })?;
+        Ok(Self {
+            sender,
+            receiver: None,
+            to,
+            stage: Stage::Idle,
+            supply: Supply::default(),
+            written: 0,
+            delivered: 0,
+            scratch: vec![0; CHUNK].into(),
+        })
+    }
+
+    /// Returns the sender's socket, once the connection is being opened.
+    pub(crate) fn sender(&self) -> Option<BorrowedFd<'_>> {
+        (self.stage != Stage::Idle).then(|| self.sender.as_fd())
+    }
+
+    /// Returns the receiver's socket, from its acceptance until everything has arrived.
+    pub(crate) fn receiver(&self) -> Option<BorrowedFd<'_>> {
+        self.receiver.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Takes the receiver's socket.
+    pub(crate) fn accept(&mut self, socket: Socket) {
+        self.receiver = Some(socket);
+    }
+
+    /// Takes what is to be sent, and opens the connection if it is not open.
+    pub(crate) fn supply(&mut self, supply: Supply) -> io::Result<()> {
+        self.supply = supply;
+        if self.stage == Stage::Idle {
+            self.stage = Stage::Open;
+            match self.sender.connect(&SocketAddr::from(self.to).into()) {
+                Ok(()) => {}
+                Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the kernel could take more.
+    pub(crate) const fn has_more(&self) -> bool {
+        let has_data = self.supply.is_endless || self.written < self.supply.bytes;
+        matches!(self.stage, Stage::Open) && (has_data || self.supply.is_closed)
+    }
+
+    /// Hands to the kernel what it takes, and closes the sending side behind the last of it.
+    pub(crate) fn write(&mut self) -> io::Result<()> {
+        while self.has_more() {
+            let left = if self.supply.is_endless {
+                CHUNK
+            } else {
+                (self.supply.bytes.saturating_sub(self.written)).min(CHUNK as u64) as usize
+            };
+            if left == 0 {
+                match self.sender.shutdown(Shutdown::Write) {
+                    // It is still being opened.
+                    Err(error) if error.kind() == ErrorKind::NotConnected => return Ok(()),
+                    outcome => outcome?,
+                }
+                self.stage = Stage::Closed;
+                return Ok(());
+            }
+            match (&self.sender).write(&ZEROS[..left]) {
+                Ok(taken) => self.written += taken as u64,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what has arrived.
+    pub(crate) fn read(&mut self) -> io::Result<()> {
+        let Some(mut receiver) = self.receiver.as_ref() else {
+            return Ok(());
+        };
+        let scratch = Arc::get_mut(&mut self.scratch).expect("nobody else has it");
+        loop {
+            match receiver.read(scratch) {
+                Ok(0) => {
+                    // The end; a socket that is closed for both sides is not asked again.
+                    self.receiver = None;
+                    return Ok(());
+                }
+                Ok(read) => self.delivered += read as u64,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Returns the state of the sender.
+    pub(crate) fn sender_stats(&self) -> io::Result<HostStats> {
+        if self.stage == Stage::Idle {
+            return Ok(HostStats {
+                is_idle: true,
+                ..HostStats::default()
+            });
+        }
+        let stats = of_sender(&tcp_info(self.sender.as_fd())?);
+        let has_all = !self.supply.is_endless && self.written >= self.supply.bytes;
+        Ok(HostStats {
+            is_idle: stats.is_idle && has_all,
+            ..stats
+        })
+    }
+
+    /// Returns the state of the receiver.
+    pub(crate) fn receiver_stats(&self) -> io::Result<HostStats> {
+        let segments = match &self.receiver {
+            Some(socket) => tcp_info(socket.as_fd())?.tcpi_data_segs_in,
+            None => 0,
+        };
+        Ok(HostStats {
+            delivered_packets: u64::from(segments),
+            delivered_bytes: self.delivered,
+            ..HostStats::default()
+        })
+    }
+}
+
+/// Creates a socket that listens for the kernel's connections, in a namespace.
+pub(crate) fn listener(namespace: &Namespace, address: SocketAddrV4) -> io::Result<Socket> {
+    namespace.run(move || {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking(), None)?;
+        socket.bind(&SocketAddr::from(address).into())?;
+        socket.listen(1024)?;
+        Ok(socket)
+    })
+}
+
+fn socket(spec: &KernelTcpSpec) -> Result<Socket, SocketError> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking(), None)?;
+    socket
+        .set_tcp_congestion(spec.control.as_bytes())
+        .map_err(|error| match error.kind() {
+            ErrorKind::NotFound => SocketError::Control,
+            _ => SocketError::System(error),
+        })?;
+    socket.set_tcp_mss(spec.segment.get() as u32 + TIMESTAMPS)?;
+    socket.set_tcp_nodelay(true)?;
+    Ok(socket)
+}

@@ -1,0 +1,27 @@
+//! Scenarios on the real clock, between real sockets.
+//!
+//! Each node at which a flow begins or ends is a network namespace with one interface; the links,
+//! queues and routes between them are those of a simulation, on the real clock. The ends of flows
+//! send through sockets of their namespaces:
+//!
+//! - DCCP as IP protocol 33, or over UDP (RFC 6773);
+//! - our TCP as IP packets from an address that the kernel does not know, so it resets nothing;
+//! - UDP through the kernel's;
+//! - `kernel-tcp` is the kernel's TCP itself, sampled by `TCP_INFO`.
+//!
+//! [`run`] runs a scenario, and returns the tables of a simulation with a [`Report`] on how far they
+//! can be believed. It takes the privileges of a network namespace. All of it disappears with the
+//! process.
+
+mod driver;
+mod error;
+mod kernel_tcp;
+mod node;
+mod report;
+mod tcp_info;
+mod testbed;
+
+pub use driver::{Lived, Options, run};
+pub use error::LiveError;
+pub use report::Report;
+pub use skywave_sim::live::Encapsulation;

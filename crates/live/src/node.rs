@@ -1,0 +1,290 @@
+//! A node: a namespace with its interface, and the sockets of the ends of flows in it.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, IoSliceMut, Read};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use bytes::Bytes;
+use nix::sys::socket::{setsockopt, sockopt};
+use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
+use skywave_emulate::{Attachment, Edge, EmulateError, Namespace, Port, set};
+use skywave_wire::ip::{DEFAULT_HOP_LIMIT, IpPacket};
+use skywave_wire::{AddressPair, Checksum, Ecn, Payload, dccp, tcp, udp};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+/// The longest packet: that of IP's length field.
+const LONGEST: usize = 65_535;
+
+/// What a socket holds until we read it, in bytes.
+const RECEIVE_BUFFER: usize = 8 << 20;
+
+/// A node at which flows begin or end.
+pub(crate) struct Node {
+    pub(crate) namespace: Namespace,
+    attachment: Attachment,
+    /// Where our TCP sends and receives.
+    user_space: Option<Port>,
+    /// Where our DCCP sends and receives, as an IP protocol.
+    raw: Option<Socket>,
+    /// The kernel's UDP sockets by port.
+    udp: BTreeMap<u16, Udp>,
+    scratch: Box<[u8]>,
+}
+
+/// A UDP socket.
+struct Udp {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    address: SocketAddrV4,
+}
+
+/// What of a node has packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The network's end of its interface: what the node has sent.
+    Network,
+    /// Our TCP.
+    UserSpace,
+    /// Our DCCP as an IP protocol.
+    Raw,
+    /// The UDP socket of this port.
+    Udp(u16),
+}
+
+impl Node {
+    /// Creates the node with this index and address, whose interface leads into `hub`.
+    pub(crate) fn new(
+        index: u32,
+        address: Ipv4Addr,
+        hub: &Namespace,
+    ) -> Result<Self, EmulateError> {
+        let namespace = Namespace::new()?;
+        // What one connection has learnt of the path is not for the next one.
+        namespace.run(|| {
+            let _ = set("ipv4/tcp_no_metrics_save", "1");
+        });
+        let [.., a, b] = index.to_be_bytes();
+        let v6 = Ipv6Addr::new(0xfd53, 0x6b79, 0x7761, 0x7665, 0xff, 0, a.into(), b.into());
+        let edge = Edge {
+            index,
+            addresses: [address.into(), v6.into()],
+            reaches: Vec::new(),
+        };
+        let attachment = edge.connect(hub, &namespace)?;
+        Ok(Self {
+            namespace,
+            attachment,
+            user_space: None,
+            raw: None,
+            udp: BTreeMap::new(),
+            scratch: vec![0; LONGEST].into(),
+        })
+    }
+
+    /// Opens what our TCP sends and receives through, if it is not open.
+    pub(crate) fn open_user_space(&mut self) -> Result<(), EmulateError> {
+        if self.user_space.is_none() {
+            self.user_space = Some(self.attachment.open_host_end(&self.namespace)?);
+        }
+        Ok(())
+    }
+
+    /// Opens what our DCCP sends and receives through as an IP protocol, if it is not open.
+    pub(crate) fn open_raw(&mut self) -> Result<(), EmulateError> {
+        if self.raw.is_none() {
+            let opened = self.namespace.run(|| {
+                let protocol = Protocol::from(i32::from(dccp::IP_PROTOCOL));
+                let socket = Socket::new(Domain::IPV4, Type::RAW, Some(protocol))?;
+                socket.set_nonblocking(true)?;
+                socket.set_header_included_v4(true)?;
+                enlarge(&socket)?;
+                Ok(socket)
+            });
+            let failed = |error: io::Error| EmulateError::system("cannot open a raw socket", error);
+            self.raw = Some(opened.map_err(failed)?);
+        }
+        Ok(())
+    }
+
+    /// Opens the UDP socket at this address, if it is not open.
+    pub(crate) fn open_udp(&mut self, address: SocketAddrV4) -> Result<(), EmulateError> {
+        if self.udp.contains_key(&address.port()) {
+            return Ok(());
+        }
+        let opened = self.namespace.run(move || {
+            let socket = UdpSocket::bind(address)?;
+            let state = UdpSocketState::new((&socket).into())?;
+            // They would leave no room for the ECN field.
+            setsockopt(&socket, sockopt::ReceiveTimestampns, &false)?;
+            setsockopt(&socket, sockopt::UdpGroSegment, &false)?;
+            enlarge(&socket)?;
+            Ok(Udp {
+                socket,
+                state,
+                address,
+            })
+        });
+        let failed = |error: io::Error| EmulateError::system("cannot open a UDP socket", error);
+        self.udp.insert(address.port(), opened.map_err(failed)?);
+        Ok(())
+    }
+
+    /// Sends a packet of an end through its socket.
+    pub(crate) fn send(&self, packet: &IpPacket) -> io::Result<()> {
+        let missing = || io::Error::from(ErrorKind::NotConnected);
+        if packet.protocol == udp::IP_PROTOCOL {
+            let datagram = udp::Datagram::parse(&packet.payload, Checksum::Ignored)
+                .map_err(|error| io::Error::new(ErrorKind::InvalidInput, error))?;
+            let udp = self.udp.get(&datagram.source_port).ok_or_else(missing)?;
+            return udp.send(packet, datagram);
+        }
+        let mut bytes = Vec::with_capacity(packet.payload.len() + 20);
+        packet
+            .emit(&mut bytes)
+            .map_err(|error| io::Error::new(ErrorKind::InvalidInput, error))?;
+        match packet.protocol {
+            tcp::IP_PROTOCOL => self.user_space.as_ref().ok_or_else(missing)?.send(&bytes),
+            _ => {
+                let to = SockAddr::from(SocketAddr::new(packet.destination(), 0));
+                let socket = self.raw.as_ref().ok_or_else(missing)?;
+                socket.send_to(&bytes, &to).map(drop)
+            }
+        }
+    }
+
+    /// Delivers a packet to its interface.
+    pub(crate) fn deliver(&self, packet: &[u8]) -> io::Result<()> {
+        self.attachment.port.send(packet)
+    }
+
+    /// Returns a packet that the node has sent, from its IP header on, if there is one.
+    pub(crate) fn sent(&mut self) -> io::Result<Option<Vec<u8>>> {
+        self.attachment.port.receive()
+    }
+
+    /// Returns a packet that has arrived at a socket of the node, if there is one. What does not
+    /// belong to the socket is passed over.
+    pub(crate) fn receive(&mut self, source: Source) -> io::Result<Option<IpPacket>> {
+        loop {
+            let packet = match source {
+                Source::Network => return Ok(None),
+                Source::UserSpace => match &mut self.user_space {
+                    Some(port) => port.receive()?,
+                    None => None,
+                },
+                Source::Raw => match &mut self.raw {
+                    Some(socket) => receive_raw(socket, &mut self.scratch)?,
+                    None => None,
+                },
+                Source::Udp(port) => {
+                    let Some(udp) = self.udp.get(&port) else {
+                        return Ok(None);
+                    };
+                    return udp.receive(&mut self.scratch);
+                }
+            };
+            let Some(bytes) = packet else {
+                return Ok(None);
+            };
+            let is_ours = |packet: &IpPacket| {
+                let is_tcp = packet.protocol == tcp::IP_PROTOCOL;
+                is_tcp == (source == Source::UserSpace)
+            };
+            if let Ok(packet) = IpPacket::parse(&Bytes::from(bytes))
+                && is_ours(&packet)
+            {
+                return Ok(Some(packet));
+            }
+        }
+    }
+
+    /// Returns the sockets to wait for.
+    pub(crate) fn sockets(&self) -> Vec<(Source, BorrowedFd<'_>)> {
+        let network = self.attachment.port.sockets();
+        let user_space = self.user_space.iter().flat_map(Port::sockets);
+        let raw = self.raw.iter().map(AsFd::as_fd);
+        let udp = self.udp.iter();
+        let udp = udp.map(|(&port, udp)| (Source::Udp(port), udp.socket.as_fd()));
+        let mut sockets: Vec<_> = network.map(|socket| (Source::Network, socket)).collect();
+        sockets.extend(user_space.map(|socket| (Source::UserSpace, socket)));
+        sockets.extend(raw.map(|socket| (Source::Raw, socket)));
+        sockets.extend(udp);
+        sockets
+    }
+
+    /// Packets that came too fast for us, since the last call.
+    pub(crate) fn overflows(&self) -> io::Result<u64> {
+        let user_space = self.user_space.as_ref().map_or(Ok(0), Port::overflows)?;
+        Ok(self.attachment.port.overflows()? + user_space)
+    }
+}
+
+impl Udp {
+    fn send(&self, packet: &IpPacket, datagram: udp::Datagram) -> io::Result<()> {
+        let contents = datagram.payload.into_bytes();
+        let transmit = Transmit {
+            destination: SocketAddr::new(packet.destination(), datagram.destination_port),
+            ecn: EcnCodepoint::from_bits(packet.ecn.bits()),
+            contents: &contents,
+            segment_size: None,
+            src_ip: None,
+        };
+        self.state.try_send((&self.socket).into(), &transmit)
+    }
+
+    fn receive(&self, scratch: &mut [u8]) -> io::Result<Option<IpPacket>> {
+        let mut meta = [RecvMeta::default()];
+        let mut slices = [IoSliceMut::new(scratch)];
+        match self
+            .state
+            .recv((&self.socket).into(), &mut slices, &mut meta)
+        {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let [meta] = meta;
+        let SocketAddr::V4(from) = meta.addr else {
+            return Ok(None);
+        };
+        let addresses = AddressPair::V4 {
+            source: *from.ip(),
+            destination: *self.address.ip(),
+        };
+        let datagram = udp::Datagram {
+            source_port: from.port(),
+            destination_port: self.address.port(),
+            payload: Payload::Bytes(Bytes::copy_from_slice(&scratch[..meta.len])),
+        };
+        let mut payload = Vec::new();
+        datagram
+            .emit(Checksum::Over(addresses), &mut payload)
+            .map_err(io::Error::other)?;
+        Ok(Some(IpPacket {
+            addresses,
+            ecn: Ecn::from_bits(meta.ecn.map_or(0, |ecn| ecn as u8)),
+            identification: 0,
+            hop_limit: DEFAULT_HOP_LIMIT,
+            protocol: udp::IP_PROTOCOL,
+            payload: payload.into(),
+        }))
+    }
+}
+
+/// Returns a packet from a raw socket, from its IP header on, if there is one.
+fn receive_raw(socket: &mut Socket, scratch: &mut [u8]) -> io::Result<Option<Vec<u8>>> {
+    match socket.read(scratch) {
+        Ok(length) => Ok(Some(scratch[..length].to_vec())),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes a socket hold more than users may take, where that is permitted.
+fn enlarge(socket: &impl AsFd) -> io::Result<()> {
+    if setsockopt(socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+        setsockopt(socket, sockopt::RcvBuf, &RECEIVE_BUFFER)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! How far a run on the real clock can be believed.
+
+use serde::Serialize;
+use skywave_emulate::LatenessSummary;
+
+/// How far a run on the real clock can be believed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// How long it ran, in seconds. Less than the scenario's duration if it was interrupted.
+    pub elapsed_s: f64,
+    /// How late packets left the network, beside the time at which its links delivered them. Absent:
+    /// none has left.
+    pub lateness: Option<LatenessSummary>,
+    /// Packets that the system has lost because we were too slow to read them. With any, the links
+    /// lost more than they should.
+    pub overflows: u64,
+    /// Packets that the system did not take from the network for a node.
+    pub undelivered: u64,
+    /// Packets that the system did not take from an end of a flow.
+    pub unsent: u64,
+    /// Packets that belong to no flow.
+    pub unknown: u64,
+    /// Packets that are not whole, or wrong.
+    pub malformed: u64,
+}

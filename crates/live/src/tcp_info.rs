@@ -1,0 +1,54 @@
+//! What the kernel says of a connection.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use skywave_sim::HostStats;
+use skywave_units::Duration;
+
+/// From this on, ssthresh stands for none (`TCP_INFINITE_SSTHRESH`).
+const INFINITE: u32 = 0x7fff_ffff;
+
+/// Returns what the kernel says of a connection, by `TCP_INFO`.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
+    // SAFETY: zero is a valid value of every field. Older kernels fill in less.
+    let mut info: libc::tcp_info = unsafe { mem::zeroed() };
+    let mut length = size_of_val(&info) as libc::socklen_t;
+    // SAFETY: the option's type is tcp_info, and its length is passed along.
+    let answer = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut length,
+        )
+    };
+    if answer < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(info)
+}
+
+/// Returns the state of a sender.
+pub(crate) fn of_sender(info: &libc::tcp_info) -> HostStats {
+    let micros = |micros: u64| Duration::from_micros(micros);
+    let in_flight = info.tcpi_unacked + info.tcpi_retrans;
+    HostStats {
+        packets_sent: u64::from(info.tcpi_data_segs_out),
+        bytes_sent: info.tcpi_bytes_sent,
+        retransmissions: u64::from(info.tcpi_total_retrans),
+        receive_window_limited: micros(info.tcpi_rwnd_limited),
+        cwnd: f64::from(info.tcpi_snd_cwnd),
+        ssthresh: match info.tcpi_snd_ssthresh {
+            INFINITE.. => f64::INFINITY,
+            segments => f64::from(segments),
+        },
+        pipe: in_flight.saturating_sub(info.tcpi_sacked + info.tcpi_lost),
+        srtt: (info.tcpi_rtt > 0).then(|| micros(info.tcpi_rtt.into())),
+        is_idle: info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0,
+        ..HostStats::default()
+    }
+}

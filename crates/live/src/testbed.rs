@@ -1,0 +1,183 @@
+//! The testbed of a run: its nodes, and the kernel's connections between them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use skywave_emulate::{Clock, EmulateError, Lateness, Namespace};
+use skywave_sim::live::{Encapsulation, EndKind, LiveEnd, Outside};
+use skywave_sim::{FlowId, HostId, HostStats, Supply};
+use skywave_units::Instant;
+use skywave_wire::ip::IpPacket;
+use skywave_wire::udp;
+use socket2::Socket;
+
+use crate::error::LiveError;
+use crate::kernel_tcp::{KernelTcp, SocketError, listener};
+use crate::node::Node;
+
+/// The testbed of a run.
+pub(crate) struct Testbed {
+    pub(crate) clock: Clock,
+    pub(crate) nodes: BTreeMap<u32, Node>,
+    pub(crate) connections: BTreeMap<FlowId, KernelTcp>,
+    listeners: BTreeMap<u32, Socket>,
+    /// The flow of each connection of the kernel, by its sender.
+    flows: BTreeMap<SocketAddrV4, FlowId>,
+    pub(crate) lateness: Lateness,
+    pub(crate) undelivered: u64,
+    pub(crate) unsent: u64,
+    /// The first connection that failed.
+    pub(crate) failure: Option<(FlowId, io::Error)>,
+    _hub: Namespace,
+}
+
+impl Testbed {
+    /// Creates the nodes of these ends, and opens their sockets. `name` gives the name of a flow.
+    pub(crate) fn new(
+        ends: &[LiveEnd],
+        encapsulation: Encapsulation,
+        name: &dyn Fn(FlowId) -> String,
+    ) -> Result<Self, LiveError> {
+        let hub = Namespace::new()?;
+        let mut testbed = Self {
+            clock: Clock::start(),
+            nodes: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            flows: BTreeMap::new(),
+            lateness: Lateness::new(),
+            undelivered: 0,
+            unsent: 0,
+            failure: None,
+            _hub: hub,
+        };
+        for end in ends {
+            testbed.add(end, encapsulation, name)?;
+        }
+        Ok(testbed)
+    }
+
+    fn add(
+        &mut self,
+        end: &LiveEnd,
+        encapsulation: Encapsulation,
+        name: &dyn Fn(FlowId) -> String,
+    ) -> Result<(), LiveError> {
+        let Self { nodes, _hub, .. } = self;
+        let node = match nodes.entry(end.node) {
+            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::btree_map::Entry::Vacant(unknown) => {
+                unknown.insert(Node::new(end.node, end.node_address, _hub)?)
+            }
+        };
+        match (&end.kind, encapsulation) {
+            (EndKind::Tcp, _) => node.open_user_space()?,
+            (EndKind::Dccp, Encapsulation::Raw) => node.open_raw()?,
+            (EndKind::Dccp, Encapsulation::Udp) => {
+                node.open_udp(SocketAddrV4::new(*end.local.ip(), udp::DCCP_PORT))?;
+            }
+            (EndKind::Udp, _) => node.open_udp(end.local)?,
+            (EndKind::KernelTcp(spec), _) if end.host.is_sender() => {
+                let flow = end.host.flow();
+                let made = KernelTcp::new(&node.namespace, spec, end.local, end.peer);
+                let connection = made.map_err(|error| match error {
+                    SocketError::Control => LiveError::Control {
+                        flow: name(flow),
+                        control: spec.control.clone(),
+                        available: available(),
+                    },
+                    SocketError::System(source) => LiveError::Connection {
+                        flow: name(flow),
+                        source,
+                    },
+                })?;
+                self.connections.insert(flow, connection);
+                self.flows.insert(end.local, flow);
+            }
+            (EndKind::KernelTcp(_), _) => {
+                if !self.listeners.contains_key(&end.node) {
+                    let listening = listener(&node.namespace, end.local);
+                    let failed = |error| EmulateError::system("cannot listen", error);
+                    self.listeners.insert(end.node, listening.map_err(failed)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the sockets that wait for the kernel's connections, by their nodes.
+    pub(crate) fn listeners(&self) -> impl Iterator<Item = (u32, BorrowedFd<'_>)> {
+        let listeners = self.listeners.iter();
+        listeners.map(|(&node, socket)| (node, socket.as_fd()))
+    }
+
+    /// Accepts a connection of the kernel at this node, if there is one. Returns its flow.
+    pub(crate) fn accept(&mut self, node: u32) -> Option<FlowId> {
+        let (socket, from) = self.listeners.get(&node)?.accept().ok()?;
+        let SocketAddr::V4(from) = from.as_socket()? else {
+            return None;
+        };
+        let flow = *self.flows.get(&from)?;
+        socket.set_nonblocking(true).ok()?;
+        self.connections.get_mut(&flow)?.accept(socket);
+        Some(flow)
+    }
+
+    /// Does something with a connection of the kernel, and remembers the first that fails.
+    pub(crate) fn with_connection(
+        &mut self,
+        flow: FlowId,
+        act: impl FnOnce(&mut KernelTcp) -> io::Result<()>,
+    ) {
+        if let Some(connection) = self.connections.get_mut(&flow)
+            && let Err(error) = act(connection)
+        {
+            self.failure.get_or_insert((flow, error));
+        }
+    }
+}
+
+impl Outside for Testbed {
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn send(&mut self, from: &LiveEnd, packet: &IpPacket) {
+        if self.nodes[&from.node].send(packet).is_err() {
+            self.unsent += 1;
+        }
+    }
+
+    fn deliver(&mut self, node: u32, at: Instant, packet: &[u8]) {
+        if self.nodes[&node].deliver(packet).is_err() {
+            self.undelivered += 1;
+        }
+        self.lateness.record(at, self.clock.now());
+    }
+
+    fn supply(&mut self, host: HostId, supply: Supply) {
+        self.with_connection(host.flow(), |connection| {
+            connection.supply(supply)?;
+            connection.write()
+        });
+    }
+
+    fn stats(&mut self, host: HostId) -> HostStats {
+        let connection = &self.connections[&host.flow()];
+        let stats = if host.is_sender() {
+            connection.sender_stats()
+        } else {
+            connection.receiver_stats()
+        };
+        stats.unwrap_or_default()
+    }
+}
+
+/// Returns the controls that the kernel has, as a list.
+fn available() -> String {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let names = std::fs::read_to_string(path).unwrap_or_default();
+    names.split_whitespace().collect::<Vec<_>>().join(", ")
+}

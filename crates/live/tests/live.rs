@@ -1,0 +1,115 @@
+//! Scenarios on both clocks. Where the system does not let us create namespaces, there is nothing to
+//! test: `tests/test_live.py` says so.
+
+use skywave_emulate::EmulateError;
+use skywave_live::{Encapsulation, LiveError, Lived, Options, run};
+use skywave_sim::{Registry, RunOptions, Scenario};
+
+/// Reads a scenario: a bottleneck of 4 Mbps with a round-trip time of 44 ms, and these flows.
+fn scenario(seconds: u64, flows: &str) -> Scenario {
+    let text = format!(
+        r#"
+        name = "live"
+        duration = "{seconds} s"
+        dumbbell = {{ pairs = 2, rate = "4 Mbps", delay = "20 ms", access_rate = "100 Mbps", access_delays = ["1 ms"] }}
+        flows = [{flows}]
+        "#
+    );
+    Scenario::from_toml(&text, &Registry::default()).expect(&text)
+}
+
+fn flow(name: &str, number: u32, transport: &str, source: &str) -> String {
+    format!(
+        r#"{{ name = "{name}", from = "s{number}", to = "d{number}", transport = {{ {transport} }}, source = {{ {source} }} }},"#
+    )
+}
+
+/// Runs a scenario on the real clock; `None` where namespaces are not permitted.
+fn live(scenario: &Scenario, options: Options) -> Option<Lived> {
+    match run(scenario, &Registry::default(), options, |_| true) {
+        Ok(lived) => Some(lived),
+        Err(LiveError::Emulate(error @ EmulateError::System { .. })) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Returns how many bytes a flow delivers on both clocks.
+fn both(scenario: &Scenario, options: Options) -> Option<[Vec<f64>; 2]> {
+    let lived = live(scenario, options)?;
+    let registry = Registry::default();
+    let simulated = skywave_sim::run(scenario, &registry, RunOptions::default(), |_| true);
+    let bytes = |results: skywave_sim::Results| {
+        let flows = results.summary.flows.into_iter();
+        flows.map(|flow| flow.delivered_bytes as f64).collect()
+    };
+    assert_eq!(lived.report.malformed, 0, "{:?}", lived.report);
+    assert_eq!(lived.report.unsent, 0, "{:?}", lived.report);
+    Some([
+        bytes(lived.results),
+        bytes(simulated.expect("it can be simulated")),
+    ])
+}
+
+fn assert_alike(transport: &str, source: &str, options: Options) {
+    let scenario = scenario(4, &flow("f", 1, transport, source));
+    let Some([live, virtual_]) = both(&scenario, options) else {
+        return;
+    };
+    let ratio = live[0] / virtual_[0];
+    assert!(
+        (0.8..1.25).contains(&ratio),
+        "{transport}: {live:?} and {virtual_:?}"
+    );
+}
+
+#[test]
+fn our_tcp_delivers_on_both_clocks_what_it_can() {
+    assert_alike(
+        "tcp = { control = \"cubic\" }",
+        "ftp = {}",
+        Options::default(),
+    );
+}
+
+#[test]
+fn dccp_delivers_on_both_clocks_as_an_ip_protocol_and_over_udp() {
+    assert_alike("dccp = { ccid = 2 }", "ftp = {}", Options::default());
+    let over_udp = Options {
+        encapsulation: Encapsulation::Udp,
+        ..Options::default()
+    };
+    assert_alike("dccp = { ccid = 2 }", "ftp = {}", over_udp);
+}
+
+#[test]
+fn udp_delivers_on_both_clocks() {
+    assert_alike(
+        "udp = {}",
+        "cbr = { rate = \"1 Mbps\", datagram = \"500 B\" }",
+        Options::default(),
+    );
+}
+
+#[test]
+fn the_kernels_tcp_fills_the_bottleneck_and_is_sampled() {
+    let scenario = scenario(
+        4,
+        &flow("f", 1, "kernel-tcp = { control = \"reno\" }", "ftp = {}"),
+    );
+    let Some(lived) = live(&scenario, Options::default()) else {
+        return;
+    };
+    let flow = &lived.results.summary.flows[0];
+    assert!(flow.goodput_bps > 2.8e6, "{flow:?}");
+    assert!(flow.packets_sent as f64 * 1000.0 > 1e6, "{flow:?}");
+    let (_, windows) = &lived
+        .results
+        .tables
+        .iter()
+        .find(|(name, _)| name == "flows")
+        .expect("there is one");
+    assert!(windows.num_rows() > 2);
+}

@@ -1,0 +1,66 @@
+//! Scenarios on the real clock.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use skywave_live::{Encapsulation, LiveError, Options};
+use skywave_sim::{RunOptions, Scenario};
+
+use crate::control::Live;
+use crate::run::{Run, Watch, all_created, registry, scenario_error};
+
+/// Runs a scenario (JSON) on the real clock. If `progress` raises `KeyboardInterrupt`, the run ends
+/// there and what it has measured is returned. Gives the results, and a report as JSON.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, controls=None, dccp_over_udp=false, spin=false))]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+fn run_live(
+    py: Python<'_>,
+    scenario: &str,
+    progress: Option<Py<PyAny>>,
+    captures: Option<BTreeMap<String, PathBuf>>,
+    qlogs: Option<BTreeMap<String, PathBuf>>,
+    controls: Live<'_>,
+    dccp_over_udp: bool,
+    spin: bool,
+) -> PyResult<(Run, String)> {
+    let registry = registry(controls);
+    let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
+    let options = Options {
+        run: RunOptions {
+            captures: all_created(captures)?,
+            qlogs: all_created(qlogs)?,
+            verify_physics: false,
+        },
+        encapsulation: if dccp_over_udp {
+            Encapsulation::Udp
+        } else {
+            Encapsulation::Raw
+        },
+        spins: spin,
+    };
+    let watch = Watch::new(progress);
+    let lived = py.detach(|| {
+        skywave_live::run(&scenario, &registry, options, |fraction| {
+            watch.report((fraction,))
+        })
+    });
+    let lived = match lived {
+        Err(LiveError::Run(error)) => watch.finish(Err(error))?,
+        Err(error @ (LiveError::Emulate(_) | LiveError::Device(_))) => {
+            return Err(PyOSError::new_err(error.to_string()));
+        }
+        Err(error) => return Err(PyRuntimeError::new_err(error.to_string())),
+        Ok(lived) => watch.finish_early(lived)?,
+    };
+    let report = serde_json::to_string(&lived.report)
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    Ok((Run(lived.results), report))
+}
+
+/// Adds the functions of this module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(run_live, module)?)
+}

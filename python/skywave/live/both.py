@@ -1,0 +1,143 @@
+"""A scenario on both clocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from skywave import simulate
+from skywave.live.running import Lived, run_live
+from skywave.samples import Samples
+from skywave.stats import average
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from skywave.results import Results
+    from skywave.scenario import Scenario
+    from skywave.stats import Average
+
+MOST_FLOWS = 20
+"""The most flows that have rows of their own."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A quantity on both clocks: means over runs."""
+
+    what: str
+    """What it is of: a flow or a link."""
+    measure: str
+    """Its name, which ends in its unit."""
+    simulated: Average
+    lived: Average
+
+    @property
+    def ratio(self) -> float | None:
+        """The lived mean as a multiple of the simulated one; None if that is zero."""
+        return self.lived.mean / self.simulated.mean if self.simulated.mean else None
+
+
+@dataclass(frozen=True)
+class Both:
+    """A scenario on both clocks: as many runs on one as on the other, with the same seeds."""
+
+    scenario: Scenario
+    simulated: Sequence[Results]
+    lived: Sequence[Lived]
+
+    @property
+    def worst_p99_s(self) -> float:
+        """The largest 99th percentile of how late packets left the network, in seconds."""
+        return max(run.verdict.p99_s for run in self.lived)
+
+    def rows(self) -> list[Row]:
+        """Return every measured quantity of flows and busy links on both clocks."""
+        one = [dict(measures(results)) for results in self.simulated]
+        other = [dict(measures(run.results)) for run in self.lived]
+        keys = [key for key in one[0] if all(key in run for run in (*one, *other))]
+        return [
+            Row(
+                *key,
+                simulated=average([run[key] for run in one]),
+                lived=average([run[key] for run in other]),
+            )
+            for key in keys
+        ]
+
+
+def run_both(
+    scenario: Scenario,
+    *,
+    runs: int = 1,
+    progress: Callable[[str, float], None] | None = None,
+    dccp_over_udp: bool = False,
+    spin: bool = False,
+) -> Both:
+    """Run a scenario on both clocks, with as many seeds as ``runs``: its own and the next ones.
+
+    Args:
+        scenario: The scenario.
+        runs: How many runs on each clock.
+        progress: Called with what is being done and the fraction done, 0 to 1.
+        dccp_over_udp: As for :func:`~skywave.live.run_live`.
+        spin: As for :func:`~skywave.live.run_live`.
+
+    Raises:
+        ValueError: If ``runs`` is not positive.
+        Exception: As :func:`~skywave.live.run_live`.
+
+    """
+    if runs < 1:
+        raise ValueError(f"{runs} runs: give at least 1")
+    seeds = range(scenario.seed, scenario.seed + runs)
+    simulated, lived = [], []
+    for done, seed in enumerate(seeds):
+        seeded = evolve(scenario, seed=seed)
+
+        def show(fraction: float, done: int = done) -> None:
+            if progress is not None:
+                progress(f"run {done + 1} of {runs}, in real time", (done + fraction) / runs)
+
+        lived.append(run_live(seeded, progress=show, dccp_over_udp=dccp_over_udp, spin=spin))
+        simulated.append(simulate.run(seeded))
+    return Both(scenario, simulated, lived)
+
+
+def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:
+    """Yield what is compared of a run: who, which measure, and its value."""
+    summary = results.summary
+    samples = Samples(results.flows)
+    means = {
+        name: samples.groups("flow").means(samples[name])
+        for name in ("delay_mean_s", "cwnd_packets")
+        if name in results.flows.column_names
+    }
+    for flow in summary["flows"][:MOST_FLOWS]:
+        name = flow["name"]
+        yield (name, "goodput_bps"), flow["goodput_bps"]
+        yield (name, "sent_packets"), flow["packets_sent"]
+        if flow["transport"] in {"tcp", "kernel-tcp"}:
+            yield (name, "resent_packets"), flow["retransmissions"]
+        for measure, by_flow in means.items():
+            value = by_flow.get(name)
+            if value:
+                yield (name, measure), value
+    yield from _of_links(results, summary["duration_s"])
+
+
+def _of_links(results: Results, duration_s: float) -> Iterator[tuple[tuple[str, str], float]]:
+    samples = Samples(results.links)
+    queues: Mapping[str, float] = samples.groups("link").means(samples["queue_packets"])
+    for link in results.summary["links"]:
+        # A link with a queue is what a scenario is about.
+        if link["queue_max_packets"] < 2:
+            continue
+        name = link["name"]
+        yield (name, "throughput_bps"), 8 * link["delivered_bytes"] / duration_s
+        yield (name, "queue_mean_packets"), queues[name]
+        yield (name, "lost_packets"), link["drops"]
+        if link["marks"]:
+            yield (name, "marked_packets"), link["marks"]

@@ -1,0 +1,98 @@
+"""Figures of a scenario on both clocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skywave.columns import Scale
+from skywave.papers.figures import Drawn, begin, style
+from skywave.plots.style import COLOURS
+from skywave.samples import by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from skywave.live.both import Both
+    from skywave.results import Results
+
+WIDTH_IN, PANEL_IN, REST_IN = 6.5, 1.35, 0.85
+PANELS = (
+    ("flows", "goodput_bps"),
+    ("flows", "cwnd_packets"),
+    ("links", "queue_packets"),
+    ("flows", "delay_mean_s"),
+    ("links", "drops"),
+)
+"""What is shown over time."""
+MOST_SHOWN = len(COLOURS)
+"""The most flows or links that are shown; of more, the first ones."""
+CLOCKS = (("simulated", "--", 0.9), ("lived", "-", 0.8))
+
+
+def over_time(both: Both, name: str) -> Drawn:
+    """Draw the first run of each clock over time."""
+    caption = (
+        f"{both.scenario.name}: the first run, simulated (dashed) and in real time (solid). "
+        "Each point is of an interval that ends then."
+    )
+    return Drawn.at_widths(name, caption, lambda: _draw(both))
+
+
+def _draw(both: Both) -> Figure:
+    runs = (both.simulated[0], both.lived[0].results)
+    with style():
+        panels = [
+            (table, measure)
+            for table, measure in PANELS
+            if any(np.nan_to_num(_largest(run, table, measure)) > 0 for run in runs)
+        ]
+        figure = begin((WIDTH_IN, REST_IN + PANEL_IN * len(panels)))
+        figure.set_layout_engine("constrained")
+        all_axes = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
+        for axes, (table, measure) in zip(all_axes, panels, strict=True):
+            _panel(axes, runs, table, measure)
+        all_axes[-1].set_xlabel("time (s)")
+        figure.align_ylabels(all_axes)
+    return figure
+
+
+def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> None:
+    largest = max(_largest(run, table, measure) for run in runs)
+    scale = Scale.of(measure, largest)
+    for results, (clock, dashes, width) in zip(runs, CLOCKS, strict=True):
+        series = by_name(results.tables[table], table.removesuffix("s"), measure)
+        shown = [name for name in series if table == "flows" or name in _busy(results)]
+        for name, colour in zip(shown, COLOURS, strict=False):
+            one = series[name]
+            label = name if clock == "lived" else None
+            axes.plot(
+                one.times_s,
+                one.values / scale.factor,
+                dashes,
+                color=colour,
+                linewidth=width,
+                label=label,
+            )
+    axes.set_ylabel(scale.label.replace(" (", "\n("))
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.01)
+    axes.legend(loc="upper right", fontsize=7, ncols=MOST_SHOWN, frameon=False)
+
+
+def _busy(results: Results) -> list[str]:
+    links = results.summary["links"]
+    busiest = sorted(links, key=lambda link: -link["queue_max_packets"])
+    return [link["name"] for link in busiest[:1]]
+
+
+def _largest(results: Results, table: str, measure: str) -> float:
+    if table not in results.tables or measure not in results.tables[table].column_names:
+        return 0.0
+    values = np.asarray(results.tables[table][measure].to_numpy(), dtype=np.float64)
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if finite.size else 0.0

@@ -1,0 +1,88 @@
+"""The output of a comparison of both clocks: a page, its figures and its tables."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from skywave import _json
+from skywave._files import replacing
+from skywave.columns import Scale
+from skywave.live.figures import over_time
+from skywave.papers import environment
+from skywave.papers.pages import render
+from skywave.printing import number
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skywave.live.both import Both, Row
+
+
+def cells(row: Row) -> dict[str, str]:
+    """Return a row as text: what, measure with unit, both means with margins, and the ratio."""
+    scale = Scale.of(row.measure, max(abs(row.simulated.mean), abs(row.lived.mean)))
+
+    def text(mean: float, margin: float) -> str:
+        shown = number(mean / scale.factor, 3)
+        return shown if math.isnan(margin) else f"{shown} ± {number(margin / scale.factor, 2)}"
+
+    return {
+        "what": row.what,
+        "measure": scale.label,
+        "simulated": text(row.simulated.mean, row.simulated.margin),
+        "lived": text(row.lived.mean, row.lived.margin),
+        "ratio": "" if row.ratio is None else number(row.ratio, 3),
+    }
+
+
+def document(both: Both) -> dict[str, Any]:
+    """Return it as JSON."""
+    return {
+        "name": both.scenario.name,
+        "runs": len(both.lived),
+        "rows": [
+            {
+                "what": row.what,
+                "measure": row.measure,
+                "simulated": row.simulated.mean,
+                "simulated_margin": row.simulated.margin,
+                "lived": row.lived.mean,
+                "lived_margin": row.lived.margin,
+            }
+            for row in both.rows()
+        ],
+        "emulator": [run.verdict.document() for run in both.lived],
+    }
+
+
+def write(both: Both, directory: Path) -> None:
+    """Write the page ``both.html``, ``both.json``, the figure, and every table of every run.
+
+    Raises:
+        OSError: If the directory cannot be written. Its previous contents stay.
+
+    """
+    with replacing(directory) as partial:
+        (partial / "figures").mkdir()
+        figure = over_time(both, "over-time")
+        figure.write(partial / "figures")
+        page = render(
+            "both.html.j2",
+            package="skywave.live",
+            both=both,
+            rows=[cells(row) for row in both.rows()],
+            figure=figure,
+            verdicts=[list(run.verdict.lines()) for run in both.lived],
+            environment=environment.describe(),
+        )
+        (partial / "both.html").write_text(page, encoding="utf-8")
+        text = _json.text(document(both)) + "\n"
+        (partial / "both.json").write_text(text, encoding="utf-8")
+        scenario = both.scenario.to_json() + "\n"
+        (partial / "scenario.json").write_text(scenario, encoding="utf-8")
+        for index, (simulated, lived) in enumerate(zip(both.simulated, both.lived, strict=True)):
+            for clock, results in (("simulated", simulated), ("lived", lived.results)):
+                tables = partial / f"{clock}-{index + 1}"
+                tables.mkdir()
+                results.write_tables(tables)

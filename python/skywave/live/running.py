@@ -1,0 +1,90 @@
+"""Runs scenarios on the real clock."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skywave import _core
+from skywave._files import replacing_file
+from skywave.control import live
+from skywave.live.verdict import Verdict
+from skywave.machine import Watch
+from skywave.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from skywave.scenario import Scenario
+
+
+class NotLiveError(RuntimeError):
+    """Runs on the real clock are not possible here."""
+
+
+@dataclass(frozen=True)
+class Lived:
+    """A run on the real clock."""
+
+    results: Results
+    """As those of a simulation. If the run was interrupted, those of the time that it took."""
+    verdict: Verdict
+    """How far they can be believed."""
+
+
+def run_live(
+    scenario: Scenario,
+    *,
+    progress: Callable[[float], None] | None = None,
+    captures: Mapping[str, str] | None = None,
+    qlogs: Mapping[str, str] | None = None,
+    dccp_over_udp: bool = False,
+    spin: bool = False,
+) -> Lived:
+    """Run a scenario on the real clock, for its whole duration.
+
+    Ctrl-C ends it early, with the results of the time that it took.
+
+    Args:
+        scenario: The scenario. It has no NAT and no Quick-Start.
+        progress: Called with the fraction done, 0 to 1, ten times a second. An exception that it
+            raises stops the run.
+        captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
+        qlogs: qlog files to write for qvis, by flow: ``{"f1": "f1.sqlog"}``.
+        dccp_over_udp: Whether DCCP travels in UDP (RFC 6773) instead of as IP protocol 33.
+        spin: Whether to take a processor, so that packets leave within microseconds.
+
+    Raises:
+        ScenarioError: If the scenario is wrong, or can only be simulated.
+        NotLiveError: If this system is not Linux, or the extension was built without it.
+        OSError: If the system refuses namespaces or sockets, or a file cannot be written.
+        RuntimeError: If the kernel does not have the control of a flow, or a connection of it
+            failed; the message names the flow.
+        Exception: Whatever a control in Python raised, with a note that names the flow.
+
+    """
+    if not hasattr(_core, "run_live"):
+        raise NotLiveError(
+            "runs on the real clock need Linux, and the extension built with its default features"
+        )
+    with ExitStack() as files:
+
+        def partial(named: Mapping[str, str] | None) -> dict[str, str]:
+            return {
+                name: str(files.enter_context(replacing_file(file)))
+                for name, file in (named or {}).items()
+            }
+
+        watch = Watch()
+        run, report = _core.run_live(
+            scenario.to_json(),
+            progress=progress,
+            captures=partial(captures),
+            qlogs=partial(qlogs),
+            controls=live(scenario.controls()),
+            dccp_over_udp=dccp_over_udp,
+            spin=spin,
+        )
+        return Lived(Results(run), Verdict(json.loads(report), watch.shares()))
