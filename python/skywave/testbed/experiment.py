@@ -1,0 +1,93 @@
+"""An experiment on both clocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skywave.stats import average
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from skywave.results import Results
+    from skywave.scenario import Scenario
+    from skywave.stats import Average
+
+    Series = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A quantity of an experiment: its name, its unit, and what the paper says of it."""
+
+    title: str
+    unit: str
+    published: str = ""
+    """As the paper has it; empty if it has none."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one run gives."""
+
+    values: Mapping[str, float]
+    """By the key of the measure. What did not happen is NaN."""
+    series: Mapping[str, Series]
+    """Times in seconds and values, for figures."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of a paper: runs that differ in their seeds only."""
+
+    paper: str
+    """The key of its paper."""
+    section: str
+    """What of the paper it is, such as ``"Figure 3"``."""
+    label: str
+    """Its conditions in words."""
+    scenarios: Sequence[Scenario]
+    find: Callable[[Results], Found]
+    """It is sent to another process, so it is no lambda."""
+    measures: Mapping[str, Measure]
+
+    @property
+    def seconds(self) -> float:
+        """How long its runs take one after the other."""
+        return sum(scenario.duration.seconds for scenario in self.scenarios)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One run on both clocks."""
+
+    simulated: Found
+    lived: Found
+    emulator: Mapping[str, object]
+    """What the emulator says of itself."""
+
+    @property
+    def p99_s(self) -> float:
+        """The 99th percentile of how late packets left the network, in seconds."""
+        lateness = self.emulator["lateness"]
+        return float(lateness["p99_s"]) if isinstance(lateness, dict) else 0.0
+
+
+@dataclass(frozen=True)
+class Done:
+    """An experiment that was run."""
+
+    experiment: Experiment
+    pairs: Sequence[Pair]
+
+    def simulated(self, key: str) -> Average:
+        """Return the mean of a measure over the simulated runs."""
+        return average([pair.simulated.values[key] for pair in self.pairs])
+
+    def lived(self, key: str) -> Average:
+        """Return the mean of a measure over the lived runs."""
+        return average([pair.lived.values[key] for pair in self.pairs])

@@ -1,0 +1,45 @@
+"""Nor et al. 2011 (001): four initial slow-start thresholds of CCID 2, for 60 s."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skywave.papers.nor2011.measures import from_results
+from skywave.papers.nor2011.setting import DCCP_START_S, PUBLISHED_SSTHRESH, Conditions, scenario
+from skywave.testbed.experiment import Experiment, Found, Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skywave.results import Results
+
+SECONDS = 60
+"""Of the paper's 200: the ramp is in them for the larger thresholds."""
+
+
+def experiments() -> Iterator[Experiment]:
+    """Yield the experiments. Nothing in them is random."""
+    for ssthresh in PUBLISHED_SSTHRESH:
+        conditions = Conditions(ssthresh, duration_s=SECONDS)
+        yield Experiment(
+            paper="nor2011",
+            section="Experiment 2, first 60 s",
+            label=f"ssthresh {ssthresh}",
+            scenarios=[scenario(conditions)],
+            find=_find,
+            measures={
+                "rate": Measure("mean throughput of DCCP", "kbps"),
+                "loss": Measure("loss of DCCP", "%"),
+            },
+        )
+
+
+def _find(results: Results) -> Found:
+    found = from_results(results)
+    rate_bps = found.mean_bps(found.dccp, DCCP_START_S, SECONDS)
+    return Found(
+        values={"rate": rate_bps / 1e3, "loss": found.loss_percent()},
+        series={"rate": (found.time_s, np.asarray(found.dccp.throughput_bps / 1e3))},
+    )
