@@ -16,7 +16,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed kernel-tcp soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -69,8 +69,8 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, lived (20 minutes).
 	@$(SUDO) $(BIN)/python -B -m skywave.testbed --out out/testbed
 
-kernel-tcp: $(EXTENSION) ## Run Linux's TCP in real time beside ours, and store the table anew.
-	@$(SUDO) $(BIN)/python -B -m validation.kernel_tcp
+clocks: $(EXTENSION) ## Run examples and Linux's TCP in real time beside simulations, and store the tables anew.
+	@$(SUDO) $(BIN)/python -B -m validation.clocks
 
 soak: $(EXTENSION) ## Run sockets under hostile traffic for SOAK_FOR, and judge memory, descriptors and data.
 	$(BIN)/python -m validation.soak run --duration '$(SOAK_FOR)' --out out/soak

@@ -110,6 +110,22 @@ def test_the_command_has_tables_and_says_how_late_packets_were(tmp_path: Path) -
 
 
 @needs_namespaces
+def test_no_privileges_are_needed(tmp_path: Path) -> None:
+    # A user who is not root there, and so has no privileges here.
+    user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
+    if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("the system has no user namespaces")
+    command = (sys.executable, "-m", "skywave", "run", "--live", in_file(tmp_path, "1 s"))
+    done = subprocess.run(
+        [*user, *command, "--json"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if "does not let users create namespaces" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["flows"][0]["delivered_bytes"] > 0
+
+
+@needs_namespaces
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     command = (sys.executable, "-m", "skywave", "run", "--live", in_file(tmp_path, "60 s"))
     with subprocess.Popen(

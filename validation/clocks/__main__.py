@@ -1,0 +1,60 @@
+"""``python -m validation.clocks``: run on both clocks and store the tables."""
+
+from __future__ import annotations
+
+import csv
+import platform
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skywave.testbed.running import run_all
+from validation.clocks import examples, kernel_tcp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skywave.stats import Average
+    from skywave.testbed.experiment import Experiment
+
+HERE = Path(__file__).parent
+WORKERS = 6
+
+
+def main() -> None:
+    """Run what the arguments name, or everything, and store its table."""
+    lived = f"Linux {platform.release().split('-')[0]}, lived"
+    parts = {
+        "examples": (list(examples.experiments()), "lived"),
+        "kernel_tcp": (list(kernel_tcp.experiments()), lived),
+    }
+    for name in sys.argv[1:] or parts:
+        experiments, label = parts[name]
+        store(experiments, label, HERE / f"{name}.csv")
+
+
+def store(experiments: Sequence[Experiment], lived: str, path: Path) -> None:
+    """Run experiments on both clocks, and store means over runs with their margins."""
+    order = {id(experiment): index for index, experiment in enumerate(experiments)}
+    done = sorted(run_all(experiments, workers=WORKERS), key=lambda one: order[id(one.experiment)])
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        measures = experiments[0].measures
+        names = [f"{measure.title} ({measure.unit or '1'})" for measure in measures.values()]
+        rows.writerow(["section", "label", "clock", *names, "late, 99th percentile (ms)"])
+        for one in done:
+            late_ms = max(1e3 * pair.p99_s for pair in one.pairs)
+            found = one.experiment
+            simulated = [_text(one.simulated(key)) for key in measures]
+            rows.writerow([found.section, found.label, "simulated", *simulated, ""])
+            values = [_text(one.lived(key)) for key in measures]
+            rows.writerow([found.section, found.label, lived, *values, f"{late_ms:.2f}"])
+    sys.stdout.write(f"wrote {path}\n")
+
+
+def _text(average: Average) -> str:
+    return f"{average.mean:.4g} ± {average.margin:.2g}"
+
+
+if __name__ == "__main__":
+    main()
