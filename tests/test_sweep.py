@@ -768,6 +768,55 @@ def test_the_table_of_three_dimensions_fits_into_100_columns(
     assert "…" not in table
 
 
+def test_no_number_of_a_table_is_cut(
+    base_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A narrow terminal has it in parts, and a pipe is as wide as it takes."""
+    arguments = (
+        *("sweep", base_file, "--out", tmp_path / "out", "--seeds", 3),
+        *("--set", "dumbbell.queue.drop-tail.packets=5,10", "--set", "dumbbell.rate=1 Mbps"),
+        *("--measure", "goodput[*],delay_mean[*],delay_max[*],utilisation[*],queue_mean[*]"),
+    )
+    whole = run_cli(*arguments).stdout.partition("6 of 6 runs")[0]
+    assert max(map(len, whole.splitlines())) > 200
+    assert "parts" not in whole
+    monkeypatch.setenv("COLUMNS", "80")
+    split = run_cli(*arguments).stdout.partition("6 of 6 runs")[0]
+    assert max(map(len, split.splitlines())) <= 80, split
+    assert "wider than 80 columns: --measure" in " ".join(split.split())
+    for shown in (whole, split):
+        assert "…" not in shown
+        assert "All with rate 1 Mbps" in shown
+    [row] = [line.split() for line in whole.splitlines() if line.lstrip().startswith("10 ")]
+    assert any("±" in cell for cell in row)
+    parts = [line.split() for line in split.splitlines() if line.lstrip().startswith("10 ")]
+    assert len(parts) > 1
+    assert [cell for part in parts for cell in part[1:]] == row[1:]
+    assert {part[0] for part in parts} == {"10"}, "each part says what its rows are"
+
+
+def test_a_narrow_terminal_shows_all_of_a_comparison(
+    base_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    setting = "dumbbell.queue.drop-tail.packets=5,10"
+    run_cli("sweep", base_file, "--out", out, "--seeds", 3, "--set", setting)
+    monkeypatch.setenv("COLUMNS", "50")
+    shown = run_cli("compare", out, "--by", "packets").stdout
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 50, shown
+    assert shown.count("5 - 10") > 1
+    assert "The p-values are corrected for the number of comparisons (1), the intervals are" in (
+        " ".join(shown.split())
+    )
+
+
+def test_one_seed_is_no_mean(base_file: Path, tmp_path: Path) -> None:
+    shown = run_cli("sweep", base_file, "--out", tmp_path / "out").stdout
+    assert shown.startswith("Values of one seed\n")
+    assert "±" not in shown
+
+
 def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = (

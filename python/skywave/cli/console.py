@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from contextlib import contextmanager
@@ -32,14 +33,21 @@ JsonOption = Annotated[
 
 
 def out(*, stderr: bool = False, markup: bool = True) -> Console:
-    """Return the console for results, 120 columns wide if it writes to a file or a pipe.
+    """Return the console for results.
+
+    A file or a pipe gets text of 120 columns, or of as many as the environment's ``COLUMNS`` says.
 
     Without ``markup`` it prints texts as they are. Texts from outside need that: in an IPv6
     address, brackets look like markup, and numbers between colons like an emoji.
     """
     console = Console(stderr=stderr)
-    width = None if console.is_terminal else WIDTH_OF_A_PIPE
+    width = None if has_width(console) else WIDTH_OF_A_PIPE
     return Console(stderr=stderr, width=width, markup=markup, emoji=False, highlight=markup)
+
+
+def has_width(console: Console) -> bool:
+    """Return whether a terminal or the user has set how wide lines may be."""
+    return console.is_terminal or os.environ.get("COLUMNS", "").isdigit()
 
 
 def print_json(document: Any, *, line: bool = False) -> None:

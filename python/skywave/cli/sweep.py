@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from attrs import asdict
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
+from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.scenario import ScenarioFile, fields, read
 from skywave.columns import Scale
@@ -22,6 +21,8 @@ from skywave.sweeps.paths import parse_values
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from rich.console import Console
+
     from skywave.sweeps.table import Sweep
     from skywave.sweeps.work import Progress
 
@@ -29,7 +30,7 @@ RUNS_FAILED = 1
 MOST_POINTS = 50
 """The most combinations of values that are printed."""
 MOST_FAILURES = 5
-DIGITS = 3
+DIGITS = 4
 """Significant digits of a mean without a margin."""
 
 
@@ -172,29 +173,9 @@ def _print(found: Sweep, resumed: int) -> None:
     console = out()
     points = list(_points(found))
     seeds = {point["seeds"] for point in points}
-    title = f"Means over {seeds.copy().pop()} seeds" if len(seeds) == 1 else "Means"
-    if max(seeds, default=0) > 1:
-        title += ", ± half of their 95 % confidence intervals"
-    console.print(f"[italic]{title}[/]", highlight=False)
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    for name in found.dimensions:
-        # The values have their units.
-        table.add_column(escape(found.short_name(name)), justify="right")
-    if len(seeds) > 1:
-        table.add_column("seeds", justify="right")
-    columns = []
-    for name in found.measures:
-        means = [point["measures"][name] for point in points]
-        scale = Scale.of(name, _largest(mean["mean"] for mean in means))
-        table.add_column(escape(scale.label.replace(" ", "\n")), justify="right")
-        columns.append(_shown(means, scale.factor))
-    for row, point in enumerate(points[:MOST_POINTS]):
-        table.add_row(
-            *(escape(found.label(name, point[name])) for name in found.dimensions),
-            *([str(point["seeds"])] if len(seeds) > 1 else []),
-            *(column[row] for column in columns),
-        )
-    console.print(table)
+    if points:
+        console.print(f"[italic]{_title(seeds)}[/]", highlight=False)
+        _print_means(console, found, points)
     if len(points) > MOST_POINTS:
         console.print(f"{len(points) - MOST_POINTS:,} more: see --json, or skywave.load in Python")
     before = f", {resumed:,} of them before" if resumed else ""
@@ -212,6 +193,39 @@ def _print(found: Sweep, resumed: int) -> None:
         if len(found.failures) > MOST_FAILURES:
             console.print(f"  and {len(found.failures) - MOST_FAILURES:,} more")
         console.print(f"Why: {escape(str(found.directory))}/failed", soft_wrap=True)
+
+
+def _title(seeds: set[int]) -> str:
+    if seeds == {1}:
+        return "Values of one seed"
+    title = f"Means over {seeds.copy().pop()} seeds" if len(seeds) == 1 else "Means"
+    return f"{title}, ± half of their 95 % confidence intervals"
+
+
+def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -> None:
+    """Print a row for each of the first points; what all have in common is in a line above."""
+    keys = print_common(
+        console,
+        [
+            # Labels have their units.
+            Column(found.short_name(name), [found.label(name, point[name]) for point in points])
+            for name in found.dimensions
+        ],
+    )
+    counts = [str(point["seeds"]) for point in points]
+    if len(set(counts)) > 1:
+        keys.append(Column("seeds", counts))
+    columns = []
+    for name in found.measures:
+        means = [point["measures"][name] for point in points]
+        scale = Scale.of(name, _largest(mean["mean"] for mean in means))
+        columns.append(Column(scale.label, _shown(means, scale.factor)))
+    blocks = print_in_blocks(console, keys, columns, most_rows=MOST_POINTS)
+    if blocks > 1:
+        console.print(
+            f"In {blocks} parts, since the table is wider than {console.width} columns: --measure "
+            "chooses measures, --json has all."
+        )
 
 
 def _largest(means: Iterable[float]) -> float:
