@@ -143,6 +143,9 @@ def test_a_link_is_named_by_its_ends() -> None:
         ("dumbbell.quee.packets", "no such field: dumbbell has pairs, rate"),
         ("flows[voice].start", "no such field: flows has file, stream"),
         ("flows[7].start", "no such field: flows has file, stream"),
+        ("links[r1->r2].delay", "describes the bottleneck r1->r2: use dumbbell.delay"),
+        ("links[r1->r2].queue.red.packets", "r1->r2: use dumbbell.queue.red.packets"),
+        ("links[s1->r1].rate", "use dumbbell.rate for the bottleneck, dumbbell.access_rate and"),
         ("flows[*].transport.udp.size", r"flows\[0\].transport has tcp"),
         ("duration.seconds", 'duration is "2 s"'),
         ("flows[0].transport.tcp.contol", "contol"),
@@ -673,6 +676,10 @@ def test_wrong_targets(base: Scenario, until: str, complaint: str, tmp_path: Pat
         sweep(base, out=tmp_path / "out", until=until)
     with pytest.raises(ValueError, match="give their number"):
         sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=[1, 2])
+    with pytest.raises(ValueError, match="5 are too few to begin with: a target needs 10"):
+        sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=5)
+    with pytest.raises(ValueError, match="40 are more than the 30 at which a target ends"):
+        sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=40, max_seeds=30)
     assert not (tmp_path / "out").exists()
 
 
@@ -885,10 +892,13 @@ def test_the_pages_examples_run(block: str, tmp_path: Path) -> None:
 
 def test_the_pages_first_command_runs(tmp_path: Path) -> None:
     [shown] = re.findall(r"```console\n\$ (skywave sweep examples.*?)```", PAGE, flags=re.DOTALL)
-    words = shlex.split(shown.replace("\\\n", " "))[1:]
+    command, printed = re.split(r"(?<!\\)\n", shown, maxsplit=1)
+    words = shlex.split(command.replace("\\\n", " "))[1:]
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    ran = run_cli(*words, "--json", cwd=tmp_path)
-    assert json.loads(ran.stdout)["done"] == 120, ran.stderr
+    ran = run_cli(*words, cwd=tmp_path)
+    lines = [line.rstrip() for line in ran.stdout.splitlines()]
+    assert lines == printed.splitlines(), ran.stderr
+    assert "nothing in this scenario is random" not in ran.stderr, "seeds are of use"
 
 
 def test_the_page_has_every_measure() -> None:

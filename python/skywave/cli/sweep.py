@@ -50,7 +50,12 @@ def sweep(
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of each combination, with seeds from 1 on.")
+        int,
+        typer.Option(
+            min=1,
+            help="Runs of each combination, with seeds from 1 on. With --until, the number to "
+            "begin with: ten or more.",
+        ),
     ] = 1,
     measure: Annotated[
         list[str] | None,

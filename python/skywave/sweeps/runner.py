@@ -54,7 +54,8 @@ def sweep(
         over: Values by the path of a field, such as ``"dumbbell.rate"`` or ``"flows[*].start"``;
             for a function, by the name of a parameter.
         out: The folder for results.
-        seeds: How many seeds, from 1 on, or the seeds.
+        seeds: How many seeds, from 1 on, or the seeds. With ``until``, how many there are at first:
+            ten at least, which is then the default.
         measures: The columns of the table: names as in :func:`skywave.load`, and functions of a
             ``Results`` that return a number. All built-in measures are stored in any case.
         warm_up: What is sampled until then does not count.
@@ -84,7 +85,7 @@ def sweep(
     if not isinstance(base, Scenario):
         check_function(base, over or {})
     target = None if until is None else _target(until, measuring.own)
-    first = _seeds(seeds, target)
+    first = _seeds(seeds, target, max_seeds)
     work = Work(grid, measuring, first, Store(Path(out)))
     work.check_flows(Asked.parse(column, measuring.own) for column in columns)
     about = {
@@ -119,10 +120,16 @@ def _target(until: str, own: Iterable[str]) -> Target:
     return replace(target, measure=column_name(asked.measure, asked.of))
 
 
-def _seeds(seeds: int | Iterable[int], target: Target | None) -> tuple[int, ...]:
+def _seeds(seeds: int | Iterable[int], target: Target | None, max_seeds: int) -> tuple[int, ...]:
     if target is not None:
         if not isinstance(seeds, int):
             raise ValueError("seeds: give their number: a target adds to it")
+        if 1 < seeds < LEAST_SEEDS:
+            raise ValueError(
+                f"seeds: {seeds} are too few to begin with: a target needs {LEAST_SEEDS} at least"
+            )
+        if seeds > max_seeds:
+            raise ValueError(f"seeds: {seeds} are more than the {max_seeds} at which a target ends")
         seeds = max(seeds, LEAST_SEEDS)
     chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     if not chosen:
