@@ -600,25 +600,40 @@ def test_a_sweep_that_is_interrupted_three_times_ends_as_one_that_is_not(
     assert kept(skywave.load(out)) == kept(whole)
 
 
-def test_a_full_disk_loses_nothing(base_file: Path, tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
+def run_on_small_disk(disk: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script where ``disk`` has room for 64 kB; skip the test if that cannot be had."""
     disk.mkdir()
     mount = f"mount -t tmpfs -o size=64k none {disk}"
     alone = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
     if not shutil.which("unshare") or subprocess.run([*alone, mount], check=False).returncode:
         pytest.skip("needs a mount namespace of its own")
+    return subprocess.run(
+        [*alone, f"{mount}\n{script}"], capture_output=True, text=True, check=True, timeout=300
+    )
+
+
+def test_a_full_disk_is_told_with_the_path(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    line = f"{sys.executable} -m skywave run {ROOT}/examples/tcp.toml --out {disk}/out"
+    ran = run_on_small_disk(disk, f"{line} || true")
+    assert ran.stderr.splitlines()[-1] == f"error: {disk}/out: No space left on device"
+
+
+def test_a_full_disk_loses_nothing(base_file: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
     line = " ".join(f"'{part}'" for part in command(base_file, disk / "out", 100))
     script = f"""
-        {mount}
         {line}; echo status $?
         ls {disk}/out/runs | wc -l
         mount -o remount,size=10m {disk}
         {line} --json
     """
-    ran = subprocess.run([*alone, script], capture_output=True, text=True, check=True, timeout=300)
-    assert "No space left on device" in ran.stderr
-    assert "Traceback" not in ran.stderr
+    ran = run_on_small_disk(disk, script)
     status, before, answer = ran.stdout.split("\n", 2)
+    said, why = ran.stderr.splitlines()[:2]
+    assert f"{before} of 100 runs are done and kept in {disk}/out; make room and run the" in said
+    assert re.fullmatch(rf"error: {disk}/out/runs/\w+\.parquet: No space left on device", why)
+    assert "Traceback" not in ran.stderr
     assert status == "status 2"
     told = json.loads(answer)
     assert 0 < int(before) < 100
@@ -660,6 +675,8 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
         "at control=reno",
         "at control=cubic",
     ]
+    for sentence in said:
+        assert re.search(r"seeds: goodput of file \(kbps\) is \d+±\d+$", sentence), sentence
 
 
 @pytest.mark.parametrize(
@@ -739,8 +756,9 @@ def test_a_warm_up_inside_the_mean_is_said(tmp_path: Path) -> None:
     found = sweep(slow, out=tmp_path)
     [said] = [warning for warning in found.warnings() if "warm-up" in warning]
     assert said.startswith("the warm-up is inside the mean goodput of file: leave it out by a")
-    end = said.rsplit(" ", 2)[1]
-    found = sweep(slow, out=tmp_path, warm_up=f"{end} s")
+    end = re.search(r'\(--warm-up "(.+)"\)$', said)
+    assert end, "as the command takes it"
+    found = sweep(slow, out=tmp_path, warm_up=end[1])
     assert not any("warm-up" in warning for warning in found.warnings())
 
 

@@ -11,11 +11,12 @@ import typer
 from attrs import asdict
 from rich.markup import escape
 
+from skywave._files import is_full
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.scenario import ScenarioFile, fields, read
 from skywave.columns import Scale
-from skywave.printing import number
+from skywave.printing import DIGITS, number, with_margin
 from skywave.sweeps.paths import parse_values
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ RUNS_FAILED = 1
 MOST_POINTS = 50
 """The most combinations of values that are printed."""
 MOST_FAILURES = 5
-DIGITS = 4
-"""Significant digits of a mean without a margin."""
 
 
 def sweep(
@@ -119,11 +118,12 @@ def sweep(
                 on=on,
                 progress=tell,
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OSError) as error:
+        room = "make room and " if isinstance(error, OSError) and is_full(error) else ""
         for progress in state:
             sys.stderr.write(
                 f"{progress.done - progress.failed} of {progress.total} runs are done and kept in "
-                f"{directory}; run the same command again to go on\n"
+                f"{directory}; {room}run the same command again to go on\n"
             )
         raise
     resumed = state[0].resumed if state else 0
@@ -241,17 +241,8 @@ def _shown(means: list[dict[str, float]], factor: float) -> list[str]:
     """Return means with their margins as text, without these if no mean of a measure varies."""
     varies = any(each["margin"] > 0 for each in means)
     return [
-        _with_margin(each["mean"] / factor, each["margin"] / factor)
+        with_margin(each["mean"] / factor, each["margin"] / factor)
         if varies and not math.isnan(each["margin"])
         else number(each["mean"] / factor, DIGITS)
         for each in means
     ]
-
-
-def _with_margin(mean: float, margin: float) -> str:
-    """Return a mean as precise as its margin, which has one digit, or two that begin with 1."""
-    if margin == 0:
-        return f"{number(mean, DIGITS)}±0"
-    exponent = math.floor(math.log10(margin))
-    decimals = max(0, -exponent + (margin < 2 * 10**exponent))
-    return f"{mean:.{decimals}f}±{margin:.{decimals}f}"
