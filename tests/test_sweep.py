@@ -526,9 +526,13 @@ def test_runs_that_fail_are_listed_and_tried_again(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over = {"flows[file].transport.tcp.control": ["reno", Moody()]}
-    found = sweep(base, over, seeds=2, out=tmp_path)
+    with pytest.warns(UserWarning, match=r"2 of 4 runs failed: see .failures, or .*d;"):
+        found = sweep(base, over, seeds=2, out=tmp_path)
     assert (found.table.num_rows, found.missing) == (2, 2)
     assert len(found.failures) == 2
+    assert "2 of 4 runs, 2 failed" in repr(found)
+    assert str(found.failures[0]).startswith("control=Moody(decrease=0.5), seed=1: RuntimeError: n")
+    assert "Traceback" not in repr(found.failures)
     assert 'RuntimeError: not in the mood: in flow "file"' in found.failures[0].reason
     assert "on_loss" in found.failures[0].trace
     assert [failure.where for failure in found.failures] == [
@@ -676,7 +680,9 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
         "at control=cubic",
     ]
     for sentence in said:
-        assert re.search(r"seeds: goodput of file \(kbps\) is \d+±\d+$", sentence), sentence
+        assert re.search(r"seeds: goodput of file \([kM]bps\) is [\d.]+±[\d.]+$", sentence), (
+            sentence
+        )
 
 
 @pytest.mark.parametrize(
@@ -728,6 +734,9 @@ def test_points_are_compared(base: Scenario, tmp_path: Path) -> None:
     values = found.to_pandas().pivot_table("goodput_bps[file]", "seed", "transport")
     for row in rows:
         assert row["difference"] == pytest.approx((values[row["one"]] - values["tcp"]).mean())
+        assert row["significant"] == (row["adjusted_p"] < 0.05)
+    wide = found.compare("goodput[file]", "transport", baseline="tcp", confidence=1 - 1e-15)
+    assert not any(wide["significant"].to_pylist())
     arguments = ("compare", tmp_path / "out", "--by", "transport", "--baseline", "tcp")
     ran = run_cli(*arguments, "--json")
     told = json.loads(ran.stdout)
@@ -894,6 +903,12 @@ def test_a_run_with_other_values(base: Scenario, base_file: Path) -> None:
     told = json.loads(ran.stdout)
     same = run(evolve(with_field(base, "dumbbell.rate", "1 Mbps"), seed=7))
     assert told["fingerprint"] == same.fingerprint
+    for setting in ("dumbbell.rate=5 Mbps,6 Mbps", "flows[file].transport.tcp.control=cubic,reno"):
+        path, _, values = setting.partition("=")
+        ran = run_cli("run", base_file, "--set", setting)
+        assert_bad_input(ran, f"run takes one value of {path}: skywave sweep runs all of {values}")
+    named = run_cli("run", base_file, "--set", "name=one, two", "--json")
+    assert json.loads(named.stdout)["name"] == "one, two"
 
 
 # The page.

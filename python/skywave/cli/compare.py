@@ -16,9 +16,6 @@ from skywave.printing import number
 if TYPE_CHECKING:
     from skywave.stats.comparison import Test
 
-LEVEL = 0.05
-"""Differences are called significant if their p-value, corrected, is below this."""
-
 
 def compare(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="What sweep --out has written.")],
@@ -45,7 +42,7 @@ def compare(
 
     Runs are paired by seed. The p-values are corrected for the number of comparisons (Holm).
     """
-    from skywave.stats import comparison  # noqa: PLC0415  (slow to import)
+    from skywave.stats import CONFIDENCE, comparison  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.table import load  # noqa: PLC0415
 
     tests = get_args(comparison.Test)
@@ -72,8 +69,8 @@ def compare(
     keys.append(Column(f"difference of {found.short_name(by)}", pairs, "left"))
     print_in_blocks(console, keys, _columns(rows, scale.factor))
     console.print(
-        f"Significant: p below {LEVEL}. The p-values are corrected for the number of comparisons "
-        f"({len(rows)}), the intervals are not.",
+        f"Significant: p below {1 - CONFIDENCE:g}. The p-values are corrected for the number of "
+        f"comparisons ({len(rows)}), the intervals are not.",
         highlight=False,
     )
     warn(found.warnings())
@@ -93,5 +90,5 @@ def _columns(rows: list[dict[str, Any]], factor: float) -> list[Column]:
         Column("p (Holm)", [f"{row['adjusted_p']:.2g}" for row in rows]),
         Column("effect size", [f"{row['effect_name']} {number(row['effect'], 2)}" for row in rows]),
         Column("runs", [str(row["runs_of_one"]) for row in rows]),
-        Column("significant", ["yes" if row["adjusted_p"] < LEVEL else "no" for row in rows]),
+        Column("significant", ["yes" if row["significant"] else "no" for row in rows]),
     ]

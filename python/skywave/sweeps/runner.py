@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +69,8 @@ def sweep(
         progress: Called when a run is done.
 
     Returns:
-        The results. ``failures`` has the runs that failed; the others are in the table.
+        The results. ``failures`` has the runs that failed, of which a warning tells; the others are
+        in the table.
 
     Raises:
         ScenarioError: If a scenario is wrong; the message names its values and the field.
@@ -107,7 +109,14 @@ def sweep(
         while target is not None and work.add_seeds(target, max_seeds):
             work.store_plan(about)
             work.finish(do, progress)
-    return load(out)
+    found = load(out)
+    if found.failures:
+        warnings.warn(
+            f"{len(found.failures)} of {found.planned} runs failed: see .failures, or the files in "
+            f"{found.directory / 'failed'}; the same call tries them again",
+            stacklevel=2,
+        )
+    return found
 
 
 def _target(until: str, own: Iterable[str]) -> Target:

@@ -131,6 +131,8 @@ class Sweep:
     def __repr__(self) -> str:
         dimensions = ", ".join(self.dimensions) or "seeds only"
         done = f"{self.table.num_rows} of {self.planned} runs"
+        if self.failures:
+            done += f", {len(self.failures)} failed,"
         return f"<Sweep of {dimensions}: {done} in {str(self.directory)!r}>"
 
     @property
