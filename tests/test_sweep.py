@@ -543,6 +543,17 @@ def test_runs_that_fail_are_listed_and_tried_again(
     assert (found.table.num_rows, found.failures) == (4, [])
 
 
+def test_the_command_lists_runs_that_fail(base_file: Path, tmp_path: Path) -> None:
+    ran = run_cli(
+        *("sweep", base_file, "--out", tmp_path, "--seeds", 2),
+        *("--set", "flows[file].transport.tcp.control=reno,test_sweep:Moody"),
+    )
+    assert ran.returncode == 1
+    shown = " ".join(ran.stdout.split())
+    assert "2 runs failed; the same command tries them again: control=test_sweep:Moody" in shown
+    assert ".failures" not in ran.stderr, "which is for Python"
+
+
 def test_progress_counts_what_was_done_before(base: Scenario, tmp_path: Path) -> None:
     steps: list[tuple[int, int, int]] = []
     sweep(base, seeds=2, out=tmp_path)

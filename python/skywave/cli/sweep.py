@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,6 +93,7 @@ def sweep(
     after a change, and tries again what failed; status 1 if a run failed.
     """
     from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
+    from skywave.sweeps.runner import RunsFailedWarning  # noqa: PLC0415
     from skywave.sweeps.runner import sweep as run_sweep  # noqa: PLC0415
     from skywave.sweeps.store import Store  # noqa: PLC0415
 
@@ -100,7 +102,9 @@ def sweep(
     store = Store(directory)
     before = store.planned()
     try:
-        with progress_bar() as show:
+        with progress_bar() as show, warnings.catch_warnings():
+            # They are printed below.
+            warnings.simplefilter("ignore", RunsFailedWarning)
 
             def tell(progress: Progress) -> None:
                 state[:] = [progress]

@@ -29,6 +29,10 @@ MAX_SEEDS = 1000
 """The most seeds of a point, by default, if a target decides how many there are."""
 
 
+class RunsFailedWarning(UserWarning):
+    """Some runs of a sweep failed; the others are in its table."""
+
+
 def sweep(
     base: Scenario | str | Path | Callable[..., Scenario],
     over: Mapping[str, Iterable[object]] | None = None,
@@ -114,6 +118,7 @@ def sweep(
         warnings.warn(
             f"{len(found.failures)} of {found.planned} runs failed: see .failures, or the files in "
             f"{found.directory / 'failed'}; the same call tries them again",
+            RunsFailedWarning,
             stacklevel=2,
         )
     return found
