@@ -143,6 +143,16 @@ def test_progress_shows_the_time_that_is_left(
     assert re.search(r"left:\S* +\S*(-:--:--|\d:\d\d:\d\d)", shown), shown
 
 
+def test_without_a_terminal_a_line_every_ten_seconds_says_how_far_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    times_s = iter([0.0, 1.0, 9.9, 10.0, 19.0, 35.0])
+    with progress_bar(lambda: next(times_s)) as show:
+        for fraction in (0.1, 0.2, 0.3, 0.4, 0.5):
+            show("120 runs", fraction)
+    assert capsys.readouterr().err == "120 runs: 30 %\n120 runs: 50 %\n"
+
+
 def test_decode_prints_a_line_a_frame() -> None:
     path = CAPTURES / "ccid2.pcapng"
     frames = json.loads(run_cli("decode", path, "--json").stdout)["frames"]

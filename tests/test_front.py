@@ -146,6 +146,9 @@ def test_a_paper_in_front(tmp_path: Path) -> None:
     headline = front.papers[0].finding.headline
     assert headline is not None
     assert headline in text
+    front_of_cards = words(page.partition('<section class="card">')[0])
+    assert headline in front_of_cards, "the first screen says what was found"
+    assert front.papers[0].finding.sentence in text
     assert "skywave reproduce nor2011" in text
     for value in own["cells"]:
         assert value["id"] not in text, "ids are for the paper's own report"

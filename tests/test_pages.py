@@ -219,6 +219,21 @@ def test_verdicts_are_seen_without_scrolling(opened: Opened) -> None:
     assert max(rights, default=0) <= 400
 
 
+MOST_ROW_PX = 600
+"""The highest row of a table on a telephone: three quarters of the screen."""
+
+
+@on((400, "light"))
+def test_no_row_of_a_table_is_longer_than_the_screen(opened: Opened) -> None:
+    """What is in a closed section does not count."""
+    rows: list[list[Any]] = opened.page.evaluate(
+        """[...document.querySelectorAll('tr')].map(row => [
+            row.getBoundingClientRect().height, row.textContent.trim().slice(0, 60)])"""
+    )
+    for height, row in rows:
+        assert height <= MOST_ROW_PX, row
+
+
 MOST_EMPTY_IN = 0.27
 """The most that may be empty above what a figure shows: less than two lines."""
 

@@ -92,7 +92,7 @@ def test_the_terminal_shows_counts_and_reasons_only_if_asked(tmp_path: Path) -> 
     told = words(explained.stdout)
     assert told.index(reason) < told.index("C/p=0.03, ")
     # What it is about: with what is ours compared, and by which rule?
-    assert re.search(r"C/p=0\.03, [^:]+: published [\d.]+ 1, ours [\d.]+ 1 \(within 10 %", told), (
+    assert re.search(r"C/p=0\.03, [^:]+: published [\d.]+ \(allowed: within 10 %\), ours", told), (
         told
     )
 

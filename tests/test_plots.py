@@ -19,6 +19,7 @@ from skywave import Dccp, Probes, Results, Scenario, Tcp, plots, run
 from skywave import sweep as run_sweep
 from skywave.columns import Column, Scale, find, in_units
 from skywave.plots.directory import read_tables
+from skywave.plots.names import axis_name, short_labels
 from skywave.samples import by_name
 from skywave.stats import average
 
@@ -272,11 +273,101 @@ def test_names_on_the_x_axis_do_not_cover_each_other(kind: str, names: list[str]
         figure = draw(sweep(control=names), kind=kind)
     figure.draw_without_rendering()
     [axes, *_] = figure.axes
-    boxes = [tick.get_window_extent() for tick in axes.get_xticklabels()]
-    assert len(boxes) > 1
-    for left, right in itertools.pairwise(boxes):
-        assert left.x1 <= right.x0
+    ticks = axes.get_xticklabels()
+    assert len(ticks) > 1
+    for left, right in itertools.pairwise(ticks):
+        one, other = left.get_window_extent(), right.get_window_extent()
+        angle = math.radians(left.get_rotation())
+        if 0 < angle < math.pi / 2:
+            # Inclined, they end at the same height: lines of text are beside each other.
+            height = float(left.get_fontsize()) * figure.dpi / 72
+            assert (other.x1 - one.x1) * math.sin(angle) >= height
+        else:
+            assert one.x1 <= other.x0
     assert axes.get_window_extent().height > 0.2 * figure.bbox.height, "there is room left"
+
+
+TRANSPORTS = ["tcp", "tcp control=cubic", "dccp ccid=2", "dccp ccid=3"]
+
+
+def test_values_are_shown_by_what_tells_them_apart() -> None:
+    [axes] = draw(sweep(transport=TRANSPORTS)).axes
+    shown = [tick.get_text() for tick in axes.get_xticklabels()]
+    assert shown == ["TCP", "cubic", "CCID 2", "CCID 3"]
+    assert {tick.get_rotation() for tick in axes.get_xticklabels()} == {0}
+    [axes] = draw(sweep(transport=TRANSPORTS, packets=QUEUES)).axes
+    assert legend(axes) == shown
+    [axes] = draw(sweep(transport=TRANSPORTS), kind="cdf").axes
+    assert legend(axes) == shown
+
+
+@pytest.mark.parametrize(
+    ("labels", "short"),
+    [
+        (["cubic", "reno"], ["cubic", "reno"]),
+        (["red packets=50", "drop-tail packets=50"], ["red", "drop-tail"]),
+        (["red packets=50", "red packets=100"], ["packets 50", "packets 100"]),
+        (["tcp control=cubic", "tcp control=cubic, ecn=true"], ["TCP cubic", "ECN true"]),
+        (["dccp ccid=2", "tcp control=reno"], ["CCID 2", "reno"]),
+        # Both are "x" if only what differs is left.
+        (["tcp a=x", "tcp b=x"], ["tcp a=x", "tcp b=x"]),
+        (["Aimd(decrease=0.5)", "reno"], ["Aimd(decrease=0.5)", "reno"]),
+        (["10 ms", "tcp segment=1000 B", ""], ["10 ms", "segment 1000 B", ""]),
+    ],
+)
+def test_short_labels(labels: list[str], short: list[str]) -> None:
+    assert list(short_labels(labels).values()) == short
+
+
+@pytest.mark.parametrize(
+    ("dimension", "path", "name"),
+    [
+        ("packets", "dumbbell.queue.drop-tail.packets", "queue (packets)"),
+        ("red.packets", "dumbbell.queue.red.packets", "red (packets)"),
+        ("packets", "packets", "packets"),
+        ("min_threshold", "dumbbell.queue.red.min_threshold", "min threshold"),
+        ("flows[voice].start", "flows[voice].start", "start of voice"),
+        ("start", "flows[*].start", "start"),
+    ],
+)
+def test_names_of_axes(dimension: str, path: str, name: str) -> None:
+    assert axis_name(dimension, path) == name
+
+
+def test_values_and_axes_have_the_names_that_the_user_gives() -> None:
+    table = sweep(transport=TRANSPORTS, packets=QUEUES)
+    labels = {"tcp control=cubic": "CUBIC", "packets": "buffer (packets)"}
+    [axes] = draw(table, labels=labels).axes
+    assert legend(axes) == ["TCP", "CUBIC", "CCID 2", "CCID 3"]
+    assert axes.get_xlabel() == "buffer (packets)"
+    with pytest.raises(ValueError, match="bbr is no dimension or value: use one of transport, pa"):
+        draw(table, labels={"bbr": "BBR"})
+
+
+def test_the_rows_of_a_heat_map_are_by_or_y() -> None:
+    table = sweep(packets=QUEUES, control=["reno", "cubic"], delay=["1 ms"])
+    for rows in ({"by": "control"}, {"y": "control"}):
+        panel, _ = draw(table, kind="heat", x="packets", **rows).axes
+        assert (panel.get_xlabel(), panel.get_ylabel()) == ("packets", "control")
+    with pytest.raises(ValueError, match="y is another name of by"):
+        draw(table, kind="heat", x="packets", by="control", y="control")
+    with pytest.raises(ValueError, match=r"and 1 have several .* x and y \(--x and --y\), two of"):
+        draw(table, kind="heat", x="packets", where={"control": "reno"})
+
+
+def test_cells_of_a_heat_map_have_the_same_decimals() -> None:
+    table = sweep(seeds=1, packets=QUEUES, pairs=[1, 5])
+    goodputs = pa.array([0.25e6, 0.5e6, 0.98e6, 0.9e6, 0.123456e6, 0.7e6])
+    table = table.set_column(table.column_names.index("goodput_bps"), "goodput_bps", goodputs)
+    panel, _ = draw(table).axes
+    assert sorted(text.get_text() for text in panel.texts) == sorted(
+        ["250", "500", "980", "900", "123", "700"]
+    )
+    table = table.set_column(
+        table.column_names.index("loss"), "loss", pa.array([0.9, 1, 0.25, 0.5, 0.0625, 0.875])
+    )
+    panel, _ = draw(table, measure="loss").axes
+    assert {len(text.get_text()) for text in panel.texts} == {len("0.06")}
 
 
 def test_names_are_points_without_a_line() -> None:
@@ -330,7 +421,7 @@ def test_distributions_over_seeds() -> None:
         ({"x": "queue"}, "use one of packets, control, delay"),
         ({"by": "queue"}, "use one of packets, control, delay"),
         ({"x": "packets", "by": "packets"}, "x axis already"),
-        ({"kind": "heat"}, "has two dimensions, not 3"),
+        ({"kind": "heat"}, "3 have several values: give x and y"),
         (
             {"kind": "heat", "x": "packets", "by": "control"},
             r"--where 'delay=1 ms'; delay is one of 1 ms, 2 ms",
@@ -441,6 +532,12 @@ def test_a_sweep_is_drawn_from_its_directory(tmp_path: Path) -> None:
     done = run_cli("plot", tmp_path, "--y", "control", "--measure", "delay_max", "--out", file)
     assert done.returncode == 0, done.stderr
     assert file.stat().st_size > 5000
+    done = run_cli("plot", tmp_path, "--label", "cubic=CUBIC", "--out", file)
+    assert done.returncode == 0, done.stderr
+    assert_bad_input(
+        run_cli("plot", tmp_path, "--label", "bbr=B"), "use one of packets, control, 5"
+    )
+    assert_bad_input(run_cli("plot", tmp_path, "--label", "cubic"), "VALUE=TEXT")
     options: Mapping[str, str] = {"--flow": "flow", "--from": "from", "--link": "link"}
     for option, name in options.items():
         value = "1 s" if option == "--from" else "tcp"

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from conftest import Reproduced, assert_figures_are_whole, needs_ns2, run_process
+from conftest import Reproduced, assert_figures_are_whole, needs_ns2, run_cli, run_process
 from skywave import Scenario, run
 from skywave.papers.cells import Exact, SameOrder, Within
 from skywave.papers.nor2011 import claims, further, measures, oracle, setting, tried
@@ -258,6 +258,30 @@ def test_the_report_is_self_contained(nor2011: Reproduced) -> None:
     for parameter in setting.PARAMETERS:
         assert parameter.name in page
     assert page.count('class="badge') > len(nor2011.document["cells"])
+
+
+def test_percentages_say_so(nor2011: Reproduced) -> None:
+    headings = re.findall(r"<th[^>]*>([^<]*)</th>", nor2011.page)
+    assert "Published (%)" in headings
+    assert "Published %" not in headings
+    shares = [heading for heading in headings if heading.startswith("Drops /")]
+    assert len(shares) == 4
+    assert all(heading.endswith("(%)") for heading in shares)
+    units = {cell["unit"] for cell in nor2011.cells.values()}
+    claims = {claim["unit"] for claim in nor2011.document["claims"]}
+    assert not (units | claims) & {"index", "R squared"}, "which are no units"
+
+
+def test_the_terminal_has_the_finding_and_each_reason_once(
+    nor2011: Reproduced, tmp_path: Path
+) -> None:
+    why = nor2011.cells["fig3/ssthresh=200"]["why"]
+    assert nor2011.cells["fig3/200-sooner-than-20"]["why"].startswith(why)
+    done = run_cli("reproduce", "nor2011", "--stored-ns2", "--why", "--out", tmp_path / "again")
+    told = " ".join(done.stdout.split())
+    assert told.startswith(nor2011.document["finding"])
+    assert told.count(why) == 1
+    assert "As above. Even without a backlog the gain is 48 s" in told
 
 
 def test_every_series_is_written_twice_and_alike(nor2011: Reproduced) -> None:

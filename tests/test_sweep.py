@@ -143,6 +143,9 @@ def test_a_link_is_named_by_its_ends() -> None:
         ("dumbbell.quee.packets", "no such field: dumbbell has pairs, rate"),
         ("flows[voice].start", "no such field: flows has file, stream"),
         ("flows[7].start", "no such field: flows has file, stream"),
+        ("links[r1->r2].delay", "describes the bottleneck r1->r2: use dumbbell.delay"),
+        ("links[r1->r2].queue.red.packets", "r1->r2: use dumbbell.queue.red.packets"),
+        ("links[s1->r1].rate", "use dumbbell.rate for the bottleneck, dumbbell.access_rate and"),
         ("flows[*].transport.udp.size", r"flows\[0\].transport has tcp"),
         ("duration.seconds", 'duration is "2 s"'),
         ("flows[0].transport.tcp.contol", "contol"),
@@ -523,9 +526,13 @@ def test_runs_that_fail_are_listed_and_tried_again(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over = {"flows[file].transport.tcp.control": ["reno", Moody()]}
-    found = sweep(base, over, seeds=2, out=tmp_path)
+    with pytest.warns(UserWarning, match=r"2 of 4 runs failed: see .failures, or .*d;"):
+        found = sweep(base, over, seeds=2, out=tmp_path)
     assert (found.table.num_rows, found.missing) == (2, 2)
     assert len(found.failures) == 2
+    assert "2 of 4 runs, 2 failed" in repr(found)
+    assert str(found.failures[0]).startswith("control=Moody(decrease=0.5), seed=1: RuntimeError: n")
+    assert "Traceback" not in repr(found.failures)
     assert 'RuntimeError: not in the mood: in flow "file"' in found.failures[0].reason
     assert "on_loss" in found.failures[0].trace
     assert [failure.where for failure in found.failures] == [
@@ -534,6 +541,17 @@ def test_runs_that_fail_are_listed_and_tried_again(
     monkeypatch.setenv("SKYWAVE_TEST_GOOD_MOOD", "yes")
     found = sweep(base, over, seeds=2, out=tmp_path)
     assert (found.table.num_rows, found.failures) == (4, [])
+
+
+def test_the_command_lists_runs_that_fail(base_file: Path, tmp_path: Path) -> None:
+    ran = run_cli(
+        *("sweep", base_file, "--out", tmp_path, "--seeds", 2),
+        *("--set", "flows[file].transport.tcp.control=reno,test_sweep:Moody"),
+    )
+    assert ran.returncode == 1
+    shown = " ".join(ran.stdout.split())
+    assert "2 runs failed; the same command tries them again: control=test_sweep:Moody" in shown
+    assert ".failures" not in ran.stderr, "which is for Python"
 
 
 def test_progress_counts_what_was_done_before(base: Scenario, tmp_path: Path) -> None:
@@ -597,25 +615,40 @@ def test_a_sweep_that_is_interrupted_three_times_ends_as_one_that_is_not(
     assert kept(skywave.load(out)) == kept(whole)
 
 
-def test_a_full_disk_loses_nothing(base_file: Path, tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
+def run_on_small_disk(disk: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script where ``disk`` has room for 64 kB; skip the test if that cannot be had."""
     disk.mkdir()
     mount = f"mount -t tmpfs -o size=64k none {disk}"
     alone = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
     if not shutil.which("unshare") or subprocess.run([*alone, mount], check=False).returncode:
         pytest.skip("needs a mount namespace of its own")
+    return subprocess.run(
+        [*alone, f"{mount}\n{script}"], capture_output=True, text=True, check=True, timeout=300
+    )
+
+
+def test_a_full_disk_is_told_with_the_path(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    line = f"{sys.executable} -m skywave run {ROOT}/examples/tcp.toml --out {disk}/out"
+    ran = run_on_small_disk(disk, f"{line} || true")
+    assert ran.stderr.splitlines()[-1] == f"error: {disk}/out: No space left on device"
+
+
+def test_a_full_disk_loses_nothing(base_file: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
     line = " ".join(f"'{part}'" for part in command(base_file, disk / "out", 100))
     script = f"""
-        {mount}
         {line}; echo status $?
         ls {disk}/out/runs | wc -l
         mount -o remount,size=10m {disk}
         {line} --json
     """
-    ran = subprocess.run([*alone, script], capture_output=True, text=True, check=True, timeout=300)
-    assert "No space left on device" in ran.stderr
-    assert "Traceback" not in ran.stderr
+    ran = run_on_small_disk(disk, script)
     status, before, answer = ran.stdout.split("\n", 2)
+    said, why = ran.stderr.splitlines()[:2]
+    assert f"{before} of 100 runs are done and kept in {disk}/out; make room and run the" in said
+    assert re.fullmatch(rf"error: {disk}/out/runs/\w+\.parquet: No space left on device", why)
+    assert "Traceback" not in ran.stderr
     assert status == "status 2"
     told = json.loads(answer)
     assert 0 < int(before) < 100
@@ -657,6 +690,10 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
         "at control=reno",
         "at control=cubic",
     ]
+    for sentence in said:
+        assert re.search(r"seeds: goodput of file \([kM]bps\) is [\d.]+±[\d.]+$", sentence), (
+            sentence
+        )
 
 
 @pytest.mark.parametrize(
@@ -673,6 +710,10 @@ def test_wrong_targets(base: Scenario, until: str, complaint: str, tmp_path: Pat
         sweep(base, out=tmp_path / "out", until=until)
     with pytest.raises(ValueError, match="give their number"):
         sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=[1, 2])
+    with pytest.raises(ValueError, match="5 are too few to begin with: a target needs 10"):
+        sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=5)
+    with pytest.raises(ValueError, match="40 are more than the 30 at which a target ends"):
+        sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=40, max_seeds=30)
     assert not (tmp_path / "out").exists()
 
 
@@ -704,6 +745,9 @@ def test_points_are_compared(base: Scenario, tmp_path: Path) -> None:
     values = found.to_pandas().pivot_table("goodput_bps[file]", "seed", "transport")
     for row in rows:
         assert row["difference"] == pytest.approx((values[row["one"]] - values["tcp"]).mean())
+        assert row["significant"] == (row["adjusted_p"] < 0.05)
+    wide = found.compare("goodput[file]", "transport", baseline="tcp", confidence=1 - 1e-15)
+    assert not any(wide["significant"].to_pylist())
     arguments = ("compare", tmp_path / "out", "--by", "transport", "--baseline", "tcp")
     ran = run_cli(*arguments, "--json")
     told = json.loads(ran.stdout)
@@ -732,8 +776,9 @@ def test_a_warm_up_inside_the_mean_is_said(tmp_path: Path) -> None:
     found = sweep(slow, out=tmp_path)
     [said] = [warning for warning in found.warnings() if "warm-up" in warning]
     assert said.startswith("the warm-up is inside the mean goodput of file: leave it out by a")
-    end = said.rsplit(" ", 2)[1]
-    found = sweep(slow, out=tmp_path, warm_up=f"{end} s")
+    end = re.search(r'\(--warm-up "(.+)"\)$', said)
+    assert end, "as the command takes it"
+    found = sweep(slow, out=tmp_path, warm_up=end[1])
     assert not any("warm-up" in warning for warning in found.warnings())
 
 
@@ -766,6 +811,55 @@ def test_the_table_of_three_dimensions_fits_into_100_columns(
     assert max(map(len, table.splitlines())) <= 100, table
     assert "100 ms" in table
     assert "…" not in table
+
+
+def test_no_number_of_a_table_is_cut(
+    base_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A narrow terminal has it in parts, and a pipe is as wide as it takes."""
+    arguments = (
+        *("sweep", base_file, "--out", tmp_path / "out", "--seeds", 3),
+        *("--set", "dumbbell.queue.drop-tail.packets=5,10", "--set", "dumbbell.rate=1 Mbps"),
+        *("--measure", "goodput[*],delay_mean[*],delay_max[*],utilisation[*],queue_mean[*]"),
+    )
+    whole = run_cli(*arguments).stdout.partition("6 of 6 runs")[0]
+    assert max(map(len, whole.splitlines())) > 200
+    assert "parts" not in whole
+    monkeypatch.setenv("COLUMNS", "80")
+    split = run_cli(*arguments).stdout.partition("6 of 6 runs")[0]
+    assert max(map(len, split.splitlines())) <= 80, split
+    assert "wider than 80 columns: --measure" in " ".join(split.split())
+    for shown in (whole, split):
+        assert "…" not in shown
+        assert "All with rate 1 Mbps" in shown
+    [row] = [line.split() for line in whole.splitlines() if line.lstrip().startswith("10 ")]
+    assert any("±" in cell for cell in row)
+    parts = [line.split() for line in split.splitlines() if line.lstrip().startswith("10 ")]
+    assert len(parts) > 1
+    assert [cell for part in parts for cell in part[1:]] == row[1:]
+    assert {part[0] for part in parts} == {"10"}, "each part says what its rows are"
+
+
+def test_a_narrow_terminal_shows_all_of_a_comparison(
+    base_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    setting = "dumbbell.queue.drop-tail.packets=5,10"
+    run_cli("sweep", base_file, "--out", out, "--seeds", 3, "--set", setting)
+    monkeypatch.setenv("COLUMNS", "50")
+    shown = run_cli("compare", out, "--by", "packets").stdout
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 50, shown
+    assert shown.count("5 - 10") > 1
+    assert "The p-values are corrected for the number of comparisons (1), the intervals are" in (
+        " ".join(shown.split())
+    )
+
+
+def test_one_seed_is_no_mean(base_file: Path, tmp_path: Path) -> None:
+    shown = run_cli("sweep", base_file, "--out", tmp_path / "out").stdout
+    assert shown.startswith("Values of one seed\n")
+    assert "±" not in shown
 
 
 def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
@@ -820,6 +914,12 @@ def test_a_run_with_other_values(base: Scenario, base_file: Path) -> None:
     told = json.loads(ran.stdout)
     same = run(evolve(with_field(base, "dumbbell.rate", "1 Mbps"), seed=7))
     assert told["fingerprint"] == same.fingerprint
+    for setting in ("dumbbell.rate=5 Mbps,6 Mbps", "flows[file].transport.tcp.control=cubic,reno"):
+        path, _, values = setting.partition("=")
+        ran = run_cli("run", base_file, "--set", setting)
+        assert_bad_input(ran, f"run takes one value of {path}: skywave sweep runs all of {values}")
+    named = run_cli("run", base_file, "--set", "name=one, two", "--json")
+    assert json.loads(named.stdout)["name"] == "one, two"
 
 
 # The page.
@@ -836,10 +936,13 @@ def test_the_pages_examples_run(block: str, tmp_path: Path) -> None:
 
 def test_the_pages_first_command_runs(tmp_path: Path) -> None:
     [shown] = re.findall(r"```console\n\$ (skywave sweep examples.*?)```", PAGE, flags=re.DOTALL)
-    words = shlex.split(shown.replace("\\\n", " "))[1:]
+    command, printed = re.split(r"(?<!\\)\n", shown, maxsplit=1)
+    words = shlex.split(command.replace("\\\n", " "))[1:]
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    ran = run_cli(*words, "--json", cwd=tmp_path)
-    assert json.loads(ran.stdout)["done"] == 120, ran.stderr
+    ran = run_cli(*words, cwd=tmp_path)
+    lines = [line.rstrip() for line in ran.stdout.splitlines()]
+    assert lines == printed.splitlines(), ran.stderr
+    assert "nothing in this scenario is random" not in ran.stderr, "seeds are of use"
 
 
 def test_the_page_has_every_measure() -> None:

@@ -207,7 +207,8 @@ def test_a_run_that_kills_its_workers_fails_alone(cluster: Cluster, tmp_path: Pa
     thread.start()
     try:
         over: dict[str, list[object]] = {"flows[file].transport.tcp.control": ["reno", Deadly()]}
-        found = sweep(small(), over, seeds=[1], out=tmp_path, on=cluster.address)
+        with pytest.warns(UserWarning, match="1 of 2 runs failed"):
+            found = sweep(small(), over, seeds=[1], out=tmp_path, on=cluster.address)
     finally:
         done.set()
         thread.join()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -18,7 +19,7 @@ def replacing_file(file: str | Path) -> Iterator[Path]:
     """Yield a path to write to; at the end, move what was written to ``file``.
 
     If the block raises (or is interrupted), ``file`` is unchanged. A device or a pipe is written to
-    directly.
+    directly. The error of a full disk names ``file``.
     """
     file = Path(file)
     if file.exists() and not file.is_file():
@@ -30,10 +31,28 @@ def replacing_file(file: str | Path) -> Iterator[Path]:
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from error
     try:
-        yield partial
+        with _naming(file):
+            yield partial
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let the error of a full disk name what was to be written; the system names no file."""
+    try:
+        yield
+    except OSError as error:
+        number = error.errno
+        if number is None or not is_full(error):
+            raise
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
+def is_full(error: OSError) -> bool:
+    """Return whether an error says that there is no room, on the disk or for the user."""
+    return error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def replace_file(file: Path, data: bytes | memoryview) -> None:
@@ -67,7 +86,7 @@ def replacing(directory: str | Path) -> Iterator[Path]:
     """Yield an empty directory to write into; at the end, move its contents into ``directory``.
 
     Files of the same name are replaced, others kept. If the block raises (or is interrupted),
-    ``directory`` is unchanged.
+    ``directory`` is unchanged. The error of a full disk names ``directory``.
     """
     directory = Path(directory)
     directory.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +94,8 @@ def replacing(directory: str | Path) -> Iterator[Path]:
         raise NotADirectoryError(f"{directory} is a file: give a directory")
     partial = Path(tempfile.mkdtemp(prefix=f".{directory.name}.partial-", dir=directory.parent))
     try:
-        yield partial
+        with _naming(directory):
+            yield partial
         directory.mkdir(exist_ok=True)
         for written in sorted(partial.rglob("*")):
             target = directory / written.relative_to(partial)

@@ -128,4 +128,5 @@ _WORDS = {
     "delay max": "largest delay",
     "srtt": "SRTT",
     "loss": "loss rate",
+    "jain": "Jain's index",
 }

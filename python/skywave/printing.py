@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+DIGITS = 4
+"""Significant digits of a value that has no margin to say how many count."""
 
-def number(value: float | None, digits: int = 4, most_decimals: int | None = None) -> str:
+
+def number(value: float | None, digits: int = DIGITS, most_decimals: int | None = None) -> str:
     """Return a value with ``digits`` significant digits and no exponent, or "-" if it has none.
 
     Digits before the decimal point are never rounded away, and trailing zeros after it are dropped.
@@ -19,6 +22,15 @@ def number(value: float | None, digits: int = 4, most_decimals: int | None = Non
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:.{decimals if most_decimals is None else min(decimals, most_decimals)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def with_margin(mean: float, margin: float) -> str:
+    """Return a mean as precise as its margin, which has one digit, or two that begin with 1."""
+    if margin == 0:
+        return f"{number(mean, DIGITS)}±0"
+    exponent = math.floor(math.log10(margin))
+    decimals = max(0, -exponent + (margin < 2 * 10**exponent))
+    return f"{mean:.{decimals}f}±{margin:.{decimals}f}"
 
 
 def at_least(value: float, decimals: int = 0) -> str:

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
+from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, choose, out, print_json, warn
 from skywave.columns import Scale
 from skywave.printing import number
 
 if TYPE_CHECKING:
     from skywave.stats.comparison import Test
-
-LEVEL = 0.05
-"""Differences are called significant if their p-value, corrected, is below this."""
 
 
 def compare(
@@ -45,7 +42,7 @@ def compare(
 
     Runs are paired by seed. The p-values are corrected for the number of comparisons (Holm).
     """
-    from skywave.stats import comparison  # noqa: PLC0415  (slow to import)
+    from skywave.stats import CONFIDENCE, comparison  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.table import load  # noqa: PLC0415
 
     tests = get_args(comparison.Test)
@@ -59,26 +56,39 @@ def compare(
     others = [each for each in found.dimensions if by not in {each, found.short_name(each)}]
     largest = max((abs(row["difference"]) for row in rows), default=0.0)
     scale = Scale.of(name, largest)
-    table = Table(title=f"Differences of {escape(scale.label)}, by {test}", title_justify="left")
-    for column in (*map(found.short_name, others), f"difference of {found.short_name(by)}"):
-        table.add_column(escape(column))
-    for column in ("mean", "95 % interval", "p (Holm)", "effect size", "runs", "significant"):
-        table.add_column(column, justify="right")
-    for row in rows:
-        where = (found.label(each, row[each]) for each in others)
-        table.add_row(*(escape(text) for text in (*where, *_shown(row, scale.factor))))
-    out().print(table)
+    console = out()
+    console.print(f"[italic]Differences of {escape(scale.label)}, by {test}[/]", highlight=False)
+    keys = print_common(
+        console,
+        [
+            Column(found.short_name(each), [found.label(each, row[each]) for row in rows], "left")
+            for each in others
+        ],
+    )
+    pairs = [f"{row['one']} - {row['other']}" for row in rows]
+    keys.append(Column(f"difference of {found.short_name(by)}", pairs, "left"))
+    print_in_blocks(console, keys, _columns(rows, scale.factor))
+    console.print(
+        f"Significant: p below {1 - CONFIDENCE:g}. The p-values are corrected for the number of "
+        f"comparisons ({len(rows)}), the intervals are not.",
+        highlight=False,
+    )
     warn(found.warnings())
 
 
-def _shown(row: dict[str, Any], factor: float) -> list[str]:
-    low, high, difference = (row[name] / factor for name in ("low", "high", "difference"))
+def _columns(rows: list[dict[str, Any]], factor: float) -> list[Column]:
+    digits = 3
     return [
-        f"{row['one']} - {row['other']}",
-        number(difference, 3),
-        f"{number(low, 3)} to {number(high, 3)}",
-        f"{row['adjusted_p']:.2g}",
-        f"{row['effect_name']} {number(row['effect'], 2)}",
-        str(row["runs_of_one"]),
-        "yes" if row["adjusted_p"] < LEVEL else "no",
+        Column("mean", [number(row["difference"] / factor, digits) for row in rows]),
+        Column(
+            "95\N{NO-BREAK SPACE}% interval",
+            [
+                " to ".join(number(row[end] / factor, digits) for end in ("low", "high"))
+                for row in rows
+            ],
+        ),
+        Column("p (Holm)", [f"{row['adjusted_p']:.2g}" for row in rows]),
+        Column("effect size", [f"{row['effect_name']} {number(row['effect'], 2)}" for row in rows]),
+        Column("runs", [str(row["runs_of_one"]) for row in rows]),
+        Column("significant", ["yes" if row["significant"] else "no" for row in rows]),
     ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WIDTH_OF_A_PIPE = 120
+BETWEEN_LINES_S = 10.0
+"""How often a line says how far a command is, if there is no terminal for a bar."""
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of tables.")
@@ -32,14 +36,21 @@ JsonOption = Annotated[
 
 
 def out(*, stderr: bool = False, markup: bool = True) -> Console:
-    """Return the console for results, 120 columns wide if it writes to a file or a pipe.
+    """Return the console for results.
+
+    A file or a pipe gets text of 120 columns, or of as many as the environment's ``COLUMNS`` says.
 
     Without ``markup`` it prints texts as they are. Texts from outside need that: in an IPv6
     address, brackets look like markup, and numbers between colons like an emoji.
     """
     console = Console(stderr=stderr)
-    width = None if console.is_terminal else WIDTH_OF_A_PIPE
+    width = None if has_width(console) else WIDTH_OF_A_PIPE
     return Console(stderr=stderr, width=width, markup=markup, emoji=False, highlight=markup)
+
+
+def has_width(console: Console) -> bool:
+    """Return whether a terminal or the user has set how wide lines may be."""
+    return console.is_terminal or os.environ.get("COLUMNS", "").isdigit()
 
 
 def print_json(document: Any, *, line: bool = False) -> None:
@@ -87,12 +98,17 @@ def finish(
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, float], None]]:
-    """Show a progress bar on stderr, or nothing if stderr is not a terminal.
+def progress_bar(
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Callable[[str, float], None]]:
+    """Show a progress bar on stderr, or a line every ten seconds if stderr is not a terminal.
 
     Yields a function that takes the name of a stage and the fraction of it that is done.
     """
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _progress_lines(clock)
+        return
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -102,7 +118,6 @@ def progress_bar() -> Iterator[Callable[[str, float], None]]:
         TimeRemainingColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
     )
     tasks: dict[str, Any] = {}
 
@@ -113,3 +128,17 @@ def progress_bar() -> Iterator[Callable[[str, float], None]]:
 
     with bar:
         yield show
+
+
+def _progress_lines(clock: Callable[[], float]) -> Callable[[str, float], None]:
+    last_s = clock()
+
+    def show(stage: str, fraction: float) -> None:
+        nonlocal last_s
+        now_s = clock()
+        if now_s - last_s >= BETWEEN_LINES_S:
+            last_s = now_s
+            sys.stderr.write(f"{stage}: {100 * fraction:.0f} %\n")
+            sys.stderr.flush()
+
+    return show

@@ -94,9 +94,8 @@ def matrix(
 def _show(console: Console, ran: Matrix) -> None:
     for panel in ran.panels:
         console.print(_table(panel))
-    console.print(
-        f"Means over {ran.seeds} seeds; the page has confidence intervals and definitions."
-    )
+    of = "Values of one seed" if ran.seeds == 1 else f"Means over {ran.seeds} seeds"
+    console.print(f"{of}; the page has confidence intervals and definitions.")
 
 
 def _chosen(given: Sequence[str] | None, known: Mapping[str, object], what: str) -> list[str]:

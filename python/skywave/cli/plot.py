@@ -54,6 +54,15 @@ def plot(
             help="Only runs of a sweep with this value, e.g. control=cubic; repeatable.",
         ),
     ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            metavar="VALUE=TEXT",
+            help="Another text for a value of a sweep, or for the axis of a dimension, e.g. "
+            '"tcp control=cubic=CUBIC"; repeatable.',
+        ),
+    ] = None,
     flows: Annotated[
         list[str] | None,
         typer.Option("--flow", metavar="FLOW", help="Only this flow; repeatable."),
@@ -98,6 +107,7 @@ def plot(
         x=x,
         by=by,
         where=_values(where or ()),
+        labels=_labels(labels or ()),
         flows=flows,
         links=links,
         from_s=None if from_ is None else Duration(from_).seconds,
@@ -121,3 +131,14 @@ def _values(given: Sequence[str]) -> dict[str, str]:
             raise typer.BadParameter(f"{name} is given twice: give it one value")
         values[name] = value
     return values
+
+
+def _labels(given: Sequence[str]) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for text in given:
+        # A value may have a "=" of its own: tcp control=cubic.
+        value, separator, label = text.rpartition("=")
+        if not (value and separator and label):
+            raise typer.BadParameter(f'"{text}" is not VALUE=TEXT, such as cubic=CUBIC')
+        labels[value] = label
+    return labels

@@ -126,10 +126,10 @@ def _one(
 
 
 def _show(console: Console, judgement: Judgement, *, why: bool) -> None:
-    """Print a row for each table and figure of the paper, and one for its further claims."""
+    """Print what was found, and a row for each table and figure and for the further claims."""
     table = Table(title=escape(judgement.paper.title), title_justify="left")
     table.add_column("")
-    for column in ("values", "match", "ns-2 has", "match there"):
+    for column in ("values", "match", "values of ns-2", "match in ns-2"):
         table.add_column(column, justify="right")
     places: dict[str, list[Cell]] = {}
     for cell in judgement.cells:
@@ -141,7 +141,14 @@ def _show(console: Console, judgement: Judgement, *, why: bool) -> None:
         theirs = [cell.ns2_verdict for cell in cells if cell.ns2_verdict is not None]
         counts = (len(ours), ours.count("match"), len(theirs), theirs.count("match"))
         table.add_row(escape(place), *map(str, counts))
+    if judgement.finding is not None:
+        console.print(f"{escape(judgement.finding.sentence)}\n", highlight=False)
     console.print(table)
+    console.print(
+        "A value matches if it meets its rule, which was written before the run. ns-2 has no value "
+        "where it lacks the control, queue or measure; its values are judged by the same rules.",
+        highlight=False,
+    )
     if judgement.seeds_remark is not None:
         console.print(judgement.seeds_remark, highlight=False)
     score = judgement.score
@@ -163,22 +170,32 @@ def _reasons(console: Console, judgements: Sequence[Judgement], *, why: bool) ->
         console.print("Reasons for the other values are in the report; --why prints them.")
     for judgement in unmatched if why else ():
         console.print(f"\n[bold]{escape(judgement.paper.short)}[/]", highlight=False)
+        before = ""
         for reason, cells in judgement.reasons.items():
-            console.print(f"\n{escape(reason)}", highlight=False)
+            console.print(f"\n{escape(_after(reason, before))}", highlight=False)
+            before = reason
             for cell in cells:
                 numbers = escape(_numbers(cell, is_claim=cell in judgement.claims))
                 what = f"[yellow]{escape(cell.id)}[/], {escape(cell.what)}"
                 console.print(Padding(f"{what}: {numbers}", (0, 0, 0, 2)), highlight=False)
 
 
+def _after(reason: str, before: str) -> str:
+    """Return a reason without what the one before it says in full."""
+    rest = reason.removeprefix(before)
+    return reason if rest == reason or not before else f"As above. {rest.lstrip()}"
+
+
 def _numbers(cell: Cell, *, is_claim: bool) -> str:
-    """Return what a value is compared with, our value, ns-2's and the rule as text."""
+    """Return what a value is compared with and by which rule, our value and ns-2's as text."""
     compared = "reference" if is_claim else "published"
     unit = f" {cell.unit}" if cell.unit else ""
-    parts = [f"{compared} {number(cell.published)}{unit}", f"ours {number(cell.ours)}{unit}"]
+    # Beside ours, "within 10 %" would read as if it were.
+    allowed = f"{compared} {number(cell.published)}{unit} (allowed: {cell.rule.text})"
+    parts = [allowed, f"ours {number(cell.ours)}{unit}"]
     if cell.ns2 is not None:
         parts.append(f"ns-2 {number(cell.ns2)}{unit}")
-    return f"{', '.join(parts)} ({cell.rule.text})"
+    return ", ".join(parts)
 
 
 def _all(directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_json: bool) -> None:
@@ -207,7 +224,7 @@ def _show_front(console: Console, front: Front, *, why: bool) -> None:
     table.add_column("paper", "all")
     table.add_column("values match", values, justify="right")
     table.add_column("claims hold", claims, justify="right")
-    table.add_column("ns-2 agrees", ns2, justify="right")
+    table.add_column("ns-2 agrees (same settings)", ns2, justify="right")
     for paper in front.papers:
         table.add_row(paper.paper.key, *_parts(paper.score))
     console.print(table)

@@ -17,7 +17,7 @@ from skywave import ScenarioError, _core, simulate
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.scenario import Scenario
 from skywave.scenario.experiment import inspect_file
-from skywave.sweeps.paths import parse_value
+from skywave.sweeps.paths import parse_value, parse_values
 from skywave.sweeps.points import with_field
 
 if TYPE_CHECKING:
@@ -191,7 +191,15 @@ def fields(settings: list[str] | None) -> list[tuple[str, str]]:
 
 def _changed(experiment: Scenario, settings: list[str] | None, seed: int | None) -> Scenario:
     for path, value in fields(settings):
-        experiment = with_field(experiment, path, parse_value(value))
+        try:
+            experiment = with_field(experiment, path, parse_value(value))
+        except ScenarioError as error:
+            # A name may have a comma.
+            if "," not in value or len(parse_values(value)) == 1:
+                raise
+            raise ScenarioError(
+                f"{error}; run takes one value of {path}: skywave sweep runs all of {value}"
+            ) from None
     return experiment if seed is None else evolve(experiment, seed=seed)
 
 

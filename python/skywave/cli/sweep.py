@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from attrs import asdict
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
+from skywave._files import is_full
+from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.scenario import ScenarioFile, fields, read
 from skywave.columns import Scale
-from skywave.printing import number
+from skywave.printing import DIGITS, number, with_margin
 from skywave.sweeps.paths import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from rich.console import Console
 
     from skywave.sweeps.table import Sweep
     from skywave.sweeps.work import Progress
@@ -29,8 +32,6 @@ RUNS_FAILED = 1
 MOST_POINTS = 50
 """The most combinations of values that are printed."""
 MOST_FAILURES = 5
-DIGITS = 3
-"""Significant digits of a mean without a margin."""
 
 
 def sweep(
@@ -49,7 +50,12 @@ def sweep(
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of each combination, with seeds from 1 on.")
+        int,
+        typer.Option(
+            min=1,
+            help="Runs of each combination, with seeds from 1 on. With --until, the number to "
+            "begin with: ten or more.",
+        ),
     ] = 1,
     measure: Annotated[
         list[str] | None,
@@ -87,6 +93,7 @@ def sweep(
     after a change, and tries again what failed; status 1 if a run failed.
     """
     from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
+    from skywave.sweeps.runner import RunsFailedWarning  # noqa: PLC0415
     from skywave.sweeps.runner import sweep as run_sweep  # noqa: PLC0415
     from skywave.sweeps.store import Store  # noqa: PLC0415
 
@@ -95,7 +102,9 @@ def sweep(
     store = Store(directory)
     before = store.planned()
     try:
-        with progress_bar() as show:
+        with progress_bar() as show, warnings.catch_warnings():
+            # They are printed below.
+            warnings.simplefilter("ignore", RunsFailedWarning)
 
             def tell(progress: Progress) -> None:
                 state[:] = [progress]
@@ -113,11 +122,12 @@ def sweep(
                 on=on,
                 progress=tell,
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OSError) as error:
+        room = "make room and " if isinstance(error, OSError) and is_full(error) else ""
         for progress in state:
             sys.stderr.write(
                 f"{progress.done - progress.failed} of {progress.total} runs are done and kept in "
-                f"{directory}; run the same command again to go on\n"
+                f"{directory}; {room}run the same command again to go on\n"
             )
         raise
     resumed = state[0].resumed if state else 0
@@ -172,29 +182,9 @@ def _print(found: Sweep, resumed: int) -> None:
     console = out()
     points = list(_points(found))
     seeds = {point["seeds"] for point in points}
-    title = f"Means over {seeds.copy().pop()} seeds" if len(seeds) == 1 else "Means"
-    if max(seeds, default=0) > 1:
-        title += ", ± half of their 95 % confidence intervals"
-    console.print(f"[italic]{title}[/]", highlight=False)
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    for name in found.dimensions:
-        # The values have their units.
-        table.add_column(escape(found.short_name(name)), justify="right")
-    if len(seeds) > 1:
-        table.add_column("seeds", justify="right")
-    columns = []
-    for name in found.measures:
-        means = [point["measures"][name] for point in points]
-        scale = Scale.of(name, _largest(mean["mean"] for mean in means))
-        table.add_column(escape(scale.label.replace(" ", "\n")), justify="right")
-        columns.append(_shown(means, scale.factor))
-    for row, point in enumerate(points[:MOST_POINTS]):
-        table.add_row(
-            *(escape(found.label(name, point[name])) for name in found.dimensions),
-            *([str(point["seeds"])] if len(seeds) > 1 else []),
-            *(column[row] for column in columns),
-        )
-    console.print(table)
+    if points:
+        console.print(f"[italic]{_title(seeds)}[/]", highlight=False)
+        _print_means(console, found, points)
     if len(points) > MOST_POINTS:
         console.print(f"{len(points) - MOST_POINTS:,} more: see --json, or skywave.load in Python")
     before = f", {resumed:,} of them before" if resumed else ""
@@ -214,6 +204,39 @@ def _print(found: Sweep, resumed: int) -> None:
         console.print(f"Why: {escape(str(found.directory))}/failed", soft_wrap=True)
 
 
+def _title(seeds: set[int]) -> str:
+    if seeds == {1}:
+        return "Values of one seed"
+    title = f"Means over {seeds.copy().pop()} seeds" if len(seeds) == 1 else "Means"
+    return f"{title}, ± half of their 95 % confidence intervals"
+
+
+def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -> None:
+    """Print a row for each of the first points; what all have in common is in a line above."""
+    keys = print_common(
+        console,
+        [
+            # Labels have their units.
+            Column(found.short_name(name), [found.label(name, point[name]) for point in points])
+            for name in found.dimensions
+        ],
+    )
+    counts = [str(point["seeds"]) for point in points]
+    if len(set(counts)) > 1:
+        keys.append(Column("seeds", counts))
+    columns = []
+    for name in found.measures:
+        means = [point["measures"][name] for point in points]
+        scale = Scale.of(name, _largest(mean["mean"] for mean in means))
+        columns.append(Column(scale.label, _shown(means, scale.factor)))
+    blocks = print_in_blocks(console, keys, columns, most_rows=MOST_POINTS)
+    if blocks > 1:
+        console.print(
+            f"In {blocks} parts, since the table is wider than {console.width} columns: --measure "
+            "chooses measures, --json has all."
+        )
+
+
 def _largest(means: Iterable[float]) -> float:
     return max((abs(mean) for mean in means if not math.isnan(mean)), default=0.0)
 
@@ -222,17 +245,8 @@ def _shown(means: list[dict[str, float]], factor: float) -> list[str]:
     """Return means with their margins as text, without these if no mean of a measure varies."""
     varies = any(each["margin"] > 0 for each in means)
     return [
-        _with_margin(each["mean"] / factor, each["margin"] / factor)
+        with_margin(each["mean"] / factor, each["margin"] / factor)
         if varies and not math.isnan(each["margin"])
         else number(each["mean"] / factor, DIGITS)
         for each in means
     ]
-
-
-def _with_margin(mean: float, margin: float) -> str:
-    """Return a mean as precise as its margin, which has one digit, or two that begin with 1."""
-    if margin == 0:
-        return f"{number(mean, DIGITS)}±0"
-    exponent = math.floor(math.log10(margin))
-    decimals = max(0, -exponent + (margin < 2 * 10**exponent))
-    return f"{mean:.{decimals}f}±{margin:.{decimals}f}"

@@ -70,8 +70,8 @@ class Finding:
     """What a reproduction found: a sentence for readers outside the field, and a figure.
 
     ``figure`` is the name of one of the report's figures, which shows published values, ours and,
-    where there are any, ns-2's. ``headline`` is a shorter sentence for the front page, which also
-    shows the figure.
+    where there are any, ns-2's. ``headline`` is a shorter sentence for the list at the top of
+    the front page, which also shows the sentence and the figure.
     """
 
     sentence: str

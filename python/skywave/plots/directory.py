@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skywave.sweeps.table import Sweep
 
 OF_RUNS = ("flows", "links", "from_s", "to_s")
-OF_SWEEPS = ("x", "by", "where")
+OF_SWEEPS = ("x", "by", "where", "labels")
 
 
 def of_directory(
@@ -79,5 +79,5 @@ def read_tables(directory: Path) -> dict[str, pa.Table]:
 def _refuse(given: Mapping[str, Any], names: tuple[str, ...], of: str, found: str) -> None:
     for name in names:
         if name in given:
-            option = name.removesuffix("_s").removesuffix("s") if of == "a run" else name
+            option = name.removesuffix("_s").removesuffix("s")
             raise ValueError(f"--{option} is for {of}, and the directory has {found}")

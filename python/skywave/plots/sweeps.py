@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -19,9 +19,9 @@ from matplotlib.figure import Figure
 from skywave.columns import Column, Scale, find, in_units
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import MOST_ENTRIES, above
+from skywave.plots.names import axis_name, short_labels
 from skywave.plots.style import COLUMN_IN, column_style, heat_map, series_styles, write_in_cell
 from skywave.plots.ticks import name_ticks
-from skywave.printing import number
 from skywave.stats import average, by_point
 
 if TYPE_CHECKING:
@@ -56,12 +56,15 @@ def of_sweep(
     measure: str | None = None,
     x: str | None = None,
     by: str | None = None,
+    y: str | None = None,
     where: Mapping[str, str] | None = None,
+    paths: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Figure:
     """Return a figure of a sweep, as wide as a column of a paper.
 
     - ``"line"``: means over ``x`` with intervals as bars, a line for each value of ``by``;
-    - ``"heat"``: means as colours, over ``x`` and ``by``;
+    - ``"heat"``: means as colours, over ``x`` and ``y``, which is another name of ``by``;
     - ``"cdf"`` and ``"box"``: the distribution over seeds for each value of ``by``.
 
     By default ``kind`` is a heat map of two dimensions that are both numbers, and lines otherwise.
@@ -69,17 +72,25 @@ def of_sweep(
     that is a number; without ``by``, all other dimensions tell lines or groups apart. ``where``
     keeps the runs in which dimensions have these values, as text.
 
+    Values are shown by what tells them apart: ``cubic`` for ``tcp control=cubic``. ``labels`` has
+    other texts for values, and other names for axes by dimension. ``paths`` has the paths of
+    dimensions in the scenario, of which the names of axes are made.
+
     Raises:
         ValueError: If there is no such kind, measure, dimension or value; the message lists what
             there is. Also if dimensions are left over that a figure cannot show, or if there are
             too many lines.
 
     """
+    if by is not None and y is not None:
+        raise ValueError("y is another name of by: give one of them")
+    by = by if y is None else y
+    named = _Names.of(table, dimensions, paths or {}, labels or {})
     table, dimensions = _where(table, dimensions, where or {})
     name = find(measure, measures) if measure else _first(measures)
     values = by_point(table, dimensions, name)
     axes = {
-        dimension: _Axis.of(dimension, [point[index] for point in values])
+        dimension: _Axis.of(dimension, [point[index] for point in values], named)
         for index, dimension in enumerate(dimensions)
     }
     for given in (x, by):
@@ -93,11 +104,62 @@ def of_sweep(
         raise ValueError(f"{kind} is not a figure of a sweep: use {', '.join(get_args(SweepKind))}")
     runs = {point: list(seeds.values()) for point, seeds in values.items()}
     if kind in {"cdf", "box"}:
-        return _distribution(kind, runs, list(axes), name, by)
+        return _distribution(kind, runs, axes, name, by, named)
     x = x or _default_x(axes, without=by)
     if kind == "heat":
-        return _heat(runs, axes, name, x, by)
-    return _lines(runs, axes, name, x, by)
+        return _heat(runs, axes, name, x, by, named)
+    return _lines(runs, axes, name, x, by, named)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What the figure calls dimensions and their values."""
+
+    titles: dict[str, str]
+    """The names that the user gives to dimensions."""
+    axes: dict[str, str]
+    """The names of all dimensions, without the unit of quantities."""
+    values: dict[str, dict[str, str]]
+    """By dimension, and by the value as text."""
+
+    @classmethod
+    def of(
+        cls,
+        table: pa.Table,
+        dimensions: Sequence[str],
+        paths: Mapping[str, str],
+        labels: Mapping[str, str],
+    ) -> _Names:
+        """Name what a table has.
+
+        Raises:
+            ValueError: If ``labels`` has one for what is neither a dimension nor a value.
+
+        """
+        given = {
+            name: list(dict.fromkeys(map(str, table[name].to_pylist()))) for name in dimensions
+        }
+        there = [*dimensions, *(value for values in given.values() for value in values)]
+        for label in labels:
+            if label not in there:
+                shown = ", ".join(there[:MOST_LISTED]) + (
+                    ", .." if len(there) > MOST_LISTED else ""
+                )
+                raise ValueError(f"{label} is no dimension or value: use one of {shown or 'none'}")
+        return cls(
+            {name: labels[name] for name in dimensions if name in labels},
+            {name: axis_name(name, paths.get(name, name)) for name in dimensions},
+            {
+                name: {
+                    value: labels.get(value, text) for value, text in short_labels(values).items()
+                }
+                for name, values in given.items()
+            },
+        )
+
+    def value(self, dimension: str, value: object) -> str:
+        """Return the text for a value."""
+        return self.values[dimension][str(value)]
 
 
 @dataclass(frozen=True)
@@ -108,28 +170,37 @@ class _Axis:
     values: list[Any]
     positions: dict[Any, float]
     is_numeric: bool
+    names: Mapping[str, str]
+    """The texts of values that are not numbers."""
 
     @classmethod
-    def of(cls, name: str, given: Sequence[Any]) -> _Axis:
-        values = list(dict.fromkeys(given))
-        label = name.replace("_", " ")
+    def of(cls, name: str, given: Sequence[Any], named: _Names) -> _Axis:
+        axis = cls._of(name, list(dict.fromkeys(given)), named)
+        return replace(axis, label=named.titles.get(name, axis.label))
+
+    @classmethod
+    def _of(cls, name: str, values: list[Any], named: _Names) -> _Axis:
+        label, names = named.axes[name], named.values[name]
         if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
             values.sort()
             if Column.of_name(name).unit:
                 scale = Scale.of(name, max(map(abs, values)))
                 positions = {each: each / scale.factor for each in values}
-                return cls(scale.label, values, positions, True)
-            return cls(label, values, {value: float(value) for value in values}, True)
+                return cls(scale.label, values, positions, True, names)
+            return cls(label, values, {value: float(value) for value in values}, True, names)
         quantities = {value: _quantity(value) for value in values}
         units = {unit for _, unit in quantities.values()}
         if len(units) == 1 and "" not in units:
             [unit] = units
             values.sort(key=lambda value: quantities[value][0])
-            scale = Scale.of(f"{name}_{unit}", max(size for size, _ in quantities.values()))
+            scale = Scale.of(
+                f"{label.removesuffix(f' ({unit})')}_{unit}",
+                max(size for size, _ in quantities.values()),
+            )
             positions = {value: quantities[value][0] / scale.factor for value in values}
-            return cls(scale.label, values, positions, True)
+            return cls(scale.label, values, positions, True, names)
         positions = {value: float(index) for index, value in enumerate(values)}
-        return cls(label, values, positions, False)
+        return cls(label, values, positions, False, names)
 
     @property
     def is_logarithmic(self) -> bool:
@@ -145,7 +216,7 @@ class _Axis:
         return [self.tick(value) for value in self.values]
 
     def tick(self, value: Any) -> str:
-        return f"{self.positions[value]:g}" if self.is_numeric else str(value)
+        return f"{self.positions[value]:g}" if self.is_numeric else self.names[str(value)]
 
 
 def _quantity(value: Any) -> tuple[float, str]:
@@ -193,6 +264,7 @@ def _grouped(
     runs: _Runs,
     dimensions: Sequence[str],
     by: str | None,
+    named: _Names,
     without: str | None = None,
     most: float = MOST_ENTRIES,
 ) -> dict[str, _Runs]:
@@ -221,10 +293,14 @@ def _grouped(
     places = [dimensions.index(name) for name in names]
     groups: dict[str, _Runs] = {}
     for point, values in runs.items():
-        said = [f"{dimensions[place]} {point[place]}" for place in places]
+        texts = [named.value(dimensions[place], point[place]) for place in places]
+        said = [
+            f"{named.titles.get(dimensions[place], dimensions[place])} {text}"
+            for place, text in zip(places, texts, strict=True)
+        ]
         # A word speaks for itself, a number does not.
         if len(places) == 1 and isinstance(point[places[0]], str):
-            said = [point[places[0]]]
+            said = texts
         groups.setdefault(", ".join(said), {})[point] = values
     return groups
 
@@ -241,24 +317,37 @@ def _choices(names: Iterable[str], values: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _distribution(
-    kind: str, runs: _Runs, dimensions: Sequence[str], measure: str, by: str | None
+    kind: str,
+    runs: _Runs,
+    axes: Mapping[str, _Axis],
+    measure: str,
+    by: str | None,
+    named: _Names,
 ) -> Figure:
     # Values of different points are different distributions, and are not mixed.
-    grouped = _grouped(runs, dimensions, by)
+    grouped = _grouped(runs, list(axes), by, named)
     groups = {
         name or "all": [value for values in points.values() for value in values]
         for name, points in grouped.items()
     }
     if kind == "cdf":
         return cdf(groups, measure)
-    return box(groups, measure, by or (dimensions[0] if len(dimensions) == 1 else ""))
+    what = by or (next(iter(axes)) if len(axes) == 1 else None)
+    return box(groups, measure, "" if what is None else axes[what].label)
 
 
-def _lines(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
+def _lines(
+    runs: _Runs,
+    axes: Mapping[str, _Axis],
+    measure: str,
+    x: str,
+    by: str | None,
+    named: _Names,
+) -> Figure:
     if by == x:
         raise ValueError(f"{x} is the x axis already: choose another dimension for the lines")
     place, axis = list(axes).index(x), axes[x]
-    groups = _grouped(runs, list(axes), by, without=x)
+    groups = _grouped(runs, list(axes), by, named, without=x)
     means = {
         name: {point[place]: average(values) for point, values in points.items()}
         for name, points in groups.items()
@@ -303,18 +392,26 @@ def _largest(means: Iterable[Average]) -> float:
     return max(sizes)
 
 
-def _heat(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
+def _heat(
+    runs: _Runs,
+    axes: Mapping[str, _Axis],
+    measure: str,
+    x: str,
+    by: str | None,
+    named: _Names,
+) -> Figure:
     others = [name for name in axes if name != x and (len(axes[name].values) > 1 or name == by)]
     if by is None and len(others) != 1:
+        varied = [name for name in axes if len(axes[name].values) > 1]
         raise ValueError(
-            f"a heat map has two dimensions, not {len(others) + 1}: give --x and --by, two of "
-            f"{', '.join(axes)}"
+            f"a heat map shows two dimensions, and {len(varied)} have several values: give x and y "
+            f"(--x and --y), two of {', '.join(axes)}"
         )
     y = by or others[0]
     if x == y:
         raise ValueError(f"{x} is the x axis already: choose another dimension for the rows")
     # Raises if a dimension is left over.
-    _grouped(runs, list(axes), y, without=x, most=math.inf)
+    _grouped(runs, list(axes), y, named, without=x, most=math.inf)
     columns, rows = axes[x], axes[y]
     places = list(axes).index(x), list(axes).index(y)
     means: dict[tuple[Any, Any], Average] = {
@@ -349,10 +446,14 @@ def _draw_heat(
         )
         name_ticks(panel, columns.ticks, HEAT_AXIS_IN)
         if len(columns.values) <= MOST_NUMBERS:
+            largest = float(np.nanmax(np.abs(shown)))
+            decimals = max(0, 2 - math.floor(math.log10(largest))) if largest else 0
             for (row, column), value in np.ndenumerate(shown):
                 if np.isfinite(value):
                     ink = "white" if norm(value) < 0.5 else "black"
-                    write_in_cell(panel, row, column, number(value, 3), color=ink, fontsize=6)
+                    write_in_cell(
+                        panel, row, column, f"{value:.{decimals}f}", color=ink, fontsize=6
+                    )
         panel.set_xlabel(columns.label)
         panel.set_ylabel(rows.label)
         bar = figure.colorbar(ScalarMappable(norm, SEQUENTIAL), ax=panel, pad=0.02)

@@ -109,6 +109,7 @@ _COMPARISONS = {
     "test": "string",
     "runs_of_one": "int64",
     "runs_of_other": "int64",
+    "significant": "bool",
 }
 """Columns and their types."""
 
@@ -146,7 +147,8 @@ def compare_table(
 
     The table has a row per comparison: the other dimensions, then what a
     :class:`skywave.stats.Comparison` has, with ``low`` and ``high`` as the ends of the interval of
-    the ``difference``.
+    the ``difference``, and whether it is ``significant``: its adjusted p-value is below 1 -
+    ``confidence``.
 
     Raises:
         ValueError: As :func:`by_point` and :func:`skywave.stats.compare_all` do.
@@ -187,6 +189,7 @@ def compare_table(
             "test": each.test,
             "runs_of_one": each.runs[0],
             "runs_of_other": each.runs[1],
+            "significant": each.adjusted_p < 1 - confidence,
         }
         for others, each in zip(points, together, strict=True)
     ]

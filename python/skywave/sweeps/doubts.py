@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import define
 
-from skywave.printing import number
+from skywave.columns import Scale
+from skywave.printing import number, with_margin
 from skywave.stats import Target, average, unchanged_by_seeds
 from skywave.stats.diagnostics import MOST_NAMED, SHARE_LIMITED
 from skywave.stats.tables import describe
@@ -72,12 +74,20 @@ class Doubts:
         for point, values in self._targeted.items():
             if not self._target.is_met(values):
                 where = f"at {describe(self._dimensions, point)}, " if self._dimensions else ""
-                reached = average(values, self._target.confidence)
                 said.append(
-                    f"{where}{self._target.text} is not met by {len(values)} seeds: the mean is "
-                    f"{number(reached.mean)} ± {number(reached.margin, 2)}"
+                    f"{where}{self._target.text} is not met by {len(values)} seeds: "
+                    f"{self._reached(self._target, values)}"
                 )
         return said
+
+    @staticmethod
+    def _reached(target: Target, values: list[float]) -> str:
+        """Return mean and margin as tables have them: ``goodput (Mbps) is 2.91±0.26``."""
+        found = average(values, target.confidence)
+        scale = Scale.of(target.measure, abs(found.mean))
+        mean, margin = found.mean / scale.factor, found.margin / scale.factor
+        shown = number(mean) if math.isnan(margin) else with_margin(mean, margin)
+        return f"{scale.label} is {shown}"
 
     def _warm_up(self) -> list[str]:
         if not self._warm_ups:
@@ -86,7 +96,7 @@ class Doubts:
         end_s = number(max(end_s for end_s, _ in self._warm_ups), 3)
         where = f"at {self._warming} of {len(self._points)} points, " if self._dimensions else ""
         said = f"{where}the warm-up is inside the mean goodput of {named}"
-        return [f"{said}: leave it out by a warm-up of {end_s} s"]
+        return [f'{said}: leave it out by a warm-up (--warm-up "{end_s} s")']
 
 
 @define

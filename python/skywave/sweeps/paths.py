@@ -103,6 +103,8 @@ class FieldPath:
 
     def _hint(self, complete: Mapping[str, Any]) -> str:
         """Return what the last step that leads somewhere has instead."""
+        if self.steps[0] == "links" and not complete.get("links") and complete.get("dumbbell"):
+            return self._hint_of_dumbbell()
         for length in range(len(self.steps) - 1, -1, -1):
             for place in _whole(complete, self.steps[:length]):
                 value = _get(complete, place)
@@ -117,6 +119,18 @@ class FieldPath:
                     return f": {before} has {', '.join(value)}"
                 return f": {before} is {json.dumps(value)}"
         return ""
+
+    def _hint_of_dumbbell(self) -> str:
+        """Return what describes the link of a path in a scenario with a dumbbell."""
+        field = self.text.partition("].")[2] or "rate"
+        match self.steps:
+            case ["links", Entry("r1->r2"), *_]:
+                return f": dumbbell describes the bottleneck r1->r2: use dumbbell.{field}"
+            case _:
+                return (
+                    f": dumbbell describes the links: use dumbbell.{field} for the bottleneck, "
+                    "dumbbell.access_rate and dumbbell.access_delays for the others"
+                )
 
 
 def parse_values(text: str) -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 MAX_SEEDS = 1000
 """The most seeds of a point, by default, if a target decides how many there are."""
+
+
+class RunsFailedWarning(UserWarning):
+    """Some runs of a sweep failed; the others are in its table."""
 
 
 def sweep(
@@ -54,7 +59,8 @@ def sweep(
         over: Values by the path of a field, such as ``"dumbbell.rate"`` or ``"flows[*].start"``;
             for a function, by the name of a parameter.
         out: The folder for results.
-        seeds: How many seeds, from 1 on, or the seeds.
+        seeds: How many seeds, from 1 on, or the seeds. With ``until``, how many there are at first:
+            ten at least, which is then the default.
         measures: The columns of the table: names as in :func:`skywave.load`, and functions of a
             ``Results`` that return a number. All built-in measures are stored in any case.
         warm_up: What is sampled until then does not count.
@@ -67,7 +73,8 @@ def sweep(
         progress: Called when a run is done.
 
     Returns:
-        The results. ``failures`` has the runs that failed; the others are in the table.
+        The results. ``failures`` has the runs that failed, of which a warning tells; the others are
+        in the table.
 
     Raises:
         ScenarioError: If a scenario is wrong; the message names its values and the field.
@@ -84,7 +91,7 @@ def sweep(
     if not isinstance(base, Scenario):
         check_function(base, over or {})
     target = None if until is None else _target(until, measuring.own)
-    first = _seeds(seeds, target)
+    first = _seeds(seeds, target, max_seeds)
     work = Work(grid, measuring, first, Store(Path(out)))
     work.check_flows(Asked.parse(column, measuring.own) for column in columns)
     about = {
@@ -106,7 +113,15 @@ def sweep(
         while target is not None and work.add_seeds(target, max_seeds):
             work.store_plan(about)
             work.finish(do, progress)
-    return load(out)
+    found = load(out)
+    if found.failures:
+        warnings.warn(
+            f"{len(found.failures)} of {found.planned} runs failed: see .failures, or the files in "
+            f"{found.directory / 'failed'}; the same call tries them again",
+            RunsFailedWarning,
+            stacklevel=2,
+        )
+    return found
 
 
 def _target(until: str, own: Iterable[str]) -> Target:
@@ -119,10 +134,16 @@ def _target(until: str, own: Iterable[str]) -> Target:
     return replace(target, measure=column_name(asked.measure, asked.of))
 
 
-def _seeds(seeds: int | Iterable[int], target: Target | None) -> tuple[int, ...]:
+def _seeds(seeds: int | Iterable[int], target: Target | None, max_seeds: int) -> tuple[int, ...]:
     if target is not None:
         if not isinstance(seeds, int):
             raise ValueError("seeds: give their number: a target adds to it")
+        if 1 < seeds < LEAST_SEEDS:
+            raise ValueError(
+                f"seeds: {seeds} are too few to begin with: a target needs {LEAST_SEEDS} at least"
+            )
+        if seeds > max_seeds:
+            raise ValueError(f"seeds: {seeds} are more than the {max_seeds} at which a target ends")
         seeds = max(seeds, LEAST_SEEDS)
     chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     if not chosen:

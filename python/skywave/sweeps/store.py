@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from skywave import _json
 from skywave._files import replace_file, replacing_file
@@ -49,13 +49,17 @@ class Outcome:
 class Failure:
     """A run that failed."""
 
-    run: str
+    run: str = field(repr=False)
     reason: str
     """One line."""
-    trace: str
+    trace: str = field(repr=False)
     """The traceback."""
     where: str = ""
     """Its values and its seed, once it is read from a sweep."""
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return f"{self.where}: {self.reason}"
 
 
 @frozen

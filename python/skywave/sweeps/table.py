@@ -131,6 +131,8 @@ class Sweep:
     def __repr__(self) -> str:
         dimensions = ", ".join(self.dimensions) or "seeds only"
         done = f"{self.table.num_rows} of {self.planned} runs"
+        if self.failures:
+            done += f", {len(self.failures)} failed,"
         return f"<Sweep of {dimensions}: {done} in {str(self.directory)!r}>"
 
     @property
@@ -215,7 +217,9 @@ class Sweep:
         *,
         x: str | None = None,
         by: str | None = None,
+        y: str | None = None,
         where: Mapping[str, str] | None = None,
+        labels: Mapping[str, str] | None = None,
         out: Sequence[str | Path] = (),
     ) -> Figure:
         """Return a figure of the sweep, and write it to the files ``out`` (PDF, SVG or PNG).
@@ -241,7 +245,10 @@ class Sweep:
             measure=measure,
             x=None if x is None else self.short_name(x),
             by=None if by is None else self.short_name(by),
+            y=None if y is None else self.short_name(y),
             where={self.short_name(name): self.label(name, value) for name, value in chosen},
+            paths={self.short_name(name): path for name, path in self.paths.items()},
+            labels={self.short_name(name): text for name, text in (labels or {}).items()},
         )
         plots.write(figure, out)
         return figure

@@ -121,7 +121,7 @@ def _reasons(ours: Runs, ns2: Ns2) -> dict[str, Reason]:
         "fig7-peakb": Reason(Cause.UNSTATED, peaks),
         "fig7-peakc": Reason(Cause.NO_READING, VCP_PEAK_REASON),
         "fig7-peakd": Reason(Cause.NO_READING, VCP_PEAK_REASON),
-        "fig7-quietc": Reason(Cause.UNKNOWN, TCP_LOSES_REASON.format(percent=drops(TCP_VCP))),
+        "fig7-quietc": Reason(Cause.NO_READING, TCP_LOSES_REASON.format(percent=drops(TCP_VCP))),
         "fig7-quietd": Reason(Cause.RULES, WEB_REASON.format(percent=drops(DCCP_VCP))),
         "fig5d": Reason(Cause.UNSTATED, vcp_rate),
     }

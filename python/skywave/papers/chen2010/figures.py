@@ -48,9 +48,10 @@ def draw_finding(ours: Runs, ns2: Ns2) -> Drawn:
         return Drawn.of(
             "finding",
             "Mean queue, mean drop rate, and the highest drop rate of 10 ms at the start. Bars: "
-            "means over all seeds. Diamonds: published. Black: ns-2, which has no VCP. The "
-            "drop rate is a mean over intervals of 10 ms, of TCP/RED the share of packets: as in "
-            "the paper.",
+            "means over all seeds. Diamonds: published. Black: ns-2, which has no VCP, and whose "
+            "DCCP halves its window for all losses of a round trip together, where the paper's "
+            "words have it for each. The drop rate is a mean over intervals of 10 ms, of TCP/RED "
+            "the share of packets: as in the paper.",
             _averages(ours, ns2),
             narrow=_averages_narrow(ours, ns2),
         )

@@ -102,7 +102,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
         cell(
             "a",
             "VCP: Local over Long on L0",
-            "ratio",
+            "",
             published.VCP_SPLIT,
             [lot.l0_local_over_long for lot in vcp],
             ABOUT,
@@ -234,7 +234,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
             "steeper",
             "growth of the time from 30 to 45 % loss over that from 0 to 30 % "
             '("significant performance degradation" beyond 35 %)',
-            "ratio",
+            "",
             1.0,
             growth(30, 45) / growth(0, 30),
             Limit(">"),
@@ -242,7 +242,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
         cell(
             "faster",
             "number of loss rates at which DPCP is faster than VCP over TCP",
-            "count",
+            "",
             float(len(LOSS_PERCENT)),
             float(faster),
             Exact(0),
@@ -290,7 +290,7 @@ def figure_5(ours: Ours, dumbbells: Sequence[Dumbbell]) -> list[Cell]:
             id=f"fig5/{name}",
             what=what,
             conditions={"runs": len(ours.dumbbells[VCP])},
-            unit="ratio",
+            unit="",
             published=value,
             ours=found,
             rule=rule,

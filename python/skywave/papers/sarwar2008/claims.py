@@ -177,7 +177,7 @@ def _of_introduction(
             "Jain's index of standard feedback and a TCP flow (SACK) on the link of Figure 2; the "
             "limit is a factor of two",
             queue,
-            "index",
+            "",
             FAIR_INDEX,
             Limit(">"),
             found.fairness,

@@ -64,7 +64,7 @@ def cells(rates: Rates) -> list[Cell]:
             id=f"C/p={loss_rate:g}",
             what="the constant C of equation 3",
             conditions={"loss rate": loss_rate, "RTT (s)": RTT_S},
-            unit="1",
+            unit="",
             published=PUBLISHED_C,
             ours=PUBLISHED_C * rates[loss_rate] / predicted_bps(loss_rate),
             rule=Within(10),
