@@ -46,7 +46,7 @@ SWEPT = (
 )
 """The ends of the paper's target range, 2 to 10 Mbps and 200 to 1000 ms."""
 LOSS_PERCENT = (0, 10, 20, 30, 40)
-LIMIT_S = 200
+LIMIT_S = 100
 """A transfer that takes longer counts as that long."""
 
 TRANSITIONS = {"VCP": "20", "DPCP": "< 4"}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skywave.results import Results
     from skywave.testbed.experiment import Found
 
-WORKERS = 8
+WORKERS = 10
 """How many runs at a time: a network of a few megabits takes a small part of a processor."""
 
 
