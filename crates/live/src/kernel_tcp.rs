@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::Arc;
 
 use skywave_emulate::Namespace;
 use skywave_scenario::KernelTcpSpec;
@@ -31,7 +30,9 @@ pub(crate) struct KernelTcp {
     written: u64,
     /// The bytes that the receiver has read.
     delivered: u64,
-    scratch: Arc<[u8]>,
+    /// The data segments that a receiver had received which is no longer there.
+    segments: u32,
+    scratch: Box<[u8]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,7 @@ impl KernelTcp {
             supply: Supply::default(),
             written: 0,
             delivered: 0,
+            segments: 0,
             scratch: vec![0; CHUNK].into(),
         })
     }
@@ -150,11 +152,11 @@ impl KernelTcp {
         let Some(mut receiver) = self.receiver.as_ref() else {
             return Ok(());
         };
-        let scratch = Arc::get_mut(&mut self.scratch).expect("nobody else has it");
         loop {
-            match receiver.read(scratch) {
+            match receiver.read(&mut self.scratch) {
                 Ok(0) => {
-                    // The end; a socket that is closed for both sides is not asked again.
+                    // The end: it would be ready for ever.
+                    self.segments = tcp_info(receiver.as_fd())?.tcpi_data_segs_in;
                     self.receiver = None;
                     return Ok(());
                 }
@@ -185,7 +187,7 @@ impl KernelTcp {
     pub(crate) fn receiver_stats(&self) -> io::Result<HostStats> {
         let segments = match &self.receiver {
             Some(socket) => tcp_info(socket.as_fd())?.tcpi_data_segs_in,
-            None => 0,
+            None => self.segments,
         };
         Ok(HostStats {
             delivered_packets: u64::from(segments),

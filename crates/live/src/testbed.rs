@@ -1,6 +1,7 @@
 //! The testbed of a run: its nodes, and the kernel's connections between them.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -67,10 +68,8 @@ impl Testbed {
     ) -> Result<(), LiveError> {
         let Self { nodes, _hub, .. } = self;
         let node = match nodes.entry(end.node) {
-            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::btree_map::Entry::Vacant(unknown) => {
-                unknown.insert(Node::new(end.node, end.node_address, _hub)?)
-            }
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(Node::new(end.node, end.node_address, _hub)?),
         };
         match (&end.kind, encapsulation) {
             (EndKind::Tcp, _) => node.open_user_space()?,
